@@ -1,0 +1,68 @@
+"""Address arithmetic on integers: the /64 of stripe, leaf and uplink, EUI-64, and text."""
+
+from dataclasses import dataclass
+from socket import AF_INET, AF_INET6, inet_ntop
+
+from ailb_gen.intent.models import Addressing
+
+
+def ipv6_text(address: int) -> str:
+    """Write an IPv6 address in its canonical form (RFC 5952)."""
+    return inet_ntop(AF_INET6, address.to_bytes(16, "big"))
+
+
+def ipv4_text(address: int) -> str:
+    """Write an IPv4 address in dotted decimal."""
+    return inet_ntop(AF_INET, address.to_bytes(4, "big"))
+
+
+def eui64(mac: str) -> int:
+    """Return the modified EUI-64 interface identifier of a MAC address (RFC 4291, appendix A)."""
+    octets = bytes.fromhex(mac.replace(":", ""))
+    return int.from_bytes(bytes([octets[0] ^ 2]) + octets[1:3] + b"\xff\xfe" + octets[3:], "big")
+
+
+def mac_of(interface_id: int) -> str:
+    """Return the MAC address whose modified EUI-64 is `interface_id`; the inverse of `eui64`."""
+    octets = interface_id.to_bytes(8, "big")
+    return ":".join(f"{octet:02x}" for octet in (octets[0] ^ 2, *octets[1:3], *octets[5:]))
+
+
+@dataclass(frozen=True, slots=True)
+class BitField:
+    """A number inside the upper 64 bits of an address: bits `first`…`last`, counted from the left."""
+
+    name: str
+    first: int
+    last: int
+
+    @property
+    def capacity(self) -> int:
+        """The highest number that fits; numbering starts at 1."""
+        return (1 << (self.last - self.first + 1)) - 1
+
+    def place(self, number: int) -> int:
+        """Return the address bits of `number`."""
+        return number << (127 - self.last)
+
+
+@dataclass(frozen=True, slots=True)
+class AddressPlan:
+    """Where stripe, leaf and uplink number stand in the prefix."""
+
+    pool: int
+    pool_length: int
+    stripe: BitField
+    leaf: BitField
+    uplink: BitField
+    gateway: int
+
+    def network(self, stripe: int, leaf: int, uplink: int) -> int:
+        """Return the /64 of a leaf's uplink number; all numbers count from 1."""
+        return self.pool | self.stripe.place(stripe) | self.leaf.place(leaf) | self.uplink.place(uplink)
+
+
+def address_plan(addressing: Addressing) -> AddressPlan:
+    """Make the plan that the intent describes, unchecked."""
+    fields = (BitField(name, *getattr(addressing, name)) for name in ("stripe", "leaf", "uplink"))
+    return AddressPlan(addressing.pool.address, addressing.pool.length, *fields, addressing.gateway)

@@ -1,0 +1,266 @@
+"""From the intent to the whole design: every number computed once, every device given its slice."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+
+from ailb_gen.design import check, numbers
+from ailb_gen.design.addresses import AddressPlan, address_plan, ipv4_text, ipv6_text
+from ailb_gen.design.colors import colors as fabric_colors
+from ailb_gen.design.inventory import Platforms, Slot, StripeSlot, spines, stripes
+from ailb_gen.design.levels import knobs
+from ailb_gen.design.model import AsList, Color, Design, Knobs, Management, Prefix, Server, Switch, Vlan
+from ailb_gen.design.problems import Problems
+from ailb_gen.design.servers import HostPortUse, Seat, ServerBuilder, check_tables, seats
+from ailb_gen.design.switches import Numbers, SwitchParts, build_switch, ranges
+from ailb_gen.design.wiring import Wire, wires
+from ailb_gen.errors import Problem
+from ailb_gen.intent.load import Intent
+from ailb_gen.intent.models import Fabric
+from ailb_gen.intent.source import Path
+
+# A route that carries it has passed a spine; a spine takes it from no leaf. Value after Juniper's published designs.
+LOCAL_COMMUNITY = "0:15"
+
+
+def _prefixes(plan: AddressPlan, leaf: Slot, colors: tuple[Color, ...]) -> tuple[Prefix, ...]:
+    rows = []
+    for color in colors:
+        network = plan.network(leaf.stripe, leaf.number, color.number)
+        rows.append(Prefix(color, network, f"{ipv6_text(network)}/64", ipv6_text(network | plan.gateway)))
+    return tuple(rows)
+
+
+def _vlan(leaf: Slot, number: int) -> Vlan:
+    return Vlan(number, f"vn{number}", f"Virtual network for rail {leaf.number - 1} on leaf {leaf.name}")
+
+
+def _switch_numbers(slots: tuple[Slot, ...], kind: str, fabric: Fabric, problems: Problems) -> dict[str, Numbers]:
+    """Hand out AS numbers, router-ids, loopbacks and management addresses; notes what is exhausted or twice."""
+    pool = getattr(fabric.loopbacks, kind) if fabric.loopbacks else None
+    asns = numbers.asns(slots, getattr(fabric.asn, kind), ("asn", kind), problems)
+    routers = numbers.router_ids(slots, getattr(fabric.router_ids, kind), ("router_ids", kind), problems)
+    loopbacks = numbers.loopbacks(slots, pool, ("loopbacks", kind), problems)
+    rows = [(slot.index, slot.device.management, (*slot.path, "management")) for slot in slots]
+    managed = numbers.management(rows, getattr(fabric.management, kind), ("management", kind), problems)
+    gateway = ipv4_text(fabric.management.gateway) if fabric.management.gateway else ""
+    result = {}
+    for slot, (asn, _), (router, _), (loopback, _), (cidr, _) in zip(
+        slots, asns, routers, loopbacks, managed, strict=True
+    ):
+        port = slot.ports.profile.management_interface
+        manage = Management(port, str(cidr), gateway) if cidr else None
+        loop = ipv6_text(loopback) if loopback else ""
+        result[slot.name] = Numbers(asn, ipv4_text(router), loop, manage)
+    return result
+
+
+def _claims(slots: Iterable[Slot], rows: Iterable[tuple[int, Path]]) -> list[check.Claim]:
+    return [(value, slot.name, path) for slot, (value, path) in zip(slots, rows, strict=True) if value]
+
+
+def _check_numbers(leaves: tuple[Slot, ...], tops: tuple[Slot, ...], fabric: Fabric, problems: Problems) -> None:
+    """Note numbers that two devices share."""
+    asns = [
+        (slots, numbers.asns(slots, getattr(fabric.asn, kind), ("asn", kind), Problems(problems.intent)))
+        for slots, kind in ((leaves, "leaves"), (tops, "spines"))
+    ]
+    leaf_asns, spine_asns = (_claims(slots, rows) for slots, rows in asns)
+    if fabric.asn.leaves.shared and len({slot.name for slot in leaves if slot.device.asn is None}) > 1:
+        reason = "leaves cannot share an AS number: their routes would fail BGP's loop check"
+        problems.error("duplicate-asn", ("asn", "leaves"), reason, "give a range such as 4200100001-4200199999")
+    else:
+        check.duplicates("duplicate-asn", "AS number", leaf_asns, problems)
+    leaf_owner = {value: owner for value, owner, _ in leaf_asns}
+    clashes = [claim for claim in spine_asns if claim[0] in leaf_owner]
+    for asn, owner, path in {(claim[0], claim[2]): claim for claim in clashes}.values():
+        problems.error("duplicate-asn", path, f"AS number {asn} of {owner} is already that of {leaf_owner[asn]}")
+
+
+class _Builder:
+    """One run from intent to design; the steps share what they found."""
+
+    def __init__(self, intent: Intent) -> None:
+        self.fabric = intent.fabric
+        self.problems = Problems(intent)
+        platforms = Platforms(self.fabric, self.problems)
+        self.stripes = stripes(self.fabric, platforms, self.problems)
+        self.leaves = tuple(leaf for stripe in self.stripes for leaf in stripe.leaves)
+        self.spines = spines(self.fabric, platforms, self.problems)
+        self.seats = seats(self.fabric, self.problems)
+        self.colors = fabric_colors(self.fabric, self.problems)
+        self.plan = address_plan(self.fabric.addressing)
+        self.knobs: dict[int, Knobs] = {}
+
+    @property
+    def slots(self) -> tuple[Slot, ...]:
+        return self.leaves + self.spines
+
+    def seated(self) -> list[tuple[StripeSlot, Seat]]:
+        return [(stripe, seat) for stripe, row in zip(self.stripes, self.seats, strict=True) for seat in row]
+
+    def check_early(self) -> None:
+        """Check what needs no numbers; a design that fails here is not computed."""
+        fabric, problems = self.fabric, self.problems
+        check.check_names(self.slots, (seat for _, seat in self.seated()), problems)
+        check.check_plan(self.plan, self.stripes, len(self.colors), problems)
+        check.check_overlaps(fabric, problems)
+        check.check_loopbacks(self.slots, fabric, problems)
+        check.check_settings(self.slots, problems)
+        check.check_mtus(self.slots, self.seated(), problems)
+        check.check_oversubscription(
+            fabric, [(s, len(row)) for s, row in zip(self.stripes, self.seats, strict=True)], problems
+        )
+        check_tables(fabric, max(len(s.leaves) for s in self.stripes), len(self.colors), problems)
+        macs = [
+            (nic.mac, f"NIC {n} of {seat.name}", (*seat.path, "nics", n, "mac"))
+            for _, seat in self.seated()
+            for n, nic in enumerate(seat.given.nics)
+            if nic.mac
+        ]
+        check.duplicates("duplicate-mac", "MAC address", macs, problems)
+        _check_numbers(self.leaves, self.spines, fabric, problems)
+
+    def knobs_of(self, slot: Slot) -> Knobs:
+        key = id(slot.settings)
+        if key not in self.knobs:
+            self.knobs[key] = knobs(slot.settings)
+        return self.knobs[key]
+
+    def numbers(self) -> dict[str, Numbers]:
+        fabric, problems = self.fabric, self.problems
+        result = _switch_numbers(self.leaves, "leaves", fabric, problems)
+        result |= _switch_numbers(self.spines, "spines", fabric, problems)
+        check.duplicates(
+            "duplicate-router-id",
+            "router-id",
+            [(result[s.name].router_id, s.name, (*s.path, "router_id")) for s in self.slots],
+            problems,
+        )
+        check.duplicates(
+            "duplicate-address",
+            "loopback",
+            [(result[s.name].loopback, s.name, (*s.path, "loopback")) for s in self.slots if result[s.name].loopback],
+            problems,
+        )
+        return result
+
+    def server_management(self, switches: dict[str, Numbers]) -> list[str]:
+        """Return the management address of every server; notes addresses that any two devices share."""
+        rows = [(n, seat.given.management, (*seat.path, "management")) for n, (_, seat) in enumerate(self.seated())]
+        first, path = self.fabric.management.servers, ("management", "servers")
+        result = numbers.management(rows, first, path, self.problems)
+        claims: list[check.Claim] = [
+            (row.management.address.partition("/")[0], slot.name, (*slot.path, "management"))
+            for slot in self.slots
+            if (row := switches[slot.name]).management
+        ]
+        for (_, seat), (cidr, where) in zip(self.seated(), result, strict=True):
+            if cidr:
+                claims.append((ipv4_text(cidr.address), seat.name, where))
+        if self.fabric.management.gateway:
+            claims.insert(0, (ipv4_text(self.fabric.management.gateway), "the gateway", ("management", "gateway")))
+        check.duplicates("duplicate-address", "management address", claims, self.problems)
+        return [str(cidr) if cidr else "" for cidr, _ in result]
+
+    def as_lists(self, given: dict[str, Numbers], rows: tuple[Wire, ...]) -> dict[str, dict[str, AsList]]:
+        """Return, per role, the AS list of every color: a leaf accepts only the spines of that color."""
+        spine_asns: dict[str, set[int]] = defaultdict(set)
+        for row in rows:
+            spine_asns[row.link.color.name].add(given[row.link.spine].asn)
+        leaf_asns = AsList("leaves", ranges(given[leaf.name].asn for leaf in self.leaves))
+        return {
+            "leaf": {c.name: AsList(f"spines-{c.name}", ranges(spine_asns[c.name])) for c in self.colors},
+            "spine": {c.name: leaf_asns for c in self.colors},
+        }
+
+    def servers(
+        self, prefixes: dict[str, tuple[Prefix, ...]], vlans: dict[str, Vlan], managed: list[str]
+    ) -> tuple[tuple[Server, ...], list[HostPortUse]]:
+        builder = ServerBuilder(self.fabric, prefixes, vlans, self.problems)
+        rows = [
+            server
+            for stripe, row in zip(self.stripes, self.seats, strict=True)
+            for server in builder.stripe(stripe, row)
+        ]
+        address = dict(zip((seat.name for _, seat in self.seated()), managed, strict=True))
+        return tuple(_with_management(server, address[server.name]) for server in rows), builder.uses
+
+    def switches(
+        self,
+        given: dict[str, Numbers],
+        prefixes: dict[str, tuple[Prefix, ...]],
+        vlans: dict[str, Vlan],
+        rows: tuple[Wire, ...],
+        uses: list[HostPortUse],
+    ) -> list[Switch]:
+        by_switch: dict[str, list[Wire]] = defaultdict(list)
+        hosts: dict[str, list[HostPortUse]] = defaultdict(list)
+        for row in rows:
+            by_switch[row.link.leaf].append(row)
+            by_switch[row.link.spine].append(row)
+        for use in uses:
+            hosts[use.leaf].append(use)
+        lists = self.as_lists(given, rows)
+        return [
+            build_switch(
+                slot,
+                SwitchParts(
+                    numbers=given[slot.name],
+                    knobs=self.knobs_of(slot),
+                    vlan=vlans.get(slot.name),
+                    prefixes=prefixes.get(slot.name, ()),
+                    wires=by_switch[slot.name],
+                    hosts=hosts[slot.name],
+                    as_lists=lists[slot.role],
+                ),
+            )
+            for slot in self.slots
+        ]
+
+    def design(self) -> Design:
+        self.check_early()
+        given = self.numbers()
+        vlan_rows = numbers.vlans(self.leaves, self.fabric, self.problems)
+        managed = self.server_management(given)
+        rows = wires(self.leaves, self.spines, self.colors, self.fabric, self.problems)
+        vlans = {leaf.name: _vlan(leaf, vlan) for leaf, (vlan, _) in zip(self.leaves, vlan_rows, strict=True)}
+        if self.fabric.vlans.unique == "fabric":
+            claims: list[check.Claim] = [
+                (vlan, leaf.name, path) for leaf, (vlan, path) in zip(self.leaves, vlan_rows, strict=True) if vlan
+            ]
+            check.duplicates("duplicate-vlan", "VLAN", claims, self.problems)
+        prefixes = {leaf.name: _prefixes(self.plan, leaf, self.colors) for leaf in self.leaves}
+        servers, uses = self.servers(prefixes, vlans, managed)
+        check.check_ports({slot.name: slot for slot in self.slots}, rows, uses, self.problems)
+        self.problems.stop_on_errors()
+        built = self.switches(given, prefixes, vlans, rows, uses)
+        return Design(
+            name=self.fabric.name,
+            digest=self.problems.intent.digest,
+            pool=str(self.fabric.addressing.pool),
+            aigp=self.fabric.aigp,
+            local_community=LOCAL_COMMUNITY,
+            colors=self.colors,
+            leaves=tuple(switch for switch in built if switch.role == "leaf"),
+            spines=tuple(switch for switch in built if switch.role == "spine"),
+            servers=servers,
+            links=tuple(row.link for row in rows),
+            host_speed_gbps=self.fabric.host_ports.speed,
+            loopback_pools=(
+                (str(self.fabric.loopbacks.leaves), str(self.fabric.loopbacks.spines)) if self.fabric.loopbacks else ()
+            ),
+        )
+
+
+def _with_management(server: Server, address: str) -> Server:
+    return Server(server.name, server.stripe, server.number, address, server.ports, server.config) if address else server
+
+
+def build(intent: Intent) -> tuple[Design, tuple[Problem, ...]]:
+    """Compute the design; returns it with the warnings.
+
+    Raises IntentError with everything that does not add up: duplicates, exhausted pools, overlaps, MTUs, ports.
+    """
+    builder = _Builder(intent)
+    design = builder.design()
+    return design, tuple(dict.fromkeys(builder.problems.warnings))

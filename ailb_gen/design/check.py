@@ -1,0 +1,205 @@
+"""What must hold beyond types: nothing twice, everything fits, no overlap, speeds and MTUs that agree."""
+
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable
+
+from ailb_gen.design.addresses import AddressPlan, ipv4_text
+from ailb_gen.design.inventory import Slot, StripeSlot
+from ailb_gen.design.ports import PortUse
+from ailb_gen.design.problems import Problems
+from ailb_gen.design.servers import HostPortUse, Seat
+from ailb_gen.design.wiring import Wire
+from ailb_gen.intent.models import Fabric
+from ailb_gen.intent.scalars import Cidr
+from ailb_gen.intent.source import Path
+
+# Ethernet header with two VLAN tags: what Junos counts into a port's MTU and an IPv6 MTU does not have.
+L2_OVERHEAD_BYTES = 22
+# (value, owner, where the value was decided)
+Claim = tuple[Hashable, str, Path]
+
+
+def duplicates(
+    code: str, what: str, claims: Iterable[Claim], problems: Problems, text: Callable[..., str] = str
+) -> None:
+    """Note every value that more than one owner claims, at every place but the first."""
+    owners: dict[Hashable, list[tuple[str, Path]]] = defaultdict(list)
+    for value, owner, path in claims:
+        owners[value].append((owner, path))
+    for value, rows in owners.items():
+        first = rows[0][0]
+        for owner, path in rows[1:]:
+            problems.error(code, path, f"{what} {text(value)} of {owner} is already that of {first}")
+
+
+def check_names(slots: Iterable[Slot], seats: Iterable[Seat], problems: Problems) -> None:
+    """Note names that two devices share; names that differ only in case would collide as files."""
+    claims: list[Claim] = [(slot.name.lower(), f"a {slot.role}", _name_path(slot)) for slot in slots]
+    claims += [(seat.name.lower(), "a server", seat.path) for seat in seats]
+    duplicates("duplicate-name", "the name", claims, problems)
+
+
+def _name_path(slot: Slot) -> Path:
+    return ("names", "leaf") if slot.role == "leaf" else (*slot.path, "name")
+
+
+def check_plan(plan: AddressPlan, stripes: tuple[StripeSlot, ...], colors: int, problems: Problems) -> None:
+    """Note fields of the address plan that overlap, lie in the pool, or are too small."""
+    fields = (plan.stripe, plan.leaf, plan.uplink)
+    needed = {"stripe": len(stripes), "leaf": max(len(s.leaves) for s in stripes), "uplink": colors}
+    for number, field in enumerate(fields):
+        path: Path = ("addressing", field.name)
+        if field.first < plan.pool_length:
+            reason = f"bits {field.first}-{field.last} lie inside the pool's own /{plan.pool_length}"
+            problems.error("bad-plan", path, reason, f"use bits {plan.pool_length} to 63")
+        if needed[field.name] > field.capacity:
+            reason = f"{needed[field.name]} numbers are needed, bits {field.first}-{field.last} hold {field.capacity}"
+            problems.error("pool-exhausted", path, reason)
+        for other in fields[:number]:
+            if field.first <= other.last and other.first <= field.last:
+                problems.error("bad-plan", path, f"bits {field.first}-{field.last} are also those of {other.name}")
+
+
+def check_overlaps(fabric: Fabric, problems: Problems) -> None:
+    """Note pools that share addresses."""
+    rows: list[tuple[str, Cidr, Path]] = [("the fabric pool", fabric.addressing.pool, ("addressing", "pool"))]
+    for kind in ("leaves", "spines"):
+        rows.append((f"router_ids.{kind}", getattr(fabric.router_ids, kind), ("router_ids", kind)))
+        if fabric.loopbacks:
+            rows.append((f"loopbacks.{kind}", getattr(fabric.loopbacks, kind), ("loopbacks", kind)))
+    for number, (name, pool, path) in enumerate(rows):
+        for other_name, other, _ in rows[:number]:
+            if pool.overlaps(other):
+                problems.error("overlapping-pools", path, f"{name} {pool} overlaps {other_name} {other}")
+
+
+def check_loopbacks(slots: Iterable[Slot], fabric: Fabric, problems: Problems) -> None:
+    """Note explicit loopbacks that lie in the fabric pool."""
+    pool = fabric.addressing.pool
+    for slot in slots:
+        loopback = slot.device.loopback
+        if loopback is not None and pool.overlaps(Cidr(6, loopback, 128)):
+            reason = f"the loopback lies in the fabric pool {pool}"
+            problems.error("overlapping-pools", (*slot.path, "loopback"), reason)
+
+
+def check_ports(
+    slots: dict[str, Slot], wires: tuple[Wire, ...], hosts: Iterable[HostPortUse], problems: Problems
+) -> None:
+    """Note ports that are used twice, ports split in two ways, and overrides of ports that nothing uses."""
+    rows: dict[str, list[tuple[PortUse, str, Path]]] = defaultdict(list)
+    for wire in wires:
+        link = wire.link
+        rows[link.leaf].append((wire.leaf_use, f"the link to {link.spine}", _wire_path(slots[link.leaf], link.spine)))
+        rows[link.spine].append((wire.spine_use, f"the link to {link.leaf}", _wire_path(slots[link.spine], link.leaf)))
+    for host in hosts:
+        rows[host.leaf].append((host.use, f"{host.nic} of {host.server}", host.path))
+    for name, uses in rows.items():
+        _check_device_ports(name, uses, problems)
+        used = {use.interface for use, _, _ in uses}
+        for interface in slots[name].device.ports:
+            if interface not in used:
+                path = (*slots[name].path, "ports", interface)
+                problems.error("unused-port", path, f"{name} uses no port {interface}")
+
+
+def _wire_path(slot: Slot, peer: str) -> Path:
+    key = "uplinks" if slot.role == "leaf" else "downlinks"
+    return (*slot.path, key, peer) if peer in getattr(slot.device, key) else (key,)
+
+
+def _check_device_ports(name: str, uses: list[tuple[PortUse, str, Path]], problems: Problems) -> None:
+    taken: dict[str, str] = {}
+    splits: dict[str, tuple[int, int, str]] = {}
+    for use, owner, path in uses:
+        if not use.physical:
+            continue
+        if use.interface in taken:
+            reason = f"port {use.interface} of {name}, wanted for {owner}, is already that of {taken[use.interface]}"
+            hint = "move host_ports.first_port behind the uplinks" if path[-1] == "port" else ""
+            problems.error("duplicate-port", path, reason, hint)
+            continue
+        taken[use.interface] = owner
+        split = splits.setdefault(use.physical, (use.sub_ports, use.speed_gbps, owner))
+        if split[:2] != (use.sub_ports, use.speed_gbps):
+            reason = (
+                f"port {use.physical} of {name} is {split[0]} x {split[1]}g for {split[2]} "
+                f"and {use.sub_ports} x {use.speed_gbps}g for {owner}"
+            )
+            problems.error("breakout-conflict", path, reason)
+
+
+def check_mtus(slots: Iterable[Slot], seats: Iterable[tuple[StripeSlot, Seat]], problems: Problems) -> None:
+    """Note MTUs that cannot carry each other: NIC > IRB > port."""
+    seen: set[tuple[int, int]] = set()
+    for slot in slots:
+        mtu = slot.settings.mtu
+        if mtu.irb + L2_OVERHEAD_BYTES > mtu.port and (mtu.irb, mtu.port) not in seen:
+            seen.add((mtu.irb, mtu.port))
+            path = (*slot.path, "mtu") if "mtu" in slot.device.model_fields_set else ("mtu",)
+            reason = f"irb MTU {mtu.irb} and {L2_OVERHEAD_BYTES} bytes of Ethernet do not fit into port MTU {mtu.port}"
+            problems.error("mtu-mismatch", path, reason)
+        for interface, port in slot.device.ports.items():
+            if port.mtu is not None and port.mtu < mtu.irb + L2_OVERHEAD_BYTES:
+                path = (*slot.path, "ports", interface, "mtu")
+                problems.error("mtu-mismatch", path, f"port MTU {port.mtu} is too small for irb MTU {mtu.irb}")
+    worst: dict[tuple[Path, int, int], Seat] = {}
+    for stripe, seat in seats:
+        host = seat.given.mtu or stripe.settings.mtu.host
+        irb = min(leaf.settings.mtu.irb for leaf in stripe.leaves)
+        if host > irb:
+            worst.setdefault(((*seat.path, "mtu") if seat.given.mtu else ("mtu", "host"), host, irb), seat)
+    for (path, host, irb), seat in worst.items():
+        reason = f"NIC MTU {host} of {seat.name} is larger than the IRB MTU {irb} of its leaf"
+        problems.error("mtu-mismatch", path, reason, f"use at most {irb}")
+
+
+def check_settings(slots: Iterable[Slot], problems: Problems) -> None:
+    """Note settings that contradict each other once all levels are merged."""
+    seen: set[int] = set()
+    for slot in slots:
+        settings = slot.settings
+        if id(settings) in seen:
+            continue
+        seen.add(id(settings))
+        own = slot.device.model_fields_set
+        ra, roce, dlb = settings.ra, settings.roce, settings.load_balancing.dlb
+        ra_path: Path = (*slot.path, "ra") if "ra" in own else ("ra",)
+        roce_path: Path = (*slot.path, "roce") if "roce" in own else ("roce",)
+        # RFC 4861, section 6.2.1: MinRtrAdvInterval is at most 0.75 of MaxRtrAdvInterval.
+        if ra.min_interval_s > ra.max_interval_s * 3 // 4:
+            reason = f"min_interval_s {ra.min_interval_s} is more than three quarters of {ra.max_interval_s}"
+            problems.error("conflict", ra_path, reason)
+        if 0 < ra.router_lifetime_s < ra.max_interval_s:
+            reason = f"router_lifetime_s {ra.router_lifetime_s} is below max_interval_s {ra.max_interval_s}"
+            problems.error("conflict", ra_path, reason)
+        if ra.preferred_lifetime_s > ra.valid_lifetime_s:
+            reason = f"preferred_lifetime_s {ra.preferred_lifetime_s} is above valid_lifetime_s {ra.valid_lifetime_s}"
+            problems.error("conflict", ra_path, reason)
+        if roce.enabled and (roce.dscp == roce.cnp_dscp or roce.queue == roce.cnp_queue):
+            problems.error("conflict", roce_path, "data and CNPs must differ in DSCP and in queue")
+        if roce.ecn.min_fill >= roce.ecn.max_fill:
+            problems.error("conflict", (*roce_path, "ecn"), "min_fill must be below max_fill")
+        buffers = roce.buffers
+        total = buffers.lossless + buffers.lossless_headroom + buffers.lossy
+        if total > 100:
+            problems.error("conflict", (*roce_path, "buffers"), f"the ingress partitions add up to {total} %")
+        grades = dlb.egress_quantization
+        if grades and grades.min >= grades.max:
+            path: Path = ("load_balancing", "dlb", "egress_quantization")
+            problems.error("conflict", path, f"min {grades.min} must be below max {grades.max}")
+
+
+def check_oversubscription(fabric: Fabric, stripes: Iterable[tuple[StripeSlot, int]], problems: Problems) -> None:
+    """Warn when a leaf takes in more from its servers than its uplinks carry away."""
+    up = len(fabric.spines) * fabric.links_per_spine * fabric.uplinks.speed
+    worst = max(stripes, key=lambda row: row[1], default=None)
+    if worst is not None and worst[1] * fabric.host_ports.speed > up:
+        down = worst[1] * fabric.host_ports.speed
+        reason = f"leaves of stripe {worst[0].number} are oversubscribed {down / up:.2f}:1 ({down}g to servers, {up}g up)"
+        problems.warning("oversubscribed", ("uplinks",), reason, "add spines, links or uplink speed")
+
+
+def address_name(value: Hashable) -> str:
+    """Write an IPv4 integer in a message."""
+    return ipv4_text(value) if isinstance(value, int) else str(value)

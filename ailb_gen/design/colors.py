@@ -1,0 +1,73 @@
+"""Colors: which uplink carries which, and what backs it up."""
+
+from ailb_gen.design.model import Color
+from ailb_gen.design.problems import Problems
+from ailb_gen.intent.messages import did_you_mean
+from ailb_gen.intent.models import DEFAULT_COLORS, Colors, Fabric
+from ailb_gen.intent.source import Path
+
+ALL_COLORS = "all-colors"
+
+
+def _names(plan: Colors, uplinks: int, problems: Problems) -> tuple[str, ...]:
+    if plan.names:
+        names = plan.names
+        if plan.count not in (None, len(names)):
+            reason = f"{plan.count} colors are asked for, {len(names)} names are given"
+            problems.error("conflict", ("colors", "count"), reason)
+        for name in sorted({name for name in names if names.count(name) > 1}):
+            problems.error("duplicate-color", ("colors", "names"), f"the color {name!r} is named twice")
+    else:
+        count = plan.count or uplinks
+        names = (*DEFAULT_COLORS, *(f"color{n}" for n in range(len(DEFAULT_COLORS) + 1, count + 1)))[:count]
+    return names
+
+
+def _backups(names: tuple[str, ...], plan: Colors, problems: Problems) -> dict[str, str]:
+    """Return what `backup-color` says for every color.
+
+    A list is handed out in turn, because the statement takes one color: so every backup gets an even share.
+    """
+    where: Path = ("colors", "backup")
+    if isinstance(plan.backup, str):
+        word = ALL_COLORS if plan.backup == "all" and len(names) > 1 else ""
+        return dict.fromkeys(names, word)
+    given = list(plan.backup) + (list(plan.backup.values()) if isinstance(plan.backup, dict) else [])
+    unknown = [name for name in dict.fromkeys(given) if name not in names]
+    for name in unknown:
+        problems.error("unknown-color", where, f"no color is called {name!r}", did_you_mean(name, names))
+    if isinstance(plan.backup, dict):
+        for name in (name for name, backup in plan.backup.items() if name == backup):
+            problems.error("conflict", (*where, name), "a color cannot back up itself")
+        return {name: plan.backup.get(name, "") for name in names}
+    result = {}
+    for number, name in enumerate(names):
+        others = [backup for backup in plan.backup if backup != name]
+        result[name] = others[number % len(others)] if others else ""
+    return result
+
+
+def colors(fabric: Fabric, problems: Problems) -> tuple[Color, ...]:
+    """Return the colors of the fabric; notes problems when they do not divide the uplinks evenly."""
+    plan = fabric.colors or Colors()
+    uplinks = len(fabric.spines) * fabric.links_per_spine
+    names = _names(plan, uplinks, problems)
+    if len(names) > uplinks or uplinks % len(names):
+        links = f"{len(fabric.spines)} spines x {fabric.links_per_spine} links"
+        reason = f"{len(names)} colors do not divide the {uplinks} uplinks of a leaf ({links}) evenly"
+        fits = [n for n in range(1, uplinks + 1) if uplinks % n == 0]
+        problems.error("uneven-colors", ("colors",), reason, f"possible: {', '.join(map(str, fits[-8:]))}")
+    backups = _backups(names, plan, problems)
+    if not fabric.aigp and any(backups.values()):
+        reason = "without AIGP a prefix's own color is not preferred over its backups: nothing is pinned"
+        problems.warning("aigp-off", ("aigp",), reason, "leave aigp on, or set colors.backup: none")
+    return tuple(Color(n, name, f"color:0:{n}", backups[name]) for n, name in enumerate(names, 1))
+
+
+def color_of(colors: tuple[Color, ...], spines: int, spine: int, link: int) -> Color:
+    """Return the color of a leaf's link `link` to spine `spine`, both counted from 0.
+
+    Links are counted plane by plane: the first link to every spine, then the second. So spine k keeps color
+    ((k-1) mod colors)+1 when links are added, and with as many colors as uplinks every link has its own.
+    """
+    return colors[(link * spines + spine) % len(colors)]

@@ -1,0 +1,140 @@
+"""Who is in the fabric: every switch by name with its place, its platform and the overrides that apply."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from ailb_gen.design.levels import plain_settings, resolve
+from ailb_gen.design.model import Role
+from ailb_gen.design.ports import Ports
+from ailb_gen.design.problems import Problems
+from ailb_gen.intent.messages import did_you_mean
+from ailb_gen.intent.models import Device, Fabric, LeafOverride, SpineOverride, StripeOverride
+from ailb_gen.intent.platforms import shipped, shipped_names
+from ailb_gen.intent.settings import Settings, merged
+from ailb_gen.intent.source import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A switch before anything is computed for it; `path` is where its override stands, or would stand."""
+
+    name: str
+    role: Role
+    index: int
+    stripe: int
+    number: int
+    settings: Settings
+    device: Device
+    ports: Ports
+    extra_config: tuple[str, ...]
+    path: Path
+
+
+@dataclass(frozen=True, slots=True)
+class StripeSlot:
+    """A stripe with its leaves, one per rail."""
+
+    number: int
+    settings: Settings
+    leaves: tuple[Slot, ...]
+
+
+class Platforms:
+    """Finds profiles by name: the fabric's own first, then the shipped ones."""
+
+    __slots__ = ("fabric", "known", "problems")
+
+    def __init__(self, fabric: Fabric, problems: Problems) -> None:
+        self.fabric, self.problems = fabric, problems
+        self.known: dict[str, Ports] = {}
+
+    def find(self, name: str, path: Path) -> Ports:
+        """Return the platform; notes a problem and returns the generic one if nobody knows it."""
+        if name not in self.known:
+            if name in self.fabric.platforms:
+                profile = self.fabric.platforms[name]
+            elif name in shipped_names():
+                profile = shipped(name)
+            else:
+                names = [*self.fabric.platforms, *shipped_names()]
+                hint = did_you_mean(name, names) or f"known: {', '.join(names)}; or describe it under platforms:"
+                self.problems.error("unknown-platform", path, f"no platform is called {name!r}", hint)
+                profile = shipped("generic")
+            self.known[name] = Ports(name, profile)
+        return self.known[name]
+
+
+def _check_names(kind: str, given: Iterable[str | int], known: Iterable[str | int], problems: Problems) -> None:
+    names = set(known)
+    for name in given:
+        if name not in names:
+            hint = did_you_mean(name, map(str, names)) if isinstance(name, str) else f"there are {len(names)}"
+            problems.error("unknown-device", ("overrides", kind, name), f"the fabric has no such {kind}", hint)
+
+
+def stripes(fabric: Fabric, platforms: Platforms, problems: Problems) -> tuple[StripeSlot, ...]:
+    """Return every stripe with its leaves."""
+    base = plain_settings(fabric)
+    result: list[StripeSlot] = []
+    index = 0
+    for position, stripe in enumerate(fabric.stripes):
+        number = position + 1
+        over = fabric.overrides.stripes.get(number, StripeOverride())
+        settings = resolve(base, stripe, over)
+        rails = over.rails or stripe.rails or fabric.rails
+        leaves = []
+        for rail in range(rails):
+            name = fabric.names.leaf.format(s=number, l=rail + 1)
+            device = fabric.overrides.leaves.get(name) or LeafOverride()
+            platform = device.platform or over.platform or stripe.platform or fabric.platform.leaf
+            extra = (fabric.extra_config, stripe.extra_config, over.extra_config, device.extra_config)
+            path: Path = ("overrides", "leaves", name)
+            ports = platforms.find(platform, (*path, "platform") if device.platform else ("platform", "leaf"))
+            leaves.append(
+                Slot(
+                    name=name,
+                    role="leaf",
+                    index=index,
+                    stripe=number,
+                    number=rail + 1,
+                    settings=resolve(settings, device),
+                    device=device,
+                    ports=ports,
+                    extra_config=tuple(filter(None, extra)),
+                    path=path,
+                )
+            )
+            index += 1
+        result.append(StripeSlot(number, settings, tuple(leaves)))
+    _check_names("stripes", fabric.overrides.stripes, range(1, len(fabric.stripes) + 1), problems)
+    _check_names("leaves", fabric.overrides.leaves, (leaf.name for s in result for leaf in s.leaves), problems)
+    return tuple(result)
+
+
+def spines(fabric: Fabric, platforms: Platforms, problems: Problems) -> tuple[Slot, ...]:
+    """Return every spine; an entry in the list and an override by name merge, the override wins."""
+    base = plain_settings(fabric)
+    result: list[Slot] = []
+    for position, entry in enumerate(fabric.spines):
+        name = entry.name or fabric.names.spine.format(k=position + 1)
+        override = fabric.overrides.spines.get(name) or SpineOverride()
+        device = merged(entry, override)
+        platform = device.platform or fabric.platform.spine
+        path: Path = ("overrides", "spines", name) if override.model_fields_set else ("spines", position)
+        extra = (fabric.extra_config, entry.extra_config, override.extra_config)
+        result.append(
+            Slot(
+                name=name,
+                role="spine",
+                index=position,
+                stripe=0,
+                number=position + 1,
+                settings=resolve(base, device),
+                device=device,
+                ports=platforms.find(platform, (*path, "platform") if device.platform else ("platform", "spine")),
+                extra_config=tuple(filter(None, extra)),
+                path=path,
+            )
+        )
+    _check_names("spines", fabric.overrides.spines, (slot.name for slot in result), problems)
+    return tuple(result)

@@ -1,0 +1,292 @@
+"""What is computed from the intent: frozen, complete, and ready to be written as text.
+
+Addresses are kept as integers where they are computed with and as text where they are only printed.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+Role = Literal["leaf", "spine"]
+
+
+@dataclass(frozen=True, slots=True)
+class Color:
+    """A fabric color; `community` is its BGP community, `backup` what `backup-color` says (empty: strict)."""
+
+    number: int
+    name: str
+    community: str
+    backup: str
+
+
+@dataclass(frozen=True, slots=True)
+class Prefix:
+    """The /64 of one color on one leaf (seed 001, Table 2)."""
+
+    color: Color
+    network: int
+    text: str
+    gateway: str
+
+
+@dataclass(frozen=True, slots=True)
+class Vlan:
+    """A VLAN and its IRB unit, which has the same number."""
+
+    id: int
+    name: str
+    description: str
+
+
+@dataclass(frozen=True, slots=True)
+class Breakout:
+    """A physical port that is split (`sub_ports` > 1) or runs below its native speed (`sub_ports` = 1)."""
+
+    kind: ClassVar[str] = "breakout"
+    interface: str
+    sub_ports: int
+    speed: str
+
+
+@dataclass(frozen=True, slots=True)
+class FabricPort:
+    """One end of a leaf-spine link; `speed` is empty when a breakout or the platform sets it."""
+
+    kind: ClassVar[str] = "fabric"
+    interface: str
+    description: str
+    mtu: int
+    speed: str
+    disabled: bool
+    color: Color
+    peer: str
+    peer_interface: str
+
+
+@dataclass(frozen=True, slots=True)
+class HostPort:
+    """A leaf's port to a GPU NIC."""
+
+    kind: ClassVar[str] = "host"
+    interface: str
+    description: str
+    mtu: int
+    speed: str
+    disabled: bool
+    server: str
+    nic: str
+
+
+@dataclass(frozen=True, slots=True)
+class AsList:
+    """`policy-options as-list`: numbers and ranges a BGP group accepts."""
+
+    name: str
+    members: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BgpGroup:
+    """One BGP group per color; its sessions are discovered on `interfaces` (units)."""
+
+    name: str
+    color: Color
+    neighbor: str
+    as_list: str
+    interfaces: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BfdTimers:
+    """BFD of every session."""
+
+    interval_ms: int
+    multiplier: int
+
+
+@dataclass(frozen=True, slots=True)
+class RaTimers:
+    """Router advertisement timers in seconds; a lifetime of None is the Junos default and not written."""
+
+    max_interval_s: int
+    min_interval_s: int
+    router_lifetime_s: int
+    valid_lifetime_s: int | None
+    preferred_lifetime_s: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class DlbKnobs:
+    """`enhanced-hash-key ecmp-dlb`; `quantization` is (min, max, rate weightage) in percent."""
+
+    mode: str
+    inactivity_interval_us: int
+    flowset_table_size: int
+    prob_threshold: int
+    quality_delta: int
+    sampling_rate: int
+    quantization: tuple[int, int, int] | None
+
+
+@dataclass(frozen=True, slots=True)
+class RoceClasses:
+    """Class of service for RoCEv2; code points as Junos prints them, percentages as numbers."""
+
+    dscp_bits: str
+    cnp_bits: str
+    pfc_priority: int
+    pfc_bits: str
+    queue: int
+    cnp_queue: int
+    cnp_percent: int
+    pfc_watchdog: bool
+    ecn_fill: tuple[int, int]
+    ecn_probability: int
+    lossless: int
+    lossless_headroom: int
+    lossy: int
+    dynamic_threshold: int
+    dedicated_ingress: int
+    dedicated_egress: int
+
+
+@dataclass(frozen=True, slots=True)
+class Knobs:
+    """The settings of one switch, resolved from all levels; None is switched off."""
+
+    irb_mtu: int
+    port_mtu: int
+    bfd: BfdTimers | None
+    ra: RaTimers
+    dlb: DlbKnobs | None
+    glb: bool
+    roce: RoceClasses | None
+
+
+@dataclass(frozen=True, slots=True)
+class Management:
+    """The management port of a switch."""
+
+    interface: str
+    address: str
+    gateway: str
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """A leaf or a spine. `vlan` and `prefixes` are empty on spines; `index` counts from 0 within the role."""
+
+    name: str
+    role: Role
+    index: int
+    stripe: int
+    number: int
+    platform: str
+    asn: int
+    router_id: str
+    loopback: str
+    management: Management | None
+    vlan: Vlan | None
+    prefixes: tuple[Prefix, ...]
+    interfaces: tuple[Breakout | FabricPort | HostPort, ...]
+    fabric_ports: tuple[FabricPort, ...]
+    groups: tuple[BgpGroup, ...]
+    as_lists: tuple[AsList, ...]
+    maximum_ecmp: int
+    knobs: Knobs
+    extra_config: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class HostTable:
+    """A routing table of a server: default route and prefix route of one prefix (seed 001, Tables 8 to 10)."""
+
+    id: int
+    name: str
+    priority: int
+    prefix: Prefix
+
+
+@dataclass(frozen=True, slots=True)
+class HostNic:
+    """A GPU NIC; `addresses` are the SLAAC addresses (RFC 4291, appendix A), empty without a known MAC."""
+
+    index: int
+    name: str
+    rdma: str
+    mac: str
+    mtu: int
+    leaf: str
+    vlan: int
+    tables: tuple[HostTable, ...]
+    addresses: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class HostQos:
+    """RoCEv2 settings of a NIC: the values that mlnx_qos, cma_roce_tos and the ECN files take."""
+
+    dscp: int
+    traffic_class: int
+    pfc_priority: int
+    pfc_mask: str
+    cnp_dscp: int
+    cnp_priority: int
+
+
+@dataclass(frozen=True, slots=True)
+class HostConfig:
+    """Everything that is configured on a server; servers that are alike share one object."""
+
+    nics: tuple[HostNic, ...]
+    accept_ra: int
+    max_addresses: int
+    qos: HostQos | None
+    environment: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A GPU server; `ports` are the leaf ports of its NICs, in NIC order."""
+
+    name: str
+    stripe: int
+    number: int
+    management: str
+    ports: tuple[str, ...]
+    config: HostConfig
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A leaf-spine link."""
+
+    leaf: str
+    leaf_interface: str
+    spine: str
+    spine_interface: str
+    color: Color
+    speed_gbps: int
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """A whole fabric."""
+
+    name: str
+    digest: str
+    pool: str
+    aigp: bool
+    local_community: str
+    colors: tuple[Color, ...]
+    leaves: tuple[Switch, ...]
+    spines: tuple[Switch, ...]
+    servers: tuple[Server, ...]
+    links: tuple[Link, ...]
+    host_speed_gbps: int
+    loopback_pools: tuple[str, ...]
+
+    @property
+    def switches(self) -> tuple[Switch, ...]:
+        """Leaves, then spines."""
+        return self.leaves + self.spines

@@ -1,0 +1,127 @@
+"""Numbers handed out in order: AS numbers, router-ids, loopbacks, management addresses, VLAN ids."""
+
+from collections.abc import Iterable
+
+from ailb_gen.design.addresses import ipv4_text, ipv6_text
+from ailb_gen.design.inventory import Slot
+from ailb_gen.design.problems import Problems
+from ailb_gen.intent.models import Fabric
+from ailb_gen.intent.scalars import AsnRange, Cidr
+from ailb_gen.intent.source import Path
+
+# RFC 7607, RFC 6793, RFC 5398, RFC 7300, and the last 32-bit number.
+RESERVED_ASNS = (
+    (0, 0, "RFC 7607"),
+    (23456, 23456, "AS_TRANS, RFC 6793"),
+    (64496, 64511, "documentation, RFC 5398"),
+    (65535, 65535, "RFC 7300"),
+    (65536, 65551, "documentation, RFC 5398"),
+    (4294967295, 4294967295, "RFC 7300"),
+)
+RESERVED_VLANS = {0: "priority tag", 1: "the default VLAN", 4095: "reserved by IEEE 802.1Q"}
+MAX_VLAN = 4094
+# A value and where it was decided.
+Numbered = tuple[int, Path]
+
+
+def _check_asn(asn: int, path: Path, problems: Problems) -> None:
+    for first, last, why in RESERVED_ASNS:
+        if first <= asn <= last:
+            problems.error("reserved-asn", path, f"AS {asn} is reserved ({why})", "private: 4200000000-4294967294")
+
+
+def asns(slots: tuple[Slot, ...], plan: AsnRange, path: Path, problems: Problems) -> list[Numbered]:
+    """Return the AS number of every slot; notes exhausted ranges and reserved numbers."""
+    size = plan.last - plan.first + 1
+    automatic = [slot for slot in slots if slot.device.asn is None]
+    if not plan.shared and automatic and automatic[-1].index >= size:
+        needed = automatic[-1].index + 1
+        problems.error("pool-exhausted", path, f"{needed} AS numbers are needed, {plan} holds {size}")
+        return [(slot.device.asn or 0, (*slot.path, "asn")) for slot in slots]
+    result: list[Numbered] = []
+    for slot in slots:
+        if slot.device.asn is not None:
+            result.append((slot.device.asn, (*slot.path, "asn")))
+        else:
+            result.append((plan.first if plan.shared else plan.first + slot.index, path))
+    for asn, where in dict.fromkeys(result):
+        _check_asn(asn, where, problems)
+    return result
+
+
+def hosts_of(
+    pool: Cidr, given: Iterable[tuple[int, int | None, Path]], what: str, path: Path, problems: Problems
+) -> list[Numbered]:
+    """Return an address for every (index, explicit address or None, its path): explicit, or the index-th of the pool."""
+    rows = list(given)
+    room = max(pool.last - pool.network - (1 if pool.version == 4 and pool.length < 31 else 0), 1)
+    needed = max((index + 1 for index, address, _ in rows if address is None), default=0)
+    if needed > room:
+        problems.error("pool-exhausted", path, f"{needed} {what} are needed, {pool} holds {room}")
+        return [(address or 0, where) for _, address, where in rows]
+    return [
+        (address, where) if address is not None else (pool.network + 1 + index, path) for index, address, where in rows
+    ]
+
+
+def router_ids(slots: tuple[Slot, ...], pool: Cidr, path: Path, problems: Problems) -> list[Numbered]:
+    """Return the router-id of every slot."""
+    rows = [(slot.index, slot.device.router_id, (*slot.path, "router_id")) for slot in slots]
+    return hosts_of(pool, rows, "router-ids", path, problems)
+
+
+def loopbacks(slots: tuple[Slot, ...], pool: Cidr | None, path: Path, problems: Problems) -> list[Numbered]:
+    """Return the IPv6 loopback of every slot; 0 where there is none."""
+    rows = [(slot.index, slot.device.loopback, (*slot.path, "loopback")) for slot in slots]
+    if pool is None:
+        return [(address or 0, where) for _, address, where in rows]
+    return hosts_of(pool, rows, "loopback addresses", path, problems)
+
+
+def management(
+    rows: list[tuple[int, Cidr | None, Path]], first: Cidr | None, path: Path, problems: Problems
+) -> list[tuple[Cidr | None, Path]]:
+    """Return a management address for every (index, explicit address, its path), counting on from `first`."""
+    result: list[tuple[Cidr | None, Path]] = []
+    for index, explicit, where in rows:
+        if explicit is not None or first is None:
+            result.append((explicit, where))
+        else:
+            result.append((Cidr(4, first.address + index, first.length), path))
+    if first is not None:
+        last = max((row[0].address for row in result if row[0] is not None and row[1] == path), default=0)
+        if last >= first.last and first.length < 31:
+            room = first.last - first.address
+            needed = last - first.address + 1
+            reason = f"{needed} management addresses are needed from {ipv4_text(first.address)} on"
+            problems.error("pool-exhausted", path, f"{reason}, its /{first.length} has {max(room, 0)} left")
+    return result
+
+
+def vlans(slots: tuple[Slot, ...], fabric: Fabric, problems: Problems) -> list[Numbered]:
+    """Return the VLAN id, which is also the IRB unit, of every leaf."""
+    in_stripe = fabric.vlans.unique == "stripe"
+    path: Path = ("vlans", "first")
+    result: list[Numbered] = []
+    for slot in slots:
+        explicit = getattr(slot.device, "vlan", None)
+        number = fabric.vlans.first + (slot.number - 1 if in_stripe else slot.index)
+        result.append((explicit, (*slot.path, "vlan")) if explicit is not None else (number, path))
+    automatic = [vlan for vlan, where in result if where == path]
+    if automatic and max(automatic) > MAX_VLAN:
+        needed, room = len(set(automatic)), MAX_VLAN - fabric.vlans.first + 1
+        hint = "" if in_stripe else "vlans.unique: stripe repeats the ids in every stripe"
+        problems.error("pool-exhausted", path, f"{needed} VLAN ids are needed, {max(room, 0)} are left", hint)
+        return [(0, where) for _, where in result]
+    for vlan, where in dict.fromkeys(result):
+        if vlan in RESERVED_VLANS or not 0 < vlan <= MAX_VLAN:
+            why = RESERVED_VLANS.get(vlan, f"outside 2 to {MAX_VLAN}")
+            problems.error("reserved-vlan", where, f"VLAN {vlan} cannot be used ({why})", f"use 2 to {MAX_VLAN}")
+    return result
+
+
+def address_text(value: int, version: int) -> str:
+    """Write an address, nothing for 0."""
+    if not value:
+        return ""
+    return ipv4_text(value) if version == 4 else ipv6_text(value)

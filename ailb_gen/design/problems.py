@@ -1,0 +1,38 @@
+"""Collects everything that is wrong with a design before anything is given up."""
+
+from dataclasses import dataclass, field
+
+from ailb_gen.errors import IntentError, Problem
+from ailb_gen.intent.load import Intent
+from ailb_gen.intent.source import Path
+
+
+@dataclass(slots=True)
+class Problems:
+    """Problems found so far; every one points at a path of the intent."""
+
+    intent: Intent
+    found: list[Problem] = field(default_factory=list)
+
+    def error(self, code: str, path: Path, reason: str, hint: str = "") -> None:
+        """Note an error at `path`."""
+        self.found.append(self.intent.problem(code, path, reason, hint))
+
+    def warning(self, code: str, path: Path, reason: str, hint: str = "") -> None:
+        """Note something that works but is probably not what was meant."""
+        self.found.append(self.intent.problem(code, path, reason, hint, "warning"))
+
+    @property
+    def errors(self) -> list[Problem]:
+        """What makes the intent unusable."""
+        return [problem for problem in self.found if problem.severity == "error"]
+
+    @property
+    def warnings(self) -> list[Problem]:
+        """What the user should know."""
+        return [problem for problem in self.found if problem.severity != "error"]
+
+    def stop_on_errors(self) -> None:
+        """Raise IntentError with all problems if there is an error among them."""
+        if self.errors:
+            raise IntentError(dict.fromkeys(self.found))

@@ -1,0 +1,224 @@
+"""GPU servers: names, NICs, leaf ports, and the host tables that pin every prefix to its gateway."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ailb_gen.design.addresses import eui64, ipv6_text
+from ailb_gen.design.inventory import Slot, StripeSlot
+from ailb_gen.design.levels import host_qos
+from ailb_gen.design.model import HostConfig, HostNic, HostTable, Prefix, Server, Vlan
+from ailb_gen.design.ports import PortUse
+from ailb_gen.design.problems import Problems
+from ailb_gen.design.wiring import HostWiring
+from ailb_gen.intent.messages import did_you_mean
+from ailb_gen.intent.models import Fabric, Nic, ServerGroup, ServerOverride
+from ailb_gen.intent.models import Server as ServerIntent
+from ailb_gen.intent.settings import merged
+from ailb_gen.intent.source import Path
+
+# Linux keeps at most 16 addresses per interface, the link-local one included (FACTS: net.ipv6.conf.*.max_addresses).
+LINUX_MAX_ADDRESSES = 16
+LAST_RULE_PRIORITY = 32765
+LAST_TABLE = 2**32 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """A server before its design: who it is, where it sits, and where it was written."""
+
+    name: str
+    position: int
+    given: ServerOverride
+    path: Path
+
+
+@dataclass(frozen=True, slots=True)
+class HostPortUse:
+    """A leaf port that a NIC occupies."""
+
+    leaf: str
+    use: PortUse
+    server: str
+    nic: str
+    path: Path
+
+
+def _seats_of_stripe(
+    stripe: int, fabric: Fabric, counter: Iterator[int], problems: Problems
+) -> Iterator[tuple[str, ServerOverride, Path]]:
+    own = fabric.stripes[stripe - 1].servers
+    group, base = (own, ("stripes", stripe - 1, "servers")) if own is not None else (fabric.servers, ("servers",))
+    for number in range(1, group.count + 1):
+        yield group.name.format(n=next(counter), s=stripe, i=number), ServerOverride(), (*base, "name")
+    lists: list[tuple[ServerGroup, Path]] = [(fabric.servers, ("servers",))]
+    if own is not None:
+        lists.append((own, base))
+    for rows, where in lists:
+        for number, server in enumerate(rows.list):
+            path = (*where, number) if (*where, number) in problems.intent.source.places else (*where, "list", number)
+            if rows is own and server.stripe not in (None, stripe):
+                problems.error("conflict", (*path, "stripe"), f"this server is listed in stripe {stripe}")
+            elif rows is own or server.stripe == stripe or (server.stripe is None and len(fabric.stripes) == 1):
+                yield server.name, server, path
+
+
+def _check_stripes(rows: tuple[ServerIntent, ...], fabric: Fabric, problems: Problems) -> None:
+    for number, server in enumerate(rows):
+        path: Path = ("servers", number)
+        if path not in problems.intent.source.places:
+            path = ("servers", "list", number)
+        if server.stripe is None and len(fabric.stripes) > 1:
+            problems.error("missing-key", path, f"server {server.name!r} needs a stripe", "add 'stripe:'")
+        elif server.stripe is not None and server.stripe > len(fabric.stripes):
+            reason = f"there is no stripe {server.stripe}; the fabric has {len(fabric.stripes)}"
+            problems.error("out-of-range", (*path, "stripe"), reason)
+
+
+def seats(fabric: Fabric, problems: Problems) -> tuple[tuple[Seat, ...], ...]:
+    """Return the servers of every stripe in order, overrides applied."""
+    _check_stripes(fabric.servers.list, fabric, problems)
+    counter = iter(range(1, 10**9))
+    result = []
+    names: set[str] = set()
+    for stripe in range(1, len(fabric.stripes) + 1):
+        row = []
+        for position, (name, given, path) in enumerate(_seats_of_stripe(stripe, fabric, counter, problems)):
+            override = fabric.overrides.servers.get(name)
+            whole = merged(given, override) if override else given
+            row.append(Seat(name, position, whole, ("overrides", "servers", name) if override else path))
+            names.add(name)
+        result.append(tuple(row))
+    for name in fabric.overrides.servers:
+        if name not in names:
+            hint = did_you_mean(name, names)
+            problems.error("unknown-device", ("overrides", "servers", name), "the fabric has no such server", hint)
+    return tuple(result)
+
+
+def tables(nic: int, prefixes: tuple[Prefix, ...], fabric: Fabric) -> tuple[HostTable, ...]:
+    """Return the routing tables of a NIC (seed 001, Table 8)."""
+    first = len(prefixes) * nic
+    return tuple(
+        HostTable(
+            id=fabric.tables.first + first + k,
+            name=f"gpu{nic}_subnet{k + 1}",
+            priority=fabric.tables.priority + first + k,
+            prefix=prefix,
+        )
+        for k, prefix in enumerate(prefixes)
+    )
+
+
+def check_tables(fabric: Fabric, nics: int, colors: int, problems: Problems) -> None:
+    """Note table ids and rule priorities that Linux would not take or would read too late."""
+    count = nics * colors
+    for key, what, last in (("first", "table ids", LAST_TABLE), ("priority", "rule priorities", LAST_RULE_PRIORITY)):
+        first = getattr(fabric.tables, key)
+        if first + count - 1 > last:
+            reason = f"{count} {what} are needed from {first} on, {max(last - first + 1, 0)} are left up to {last}"
+            problems.error("pool-exhausted", ("tables", key), reason)
+
+
+def environment(fabric: Fabric, rdma: tuple[str, ...], colors: int) -> tuple[tuple[str, str], ...]:
+    """Return the NCCL environment (seed 001, section Running the NCCL Job); the intent's own values win."""
+    values = {
+        "NCCL_NET_PLUGIN": "juniper-ib",
+        "NCCL_IB_QPS_PER_CONNECTION": str(colors),
+        "NCCL_IB_SPLIT_DATA_ON_QPS": "1",
+        "NCCL_IB_ADDR_FAMILY": "AF_INET6",
+        "NCCL_SOCKET_FAMILY": "AF_INET6",
+        "NCCL_SOCKET_NTHREADS": str(fabric.nccl.socket_nthreads),
+        "UCX_IB_GID_INDEX": str(fabric.nccl.gid_index),
+        "UCX_NET_DEVICES": ",".join(f"{name}:1" for name in rdma),
+        "LD_LIBRARY_PATH": "/usr/local/lib",
+    }
+    return tuple((values | fabric.nccl.environment).items())
+
+
+class ServerBuilder:
+    """Designs servers; servers that are configured alike share one `HostConfig`."""
+
+    __slots__ = ("configs", "fabric", "prefixes", "problems", "tables", "uses", "vlans", "wiring")
+
+    def __init__(
+        self, fabric: Fabric, prefixes: dict[str, tuple[Prefix, ...]], vlans: dict[str, Vlan], problems: Problems
+    ) -> None:
+        self.fabric, self.prefixes, self.vlans, self.problems = fabric, prefixes, vlans, problems
+        self.wiring = HostWiring(fabric, problems)
+        self.configs: dict[object, HostConfig] = {}
+        self.tables: dict[str, tuple[HostTable, ...]] = {}
+        self.uses: list[HostPortUse] = []
+
+    def _rdma(self, number: int, nics: int) -> str:
+        names = self.fabric.hosts.rdma
+        if isinstance(names, str):
+            return names.format(i=number)
+        if len(names) < nics:
+            reason = f"{nics} names are needed, one per NIC; {len(names)} are given"
+            self.problems.error("wrong-count", ("hosts", "rdma"), reason)
+            return f"rdma{number}"
+        return names[number]
+
+    def _nic(self, number: int, leaf: Slot, given: Nic, mtu: int, nics: int) -> HostNic:
+        if leaf.name not in self.tables:
+            self.tables[leaf.name] = tables(number, self.prefixes[leaf.name], self.fabric)
+        rows = self.tables[leaf.name]
+        suffix = eui64(given.mac) if given.mac else 0
+        return HostNic(
+            index=number,
+            name=given.name or self.fabric.names.nic.format(i=number),
+            rdma=given.rdma or self._rdma(number, nics),
+            mac=given.mac or "",
+            mtu=mtu,
+            leaf=leaf.name,
+            vlan=self.vlans[leaf.name].id,
+            tables=rows,
+            addresses=tuple(ipv6_text(row.prefix.network | suffix) for row in rows) if suffix else (),
+        )
+
+    def _config(self, stripe: StripeSlot, seat: Seat) -> HostConfig:
+        given = seat.given.nics or (Nic(),) * len(stripe.leaves)
+        mtu = seat.given.mtu or stripe.settings.mtu.host
+        personal = [(nic.name, nic.rdma, nic.mac) for nic in given]
+        key = (stripe.number, mtu, tuple(personal))
+        if key not in self.configs:
+            nics = tuple(
+                self._nic(number, leaf, nic, mtu, len(given))
+                for number, (leaf, nic) in enumerate(zip(stripe.leaves, given, strict=True))
+            )
+            addresses = len(nics[0].tables) + 1
+            self.configs[key] = HostConfig(
+                nics=nics,
+                accept_ra=2 if self.fabric.hosts.forwarding else 1,
+                max_addresses=addresses + 1 if addresses >= LINUX_MAX_ADDRESSES else 0,
+                qos=host_qos(stripe.settings.roce),
+                environment=environment(self.fabric, tuple(nic.rdma for nic in nics), addresses - 1),
+            )
+        return self.configs[key]
+
+    def stripe(self, stripe: StripeSlot, row: tuple[Seat, ...]) -> list[Server]:
+        """Design the servers of a stripe; notes problems with their NICs and ports."""
+        automatic = [seat.position + 1 for seat in row if not all(nic.port for nic in seat.given.nics or (Nic(),))]
+        fits = self.wiring.fits(stripe, max(automatic, default=0))
+        result = []
+        for seat in row:
+            given = seat.given.nics
+            if given and len(given) != len(stripe.leaves):
+                reason = f"{len(stripe.leaves)} NICs are needed, one per rail; {len(given)} are given"
+                self.problems.error("wrong-count", (*seat.path, "nics"), reason)
+                continue
+            config = self._config(stripe, seat)
+            ports = []
+            for number, (leaf, nic) in enumerate(zip(stripe.leaves, config.nics, strict=True)):
+                explicit = given[number].port if given else None
+                path: Path = (*seat.path, "nics", number, "port")
+                if explicit:
+                    use = self.wiring.explicit(leaf, explicit, path)
+                elif fits:
+                    use = self.wiring.use(leaf, seat.position)
+                else:
+                    continue
+                ports.append(use.interface)
+                self.uses.append(HostPortUse(leaf.name, use, seat.name, nic.name, path))
+            result.append(Server(seat.name, stripe.number, seat.position + 1, "", tuple(ports), config))
+        return result

@@ -1,0 +1,155 @@
+"""Leaves and spines: interfaces, BGP groups by color, AS lists and policies' inputs, from the wires."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from ailb_gen.design.inventory import Slot
+from ailb_gen.design.model import (
+    AsList,
+    BgpGroup,
+    Breakout,
+    Color,
+    FabricPort,
+    HostPort,
+    Knobs,
+    Management,
+    Prefix,
+    Switch,
+    Vlan,
+)
+from ailb_gen.design.ports import PortUse, breakouts, sort_key
+from ailb_gen.design.servers import HostPortUse
+from ailb_gen.design.wiring import Wire
+from ailb_gen.intent.settings import PortOverride
+
+# What `chassis maximum-ecmp` takes (junos-conf-chassis.yang); 16 is the default.
+ECMP_STEPS = (16, 32, 64, 96, 128, 160, 192, 224, 256, 288, 320, 352, 384, 416, 448, 480, 512)
+DEFAULT_ECMP = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """The numbers of one switch."""
+
+    asn: int
+    router_id: str
+    loopback: str
+    management: Management | None
+
+
+def ranges(numbers: Iterable[int]) -> tuple[str, ...]:
+    """Write numbers as Junos as-list members: `65001-65004`, `65010`."""
+    result: list[tuple[int, int]] = []
+    for number in sorted(set(numbers)):
+        if result and result[-1][1] + 1 == number:
+            result[-1] = (result[-1][0], number)
+        else:
+            result.append((number, number))
+    return tuple(str(first) if first == last else f"{first}-{last}" for first, last in result)
+
+
+def maximum_ecmp(paths: int) -> int:
+    """Return the `maximum-ecmp` that so many equal paths need; 0 when the default does."""
+    return 0 if paths <= DEFAULT_ECMP else next((step for step in ECMP_STEPS if step >= paths), ECMP_STEPS[-1])
+
+
+def _fabric_port(slot: Slot, use: PortUse, peer: str, peer_interface: str, color: Color, mtu: int) -> FabricPort:
+    override = slot.device.ports.get(use.interface) or PortOverride()
+    return FabricPort(
+        interface=use.interface,
+        description=override.description or f"facing_{peer}:{peer_interface}",
+        mtu=override.mtu or mtu,
+        speed=slot.ports.statement_speed(use),
+        disabled=override.disabled,
+        color=color,
+        peer=peer,
+        peer_interface=peer_interface,
+    )
+
+
+def _host_port(slot: Slot, row: HostPortUse, mtu: int) -> HostPort:
+    override = slot.device.ports.get(row.use.interface) or PortOverride()
+    return HostPort(
+        interface=row.use.interface,
+        description=override.description or f"to.{row.server}:{row.nic}",
+        mtu=override.mtu or mtu,
+        speed=slot.ports.statement_speed(row.use),
+        disabled=override.disabled,
+        server=row.server,
+        nic=row.nic,
+    )
+
+
+def _groups(ports: Sequence[FabricPort], peers: str, as_lists: dict[str, AsList]) -> tuple[BgpGroup, ...]:
+    """Return one group per color, its interfaces in port order."""
+    rows: dict[str, list[FabricPort]] = defaultdict(list)
+    for port in ports:
+        rows[port.color.name].append(port)
+    return tuple(
+        BgpGroup(
+            name=f"fabric-{name}",
+            color=row[0].color,
+            neighbor=f"{peers}-{name}",
+            as_list=as_lists[name].name,
+            interfaces=tuple(f"{port.interface}.0" for port in row),
+        )
+        for name, row in sorted(rows.items(), key=lambda item: item[1][0].color.number)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchParts:
+    """What `build_switch` puts together, gathered by the caller for all switches at once."""
+
+    numbers: Numbers
+    knobs: Knobs
+    vlan: Vlan | None
+    prefixes: tuple[Prefix, ...]
+    wires: Sequence[Wire]
+    hosts: Sequence[HostPortUse]
+    as_lists: dict[str, AsList]
+
+
+def build_switch(slot: Slot, parts: SwitchParts) -> Switch:
+    """Put a leaf or a spine together."""
+    is_leaf = slot.role == "leaf"
+    mtu = parts.knobs.port_mtu
+    fabric_ports = []
+    for wire in parts.wires:
+        link = wire.link
+        near = (wire.leaf_use, link.spine, link.spine_interface) if is_leaf else (
+            wire.spine_use,
+            link.leaf,
+            link.leaf_interface,
+        )
+        fabric_ports.append(_fabric_port(slot, *near, link.color, mtu))
+    host_ports = [_host_port(slot, row, mtu) for row in parts.hosts]
+    uses = [wire.leaf_use if is_leaf else wire.spine_use for wire in parts.wires]
+    split = breakouts([*uses, *(row.use for row in parts.hosts)])
+    rows: list[Breakout | FabricPort | HostPort] = [*split, *fabric_ports, *host_ports]
+    groups = _groups(fabric_ports, "spines" if is_leaf else "leaves", parts.as_lists)
+    used_lists = {group.as_list for group in groups}
+    paths = len(fabric_ports) if is_leaf else max((len(list(row)) for _, row in groupby(wire.link.leaf for wire in parts.wires)), default=0)
+    return Switch(
+        name=slot.name,
+        role=slot.role,
+        index=slot.index,
+        stripe=slot.stripe,
+        number=slot.number,
+        platform=slot.ports.name,
+        asn=parts.numbers.asn,
+        router_id=parts.numbers.router_id,
+        loopback=parts.numbers.loopback,
+        management=parts.numbers.management,
+        vlan=parts.vlan,
+        prefixes=parts.prefixes,
+        interfaces=tuple(sorted(rows, key=lambda row: sort_key(row.interface))),
+        fabric_ports=tuple(fabric_ports),
+        groups=groups,
+        as_lists=tuple(row for row in dict.fromkeys(parts.as_lists.values()) if row.name in used_lists),
+        maximum_ecmp=maximum_ecmp(paths),
+        knobs=parts.knobs,
+        extra_config=slot.extra_config,
+    )

@@ -1,0 +1,1 @@
+"""What the fabric is: `fabric.yaml` as checked, frozen models."""

@@ -1,0 +1,94 @@
+"""Servers from a CSV file: name, stripe, management address, and per NIC its MAC and leaf port."""
+
+import csv
+import re
+from pathlib import Path as FilePath
+from typing import Any
+
+from ailb_gen.errors import IntentError, Place, Problem
+from ailb_gen.intent.messages import did_you_mean
+from ailb_gen.intent.source import Path, Source, text_problem
+
+PLAIN_COLUMNS = ("name", "stripe", "management")
+NIC_COLUMN = re.compile(r"^(mac|port|rdma|nic)(\d{1,2})$")
+NIC_KEYS = {"mac": "mac", "port": "port", "rdma": "rdma", "nic": "name"}
+MAX_CELL = 4096
+
+
+def read_text(path: FilePath, name: str) -> str:
+    """Read a text file of the user; raises IntentError when that is not possible."""
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise text_problem(name, "unreadable", f"the file is not UTF-8 text (byte {error.start})") from error
+    except (OSError, ValueError) as error:
+        reason = f"cannot read the file: {getattr(error, 'strerror', None) or error}"
+        raise text_problem(name, "unreadable", reason) from error
+
+
+def _check_header(header: list[str], file: str) -> None:
+    problems = []
+    for number, column in enumerate(header):
+        place = Place(file, 1, number + 1)
+        if column not in PLAIN_COLUMNS and not NIC_COLUMN.match(column):
+            known = [*PLAIN_COLUMNS, *(f"{kind}{i}" for kind in NIC_KEYS for i in range(16))]
+            hint = did_you_mean(column, known) or "known: name, stripe, management, macN, portN, rdmaN, nicN"
+            problems.append(Problem("unknown-key", place, column, "unknown column", hint))
+        if column in header[:number]:
+            problems.append(Problem("duplicate-key", place, column, "this column is there twice"))
+    if "name" not in header:
+        problems.append(Problem("missing-key", Place(file), "name", "this column is required and missing"))
+    if problems:
+        raise IntentError(problems)
+
+
+def _row(header: list[str], cells: list[str]) -> dict[str, Any]:
+    """Turn a row into the mapping that a server in YAML would be; empty cells are left out."""
+    row: dict[str, Any] = {}
+    nics: dict[int, dict[str, str]] = {}
+    for column, cell in zip(header, cells, strict=True):
+        value = cell.strip()
+        found = NIC_COLUMN.match(column)
+        if not value:
+            continue
+        if found:
+            nics.setdefault(int(found[2]), {})[NIC_KEYS[found[1]]] = value
+        else:
+            row[column] = int(value) if column == "stripe" and value.isdecimal() else value
+    if nics:
+        row["nics"] = [nics.get(index, {}) for index in range(max(nics) + 1)]
+    return row
+
+
+def read_servers(path: FilePath, name: str, at: Path, source: Source) -> list[dict[str, Any]]:
+    """Read the servers of a CSV file; records the place of every cell in `source` under `at`.
+
+    Raises IntentError for a file that is unreadable, has no usable header or rows of the wrong length.
+    """
+    csv.field_size_limit(1024 * 1024)
+    reader = csv.reader(read_text(path, name).splitlines(), strict=True)
+    rows: list[dict[str, Any]] = []
+    problems: list[Problem] = []
+    try:
+        header = [cell.strip().lower() for cell in next(reader, [])]
+        _check_header(header, name)
+        for cells in reader:
+            place = Place(name, reader.line_num)
+            if not any(cell.strip() for cell in cells):
+                continue
+            if len(cells) != len(header):
+                reason = f"the row has {len(cells)} cells, the header {len(header)}"
+                problems.append(Problem("csv-row", place, "", reason))
+                continue
+            where = (*at, len(rows))
+            source.places[where] = place
+            for number, column in enumerate(header):
+                found = NIC_COLUMN.match(column)
+                step: Path = ("nics", int(found[2]), NIC_KEYS[found[1]]) if found else (column,)
+                source.places[(*where, *step)] = Place(name, reader.line_num, number + 1)
+            rows.append(_row(header, cells))
+    except csv.Error as error:
+        raise text_problem(name, "csv-row", f"not valid CSV: {error}", reader.line_num or 1) from error
+    if problems:
+        raise IntentError(problems)
+    return rows

@@ -1,0 +1,404 @@
+"""The models of `fabric.yaml`: compact by default, explicit where wanted; every shorthand ends in one canonical form."""
+
+import string
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Discriminator,
+    Field,
+    PlainSerializer,
+    PlainValidator,
+    Strict,
+    Tag,
+    WithJsonSchema,
+)
+
+from ailb_gen.intent.platforms import Profile
+from ailb_gen.intent.scalars import (
+    Asn,
+    AsnPlan,
+    AsnRange,
+    Bool,
+    ColorName,
+    Int,
+    Ipv4Address,
+    Ipv4Interface,
+    Ipv4Network,
+    Ipv6Address,
+    Ipv6Network,
+    Mac,
+    Name,
+    NicName,
+    PortName,
+    Positive,
+    RdmaName,
+    Speed,
+    parse_cidr,
+    wrong,
+)
+from ailb_gen.intent.settings import Model, PortOverride, Settings
+
+# Steps of a validation path that stand in no file: `servers: 2` is read as `servers: {count: 2}`, and so on.
+UNWRITTEN_STEPS = frozenset({"count", "list", "names", "leaf", "mode", "word", "mapping", "pattern", "[key]"})
+DEFAULT_COLORS = ("green", "blue", "red", "orange", "purple", "yellow", "cyan", "magenta")
+MAX_COUNT = 4096
+ExtraConfig = Annotated[str, Strict(), Field(max_length=1_000_000)]
+
+
+def _pattern(allowed: str, required: tuple[frozenset[str], ...]) -> AfterValidator:
+    """Make a validator for name patterns such as `stripe{s}-leaf{l}`; one of the `required` sets must occur."""
+
+    def check(pattern: str) -> str:
+        try:
+            parts = list(string.Formatter().parse(pattern))
+            sample = pattern.format(**dict.fromkeys(allowed, 1))
+        except (ValueError, KeyError, IndexError) as error:
+            fields = ", ".join(f"{{{letter}}}" for letter in allowed)
+            raise wrong("bad-pattern", f"{pattern!r} is not a name pattern; it may use {fields}") from error
+        used = {field for _, field, _, _ in parts if field}
+        if not any(need <= used for need in required):
+            needs = " or ".join(" and ".join(f"{{{x}}}" for x in sorted(need)) for need in required)
+            raise wrong("bad-pattern", f"{pattern!r} gives the same name more than once; it needs {needs}")
+        if len(sample) > 60:
+            raise wrong("bad-pattern", f"{pattern!r} makes names longer than 60 characters")
+        return pattern
+
+    return AfterValidator(check)
+
+
+def _each(*names: str) -> frozenset[str]:
+    return frozenset(names)
+
+
+def _counted(what: str) -> BeforeValidator:
+    """Let a count stand for that many empty entries."""
+
+    def expand(value: object) -> object:
+        if isinstance(value, bool) or not isinstance(value, int | list):
+            raise wrong("wrong-type", f"must be a number of {what} or a list of them")
+        if isinstance(value, list):
+            return value
+        if not 1 <= value <= MAX_COUNT:
+            raise wrong("out-of-range", f"must be between 1 and {MAX_COUNT}, not {value}")
+        return [{}] * value
+
+    return BeforeValidator(expand, json_schema_input_type=int | list[dict[str, Any]])
+
+
+def _keyed(count: str, many: str, what: str, accepts: Any) -> BeforeValidator:
+    """Let a number or a list stand for a mapping with that one key."""
+
+    def expand(value: object) -> object:
+        keys = {int: count, list: many, dict: ""}
+        key = keys.get(type(value))
+        if key is None:
+            raise wrong("wrong-type", f"must be {what}")
+        return {key: value} if key else value
+
+    return BeforeValidator(expand, json_schema_input_type=accepts)
+
+
+class Spread(Model):
+    """How a row of links is laid out over the ports of a switch."""
+
+    speed: Speed = 400
+    sub_ports: Positive | None = Field(None, description="number-of-sub-ports; default: the most the port offers")
+    first_port: int = Field(0, ge=0, description="index of the first physical port")
+    packing: Literal["spread", "packed"] = Field(
+        "spread", description="spread: a port of its own per neighbour; packed: every sub-port in turn"
+    )
+
+
+class HostPorts(Spread):
+    """Server-facing ports of the leaves."""
+
+    first_port: int = Field(16, ge=0)
+    packing: Literal["spread", "packed"] = "packed"
+
+
+class Downlinks(Model):
+    """Leaf-facing ports of the spines; their speed is that of the uplinks."""
+
+    sub_ports: Positive | None = None
+    first_port: int = Field(0, ge=0)
+    packing: Literal["spread", "packed"] = "spread"
+
+
+class Nic(Model):
+    """One GPU NIC of a server; the n-th NIC belongs to the n-th rail."""
+
+    name: NicName | None = None
+    rdma: RdmaName | None = None
+    mac: Mac | None = None
+    port: PortName | None = Field(None, description="port on the leaf")
+
+
+class ServerOverride(Model):
+    """What may be said about one server."""
+
+    management: Ipv4Interface | None = None
+    mtu: Int | None = Field(None, ge=1280, le=9500)
+    nics: tuple[Nic, ...] = ()
+
+
+class Server(ServerOverride):
+    """A server by name; `stripe` counts from 1 and may be left out inside a stripe."""
+
+    name: Name
+    stripe: Positive | None = None
+
+
+class ServerGroup(Model):
+    """The servers of every stripe: a count with a name pattern, a list, or a CSV file."""
+
+    count: int = Field(0, ge=0, le=MAX_COUNT, description="servers per stripe")
+    name: Annotated[str, _pattern("nsi", (_each("n"), _each("s", "i")))] = Field(
+        "server-{n:03}", description="{n} counts in the fabric, {s} is the stripe, {i} counts in the stripe"
+    )
+    list: tuple[Server, ...] = ()
+    csv: Annotated[str, Strict()] | None = Field(None, description="path relative to the fabric file")
+
+
+Servers = Annotated[
+    ServerGroup,
+    _keyed(
+        "count",
+        "list",
+        "a number of servers per stripe, a list of servers, or {count, name, list, csv}",
+        int | tuple[Server, ...] | ServerGroup,
+    ),
+]
+
+
+class Device(Settings):
+    """What may be said about one switch, above its settings."""
+
+    platform: Name | None = None
+    asn: Asn | None = None
+    router_id: Ipv4Address | None = None
+    loopback: Ipv6Address | None = None
+    management: Ipv4Interface | None = None
+    ports: dict[PortName, PortOverride] = {}
+    extra_config: ExtraConfig = ""
+
+
+class LeafOverride(Device):
+    """What may be said about one leaf."""
+
+    vlan: Int | None = None
+    uplinks: dict[Name, tuple[PortName, ...]] = Field({}, description="spine -> ports, one per link")
+
+
+class SpineOverride(Device):
+    """What may be said about one spine."""
+
+    downlinks: dict[Name, tuple[PortName, ...]] = Field({}, description="leaf -> ports, one per link")
+
+
+class Spine(SpineOverride):
+    """A spine in a list of spines."""
+
+    name: Name | None = None
+
+
+class StripeOverride(Settings):
+    """What may be said about one stripe."""
+
+    rails: Annotated[int, Strict(), Field(ge=1, le=64)] | None = None
+    platform: Name | None = Field(None, description="platform of the stripe's leaves")
+    extra_config: ExtraConfig = ""
+
+
+class Stripe(StripeOverride):
+    """A stripe in a list of stripes."""
+
+    servers: Servers | None = None
+
+
+def _shape(value: object) -> str:
+    return {list: "names", tuple: "names", dict: "mapping"}.get(type(value), "word")
+
+
+Backup = Annotated[
+    Annotated[Literal["all", "none"], Tag("word")]
+    | Annotated[tuple[ColorName, ...], Field(min_length=1), Tag("names")]
+    | Annotated[dict[ColorName, ColorName], Tag("mapping")],
+    Discriminator(_shape),
+]
+
+
+class Colors(Model):
+    """Fabric colors in order: `color:0:1` for the first, and so on."""
+
+    count: int | None = Field(None, ge=1, le=MAX_COUNT)
+    names: tuple[ColorName, ...] = ()
+    backup: Backup = Field("all", description="all: every other color; none: strict; a list or a mapping: these")
+
+
+ColorPlan = Annotated[
+    Colors,
+    _keyed(
+        "count",
+        "names",
+        "a number of colors, a list of their names, or {count, names, backup}",
+        int | tuple[ColorName, ...] | Colors,
+    ),
+]
+
+
+def _bits(value: object) -> object:
+    """Read a 16-bit group number (1-4) or a range of bits such as `48-55`; gives first and last bit."""
+    if isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= 4:
+        return (16 * (value - 1), 16 * value - 1)
+    first, _, last = value.partition("-") if isinstance(value, str) else ("", "", "")
+    if first.isdecimal() and last.isdecimal() and int(first) <= int(last) <= 63:
+        return (int(first), int(last))
+    raise wrong("bad-range", "must be a 16-bit group of the prefix, 1 to 4, or a range of bits such as '48-55'")
+
+
+Field64 = Annotated[
+    tuple[int, int],
+    PlainValidator(_bits),
+    PlainSerializer(lambda bits: f"{bits[0]}-{bits[1]}", return_type=str),
+    WithJsonSchema({"anyOf": [{"type": "integer", "minimum": 1, "maximum": 4}, {"type": "string"}]}),
+]
+
+
+class Addressing(Model):
+    """The address plan: which bits of the /64 carry stripe, leaf and uplink number (seed 001, Table 2)."""
+
+    pool: Ipv6Network = parse_cidr("fc00::/16", 6, True)
+    stripe: Field64 = (16, 31)
+    leaf: Field64 = (32, 47)
+    uplink: Field64 = (48, 63)
+    gateway: int = Field(1, ge=1, le=0xFFFF, description="interface identifier of the leaf's own address")
+
+
+class Vlans(Model):
+    """VLAN ids, which are also the IRB units."""
+
+    first: Int = 2
+    unique: Literal["fabric", "stripe"] = Field("fabric", description="stripe: ids repeat in every stripe")
+
+
+class Tables(Model):
+    """Host routing tables (seed 001, Table 8): id = first + colors x NIC + (color - 1)."""
+
+    first: Int = Field(10000, ge=256, le=2**31 - 1)
+    priority: Int = Field(10000, ge=1, le=32765, description="priority of the first rule; below the main table's")
+
+
+class Asns(Model):
+    """AS numbers: FIRST-LAST gives every device its own, a single number is shared."""
+
+    leaves: AsnPlan = AsnRange(4200100001, 4200199999)
+    spines: AsnPlan = AsnRange(4200000001, 4200000999)
+
+
+class RouterIds(Model):
+    """Router-ids, also the IPv4 address of lo0: the n-th device gets the n-th address."""
+
+    leaves: Ipv4Network = parse_cidr("10.255.16.0/20", 4, True)
+    spines: Ipv4Network = parse_cidr("10.255.0.0/22", 4, True)
+
+
+class Loopbacks(Model):
+    """IPv6 addresses of lo0, advertised without a color."""
+
+    leaves: Ipv6Network
+    spines: Ipv6Network
+
+
+class Management(Model):
+    """Management addresses: the first of each row; the others follow."""
+
+    gateway: Ipv4Address | None = None
+    leaves: Ipv4Interface | None = None
+    spines: Ipv4Interface | None = None
+    servers: Ipv4Interface | None = None
+
+
+class Platforms(Model):
+    """The platform of each role."""
+
+    leaf: Name = "qfx5240-64od"
+    spine: Name = "qfx5240-64od"
+
+
+def _one_platform(value: object) -> object:
+    return {"leaf": value, "spine": value} if isinstance(value, str) else value
+
+
+class Names(Model):
+    """Name patterns; {s} stripe, {l} leaf in the stripe, {k} spine, {i} NIC counted from 0."""
+
+    leaf: Annotated[str, _pattern("sl", (_each("s", "l"),))] = "stripe{s}-leaf{l}"
+    spine: Annotated[str, _pattern("k", (_each("k"),))] = "spine{k}"
+    nic: Annotated[str, _pattern("i", (_each("i"),))] = "gpu{i}_eth"
+
+
+RdmaNames = Annotated[
+    Annotated[str, _pattern("i", (_each("i"),)), Tag("word")] | Annotated[tuple[RdmaName, ...], Tag("names")],
+    Discriminator(_shape),
+]
+
+
+class Hosts(Model):
+    """What all GPU servers have in common."""
+
+    rdma: RdmaNames = Field("mlx5_{i}", description="RDMA devices of the GPU NICs: a pattern, or one name per NIC")
+    forwarding: Bool = Field(False, description="the servers forward packets: accept_ra must be 2")
+
+
+class Nccl(Model):
+    """What goes into the NCCL environment file besides the computed values."""
+
+    socket_nthreads: int = Field(8, ge=1, le=16)
+    gid_index: int = Field(3, ge=0, le=255)
+    environment: dict[
+        Annotated[str, Field(pattern="^[A-Za-z_][A-Za-z0-9_]*$")], Annotated[str, Field(pattern=r"^[^\x00-\x1f'\x7f]*$")]
+    ] = {}
+
+
+class Overrides(Model):
+    """Exceptions by name; they win over everything but a port."""
+
+    stripes: dict[Int, StripeOverride] = {}
+    leaves: dict[Name, LeafOverride] = {}
+    spines: dict[Name, SpineOverride] = {}
+    servers: dict[Name, ServerOverride] = {}
+
+
+class Fabric(Settings):
+    """A GPU backend fabric."""
+
+    name: Name
+    stripes: Annotated[tuple[Stripe, ...], _counted("stripes"), Field(min_length=1, max_length=MAX_COUNT)]
+    rails: Annotated[int, Strict(), Field(ge=1, le=64)] = Field(8, description="leaves per stripe, NICs per server")
+    spines: Annotated[tuple[Spine, ...], _counted("spines"), Field(min_length=1, max_length=MAX_COUNT)]
+    links_per_spine: Annotated[int, Strict(), Field(ge=1, le=64)] = 1
+    servers: Servers = ServerGroup()
+    colors: ColorPlan | None = None
+    aigp: Bool = True
+    platform: Annotated[
+        Platforms,
+        BeforeValidator(_one_platform, json_schema_input_type=str | Platforms),
+    ] = Platforms()
+    platforms: dict[Name, Profile] = Field({}, description="profiles of the fabric's own")
+    uplinks: Spread = Spread()
+    host_ports: HostPorts = HostPorts()
+    downlinks: Downlinks = Downlinks()
+    addressing: Addressing = Addressing()
+    vlans: Vlans = Vlans()
+    tables: Tables = Tables()
+    asn: Asns = Asns()
+    router_ids: RouterIds = RouterIds()
+    loopbacks: Loopbacks | None = None
+    management: Management = Management()
+    names: Names = Names()
+    hosts: Hosts = Hosts()
+    nccl: Nccl = Nccl()
+    extra_config: ExtraConfig = ""
+    overrides: Overrides = Overrides()

@@ -1,0 +1,239 @@
+"""Scalar types of `fabric.yaml`: parsed once, at the border, with messages that say what to write instead."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from netaddr import EUI, AddrFormatError, IPNetwork
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    PlainSerializer,
+    PlainValidator,
+    Strict,
+    WithJsonSchema,
+)
+from pydantic_core import PydanticCustomError
+
+NAME_PATTERN = r"^[A-Za-z0-9](?:[A-Za-z0-9_-]|\.(?!\.)){0,62}$"
+NIC_PATTERN = r"^[A-Za-z][A-Za-z0-9_-]{0,14}$"
+COLOR_PATTERN = r"^[A-Za-z][A-Za-z0-9_-]{0,30}$"
+PORT_PATTERN = r"^[a-z]{2}-\d+/\d+/\d+(?::\d+)?$"
+RESERVED_COLORS = ("all-colors", "local")
+# What ends a statement, a string or a block in Junos text, or starts a comment, must not come from a name.
+FORBIDDEN_TEXT = re.compile(r"[\"'\\{};#\x00-\x1f\x7f]|/\*|\*/")
+SPEEDS_GBPS = (1, 10, 25, 40, 50, 100, 200, 400, 800, 1600)
+MAX_ASN = 2**32 - 1
+
+
+def wrong(code: str, reason: str) -> PydanticCustomError:
+    """Make the error that reaches the user as `reason` under the stable problem code `code`."""
+    return PydanticCustomError("ailb", "{reason}", {"code": code, "reason": reason})
+
+
+@dataclass(frozen=True, slots=True)
+class Cidr:
+    """An address with its prefix length, as written: `version` 4 or 6, `address` the full integer."""
+
+    version: int
+    address: int
+    length: int
+
+    @property
+    def width(self) -> int:
+        """Bits of an address of this version."""
+        return 32 if self.version == 4 else 128
+
+    @property
+    def network(self) -> int:
+        """The address with the host bits cleared."""
+        return self.address >> (self.width - self.length) << (self.width - self.length)
+
+    @property
+    def last(self) -> int:
+        """The highest address of the network."""
+        return self.network | ((1 << (self.width - self.length)) - 1)
+
+    def overlaps(self, other: "Cidr") -> bool:
+        """Tell whether the two networks share an address."""
+        return self.version == other.version and self.network <= other.last and other.network <= self.last
+
+    def __str__(self) -> str:
+        return str(IPNetwork((self.address, self.length), version=self.version))
+
+
+@dataclass(frozen=True, slots=True)
+class AsnRange:
+    """Autonomous system numbers `first`…`last`; `shared` when one number was given for all devices."""
+
+    first: int
+    last: int
+    shared: bool = False
+
+    def __str__(self) -> str:
+        return str(self.first) if self.shared else f"{self.first}-{self.last}"
+
+
+def _text(value: object, what: str) -> str:
+    if isinstance(value, str):
+        return value
+    raise wrong("wrong-type", f"{what} must be text, not {_kind(value)}; put it in quotes")
+
+
+def _kind(value: object) -> str:
+    kinds = {bool: "true/false", int: "a number", float: "a number", list: "a list", dict: "a mapping"}
+    return "empty" if value is None else kinds.get(type(value), type(value).__name__)
+
+
+def matching(what: str, pattern: str, allowed: str, example: str) -> Callable[[object], str]:
+    """Make a validator for text that must match `pattern`."""
+    compiled = re.compile(pattern)
+
+    def check(value: object) -> str:
+        text = _text(value, what)
+        if compiled.match(text) is None or text.endswith("\n"):
+            reason = f"{text!r} is not a usable {what}; use {allowed}, such as {example!r}"
+            raise wrong("unsafe-name", reason)
+        return text
+
+    return check
+
+
+def _plain_text(value: str) -> str:
+    found = FORBIDDEN_TEXT.search(value)
+    if found:
+        raise wrong("unsafe-name", f"{found.group()!r} is not allowed here: it could change the configuration")
+    return value
+
+
+def _not_reserved(value: str) -> str:
+    if value in RESERVED_COLORS:
+        raise wrong("reserved-name", f"{value!r} has a meaning of its own in the rendered configuration")
+    return value
+
+
+def _boolean(value: object) -> object:
+    words = {"on": True, "yes": True, "true": True, "off": False, "no": False, "false": False}
+    return words.get(value.lower(), value) if isinstance(value, str) else value
+
+
+def parse_cidr(value: object, version: int, network_only: bool) -> Cidr:
+    """Read `ADDRESS/LENGTH` of the given IP version; with `network_only` the host bits must be zero."""
+    text = _text(value, "a network" if network_only else "an address")
+    example = {4: ("10.255.0.0/24", "192.0.2.11/24"), 6: ("fc00::/16", "fc00:1::1/64")}[version][not network_only]
+    try:
+        if "/" not in text:
+            raise AddrFormatError
+        parsed = IPNetwork(text, version=version)
+    except (AddrFormatError, ValueError) as error:
+        reason = f"{text!r} is not an IPv{version} address with a prefix length, such as {example}"
+        raise wrong("bad-address", reason) from error
+    result = Cidr(version, int(parsed.ip), parsed.prefixlen)
+    if network_only and result.address != result.network:
+        reason = f"{text} has bits set beyond /{parsed.prefixlen}; did you mean {parsed.cidr}?"
+        raise wrong("bad-address", reason)
+    return result
+
+
+def parse_address(value: object, version: int) -> int:
+    """Read one address without prefix length; returns its integer."""
+    text = _text(value, "an address")
+    if "/" in text:
+        raise wrong("bad-address", f"{text!r}: give the address alone, without a prefix length")
+    return parse_cidr(f"{text}/{32 if version == 4 else 128}", version, network_only=False).address
+
+
+def parse_mac(value: object) -> str:
+    """Read a MAC address in any common notation; returns lower-case `aa:bb:cc:dd:ee:ff`."""
+    text = _text(value, "a MAC address")
+    digits = re.sub(r"[:.-]", "", text)
+    if not re.fullmatch(r"[0-9A-Fa-f]{12}", digits):
+        raise wrong("bad-mac", f"{text!r} is not a MAC address such as a0:88:c2:3b:50:66")
+    mac = EUI(digits)
+    if mac.words[0] & 1 or int(mac) == 0:
+        raise wrong("bad-mac", f"{text!r} is not the address of one interface (group or all-zero address)")
+    return ":".join(f"{word:02x}" for word in mac.words)
+
+
+def parse_asn_range(value: object) -> AsnRange:
+    """Read `N` (one number shared by all) or `FIRST-LAST` (one each), in asplain notation (RFC 5396)."""
+    text = str(value) if isinstance(value, int) and not isinstance(value, bool) else _text(value, "an AS range")
+    found = re.fullmatch(r"\s*(\d{1,10})\s*(?:-\s*(\d{1,10})\s*)?", text)
+    if not found:
+        raise wrong("bad-asn", f"{text!r} is not an AS number or a range such as 4200000001-4200000999")
+    first, last = int(found[1]), int(found[2] or found[1])
+    if last < first:
+        raise wrong("bad-asn", f"the range {text} ends before it starts")
+    if last > MAX_ASN:
+        raise wrong("bad-asn", f"{last} does not fit into 32 bits (at most {MAX_ASN})")
+    return AsnRange(first, last, shared=found[2] is None)
+
+
+def parse_speed(value: object) -> int:
+    """Read a link speed such as `400g`; returns Gb/s."""
+    text = _text(value, "a speed").lower()
+    digits = text.removesuffix("g")
+    if digits == text or not digits.isdecimal() or int(digits) not in SPEEDS_GBPS:
+        known = ", ".join(f"{speed}g" for speed in SPEEDS_GBPS)
+        raise wrong("bad-speed", f"{text!r} is not a link speed; use one of {known}")
+    return int(digits)
+
+
+def _schema(kind: str, pattern: str, example: str) -> WithJsonSchema:
+    schema: dict[str, Any] = {"type": kind, "examples": [example]}
+    return WithJsonSchema(schema | ({"pattern": pattern} if pattern else {}))
+
+
+AS_TEXT = PlainSerializer(str, return_type=str)
+
+Name = Annotated[
+    str,
+    PlainValidator(matching("name", NAME_PATTERN, "letters, digits, '-', '_' and single '.'", "stripe1-leaf1")),
+    _schema("string", NAME_PATTERN.replace(r"\.(?!\.)", r"\."), "stripe1-leaf1"),
+]
+NicName = Annotated[
+    str,
+    PlainValidator(matching("NIC name", NIC_PATTERN, "at most 15 letters, digits, '-' and '_'", "gpu0_eth")),
+    _schema("string", NIC_PATTERN, "gpu0_eth"),
+]
+RdmaName = Annotated[
+    str,
+    PlainValidator(matching("RDMA device name", NAME_PATTERN, "letters, digits, '-' and '_'", "mlx5_0")),
+    _schema("string", "", "mlx5_0"),
+]
+ColorName = Annotated[
+    str,
+    PlainValidator(matching("color name", COLOR_PATTERN, "letters, digits, '-' and '_'", "green")),
+    AfterValidator(_not_reserved),
+    _schema("string", COLOR_PATTERN, "green"),
+]
+PortName = Annotated[
+    str,
+    PlainValidator(matching("port name", PORT_PATTERN, "TYPE-FPC/PIC/PORT[:CHANNEL]", "et-0/0/16:0")),
+    _schema("string", PORT_PATTERN, "et-0/0/16:0"),
+]
+Text = Annotated[str, Strict(), AfterValidator(_plain_text), Field(max_length=200)]
+Bool = Annotated[bool, BeforeValidator(_boolean, json_schema_input_type=bool), Strict()]
+Int = Annotated[int, Strict()]
+Positive = Annotated[int, Strict(), Field(ge=1)]
+Ipv4Network = Annotated[Cidr, PlainValidator(lambda v: parse_cidr(v, 4, True)), AS_TEXT, _schema("string", "", "10.255.0.0/24")]
+Ipv6Network = Annotated[Cidr, PlainValidator(lambda v: parse_cidr(v, 6, True)), AS_TEXT, _schema("string", "", "fc00::/16")]
+Ipv4Interface = Annotated[Cidr, PlainValidator(lambda v: parse_cidr(v, 4, False)), AS_TEXT, _schema("string", "", "192.0.2.11/24")]
+Ipv4Address = Annotated[int, PlainValidator(lambda v: parse_address(v, 4)), _schema("string", "", "10.255.0.1")]
+Ipv6Address = Annotated[int, PlainValidator(lambda v: parse_address(v, 6)), _schema("string", "", "fd00::1")]
+Mac = Annotated[str, PlainValidator(parse_mac), _schema("string", "", "a0:88:c2:3b:50:66")]
+Asn = Annotated[int, Strict(), Field(ge=1, le=MAX_ASN)]
+AsnPlan = Annotated[
+    AsnRange,
+    PlainValidator(parse_asn_range),
+    AS_TEXT,
+    WithJsonSchema({"anyOf": [{"type": "integer"}, {"type": "string", "pattern": r"^\d+(-\d+)?$"}]}),
+]
+Speed = Annotated[
+    int,
+    PlainValidator(parse_speed),
+    PlainSerializer(lambda gbps: f"{gbps}g", return_type=str),
+    _schema("string", r"^\d+g$", "400g"),
+]

@@ -1,0 +1,1 @@
+"""Text from the design: templates, the artifact tree, its manifest, and atomic writing."""
