@@ -181,7 +181,7 @@ def check_settings(slots: Iterable[Slot], problems: Problems) -> None:
         if roce.ecn.min_fill >= roce.ecn.max_fill:
             problems.error("conflict", (*roce_path, "ecn"), "min_fill must be below max_fill")
         buffers = roce.buffers
-        total = buffers.lossless + buffers.lossless_headroom + buffers.lossy
+        total = buffers.lossless + buffers.lossless_headroom + buffers.lossy if buffers else 0
         if total > 100:
             problems.error("conflict", (*roce_path, "buffers"), f"the ingress partitions add up to {total} %")
         grades = dlb.egress_quantization

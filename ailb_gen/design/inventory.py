@@ -100,7 +100,7 @@ def stripes(fabric: Fabric, platforms: Platforms, problems: Problems) -> tuple[S
                     settings=resolve(settings, device),
                     device=device,
                     ports=ports,
-                    extra_config=tuple(filter(None, extra)),
+                    extra_config=tuple(text.strip("\n") for text in extra if text.strip()),
                     path=path,
                 )
             )
@@ -132,7 +132,7 @@ def spines(fabric: Fabric, platforms: Platforms, problems: Problems) -> tuple[Sl
                 settings=resolve(base, device),
                 device=device,
                 ports=platforms.find(platform, (*path, "platform") if device.platform else ("platform", "spine")),
-                extra_config=tuple(filter(None, extra)),
+                extra_config=tuple(text.strip("\n") for text in extra if text.strip()),
                 path=path,
             )
         )

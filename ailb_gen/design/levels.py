@@ -3,7 +3,7 @@
 `docs/intent.md` documents this order; `extra_config` is the one thing that adds up instead.
 """
 
-from ailb_gen.design.model import BfdTimers, DlbKnobs, HostQos, Knobs, RaTimers, RoceClasses
+from ailb_gen.design.model import BfdTimers, BufferShares, DlbKnobs, HostQos, Knobs, RaTimers, RoceClasses
 from ailb_gen.intent.settings import LoadBalancing, Ra, Roce, Settings, merged
 
 JUNOS_VALID_LIFETIME_S = 2592000
@@ -69,12 +69,7 @@ def _roce(roce: Roce) -> RoceClasses | None:
         pfc_watchdog=roce.pfc_watchdog,
         ecn_fill=(roce.ecn.min_fill, roce.ecn.max_fill),
         ecn_probability=roce.ecn.max_probability,
-        lossless=roce.buffers.lossless,
-        lossless_headroom=roce.buffers.lossless_headroom,
-        lossy=roce.buffers.lossy,
-        dynamic_threshold=roce.buffers.dynamic_threshold,
-        dedicated_ingress=roce.buffers.dedicated_ingress,
-        dedicated_egress=roce.buffers.dedicated_egress,
+        buffers=BufferShares(**roce.buffers.model_dump()) if roce.buffers else None,
     )
 
 

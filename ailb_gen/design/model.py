@@ -142,6 +142,13 @@ class RoceClasses:
     pfc_watchdog: bool
     ecn_fill: tuple[int, int]
     ecn_probability: int
+    buffers: "BufferShares | None"
+
+
+@dataclass(frozen=True, slots=True)
+class BufferShares:
+    """Shares of the packet buffer in percent."""
+
     lossless: int
     lossless_headroom: int
     lossy: int

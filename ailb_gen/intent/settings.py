@@ -95,7 +95,10 @@ class Ecn(Model):
 
 
 class Buffers(Model):
-    """Shared and dedicated packet buffers, in percent."""
+    """Shared and dedicated packet buffers, in percent; the platform's own unless written.
+
+    The statements are not in every Junos release's model, so they are only rendered when asked for.
+    """
 
     lossless: Int = Field(66, ge=0, le=100)
     lossless_headroom: Int = Field(24, ge=0, le=100)
@@ -117,7 +120,7 @@ class Roce(Model):
     cnp_percent: Int = Field(5, ge=1, le=100)
     pfc_watchdog: Bool = True
     ecn: Ecn = Ecn()
-    buffers: Buffers = Buffers()
+    buffers: Buffers | None = None
 
 
 class Settings(Model):

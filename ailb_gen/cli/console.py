@@ -1,0 +1,49 @@
+"""Printing that every verb shares: warnings, plain tables, a progress bar on a terminal only."""
+
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import typer
+
+from ailb_gen.errors import Problem, UsageError
+
+
+def warn(problems: Iterable[Problem]) -> None:
+    """Print warnings to standard error."""
+    for problem in problems:
+        typer.echo(str(problem), err=True)
+
+
+def fabric_file(path: Path) -> Path:
+    """Return the path if it is a file. Raises UsageError."""
+    if path.is_dir():
+        raise UsageError(f"{path}: this is a directory; name the fabric file, such as {path / 'fabric.yaml'}")
+    if not path.exists():
+        raise UsageError(f"{path}: there is no such file; 'ailb-gen init' writes one")
+    return path
+
+
+def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Return rows as an aligned plain-text table under a title; the last column is not padded."""
+    cells = [[str(cell) for cell in row] for row in (columns, *rows)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in cells]
+    rule = "  ".join("-" * width for width in widths)
+    return "\n".join([title, *([lines[0], rule, *lines[1:]] if cells else [])]) + "\n"
+
+
+@contextmanager
+def progress(what: str, total: int) -> Iterator[Callable[[int], None]]:
+    """Show a progress bar on a terminal; in a pipe say nothing."""
+    if not sys.stderr.isatty() or total < 2:
+        yield lambda count: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=total)
+        yield lambda count: bar.advance(task, count)

@@ -1,0 +1,135 @@
+"""`ailb-gen explain`: one device's design as tables, the way a design guide shows it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ailb_gen.cli.console import fabric_file, table, warn
+from ailb_gen.errors import UsageError
+
+if TYPE_CHECKING:
+    from ailb_gen.design.model import Design, Server, Switch
+
+# (title, columns, rows)
+Table = tuple[str, tuple[str, ...], list[tuple[object, ...]]]
+
+
+def explain(
+    fabric: Annotated[Path, typer.Argument(help="The fabric file.", metavar="FABRIC")],
+    device: Annotated[str, typer.Argument(help="A leaf, a spine or a server.", metavar="DEVICE")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print the tables as JSON.")] = False,
+) -> None:
+    """Print one device's design: IRBs and prefixes, ports, BGP groups, host tables."""
+    from ailb_gen.design.build import build
+    from ailb_gen.intent.load import load
+
+    design, warnings = build(load(fabric_file(fabric)))
+    warn(warnings)
+    tables = _tables(design, device)
+    if as_json:
+        body = {
+            title: [dict(zip(columns, map(str, row), strict=True)) for row in rows] for title, columns, rows in tables
+        }
+        typer.echo(json.dumps(body, indent=1))
+        return
+    typer.echo("\n".join(table(*row) for row in tables), nl=False)
+
+
+def _tables(design: Design, name: str) -> list[Table]:
+    for switch in design.switches:
+        if switch.name == name:
+            return _leaf(design, switch) if switch.role == "leaf" else _spine(switch)
+    for server in design.servers:
+        if server.name == name:
+            return _server(server)
+    from ailb_gen.cli.select import device_roles
+    from ailb_gen.intent.messages import did_you_mean
+
+    hint = did_you_mean(name, device_roles(design)) or "'ailb-gen generate --check' lists the files of all devices"
+    raise UsageError(f"{name}: the fabric has no such device; {hint}")
+
+
+def _about(switch: Switch) -> Table:
+    rows: list[tuple[object, ...]] = [
+        ("role", switch.role),
+        ("platform", switch.platform),
+        ("AS number", switch.asn),
+        ("router-id", switch.router_id),
+    ]
+    if switch.loopback:
+        rows.append(("loopback", switch.loopback))
+    if switch.management:
+        rows.append(("management", f"{switch.management.address} on {switch.management.interface}"))
+    return (switch.name, ("what", "value"), rows)
+
+
+def _fabric_ports(switch: Switch, title: str) -> Table:
+    rows: list[tuple[object, ...]] = [
+        (port.interface, port.peer, port.peer_interface, port.color.name, port.mtu) for port in switch.fabric_ports
+    ]
+    return (title, ("PORT", "PEER", "PEER PORT", "COLOR", "MTU"), rows)
+
+
+def _groups(switch: Switch) -> Table:
+    members = {row.name: ", ".join(row.members) for row in switch.as_lists}
+    rows: list[tuple[object, ...]] = [
+        (group.name, group.color.name, group.color.community, members[group.as_list], ", ".join(group.interfaces))
+        for group in switch.groups
+    ]
+    return ("BGP groups", ("GROUP", "FABRIC-COLOR", "COMMUNITY", "PEER AS", "AUTO-DISCOVERY ON"), rows)
+
+
+def _leaf(design: Design, leaf: Switch) -> list[Table]:
+    irb = leaf.vlan.id if leaf.vlan else 0
+    gpu = next((nic.name for s in design.servers for nic in s.config.nics if nic.leaf == leaf.name), "")
+    prefixes: list[tuple[object, ...]] = [
+        (f"irb.{irb}", irb, n, row.text, row.gateway, row.color.name, row.color.backup or "none", gpu)
+        for n, row in enumerate(leaf.prefixes, 1)
+    ]
+    hosts: list[tuple[object, ...]] = [
+        (port.interface, port.server, port.nic, port.mtu) for port in leaf.interfaces if port.kind == "host"
+    ]
+    columns = ("IRB", "VLAN", "SUBNET", "PREFIX", "IRB IP ADDRESS", "COLOR", "BACKUP-COLOR", "GPU INTERFACE")
+    return [
+        _about(leaf),
+        ("IRB, prefixes and fabric-advertise", columns, prefixes),
+        _fabric_ports(leaf, "Uplinks"),
+        ("Server ports", ("PORT", "SERVER", "NIC", "MTU"), hosts),
+        _groups(leaf),
+    ]
+
+
+def _spine(spine: Switch) -> list[Table]:
+    return [_about(spine), _fabric_ports(spine, "Links to leaves"), _groups(spine)]
+
+
+def _server(server: Server) -> list[Table]:
+    about: list[tuple[object, ...]] = [("stripe", server.stripe)]
+    if server.management:
+        about.append(("management", server.management))
+    nics: list[tuple[object, ...]] = [
+        (nic.name, nic.rdma, nic.mac or "unknown", nic.leaf, port, f"irb.{nic.vlan}", nic.mtu)
+        for nic, port in zip(server.config.nics, server.ports, strict=True)
+    ]
+    tables: list[tuple[object, ...]] = [
+        (nic.name, row.id, row.name, row.prefix.text, row.prefix.gateway, row.priority, row.prefix.color.name)
+        for nic in server.config.nics
+        for row in nic.tables
+    ]
+    addresses: list[tuple[object, ...]] = [
+        (nic.name, address) for nic in server.config.nics for address in nic.addresses
+    ]
+    columns = ("INTERFACE", "ID", "TABLE", "PREFIX", "DEFAULT GATEWAY", "RULE PRIORITY", "COLOR")
+    result: list[Table] = [
+        (server.name, ("what", "value"), about),
+        ("NICs", ("NIC", "RDMA", "MAC", "LEAF", "LEAF PORT", "IRB", "MTU"), nics),
+        ("Routing tables, routes and rules", columns, tables),
+    ]
+    if addresses:
+        result.append(("SLAAC addresses", ("INTERFACE", "ADDRESS"), addresses))
+    result.append(("NCCL environment", ("VARIABLE", "VALUE"), list(server.config.environment)))
+    return result

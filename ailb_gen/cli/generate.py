@@ -1,0 +1,170 @@
+"""`ailb-gen generate`: from the fabric file to the tree of configuration files."""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ailb_gen.cli.console import fabric_file, progress, table, warn
+from ailb_gen.cli.select import select
+from ailb_gen.errors import ExitCode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from concurrent.futures import Executor
+
+    from ailb_gen.design.model import Design
+    from ailb_gen.errors import Problem
+    from ailb_gen.render.artifacts import RenderOptions
+    from ailb_gen.render.generate import Plan
+
+SHOWN_PATHS = 40
+
+
+class Format(StrEnum):
+    """How switch files are written."""
+
+    curly = "curly"
+    set = "set"
+
+
+def generate(
+    fabric: Annotated[Path, typer.Argument(help="The fabric file.", metavar="FABRIC")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="Directory of the tree.", metavar="DIR")],
+    limit: Annotated[
+        list[str] | None, typer.Option("--limit", help="Only these devices: names, globs or roles.", metavar="PATTERN")
+    ] = None,
+    templates: Annotated[
+        Path | None, typer.Option("--templates", help="Templates that go before the shipped ones.", metavar="DIR")
+    ] = None,
+    form: Annotated[Format, typer.Option("--format", help="How switch files are written.")] = Format.curly,
+    check: Annotated[
+        bool, typer.Option("--check", help="Write nothing; exit 1 and list what differs.")
+    ] = False,
+    diff: Annotated[bool, typer.Option("--diff", help="Print unified diffs of what changes.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    jobs: Annotated[int, typer.Option("-j", "--jobs", min=1, max=256, help="Processes that render.")] = 1,
+) -> None:
+    """Generate the configuration of every switch and server; only what changed is written."""
+    from ailb_gen.design.build import build
+    from ailb_gen.intent.load import load
+    from ailb_gen.render.artifacts import RenderOptions
+    from ailb_gen.render.compare import diff as diff_lines
+    from ailb_gen.render.generate import plan
+    from ailb_gen.render.writer import write
+
+    design, warnings = build(load(fabric_file(fabric)))
+    warn(warnings)
+    selected = select(design, limit or [])
+    options = RenderOptions(form.value, templates)
+    total = len(design.switches) + len(design.servers) if selected is None else len(selected)
+    with progress("rendering", total) as advance, _executor(design, options, min(jobs, total)) as executor:
+        planned = plan(design, output, options, selected, advance, executor)
+    if diff:
+        for line in diff_lines(planned.target, planned.tree, planned.changes):
+            typer.echo(line, nl=False)
+    if not check:
+        write(planned.target, planned.tree, planned.changes)
+    if as_json:
+        typer.echo(json.dumps(_result(design, planned, warnings, check), indent=1))
+    elif check:
+        _list_differences(planned, output)
+    elif not diff:
+        typer.echo(_summary(design, planned, output), nl=False)
+    if check and planned.changes:
+        raise typer.Exit(ExitCode.FINDINGS)
+
+
+def _executor(design: Design, options: RenderOptions, jobs: int) -> _Pool:
+    return _Pool(design, options, jobs)
+
+
+class _Pool:
+    """A process pool for more than one job; nothing otherwise."""
+
+    def __init__(self, design: Design, options: RenderOptions, jobs: int) -> None:
+        self.design, self.options, self.jobs = design, options, jobs
+        self.executor: Executor | None = None
+
+    def __enter__(self) -> Executor | None:
+        if self.jobs > 1:
+            from concurrent.futures import ProcessPoolExecutor
+
+            from ailb_gen.render.artifacts import start_worker
+
+            self.executor = ProcessPoolExecutor(
+                self.jobs, initializer=start_worker, initargs=(self.design, self.options)
+            )
+        return self.executor
+
+    def __exit__(self, *details: object) -> None:
+        if self.executor is not None:
+            self.executor.shutdown(cancel_futures=True)
+
+
+def _result(design: Design, plan: Plan, warnings: tuple[Problem, ...], check: bool) -> dict[str, object]:
+    changes = plan.changes
+    return {
+        "fabric": design.name,
+        "output": str(plan.target),
+        "written": not check,
+        "new": changes.new,
+        "changed": changes.changed,
+        "deleted": changes.deleted,
+        "unchanged": changes.unchanged,
+        "warnings": [str(problem) for problem in warnings],
+    }
+
+
+def _differences(plan: Plan) -> Iterator[str]:
+    for word, paths in (
+        ("new", plan.changes.new),
+        ("changed", plan.changes.changed),
+        ("deleted", plan.changes.deleted),
+    ):
+        yield from (f"{word:8} {path}" for path in paths)
+
+
+def _list_differences(plan: Plan, output: Path) -> None:
+    rows = list(_differences(plan))
+    for row in rows:
+        typer.echo(row)
+    state = f"{len(rows)} files differ; run without --check to write them" if rows else "up to date"
+    typer.echo(f"{output}: {state}", err=True)
+
+
+def _kind(path: str, roles: dict[str, str]) -> str:
+    folder, _, rest = path.partition("/")
+    if folder == "switches":
+        return roles.get(rest.rpartition(".")[0], "removed")
+    return "server" if folder == "servers" else "fabric"
+
+
+def _summary(design: Design, plan: Plan, output: Path) -> str:
+    """Return what the fabric is and what was written, as two tables."""
+    gpus = sum(len(server.config.nics) for server in design.servers)
+    facts = (
+        ("leaves", len(design.leaves)),
+        ("spines", len(design.spines)),
+        ("servers", len(design.servers)),
+        ("GPUs", gpus),
+        ("leaf-spine links, BGP sessions", len(design.links)),
+        ("colors, prefixes per leaf, QPs per connection", len(design.colors)),
+        ("prefixes", len(design.leaves) * len(design.colors)),
+    )
+    roles = {switch.name: str(switch.role) for switch in design.switches}
+    counts: dict[str, list[int]] = {}
+    touched = ((0, plan.changes.new), (1, plan.changes.changed), (2, plan.changes.deleted))
+    for path in plan.tree:
+        counts.setdefault(_kind(path, roles), [0, 0, 0, 0])[3] += 1
+    for column, paths in touched:
+        for path in paths:
+            counts.setdefault(_kind(path, roles), [0, 0, 0, 0])[column] += 1
+    order = [kind for kind in ("leaf", "spine", "server", "fabric", "removed") if kind in counts]
+    rows = [(kind, *counts[kind][:3], counts[kind][3] - counts[kind][0] - counts[kind][1]) for kind in order]
+    head = table(f"Fabric {design.name}", ("what", "number"), facts)
+    return f"{head}\n{table(f'Files in {output}', ('kind', 'new', 'changed', 'deleted', 'unchanged'), rows)}"

@@ -1,0 +1,94 @@
+"""`ailb-gen init`: a commented fabric file to start from."""
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+import typer
+
+from ailb_gen.errors import OutputError, UsageError
+
+T = TypeVar("T", int, str)
+
+TEXT = """\
+# yaml-language-server: $schema=fabric.schema.json
+# A GPU backend fabric. 'ailb-gen schema > fabric.schema.json' gives your editor every key there is.
+name: {name}
+platform: {platform}  # or {{leaf: ..., spine: ...}}
+stripes: {stripes}
+rails: {rails}  # leaves per stripe, and GPU NICs per server
+spines: {spines}
+links_per_spine: {links}
+# One color per uplink by default; fewer must divide the {uplinks} uplinks of a leaf evenly.
+colors: {colors}
+servers: {{count: {servers}, name: "{pattern}"}}  # per stripe
+uplinks: {{speed: 400g, packing: {packing}}}
+host_ports: {{speed: 400g, first_port: {first_port}}}
+addressing: {{pool: "{pool}"}}
+# asn: {{leaves: 4200100001-4200199999, spines: 4200000001-4200000999}}
+# management: {{gateway: 192.0.2.254, leaves: 192.0.2.11/24, spines: 192.0.2.1/24, servers: 192.0.2.101/24}}
+# load_balancing: {{dlb: flowlet, glb: on}}
+"""
+
+
+def init(
+    path: Annotated[Path, typer.Argument(help="Where to write it.", metavar="[FABRIC]")] = Path("fabric.yaml"),
+    name: Annotated[str | None, typer.Option(help="Name of the fabric.")] = None,
+    platform: Annotated[str | None, typer.Option(help="Platform of leaves and spines.")] = None,
+    stripes: Annotated[int | None, typer.Option(help="Stripes.")] = None,
+    rails: Annotated[int | None, typer.Option(help="Leaves per stripe.")] = None,
+    spines: Annotated[int | None, typer.Option(help="Spines.")] = None,
+    links: Annotated[int | None, typer.Option(help="Links per leaf-spine pair.")] = None,
+    colors: Annotated[int | None, typer.Option(help="Colors; by default one per uplink.")] = None,
+    servers: Annotated[int | None, typer.Option(help="Servers per stripe.")] = None,
+    pool: Annotated[str | None, typer.Option(help="IPv6 pool of the prefixes.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Ask nothing; take the defaults.")] = False,
+) -> None:
+    """Write a commented fabric.yaml; on a terminal, ask for what no flag says."""
+    from ailb_gen.design.build import build
+    from ailb_gen.intent.load import parse
+
+    if path.exists() and not force:
+        raise UsageError(f"{path}: the file is there already; --force overwrites it")
+    ask = sys.stdin.isatty() and not yes
+    answers: dict[str, Any] = {
+        "name": _answer(ask, "Name of the fabric", name, "fabric1"),
+        "platform": _answer(ask, "Platform", platform, "qfx5240-64od"),
+        "stripes": _answer(ask, "Stripes", stripes, 2),
+        "rails": _answer(ask, "Rails (leaves per stripe)", rails, 8),
+        "spines": _answer(ask, "Spines", spines, 4),
+        "links": _answer(ask, "Links per leaf-spine pair", links, 1),
+        "servers": _answer(ask, "Servers per stripe", servers, 2),
+        "pool": _answer(ask, "IPv6 pool", pool, "fc00::/16"),
+    }
+    text = fabric_text(answers, colors)
+    build(parse(text, str(path), path.parent))
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise OutputError(f"{path}: cannot write the file: {error.strerror}") from error
+    typer.echo(f"{path}: written; next: ailb-gen generate {path} -o build/{answers['name']}")
+
+
+def _answer(ask: bool, question: str, given: T | None, default: T) -> T:
+    if given is not None:
+        return given
+    answer: T = typer.prompt(question, default=default) if ask else default
+    return answer
+
+
+def fabric_text(answers: dict[str, Any], colors: int | None) -> str:
+    """Return the commented fabric file for the answers; ports are packed when a port per spine is too much."""
+    uplinks = answers["spines"] * answers["links"]
+    packed = uplinks > 16
+    ports = -(-uplinks // 2) if packed else answers["spines"]
+    return TEXT.format(
+        **answers,
+        uplinks=uplinks,
+        colors=colors or uplinks,
+        packing="packed" if packed else "spread",
+        first_port=max(16, ports),
+        pattern=f"{answers['name']}-s{{s}}-{{i:02}}",
+    )

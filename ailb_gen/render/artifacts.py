@@ -1,0 +1,143 @@
+"""From the design to the tree of files: one file per switch, a root file system per server, and the fabric's own."""
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from pathlib import Path
+
+from ailb_gen.design.model import Design, HostConfig, RaTimers, Server, Switch
+from ailb_gen.render.environment import Templates
+from ailb_gen.render.setform import statements, to_set
+
+Tree = dict[str, "Artifact"]
+PLAIN, EXECUTABLE = 0o644, 0o755
+CHUNK = 16
+
+# Template of a server's file -> its path on the server and its mode.
+HOST_FILES = (
+    ("host/netplan.yaml.j2", "etc/netplan/60-ailb-gpu.yaml", PLAIN),
+    ("host/sysctl.conf.j2", "etc/sysctl.d/99-accept-ra.conf", PLAIN),
+    ("host/rt_tables.conf.j2", "etc/iproute2/rt_tables.d/jnpr_nccl_net.conf", PLAIN),
+    ("host/ailb-net.sh.j2", "usr/local/sbin/ailb-net", EXECUTABLE),
+    ("host/ailb-net.service.j2", "etc/systemd/system/ailb-net.service", PLAIN),
+    ("host/nccl.env.j2", "etc/ailb/nccl.env", PLAIN),
+)
+QOS_FILE = ("host/ailb-qos.sh.j2", "usr/local/sbin/ailb-qos", EXECUTABLE)
+NETWORKD_TEMPLATE = "host/networkd.conf.j2"
+
+
+@dataclass(frozen=True, slots=True)
+class Artifact:
+    """A file of the tree."""
+
+    content: bytes
+    mode: int = PLAIN
+
+
+@dataclass(frozen=True, slots=True)
+class RenderOptions:
+    """How switch files are written: `curly` or `set`, and whose templates go first."""
+
+    format: str = "curly"
+    templates: Path | None = None
+
+
+def _lifetimes(ra: RaTimers) -> str:
+    """Return the lines inside an RA prefix; nothing when its lifetimes are the Junos defaults."""
+    rows = (("valid-lifetime", ra.valid_lifetime_s), ("preferred-lifetime", ra.preferred_lifetime_s))
+    return "\n".join(f"{' ' * 16}{key} {value};" for key, value in rows if value is not None)
+
+
+class Renderer:
+    """Renders devices one by one; equal host configurations are rendered once."""
+
+    __slots__ = ("design", "hosts", "options", "templates")
+
+    def __init__(self, design: Design, options: RenderOptions) -> None:
+        self.design, self.options = design, options
+        self.templates = Templates(options.templates)
+        self.hosts: dict[int, tuple[tuple[str, Artifact], ...]] = {}
+
+    def switch(self, device: Switch) -> tuple[str, Artifact]:
+        """Return path and file of a switch. Raises TemplateError."""
+        values = {
+            "design": self.design,
+            "device": device,
+            "knobs": device.knobs,
+            "lifetimes": _lifetimes(device.knobs.ra),
+        }
+        text = self.templates.render(f"junos/{device.role}.conf.j2", device.name, values)
+        if self.options.format == "set":
+            return f"switches/{device.name}.set", Artifact(to_set(text, device.name).encode())
+        if device.extra_config or self.options.templates is not None:
+            for _ in statements(text, device.name):
+                pass
+        return f"switches/{device.name}.conf", Artifact(text.encode())
+
+    def _host_files(self, config: HostConfig, name: str) -> Iterator[tuple[str, Artifact]]:
+        values = {"design": self.design, "config": config, "qos": config.qos}
+        files = (*HOST_FILES, QOS_FILE) if config.qos else HOST_FILES
+        for template, path, mode in files:
+            yield path, Artifact(self.templates.render(template, name, values).encode(), mode)
+        drop_in = Artifact(self.templates.render(NETWORKD_TEMPLATE, name, values).encode())
+        for nic in config.nics:
+            yield f"etc/systemd/network/10-netplan-{nic.name}.network.d/50-ailb.conf", drop_in
+
+    def server(self, server: Server) -> list[tuple[str, Artifact]]:
+        """Return the files of a server. Raises TemplateError."""
+        key = id(server.config)
+        if key not in self.hosts:
+            self.hosts[key] = tuple(self._host_files(server.config, server.name))
+        return [(f"servers/{server.name}/{path}", artifact) for path, artifact in self.hosts[key]]
+
+    def device(self, device: Switch | Server) -> list[tuple[str, Artifact]]:
+        """Return the files of any device. Raises TemplateError."""
+        return [self.switch(device)] if isinstance(device, Switch) else self.server(device)
+
+
+_worker: Renderer | None = None
+
+
+def start_worker(design: Design, options: RenderOptions) -> None:
+    """Prepare a worker process; the design is sent once, not with every device."""
+    global _worker  # noqa: PLW0603 - a process pool's initializer has no other place to keep its state
+    _worker = Renderer(design, options)
+
+
+def _devices(design: Design) -> tuple[Switch | Server, ...]:
+    return (*design.leaves, *design.spines, *design.servers)
+
+
+def _work(numbers: list[int]) -> list[tuple[str, Artifact]]:
+    if _worker is None:
+        raise RuntimeError("start_worker must be the pool's initializer")
+    devices = _devices(_worker.design)
+    return [file for number in numbers for file in _worker.device(devices[number])]
+
+
+def render(
+    design: Design,
+    options: RenderOptions,
+    selected: set[str] | None = None,
+    progress: Callable[[int], None] = lambda count: None,
+    executor: Executor | None = None,
+) -> Tree:
+    """Render all devices, or the selected names; `progress` is told how many devices were finished.
+
+    With an `executor`, whose workers must have run `start_worker`, devices are rendered there.
+    Raises TemplateError.
+    """
+    devices = _devices(design)
+    numbers = [n for n, device in enumerate(devices) if selected is None or device.name in selected]
+    tree: Tree = {}
+    if executor is None:
+        renderer = Renderer(design, options)
+        for number in numbers:
+            tree.update(renderer.device(devices[number]))
+            progress(1)
+        return tree
+    chunks = [numbers[start : start + CHUNK] for start in range(0, len(numbers), CHUNK)]
+    for chunk, files in zip(chunks, executor.map(_work, chunks), strict=True):
+        tree.update(files)
+        progress(len(chunk))
+    return tree

@@ -1,0 +1,95 @@
+"""The one Jinja environment: strict, deterministic, with a user's templates before the shipped ones."""
+
+import re
+import shlex
+from pathlib import Path
+
+import jinja2
+
+from ailb_gen.errors import TemplateError
+
+PACKAGE_DIR = Path(__file__).parent.parent
+BARE_WORD = re.compile(r"^[A-Za-z0-9_.:/%*@+,-]+$")
+
+
+def shipped_templates() -> Path:
+    """Return the templates that come with the program: in the wheel, or beside the package in a checkout."""
+    inside = PACKAGE_DIR / "templates"
+    return inside if inside.is_dir() else PACKAGE_DIR.parent / "templates"
+
+
+def quoted(text: str) -> str:
+    """Write a Junos string, in quotes only where Junos would put them."""
+    return text if BARE_WORD.match(text) else f'"{text}"'
+
+
+def members(values: tuple[str, ...]) -> str:
+    """Write a Junos list: the value alone, or `[ a b ]`."""
+    return values[0] if len(values) == 1 else f"[ {' '.join(values)} ]"
+
+
+def systemd_name(text: str) -> str:
+    """Escape a name for a systemd unit name (systemd.unit(5), string escaping)."""
+    return text.replace("-", "\\x2d")
+
+
+def make_environment(user_templates: Path | None = None) -> jinja2.Environment:
+    """Build the environment; a file in `user_templates` replaces the shipped one of the same name.
+
+    Raises TemplateError when `user_templates` is not a folder.
+    """
+    folders = [shipped_templates()]
+    if user_templates is not None:
+        if not user_templates.is_dir():
+            raise TemplateError(f"{user_templates}: --templates must name a folder with junos/ or host/ in it")
+        folders.insert(0, user_templates)
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader([str(folder) for folder in folders]),
+        undefined=jinja2.StrictUndefined,
+        autoescape=False,  # noqa: S701 - the output is device configuration, never HTML
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        auto_reload=False,
+    )
+    environment.filters |= {
+        "members": members,
+        "quoted": quoted,
+        "shell": shlex.quote,
+        "systemd_path": systemd_name,
+    }
+    return environment
+
+
+class Templates:
+    """Fills templates by name; failures name template, line and device."""
+
+    __slots__ = ("environment", "loaded")
+
+    def __init__(self, user_templates: Path | None = None) -> None:
+        self.environment = make_environment(user_templates)
+        self.loaded: dict[str, jinja2.Template] = {}
+
+    def render(self, name: str, subject: str, values: dict[str, object]) -> str:
+        """Fill the template `name` for the device `subject`. Raises TemplateError."""
+        try:
+            if name not in self.loaded:
+                self.loaded[name] = self.environment.get_template(name)
+            return self.loaded[name].render(values)
+        except jinja2.TemplateSyntaxError as error:
+            raise TemplateError(f"{error.filename or error.name}:{error.lineno}: {error.message}") from error
+        except jinja2.TemplateNotFound as error:
+            raise TemplateError(f"template {error.name} is missing (needed for {subject})") from error
+        except (jinja2.TemplateError, TypeError, ValueError, AttributeError, KeyError, ArithmeticError) as error:
+            raise TemplateError(f"{_where(error, name)}: {error} (while rendering {subject})") from error
+
+
+def _where(error: BaseException, name: str) -> str:
+    """Return file and line of the innermost template frame of an exception."""
+    place = name
+    trace = error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename.endswith(".j2"):
+            place = f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}"
+        trace = trace.tb_next
+    return place

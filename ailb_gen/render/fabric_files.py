@@ -1,0 +1,121 @@
+"""Files about the whole fabric: `topology.json`, the cabling list, and the manifest."""
+
+import csv
+import io
+import json
+from hashlib import sha256
+from typing import Any
+
+from ailb_gen import __version__
+from ailb_gen.design.model import Design, HostPort, Server, Switch
+from ailb_gen.render.artifacts import Artifact, Tree
+
+MANIFEST = "manifest.json"
+TOPOLOGY = "topology.json"
+CABLING = "cabling.csv"
+CABLING_COLUMNS = ("a_device", "a_port", "b_device", "b_port", "speed", "kind", "color", "rail")
+
+
+def _json(value: object) -> bytes:
+    return (json.dumps(value, indent=1, ensure_ascii=False) + "\n").encode()
+
+
+def _switch(device: Switch) -> dict[str, Any]:
+    row: dict[str, Any] = {
+        "name": device.name,
+        "role": device.role,
+        "platform": device.platform,
+        "asn": device.asn,
+        "router_id": device.router_id,
+    }
+    if device.loopback:
+        row["loopback"] = device.loopback
+    if device.management:
+        row["management"] = device.management.address
+    if device.vlan:
+        row |= {"stripe": device.stripe, "rail": device.number - 1, "vlan": device.vlan.id}
+        row["prefixes"] = [
+            {"prefix": p.text, "gateway": p.gateway, "color": p.color.name} for p in device.prefixes
+        ]
+    return row
+
+
+def _server(server: Server) -> dict[str, Any]:
+    row: dict[str, Any] = {"name": server.name, "role": "server", "stripe": server.stripe}
+    if server.management:
+        row["management"] = server.management
+    row["nics"] = [
+        {"name": nic.name, "rdma": nic.rdma, "leaf": nic.leaf, "leaf_port": port}
+        | ({"mac": nic.mac, "addresses": list(nic.addresses)} if nic.mac else {})
+        for nic, port in zip(server.config.nics, server.ports, strict=True)
+    ]
+    return row
+
+
+def topology(design: Design) -> bytes:
+    """Return the fabric as JSON: devices, ports, links, colors and prefixes (the job of jnpr-fabric-topo-gen)."""
+    return _json(
+        {
+            "fabric": design.name,
+            "pool": design.pool,
+            "colors": [
+                {"name": c.name, "community": c.community, "backup": c.backup or None} for c in design.colors
+            ],
+            "devices": [*map(_switch, design.switches), *map(_server, design.servers)],
+            "links": [
+                {
+                    "leaf": link.leaf,
+                    "leaf_port": link.leaf_interface,
+                    "spine": link.spine,
+                    "spine_port": link.spine_interface,
+                    "color": link.color.name,
+                    "speed": f"{link.speed_gbps}g",
+                }
+                for link in design.links
+            ],
+        }
+    )
+
+
+def cabling(design: Design) -> bytes:
+    """Return the list of cables as CSV: leaf-spine links, then leaf-server links."""
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow(CABLING_COLUMNS)
+    for link in design.links:
+        ends = (link.leaf, link.leaf_interface, link.spine, link.spine_interface)
+        writer.writerow((*ends, f"{link.speed_gbps}g", "fabric", link.color.name, ""))
+    for leaf in design.leaves:
+        for port in leaf.interfaces:
+            if isinstance(port, HostPort):
+                ends = (leaf.name, port.interface, port.server, port.nic)
+                writer.writerow((*ends, f"{design.host_speed_gbps}g", "host", "", leaf.number - 1))
+    return buffer.getvalue().encode()
+
+
+def add_fabric_files(tree: Tree, design: Design) -> None:
+    """Add topology and cabling to the tree."""
+    tree[TOPOLOGY] = Artifact(topology(design))
+    tree[CABLING] = Artifact(cabling(design))
+
+
+def manifest(tree: Tree, design: Design, kept: dict[str, str], input_sha256: str | None) -> bytes:
+    """Return the manifest: sha256 of the input and of every file.
+
+    `kept` are files of the tree that were not rendered now; `input_sha256` is None for a tree that was never
+    rendered as a whole.
+    """
+    digests: dict[int, str] = {}
+    files = dict(kept)
+    for path, artifact in tree.items():
+        key = id(artifact.content)
+        if key not in digests:
+            digests[key] = sha256(artifact.content).hexdigest()
+        files[path] = digests[key]
+    body = {
+        "generator": f"ailb-gen {__version__}",
+        "fabric": design.name,
+        "input_sha256": input_sha256,
+        "files": dict(sorted(files.items())),
+    }
+    return _json(body)

@@ -1,0 +1,63 @@
+"""The whole of `generate` without printing: render, compare, and write what changed."""
+
+from collections.abc import Callable
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from pathlib import Path
+
+from ailb_gen.design.model import Design
+from ailb_gen.errors import OutputError
+from ailb_gen.render.artifacts import Artifact, RenderOptions, Tree, render
+from ailb_gen.render.compare import Changes, compare
+from ailb_gen.render.fabric_files import MANIFEST, add_fabric_files, manifest
+from ailb_gen.render.manifest import read_manifest
+from ailb_gen.render.writer import check_target, recover
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A rendered tree and how it differs from what stands in `target`."""
+
+    target: Path
+    tree: Tree
+    changes: Changes
+
+
+def _owner(path: str) -> str:
+    """Return the device a path belongs to; nothing for the fabric's own files."""
+    folder, _, rest = path.partition("/")
+    if folder == "servers":
+        return rest.partition("/")[0]
+    return rest.rpartition(".")[0] if folder == "switches" else ""
+
+
+def plan(
+    design: Design,
+    out: Path,
+    options: RenderOptions,
+    selected: set[str] | None = None,
+    progress: Callable[[int], None] = lambda count: None,
+    executor: Executor | None = None,
+) -> Plan:
+    """Render the design, or the selected devices of it, and compare it with the tree in `out`.
+
+    With `selected`, only files of those devices are touched, and the manifest. Raises TemplateError, OutputError.
+    """
+    target = check_target(out)
+    recover(target)
+    before = read_manifest(target)
+    if before is None and target.exists() and any(target.iterdir()):
+        reason = "the directory is not empty and was not written by ailb-gen (it has no manifest.json)"
+        raise OutputError(f"{out}: {reason}; choose an empty one")
+    old_files, old_digest = before or ({}, None)
+    tree = render(design, options, selected, progress, executor)
+    if selected is None:
+        add_fabric_files(tree, design)
+        kept: dict[str, str] = {}
+        digest: str | None = design.digest
+    else:
+        kept = {path: sha for path, sha in old_files.items() if path not in tree and _owner(path) not in selected}
+        digest = old_digest
+    tree[MANIFEST] = Artifact(manifest(tree, design, kept, digest))
+    stale = set(old_files) - set(tree) - set(kept)
+    return Plan(target, tree, compare(target, tree, stale))
