@@ -62,7 +62,7 @@ def generate(
     selected = select(design, limit or [])
     options = RenderOptions(form.value, templates)
     total = len(design.switches) + len(design.servers) if selected is None else len(selected)
-    with progress("rendering", total) as advance, _executor(design, options, min(jobs, total)) as executor:
+    with progress("rendering", total) as advance, _Pool(design, options, min(jobs, total)) as executor:
         planned = plan(design, output, options, selected, advance, executor)
     if diff:
         for line in diff_lines(planned.target, planned.tree, planned.changes):
@@ -77,10 +77,6 @@ def generate(
         typer.echo(_summary(design, planned, output), nl=False)
     if check and planned.changes:
         raise typer.Exit(ExitCode.FINDINGS)
-
-
-def _executor(design: Design, options: RenderOptions, jobs: int) -> _Pool:
-    return _Pool(design, options, jobs)
 
 
 class _Pool:
@@ -141,7 +137,7 @@ def _kind(path: str, roles: dict[str, str]) -> str:
     folder, _, rest = path.partition("/")
     if folder == "switches":
         return roles.get(rest.rpartition(".")[0], "removed")
-    return "server" if folder == "servers" else "fabric"
+    return "server" if folder in ("servers", "profiles") else "fabric"
 
 
 def _summary(design: Design, plan: Plan, output: Path) -> str:

@@ -243,8 +243,12 @@ class HostQos:
 
 @dataclass(frozen=True, slots=True)
 class HostConfig:
-    """Everything that is configured on a server; servers that are alike share one object."""
+    """Everything that is configured on a server; servers that are alike share one object.
 
+    `profile` names what they share; it is empty for a server with a MAC, a name or an MTU of its own.
+    """
+
+    profile: str
     nics: tuple[HostNic, ...]
     accept_ra: int
     max_addresses: int

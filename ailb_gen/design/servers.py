@@ -187,7 +187,9 @@ class ServerBuilder:
                 for number, (leaf, nic) in enumerate(zip(stripe.leaves, given, strict=True))
             )
             addresses = len(nics[0].tables) + 1
+            own = seat.given.mtu or any(any(row) for row in personal)
             self.configs[key] = HostConfig(
+                profile="" if own else f"stripe{stripe.number}",
                 nics=nics,
                 accept_ra=2 if self.fabric.hosts.forwarding else 1,
                 max_addresses=addresses + 1 if addresses >= LINUX_MAX_ADDRESSES else 0,

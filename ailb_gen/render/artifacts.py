@@ -1,21 +1,27 @@
-"""From the design to the tree of files: one file per switch, a root file system per server, and the fabric's own."""
+"""From the design to the tree of files: one file per switch, a root file system per server, and the fabric's own.
+
+Servers that are configured alike share a root file system under `profiles/`, and `servers/NAME` is a symbolic
+link to it: a change shows once in a diff, not once per server, and a large fabric stays small on disk.
+"""
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
+from stat import S_IFLNK
 
 from ailb_gen.design.model import Design, HostConfig, RaTimers, Server, Switch
 from ailb_gen.render.environment import Templates
 from ailb_gen.render.setform import statements, to_set
 
 Tree = dict[str, "Artifact"]
-PLAIN, EXECUTABLE = 0o644, 0o755
+# netplan warns about files that others can read.
+PLAIN, PRIVATE, EXECUTABLE, LINK = 0o644, 0o600, 0o755, S_IFLNK
 CHUNK = 16
 
 # Template of a server's file -> its path on the server and its mode.
 HOST_FILES = (
-    ("host/netplan.yaml.j2", "etc/netplan/60-ailb-gpu.yaml", PLAIN),
+    ("host/netplan.yaml.j2", "etc/netplan/60-ailb-gpu.yaml", PRIVATE),
     ("host/sysctl.conf.j2", "etc/sysctl.d/99-accept-ra.conf", PLAIN),
     ("host/rt_tables.conf.j2", "etc/iproute2/rt_tables.d/jnpr_nccl_net.conf", PLAIN),
     ("host/ailb-net.sh.j2", "usr/local/sbin/ailb-net", EXECUTABLE),
@@ -28,7 +34,7 @@ NETWORKD_TEMPLATE = "host/networkd.conf.j2"
 
 @dataclass(frozen=True, slots=True)
 class Artifact:
-    """A file of the tree."""
+    """A file of the tree; with mode LINK a symbolic link whose target is `content`."""
 
     content: bytes
     mode: int = PLAIN
@@ -49,14 +55,14 @@ def _lifetimes(ra: RaTimers) -> str:
 
 
 class Renderer:
-    """Renders devices one by one; equal host configurations are rendered once."""
+    """Renders devices one by one; a profile that servers share is rendered once."""
 
-    __slots__ = ("design", "hosts", "options", "templates")
+    __slots__ = ("design", "options", "profiles", "templates")
 
     def __init__(self, design: Design, options: RenderOptions) -> None:
         self.design, self.options = design, options
         self.templates = Templates(options.templates)
-        self.hosts: dict[int, tuple[tuple[str, Artifact], ...]] = {}
+        self.profiles: set[str] = set()
 
     def switch(self, device: Switch) -> tuple[str, Artifact]:
         """Return path and file of a switch. Raises TemplateError."""
@@ -84,11 +90,16 @@ class Renderer:
             yield f"etc/systemd/network/10-netplan-{nic.name}.network.d/50-ailb.conf", drop_in
 
     def server(self, server: Server) -> list[tuple[str, Artifact]]:
-        """Return the files of a server. Raises TemplateError."""
-        key = id(server.config)
-        if key not in self.hosts:
-            self.hosts[key] = tuple(self._host_files(server.config, server.name))
-        return [(f"servers/{server.name}/{path}", artifact) for path, artifact in self.hosts[key]]
+        """Return the files of a server, those of its profile only the first time. Raises TemplateError."""
+        config, folder = server.config, f"servers/{server.name}"
+        if not config.profile:
+            return [(f"{folder}/{path}", file) for path, file in self._host_files(config, server.name)]
+        files = [(folder, Artifact(f"../profiles/{config.profile}".encode(), LINK))]
+        if config.profile not in self.profiles:
+            self.profiles.add(config.profile)
+            root = f"profiles/{config.profile}"
+            files += [(f"{root}/{path}", file) for path, file in self._host_files(config, root)]
+        return files
 
     def device(self, device: Switch | Server) -> list[tuple[str, Artifact]]:
         """Return the files of any device. Raises TemplateError."""

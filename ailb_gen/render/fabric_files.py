@@ -3,12 +3,13 @@
 import csv
 import io
 import json
+import os
 from hashlib import sha256
 from typing import Any
 
 from ailb_gen import __version__
 from ailb_gen.design.model import Design, HostPort, Server, Switch
-from ailb_gen.render.artifacts import Artifact, Tree
+from ailb_gen.render.artifacts import LINK, Artifact, Tree
 
 MANIFEST = "manifest.json"
 TOPOLOGY = "topology.json"
@@ -100,7 +101,7 @@ def add_fabric_files(tree: Tree, design: Design) -> None:
 
 
 def manifest(tree: Tree, design: Design, kept: dict[str, str], input_sha256: str | None) -> bytes:
-    """Return the manifest: sha256 of the input and of every file.
+    """Return the manifest: sha256 of the input and of every file, `link:TARGET` for symbolic links.
 
     `kept` are files of the tree that were not rendered now; `input_sha256` is None for a tree that was never
     rendered as a whole.
@@ -108,6 +109,9 @@ def manifest(tree: Tree, design: Design, kept: dict[str, str], input_sha256: str
     digests: dict[int, str] = {}
     files = dict(kept)
     for path, artifact in tree.items():
+        if artifact.mode == LINK:
+            files[path] = f"link:{os.fsdecode(artifact.content)}"
+            continue
         key = id(artifact.content)
         if key not in digests:
             digests[key] = sha256(artifact.content).hexdigest()

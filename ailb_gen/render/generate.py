@@ -24,11 +24,10 @@ class Plan:
 
 
 def _owner(path: str) -> str:
-    """Return the device a path belongs to; nothing for the fabric's own files."""
+    """Return the device or profile a path belongs to; nothing for the fabric's own files."""
     folder, _, rest = path.partition("/")
-    if folder == "servers":
-        return rest.partition("/")[0]
-    return rest.rpartition(".")[0] if folder == "switches" else ""
+    name = rest.rpartition(".")[0] if folder == "switches" else rest.partition("/")[0]
+    return f"{folder}/{name}" if name else ""
 
 
 def plan(
@@ -41,7 +40,7 @@ def plan(
 ) -> Plan:
     """Render the design, or the selected devices of it, and compare it with the tree in `out`.
 
-    With `selected`, only files of those devices are touched, and the manifest. Raises TemplateError, OutputError.
+    With `selected`, only files of those devices and their profiles are touched, and the manifest. Raises TemplateError, OutputError.
     """
     target = check_target(out)
     recover(target)
@@ -56,7 +55,8 @@ def plan(
         kept: dict[str, str] = {}
         digest: str | None = design.digest
     else:
-        kept = {path: sha for path, sha in old_files.items() if path not in tree and _owner(path) not in selected}
+        touched = {_owner(path) for path in tree}
+        kept = {path: sha for path, sha in old_files.items() if path not in tree and _owner(path) not in touched}
         digest = old_digest
     tree[MANIFEST] = Artifact(manifest(tree, design, kept, digest))
     stale = set(old_files) - set(tree) - set(kept)
