@@ -77,13 +77,21 @@ def _fabric_ports(switch: Switch, title: str) -> Table:
 def _groups(switch: Switch) -> Table:
     members = {row.name: ", ".join(row.members) for row in switch.as_lists}
     rows: list[tuple[object, ...]] = [
-        (group.name, group.color.name, group.color.community, members[group.as_list], ", ".join(group.interfaces))
+        (
+            group.name,
+            group.color.name,
+            group.color.community,
+            members[group.as_list],
+            ", ".join(group.interfaces),
+        )
         for group in switch.groups
     ]
     return ("BGP groups", ("GROUP", "FABRIC-COLOR", "COMMUNITY", "PEER AS", "AUTO-DISCOVERY ON"), rows)
 
 
 def _leaf(design: Design, leaf: Switch) -> list[Table]:
+    from ailb_gen.design.model import HostPort
+
     irb = leaf.vlan.id if leaf.vlan else 0
     gpu = next((nic.name for s in design.servers for nic in s.config.nics if nic.leaf == leaf.name), "")
     prefixes: list[tuple[object, ...]] = [
@@ -91,7 +99,7 @@ def _leaf(design: Design, leaf: Switch) -> list[Table]:
         for n, row in enumerate(leaf.prefixes, 1)
     ]
     hosts: list[tuple[object, ...]] = [
-        (port.interface, port.server, port.nic, port.mtu) for port in leaf.interfaces if port.kind == "host"
+        (port.interface, port.server, port.nic, port.mtu) for port in leaf.interfaces if isinstance(port, HostPort)
     ]
     columns = ("IRB", "VLAN", "SUBNET", "PREFIX", "IRB IP ADDRESS", "COLOR", "BACKUP-COLOR", "GPU INTERFACE")
     return [

@@ -36,15 +36,15 @@ def generate(
     fabric: Annotated[Path, typer.Argument(help="The fabric file.", metavar="FABRIC")],
     output: Annotated[Path, typer.Option("-o", "--output", help="Directory of the tree.", metavar="DIR")],
     limit: Annotated[
-        list[str] | None, typer.Option("--limit", help="Only these devices: names, globs or roles.", metavar="PATTERN")
+        list[str] | None,
+        typer.Option("--limit", help="Only these devices: names, globs or roles.", metavar="PATTERN"),
     ] = None,
     templates: Annotated[
-        Path | None, typer.Option("--templates", help="Templates that go before the shipped ones.", metavar="DIR")
+        Path | None,
+        typer.Option("--templates", help="Templates that go before the shipped ones.", metavar="DIR"),
     ] = None,
     form: Annotated[Format, typer.Option("--format", help="How switch files are written.")] = Format.curly,
-    check: Annotated[
-        bool, typer.Option("--check", help="Write nothing; exit 1 and list what differs.")
-    ] = False,
+    check: Annotated[bool, typer.Option("--check", help="Write nothing; exit 1 and list what differs.")] = False,
     diff: Annotated[bool, typer.Option("--diff", help="Print unified diffs of what changes.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
     jobs: Annotated[int, typer.Option("-j", "--jobs", min=1, max=256, help="Processes that render.")] = 1,

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from socket import AF_INET, AF_INET6, inet_ntop
 
-from ailb_gen.intent.models import Addressing
+from ailb_gen.intent.plans import Addressing
 
 
 def ipv6_text(address: int) -> str:
@@ -64,5 +64,11 @@ class AddressPlan:
 
 def address_plan(addressing: Addressing) -> AddressPlan:
     """Make the plan that the intent describes, unchecked."""
-    fields = (BitField(name, *getattr(addressing, name)) for name in ("stripe", "leaf", "uplink"))
-    return AddressPlan(addressing.pool.address, addressing.pool.length, *fields, addressing.gateway)
+    return AddressPlan(
+        pool=addressing.pool.address,
+        pool_length=addressing.pool.length,
+        stripe=BitField("stripe", *addressing.stripe),
+        leaf=BitField("leaf", *addressing.leaf),
+        uplink=BitField("uplink", *addressing.uplink),
+        gateway=addressing.gateway,
+    )

@@ -1,22 +1,20 @@
 """From the intent to the whole design: every number computed once, every device given its slice."""
 
 from collections import defaultdict
-from collections.abc import Iterable
 
 from ailb_gen.design import check, numbers
 from ailb_gen.design.addresses import AddressPlan, address_plan, ipv4_text, ipv6_text
 from ailb_gen.design.colors import colors as fabric_colors
 from ailb_gen.design.inventory import Platforms, Slot, StripeSlot, spines, stripes
 from ailb_gen.design.levels import knobs
-from ailb_gen.design.model import AsList, Color, Design, Knobs, Management, Prefix, Server, Switch, Vlan
-from ailb_gen.design.problems import Problems
+from ailb_gen.design.model import AsList, Color, Design, Knobs, Prefix, Server, Switch, Vlan
+from ailb_gen.design.problems import Problems, collapsed
 from ailb_gen.design.servers import HostPortUse, Seat, ServerBuilder, check_tables, seats
+from ailb_gen.design.switch_numbers import Given, as_numbers, check_unique, hand_out
 from ailb_gen.design.switches import Numbers, SwitchParts, build_switch, ranges
 from ailb_gen.design.wiring import Wire, wires
 from ailb_gen.errors import Problem
 from ailb_gen.intent.load import Intent
-from ailb_gen.intent.models import Fabric
-from ailb_gen.intent.source import Path
 
 # A route that carries it has passed a spine; a spine takes it from no leaf. Value after Juniper's published designs.
 LOCAL_COMMUNITY = "0:15"
@@ -32,48 +30,6 @@ def _prefixes(plan: AddressPlan, leaf: Slot, colors: tuple[Color, ...]) -> tuple
 
 def _vlan(leaf: Slot, number: int) -> Vlan:
     return Vlan(number, f"vn{number}", f"Virtual network for rail {leaf.number - 1} on leaf {leaf.name}")
-
-
-def _switch_numbers(slots: tuple[Slot, ...], kind: str, fabric: Fabric, problems: Problems) -> dict[str, Numbers]:
-    """Hand out AS numbers, router-ids, loopbacks and management addresses; notes what is exhausted or twice."""
-    pool = getattr(fabric.loopbacks, kind) if fabric.loopbacks else None
-    asns = numbers.asns(slots, getattr(fabric.asn, kind), ("asn", kind), problems)
-    routers = numbers.router_ids(slots, getattr(fabric.router_ids, kind), ("router_ids", kind), problems)
-    loopbacks = numbers.loopbacks(slots, pool, ("loopbacks", kind), problems)
-    rows = [(slot.index, slot.device.management, (*slot.path, "management")) for slot in slots]
-    managed = numbers.management(rows, getattr(fabric.management, kind), ("management", kind), problems)
-    gateway = ipv4_text(fabric.management.gateway) if fabric.management.gateway else ""
-    result = {}
-    for slot, (asn, _), (router, _), (loopback, _), (cidr, _) in zip(
-        slots, asns, routers, loopbacks, managed, strict=True
-    ):
-        port = slot.ports.profile.management_interface
-        manage = Management(port, str(cidr), gateway) if cidr else None
-        loop = ipv6_text(loopback) if loopback else ""
-        result[slot.name] = Numbers(asn, ipv4_text(router), loop, manage)
-    return result
-
-
-def _claims(slots: Iterable[Slot], rows: Iterable[tuple[int, Path]]) -> list[check.Claim]:
-    return [(value, slot.name, path) for slot, (value, path) in zip(slots, rows, strict=True) if value]
-
-
-def _check_numbers(leaves: tuple[Slot, ...], tops: tuple[Slot, ...], fabric: Fabric, problems: Problems) -> None:
-    """Note numbers that two devices share."""
-    asns = [
-        (slots, numbers.asns(slots, getattr(fabric.asn, kind), ("asn", kind), Problems(problems.intent)))
-        for slots, kind in ((leaves, "leaves"), (tops, "spines"))
-    ]
-    leaf_asns, spine_asns = (_claims(slots, rows) for slots, rows in asns)
-    if fabric.asn.leaves.shared and len({slot.name for slot in leaves if slot.device.asn is None}) > 1:
-        reason = "leaves cannot share an AS number: their routes would fail BGP's loop check"
-        problems.error("duplicate-asn", ("asn", "leaves"), reason, "give a range such as 4200100001-4200199999")
-    else:
-        check.duplicates("duplicate-asn", "AS number", leaf_asns, problems)
-    leaf_owner = {value: owner for value, owner, _ in leaf_asns}
-    clashes = [claim for claim in spine_asns if claim[0] in leaf_owner]
-    for asn, owner, path in {(claim[0], claim[2]): claim for claim in clashes}.values():
-        problems.error("duplicate-asn", path, f"AS number {asn} of {owner} is already that of {leaf_owner[asn]}")
 
 
 class _Builder:
@@ -118,7 +74,6 @@ class _Builder:
             if nic.mac
         ]
         check.duplicates("duplicate-mac", "MAC address", macs, problems)
-        _check_numbers(self.leaves, self.spines, fabric, problems)
 
     def knobs_of(self, slot: Slot) -> Knobs:
         key = id(slot.settings)
@@ -126,40 +81,24 @@ class _Builder:
             self.knobs[key] = knobs(slot.settings)
         return self.knobs[key]
 
-    def numbers(self) -> dict[str, Numbers]:
+    def numbers(self) -> tuple[Given, ...]:
         fabric, problems = self.fabric, self.problems
-        result = _switch_numbers(self.leaves, "leaves", fabric, problems)
-        result |= _switch_numbers(self.spines, "spines", fabric, problems)
-        check.duplicates(
-            "duplicate-router-id",
-            "router-id",
-            [(result[s.name].router_id, s.name, (*s.path, "router_id")) for s in self.slots],
-            problems,
-        )
-        check.duplicates(
-            "duplicate-address",
-            "loopback",
-            [(result[s.name].loopback, s.name, (*s.path, "loopback")) for s in self.slots if result[s.name].loopback],
-            problems,
-        )
-        return result
+        leaves = hand_out(self.leaves, "leaves", fabric, problems)
+        spines = hand_out(self.spines, "spines", fabric, problems)
+        check_unique(leaves, spines, fabric, problems)
+        return leaves + spines
 
-    def server_management(self, switches: dict[str, Numbers]) -> list[str]:
+    def server_management(self, switches: tuple[Given, ...]) -> list[str]:
         """Return the management address of every server; notes addresses that any two devices share."""
+        fabric = self.fabric
         rows = [(n, seat.given.management, (*seat.path, "management")) for n, (_, seat) in enumerate(self.seated())]
-        first, path = self.fabric.management.servers, ("management", "servers")
-        result = numbers.management(rows, first, path, self.problems)
-        claims: list[check.Claim] = [
-            (row.management.address.partition("/")[0], slot.name, (*slot.path, "management"))
-            for slot in self.slots
-            if (row := switches[slot.name]).management
-        ]
-        for (_, seat), (cidr, where) in zip(self.seated(), result, strict=True):
-            if cidr:
-                claims.append((ipv4_text(cidr.address), seat.name, where))
-        if self.fabric.management.gateway:
-            claims.insert(0, (ipv4_text(self.fabric.management.gateway), "the gateway", ("management", "gateway")))
-        check.duplicates("duplicate-address", "management address", claims, self.problems)
+        result = numbers.management(rows, fabric.management.servers, ("management", "servers"), self.problems)
+        owners = [(given.slot.name, given.management) for given in switches]
+        owners += [(seat.name, row) for (_, seat), row in zip(self.seated(), result, strict=True)]
+        claims: list[check.Claim] = [(cidr.address, name, where) for name, (cidr, where) in owners if cidr]
+        if fabric.management.gateway:
+            claims.insert(0, (fabric.management.gateway, "the gateway", ("management", "gateway")))
+        check.duplicates("duplicate-address", "management address", claims, self.problems, ipv4_text)
         return [str(cidr) if cidr else "" for cidr, _ in result]
 
     def as_lists(self, given: dict[str, Numbers], rows: tuple[Wire, ...]) -> dict[str, dict[str, AsList]]:
@@ -219,9 +158,9 @@ class _Builder:
 
     def design(self) -> Design:
         self.check_early()
-        given = self.numbers()
+        handed = self.numbers()
         vlan_rows = numbers.vlans(self.leaves, self.fabric, self.problems)
-        managed = self.server_management(given)
+        managed = self.server_management(handed)
         rows = wires(self.leaves, self.spines, self.colors, self.fabric, self.problems)
         vlans = {leaf.name: _vlan(leaf, vlan) for leaf, (vlan, _) in zip(self.leaves, vlan_rows, strict=True)}
         if self.fabric.vlans.unique == "fabric":
@@ -233,6 +172,8 @@ class _Builder:
         servers, uses = self.servers(prefixes, vlans, managed)
         check.check_ports({slot.name: slot for slot in self.slots}, rows, uses, self.problems)
         self.problems.stop_on_errors()
+        gateway = ipv4_text(self.fabric.management.gateway) if self.fabric.management.gateway else ""
+        given = {row.slot.name: as_numbers(row, gateway) for row in handed}
         built = self.switches(given, prefixes, vlans, rows, uses)
         return Design(
             name=self.fabric.name,
@@ -253,7 +194,9 @@ class _Builder:
 
 
 def _with_management(server: Server, address: str) -> Server:
-    return Server(server.name, server.stripe, server.number, address, server.ports, server.config) if address else server
+    return (
+        Server(server.name, server.stripe, server.number, address, server.ports, server.config) if address else server
+    )
 
 
 def build(intent: Intent) -> tuple[Design, tuple[Problem, ...]]:
@@ -263,4 +206,4 @@ def build(intent: Intent) -> tuple[Design, tuple[Problem, ...]]:
     """
     builder = _Builder(intent)
     design = builder.design()
-    return design, tuple(dict.fromkeys(builder.problems.warnings))
+    return design, tuple(collapsed(builder.problems.warnings))

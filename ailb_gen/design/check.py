@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable
 
-from ailb_gen.design.addresses import AddressPlan, ipv4_text
+from ailb_gen.design.addresses import AddressPlan
 from ailb_gen.design.inventory import Slot, StripeSlot
 from ailb_gen.design.ports import PortUse
 from ailb_gen.design.problems import Problems
@@ -22,14 +22,19 @@ Claim = tuple[Hashable, str, Path]
 def duplicates(
     code: str, what: str, claims: Iterable[Claim], problems: Problems, text: Callable[..., str] = str
 ) -> None:
-    """Note every value that more than one owner claims, at every place but the first."""
+    """Note every value that more than one owner claims: at whatever was written for one device, if anything was."""
     owners: dict[Hashable, list[tuple[str, Path]]] = defaultdict(list)
-    for value, owner, path in claims:
+    for value, owner, path in sorted(claims, key=lambda claim: _is_specific(claim[2])):
         owners[value].append((owner, path))
     for value, rows in owners.items():
         first = rows[0][0]
         for owner, path in rows[1:]:
             problems.error(code, path, f"{what} {text(value)} of {owner} is already that of {first}")
+
+
+def _is_specific(path: Path) -> bool:
+    """Tell whether a path names one device, not a plan for all."""
+    return path[0] in ("overrides", "spines", "stripes") or any(isinstance(step, int) for step in path)
 
 
 def check_names(slots: Iterable[Slot], seats: Iterable[Seat], problems: Problems) -> None:
@@ -111,12 +116,12 @@ def _wire_path(slot: Slot, peer: str) -> Path:
 def _check_device_ports(name: str, uses: list[tuple[PortUse, str, Path]], problems: Problems) -> None:
     taken: dict[str, str] = {}
     splits: dict[str, tuple[int, int, str]] = {}
-    for use, owner, path in uses:
+    for use, owner, path in sorted(uses, key=lambda row: _is_specific(row[2])):
         if not use.physical:
             continue
         if use.interface in taken:
             reason = f"port {use.interface} of {name}, wanted for {owner}, is already that of {taken[use.interface]}"
-            hint = "move host_ports.first_port behind the uplinks" if path[-1] == "port" else ""
+            hint = "let host_ports.first_port start behind the uplinks" if path == ("host_ports",) else ""
             problems.error("duplicate-port", path, reason, hint)
             continue
         taken[use.interface] = owner
@@ -196,10 +201,7 @@ def check_oversubscription(fabric: Fabric, stripes: Iterable[tuple[StripeSlot, i
     worst = max(stripes, key=lambda row: row[1], default=None)
     if worst is not None and worst[1] * fabric.host_ports.speed > up:
         down = worst[1] * fabric.host_ports.speed
-        reason = f"leaves of stripe {worst[0].number} are oversubscribed {down / up:.2f}:1 ({down}g to servers, {up}g up)"
+        reason = (
+            f"leaves of stripe {worst[0].number} are oversubscribed {down / up:.2f}:1 ({down}g to servers, {up}g up)"
+        )
         problems.warning("oversubscribed", ("uplinks",), reason, "add spines, links or uplink speed")
-
-
-def address_name(value: Hashable) -> str:
-    """Write an IPv4 integer in a message."""
-    return ipv4_text(value) if isinstance(value, int) else str(value)

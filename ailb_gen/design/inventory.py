@@ -66,10 +66,11 @@ class Platforms:
 
 def _check_names(kind: str, given: Iterable[str | int], known: Iterable[str | int], problems: Problems) -> None:
     names = set(known)
+    singular = {"stripes": "stripe", "leaves": "leaf", "spines": "spine"}[kind]
     for name in given:
         if name not in names:
             hint = did_you_mean(name, map(str, names)) if isinstance(name, str) else f"there are {len(names)}"
-            problems.error("unknown-device", ("overrides", kind, name), f"the fabric has no such {kind}", hint)
+            problems.error("unknown-device", ("overrides", kind, name), f"the fabric has no such {singular}", hint)
 
 
 def stripes(fabric: Fabric, platforms: Platforms, problems: Problems) -> tuple[StripeSlot, ...]:

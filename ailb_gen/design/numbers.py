@@ -52,7 +52,7 @@ def asns(slots: tuple[Slot, ...], plan: AsnRange, path: Path, problems: Problems
 def hosts_of(
     pool: Cidr, given: Iterable[tuple[int, int | None, Path]], what: str, path: Path, problems: Problems
 ) -> list[Numbered]:
-    """Return an address for every (index, explicit address or None, its path): explicit, or the index-th of the pool."""
+    """Return an address for every (index, explicit address or None, its path); None takes the index-th of the pool."""
     rows = list(given)
     room = max(pool.last - pool.network - (1 if pool.version == 4 and pool.length < 31 else 0), 1)
     needed = max((index + 1 for index, address, _ in rows if address is None), default=0)

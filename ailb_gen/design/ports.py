@@ -94,7 +94,8 @@ class Ports:
             if splits is None:
                 offered = ", ".join(f"{speed}g" for speed in sorted(group.speeds, reverse=True))
                 reason = f"{self.name} has no {layout.speed_gbps}g on these ports; it offers {offered}"
-                problems.error("no-such-speed", (*path, "speed"), reason)
+                speed_path = ("uplinks", "speed") if path == ("downlinks",) else (*path, "speed")
+                problems.error("no-such-speed", speed_path, reason)
                 return False
             if layout.sub_ports not in splits:
                 reason = f"{self.name} does not split a port into {layout.sub_ports} x {layout.speed_gbps}g"
@@ -121,7 +122,9 @@ class Ports:
             reason = f"{physical} of {self.name} cannot be {sub_ports} x {layout.speed_gbps}g"
             problems.error("no-such-breakout", path, reason)
         elif channel and int(channel) >= sub_ports:
-            reason = f"{physical} is split into {sub_ports}; its sub-ports are {physical}:0 to {physical}:{sub_ports - 1}"
+            reason = (
+                f"{physical} is split into {sub_ports}; its sub-ports are {physical}:0 to {physical}:{sub_ports - 1}"
+            )
             problems.error("no-such-port", path, reason)
         return PortUse(interface, physical, sub_ports, layout.speed_gbps)
 

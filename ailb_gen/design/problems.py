@@ -1,10 +1,13 @@
 """Collects everything that is wrong with a design before anything is given up."""
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 
-from ailb_gen.errors import IntentError, Problem
+from ailb_gen.errors import IntentError, Place, Problem
 from ailb_gen.intent.load import Intent
 from ailb_gen.intent.source import Path
+
+ALIKE = 4
 
 
 @dataclass(slots=True)
@@ -35,4 +38,21 @@ class Problems:
     def stop_on_errors(self) -> None:
         """Raise IntentError with all problems if there is an error among them."""
         if self.errors:
-            raise IntentError(dict.fromkeys(self.found))
+            raise IntentError(collapsed(self.found))
+
+
+def collapsed(problems: Iterable[Problem]) -> list[Problem]:
+    """Return the problems with rows of the same kind at the same path cut to the first and a count.
+
+    One wrong plan repeats on hundreds of switches; the reader needs it once.
+    """
+    rows: dict[tuple[str, Place, str], list[Problem]] = {}
+    for problem in dict.fromkeys(problems):
+        rows.setdefault((problem.code, problem.place, problem.path), []).append(problem)
+    result = []
+    for same in rows.values():
+        if len(same) < ALIKE:
+            result += same
+        else:
+            result.append(replace(same[0], reason=f"{same[0].reason} (and {len(same) - 1} more like it)"))
+    return result

@@ -112,7 +112,10 @@ def tables(nic: int, prefixes: tuple[Prefix, ...], fabric: Fabric) -> tuple[Host
 def check_tables(fabric: Fabric, nics: int, colors: int, problems: Problems) -> None:
     """Note table ids and rule priorities that Linux would not take or would read too late."""
     count = nics * colors
-    for key, what, last in (("first", "table ids", LAST_TABLE), ("priority", "rule priorities", LAST_RULE_PRIORITY)):
+    for key, what, last in (
+        ("first", "table ids", LAST_TABLE),
+        ("priority", "rule priorities", LAST_RULE_PRIORITY),
+    ):
         first = getattr(fabric.tables, key)
         if first + count - 1 > last:
             reason = f"{count} {what} are needed from {first} on, {max(last - first + 1, 0)} are left up to {last}"
@@ -141,7 +144,11 @@ class ServerBuilder:
     __slots__ = ("configs", "fabric", "prefixes", "problems", "tables", "uses", "vlans", "wiring")
 
     def __init__(
-        self, fabric: Fabric, prefixes: dict[str, tuple[Prefix, ...]], vlans: dict[str, Vlan], problems: Problems
+        self,
+        fabric: Fabric,
+        prefixes: dict[str, tuple[Prefix, ...]],
+        vlans: dict[str, Vlan],
+        problems: Problems,
     ) -> None:
         self.fabric, self.prefixes, self.vlans, self.problems = fabric, prefixes, vlans, problems
         self.wiring = HostWiring(fabric, problems)
@@ -213,7 +220,7 @@ class ServerBuilder:
             ports = []
             for number, (leaf, nic) in enumerate(zip(stripe.leaves, config.nics, strict=True)):
                 explicit = given[number].port if given else None
-                path: Path = (*seat.path, "nics", number, "port")
+                path: Path = (*seat.path, "nics", number, "port") if explicit else ("host_ports",)
                 if explicit:
                     use = self.wiring.explicit(leaf, explicit, path)
                 elif fits:

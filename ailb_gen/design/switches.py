@@ -119,10 +119,14 @@ def build_switch(slot: Slot, parts: SwitchParts) -> Switch:
     fabric_ports = []
     for wire in parts.wires:
         link = wire.link
-        near = (wire.leaf_use, link.spine, link.spine_interface) if is_leaf else (
-            wire.spine_use,
-            link.leaf,
-            link.leaf_interface,
+        near = (
+            (wire.leaf_use, link.spine, link.spine_interface)
+            if is_leaf
+            else (
+                wire.spine_use,
+                link.leaf,
+                link.leaf_interface,
+            )
         )
         fabric_ports.append(_fabric_port(slot, *near, link.color, mtu))
     host_ports = [_host_port(slot, row, mtu) for row in parts.hosts]
@@ -131,7 +135,11 @@ def build_switch(slot: Slot, parts: SwitchParts) -> Switch:
     rows: list[Breakout | FabricPort | HostPort] = [*split, *fabric_ports, *host_ports]
     groups = _groups(fabric_ports, "spines" if is_leaf else "leaves", parts.as_lists)
     used_lists = {group.as_list for group in groups}
-    paths = len(fabric_ports) if is_leaf else max((len(list(row)) for _, row in groupby(wire.link.leaf for wire in parts.wires)), default=0)
+    paths = (
+        len(fabric_ports)
+        if is_leaf
+        else max((len(list(row)) for _, row in groupby(wire.link.leaf for wire in parts.wires)), default=0)
+    )
     return Switch(
         name=slot.name,
         role=slot.role,

@@ -75,13 +75,9 @@ class _Side:
         return self.slot.ports.use(self.layout, peer.index, link)
 
 
-def _sides(
-    slots: tuple[Slot, ...], peers: tuple[Slot, ...], fabric: Fabric, problems: Problems
-) -> tuple[_Side, ...]:
-    key, layout_of, path = (
-        ("uplinks", leaf_layout, ("uplinks",))
-        if slots and slots[0].role == "leaf"
-        else ("downlinks", spine_layout, ("downlinks",))
+def _sides(slots: tuple[Slot, ...], peers: tuple[Slot, ...], fabric: Fabric, problems: Problems) -> tuple[_Side, ...]:
+    key, layout_of, kind = (
+        ("uplinks", leaf_layout, "spines") if slots[0].role == "leaf" else ("downlinks", spine_layout, "leaves")
     )
     names = {peer.name for peer in peers}
     checked: dict[str, tuple[Layout, bool]] = {}
@@ -92,14 +88,18 @@ def _sides(
         neighbours = max((peer.index + 1 for peer in peers if peer.name not in explicit), default=0)
         case = f"{slot.ports.name} {neighbours}"
         if case not in checked:
-            what = f"links of {slot.name} to {len(peers)} {peers[0].role}s at {fabric.links_per_spine} per pair"
-            checked[case] = (layout, slot.ports.check_layout(layout, neighbours, what, path, problems))
+            what = f"links of {slot.name} to {len(peers)} {kind} at {fabric.links_per_spine} per pair"
+            checked[case] = (layout, slot.ports.check_layout(layout, neighbours, what, (key,), problems))
         result.append(_Side(slot, layout, explicit, checked[case][1]))
     return tuple(result)
 
 
 def wires(
-    leaves: tuple[Slot, ...], spines: tuple[Slot, ...], colors: tuple[Color, ...], fabric: Fabric, problems: Problems
+    leaves: tuple[Slot, ...],
+    spines: tuple[Slot, ...],
+    colors: tuple[Color, ...],
+    fabric: Fabric,
+    problems: Problems,
 ) -> tuple[Wire, ...]:
     """Return every leaf-spine link: by leaf, then spine, then link."""
     leaf_sides = _sides(leaves, spines, fabric, problems)
@@ -119,11 +119,11 @@ def wires(
 class HostWiring:
     """Hands out the leaf ports of the GPU NICs, the same row of ports on every leaf of a stripe."""
 
-    __slots__ = ("fabric", "problems", "reserved")
+    __slots__ = ("checked", "fabric", "problems")
 
     def __init__(self, fabric: Fabric, problems: Problems) -> None:
         self.fabric, self.problems = fabric, problems
-        self.reserved: set[tuple[str, int]] = set()
+        self.checked: dict[tuple[str, int], bool] = {}
 
     def use(self, leaf: Slot, position: int) -> PortUse:
         """Return the port of the stripe's server number `position`, counted from 0."""
@@ -138,11 +138,9 @@ class HostWiring:
         good = True
         for leaf in stripe.leaves:
             case = (leaf.ports.name, servers)
-            if case in self.reserved:
-                continue
-            self.reserved.add(case)
-            layout = host_layout(self.fabric, leaf.ports)
-            what = f"{servers} server ports of {leaf.name}"
-            good &= leaf.ports.check_layout(layout, servers, what, ("host_ports",), self.problems)
+            if case not in self.checked:
+                layout = host_layout(self.fabric, leaf.ports)
+                what = f"{servers} server ports of {leaf.name}"
+                self.checked[case] = leaf.ports.check_layout(layout, servers, what, ("host_ports",), self.problems)
+            good &= self.checked[case]
         return good
-

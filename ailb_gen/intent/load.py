@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from ailb_gen.errors import IntentError, Problem
 from ailb_gen.intent.csvfile import read_servers, read_text
-from ailb_gen.intent.messages import problem
+from ailb_gen.intent.messages import problem, told
 from ailb_gen.intent.models import Fabric
 from ailb_gen.intent.source import Path, Source, dotted, read_yaml, text_problem
 
@@ -45,7 +45,7 @@ def _fill_csv(source: Source, folder: FilePath) -> list[str]:
             problems.append(Problem("conflict", source.locate((*path, "csv")), dotted((*path, "csv")), reason))
             continue
         try:
-            group["list"] = read_servers(folder / name, name, (*path, "list"), source)
+            group["list"] = read_servers(folder / name, name, path, source)
             texts.append(read_text(folder / name, name))
         except IntentError as error:
             problems += error.problems
@@ -62,7 +62,9 @@ def parse(text: str, file: str, folder: FilePath) -> Intent:
     """
     source = read_yaml(text, file)
     if not isinstance(source.data, dict):
-        raise text_problem(file, "wrong-type", "the file must hold a mapping; start with 'name:', 'stripes:', 'spines:'")
+        raise text_problem(
+            file, "wrong-type", "the file must hold a mapping; start with 'name:', 'stripes:', 'spines:'"
+        )
     problems: list[Problem] = []
     texts: list[str] = []
     try:
@@ -72,8 +74,7 @@ def parse(text: str, file: str, folder: FilePath) -> Intent:
     try:
         fabric = Fabric.model_validate(source.data)
     except ValidationError as error:
-        found = error.errors(include_url=False)
-        raise IntentError([*problems, *(problem(e, source, Fabric) for e in found)]) from error
+        raise IntentError([*problems, *(problem(e, source, Fabric) for e in told(error))]) from error
     if problems:
         raise IntentError(problems)
     digest = sha256("\0".join([text, *texts]).encode()).hexdigest()

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from typing import Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from ailb_gen.errors import Problem
@@ -36,7 +36,10 @@ REASONS: dict[str, Callable[[ErrorDetails], tuple[str, str]]] = {
     "too_short": lambda e: ("out-of-range", f"needs at least {e['ctx']['min_length']} entry"),
     "too_long": lambda e: ("out-of-range", f"holds more than {e['ctx']['max_length']} entries"),
     "string_too_long": lambda e: ("out-of-range", f"is longer than {e['ctx']['max_length']} characters"),
-    "string_pattern_mismatch": lambda e: ("wrong-value", f"{e['input']!r} does not match {e['ctx']['pattern']}"),
+    "string_pattern_mismatch": lambda e: (
+        "wrong-value",
+        f"{e['input']!r} does not match {e['ctx']['pattern']}",
+    ),
     "int_type": _type("a whole number"),
     "int_parsing": _type("a whole number"),
     "int_from_float": _type("a whole number"),
@@ -84,11 +87,17 @@ def did_you_mean(word: object, known: Iterable[str]) -> str:
     return f"did you mean {close[0]!r}?" if close else ""
 
 
+def told(error: ValidationError) -> list[ErrorDetails]:
+    """Return the errors worth telling: a list is not also too short because its entries are wrong."""
+    found = error.errors(include_url=False)
+    return [e for e in found if not (e["type"] == "too_short" and e["input"])]
+
+
 def problem(error: ErrorDetails, source: Source, model: type[BaseModel]) -> Problem:
     """Translate one of pydantic's errors."""
     path = written_path(error["loc"], source)
-    reader = REASONS.get(error["type"], lambda e: ("wrong-value", e["msg"]))
-    code, reason = reader(error)
+    reader = REASONS.get(error["type"])
+    code, reason = reader(error) if reader else ("wrong-value", error["msg"])
     hint = ""
     if code == "unknown-key":
         keys = known_keys(model, path[:-1])

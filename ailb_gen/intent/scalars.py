@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from netaddr import EUI, AddrFormatError, IPNetwork
 from pydantic import (
@@ -37,7 +37,7 @@ def wrong(code: str, reason: str) -> PydanticCustomError:
 class Cidr:
     """An address with its prefix length, as written: `version` 4 or 6, `address` the full integer."""
 
-    version: int
+    version: Literal[4, 6]
     address: int
     length: int
 
@@ -119,7 +119,7 @@ def _boolean(value: object) -> object:
     return words.get(value.lower(), value) if isinstance(value, str) else value
 
 
-def parse_cidr(value: object, version: int, network_only: bool) -> Cidr:
+def parse_cidr(value: object, version: Literal[4, 6], network_only: bool) -> Cidr:
     """Read `ADDRESS/LENGTH` of the given IP version; with `network_only` the host bits must be zero."""
     text = _text(value, "a network" if network_only else "an address")
     example = {4: ("10.255.0.0/24", "192.0.2.11/24"), 6: ("fc00::/16", "fc00:1::1/64")}[version][not network_only]
@@ -137,7 +137,7 @@ def parse_cidr(value: object, version: int, network_only: bool) -> Cidr:
     return result
 
 
-def parse_address(value: object, version: int) -> int:
+def parse_address(value: object, version: Literal[4, 6]) -> int:
     """Read one address without prefix length; returns its integer."""
     text = _text(value, "an address")
     if "/" in text:
@@ -159,8 +159,8 @@ def parse_mac(value: object) -> str:
 
 def parse_asn_range(value: object) -> AsnRange:
     """Read `N` (one number shared by all) or `FIRST-LAST` (one each), in asplain notation (RFC 5396)."""
-    text = str(value) if isinstance(value, int) and not isinstance(value, bool) else _text(value, "an AS range")
-    found = re.fullmatch(r"\s*(\d{1,10})\s*(?:-\s*(\d{1,10})\s*)?", text)
+    text = str(value) if isinstance(value, int | float) and not isinstance(value, bool) else _text(value, "an AS range")
+    found = re.fullmatch(r"\s*(\d+)\s*(?:-\s*(\d+)\s*)?", text)
     if not found:
         raise wrong("bad-asn", f"{text!r} is not an AS number or a range such as 4200000001-4200000999")
     first, last = int(found[1]), int(found[2] or found[1])
@@ -173,6 +173,8 @@ def parse_asn_range(value: object) -> AsnRange:
 
 def parse_speed(value: object) -> int:
     """Read a link speed such as `400g`; returns Gb/s."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        raise wrong("bad-speed", f"write the speed with its unit: {value}g")
     text = _text(value, "a speed").lower()
     digits = text.removesuffix("g")
     if digits == text or not digits.isdecimal() or int(digits) not in SPEEDS_GBPS:
@@ -214,13 +216,29 @@ PortName = Annotated[
     PlainValidator(matching("port name", PORT_PATTERN, "TYPE-FPC/PIC/PORT[:CHANNEL]", "et-0/0/16:0")),
     _schema("string", PORT_PATTERN, "et-0/0/16:0"),
 ]
+EnvName = Annotated[
+    str,
+    PlainValidator(matching("variable name", r"^[A-Za-z_][A-Za-z0-9_]*$", "letters, digits and '_'", "NCCL_DEBUG")),
+    _schema("string", "", "NCCL_DEBUG"),
+]
+EnvValue = Annotated[
+    str,
+    PlainValidator(matching("value", r"^[^\x00-\x1f\x7f]*$", "printable text on one line, in quotes", "INFO")),
+    _schema("string", "", "INFO"),
+]
 Text = Annotated[str, Strict(), AfterValidator(_plain_text), Field(max_length=200)]
 Bool = Annotated[bool, BeforeValidator(_boolean, json_schema_input_type=bool), Strict()]
 Int = Annotated[int, Strict()]
 Positive = Annotated[int, Strict(), Field(ge=1)]
-Ipv4Network = Annotated[Cidr, PlainValidator(lambda v: parse_cidr(v, 4, True)), AS_TEXT, _schema("string", "", "10.255.0.0/24")]
-Ipv6Network = Annotated[Cidr, PlainValidator(lambda v: parse_cidr(v, 6, True)), AS_TEXT, _schema("string", "", "fc00::/16")]
-Ipv4Interface = Annotated[Cidr, PlainValidator(lambda v: parse_cidr(v, 4, False)), AS_TEXT, _schema("string", "", "192.0.2.11/24")]
+Ipv4Network = Annotated[
+    Cidr, PlainValidator(lambda v: parse_cidr(v, 4, True)), AS_TEXT, _schema("string", "", "10.255.0.0/24")
+]
+Ipv6Network = Annotated[
+    Cidr, PlainValidator(lambda v: parse_cidr(v, 6, True)), AS_TEXT, _schema("string", "", "fc00::/16")
+]
+Ipv4Interface = Annotated[
+    Cidr, PlainValidator(lambda v: parse_cidr(v, 4, False)), AS_TEXT, _schema("string", "", "192.0.2.11/24")
+]
 Ipv4Address = Annotated[int, PlainValidator(lambda v: parse_address(v, 4)), _schema("string", "", "10.255.0.1")]
 Ipv6Address = Annotated[int, PlainValidator(lambda v: parse_address(v, 6)), _schema("string", "", "fd00::1")]
 Mac = Annotated[str, PlainValidator(parse_mac), _schema("string", "", "a0:88:c2:3b:50:66")]

@@ -12,6 +12,7 @@ Path = tuple[str | int, ...]
 MAX_NODES = 2_000_000
 MAX_BYTES = 64 * 1024 * 1024
 MAX_DEPTH = 100
+PLAIN_TAGS = frozenset(f"tag:yaml.org,2002:{kind}" for kind in ("map", "seq", "str", "int", "float", "bool", "null"))
 
 
 @dataclass(slots=True)
@@ -72,6 +73,10 @@ class _Builder:
         if len(path) > MAX_DEPTH:
             raise IntentError([Problem("too-large", self.place(node), "", f"nested deeper than {MAX_DEPTH} levels")])
         self.places.setdefault(path, self.place(node))
+        if node.tag not in PLAIN_TAGS:
+            reason = f"the tag {node.tag!r} is not supported"
+            self.problems.append(Problem("yaml-syntax", self.place(node), dotted(path), reason, "write a plain value"))
+            return None
         if isinstance(node, yaml.MappingNode):
             return self.mapping(node, path)
         if isinstance(node, yaml.SequenceNode):
@@ -80,7 +85,7 @@ class _Builder:
 
     def scalar(self, node: yaml.Node, path: Path) -> Any:
         try:
-            return self.loader.construct_object(node)  # type: ignore[no-untyped-call]
+            return self.loader.construct_object(node)
         except (yaml.YAMLError, ValueError) as error:
             reason = getattr(error, "problem", None) or str(error)
             self.problems.append(Problem("yaml-syntax", self.place(node), dotted(path), f"not plain YAML: {reason}"))
@@ -129,11 +134,11 @@ def read_yaml(text: str, file: str) -> Source:
     try:
         loader = _CoreLoader(text)
         try:
-            node = loader.get_single_node()  # type: ignore[no-untyped-call]
+            node = loader.get_single_node()
             builder = _Builder(loader, file)
             data = builder.build(node, ()) if node else None
         finally:
-            loader.dispose()  # type: ignore[no-untyped-call]
+            loader.dispose()
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         where = (mark.line + 1, mark.column + 1) if mark else (1, 1)

@@ -80,7 +80,14 @@ class Templates:
             raise TemplateError(f"{error.filename or error.name}:{error.lineno}: {error.message}") from error
         except jinja2.TemplateNotFound as error:
             raise TemplateError(f"template {error.name} is missing (needed for {subject})") from error
-        except (jinja2.TemplateError, TypeError, ValueError, AttributeError, KeyError, ArithmeticError) as error:
+        except (
+            jinja2.TemplateError,
+            TypeError,
+            ValueError,
+            AttributeError,
+            KeyError,
+            ArithmeticError,
+        ) as error:
             raise TemplateError(f"{_where(error, name)}: {error} (while rendering {subject})") from error
 
 

@@ -35,9 +35,7 @@ def _switch(device: Switch) -> dict[str, Any]:
         row["management"] = device.management.address
     if device.vlan:
         row |= {"stripe": device.stripe, "rail": device.number - 1, "vlan": device.vlan.id}
-        row["prefixes"] = [
-            {"prefix": p.text, "gateway": p.gateway, "color": p.color.name} for p in device.prefixes
-        ]
+        row["prefixes"] = [{"prefix": p.text, "gateway": p.gateway, "color": p.color.name} for p in device.prefixes]
     return row
 
 
@@ -59,9 +57,7 @@ def topology(design: Design) -> bytes:
         {
             "fabric": design.name,
             "pool": design.pool,
-            "colors": [
-                {"name": c.name, "community": c.community, "backup": c.backup or None} for c in design.colors
-            ],
+            "colors": [{"name": c.name, "community": c.community, "backup": c.backup or None} for c in design.colors],
             "devices": [*map(_switch, design.switches), *map(_server, design.servers)],
             "links": [
                 {

@@ -40,7 +40,8 @@ def plan(
 ) -> Plan:
     """Render the design, or the selected devices of it, and compare it with the tree in `out`.
 
-    With `selected`, only files of those devices and their profiles are touched, and the manifest. Raises TemplateError, OutputError.
+    With `selected`, only files of those devices and their profiles are touched, and the manifest.
+    Raises TemplateError, OutputError.
     """
     target = check_target(out)
     recover(target)

@@ -1,0 +1,54 @@
+# `make demo` and `make test` need Python >= 3.11 and make, nothing else.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.PHONY: help demo test lint types unit bench schema golden format clean
+
+help:
+	@echo "make demo    generate the reference fabric into build/jvd and show a summary"
+	@echo "make test    lint, types and tests"
+	@echo "make bench   measure generate against plain Jinja2"
+	@echo "make format  format the code"
+
+$(STAMP): pyproject.toml constraints.txt
+	$(PYTHON) -c 'import sys; sys.exit("Python >= 3.11 is needed, this is " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	touch $@
+
+demo: $(STAMP)
+	$(BIN)/ailb-gen generate examples/jvd/fabric.yaml -o build/jvd
+	@echo
+	$(BIN)/ailb-gen explain examples/jvd/fabric.yaml stripe1-leaf1
+
+test: lint types unit
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports --no-logo
+
+types: $(STAMP)
+	$(BIN)/mypy
+
+unit: $(STAMP)
+	$(BIN)/pytest --cov=ailb_gen.intent --cov=ailb_gen.design --cov=ailb_gen.render --cov-branch --cov-report=term --cov-fail-under=90
+
+bench: $(STAMP)
+	$(BIN)/python -m benchmarks.generate
+
+# What is generated and kept in the repository; review the diff before you commit it.
+schema: $(STAMP)
+	$(BIN)/ailb-gen schema > docs/fabric.schema.json
+
+golden: $(STAMP)
+	AILB_UPDATE_GOLDEN=1 $(BIN)/pytest -n 0 tests/render/test_golden.py tests/intent/test_golden_errors.py
+
+format: $(STAMP)
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+clean:
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage

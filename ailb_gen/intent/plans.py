@@ -1,0 +1,90 @@
+"""Number plans: where addresses, VLANs, tables and AS numbers start, and how far they may go."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, PlainSerializer, PlainValidator, WithJsonSchema
+
+from ailb_gen.intent.scalars import (
+    AsnPlan,
+    AsnRange,
+    Int,
+    Ipv4Address,
+    Ipv4Interface,
+    Ipv4Network,
+    Ipv6Network,
+    parse_cidr,
+    wrong,
+)
+from ailb_gen.intent.settings import Model
+
+
+def _bits(value: object) -> object:
+    """Read a 16-bit group number (1-4) or a range of bits such as `48-55`; gives first and last bit."""
+    if isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= 4:
+        return (16 * (value - 1), 16 * value - 1)
+    first, _, last = value.partition("-") if isinstance(value, str) else ("", "", "")
+    if first.isdecimal() and last.isdecimal() and int(first) <= int(last) <= 63:
+        return (int(first), int(last))
+    raise wrong("bad-range", "must be a 16-bit group of the prefix, 1 to 4, or a range of bits such as '48-55'")
+
+
+Field64 = Annotated[
+    tuple[int, int],
+    PlainValidator(_bits),
+    PlainSerializer(lambda bits: f"{bits[0]}-{bits[1]}", return_type=str),
+    WithJsonSchema({"anyOf": [{"type": "integer", "minimum": 1, "maximum": 4}, {"type": "string"}]}),
+]
+
+
+class Addressing(Model):
+    """The address plan: which bits of the /64 carry stripe, leaf and uplink number (seed 001, Table 2)."""
+
+    pool: Ipv6Network = parse_cidr("fc00::/16", 6, True)
+    stripe: Field64 = (16, 31)
+    leaf: Field64 = (32, 47)
+    uplink: Field64 = (48, 63)
+    gateway: int = Field(1, ge=1, le=0xFFFF, description="interface identifier of the leaf's own address")
+
+
+class Vlans(Model):
+    """VLAN ids, which are also the IRB units."""
+
+    first: Int = 2
+    unique: Literal["fabric", "stripe"] = Field("fabric", description="stripe: ids repeat in every stripe")
+
+
+class Tables(Model):
+    """Host routing tables (seed 001, Table 8): id = first + colors x NIC + (color - 1)."""
+
+    first: Int = Field(10000, ge=256, le=2**31 - 1)
+    priority: Int = Field(10000, ge=1, le=32765, description="priority of the first rule; below the main table's")
+
+
+class Asns(Model):
+    """AS numbers: FIRST-LAST gives every device its own, a single number is shared."""
+
+    leaves: AsnPlan = AsnRange(4200100001, 4200199999)
+    spines: AsnPlan = AsnRange(4200000001, 4200000999)
+
+
+class RouterIds(Model):
+    """Router-ids, also the IPv4 address of lo0: the n-th device gets the n-th address."""
+
+    leaves: Ipv4Network = parse_cidr("10.255.16.0/20", 4, True)
+    spines: Ipv4Network = parse_cidr("10.255.0.0/22", 4, True)
+
+
+class Loopbacks(Model):
+    """IPv6 addresses of lo0, advertised without a color."""
+
+    leaves: Ipv6Network
+    spines: Ipv6Network
+
+
+class Management(Model):
+    """Management addresses: the first of each row; the others follow."""
+
+    gateway: Ipv4Address | None = None
+    leaves: Ipv4Interface | None = None
+    spines: Ipv4Interface | None = None
+    servers: Ipv4Interface | None = None

@@ -1,0 +1,98 @@
+"""What all tests share: where things are, and how to skip: locally with the reason, in CI never."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from ailb_gen.design.build import build
+from ailb_gen.design.model import Design
+from ailb_gen.intent.load import Intent, load, parse
+
+ROOT = Path(__file__).parent.parent
+EXAMPLES = ROOT / "examples"
+SHARED = Path(os.environ.get("AILB_SHARED", ROOT.parent / "shared"))
+IN_CI = os.environ.get("CI", "").lower() == "true"
+
+SMALL = """\
+name: small
+platform: generic
+stripes: 2
+rails: 2
+spines: 2
+servers: 2
+"""
+
+
+def missing(reason: str) -> None:
+    """Skip the test on a user's machine; in CI what is missing is a failure."""
+    if IN_CI:
+        pytest.fail(f"in CI this must be there: {reason}")
+    pytest.skip(reason)
+
+
+def need_tool(name: str) -> str:
+    """Return the path of a program, or skip."""
+    found = shutil.which(name) or shutil.which(name, path="/usr/sbin:/sbin")
+    if found is None:
+        missing(f"the program {name} is not installed")
+    return str(found)
+
+
+def need_root() -> None:
+    """Skip without the right to make network namespaces."""
+    if os.geteuid() != 0:
+        missing("network namespaces need root")
+
+
+def need_shared(path: str) -> Path:
+    """Return a file or folder of the shared test data, or skip."""
+    found = SHARED / path
+    if not found.exists():
+        missing(f"the shared test data {path} is not beside this checkout (AILB_SHARED)")
+    return found
+
+
+def intent_of(text: str) -> Intent:
+    """Parse a fabric file given as text."""
+    return parse(text, "fabric.yaml", ROOT)
+
+
+def design_of(text: str) -> Design:
+    """Compute the design of a fabric file given as text."""
+    return build(intent_of(text))[0]
+
+
+def example(name: str) -> Design:
+    """Compute the design of a shipped example."""
+    return build(load(EXAMPLES / name / "fabric.yaml"))[0]
+
+
+@pytest.fixture(scope="session")
+def jvd() -> Design:
+    """The reference fabric."""
+    return example("jvd")
+
+
+@pytest.fixture
+def cli(tmp_path: Path) -> Callable[..., tuple[int, str, str]]:
+    """Run the command line in a process of its own; returns exit code, stdout, stderr."""
+
+    def run(*words: str, cwd: Path = tmp_path, stdin: str | None = None) -> tuple[int, str, str]:
+        done = subprocess.run(
+            [sys.executable, "-m", "ailb_gen", *words],
+            cwd=cwd,
+            env={**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "80"},
+            input=stdin or "",
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
+        )
+        return done.returncode, done.stdout, done.stderr
+
+    return run

@@ -1,0 +1,41 @@
+"""Golden errors: bad input in `tests/errors/*.yaml`, and the exact messages it gives beside it.
+
+`make golden` renews the messages; read the diff.
+"""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from ailb_gen.design.build import build
+from ailb_gen.errors import IntentError
+from ailb_gen.intent.load import parse
+from tests.conftest import ROOT
+
+ERRORS = ROOT / "tests" / "errors"
+CASES = sorted(path.stem for path in ERRORS.glob("*.yaml"))
+
+
+def messages(path: Path) -> str:
+    """Return what the user reads: all errors, or the warnings of a usable file."""
+    text = path.read_bytes().decode("utf-8")
+    try:
+        _, warnings = build(parse(text, path.name, ERRORS))
+    except IntentError as error:
+        return f"{error}\n"
+    return "".join(f"{warning}\n" for warning in warnings)
+
+
+def test_there_are_enough_cases() -> None:
+    assert len(CASES) >= 40
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_messages_are_exact(name: str) -> None:
+    got = messages(ERRORS / f"{name}.yaml")
+    expected = ERRORS / f"{name}.txt"
+    if os.environ.get("AILB_UPDATE_GOLDEN"):
+        expected.write_text(got, encoding="utf-8")
+    assert got, "a bad input must be told"
+    assert got == expected.read_text(encoding="utf-8")

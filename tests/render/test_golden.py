@@ -1,0 +1,42 @@
+"""Golden trees: what whole fabrics render to, byte by byte. `make golden` renews them; read the diff."""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from ailb_gen.render.artifacts import RenderOptions
+from ailb_gen.render.generate import plan
+from ailb_gen.render.writer import write
+from tests.conftest import ROOT, example
+
+GOLDEN = ROOT / "tests" / "golden"
+EXAMPLES = ("lab", "jvd", "jvd-8-uplinks", "brownfield")
+
+
+def snapshot(root: Path) -> dict[str, bytes | str]:
+    """Return every file's bytes and every link's target, by path."""
+    found: dict[str, bytes | str] = {}
+    for folder, folders, files in os.walk(root):
+        for name in (*files, *folders):
+            path = Path(folder, name)
+            key = str(path.relative_to(root))
+            if path.is_symlink():
+                found[key] = str(path.readlink())
+            elif path.is_file():
+                found[key] = path.read_bytes()
+    return found
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_tree_is_the_golden_one(name: str, tmp_path: Path) -> None:
+    planned = plan(example(name), tmp_path / "out", RenderOptions())
+    write(planned.target, planned.tree, planned.changes)
+    if os.environ.get("AILB_UPDATE_GOLDEN"):
+        shutil.rmtree(GOLDEN / name, ignore_errors=True)
+        shutil.copytree(tmp_path / "out", GOLDEN / name, symlinks=True)
+    got, wanted = snapshot(tmp_path / "out"), snapshot(GOLDEN / name)
+    assert sorted(got) == sorted(wanted)
+    for path, content in wanted.items():
+        assert got[path] == content, f"{name}/{path} differs from the golden tree"
