@@ -1,0 +1,221 @@
+"""The servers' files against the real tools: netplan, the kernel's routing rules, systemd."""
+
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ailb_gen.design.model import Design, HostConfig
+from ailb_gen.render.artifacts import RenderOptions
+from ailb_gen.render.generate import plan
+from ailb_gen.render.writer import write
+from tests.conftest import example, need_root, need_tool
+
+# The kernel keeps what a dead rule or route leaves; nothing of the fabric may be among it.
+COMMANDS = (("rule", "show"), ("route", "show", "table", "all"))
+
+
+@pytest.fixture(scope="module")
+def trees(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("trees")
+    for name in ("jvd", "jvd-8-uplinks", "lab", "brownfield"):
+        planned = plan(example(name), root / name, RenderOptions())
+        write(planned.target, planned.tree, planned.changes)
+    return root
+
+
+def run(*words: str, check: bool = True) -> str:
+    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=60)
+    assert not check or done.returncode == 0, f"{words}: {done.stderr or done.stdout}"
+    return done.stdout
+
+
+def units(root: Path, nic: str) -> dict[str, list[dict[str, str]]]:
+    """Read a generated networkd unit: its sections, in order, as key-value mappings."""
+    sections: dict[str, list[dict[str, str]]] = {}
+    current: dict[str, str] = {}
+    text = (root / f"run/systemd/network/10-netplan-{nic}.network").read_text(encoding="utf-8")
+    for line in filter(None, map(str.strip, text.splitlines())):
+        if line.startswith("["):
+            current = {}
+            sections.setdefault(line.strip("[]"), []).append(current)
+        else:
+            key, _, value = line.partition("=")
+            current[key] = value
+    return sections
+
+
+@pytest.mark.parametrize(
+    ("name", "server"),
+    [("jvd", "h100-01"), ("jvd-8-uplinks", "h100-04"), ("lab", "gpu-s2-1"), ("brownfield", "b-gpu2")],
+)
+def test_netplan_generates_the_units_that_were_meant(trees: Path, tmp_path: Path, name: str, server: str) -> None:
+    netplan = need_tool("netplan")
+    root = tmp_path / "root"
+    run("cp", "-rL", str(trees / name / "servers" / server), str(root))
+    run(netplan, "generate", "--root-dir", str(root))
+    config = next(s.config for s in example(name).servers if s.name == server)
+    for nic in config.nics:
+        sections = units(root, nic.name)
+        network = sections["Network"][0]
+        assert network["IPv6AcceptRA"] == "yes"
+        assert network["LinkLocalAddressing"] == "ipv6"
+        assert "DHCP" not in network
+        assert sections["Link"][0]["MTUBytes"] == str(nic.mtu)
+        routes = [(r["Destination"], r.get("Gateway"), r["Table"]) for r in sections["Route"]]
+        rules = [(r["From"], r["Table"], r["Priority"]) for r in sections["RoutingPolicyRule"]]
+        wanted = [
+            row for t in nic.tables for row in ((t.prefix.text, None, str(t.id)), ("::/0", t.prefix.gateway, str(t.id)))
+        ]
+        assert routes == wanted
+        assert rules == [(t.prefix.text, str(t.id), str(t.priority)) for t in nic.tables]
+        # The drop-in belongs to the unit that netplan really generates.
+        drop_in = root / f"etc/systemd/network/10-netplan-{nic.name}.network.d/50-ailb.conf"
+        assert "UseGateway=no" in drop_in.read_text(encoding="utf-8")
+
+
+class Namespace:
+    """A network namespace with a NIC for every NIC of a server; veth pairs, both ends inside."""
+
+    def __init__(self, name: str, config: HostConfig) -> None:
+        self.name, self.config = name, config
+        self.ip = need_tool("ip")
+        run(self.ip, "netns", "add", name)
+        for nic in config.nics:
+            run(self.ip, "-n", name, "link", "add", nic.name, "type", "veth", "peer", "name", f"peer{nic.index}")
+            for end in (nic.name, f"peer{nic.index}"):
+                self.sysctl(f"net.ipv6.conf.{end}.accept_dad", 0)
+                run(self.ip, "-n", name, "link", "set", end, "up")
+            for table in nic.tables:
+                address = f"{table.prefix.text.removesuffix('::/64')}:a288:c2ff:fe3b:{nic.index + 1}/64"
+                run(self.ip, "-n", name, "-6", "addr", "add", address, "dev", nic.name, "nodad")
+
+    def sysctl(self, key: str, value: int) -> None:
+        path = f"/proc/sys/{key.replace('.', '/')}"
+        run(self.ip, "netns", "exec", self.name, "sh", "-c", f"echo {value} >{path}")
+
+    def state(self) -> list[str]:
+        return [run(self.ip, "-n", self.name, "-6", *command) for command in COMMANDS]
+
+    def script(self, path: Path, verb: str, check: bool = True) -> subprocess.CompletedProcess[str]:
+        words = (self.ip, "netns", "exec", self.name, str(path), verb)
+        done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=120)
+        assert not check or done.returncode == 0, done.stderr
+        return done
+
+
+@pytest.fixture
+def namespace(request: pytest.FixtureRequest) -> Iterator[Namespace]:
+    need_root()
+    config = next(s.config for s in example("jvd").servers if s.name == "h100-03")
+    name = f"ailb-test-{os.getpid()}"
+    try:
+        yield Namespace(name, config)
+    finally:
+        run(need_tool("ip"), "netns", "del", name, check=False)
+
+
+def test_the_script_sets_keeps_checks_and_removes(trees: Path, namespace: Namespace) -> None:
+    script = trees / "jvd/servers/h100-03/usr/local/sbin/ailb-net"
+    before = namespace.state()
+    namespace.script(script, "apply")
+    applied = namespace.state()
+    assert applied != before
+    namespace.script(script, "apply")
+    assert namespace.state() == applied, "running it twice changes nothing"
+    namespace.script(script, "verify")
+
+    rules = run(namespace.ip, "-n", namespace.name, "-6", "-N", "rule", "show").splitlines()
+    for nic in namespace.config.nics:
+        for table in nic.tables:
+            assert f"{table.priority}:\tfrom {table.prefix.text} lookup {table.id}" in [r.rstrip() for r in rules]
+            source = f"{table.prefix.text.removesuffix('::/64')}:a288:c2ff:fe3b:{nic.index + 1}"
+            remote = table.prefix.text.replace("fc00:2:", "fc00:1:").replace("::/64", "::1234")
+            got = run(namespace.ip, "-n", namespace.name, "-6", "-N", "route", "get", remote, "from", source)
+            assert f"via {table.prefix.gateway} dev {nic.name} table {table.id} " in got
+
+    namespace.script(script, "remove")
+    assert namespace.state() == before, "remove leaves no trace"
+    failed = namespace.script(script, "verify", check=False)
+    assert failed.returncode == 1
+    assert failed.stderr.count("no rule") == 32
+
+
+def test_the_script_repairs_what_somebody_changed(trees: Path, namespace: Namespace) -> None:
+    script = trees / "jvd/servers/h100-03/usr/local/sbin/ailb-net"
+    namespace.script(script, "apply")
+    applied = namespace.state()
+    ip = (namespace.ip, "-n", namespace.name, "-6")
+    run(*ip, "rule", "del", "priority", "10003")
+    run(*ip, "rule", "add", "from", "fc00:9::/64", "lookup", "10009", "priority", "10004")
+    run(*ip, "route", "flush", "table", "10010")
+    run(*ip, "route", "add", "fc00:9::/64", "dev", "gpu0_eth", "table", "10000")
+    failed = namespace.script(script, "verify", check=False)
+    assert failed.returncode == 1
+    assert [line.split(":")[1] for line in failed.stderr.splitlines()] == [
+        " gpu0_eth",
+        " gpu0_eth",
+        " gpu1_eth",
+        " gpu2_eth",
+    ]
+    namespace.script(script, "apply")
+    assert namespace.state() == applied
+
+
+def test_the_script_names_a_missing_nic(trees: Path, namespace: Namespace) -> None:
+    run(namespace.ip, "-n", namespace.name, "link", "del", "gpu0_eth")
+    failed = namespace.script(trees / "jvd/servers/h100-03/usr/local/sbin/ailb-net", "apply", check=False)
+    assert failed.returncode == 1
+    assert failed.stderr == "ailb-net: there is no interface gpu0_eth; nothing was set for it or for what follows\n"
+
+
+@pytest.mark.parametrize("script", ["ailb-net", "ailb-qos"])
+def test_scripts_are_posix_shell(trees: Path, script: str) -> None:
+    run("sh", "-n", str(trees / "jvd/servers/h100-01/usr/local/sbin" / script))
+
+
+def test_the_script_explains_itself(trees: Path) -> None:
+    done = subprocess.run(
+        [str(trees / "jvd/servers/h100-01/usr/local/sbin/ailb-net")], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (2, "usage: ailb-net apply | verify | remove\n")
+
+
+def test_qos_script_calls_the_vendors_tools(trees: Path, tmp_path: Path, jvd: Design) -> None:
+    """The tools and the NIC are not here: recorders stand in for mlnx_qos and cma_roce_tos, a folder for /sys."""
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    for tool in ("mlnx_qos", "cma_roce_tos"):
+        (tools / tool).write_text(f'#!/bin/sh\necho {tool} "$@"\n', encoding="utf-8")
+        (tools / tool).chmod(0o755)
+    text = (trees / "jvd/servers/h100-01/usr/local/sbin/ailb-qos").read_text(encoding="utf-8")
+    nics = jvd.servers[0].config.nics
+    for nic in nics:
+        for folder in (
+            f"infiniband/{nic.rdma}/tc/1",
+            f"net/{nic.name}/ecn/roce_np/enable",
+            f"net/{nic.name}/ecn/roce_rp/enable",
+        ):
+            (tmp_path / "sys" / folder).mkdir(parents=True)
+    script = tmp_path / "ailb-qos"
+    script.write_text(text.replace("/sys/class/", f"{tmp_path}/sys/"), encoding="utf-8")
+    env = {"PATH": f"{tools}:{os.environ['PATH']}"}
+    done = subprocess.run(["sh", str(script)], capture_output=True, text=True, check=True, env=env)
+    lines = done.stdout.splitlines()
+    assert len(lines) == 3 * len(nics)
+    assert lines[:3] == [
+        "mlnx_qos -i gpu0_eth --trust dscp --pfc 0,0,0,1,0,0,0,0",
+        "mlnx_qos -i gpu0_eth --dscp2prio set,26,3",
+        "cma_roce_tos -d mlx5_0 -t 106",
+    ]
+    assert (tmp_path / "sys/net/gpu7_eth/ecn/roce_np/cnp_dscp").read_text(encoding="utf-8") == "48\n"
+    assert (tmp_path / "sys/infiniband/mlx5_11/tc/1/traffic_class").read_text(encoding="utf-8") == "106\n"
+
+
+def test_qos_script_tells_what_is_missing(trees: Path) -> None:
+    script = trees / "jvd/servers/h100-01/usr/local/sbin/ailb-qos"
+    done = subprocess.run([str(script)], capture_output=True, text=True, check=False, env={"PATH": "/usr/bin:/bin"})
+    assert done.returncode == 3
+    assert "mlnx_qos is missing" in done.stderr

@@ -1,0 +1,255 @@
+"""The writer: whole trees or nothing, unchanged files untouched, foreign files kept."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from ailb_gen.design.model import Design
+from ailb_gen.errors import OutputError
+from ailb_gen.render import writer
+from ailb_gen.render.artifacts import RenderOptions
+from ailb_gen.render.compare import Changes, diff
+from ailb_gen.render.generate import Plan, plan
+from tests.conftest import ROOT, SMALL, design_of
+from tests.render.test_golden import snapshot
+
+
+def generate(design: Design, out: Path, options: RenderOptions | None = None) -> Changes:
+    planned = plan(design, out, options or RenderOptions())
+    writer.write(planned.target, planned.tree, planned.changes)
+    return planned.changes
+
+
+def small(more: str = "") -> Design:
+    return design_of(SMALL + more)
+
+
+def test_a_second_run_changes_nothing(tmp_path: Path) -> None:
+    out = tmp_path / "deep" / "out"
+    first = generate(small(), out)
+    assert first.new and not first.changed
+    before = {path: path.lstat().st_mtime_ns for path in out.rglob("*")}
+    second = generate(small(), out)
+    assert not second
+    assert second.unchanged == len(first.new)
+    assert {path: path.lstat().st_mtime_ns for path in out.rglob("*")} == before
+
+
+def test_unchanged_files_keep_their_mtime_and_changed_ones_do_not(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    generate(small(), out)
+    for path in out.rglob("*"):
+        if path.is_file() and not path.is_symlink():
+            os.utime(path, (1_000_000_000, 1_000_000_000))
+    changes = generate(small("overrides: {leaves: {stripe1-leaf2: {vlan: 99}}}\n"), out)
+    touched = {str(p.relative_to(out)) for p in out.rglob("*") if p.is_file() and p.lstat().st_mtime != 1_000_000_000}
+    assert "switches/stripe1-leaf2.conf" in touched
+    assert "switches/stripe1-leaf1.conf" not in touched
+    assert touched - {p for p in touched if p.startswith("servers/")} == set(changes.changed)
+
+
+def test_files_of_removed_devices_go_and_foreign_files_stay(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    generate(small(), out)
+    note = out / "switches" / "NOTES.md"
+    note.write_text("keep me", encoding="utf-8")
+    (out / "own").mkdir()
+    (out / "own" / "link").symlink_to("../switches")
+    changes = generate(design_of(SMALL.replace("stripes: 2", "stripes: 1")), out)
+    assert "switches/stripe2-leaf1.conf" in changes.deleted
+    assert not (out / "switches" / "stripe2-leaf1.conf").exists()
+    assert not (out / "profiles" / "stripe2").exists()
+    assert not (out / "servers" / "server-003").is_symlink()
+    assert note.read_text(encoding="utf-8") == "keep me"
+    assert (out / "own" / "link").readlink() == Path("../switches")
+
+
+def test_a_profile_becomes_a_server_of_its_own_and_back(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    generate(small(), out)
+    shared = snapshot(out)
+    assert (out / "servers" / "server-001").is_symlink()
+    generate(small("overrides: {servers: {server-001: {mtu: 4200}}}\n"), out)
+    own = out / "servers" / "server-001"
+    assert own.is_dir() and not own.is_symlink()
+    assert "mtu: 4200" in (own / "etc/netplan/60-ailb-gpu.yaml").read_text(encoding="utf-8")
+    assert "mtu: 9000" in (out / "servers/server-002/etc/netplan/60-ailb-gpu.yaml").read_text(encoding="utf-8")
+    generate(small(), out)
+    assert snapshot(out) == shared
+
+
+def test_scripts_are_executable(tmp_path: Path) -> None:
+    generate(small(), tmp_path / "out")
+    root = tmp_path / "out" / "servers" / "server-001"
+    assert os.access(root / "usr/local/sbin/ailb-net", os.X_OK)
+    assert not os.access(root / "etc/ailb/nccl.env", os.X_OK)
+    (root / "usr/local/sbin/ailb-net").chmod(0o644)
+    assert generate(small(), tmp_path / "out").changed == ("profiles/stripe1/usr/local/sbin/ailb-net",)
+
+
+def test_a_directory_of_somebody_else_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "thesis.tex").write_text("mine", encoding="utf-8")
+    with pytest.raises(OutputError, match="not written by ailb-gen"):
+        plan(small(), tmp_path / "out", RenderOptions())
+
+
+@pytest.mark.parametrize(
+    ("manifest", "message"),
+    [
+        ("not json", "not a manifest"),
+        ('{"files": {"../../etc/passwd": "0"}, "input_sha256": ""}', "not a path inside the tree"),
+        ('{"files": {"/etc/passwd": "0"}, "input_sha256": ""}', "not a path inside the tree"),
+    ],
+)
+def test_a_damaged_manifest_is_refused(tmp_path: Path, manifest: str, message: str) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "manifest.json").write_text(manifest, encoding="utf-8")
+    with pytest.raises(OutputError, match=message):
+        plan(small(), tmp_path / "out", RenderOptions())
+
+
+def test_targets_that_cannot_be_swapped_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("x", encoding="utf-8")
+    with pytest.raises(OutputError, match="this is a file"):
+        writer.check_target(tmp_path / "file")
+    monkeypatch.chdir(tmp_path)
+    for name in (".", ".."):
+        with pytest.raises(OutputError, match="current directory"):
+            writer.check_target(Path(name))
+    with pytest.raises(OutputError, match="mount point"):
+        writer.check_target(Path("/proc"))
+
+
+def test_a_linked_output_directory_is_followed(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to("real")
+    generate(small(), tmp_path / "link")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "real" / "manifest.json").is_file()
+
+
+def test_a_directory_where_a_file_goes_is_told(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    generate(small(), out)
+    (out / "cabling.csv").unlink()
+    (out / "cabling.csv").mkdir()
+    with pytest.raises(OutputError, match="a directory stands where a file"):
+        plan(small(), out, RenderOptions())
+
+
+def test_a_full_disk_leaves_the_old_tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    out = tmp_path / "out"
+    generate(small(), out)
+    before = snapshot(out)
+    real, left = os.write, [3]
+
+    def full(descriptor: int, data: bytes) -> int:
+        left[0] -= 1
+        if left[0] < 0:
+            raise OSError(28, "No space left on device")
+        return real(descriptor, data)
+
+    planned = plan(small("bfd: {multiplier: 5}\n"), out, RenderOptions())
+    monkeypatch.setattr(os, "write", full)
+    with pytest.raises(OutputError, match="No space left on device; the old tree is as it was"):
+        writer.write(planned.target, planned.tree, planned.changes)
+    assert snapshot(out) == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out"]
+
+
+def test_file_systems_without_exchange_or_hard_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    out = tmp_path / "out"
+    generate(small(), out)
+    monkeypatch.setattr(writer, "_exchange", lambda one, other: False)
+
+    def no_link(*args: object, **options: object) -> None:
+        raise OSError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", no_link)
+    leaf = out / "switches" / "stripe1-leaf1.conf"
+    os.utime(leaf, (1_000_000_000, 1_000_000_000))
+    generate(small("overrides: {leaves: {stripe1-leaf2: {vlan: 99}}}\n"), out)
+    assert leaf.stat().st_mtime == 1_000_000_000
+    assert "vn99" in (out / "switches" / "stripe1-leaf2.conf").read_text(encoding="utf-8")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out"]
+
+
+def test_a_run_killed_between_the_two_renames_is_recovered(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    generate(small(), out)
+    before = snapshot(out)
+    out.rename(tmp_path / ".out.ailb-old")
+    (tmp_path / ".out.ailb-new").mkdir()
+    assert not plan(small(), out, RenderOptions()).changes
+    assert snapshot(out) == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out"]
+
+
+def test_a_mistaken_exchange_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        writer._exchange(tmp_path / "nothing", tmp_path / "nowhere")
+
+
+KILLED = """
+import sys
+from pathlib import Path
+sys.path.insert(0, {root!r})
+from tests.conftest import design_of
+from ailb_gen.render.artifacts import RenderOptions
+from ailb_gen.render.generate import plan
+from ailb_gen.render.writer import write
+print("ready", flush=True)
+n = 0
+while True:
+    n += 1
+    now = plan(design_of({text!r} + f"bfd: {{{{multiplier: {{3 + n % 2}}}}}}\\n"), Path({out!r}), RenderOptions())
+    write(now.target, now.tree, now.changes)
+"""
+
+
+@pytest.mark.parametrize("moment", range(6))
+def test_sigkill_leaves_the_old_or_the_new_tree(tmp_path: Path, moment: int) -> None:
+    out = tmp_path / "out"
+    trees = []
+    for multiplier in (3, 4):
+        generate(small(f"bfd: {{multiplier: {multiplier}}}\n"), tmp_path / f"tree{multiplier}")
+        trees.append(snapshot(tmp_path / f"tree{multiplier}"))
+    generate(small("bfd: {multiplier: 3}\n"), out)
+    code = KILLED.format(root=str(ROOT), text=SMALL, out=str(out))
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        time.sleep(0.02 + 0.017 * moment)
+        process.send_signal(signal.SIGKILL)
+    assert snapshot(out) in trees
+
+
+def test_diff_shows_new_changed_and_deleted(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    generate(small(), out)
+    text = SMALL.replace("spines: 2", "spines: 1").replace("rails: 2", "rails: 3")
+    planned: Plan = plan(design_of(text), out, RenderOptions())
+    lines = "".join(diff(planned.target, planned.tree, planned.changes)).splitlines()
+    assert "--- a/switches/spine1.conf" in lines
+    assert "--- /dev/null" in lines and "+++ b/switches/stripe1-leaf3.conf" in lines
+    assert "--- a/switches/spine2.conf" in lines and "+++ /dev/null" in lines
+
+
+def test_diff_shows_links(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    generate(small(), out)
+    planned = plan(small("overrides: {servers: {server-001: {mtu: 4200}}}\n"), out, RenderOptions())
+    lines = "".join(diff(planned.target, planned.tree, planned.changes)).splitlines()
+    assert "-link to ../profiles/stripe1" in lines
+
+
+def test_a_tree_is_written_into_an_empty_directory(tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir(mode=0o700)
+    generate(small(), tmp_path / "out")
+    assert (tmp_path / "out").stat().st_mode & 0o777 == 0o700
