@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 from enum import StrEnum
 from pathlib import Path
@@ -57,6 +58,8 @@ def generate(
     from ailb_gen.render.generate import plan
     from ailb_gen.render.writer import write
 
+    # One pass over large data without cycles: collecting garbage would only cost time.
+    gc.disable()
     design, warnings = build(load(fabric_file(fabric)))
     warn(warnings)
     selected = select(design, limit or [])

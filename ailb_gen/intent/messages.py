@@ -75,7 +75,13 @@ def known_keys(model: type[BaseModel], path: Path) -> list[str]:
     for step in path:
         step_nodes: list[dict[str, Any]] = []
         for node in (found for start in nodes for found in branches(start)):
-            child = node.get("properties", {}).get(step) or node.get("additionalProperties") or node.get("items")
+            children = (
+                node.get("properties", {}).get(step),
+                *node.get("patternProperties", {}).values(),
+                node.get("additionalProperties"),
+                node.get("items"),
+            )
+            child = next((found for found in children if found), None)
             step_nodes += [child] if isinstance(child, dict) else []
         nodes = step_nodes
     return [key for start in nodes for node in branches(start) for key in node.get("properties", {})]

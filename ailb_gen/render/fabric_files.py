@@ -17,8 +17,20 @@ CABLING = "cabling.csv"
 CABLING_COLUMNS = ("a_device", "a_port", "b_device", "b_port", "speed", "kind", "color", "rail")
 
 
-def _json(value: object) -> bytes:
-    return (json.dumps(value, indent=1, ensure_ascii=False) + "\n").encode()
+def _json(body: dict[str, Any]) -> bytes:
+    """Write a document with one line per entry of its lists and mappings: diffs stay readable, and C does the work."""
+    encode = json.JSONEncoder(ensure_ascii=False).encode
+    parts = []
+    for key, value in body.items():
+        if isinstance(value, list):
+            rows, marks = [f"  {encode(row)}" for row in value], "[]"
+        elif isinstance(value, dict):
+            rows, marks = [f"  {encode(name)}: {encode(row)}" for name, row in value.items()], "{}"
+        else:
+            parts.append(f" {encode(key)}: {encode(value)}")
+            continue
+        parts.append(f" {encode(key)}: {marks[0]}\n" + ",\n".join(rows) + f"\n {marks[1]}")
+    return ("{\n" + ",\n".join(parts) + "\n}\n").encode()
 
 
 def _switch(device: Switch) -> dict[str, Any]:

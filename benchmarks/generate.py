@@ -1,0 +1,148 @@
+"""How much CPU `ailb-gen generate` takes, next to plain Jinja2 rendering of the same texts.
+
+Every figure is CPU seconds, user and system, of a process of its own, start-up included; the peak of its memory
+is its resident set. The floor loads the distinct texts that came out and renders them again with a template that
+does nothing but print lines: no program built on Jinja2 can be cheaper. Run: python -m benchmarks.generate
+"""
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import jinja2
+
+ROOT = Path(__file__).parent.parent
+LARGE = """\
+name: large
+stripes: 120
+rails: 8
+spines: 40
+servers: {count: 34, name: "s{s}-gpu{i}"}
+colors: 8
+platform: {leaf: qfx5240-64od, spine: wide}
+platforms: {wide: {port_groups: [{fpcs: 0-31, ports: 0-31, native: 400g, speeds: {400g: [1]}}]}}
+uplinks: {packing: packed}
+host_ports: {first_port: 32}
+"""
+GROWTH = LARGE.replace("name: large", "name: growth").replace("servers: {count: 34,", "servers: {count: 8,")
+LIMITS = {"jvd": (0.6, None), "large": (4.0, None), "frontier": (12.0, 1024), "help": (0.2, None)}
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """CPU seconds and peak resident memory of one process."""
+
+    cpu_s: float
+    rss_mib: float
+
+
+CHILD = """
+import json, os, resource, sys
+code = os.spawnv(os.P_WAIT, sys.argv[1], sys.argv[1:])
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+print(json.dumps([code, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024]), file=sys.stderr)
+"""
+
+
+def cost(*words: str) -> Cost:
+    """Run the command line once in a fresh process and measure it."""
+    command = [sys.executable, "-m", "ailb_gen", *words]
+    done = subprocess.run(
+        [sys.executable, "-c", CHILD, *command],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    code, cpu_s, rss_mib = json.loads(done.stderr.splitlines()[-1])
+    if code != 0:
+        raise SystemExit(f"{' '.join(words)}: exit code {code}\n{done.stderr}")
+    return Cost(cpu_s, rss_mib)
+
+
+def distinct_texts(tree: Path) -> list[str]:
+    """Return every distinct text of a tree."""
+    texts = {path.read_text(encoding="utf-8") for path in tree.rglob("*") if path.is_file() and not path.is_symlink()}
+    return sorted(texts)
+
+
+def floor(tree: Path) -> float:
+    """CPU seconds that plain Jinja2 takes to print the texts of a tree line by line."""
+    template = jinja2.Environment(autoescape=False).from_string("{% for line in lines %}{{ line }}\n{% endfor %}")
+    texts = [text.splitlines() for text in distinct_texts(tree)]
+    started = time.process_time()
+    for lines in texts:
+        template.render(lines=lines)
+    return time.process_time() - started
+
+
+def best(runs: int, words: tuple[str, ...]) -> Cost:
+    """Return the cheapest of several runs: the machine is shared, and noise only adds."""
+    return min((cost(*words) for _ in range(runs)), key=lambda row: row.cpu_s)
+
+
+def verdict(name: str, row: Cost) -> str:
+    """Say whether a figure keeps its limit."""
+    cpu, rss = LIMITS.get(name, (None, None))
+    kept = (cpu is None or row.cpu_s <= cpu) and (rss is None or row.rss_mib <= rss)
+    limit = " ".join(filter(None, (f"<= {cpu} s" if cpu else "", f"<= {rss} MiB" if rss else "")))
+    return f"{limit:22} {'kept' if kept else 'NOT KEPT'}" if limit else ""
+
+
+def fabrics(folder: Path) -> Iterator[tuple[str, Path, int]]:
+    """Yield (name, fabric file, runs)."""
+    (folder / "large.yaml").write_text(LARGE, encoding="utf-8")
+    yield "jvd", ROOT / "examples" / "jvd" / "fabric.yaml", 5
+    yield "large", folder / "large.yaml", 3
+    yield "frontier", ROOT / "examples" / "frontier" / "fabric.yaml", 3
+
+
+def growth(folder: Path) -> None:
+    """Print how the cost per leaf changes from 128 to 512 leaves; 1.00 is exactly linear."""
+    costs = {}
+    base = best(3, ("schema",)).cpu_s
+    for leaves in (128, 256, 512):
+        path = folder / f"growth{leaves}.yaml"
+        path.write_text(GROWTH.replace("stripes: 120", f"stripes: {leaves // 8}"), encoding="utf-8")
+        rows = [cost("generate", str(path), "-o", str(folder / f"growth{leaves}-{run}")).cpu_s for run in range(4)]
+        costs[leaves] = min(rows) - base
+        print(
+            f"  {leaves} leaves: {costs[leaves]:.2f} s without start-up, {1000 * costs[leaves] / leaves:.2f} ms a leaf"
+        )
+    ratio = costs[512] / (4 * costs[128])
+    print(f"  512 against 4 x 128 leaves: {ratio:.2f} (linear within 20 %: {'kept' if ratio <= 1.2 else 'NOT KEPT'})")
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--dir", help="where the trees are written (default: a temporary directory)")
+    folder = Path(parser.parse_args().dir or tempfile.mkdtemp(prefix="ailb-bench-"))
+    folder.mkdir(parents=True, exist_ok=True)
+    helped = best(5, ("--help",))
+    print(f"{'fabric':10} {'CPU s':>7} {'RSS MiB':>8} {'floor s':>8} {'ratio':>6}  {'limit':22}")
+    print(f"{'help':10} {helped.cpu_s:7.2f} {helped.rss_mib:8.0f} {'':8} {'':6}  {verdict('help', helped)}")
+    for name, path, runs in fabrics(folder):
+        rows = [cost("generate", str(path), "-o", str(folder / f"{name}{run}")) for run in range(runs)]
+        row = min(rows, key=lambda one: one.cpu_s)
+        lowest = floor(folder / f"{name}0")
+        figures = f"{row.cpu_s:7.2f} {row.rss_mib:8.0f} {lowest:8.2f} {row.cpu_s / lowest:6.1f}"
+        print(f"{name:10} {figures}  {verdict(name, row)}")
+    again = cost("generate", str(ROOT / "examples/frontier/fabric.yaml"), "-o", str(folder / "frontier0"))
+    print(f"{'unchanged':10} {again.cpu_s:7.2f} {again.rss_mib:8.0f} {'':8} {'':6}  frontier again: nothing is written")
+    print("growth:")
+    growth(folder)
+    largest = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+    print(f"peak of all: {largest:.0f} MiB; trees in {folder}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,266 @@
+"""The command line: exit codes, messages, and what lands on disk."""
+
+import json
+import os
+import pty
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from ailb_gen.design.build import build
+from ailb_gen.intent.load import load
+from tests.conftest import EXAMPLES, ROOT, SMALL
+from tests.render.test_golden import GOLDEN, snapshot
+
+Cli = Callable[..., tuple[int, str, str]]
+JVD = str(EXAMPLES / "jvd" / "fabric.yaml")
+
+
+@pytest.fixture
+def fabric(tmp_path: Path) -> Path:
+    path = tmp_path / "fabric.yaml"
+    path.write_text(SMALL, encoding="utf-8")
+    return path
+
+
+def test_generate_writes_the_golden_tree_and_a_summary(cli: Cli, tmp_path: Path) -> None:
+    code, out, err = cli("generate", JVD, "-o", "build/jvd")
+    assert (code, err) == (0, "")
+    assert snapshot(tmp_path / "build" / "jvd") == snapshot(GOLDEN / "jvd")
+    assert re.search(r"^leaves +16$", out, re.M) and re.search(r"^GPUs +32$", out, re.M)
+    assert re.search(r"^spine +4 +0 +0 +0$", out, re.M)
+    assert all(len(line) <= 80 for line in out.splitlines())
+
+
+def test_check_is_a_gate(cli: Cli, fabric: Path, tmp_path: Path) -> None:
+    code, out, err = cli("generate", "fabric.yaml", "-o", "out", "--check")
+    assert code == 1
+    assert "new      switches/spine1.conf" in out.splitlines()
+    assert not (tmp_path / "out").exists()
+    assert cli("generate", "fabric.yaml", "-o", "out")[0] == 0
+    assert cli("generate", "fabric.yaml", "-o", "out", "--check") == (0, "", "out: up to date\n")
+    fabric.write_text(SMALL + "bfd: {multiplier: 4}\n", encoding="utf-8")
+    code, out, err = cli("generate", "fabric.yaml", "-o", "out", "--check", "--diff")
+    assert code == 1
+    assert "-                multiplier 3;\n+                multiplier 4;\n" in out
+    assert "changed  switches/spine1.conf" in out.splitlines()
+    assert err == "out: 7 files differ; run without --check to write them\n"
+
+
+def test_json_says_what_happened(cli: Cli, fabric: Path) -> None:
+    code, out, _ = cli("generate", "fabric.yaml", "-o", "out", "--json", "--limit", "spine1,server-001")
+    body = json.loads(out)
+    assert code == 0
+    assert body["fabric"] == "small" and body["written"] is True and body["unchanged"] == 0
+    assert "switches/spine1.conf" in body["new"] and "servers/server-001" in body["new"]
+    assert not any(path.startswith("switches/stripe") for path in body["new"])
+
+
+def test_set_format(cli: Cli, fabric: Path, tmp_path: Path) -> None:
+    assert cli("generate", "fabric.yaml", "-o", "out", "--format", "set")[0] == 0
+    lines = (tmp_path / "out/switches/stripe1-leaf1.set").read_text(encoding="utf-8").splitlines()
+    assert "set protocols bgp fabric-advertise route fc00:1:1:1::/64 backup-color all-colors" in lines
+
+
+def test_jobs_give_the_same_tree(cli: Cli, tmp_path: Path) -> None:
+    assert cli("generate", JVD, "-o", "two", "-j", "2")[0] == 0
+    assert snapshot(tmp_path / "two") == snapshot(GOLDEN / "jvd")
+
+
+@pytest.mark.parametrize("limit", ["leaf", "leaves", "stripe1-*", "stripe1-leaf1,stripe1-leaf2", "switches"])
+def test_limits(cli: Cli, fabric: Path, limit: str) -> None:
+    code, out, _ = cli("generate", "fabric.yaml", "-o", "out", "--json", "--limit", limit)
+    names = {Path(path).stem for path in json.loads(out)["new"] if path.startswith("switches/")}
+    assert code == 0
+    assert {"stripe1-leaf1", "stripe1-leaf2"} <= names
+    assert ("spine1" in names) == (limit == "switches")
+    assert ("stripe2-leaf1" in names) == (limit in ("leaf", "leaves", "switches"))
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        (
+            ("generate", "nothing.yaml", "-o", "out"),
+            2,
+            "nothing.yaml: there is no such file; 'ailb-gen init' writes one",
+        ),
+        (("generate", ".", "-o", "out"), 2, "this is a directory; name the fabric file"),
+        (("generate", "fabric.yaml", "-o", "."), 3, "must not be, or hold, the current directory"),
+        (("generate", "fabric.yaml", "-o", "fabric.yaml"), 3, "the output must be a directory, this is a file"),
+        (("generate", "fabric.yaml", "-o", "o", "--limit", "spin1"), 2, "did you mean 'spine1'?"),
+        (("generate", "fabric.yaml", "-o", "o", "--templates", "none"), 2, "--templates must name a folder"),
+        (("generate", "fabric.yaml", "-o", "o", "--format", "xml"), 2, "Invalid value for '--format'"),
+        (("generate", "fabric.yaml"), 2, "Missing option '-o'"),
+        (("explain", "fabric.yaml", "stripe1-leaf9"), 2, "did you mean 'stripe1-leaf2'?"),
+        (("nonsense",), 2, "No such command 'nonsense'"),
+    ],
+)
+def test_wrong_arguments(
+    cli: Cli, fabric: Path, tmp_path: Path, words: tuple[str, ...], code: int, message: str
+) -> None:
+    got, out, err = cli(*words)
+    assert got == code, err
+    assert message in " ".join(err.split())
+    assert "Traceback" not in err
+    assert out == ""
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["fabric.yaml"]
+
+
+def test_bad_input_prints_every_error_and_writes_nothing(cli: Cli, fabric: Path, tmp_path: Path) -> None:
+    fabric.write_text("name: a b\nstripez: 2\nspines: 0\n", encoding="utf-8")
+    code, out, err = cli("generate", "fabric.yaml", "-o", "out")
+    assert (code, out) == (2, "")
+    lines = err.splitlines()
+    assert [line.split(" ")[0] for line in lines[:-1]] == [
+        "fabric.yaml:1:1:",
+        "fabric.yaml:1:1:",
+        "fabric.yaml:2:1:",
+        "fabric.yaml:3:1:",
+    ]
+    assert lines[-1] == "4 errors; nothing was written"
+    assert not (tmp_path / "out").exists()
+
+
+def test_warnings_go_to_standard_error_and_do_not_stop(cli: Cli, fabric: Path, tmp_path: Path) -> None:
+    fabric.write_text(SMALL + "host_ports: {speed: 800g}\n", encoding="utf-8")
+    code, _, err = cli("generate", "fabric.yaml", "-o", "out")
+    assert code == 0
+    assert err.startswith("fabric.yaml:1:1: warning[oversubscribed]: uplinks: ")
+    assert (tmp_path / "out").is_dir()
+
+
+def test_an_unwritable_place_is_told(cli: Cli, fabric: Path) -> None:
+    code, _, err = cli("generate", "fabric.yaml", "-o", "/proc/ailb/out")
+    assert code == 3
+    assert "cannot write the output" in err
+
+
+def test_explain_shows_the_tables_of_the_guide(cli: Cli) -> None:
+    code, out, _ = cli("explain", JVD, "stripe2-leaf5")
+    assert code == 0
+    assert re.search(r"^irb\.14 +14 +3 +fc00:2:5:3::/64 +fc00:2:5:3::1 +red +all-colors +gpu4_eth$", out, re.M)
+    assert re.search(r"^fabric-blue +blue +color:0:2 +4200000002 +et-0/0/1:0\.0$", out, re.M)
+    code, out, _ = cli("explain", JVD, "h100-01")
+    assert re.search(r"^gpu7_eth +10031 +gpu7_subnet4 +fc00:1:8:4::/64 +fc00:1:8:4::1 +10031 +orange$", out, re.M)
+    assert "NCCL_IB_QPS_PER_CONNECTION  4" in out
+    code, out, _ = cli("explain", JVD, "spine3")
+    assert "Links to leaves" in out
+
+
+def test_explain_as_json(cli: Cli) -> None:
+    code, out, _ = cli("explain", str(EXAMPLES / "brownfield" / "fabric.yaml"), "a-gpu1", "--json")
+    body = json.loads(out)
+    assert code == 0
+    assert body["SLAAC addresses"][0] == {"INTERFACE": "eth0_gpu", "ADDRESS": "fd12:3456:789a:1041:a288:c2ff:fe01:100"}
+    code, out, _ = cli("explain", str(EXAMPLES / "brownfield" / "fabric.yaml"), "core-a", "--json")
+    assert {"what": "management", "value": "192.0.2.1/24 on re0:mgmt-0"} in json.loads(out)["core-a"]
+    assert {"what": "loopback", "value": "fd00:9::1"} in json.loads(out)["core-a"]
+
+
+def test_schema_is_json(cli: Cli) -> None:
+    code, out, _ = cli("schema")
+    assert code == 0
+    assert out == (ROOT / "docs" / "fabric.schema.json").read_text(encoding="utf-8")
+
+
+def test_init_writes_a_file_that_generates(cli: Cli, tmp_path: Path) -> None:
+    code, out, err = cli("init", "new/fabric.yaml", "--name", "pod7", "--spines", "6", "--servers", "8", "--links", "4")
+    assert (code, err) == (0, "")
+    assert out == "new/fabric.yaml: written; next: ailb-gen generate new/fabric.yaml -o build/pod7\n"
+    design, warnings = build(load(tmp_path / "new" / "fabric.yaml"))
+    assert (design.name, len(design.spines), len(design.colors), len(design.servers)) == ("pod7", 6, 24, 16)
+    assert not warnings
+    code, _, err = cli("init", "new/fabric.yaml")
+    assert code == 2
+    assert "--force overwrites it" in err
+    assert cli("init", "new/fabric.yaml", "--force")[0] == 0
+
+
+def test_init_writes_nothing_unusable(cli: Cli, tmp_path: Path) -> None:
+    code, _, err = cli("init", "--name", "bad name", "--pool", "10.0.0.0/8")
+    assert code == 2
+    assert "bad name" in err and "IPv6" in err
+    assert not (tmp_path / "fabric.yaml").exists()
+
+
+def terminal(tmp_path: Path, *words: str, answers: str = "") -> str:
+    """Run a command on a pseudo-terminal of 80 columns; returns what a person sees."""
+    parent, child = pty.openpty()
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "80", "TERM": "xterm"}
+    with subprocess.Popen(
+        [sys.executable, "-m", "ailb_gen", *words], cwd=tmp_path, env=env, stdin=child, stdout=child, stderr=child
+    ) as process:
+        os.close(child)
+        os.write(parent, answers.encode())
+        seen = b""
+        while True:
+            try:
+                chunk = os.read(parent, 4096)
+            except OSError:
+                break
+            if not chunk:
+                break
+            seen += chunk
+        assert process.wait(timeout=60) == 0, seen
+    os.close(parent)
+    return seen.decode()
+
+
+def test_init_asks_on_a_terminal(tmp_path: Path) -> None:
+    seen = terminal(tmp_path, "init", "--rails", "2", answers="asked\n" + "\n" * 6)
+    assert "Name of the fabric" in seen
+    assert "Rails" not in seen
+    assert load(tmp_path / "fabric.yaml").fabric.name == "asked"
+
+
+def test_progress_is_shown_on_a_terminal_only(tmp_path: Path, cli: Cli) -> None:
+    assert "rendering" in terminal(tmp_path, "generate", JVD, "-o", "out")
+    assert "rendering" not in "".join(cli("generate", JVD, "-o", "again")[1:])
+
+
+def test_a_closed_pipe_is_no_error(tmp_path: Path) -> None:
+    done = subprocess.run(
+        f"{sys.executable} -m ailb_gen schema | head -c 10",
+        shell=True,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stderr == ""
+
+
+def test_interrupt_leaves_with_130(tmp_path: Path) -> None:
+    code = (
+        "import ailb_gen.cli as c, ailb_gen.intent.load as l\n"
+        "def stop(path): raise KeyboardInterrupt\n"
+        f"l.load = stop\nimport sys; sys.argv = ['ailb-gen', 'explain', {JVD!r}, 'spine1']; c.main()"
+    )
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, env=env)
+    assert done.returncode == 130
+    assert "Traceback" not in done.stderr
+
+
+def test_help_imports_nothing_heavy() -> None:
+    code = (
+        "import sys, ailb_gen.cli\n"
+        "heavy = {'jinja2', 'pydantic', 'yaml', 'netaddr', 'rich', 'concurrent.futures'} & set(sys.modules)\n"
+        "assert not heavy, heavy"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, env={**os.environ, "PYTHONPATH": str(ROOT)})
+
+
+def test_help_and_version(cli: Cli) -> None:
+    code, out, _ = cli("--help")
+    assert code == 0
+    for verb in ("init", "generate", "explain", "schema"):
+        assert re.search(rf"^  {verb} ", out, re.M)
+        assert cli(verb, "--help")[0] == 0
+    assert cli("--version") == (0, "ailb-gen 0.1.0\n", "")

@@ -1,0 +1,91 @@
+"""Shorthands end in one canonical form; scalars are parsed once; the schema describes all of it."""
+
+import json
+
+import pytest
+import yaml
+from jsonschema import Draft202012Validator
+
+from ailb_gen.errors import IntentError
+from ailb_gen.intent.messages import did_you_mean, known_keys
+from ailb_gen.intent.models import Fabric
+from ailb_gen.intent.scalars import AsnRange, Cidr, parse_asn_range, parse_mac, parse_speed
+from ailb_gen.intent.schema import json_schema
+from tests.conftest import EXAMPLES, ROOT, SMALL, intent_of
+
+
+@pytest.mark.parametrize(
+    ("short", "long"),
+    [
+        ("servers: 2", "servers: {count: 2}"),
+        ("servers: [{name: a, stripe: 1}]", "servers: {list: [{name: a, stripe: 1}]}"),
+        ("colors: 2", "colors: {count: 2}"),
+        ("colors: [a, b]", "colors: {names: [a, b]}"),
+        ("platform: generic", "platform: {leaf: generic, spine: generic}"),
+        ("load_balancing: {dlb: off}", "load_balancing: {dlb: {mode: off}}"),
+        ("load_balancing: {glb: on}", "load_balancing: {glb: true}"),
+        ("addressing: {stripe: 2}", 'addressing: {stripe: "16-31"}'),
+    ],
+)
+def test_shorthands(short: str, long: str) -> None:
+    base = "name: f\nstripes: 2\nspines: 2\n"
+    assert intent_of(f"{base}{short}\n").fabric == intent_of(f"{base}{long}\n").fabric
+
+
+def test_a_count_is_a_list_of_empty_entries() -> None:
+    assert intent_of(SMALL).fabric.stripes == intent_of(SMALL.replace("stripes: 2", "stripes: [{}, {}]")).fabric.stripes
+
+
+def test_models_are_frozen() -> None:
+    with pytest.raises(ValueError, match="frozen"):
+        intent_of(SMALL).fabric.rails = 3  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("text", ["a0:88:c2:3b:50:66", "A088.C23B.5066", "a0-88-c2-3b-50-66", "a088c23b5066"])
+def test_mac_notations(text: str) -> None:
+    assert parse_mac(text) == "a0:88:c2:3b:50:66"
+
+
+def test_scalars_print_as_they_are_written() -> None:
+    assert str(parse_asn_range("65001-65004")) == "65001-65004"
+    assert str(parse_asn_range(65001)) == "65001"
+    assert parse_asn_range(65001) == AsnRange(65001, 65001, shared=True)
+    assert parse_speed("400G") == 400
+    assert str(Cidr(6, 0xFC00 << 112, 16)) == "fc00::/16"
+    assert Cidr(4, 0, 8).overlaps(Cidr(4, 255, 32))
+    assert not Cidr(4, 0, 8).overlaps(Cidr(6, 0, 8))
+
+
+def test_the_schema_in_the_repository_is_the_current_one() -> None:
+    assert (ROOT / "docs" / "fabric.schema.json").read_text(encoding="utf-8") == json_schema(), "run: make schema"
+
+
+@pytest.mark.parametrize("path", sorted(ROOT.glob("*/**/fabric.yaml")), ids=lambda path: path.parent.name)
+def test_fabric_files_of_the_repository_satisfy_the_schema(path: object) -> None:
+    data = yaml.safe_load(path.read_text(encoding="utf-8").replace(": off", ": false").replace(": on", ": true"))  # type: ignore[attr-defined]
+    Draft202012Validator(json.loads(json_schema())).validate(data)
+
+
+@pytest.mark.parametrize("text", ["nmae: 1", "rails: many", "servers: {count: x}", "colors: {backup: 7}", "bfd: []"])
+def test_the_schema_refuses_what_the_program_refuses(text: str) -> None:
+    data = yaml.safe_load(SMALL) | yaml.safe_load(text)
+    assert not Draft202012Validator(json.loads(json_schema())).is_valid(data)
+    with pytest.raises(IntentError):
+        intent_of("".join(f"{key}: {json.dumps(value)}\n" for key, value in data.items()))
+
+
+def test_known_keys_follow_the_path() -> None:
+    assert "min_fill" in known_keys(Fabric, ("roce", "ecn"))
+    assert "mac" in known_keys(Fabric, ("servers", 0, "nics", 0))
+    assert "uplinks" in known_keys(Fabric, ("overrides", "leaves", "any"))
+    assert known_keys(Fabric, ("name", "x")) == []
+
+
+def test_did_you_mean() -> None:
+    assert did_you_mean("spnies", ["spines", "stripes"]) == "did you mean 'spines'?"
+    assert did_you_mean("zzz", ["spines"]) == ""
+
+
+def test_every_example_is_there() -> None:
+    names = {path.parent.name for path in EXAMPLES.glob("*/fabric.yaml")}
+    assert {"jvd", "jvd-8-uplinks", "lab", "frontier", "brownfield"} <= names

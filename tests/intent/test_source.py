@@ -1,0 +1,153 @@
+"""YAML and CSV: places of every value, YAML 1.2 scalars, and bombs that do not go off."""
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ailb_gen.design.build import build
+from ailb_gen.errors import IntentError, Place
+from ailb_gen.intent import source as module
+from ailb_gen.intent.csvfile import read_servers
+from ailb_gen.intent.load import load, parse
+from ailb_gen.intent.source import Source, dotted, read_yaml
+from tests.conftest import SMALL, intent_of
+
+
+def test_every_key_and_value_knows_its_place() -> None:
+    read = read_yaml("a: 1\nb:\n  - c\n  - {d: [2, 3]}\n", "f")
+    assert read.data == {"a": 1, "b": ["c", {"d": [2, 3]}]}
+    assert read.places["a",] == Place("f", 1, 1)
+    assert read.places["b", 1, "d"] == Place("f", 4, 6)
+    assert read.places["b", 1, "d", 1] == Place("f", 4, 13)
+    assert read.locate(("b", 1, "nothing", 7)) == Place("f", 4, 5)
+    assert Source("g", None).locate(("a",)) == Place("g", 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("off", "off"),
+        ("yes", "yes"),
+        ("012", "012"),
+        ("190:20:30", "190:20:30"),
+        ("00:11:22:33:44:55", "00:11:22:33:44:55"),
+        ("1_000", "1_000"),
+        ("2026-11-21", "2026-11-21"),
+        ("0x10", 16),
+        ("-7", -7),
+        ("1.5", 1.5),
+        ("1e3", 1000.0),
+        ("true", True),
+        ("~", None),
+        ("", None),
+        ("'5'", "5"),
+    ],
+)
+def test_scalars_follow_yaml_1_2(text: str, value: object) -> None:
+    assert read_yaml(f"k: {text}\n", "f").data == {"k": value}
+
+
+def test_aliases_work_and_bombs_do_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert read_yaml("a: &x [1]\nb: *x\n", "f").data == {"a": [1], "b": [1]}
+    monkeypatch.setattr(module, "MAX_NODES", 1000)
+    bomb = "a: &a [1,1,1,1,1,1,1,1,1]\n" + "".join(
+        f"{name}: &{name} [*{last},*{last},*{last},*{last},*{last},*{last},*{last},*{last},*{last}]\n"
+        for last, name in zip("abcdefgh", "bcdefghi", strict=True)
+    )
+    with pytest.raises(IntentError, match="expands to more than 1,000 values; use fewer aliases"):
+        read_yaml(bomb, "f")
+
+
+@pytest.mark.parametrize("text", ["a: &a [*a]\n", "[" * 5000, "{a: " * 300 + "1" + "}" * 300])
+def test_recursion_is_refused(text: str) -> None:
+    with pytest.raises(IntentError):
+        read_yaml(text, "f")
+
+
+def test_too_large_a_file_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MAX_BYTES", 10)
+    with pytest.raises(IntentError, match="larger than"):
+        read_yaml("a: 12345678901234567890", "f")
+
+
+@given(st.text(max_size=200))
+def test_no_text_crashes_the_reader(text: str) -> None:
+    try:
+        read_yaml(text, "f")
+    except IntentError as error:
+        assert all(problem.place.file == "f" for problem in error.problems)
+
+
+@given(st.binary(max_size=300))
+def test_no_bytes_crash_the_loader(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
+    path = tmp_path_factory.mktemp("bytes") / "fabric.yaml"
+    path.write_bytes(data)
+    try:
+        load(path)
+    except IntentError as error:
+        assert error.problems
+
+
+def test_dotted_paths() -> None:
+    assert dotted(("overrides", "leaves", "a", "ports", 0)) == "overrides.leaves.a.ports[0]"
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@given(st.sampled_from(sorted(type(intent_of(SMALL).fabric).model_fields)), JSON)
+def test_no_value_of_any_key_crashes(key: str, value: object) -> None:
+    lines = [line for line in SMALL.splitlines() if not line.startswith(f"{key}:")]
+    text = "\n".join([*lines, f"{key}: {json.dumps(value)}", ""])
+    try:
+        intent = intent_of(text)
+        if len(intent.fabric.stripes) * len(intent.fabric.spines) <= 64:
+            build(intent)
+    except IntentError as error:
+        assert all(problem.reason for problem in error.problems)
+
+
+def test_csv_cells_know_their_place(tmp_path: Path) -> None:
+    (tmp_path / "s.csv").write_text("\ufeffName , stripe,MAC1\n\nh1,2,a0:88:c2:3b:50:66\n", encoding="utf-8")
+    source = Source("fabric.yaml", {})
+    rows = read_servers(tmp_path / "s.csv", "s.csv", ("servers",), source)
+    assert rows == [{"name": "h1", "stripe": 2, "nics": [{}, {"mac": "a0:88:c2:3b:50:66"}]}]
+    assert source.places["servers", 0, "nics", 1, "mac"] == Place("s.csv", 3, 3)
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"name\n\xff\xfe\n", "not UTF-8"),
+        (b"", "this column is required"),
+        (b'name\n"a\n', "not valid CSV"),
+    ],
+)
+def test_unreadable_csv(tmp_path: Path, data: bytes, message: str) -> None:
+    (tmp_path / "s.csv").write_bytes(data)
+    with pytest.raises(IntentError, match=message):
+        read_servers(tmp_path / "s.csv", "s.csv", ("servers",), Source("f", {}))
+
+
+def test_the_digest_covers_what_is_referred_to(tmp_path: Path) -> None:
+    text = SMALL.replace("servers: 2", "servers: {csv: s.csv}")
+    digests = set()
+    for name in ("a", "b"):
+        (tmp_path / "s.csv").write_text(f"name,stripe\n{name},1\n", encoding="utf-8")
+        digests.add(parse(text, "f", tmp_path).digest)
+    assert len(digests) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "message"), [("nothing.yaml", "No such file"), (".", "Is a directory"), ("x\0y", "null byte")]
+)
+def test_unreadable_fabric_files(tmp_path: Path, name: str, message: str) -> None:
+    with pytest.raises(IntentError, match=message):
+        load(tmp_path / name)
