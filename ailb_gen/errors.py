@@ -20,6 +20,57 @@ class ExitCode(IntEnum):
     INTERRUPTED = 130
 
 
+# Every code a problem can have, and what it means; `docs/errors.md` shows this table.
+CODES = {
+    "aigp-off": "warning: without AIGP nothing prefers a prefix's own color over its backups",
+    "bad-address": "not an address, not a network, or host bits set",
+    "bad-asn": "not an AS number or range",
+    "bad-mac": "not the MAC address of one interface",
+    "bad-pattern": "a name pattern with unknown fields, or one that repeats names",
+    "bad-plan": "fields of the address plan overlap, or lie inside the pool",
+    "bad-range": "not a number or range",
+    "bad-speed": "not a link speed such as `400g`",
+    "breakout-conflict": "one physical port would have to be split in two ways",
+    "conflict": "two settings contradict each other",
+    "csv-row": "a row that is not CSV or has the wrong number of cells",
+    "duplicate-address": "a loopback or management address twice",
+    "duplicate-asn": "an AS number twice; only spines may share one",
+    "duplicate-color": "a color named twice",
+    "duplicate-key": "a key or column written twice",
+    "duplicate-mac": "a MAC address twice",
+    "duplicate-name": "two devices with one name (upper and lower case count as equal)",
+    "duplicate-port": "a port used twice",
+    "duplicate-router-id": "a router-id twice",
+    "duplicate-vlan": "a VLAN id twice",
+    "missing-key": "a required key or column is missing",
+    "mtu-mismatch": "an MTU that does not fit into the next one",
+    "no-such-breakout": "the platform does not split a port this way",
+    "no-such-port": "the platform has no such port",
+    "no-such-speed": "the platform's ports do not have this speed",
+    "out-of-range": "a number, text or list beyond its bounds",
+    "overlapping-pools": "two pools share addresses",
+    "oversubscribed": "warning: more bandwidth to the servers than up to the spines",
+    "pool-exhausted": "a pool or range has fewer numbers than are needed",
+    "ports-exhausted": "a switch has fewer ports than are needed",
+    "reserved-asn": "a reserved AS number",
+    "reserved-name": "a name with a meaning of its own",
+    "reserved-vlan": "a reserved VLAN id",
+    "too-large": "a document that is, or expands to, more than the program reads",
+    "uneven-colors": "colors that do not divide the uplinks of a leaf evenly",
+    "unknown-color": "a color that is not among the fabric's",
+    "unknown-device": "an override for a device that is not in the fabric",
+    "unknown-key": "a key or column that does not exist",
+    "unknown-platform": "a platform that nobody describes",
+    "unreadable": "a file that cannot be read",
+    "unsafe-name": "a name or text that could change the configuration it is written into",
+    "unused-port": "an override for a port that nothing uses",
+    "wrong-count": "a list with the wrong number of entries",
+    "wrong-type": "text where a number belongs, and so on",
+    "wrong-value": "not one of the possible values",
+    "yaml-syntax": "not YAML, or YAML that this program does not take",
+}
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class Place:
     """A position in a text file; line and column count from 1."""
@@ -42,6 +93,10 @@ class Problem:
     reason: str
     hint: str = ""
     severity: str = "error"
+
+    def __post_init__(self) -> None:
+        if self.code not in CODES:
+            raise KeyError(self.code)
 
     def __str__(self) -> str:
         where = f"{self.path}: " if self.path else ""

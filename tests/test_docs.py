@@ -1,0 +1,100 @@
+"""The documentation is true: commands run, excerpts are what comes out, codes are complete."""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ailb_gen.errors import CODES
+from tests.conftest import ROOT, SMALL, design_of
+
+PAGES = sorted(
+    path for pattern in ("*.md", "docs/*.md", "examples/*/*.md", "inventory/*.md") for path in ROOT.glob(pattern)
+)
+
+
+def blocks(page: Path, kind: str) -> list[str]:
+    return re.findall(rf"^```{kind}\n(.*?)^```", page.read_text(encoding="utf-8"), re.M | re.S)
+
+
+def commands(page: Path) -> list[str]:
+    return [line[2:] for block in blocks(page, "console") for line in block.splitlines() if line.startswith("$ ")]
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A copy of what the commands read."""
+    for name in ("examples", "inventory"):
+        shutil.copytree(ROOT / name, tmp_path / name)
+    return tmp_path
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_command_of_a_page_runs(page: Path, checkout: Path) -> None:
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    targets = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M)
+    for command in commands(page):
+        words = shlex.split(command)
+        if words[0] == "make":
+            # Running make from its own tests would never end; `.ci/run` runs it.
+            assert words[1] in targets, command
+            continue
+        assert words[0] == "ailb-gen", command
+        done = subprocess.run(
+            [sys.executable, "-m", "ailb_gen", *words[1:]],
+            cwd=checkout,
+            env=env,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, f"{command}\n{done.stderr}"
+
+
+def test_the_readme_shows_the_reference_fabric_as_it_is() -> None:
+    (shown,) = blocks(ROOT / "README.md", "yaml")
+    assert shown == (ROOT / "examples/jvd/fabric.yaml").read_text(encoding="utf-8")
+
+
+def test_the_readme_shows_what_comes_out() -> None:
+    leaf = (ROOT / "tests/golden/jvd/switches/stripe1-leaf1.conf").read_text(encoding="utf-8")
+    excerpts = blocks(ROOT / "README.md", "junos")
+    assert len(excerpts) == 2
+    assert all(excerpt in leaf for excerpt in excerpts)
+    netplan = (ROOT / "tests/golden/jvd/servers/h100-01/etc/netplan/60-ailb-gpu.yaml").read_text(encoding="utf-8")
+    (excerpt,) = blocks(ROOT / "README.md", "netplan")
+    assert excerpt in netplan
+
+
+def test_yaml_in_the_documentation_is_valid_intent() -> None:
+    for block in blocks(ROOT / "docs/intent.md", "yaml"):
+        text = SMALL.replace("platform: generic\n", "").replace("small", "f")
+        names = 'servers: {count: 2, name: "h100-{n:02}"}\n'
+        design_of(text.replace("servers: 2\n", names) + block)
+
+
+def test_every_problem_code_is_documented_and_has_a_golden_error() -> None:
+    shown = re.findall(r"^\| `([a-z-]+)` \| (.*) \|$", (ROOT / "docs/errors.md").read_text(encoding="utf-8"), re.M)
+    assert dict(shown) == CODES
+    assert list(CODES) == sorted(CODES)
+    seen = set()
+    for path in (ROOT / "tests" / "errors").glob("*.txt"):
+        seen |= set(re.findall(r"(?:error|warning)\[([a-z-]+)\]: ", path.read_text(encoding="utf-8")))
+    # What is too large is made in tests/intent/test_source.py, not kept in the repository.
+    assert set(CODES) - seen == {"too-large"}
+
+
+def test_links_lead_somewhere() -> None:
+    for page in PAGES:
+        for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8")):
+            assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_nothing_is_longer_than_a_module_may_be() -> None:
+    for path in (ROOT / "ailb_gen").rglob("*.py"):
+        assert len(path.read_text(encoding="utf-8").splitlines()) < 400, path
