@@ -25,6 +25,7 @@ CODES = {
     "aigp-off": "warning: without AIGP nothing prefers a prefix's own color over its backups",
     "bad-address": "not an address, not a network, or host bits set",
     "bad-asn": "not an AS number or range",
+    "bad-junos": "Junos text whose braces, quotes or semicolons do not match",
     "bad-mac": "not the MAC address of one interface",
     "bad-pattern": "a name pattern with unknown fields, or one that repeats names",
     "bad-plan": "fields of the address plan overlap, or lie inside the pool",

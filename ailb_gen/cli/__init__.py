@@ -1,5 +1,6 @@
 """The command line: one module per verb, imported when its verb runs."""
 
+import os
 import sys
 from typing import Annotated
 
@@ -61,3 +62,8 @@ def main() -> None:
         # The reader of a pipe has gone (`| head`): nothing is wrong, and nobody is left to be told.
         sys.stderr.close()
         sys.exit(ExitCode.OK)
+    except OSError as error:
+        # What reaches this place is standard output that cannot be written: a full disk, a closed terminal.
+        sys.stderr.write(f"ailb-gen: cannot write to standard output: {error.strerror}\n")
+        sys.stderr.flush()
+        os._exit(ExitCode.ENVIRONMENT)

@@ -18,10 +18,13 @@ def warn(problems: Iterable[Problem]) -> None:
 
 def fabric_file(path: Path) -> Path:
     """Return the path if it is a file. Raises UsageError."""
-    if path.is_dir():
-        raise UsageError(f"{path}: this is a directory; name the fabric file, such as {path / 'fabric.yaml'}")
-    if not path.exists():
-        raise UsageError(f"{path}: there is no such file; 'ailb-gen init' writes one")
+    try:
+        if path.is_dir():
+            raise UsageError(f"{path}: this is a directory; name the fabric file, such as {path / 'fabric.yaml'}")
+        if not path.exists():
+            raise UsageError(f"{path}: there is no such file; 'ailb-gen init' writes one")
+    except OSError as error:
+        raise UsageError(f"{str(path)[:200]}: not a usable file name: {error.strerror}") from error
     return path
 
 

@@ -49,7 +49,9 @@ def _tables(design: Design, name: str) -> list[Table]:
     from ailb_gen.cli.select import device_roles
     from ailb_gen.intent.messages import did_you_mean
 
-    hint = did_you_mean(name, device_roles(design)) or "'ailb-gen generate --check' lists the files of all devices"
+    known = list(device_roles(design))
+    some = ", ".join([*known[:3], "...", known[-1]] if len(known) > 4 else known)
+    hint = did_you_mean(name, known) or f"it has {len(known)}: {some}"
     raise UsageError(f"{name}: the fabric has no such device; {hint}")
 
 

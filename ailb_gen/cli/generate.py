@@ -67,13 +67,14 @@ def generate(
     total = len(design.switches) + len(design.servers) if selected is None else len(selected)
     with progress("rendering", total) as advance, _Pool(design, options, min(jobs, total)) as executor:
         planned = plan(design, output, options, selected, advance, executor)
-    if diff:
-        for line in diff_lines(planned.target, planned.tree, planned.changes):
-            typer.echo(line, nl=False)
+    shown = "".join(diff_lines(planned.target, planned.tree, planned.changes)) if diff else ""
+    if not as_json:
+        typer.echo(shown, nl=False)
     if not check:
         write(planned.target, planned.tree, planned.changes)
     if as_json:
-        typer.echo(json.dumps(_result(design, planned, warnings, check), indent=1))
+        result = _result(design, planned, warnings, check) | ({"diff": shown} if diff else {})
+        typer.echo(json.dumps(result, indent=1))
     elif check:
         _list_differences(planned, output)
     elif not diff:

@@ -13,8 +13,8 @@ T = TypeVar("T", int, str)
 TEXT = """\
 # yaml-language-server: $schema=fabric.schema.json
 # A GPU backend fabric. 'ailb-gen schema > fabric.schema.json' gives your editor every key there is.
-name: {name}
-platform: {platform}  # or {{leaf: ..., spine: ...}}
+name: "{name}"
+platform: "{platform}"  # or {{leaf: ..., spine: ...}}
 stripes: {stripes}
 rails: {rails}  # leaves per stripe, and GPU NICs per server
 spines: {spines}
@@ -39,7 +39,7 @@ def init(
     rails: Annotated[int | None, typer.Option(help="Leaves per stripe.")] = None,
     spines: Annotated[int | None, typer.Option(help="Spines.")] = None,
     links: Annotated[int | None, typer.Option(help="Links per leaf-spine pair.")] = None,
-    colors: Annotated[int | None, typer.Option(help="Colors; by default one per uplink.")] = None,
+    colors: Annotated[int | None, typer.Option(min=1, help="Colors; by default one per uplink.")] = None,
     servers: Annotated[int | None, typer.Option(help="Servers per stripe.")] = None,
     pool: Annotated[str | None, typer.Option(help="IPv6 pool of the prefixes.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
@@ -87,7 +87,7 @@ def fabric_text(answers: dict[str, Any], colors: int | None) -> str:
     return TEXT.format(
         **answers,
         uplinks=uplinks,
-        colors=colors or uplinks,
+        colors=uplinks if colors is None else colors,
         packing="packed" if packed else "spread",
         first_port=max(16, ports),
         pattern=f"{answers['name']}-s{{s}}-{{i:02}}",

@@ -33,12 +33,14 @@ def select(design: Design, limits: list[str]) -> set[str] | None:
     A pattern is a name, a glob, or a role; several may be given, also separated by commas.
     Raises UsageError for a pattern that picks nothing.
     """
-    patterns = [pattern for limit in limits for pattern in limit.split(",") if pattern]
-    if not patterns:
+    if not limits:
         return None
+    patterns = [pattern for limit in limits for pattern in limit.split(",")]
     roles = device_roles(design)
     chosen: set[str] = set()
     for pattern in patterns:
+        if not pattern:
+            raise UsageError("--limit: an empty pattern; leave the option out to mean every device")
         if pattern in ROLES:
             found = {name for name, role in roles.items() if role in ROLES[pattern]}
         else:

@@ -38,6 +38,8 @@ class _Builder:
     def __init__(self, intent: Intent) -> None:
         self.fabric = intent.fabric
         self.problems = Problems(intent)
+        check.check_size(self.fabric, self.problems)
+        self.problems.stop_on_errors()
         platforms = Platforms(self.fabric, self.problems)
         self.stripes = stripes(self.fabric, platforms, self.problems)
         self.leaves = tuple(leaf for stripe in self.stripes for leaf in stripe.leaves)
@@ -58,6 +60,9 @@ class _Builder:
         """Check what needs no numbers; a design that fails here is not computed."""
         fabric, problems = self.fabric, self.problems
         check.check_names(self.slots, (seat for _, seat in self.seated()), problems)
+        if any(problem.code == "duplicate-name" for problem in problems.found):
+            # Everything below goes by name; with two of a name it would find faults that are none.
+            problems.stop_on_errors()
         check.check_plan(self.plan, self.stripes, len(self.colors), problems)
         check.check_overlaps(fabric, problems)
         check.check_loopbacks(self.slots, fabric, problems)
@@ -68,7 +73,7 @@ class _Builder:
         )
         check_tables(fabric, max(len(s.leaves) for s in self.stripes), len(self.colors), problems)
         macs = [
-            (nic.mac, f"NIC {n} of {seat.name}", (*seat.path, "nics", n, "mac"))
+            (nic.mac, f"NIC {n} of {seat.name}", problems.where(seat.levels, "nics", n, "mac"))
             for _, seat in self.seated()
             for n, nic in enumerate(seat.given.nics)
             if nic.mac
@@ -91,13 +96,22 @@ class _Builder:
     def server_management(self, switches: tuple[Given, ...]) -> list[str]:
         """Return the management address of every server; notes addresses that any two devices share."""
         fabric = self.fabric
-        rows = [(n, seat.given.management, (*seat.path, "management")) for n, (_, seat) in enumerate(self.seated())]
+        rows = [
+            (n, seat.given.management, self.problems.where(seat.levels, "management"))
+            for n, (_, seat) in enumerate(self.seated())
+        ]
         result = numbers.management(rows, fabric.management.servers, ("management", "servers"), self.problems)
         owners = [(given.slot.name, given.management) for given in switches]
         owners += [(seat.name, row) for (_, seat), row in zip(self.seated(), result, strict=True)]
         claims: list[check.Claim] = [(cidr.address, name, where) for name, (cidr, where) in owners if cidr]
         if fabric.management.gateway:
             claims.insert(0, (fabric.management.gateway, "the gateway", ("management", "gateway")))
+            inside = [
+                cidr for _, (cidr, _) in owners if cidr and cidr.network <= fabric.management.gateway <= cidr.last
+            ]
+            if claims[1:] and not inside:
+                reason = f"the gateway {ipv4_text(fabric.management.gateway)} is in no management address's subnet"
+                self.problems.error("conflict", ("management", "gateway"), reason)
         check.duplicates("duplicate-address", "management address", claims, self.problems, ipv4_text)
         return [str(cidr) if cidr else "" for cidr, _ in result]
 
@@ -116,6 +130,8 @@ class _Builder:
         self, prefixes: dict[str, tuple[Prefix, ...]], vlans: dict[str, Vlan], managed: list[str]
     ) -> tuple[tuple[Server, ...], list[HostPortUse]]:
         builder = ServerBuilder(self.fabric, prefixes, vlans, self.problems)
+        seated = [len(stripe.leaves) for stripe, row in zip(self.stripes, self.seats, strict=True) if row]
+        builder.check_rdma(max(seated, default=0))
         rows = [
             server
             for stripe, row in zip(self.stripes, self.seats, strict=True)
@@ -163,11 +179,13 @@ class _Builder:
         managed = self.server_management(handed)
         rows = wires(self.leaves, self.spines, self.colors, self.fabric, self.problems)
         vlans = {leaf.name: _vlan(leaf, vlan) for leaf, (vlan, _) in zip(self.leaves, vlan_rows, strict=True)}
-        if self.fabric.vlans.unique == "fabric":
-            claims: list[check.Claim] = [
-                (vlan, leaf.name, path) for leaf, (vlan, path) in zip(self.leaves, vlan_rows, strict=True) if vlan
-            ]
-            check.duplicates("duplicate-vlan", "VLAN", claims, self.problems)
+        scope = (lambda leaf: 0) if self.fabric.vlans.unique == "fabric" else (lambda leaf: leaf.stripe)
+        claims: list[check.Claim] = [
+            ((scope(leaf), vlan), leaf.name, path)
+            for leaf, (vlan, path) in zip(self.leaves, vlan_rows, strict=True)
+            if vlan
+        ]
+        check.duplicates("duplicate-vlan", "VLAN", claims, self.problems, lambda claim: str(claim[1]))
         prefixes = {leaf.name: _prefixes(self.plan, leaf, self.colors) for leaf in self.leaves}
         servers, uses = self.servers(prefixes, vlans, managed)
         check.check_ports({slot.name: slot for slot in self.slots}, rows, uses, self.problems)

@@ -11,10 +11,17 @@ from ailb_gen.design.servers import HostPortUse, Seat
 from ailb_gen.design.wiring import Wire
 from ailb_gen.intent.models import Fabric
 from ailb_gen.intent.scalars import Cidr
+from ailb_gen.intent.settings import Settings
 from ailb_gen.intent.source import Path
 
 # Ethernet header with two VLAN tags: what Junos counts into a port's MTU and an IPv6 MTU does not have.
 L2_OVERHEAD_BYTES = 22
+# About ten times what is built today; beyond it a typing error is more likely than a fabric.
+MAX_SWITCHES, MAX_LINKS, MAX_SERVERS = 20_000, 500_000, 100_000
+# With one of these, ports are missing that an override may rightly speak of.
+PORT_CODES = frozenset(
+    {"ports-exhausted", "no-such-speed", "no-such-breakout", "no-such-port", "wrong-count", "unknown-device"}
+)
 # (value, owner, where the value was decided)
 Claim = tuple[Hashable, str, Path]
 
@@ -37,21 +44,43 @@ def _is_specific(path: Path) -> bool:
     return path[0] in ("overrides", "spines", "stripes") or any(isinstance(step, int) for step in path)
 
 
+def check_size(fabric: Fabric, problems: Problems) -> None:
+    """Note a fabric that is larger than any that is built, before anything is computed for it."""
+    rails = [
+        fabric.overrides.stripes.get(n, stripe).rails or stripe.rails for n, stripe in enumerate(fabric.stripes, 1)
+    ]
+    leaves = sum(count or fabric.rails for count in rails)
+    links = leaves * len(fabric.spines) * fabric.links_per_spine
+    servers = sum((stripe.servers or fabric.servers).count for stripe in fabric.stripes) + len(fabric.servers.list)
+    for what, count, limit, key in (
+        ("switches", leaves + len(fabric.spines), MAX_SWITCHES, "stripes"),
+        ("leaf-spine links", links, MAX_LINKS, "spines"),
+        ("servers", servers, MAX_SERVERS, "servers"),
+    ):
+        if count > limit:
+            problems.error("too-large", (key,), f"this makes {count:,} {what}; at most {limit:,} are possible")
+
+
 def check_names(slots: Iterable[Slot], seats: Iterable[Seat], problems: Problems) -> None:
     """Note names that two devices share; names that differ only in case would collide as files."""
     claims: list[Claim] = [(slot.name.lower(), f"a {slot.role}", _name_path(slot)) for slot in slots]
-    claims += [(seat.name.lower(), "a server", seat.path) for seat in seats]
+    claims += [(seat.name.lower(), "a server", seat.levels[-1]) for seat in seats]
     duplicates("duplicate-name", "the name", claims, problems)
 
 
 def _name_path(slot: Slot) -> Path:
-    return ("names", "leaf") if slot.role == "leaf" else (*slot.path, "name")
+    return ("names", "leaf") if slot.role == "leaf" else (*slot.levels[1], "name")
 
 
 def check_plan(plan: AddressPlan, stripes: tuple[StripeSlot, ...], colors: int, problems: Problems) -> None:
     """Note fields of the address plan that overlap, lie in the pool, or are too small."""
     fields = (plan.stripe, plan.leaf, plan.uplink)
     needed = {"stripe": len(stripes), "leaf": max(len(s.leaves) for s in stripes), "uplink": colors}
+    left = 64 - plan.pool_length
+    if left < len(fields):
+        reason = f"a /{plan.pool_length} leaves {max(left, 0)} bits of the /64 for stripe, leaf and uplink"
+        problems.error("bad-plan", ("addressing", "pool"), reason, "use a shorter pool, at most a /48 for most fabrics")
+        return
     for number, field in enumerate(fields):
         path: Path = ("addressing", field.name)
         if field.first < plan.pool_length:
@@ -85,32 +114,37 @@ def check_loopbacks(slots: Iterable[Slot], fabric: Fabric, problems: Problems) -
         loopback = slot.device.loopback
         if loopback is not None and pool.overlaps(Cidr(6, loopback, 128)):
             reason = f"the loopback lies in the fabric pool {pool}"
-            problems.error("overlapping-pools", (*slot.path, "loopback"), reason)
+            problems.error("overlapping-pools", problems.where(slot.own, "loopback"), reason)
 
 
 def check_ports(
     slots: dict[str, Slot], wires: tuple[Wire, ...], hosts: Iterable[HostPortUse], problems: Problems
 ) -> None:
     """Note ports that are used twice, ports split in two ways, and overrides of ports that nothing uses."""
+    laid_out = PORT_CODES.isdisjoint(problem.code for problem in problems.found)
     rows: dict[str, list[tuple[PortUse, str, Path]]] = defaultdict(list)
     for wire in wires:
         link = wire.link
-        rows[link.leaf].append((wire.leaf_use, f"the link to {link.spine}", _wire_path(slots[link.leaf], link.spine)))
-        rows[link.spine].append((wire.spine_use, f"the link to {link.leaf}", _wire_path(slots[link.spine], link.leaf)))
+        rows[link.leaf].append(
+            (wire.leaf_use, f"the link to {link.spine}", _wire_path(slots[link.leaf], link.spine, problems))
+        )
+        rows[link.spine].append(
+            (wire.spine_use, f"the link to {link.leaf}", _wire_path(slots[link.spine], link.leaf, problems))
+        )
     for host in hosts:
         rows[host.leaf].append((host.use, f"{host.nic} of {host.server}", host.path))
     for name, uses in rows.items():
         _check_device_ports(name, uses, problems)
         used = {use.interface for use, _, _ in uses}
-        for interface in slots[name].device.ports:
+        for interface in slots[name].device.ports if laid_out else ():
             if interface not in used:
-                path = (*slots[name].path, "ports", interface)
+                path = problems.where(slots[name].own, "ports", interface)
                 problems.error("unused-port", path, f"{name} uses no port {interface}")
 
 
-def _wire_path(slot: Slot, peer: str) -> Path:
+def _wire_path(slot: Slot, peer: str, problems: Problems) -> Path:
     key = "uplinks" if slot.role == "leaf" else "downlinks"
-    return (*slot.path, key, peer) if peer in getattr(slot.device, key) else (key,)
+    return problems.where(slot.own, key, peer) if peer in getattr(slot.device, key) else (key,)
 
 
 def _check_device_ports(name: str, uses: list[tuple[PortUse, str, Path]], problems: Problems) -> None:
@@ -136,63 +170,74 @@ def _check_device_ports(name: str, uses: list[tuple[PortUse, str, Path]], proble
 
 def check_mtus(slots: Iterable[Slot], seats: Iterable[tuple[StripeSlot, Seat]], problems: Problems) -> None:
     """Note MTUs that cannot carry each other: NIC > IRB > port."""
-    seen: set[tuple[int, int]] = set()
     for slot in slots:
         mtu = slot.settings.mtu
-        if mtu.irb + L2_OVERHEAD_BYTES > mtu.port and (mtu.irb, mtu.port) not in seen:
-            seen.add((mtu.irb, mtu.port))
-            path = (*slot.path, "mtu") if "mtu" in slot.device.model_fields_set else ("mtu",)
+        if mtu.irb + L2_OVERHEAD_BYTES > mtu.port:
             reason = f"irb MTU {mtu.irb} and {L2_OVERHEAD_BYTES} bytes of Ethernet do not fit into port MTU {mtu.port}"
-            problems.error("mtu-mismatch", path, reason)
+            problems.error("mtu-mismatch", problems.where(slot.levels, "mtu"), reason)
         for interface, port in slot.device.ports.items():
             if port.mtu is not None and port.mtu < mtu.irb + L2_OVERHEAD_BYTES:
-                path = (*slot.path, "ports", interface, "mtu")
+                path = problems.where(slot.own, "ports", interface, "mtu")
                 problems.error("mtu-mismatch", path, f"port MTU {port.mtu} is too small for irb MTU {mtu.irb}")
     worst: dict[tuple[Path, int, int], Seat] = {}
     for stripe, seat in seats:
         host = seat.given.mtu or stripe.settings.mtu.host
         irb = min(leaf.settings.mtu.irb for leaf in stripe.leaves)
         if host > irb:
-            worst.setdefault(((*seat.path, "mtu") if seat.given.mtu else ("mtu", "host"), host, irb), seat)
+            own = seat.given.mtu is not None
+            path = problems.where(seat.levels, "mtu") if own else problems.where(stripe.levels, "mtu", "host")
+            worst.setdefault((path, host, irb), seat)
     for (path, host, irb), seat in worst.items():
         reason = f"NIC MTU {host} of {seat.name} is larger than the IRB MTU {irb} of its leaf"
         problems.error("mtu-mismatch", path, reason, f"use at most {irb}")
 
 
+# (key, whether it contradicts itself, what to say): settings that must agree once all levels are merged.
+Rule = tuple[tuple[str, ...], bool, str]
+
+
+def _rules(settings: Settings) -> tuple[Rule, ...]:
+    ra, roce, buffers = settings.ra, settings.roce, settings.roce.buffers
+    grades = settings.load_balancing.dlb.egress_quantization
+    total = buffers.lossless + buffers.lossless_headroom + buffers.lossy if buffers else 0
+    return (
+        # RFC 4861, section 6.2.1: MinRtrAdvInterval is at most 0.75 of MaxRtrAdvInterval.
+        (
+            ("ra",),
+            ra.min_interval_s > ra.max_interval_s * 3 // 4,
+            f"min_interval_s {ra.min_interval_s} is more than three quarters of max_interval_s {ra.max_interval_s}",
+        ),
+        (
+            ("ra",),
+            0 < ra.router_lifetime_s < ra.max_interval_s,
+            f"router_lifetime_s {ra.router_lifetime_s} is below max_interval_s {ra.max_interval_s}",
+        ),
+        (
+            ("ra",),
+            ra.preferred_lifetime_s > ra.valid_lifetime_s,
+            f"preferred_lifetime_s {ra.preferred_lifetime_s} is above valid_lifetime_s {ra.valid_lifetime_s}",
+        ),
+        (
+            ("roce",),
+            roce.enabled and (roce.dscp == roce.cnp_dscp or roce.queue == roce.cnp_queue),
+            "data and CNPs must differ in DSCP and in queue",
+        ),
+        (("roce", "ecn"), roce.ecn.min_fill >= roce.ecn.max_fill, "min_fill must be below max_fill"),
+        (("roce", "buffers"), total > 100, f"the ingress partitions add up to {total} %"),
+        (
+            ("load_balancing", "dlb", "egress_quantization"),
+            grades is not None and grades.min >= grades.max,
+            f"min {grades.min} must be below max {grades.max}" if grades else "",
+        ),
+    )
+
+
 def check_settings(slots: Iterable[Slot], problems: Problems) -> None:
     """Note settings that contradict each other once all levels are merged."""
-    seen: set[int] = set()
     for slot in slots:
-        settings = slot.settings
-        if id(settings) in seen:
-            continue
-        seen.add(id(settings))
-        own = slot.device.model_fields_set
-        ra, roce, dlb = settings.ra, settings.roce, settings.load_balancing.dlb
-        ra_path: Path = (*slot.path, "ra") if "ra" in own else ("ra",)
-        roce_path: Path = (*slot.path, "roce") if "roce" in own else ("roce",)
-        # RFC 4861, section 6.2.1: MinRtrAdvInterval is at most 0.75 of MaxRtrAdvInterval.
-        if ra.min_interval_s > ra.max_interval_s * 3 // 4:
-            reason = f"min_interval_s {ra.min_interval_s} is more than three quarters of {ra.max_interval_s}"
-            problems.error("conflict", ra_path, reason)
-        if 0 < ra.router_lifetime_s < ra.max_interval_s:
-            reason = f"router_lifetime_s {ra.router_lifetime_s} is below max_interval_s {ra.max_interval_s}"
-            problems.error("conflict", ra_path, reason)
-        if ra.preferred_lifetime_s > ra.valid_lifetime_s:
-            reason = f"preferred_lifetime_s {ra.preferred_lifetime_s} is above valid_lifetime_s {ra.valid_lifetime_s}"
-            problems.error("conflict", ra_path, reason)
-        if roce.enabled and (roce.dscp == roce.cnp_dscp or roce.queue == roce.cnp_queue):
-            problems.error("conflict", roce_path, "data and CNPs must differ in DSCP and in queue")
-        if roce.ecn.min_fill >= roce.ecn.max_fill:
-            problems.error("conflict", (*roce_path, "ecn"), "min_fill must be below max_fill")
-        buffers = roce.buffers
-        total = buffers.lossless + buffers.lossless_headroom + buffers.lossy if buffers else 0
-        if total > 100:
-            problems.error("conflict", (*roce_path, "buffers"), f"the ingress partitions add up to {total} %")
-        grades = dlb.egress_quantization
-        if grades and grades.min >= grades.max:
-            path: Path = ("load_balancing", "dlb", "egress_quantization")
-            problems.error("conflict", path, f"min {grades.min} must be below max {grades.max}")
+        for key, broken, reason in _rules(slot.settings):
+            if broken:
+                problems.error("conflict", problems.where(slot.levels, *key), reason)
 
 
 def check_oversubscription(fabric: Fabric, stripes: Iterable[tuple[StripeSlot, int]], problems: Problems) -> None:

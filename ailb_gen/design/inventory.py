@@ -16,7 +16,10 @@ from ailb_gen.intent.source import Path
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A switch before anything is computed for it; `path` is where its override stands, or would stand."""
+    """A switch before anything is computed for it; `levels` are the paths that may say something about it.
+
+    The most specific level comes first, the fabric's own keys last.
+    """
 
     name: str
     role: Role
@@ -27,7 +30,12 @@ class Slot:
     device: Device
     ports: Ports
     extra_config: tuple[str, ...]
-    path: Path
+    levels: tuple[Path, ...]
+
+    @property
+    def own(self) -> tuple[Path, ...]:
+        """The levels that are about this switch alone."""
+        return self.levels[:1] if self.role == "leaf" else self.levels[:2]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +44,7 @@ class StripeSlot:
 
     number: int
     settings: Settings
+    levels: tuple[Path, ...]
     leaves: tuple[Slot, ...]
 
 
@@ -48,19 +57,20 @@ class Platforms:
         self.fabric, self.problems = fabric, problems
         self.known: dict[str, Ports] = {}
 
+    def path(self, levels: tuple[Path, ...], role: str) -> Path:
+        """Return where the platform of a switch was chosen."""
+        path = self.problems.where(levels, "platform")
+        return ("platform", role) if path == ("platform",) else path
+
     def find(self, name: str, path: Path) -> Ports:
         """Return the platform; notes a problem and returns the generic one if nobody knows it."""
+        names = [*self.fabric.platforms, *shipped_names()]
+        if name not in names:
+            hint = did_you_mean(name, names) or f"known: {', '.join(names)}; or describe it under platforms:"
+            self.problems.error("unknown-platform", path, f"no platform is called {name!r}", hint)
         if name not in self.known:
-            if name in self.fabric.platforms:
-                profile = self.fabric.platforms[name]
-            elif name in shipped_names():
-                profile = shipped(name)
-            else:
-                names = [*self.fabric.platforms, *shipped_names()]
-                hint = did_you_mean(name, names) or f"known: {', '.join(names)}; or describe it under platforms:"
-                self.problems.error("unknown-platform", path, f"no platform is called {name!r}", hint)
-                profile = shipped("generic")
-            self.known[name] = Ports(name, profile)
+            own = self.fabric.platforms.get(name)
+            self.known[name] = Ports(name, own or shipped(name if name in names else "generic"))
         return self.known[name]
 
 
@@ -82,6 +92,7 @@ def stripes(fabric: Fabric, platforms: Platforms, problems: Problems) -> tuple[S
         number = position + 1
         over = fabric.overrides.stripes.get(number, StripeOverride())
         settings = resolve(base, stripe, over)
+        levels: tuple[Path, ...] = (("overrides", "stripes", number), ("stripes", position), ())
         rails = over.rails or stripe.rails or fabric.rails
         leaves = []
         for rail in range(rails):
@@ -89,8 +100,7 @@ def stripes(fabric: Fabric, platforms: Platforms, problems: Problems) -> tuple[S
             device = fabric.overrides.leaves.get(name) or LeafOverride()
             platform = device.platform or over.platform or stripe.platform or fabric.platform.leaf
             extra = (fabric.extra_config, stripe.extra_config, over.extra_config, device.extra_config)
-            path: Path = ("overrides", "leaves", name)
-            ports = platforms.find(platform, (*path, "platform") if device.platform else ("platform", "leaf"))
+            own: tuple[Path, ...] = (("overrides", "leaves", name), *levels)
             leaves.append(
                 Slot(
                     name=name,
@@ -100,13 +110,13 @@ def stripes(fabric: Fabric, platforms: Platforms, problems: Problems) -> tuple[S
                     number=rail + 1,
                     settings=resolve(settings, device),
                     device=device,
-                    ports=ports,
+                    ports=platforms.find(platform, platforms.path(own, "leaf")),
                     extra_config=tuple(text.strip("\n") for text in extra if text.strip()),
-                    path=path,
+                    levels=own,
                 )
             )
             index += 1
-        result.append(StripeSlot(number, settings, tuple(leaves)))
+        result.append(StripeSlot(number, settings, levels, tuple(leaves)))
     _check_names("stripes", fabric.overrides.stripes, range(1, len(fabric.stripes) + 1), problems)
     _check_names("leaves", fabric.overrides.leaves, (leaf.name for s in result for leaf in s.leaves), problems)
     return tuple(result)
@@ -121,7 +131,7 @@ def spines(fabric: Fabric, platforms: Platforms, problems: Problems) -> tuple[Sl
         override = fabric.overrides.spines.get(name) or SpineOverride()
         device = merged(entry, override)
         platform = device.platform or fabric.platform.spine
-        path: Path = ("overrides", "spines", name) if override.model_fields_set else ("spines", position)
+        levels: tuple[Path, ...] = (("overrides", "spines", name), ("spines", position), ())
         extra = (fabric.extra_config, entry.extra_config, override.extra_config)
         result.append(
             Slot(
@@ -132,9 +142,9 @@ def spines(fabric: Fabric, platforms: Platforms, problems: Problems) -> tuple[Sl
                 number=position + 1,
                 settings=resolve(base, device),
                 device=device,
-                ports=platforms.find(platform, (*path, "platform") if device.platform else ("platform", "spine")),
+                ports=platforms.find(platform, platforms.path(levels, "spine")),
                 extra_config=tuple(text.strip("\n") for text in extra if text.strip()),
-                path=path,
+                levels=levels,
             )
         )
     _check_names("spines", fabric.overrides.spines, (slot.name for slot in result), problems)

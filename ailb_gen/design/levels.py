@@ -4,7 +4,7 @@
 """
 
 from ailb_gen.design.model import BfdTimers, BufferShares, DlbKnobs, HostQos, Knobs, RaTimers, RoceClasses
-from ailb_gen.intent.settings import LoadBalancing, Ra, Roce, Settings, merged
+from ailb_gen.intent.settings import CommonSettings, LoadBalancing, Ra, Roce, Settings, merged
 
 JUNOS_VALID_LIFETIME_S = 2592000
 JUNOS_PREFERRED_LIFETIME_S = 604800
@@ -17,7 +17,7 @@ def plain_settings(level: Settings) -> Settings:
     return Settings.model_construct(**{key: getattr(level, key) for key in Settings.model_fields})
 
 
-def resolve(base: Settings, *levels: Settings) -> Settings:
+def resolve(base: Settings, *levels: CommonSettings) -> Settings:
     """Return the settings after every level, the most specific last."""
     for level in levels:
         base = merged(base, level)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from ailb_gen.design.addresses import ipv4_text, ipv6_text
+from ailb_gen.design.addresses import ipv4_text
 from ailb_gen.design.inventory import Slot
 from ailb_gen.design.problems import Problems
 from ailb_gen.intent.models import Fabric
@@ -37,11 +37,11 @@ def asns(slots: tuple[Slot, ...], plan: AsnRange, path: Path, problems: Problems
     if not plan.shared and automatic and automatic[-1].index >= size:
         needed = automatic[-1].index + 1
         problems.error("pool-exhausted", path, f"{needed} AS numbers are needed, {plan} holds {size}")
-        return [(slot.device.asn or 0, (*slot.path, "asn")) for slot in slots]
+        return [(slot.device.asn or 0, problems.where(slot.own, "asn")) for slot in slots]
     result: list[Numbered] = []
     for slot in slots:
         if slot.device.asn is not None:
-            result.append((slot.device.asn, (*slot.path, "asn")))
+            result.append((slot.device.asn, problems.where(slot.own, "asn")))
         else:
             result.append((plan.first if plan.shared else plan.first + slot.index, path))
     for asn, where in dict.fromkeys(result):
@@ -54,48 +54,53 @@ def hosts_of(
 ) -> list[Numbered]:
     """Return an address for every (index, explicit address or None, its path); None takes the index-th of the pool."""
     rows = list(given)
-    room = max(pool.last - pool.network - (1 if pool.version == 4 and pool.length < 31 else 0), 1)
+    size = pool.last - pool.network + 1
+    # A pool of one or two addresses is all hosts (RFC 3021, RFC 6164); otherwise its ends are not.
+    first, room = (pool.network, size) if size <= 2 else (pool.network + 1, size - (2 if pool.version == 4 else 1))
     needed = max((index + 1 for index, address, _ in rows if address is None), default=0)
     if needed > room:
         problems.error("pool-exhausted", path, f"{needed} {what} are needed, {pool} holds {room}")
         return [(address or 0, where) for _, address, where in rows]
-    return [
-        (address, where) if address is not None else (pool.network + 1 + index, path) for index, address, where in rows
-    ]
+    return [(address, where) if address is not None else (first + index, path) for index, address, where in rows]
 
 
 def router_ids(slots: tuple[Slot, ...], pool: Cidr, path: Path, problems: Problems) -> list[Numbered]:
     """Return the router-id of every slot."""
-    rows = [(slot.index, slot.device.router_id, (*slot.path, "router_id")) for slot in slots]
+    rows = [(slot.index, slot.device.router_id, problems.where(slot.own, "router_id")) for slot in slots]
     return hosts_of(pool, rows, "router-ids", path, problems)
 
 
 def loopbacks(slots: tuple[Slot, ...], pool: Cidr | None, path: Path, problems: Problems) -> list[Numbered]:
-    """Return the IPv6 loopback of every slot; 0 where there is none."""
-    rows = [(slot.index, slot.device.loopback, (*slot.path, "loopback")) for slot in slots]
-    if pool is None:
-        return [(address or 0, where) for _, address, where in rows]
-    return hosts_of(pool, rows, "loopback addresses", path, problems)
+    """Return the IPv6 loopback of every slot, 0 where there is none; notes those that the spines would not accept."""
+    rows = [(slot.index, slot.device.loopback, problems.where(slot.own, "loopback")) for slot in slots]
+    for _, address, where in rows:
+        if address is not None and (pool is None or not pool.overlaps(Cidr(6, address, 128))):
+            reason = f"the loopback is not in {'.'.join(map(str, path))}, so the spines would not accept it"
+            problems.error("conflict", where, reason, "give a pool that holds it")
+    return (
+        hosts_of(pool, rows, "loopback addresses", path, problems)
+        if pool
+        else [(a or 0, where) for _, a, where in rows]
+    )
 
 
 def management(
     rows: list[tuple[int, Cidr | None, Path]], first: Cidr | None, path: Path, problems: Problems
 ) -> list[tuple[Cidr | None, Path]]:
     """Return a management address for every (index, explicit address, its path), counting on from `first`."""
-    result: list[tuple[Cidr | None, Path]] = []
-    for index, explicit, where in rows:
-        if explicit is not None or first is None:
-            result.append((explicit, where))
-        else:
-            result.append((Cidr(4, first.address + index, first.length), path))
-    if first is not None:
-        last = max((row[0].address for row in result if row[0] is not None and row[1] == path), default=0)
-        if last >= first.last and first.length < 31:
-            room = first.last - first.address
-            needed = last - first.address + 1
-            reason = f"{needed} management addresses are needed from {ipv4_text(first.address)} on"
-            problems.error("pool-exhausted", path, f"{reason}, its /{first.length} has {max(room, 0)} left")
-    return result
+    automatic = [index for index, explicit, _ in rows if explicit is None]
+    if first is None or not automatic:
+        return [(explicit, where) for _, explicit, where in rows]
+    needed = automatic[-1] + 1
+    room = first.last - first.address + (0 if first.length < 31 else 1)
+    if needed > room:
+        reason = f"{needed} management addresses are needed from {ipv4_text(first.address)} on"
+        problems.error("pool-exhausted", path, f"{reason}, its /{first.length} has {room} left")
+        return [(explicit, where) for _, explicit, where in rows]
+    return [
+        (explicit, where) if explicit is not None else (Cidr(4, first.address + index, first.length), path)
+        for index, explicit, where in rows
+    ]
 
 
 def vlans(slots: tuple[Slot, ...], fabric: Fabric, problems: Problems) -> list[Numbered]:
@@ -106,11 +111,12 @@ def vlans(slots: tuple[Slot, ...], fabric: Fabric, problems: Problems) -> list[N
     for slot in slots:
         explicit = getattr(slot.device, "vlan", None)
         number = fabric.vlans.first + (slot.number - 1 if in_stripe else slot.index)
-        result.append((explicit, (*slot.path, "vlan")) if explicit is not None else (number, path))
+        result.append((explicit, problems.where(slot.own, "vlan")) if explicit is not None else (number, path))
     automatic = [vlan for vlan, where in result if where == path]
     if automatic and max(automatic) > MAX_VLAN:
         needed, room = len(set(automatic)), MAX_VLAN - fabric.vlans.first + 1
-        hint = "" if in_stripe else "vlans.unique: stripe repeats the ids in every stripe"
+        repeats = max(slot.number for slot in slots) <= room
+        hint = "" if in_stripe or not repeats else "vlans.unique: stripe repeats the ids in every stripe"
         problems.error("pool-exhausted", path, f"{needed} VLAN ids are needed, {max(room, 0)} are left", hint)
         return [(0, where) for _, where in result]
     for vlan, where in dict.fromkeys(result):
@@ -118,10 +124,3 @@ def vlans(slots: tuple[Slot, ...], fabric: Fabric, problems: Problems) -> list[N
             why = RESERVED_VLANS.get(vlan, f"outside 2 to {MAX_VLAN}")
             problems.error("reserved-vlan", where, f"VLAN {vlan} cannot be used ({why})", f"use 2 to {MAX_VLAN}")
     return result
-
-
-def address_text(value: int, version: int) -> str:
-    """Write an address, nothing for 0."""
-    if not value:
-        return ""
-    return ipv4_text(value) if version == 4 else ipv6_text(value)

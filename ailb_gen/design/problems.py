@@ -25,6 +25,15 @@ class Problems:
         """Note something that works but is probably not what was meant."""
         self.found.append(self.intent.problem(code, path, reason, hint, "warning"))
 
+    def where(self, levels: tuple[Path, ...], *key: str | int) -> Path:
+        """Return the path where `key` was written: at the most specific of `levels` that says it, else the last."""
+        places = self.intent.source.places
+        for level in levels:
+            for end in range(len(key), 0, -1):
+                if (*level, *key[:end]) in places:
+                    return (*level, *key)
+        return (*levels[-1], *key)
+
     @property
     def errors(self) -> list[Problem]:
         """What makes the intent unusable."""

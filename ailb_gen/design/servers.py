@@ -19,17 +19,18 @@ from ailb_gen.intent.source import Path
 # Linux keeps at most 16 addresses per interface, the link-local one included (FACTS: net.ipv6.conf.*.max_addresses).
 LINUX_MAX_ADDRESSES = 16
 LAST_RULE_PRIORITY = 32765
+HOST_PORTS: Path = ("host_ports",)
 LAST_TABLE = 2**32 - 1
 
 
 @dataclass(frozen=True, slots=True)
 class Seat:
-    """A server before its design: who it is, where it sits, and where it was written."""
+    """A server before its design: who it is, where it sits, and the paths that say something about it."""
 
     name: str
     position: int
     given: ServerOverride
-    path: Path
+    levels: tuple[Path, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +86,8 @@ def seats(fabric: Fabric, problems: Problems) -> tuple[tuple[Seat, ...], ...]:
         for position, (name, given, path) in enumerate(_seats_of_stripe(stripe, fabric, counter, problems)):
             override = fabric.overrides.servers.get(name)
             whole = merged(given, override) if override else given
-            row.append(Seat(name, position, whole, ("overrides", "servers", name) if override else path))
+            levels = (("overrides", "servers", name), path) if override else (path,)
+            row.append(Seat(name, position, whole, levels))
             names.add(name)
         result.append(tuple(row))
     for name in fabric.overrides.servers:
@@ -156,17 +158,33 @@ class ServerBuilder:
         self.tables: dict[str, tuple[HostTable, ...]] = {}
         self.uses: list[HostPortUse] = []
 
-    def _rdma(self, number: int, nics: int) -> str:
+    def _rdma(self, number: int) -> str:
         names = self.fabric.hosts.rdma
         if isinstance(names, str):
             return names.format(i=number)
-        if len(names) < nics:
+        return names[number] if number < len(names) else f"rdma{number}"
+
+    def check_rdma(self, nics: int) -> None:
+        """Note a list of RDMA names that is not one per NIC of the largest server."""
+        names = self.fabric.hosts.rdma
+        if not isinstance(names, str) and nics and len(names) != nics:
             reason = f"{nics} names are needed, one per NIC; {len(names)} are given"
             self.problems.error("wrong-count", ("hosts", "rdma"), reason)
-            return f"rdma{number}"
-        return names[number]
 
-    def _nic(self, number: int, leaf: Slot, given: Nic, mtu: int, nics: int) -> HostNic:
+    def _check_twice(self, seat: Seat, nics: tuple[HostNic, ...]) -> None:
+        """Note NICs of one server that share a name or an RDMA device."""
+        for key, what, values in (
+            ("name", "NIC name", [nic.name for nic in nics]),
+            ("rdma", "RDMA device", [nic.rdma for nic in nics]),
+        ):
+            for number, value in enumerate(values):
+                if value in values[:number]:
+                    path = self.problems.where(seat.levels, "nics", number, key)
+                    first = values.index(value)
+                    reason = f"the {what} {value} of NIC {number} of {seat.name} is already that of NIC {first}"
+                    self.problems.error("duplicate-name", path, reason)
+
+    def _nic(self, number: int, leaf: Slot, given: Nic, mtu: int) -> HostNic:
         if leaf.name not in self.tables:
             self.tables[leaf.name] = tables(number, self.prefixes[leaf.name], self.fabric)
         rows = self.tables[leaf.name]
@@ -174,7 +192,7 @@ class ServerBuilder:
         return HostNic(
             index=number,
             name=given.name or self.fabric.names.nic.format(i=number),
-            rdma=given.rdma or self._rdma(number, nics),
+            rdma=given.rdma or self._rdma(number),
             mac=given.mac or "",
             mtu=mtu,
             leaf=leaf.name,
@@ -190,10 +208,11 @@ class ServerBuilder:
         key = (stripe.number, mtu, tuple(personal))
         if key not in self.configs:
             nics = tuple(
-                self._nic(number, leaf, nic, mtu, len(given))
+                self._nic(number, leaf, nic, mtu)
                 for number, (leaf, nic) in enumerate(zip(stripe.leaves, given, strict=True))
             )
             addresses = len(nics[0].tables) + 1
+            self._check_twice(seat, nics)
             own = seat.given.mtu or any(any(row) for row in personal)
             self.configs[key] = HostConfig(
                 profile="" if own else f"stripe{stripe.number}",
@@ -214,13 +233,13 @@ class ServerBuilder:
             given = seat.given.nics
             if given and len(given) != len(stripe.leaves):
                 reason = f"{len(stripe.leaves)} NICs are needed, one per rail; {len(given)} are given"
-                self.problems.error("wrong-count", (*seat.path, "nics"), reason)
+                self.problems.error("wrong-count", self.problems.where(seat.levels, "nics"), reason)
                 continue
             config = self._config(stripe, seat)
             ports = []
             for number, (leaf, nic) in enumerate(zip(stripe.leaves, config.nics, strict=True)):
                 explicit = given[number].port if given else None
-                path: Path = (*seat.path, "nics", number, "port") if explicit else ("host_ports",)
+                path = self.problems.where(seat.levels, "nics", number, "port") if explicit else HOST_PORTS
                 if explicit:
                     use = self.wiring.explicit(leaf, explicit, path)
                 elif fits:

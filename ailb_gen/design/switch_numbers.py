@@ -29,7 +29,7 @@ class Given:
 def hand_out(slots: tuple[Slot, ...], kind: str, fabric: Fabric, problems: Problems) -> tuple[Given, ...]:
     """Return the numbers of all switches of a role (`kind`: leaves, spines); notes exhausted pools."""
     pool = getattr(fabric.loopbacks, kind) if fabric.loopbacks else None
-    rows = [(slot.index, slot.device.management, (*slot.path, "management")) for slot in slots]
+    rows = [(slot.index, slot.device.management, problems.where(slot.own, "management")) for slot in slots]
     asns = numbers.asns(slots, getattr(fabric.asn, kind), ("asn", kind), problems)
     router_ids = numbers.router_ids(slots, getattr(fabric.router_ids, kind), ("router_ids", kind), problems)
     loopbacks = numbers.loopbacks(slots, pool, ("loopbacks", kind), problems)

@@ -45,7 +45,7 @@ def _explicit_rows(
     rows: dict[str, tuple[str, ...]] = getattr(slot.device, key, {})
     result: dict[str, tuple[PortUse, ...]] = {}
     for peer, names in rows.items():
-        path: Path = (*slot.path, key, peer)
+        path = problems.where(slot.own, key, peer)
         if peer not in peers:
             problems.error("unknown-device", path, f"{slot.name} has no link to a switch called {peer!r}")
         elif len(names) != layout.links:

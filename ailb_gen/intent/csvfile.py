@@ -1,7 +1,9 @@
 """Servers from a CSV file: name, stripe, management address, and per NIC its MAC and leaf port."""
 
 import csv
+import io
 import re
+import stat
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -10,17 +12,26 @@ from ailb_gen.intent.messages import did_you_mean
 from ailb_gen.intent.source import Path, Source, text_problem
 
 PLAIN_COLUMNS = ("name", "stripe", "management")
-NIC_COLUMN = re.compile(r"^(mac|port|rdma|nic)(\d{1,2})$")
+NIC_COLUMN = re.compile(r"^(mac|port|rdma|nic)(0|[1-9][0-9]?)$")
+STRIPE = re.compile(r"^[0-9]{1,9}$")
 NIC_KEYS = {"mac": "mac", "port": "port", "rdma": "rdma", "nic": "name"}
-MAX_CELL = 4096
+MAX_BYTES = 64 * 1024 * 1024
 
 
 def read_text(path: FilePath, name: str) -> str:
     """Read a text file of the user; raises IntentError when that is not possible."""
     try:
-        return path.read_text(encoding="utf-8-sig")
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
+            what = "a directory" if stat.S_ISDIR(status.st_mode) else "not a regular file"
+            raise text_problem(name, "unreadable", f"cannot read the file: it is {what}")
+        if status.st_size > MAX_BYTES:
+            raise text_problem(name, "too-large", f"the file is larger than {MAX_BYTES >> 20} MiB")
+        data = path.read_bytes()
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise text_problem(name, "unreadable", f"the file is not UTF-8 text (byte {error.start})") from error
+        line = data[: error.start].count(b"\n") + 1
+        raise text_problem(name, "unreadable", "the file is not UTF-8 text", line) from error
     except (OSError, ValueError) as error:
         reason = f"cannot read the file: {getattr(error, 'strerror', None) or error}"
         raise text_problem(name, "unreadable", reason) from error
@@ -54,7 +65,7 @@ def _row(header: list[str], cells: list[str]) -> dict[str, Any]:
         if found:
             nics.setdefault(int(found[2]), {})[NIC_KEYS[found[1]]] = value
         else:
-            row[column] = int(value) if column == "stripe" and value.isdecimal() else value
+            row[column] = int(value) if column == "stripe" and STRIPE.match(value) else value
     if nics:
         row["nics"] = [nics.get(index, {}) for index in range(max(nics) + 1)]
     return row
@@ -66,7 +77,7 @@ def read_servers(path: FilePath, name: str, at: Path, source: Source) -> list[di
     Raises IntentError for a file that is unreadable, has no usable header or rows of the wrong length.
     """
     csv.field_size_limit(1024 * 1024)
-    reader = csv.reader(read_text(path, name).splitlines(), strict=True)
+    reader = csv.reader(io.StringIO(read_text(path, name), newline=""), strict=True)
     rows: list[dict[str, Any]] = []
     problems: list[Problem] = []
     try:

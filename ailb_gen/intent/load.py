@@ -48,7 +48,13 @@ def _fill_csv(source: Source, folder: FilePath) -> list[str]:
             group["list"] = read_servers(folder / name, name, path, source)
             texts.append(read_text(folder / name, name))
         except IntentError as error:
-            problems += error.problems
+            where = (*path, "csv")
+            problems += [
+                Problem(p.code, source.locate(where), dotted(where), f"{name}: {p.reason}", p.hint)
+                if p.code in ("unreadable", "too-large")
+                else p
+                for p in error.problems
+            ]
     if problems:
         raise IntentError(problems)
     return texts

@@ -14,7 +14,8 @@ from ailb_gen.intent.source import Path, Source, dotted
 
 def _kind(value: object) -> str:
     names = {dict: "a mapping", list: "a list", tuple: "a list", type(None): "empty"}
-    return names.get(type(value), repr(value))
+    text = names.get(type(value), repr(value))
+    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def _bound(word: str, key: str) -> Callable[[ErrorDetails], tuple[str, str]]:
@@ -36,10 +37,8 @@ REASONS: dict[str, Callable[[ErrorDetails], tuple[str, str]]] = {
     "too_short": lambda e: ("out-of-range", f"needs at least {e['ctx']['min_length']} entry"),
     "too_long": lambda e: ("out-of-range", f"holds more than {e['ctx']['max_length']} entries"),
     "string_too_long": lambda e: ("out-of-range", f"is longer than {e['ctx']['max_length']} characters"),
-    "string_pattern_mismatch": lambda e: (
-        "wrong-value",
-        f"{e['input']!r} does not match {e['ctx']['pattern']}",
-    ),
+    "string_too_short": lambda e: ("out-of-range", "must not be empty"),
+    "string_pattern_mismatch": lambda e: ("wrong-value", f"{_kind(e['input'])} does not match {e['ctx']['pattern']}"),
     "int_type": _type("a whole number"),
     "int_parsing": _type("a whole number"),
     "int_from_float": _type("a whole number"),

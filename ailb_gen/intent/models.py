@@ -1,6 +1,7 @@
 """The models of `fabric.yaml`: compact by default, explicit where wanted; a shorthand ends in one canonical form."""
 
-import string
+import re
+from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -12,6 +13,7 @@ from pydantic import (
     Tag,
 )
 
+from ailb_gen.intent.junos_text import JunosTextError, statements
 from ailb_gen.intent.plans import Addressing, Asns, Loopbacks, Management, RouterIds, Tables, Vlans
 from ailb_gen.intent.platforms import Profile
 from ailb_gen.intent.scalars import (
@@ -31,33 +33,51 @@ from ailb_gen.intent.scalars import (
     Positive,
     RdmaName,
     Speed,
+    checked_name,
+    checked_nic,
     wrong,
 )
-from ailb_gen.intent.settings import Model, PortOverride, Settings
+from ailb_gen.intent.settings import Model, PortOverride, Settings, SwitchSettings
 
 # Steps of a validation path that stand in no file: `servers: 2` is read as `servers: {count: 2}`, and so on.
 UNWRITTEN_STEPS = frozenset({"count", "list", "names", "leaf", "mode", "word", "mapping", "pattern", "[key]"})
 DEFAULT_COLORS = ("green", "blue", "red", "orange", "purple", "yellow", "cyan", "magenta")
 MAX_COUNT = 4096
-ExtraConfig = Annotated[str, Strict(), Field(max_length=1_000_000)]
 
 
-def _pattern(allowed: str, required: tuple[frozenset[str], ...]) -> AfterValidator:
-    """Make a validator for name patterns such as `stripe{s}-leaf{l}`; one of the `required` sets must occur."""
+def checked_junos(text: str) -> str:
+    """Check that a user's Junos text is balanced, so that it cannot swallow what stands around it."""
+    try:
+        for _ in statements(text):
+            pass
+    except JunosTextError as error:
+        raise wrong("bad-junos", f"not usable Junos text: {error}") from error
+    return text
+
+
+ExtraConfig = Annotated[str, Strict(), Field(max_length=1_000_000), AfterValidator(checked_junos)]
+
+
+def _pattern(
+    allowed: str, required: tuple[frozenset[str], ...], rule: Callable[[object], str] = checked_name
+) -> AfterValidator:
+    """Make a validator for name patterns such as `stripe{s}-leaf{l}`; one of the `required` sets must occur.
+
+    A field is `{s}`, or `{s:03}` with leading zeros; what it expands to must satisfy `rule`.
+    """
+    fields = ", ".join(f"{{{letter}}}" for letter in allowed)
 
     def check(pattern: str) -> str:
-        try:
-            parts = list(string.Formatter().parse(pattern))
-            sample = pattern.format(**dict.fromkeys(allowed, 1))
-        except (ValueError, KeyError, IndexError) as error:
-            fields = ", ".join(f"{{{letter}}}" for letter in allowed)
-            raise wrong("bad-pattern", f"{pattern!r} is not a name pattern; it may use {fields}") from error
-        used = {field for _, field, _, _ in parts if field}
-        if not any(need <= used for need in required):
+        parts = re.findall(r"\{([a-z])(?::0[1-9])?\}", pattern)
+        literal = re.sub(r"\{[a-z](?::0[1-9])?\}", "", pattern)
+        if any(part not in allowed for part in parts) or "{" in literal or "}" in literal:
+            raise wrong(
+                "bad-pattern", f"{pattern!r} is not a name pattern; it may use {fields}, or {{{allowed[0]}:02}}"
+            )
+        if not any(need <= set(parts) for need in required):
             needs = " or ".join(" and ".join(f"{{{x}}}" for x in sorted(need)) for need in required)
             raise wrong("bad-pattern", f"{pattern!r} gives the same name more than once; it needs {needs}")
-        if len(sample) > 60:
-            raise wrong("bad-pattern", f"{pattern!r} makes names longer than 60 characters")
+        rule(pattern.format(**dict.fromkeys(allowed, 63)))
         return pattern
 
     return AfterValidator(check)
@@ -67,7 +87,7 @@ def _each(*names: str) -> frozenset[str]:
     return frozenset(names)
 
 
-def _counted(what: str) -> BeforeValidator:
+def _counted(what: str, accepts: Any) -> BeforeValidator:
     """Let a count stand for that many empty entries."""
 
     def expand(value: object) -> object:
@@ -79,7 +99,7 @@ def _counted(what: str) -> BeforeValidator:
             raise wrong("out-of-range", f"must be between 1 and {MAX_COUNT}, not {value}")
         return [{}] * value
 
-    return BeforeValidator(expand, json_schema_input_type=int | list[dict[str, Any]])
+    return BeforeValidator(expand, json_schema_input_type=accepts)
 
 
 def _keyed(count: str, many: str, what: str, accepts: Any) -> BeforeValidator:
@@ -100,7 +120,7 @@ class Spread(Model):
 
     speed: Speed = 400
     sub_ports: Positive | None = Field(None, description="number-of-sub-ports; default: the most the port offers")
-    first_port: int = Field(0, ge=0, description="index of the first physical port")
+    first_port: Int = Field(0, ge=0, le=4095, description="index of the first physical port")
     packing: Literal["spread", "packed"] = Field(
         "spread", description="spread: a port of its own per neighbour; packed: every sub-port in turn"
     )
@@ -109,7 +129,7 @@ class Spread(Model):
 class HostPorts(Spread):
     """Server-facing ports of the leaves."""
 
-    first_port: int = Field(16, ge=0)
+    first_port: Int = Field(16, ge=0, le=4095)
     packing: Literal["spread", "packed"] = "packed"
 
 
@@ -117,7 +137,7 @@ class Downlinks(Model):
     """Leaf-facing ports of the spines; their speed is that of the uplinks."""
 
     sub_ports: Positive | None = None
-    first_port: int = Field(0, ge=0)
+    first_port: Int = Field(0, ge=0, le=4095)
     packing: Literal["spread", "packed"] = "spread"
 
 
@@ -148,7 +168,7 @@ class Server(ServerOverride):
 class ServerGroup(Model):
     """The servers of every stripe: a count with a name pattern, a list, or a CSV file."""
 
-    count: int = Field(0, ge=0, le=MAX_COUNT, description="servers per stripe")
+    count: Int = Field(0, ge=0, le=MAX_COUNT, description="servers per stripe")
     name: Annotated[str, _pattern("nsi", (_each("n"), _each("s", "i")))] = Field(
         "server-{n:03}", description="{n} counts in the fabric, {s} is the stripe, {i} counts in the stripe"
     )
@@ -167,7 +187,7 @@ Servers = Annotated[
 ]
 
 
-class Device(Settings):
+class Device(SwitchSettings):
     """What may be said about one switch, above its settings."""
 
     platform: Name | None = None
@@ -218,6 +238,10 @@ def _shape(value: object) -> str:
     return "names" if isinstance(value, list | tuple) else "word"
 
 
+def _list_or_word(value: object) -> str:
+    return "names" if isinstance(value, list | tuple) else "word"
+
+
 Backup = Annotated[
     Annotated[Literal["all", "none"], Tag("word")]
     | Annotated[tuple[ColorName, ...], Field(min_length=1), Tag("names")]
@@ -229,7 +253,7 @@ Backup = Annotated[
 class Colors(Model):
     """Fabric colors in order: `color:0:1` for the first, and so on."""
 
-    count: int | None = Field(None, ge=1, le=MAX_COUNT)
+    count: Int | None = Field(None, ge=1, le=MAX_COUNT)
     names: tuple[ColorName, ...] = ()
     backup: Backup = Field("all", description="all: every other color; none: strict; a list or a mapping: these")
 
@@ -261,12 +285,12 @@ class Names(Model):
 
     leaf: Annotated[str, _pattern("sl", (_each("s", "l"),))] = "stripe{s}-leaf{l}"
     spine: Annotated[str, _pattern("k", (_each("k"),))] = "spine{k}"
-    nic: Annotated[str, _pattern("i", (_each("i"),))] = "gpu{i}_eth"
+    nic: Annotated[str, _pattern("i", (_each("i"),), checked_nic)] = "gpu{i}_eth"
 
 
 RdmaNames = Annotated[
     Annotated[str, _pattern("i", (_each("i"),)), Tag("word")] | Annotated[tuple[RdmaName, ...], Tag("names")],
-    Discriminator(_shape),
+    Discriminator(_list_or_word),
 ]
 
 
@@ -280,8 +304,8 @@ class Hosts(Model):
 class Nccl(Model):
     """What goes into the NCCL environment file besides the computed values."""
 
-    socket_nthreads: int = Field(8, ge=1, le=16)
-    gid_index: int = Field(3, ge=0, le=255)
+    socket_nthreads: Int = Field(8, ge=1, le=16)
+    gid_index: Int = Field(3, ge=0, le=255)
     environment: dict[EnvName, EnvValue] = {}
 
 
@@ -298,9 +322,13 @@ class Fabric(Settings):
     """A GPU backend fabric."""
 
     name: Name
-    stripes: Annotated[tuple[Stripe, ...], _counted("stripes"), Field(min_length=1, max_length=MAX_COUNT)]
+    stripes: Annotated[
+        tuple[Stripe, ...], _counted("stripes", int | list[Stripe]), Field(min_length=1, max_length=MAX_COUNT)
+    ]
     rails: Annotated[int, Strict(), Field(ge=1, le=64)] = Field(8, description="leaves per stripe, NICs per server")
-    spines: Annotated[tuple[Spine, ...], _counted("spines"), Field(min_length=1, max_length=MAX_COUNT)]
+    spines: Annotated[
+        tuple[Spine, ...], _counted("spines", int | list[Spine]), Field(min_length=1, max_length=MAX_COUNT)
+    ]
     links_per_spine: Annotated[int, Strict(), Field(ge=1, le=64)] = 1
     servers: Servers = ServerGroup()
     colors: ColorPlan | None = None

@@ -1,5 +1,6 @@
 """Number plans: where addresses, VLANs, tables and AS numbers start, and how far they may go."""
 
+import re
 from typing import Annotated, Literal
 
 from pydantic import Field, PlainSerializer, PlainValidator, WithJsonSchema
@@ -22,9 +23,9 @@ def _bits(value: object) -> object:
     """Read a 16-bit group number (1-4) or a range of bits such as `48-55`; gives first and last bit."""
     if isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= 4:
         return (16 * (value - 1), 16 * value - 1)
-    first, _, last = value.partition("-") if isinstance(value, str) else ("", "", "")
-    if first.isdecimal() and last.isdecimal() and int(first) <= int(last) <= 63:
-        return (int(first), int(last))
+    found = re.fullmatch(r"([0-9]{1,2})-([0-9]{1,2})", value) if isinstance(value, str) else None
+    if found and int(found[1]) <= int(found[2]) <= 63:
+        return (int(found[1]), int(found[2]))
     raise wrong("bad-range", "must be a 16-bit group of the prefix, 1 to 4, or a range of bits such as '48-55'")
 
 
@@ -43,13 +44,13 @@ class Addressing(Model):
     stripe: Field64 = (16, 31)
     leaf: Field64 = (32, 47)
     uplink: Field64 = (48, 63)
-    gateway: int = Field(1, ge=1, le=0xFFFF, description="interface identifier of the leaf's own address")
+    gateway: Int = Field(1, ge=1, le=0xFFFF, description="interface identifier of the leaf's own address")
 
 
 class Vlans(Model):
     """VLAN ids, which are also the IRB units."""
 
-    first: Int = 2
+    first: Int = Field(2, ge=0, le=4095)
     unique: Literal["fabric", "stripe"] = Field("fabric", description="stripe: ids repeat in every stripe")
 
 

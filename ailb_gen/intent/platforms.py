@@ -1,38 +1,44 @@
 """Switch platforms: port names, speeds and breakouts. A profile is data; a fabric can bring its own."""
 
+import re
 from functools import cache
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, model_validator
 
-from ailb_gen.intent.scalars import PortName, Positive, Speed, parse_speed, wrong
+from ailb_gen.intent.scalars import Int, PortName, Positive, Speed, parse_speed, wrong
 from ailb_gen.intent.settings import Model
 from ailb_gen.intent.source import read_yaml
 
+MAX_PORTS = 4096
 PROFILE_DIR = Path(__file__).parent / "platform_data"
 
 
 def _speed_keys(value: object) -> object:
     if not isinstance(value, dict):
         raise wrong("wrong-type", "must map a speed to its possible numbers of sub-ports, such as {400g: [1, 2]}")
-    return {parse_speed(key): counts for key, counts in value.items()}
+    speeds = [parse_speed(key) for key in value]
+    if len(set(speeds)) < len(speeds):
+        raise wrong("duplicate-key", "a speed is written twice")
+    return dict(zip(speeds, value.values(), strict=True))
 
 
 def _span(value: object) -> object:
     """Read `5` or `0-63` as the pair of first and last number."""
-    first, dash, last = str(value).partition("-")
-    if isinstance(value, bool) or not first.isdecimal() or (dash and not last.isdecimal()):
-        raise wrong("bad-range", f"{value!r} is not a number or a range such as 0-63")
-    span = (int(first), int(last or first))
-    if span[1] < span[0] or span[1] - span[0] > 4095:
-        raise wrong("bad-range", f"the range {value} must go upwards and hold at most 4096 numbers")
+    found = re.fullmatch(r"([0-9]{1,4})(?:-([0-9]{1,4}))?", str(value)) if isinstance(value, int | str) else None
+    if not found:
+        raise wrong("bad-range", f"{str(value)[:40]!r} is not a number or a range such as 0-63")
+    span = (int(found[1]), int(found[2] or found[1]))
+    if span[1] < span[0]:
+        raise wrong("bad-range", f"the range {value} must go upwards")
     return span
 
 
 Span = Annotated[tuple[int, int], BeforeValidator(_span, json_schema_input_type=int | str)]
 SpeedTable = Annotated[
-    dict[int, tuple[Positive, ...]],
+    dict[int, Annotated[tuple[Annotated[Positive, Field(le=16)], ...], Field(min_length=1)]],
+    Field(min_length=1),
     BeforeValidator(_speed_keys, json_schema_input_type=dict[str, list[int]]),
 ]
 
@@ -42,10 +48,19 @@ class PortGroup(Model):
 
     type: str = Field("et", pattern="^[a-z]{2}$")
     fpcs: Span = (0, 0)
-    pic: int = Field(0, ge=0)
+    pic: Int = Field(0, ge=0, le=99)
     ports: Span
     speeds: SpeedTable = Field(description="speed -> possible numbers of sub-ports; 1 is the port unsplit")
     native: Speed = Field(description="the speed a port has without a speed statement")
+
+    @model_validator(mode="after")
+    def _check(self) -> "PortGroup":
+        size = (self.fpcs[1] - self.fpcs[0] + 1) * (self.ports[1] - self.ports[0] + 1)
+        if size > MAX_PORTS or self.fpcs[1] > 999:
+            raise wrong("too-large", f"the group has {size} ports; a platform may have at most {MAX_PORTS}")
+        if 1 not in self.speeds.get(self.native, ()):
+            raise wrong("conflict", f"the native speed {self.native}g must be among the speeds, as [1]")
+        return self
 
     def names(self) -> tuple[str, ...]:
         """Physical port names in order."""
@@ -57,8 +72,18 @@ class Profile(Model):
     """A switch model: its fabric-capable ports, in the order in which they are handed out."""
 
     description: str = ""
-    management_interface: str = Field("re0:mgmt-0", pattern=r"^[A-Za-z0-9:/.-]{1,32}$")
-    port_groups: tuple[PortGroup, ...] = Field(min_length=1)
+    management_interface: str = Field("re0:mgmt-0", pattern=r"^(?:re[01]:mgmt-[0-9]|(?:fxp|em|me)[0-9]|vme)$")
+    port_groups: tuple[PortGroup, ...] = Field(min_length=1, max_length=64)
+
+    @model_validator(mode="after")
+    def _check(self) -> "Profile":
+        names = self.port_names()
+        if len(names) > MAX_PORTS:
+            raise wrong("too-large", f"the platform has {len(names)} ports; at most {MAX_PORTS} are possible")
+        if len(set(names)) < len(names):
+            twice = next(name for number, name in enumerate(names) if name in names[:number])
+            raise wrong("duplicate-port", f"port {twice} is in two port groups")
+        return self
 
     def group_of(self, name: PortName) -> PortGroup | None:
         """Return the group the physical port belongs to, if the platform has it."""

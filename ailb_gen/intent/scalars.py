@@ -20,10 +20,11 @@ from pydantic_core import PydanticCustomError
 NAME_PATTERN = r"^[A-Za-z0-9](?:[A-Za-z0-9_-]|\.(?!\.)){0,62}$"
 NIC_PATTERN = r"^[A-Za-z][A-Za-z0-9_-]{0,14}$"
 COLOR_PATTERN = r"^[A-Za-z][A-Za-z0-9_-]{0,30}$"
-PORT_PATTERN = r"^[a-z]{2}-\d+/\d+/\d+(?::\d+)?$"
+PORT_PATTERN = r"^[a-z]{2}-(?:0|[1-9][0-9]{0,2})/(?:0|[1-9][0-9]?)/(?:0|[1-9][0-9]{0,3})(?::(?:0|[1-9][0-9]?))?$"
+RESERVED_NICS = ("all", "default", "lo")
 RESERVED_COLORS = ("all-colors", "local")
 # What ends a statement, a string or a block in Junos text, or starts a comment, must not come from a name.
-FORBIDDEN_TEXT = re.compile(r"[\"'\\{};#\x00-\x1f\x7f]|/\*|\*/")
+FORBIDDEN_TEXT = re.compile(r"[^ -~]|[\"'\\{};#]|/\*|\*/")
 SPEEDS_GBPS = (1, 10, 25, 40, 50, 100, 200, 400, 800, 1600)
 MAX_ASN = 2**32 - 1
 
@@ -108,10 +109,26 @@ def _plain_text(value: str) -> str:
     return value
 
 
-def _not_reserved(value: str) -> str:
-    if value in RESERVED_COLORS:
-        raise wrong("reserved-name", f"{value!r} has a meaning of its own in the rendered configuration")
-    return value
+checked_name = matching("name", NAME_PATTERN, "letters, digits, '-', '_' and single '.'", "stripe1-leaf1")
+checked_nic = matching("NIC name", NIC_PATTERN, "at most 15 letters, digits, '-' and '_'", "gpu0_eth")
+
+
+def not_among(reserved: tuple[str, ...], where: str) -> Callable[[str], str]:
+    """Make a validator for names that must not be one of `reserved`."""
+
+    def check(value: str) -> str:
+        if value in reserved:
+            raise wrong("reserved-name", f"{value!r} has a meaning of its own {where}")
+        return value
+
+    return check
+
+
+def _printable(value: object) -> str:
+    text = _text(value, "a value")
+    if not text.isprintable():
+        raise wrong("unsafe-name", "the value must be printable text on one line")
+    return text
 
 
 def _boolean(value: object) -> object:
@@ -131,10 +148,36 @@ def parse_cidr(value: object, version: Literal[4, 6], network_only: bool) -> Cid
         reason = f"{text!r} is not an IPv{version} address with a prefix length, such as {example}"
         raise wrong("bad-address", reason) from error
     result = Cidr(version, int(parsed.ip), parsed.prefixlen)
+    _check_unicast(result, text, network_only)
     if network_only and result.address != result.network:
         reason = f"{text} has bits set beyond /{parsed.prefixlen}; did you mean {parsed.cidr}?"
         raise wrong("bad-address", reason)
     return result
+
+
+def _check_unicast(cidr: Cidr, text: str, network_only: bool) -> None:
+    """Refuse what no interface can have: unspecified, loopback, multicast, link-local, the ends of a subnet."""
+    probe = cidr if network_only else Cidr(cidr.version, cidr.address, cidr.width)
+    for name, special in SPECIAL[cidr.version]:
+        if probe.overlaps(special):
+            raise wrong("bad-address", f"{text} is or holds {name} addresses ({special}); no interface can have them")
+    if not network_only and cidr.version == 4 and cidr.length < 31 and cidr.address in (cidr.network, cidr.last):
+        raise wrong("bad-address", f"{text} is the network or broadcast address of its subnet")
+
+
+# RFC 6890: addresses that no interface of a fabric can have.
+SPECIAL: dict[int, tuple[tuple[str, Cidr], ...]] = {
+    4: (
+        ("unspecified", Cidr(4, 0, 8)),
+        ("loopback", Cidr(4, 127 << 24, 8)),
+        ("multicast or reserved", Cidr(4, 224 << 24, 3)),
+    ),
+    6: (
+        ("unspecified or loopback", Cidr(6, 0, 127)),
+        ("link-local", Cidr(6, 0xFE80 << 112, 10)),
+        ("multicast", Cidr(6, 0xFF << 120, 8)),
+    ),
+}
 
 
 def parse_address(value: object, version: Literal[4, 6]) -> int:
@@ -160,9 +203,9 @@ def parse_mac(value: object) -> str:
 def parse_asn_range(value: object) -> AsnRange:
     """Read `N` (one number shared by all) or `FIRST-LAST` (one each), in asplain notation (RFC 5396)."""
     text = str(value) if isinstance(value, int | float) and not isinstance(value, bool) else _text(value, "an AS range")
-    found = re.fullmatch(r"\s*(\d+)\s*(?:-\s*(\d+)\s*)?", text)
+    found = re.fullmatch(r" *([0-9]{1,12}) *(?:- *([0-9]{1,12}) *)?", text)
     if not found:
-        raise wrong("bad-asn", f"{text!r} is not an AS number or a range such as 4200000001-4200000999")
+        raise wrong("bad-asn", f"{text[:40]!r} is not an AS number or a range such as 4200000001-4200000999")
     first, last = int(found[1]), int(found[2] or found[1])
     if last < first:
         raise wrong("bad-asn", f"the range {text} ends before it starts")
@@ -176,11 +219,10 @@ def parse_speed(value: object) -> int:
     if isinstance(value, int) and not isinstance(value, bool):
         raise wrong("bad-speed", f"write the speed with its unit: {value}g")
     text = _text(value, "a speed").lower()
-    digits = text.removesuffix("g")
-    if digits == text or not digits.isdecimal() or int(digits) not in SPEEDS_GBPS:
-        known = ", ".join(f"{speed}g" for speed in SPEEDS_GBPS)
-        raise wrong("bad-speed", f"{text!r} is not a link speed; use one of {known}")
-    return int(digits)
+    known = {f"{speed}g": speed for speed in SPEEDS_GBPS}
+    if text not in known:
+        raise wrong("bad-speed", f"{text[:40]!r} is not a link speed; use one of {', '.join(known)}")
+    return known[text]
 
 
 def _schema(kind: str, pattern: str, example: str) -> WithJsonSchema:
@@ -192,12 +234,13 @@ AS_TEXT = PlainSerializer(str, return_type=str)
 
 Name = Annotated[
     str,
-    PlainValidator(matching("name", NAME_PATTERN, "letters, digits, '-', '_' and single '.'", "stripe1-leaf1")),
+    PlainValidator(checked_name),
     _schema("string", NAME_PATTERN.replace(r"\.(?!\.)", r"\."), "stripe1-leaf1"),
 ]
 NicName = Annotated[
     str,
-    PlainValidator(matching("NIC name", NIC_PATTERN, "at most 15 letters, digits, '-' and '_'", "gpu0_eth")),
+    PlainValidator(checked_nic),
+    AfterValidator(not_among(RESERVED_NICS, "to the kernel")),
     _schema("string", NIC_PATTERN, "gpu0_eth"),
 ]
 RdmaName = Annotated[
@@ -208,7 +251,7 @@ RdmaName = Annotated[
 ColorName = Annotated[
     str,
     PlainValidator(matching("color name", COLOR_PATTERN, "letters, digits, '-' and '_'", "green")),
-    AfterValidator(_not_reserved),
+    AfterValidator(not_among(RESERVED_COLORS, "in the rendered configuration")),
     _schema("string", COLOR_PATTERN, "green"),
 ]
 PortName = Annotated[
@@ -223,10 +266,10 @@ EnvName = Annotated[
 ]
 EnvValue = Annotated[
     str,
-    PlainValidator(matching("value", r"^[^\x00-\x1f\x7f]*$", "printable text on one line, in quotes", "INFO")),
+    PlainValidator(_printable),
     _schema("string", "", "INFO"),
 ]
-Text = Annotated[str, Strict(), AfterValidator(_plain_text), Field(max_length=200)]
+Text = Annotated[str, Strict(), Field(min_length=1, max_length=200), AfterValidator(_plain_text)]
 Bool = Annotated[bool, BeforeValidator(_boolean, json_schema_input_type=bool), Strict()]
 Int = Annotated[int, Strict()]
 Positive = Annotated[int, Strict(), Field(ge=1)]

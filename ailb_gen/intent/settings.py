@@ -17,20 +17,32 @@ M = TypeVar("M", bound=BaseModel)
 
 
 def merged(base: M, over: BaseModel) -> M:
-    """Return `base` with every key that was written in `over`; nested models merge, everything else replaces."""
+    """Return `base` with every key that was written in `over`; models and mappings merge, everything else replaces."""
     update: dict[str, Any] = {}
     for key in over.model_fields_set & set(type(base).model_fields):
         old, new = getattr(base, key), getattr(over, key)
-        both = isinstance(old, BaseModel) and isinstance(new, BaseModel)
-        update[key] = merged(old, new) if both else new
+        update[key] = _merged_value(old, new)
     return base.model_copy(update=update) if update else base
 
 
-class Mtu(Model):
-    """MTUs in bytes. Junos counts the Ethernet header into a port's MTU; `irb` and `host` are IPv6 MTUs."""
+def _merged_value(old: Any, new: Any) -> Any:
+    if isinstance(old, BaseModel) and isinstance(new, BaseModel):
+        return merged(old, new)
+    if isinstance(old, dict) and isinstance(new, dict):
+        return old | {key: _merged_value(old.get(key), value) for key, value in new.items()}
+    return new
+
+
+class SwitchMtu(Model):
+    """MTUs of a switch in bytes; Junos counts the Ethernet header into a port's MTU, `irb` is an IPv6 MTU."""
 
     port: Int = Field(9216, ge=1500, le=9600, description="physical MTU of every fabric and server port")
     irb: Int = Field(9170, ge=1280, le=9500, description="family inet6 MTU of the IRBs")
+
+
+class Mtu(SwitchMtu):
+    """MTUs of switches and servers in bytes."""
+
     host: Int = Field(9000, ge=1280, le=9500, description="MTU of the GPU NICs")
 
 
@@ -123,14 +135,25 @@ class Roce(Model):
     buffers: Buffers | None = None
 
 
-class Settings(Model):
-    """Everything that can be set for the whole fabric, for a stripe, or for one device."""
+class CommonSettings(Model):
+    """Settings of every level that do not differ between switches and servers."""
 
-    mtu: Mtu = Mtu()
     bfd: Bfd = Bfd()
     ra: Ra = Ra()
     load_balancing: LoadBalancing = LoadBalancing()
     roce: Roce = Roce()
+
+
+class Settings(CommonSettings):
+    """What can be set for the whole fabric or for a stripe."""
+
+    mtu: Mtu = Mtu()
+
+
+class SwitchSettings(CommonSettings):
+    """What can be set for one switch."""
+
+    mtu: SwitchMtu = SwitchMtu()
 
 
 class PortOverride(Model):

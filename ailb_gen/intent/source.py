@@ -1,6 +1,7 @@
 """YAML text to plain data that remembers where every key and value stood."""
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,10 +10,10 @@ import yaml
 from ailb_gen.errors import IntentError, Place, Problem
 
 Path = tuple[str | int, ...]
-MAX_NODES = 2_000_000
+MAX_NODES = 500_000
 MAX_BYTES = 64 * 1024 * 1024
 MAX_DEPTH = 100
-PLAIN_TAGS = frozenset(f"tag:yaml.org,2002:{kind}" for kind in ("map", "seq", "str", "int", "float", "bool", "null"))
+TAG = "tag:yaml.org,2002:"
 
 
 @dataclass(slots=True)
@@ -31,21 +32,35 @@ class Source:
         return Place(self.file)
 
 
+# The core schema of YAML 1.2: `off`, `012` and `0:1:2` stay text, and so do numbers nobody needs.
+SCALARS: dict[str, tuple[re.Pattern[str], str, Callable[[str], Any]]] = {
+    "bool": (re.compile(r"^(?:true|True|TRUE|false|False|FALSE)$"), "tTfF", lambda text: text.lower() == "true"),
+    "int": (
+        re.compile(r"^(?:[-+]?(?:0|[1-9][0-9]{0,29})|0x[0-9a-fA-F]{1,24})$"),
+        "-+0123456789",
+        lambda text: int(text, 16 if text.startswith("0x") else 10),
+    ),
+    "float": (
+        re.compile(r"^[-+]?(?:(?:[0-9]+\.[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|[0-9]+[eE][-+]?[0-9]+)$"),
+        "-+.0123456789",
+        float,
+    ),
+    "null": (re.compile(r"^(?:~|null|Null|NULL|)$"), "~nN", lambda text: None),
+}
+# What a YAML stream must not hold (YAML 1.2, section 5.1), with the characters that editors show as nothing.
+UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufffe\uffff]")
+
+
 class _CoreLoader(yaml.CSafeLoader):
-    """YAML with the core schema of YAML 1.2: `off`, `012` and `0:1:2` stay text."""
+    """YAML with the scalars above and nothing else."""
 
     yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}
 
 
-for _tag, _pattern, _first in (
-    ("bool", r"^(?:true|True|TRUE|false|False|FALSE)$", "tTfF"),
-    ("int", r"^(?:[-+]?(?:0|[1-9][0-9]*)|0x[0-9a-fA-F]+)$", "-+0123456789"),
-    ("float", r"^[-+]?(?:(?:[0-9]+\.[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|[0-9]+[eE][-+]?[0-9]+)$", "-+.0123456789"),
-    ("null", r"^(?:~|null|Null|NULL|)$", "~nN"),
-    ("merge", r"^<<$", "<"),
-):
-    _CoreLoader.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", re.compile(_pattern), [*_first])
-_CoreLoader.add_implicit_resolver("tag:yaml.org,2002:null", re.compile("^$"), [""])
+for _kind, (_pattern, _first, _) in SCALARS.items():
+    _CoreLoader.add_implicit_resolver(f"{TAG}{_kind}", _pattern, [*_first])
+_CoreLoader.add_implicit_resolver(f"{TAG}null", re.compile("^$"), [""])
+_CoreLoader.add_implicit_resolver(f"{TAG}merge", re.compile("^<<$"), ["<"])
 
 
 def text_problem(file: str, code: str, reason: str, line: int = 1, column: int = 1, hint: str = "") -> IntentError:
@@ -56,8 +71,8 @@ def text_problem(file: str, code: str, reason: str, line: int = 1, column: int =
 class _Builder:
     """Walks the node graph once, building data and places and collecting problems."""
 
-    def __init__(self, loader: _CoreLoader, file: str) -> None:
-        self.loader, self.file = loader, file
+    def __init__(self, file: str) -> None:
+        self.file = file
         self.places: dict[Path, Place] = {}
         self.problems: list[Problem] = []
         self.count = 0
@@ -73,28 +88,27 @@ class _Builder:
         if len(path) > MAX_DEPTH:
             raise IntentError([Problem("too-large", self.place(node), "", f"nested deeper than {MAX_DEPTH} levels")])
         self.places.setdefault(path, self.place(node))
-        if node.tag not in PLAIN_TAGS:
-            reason = f"the tag {node.tag!r} is not supported"
-            self.problems.append(Problem("yaml-syntax", self.place(node), dotted(path), reason, "write a plain value"))
-            return None
-        if isinstance(node, yaml.MappingNode):
+        kind = node.tag.removeprefix(TAG)
+        if isinstance(node, yaml.MappingNode) and kind == "map":
             return self.mapping(node, path)
-        if isinstance(node, yaml.SequenceNode):
+        if isinstance(node, yaml.SequenceNode) and kind == "seq":
             return [self.build(child, (*path, index)) for index, child in enumerate(node.value)]
         return self.scalar(node, path)
 
     def scalar(self, node: yaml.Node, path: Path) -> Any:
-        try:
-            return self.loader.construct_object(node)
-        except (yaml.YAMLError, ValueError) as error:
-            reason = getattr(error, "problem", None) or str(error)
-            self.problems.append(Problem("yaml-syntax", self.place(node), dotted(path), f"not plain YAML: {reason}"))
-            return None
+        kind, text = node.tag.removeprefix(TAG), node.value
+        if kind == "str" and isinstance(text, str):
+            return text
+        if kind in SCALARS and isinstance(text, str) and SCALARS[kind][0].match(text):
+            return SCALARS[kind][2](text)
+        reason, hint = f"the tag {node.tag!r} is not supported here", "write a plain value"
+        self.problems.append(Problem("yaml-syntax", self.place(node), dotted(path), reason, hint))
+        return None
 
     def mapping(self, node: yaml.MappingNode, path: Path) -> dict[Any, Any]:
         result: dict[Any, Any] = {}
         for key_node, value_node in node.value:
-            if key_node.tag == "tag:yaml.org,2002:merge":
+            if key_node.tag == f"{TAG}merge":
                 reason = "merge keys are not supported"
                 self.problems.append(
                     Problem("yaml-syntax", self.place(key_node), dotted(path), reason, "write the keys out")
@@ -124,32 +138,50 @@ def dotted(path: Path) -> str:
     return text
 
 
+def _check_text(text: str, file: str) -> None:
+    if len(text) > MAX_BYTES:
+        raise text_problem(file, "too-large", f"the file is larger than {MAX_BYTES >> 20} MiB")
+    found = UNPRINTABLE.search(text)
+    if found:
+        line = text.count("\n", 0, found.start()) + 1
+        column = found.start() - text.rfind("\n", 0, found.start())
+        raise text_problem(file, "yaml-syntax", f"a control character {found.group()!r}", line, column)
+
+
+def _check_depth(text: str, file: str) -> None:
+    """Refuse deep nesting on the flat stream of events: building nodes recurses in C and would overrun the stack."""
+    depth = 0
+    for event in yaml.parse(text, Loader=yaml.CSafeLoader):
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+            if depth > MAX_DEPTH:
+                mark = event.start_mark
+                where = (mark.line + 1, mark.column + 1) if mark else (1, 1)
+                raise text_problem(file, "too-large", f"nested deeper than {MAX_DEPTH} levels", *where)
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+
+
 def read_yaml(text: str, file: str) -> Source:
     """Parse one YAML document.
 
     Raises IntentError with every syntax error, duplicate key and unusable key that was found.
     """
-    if len(text) > MAX_BYTES:
-        raise text_problem(file, "too-large", f"the file is larger than {MAX_BYTES >> 20} MiB")
+    _check_text(text, file)
+    builder = _Builder(file)
     try:
+        _check_depth(text, file)
         loader = _CoreLoader(text)
         try:
             node = loader.get_single_node()
-            builder = _Builder(loader, file)
-            data = builder.build(node, ()) if node else None
         finally:
             loader.dispose()
+        data = builder.build(node, ()) if node else None
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         where = (mark.line + 1, mark.column + 1) if mark else (1, 1)
         reason = f"not valid YAML: {error.problem or error.context}"
         raise text_problem(file, "yaml-syntax", reason, *where) from error
-    except (yaml.YAMLError, RecursionError) as error:
-        raise text_problem(file, "yaml-syntax", f"not valid YAML: {_first_line(error)}") from error
     if builder.problems:
         raise IntentError(builder.problems)
     return Source(file, data, builder.places)
-
-
-def _first_line(error: BaseException) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0]

@@ -4,6 +4,7 @@ Servers that are configured alike share a root file system under `profiles/`, an
 link to it: a change shows once in a diff, not once per server, and a large fabric stays small on disk.
 """
 
+import signal
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from stat import S_IFLNK
 
 from ailb_gen.design.model import Design, HostConfig, RaTimers, Server, Switch
 from ailb_gen.render.environment import Templates
-from ailb_gen.render.setform import statements, to_set
+from ailb_gen.render.setform import check, to_set
 
 Tree = dict[str, "Artifact"]
 # netplan warns about files that others can read.
@@ -75,9 +76,8 @@ class Renderer:
         text = self.templates.render(f"junos/{device.role}.conf.j2", device.name, values)
         if self.options.format == "set":
             return f"switches/{device.name}.set", Artifact(to_set(text, device.name).encode())
-        if device.extra_config or self.options.templates is not None:
-            for _ in statements(text, device.name):
-                pass
+        if self.options.templates is not None:
+            check(text, device.name)
         return f"switches/{device.name}.conf", Artifact(text.encode())
 
     def _host_files(self, config: HostConfig, name: str) -> Iterator[tuple[str, Artifact]]:
@@ -112,6 +112,8 @@ _worker: Renderer | None = None
 def start_worker(design: Design, options: RenderOptions) -> None:
     """Prepare a worker process; the design is sent once, not with every device."""
     global _worker  # noqa: PLW0603 - a process pool's initializer has no other place to keep its state
+    # Ctrl-C is the parent's business; it ends the workers.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     _worker = Renderer(design, options)
 
 
@@ -141,8 +143,9 @@ def render(
     devices = _devices(design)
     numbers = [n for n, device in enumerate(devices) if selected is None or device.name in selected]
     tree: Tree = {}
+    # Made here in any case: what is wrong with the templates is told before a worker starts.
+    renderer = Renderer(design, options)
     if executor is None:
-        renderer = Renderer(design, options)
         for number in numbers:
             tree.update(renderer.device(devices[number]))
             progress(1)

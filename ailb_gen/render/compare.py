@@ -1,8 +1,8 @@
 """What would change: a rendered tree against what stands on disk."""
 
 import difflib
-import errno
 import os
+import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,23 +25,37 @@ class Changes:
 
 
 def _same(path: str, artifact: Artifact) -> bool | None:
-    """Compare what stands at `path` with an artifact; None when nothing does."""
+    """Compare what stands at `path` with an artifact; None when nothing does. Raises OSError, OutputError."""
     try:
-        if artifact.mode == LINK:
-            return os.fsencode(os.readlink(path)) == artifact.content
-        with open(path, "rb") as file:
-            status = os.fstat(file.fileno())
-            executable = bool(status.st_mode & 0o100)
-            if status.st_size != len(artifact.content) or executable != bool(artifact.mode & 0o100):
-                return False
-            return file.read() == artifact.content
+        status = os.lstat(path)
     except (FileNotFoundError, NotADirectoryError):
         return None
-    except OSError as error:
-        if artifact.mode == LINK and error.errno == errno.EINVAL:
-            return None if os.path.isdir(path) else False
-        reason = "a directory stands where a file is to be written; remove it"
-        raise OutputError(f"{path}: {reason if os.path.isdir(path) else error.strerror}") from error
+    if stat.S_ISLNK(status.st_mode):
+        return artifact.mode == LINK and os.fsencode(os.readlink(path)) == artifact.content
+    if stat.S_ISDIR(status.st_mode) and artifact.mode == LINK:
+        # A server that had files of its own; they are stale, and what else is there stays and is told by the writer.
+        return None
+    if not stat.S_ISREG(status.st_mode):
+        what = "a directory" if stat.S_ISDIR(status.st_mode) else "something that is no file"
+        raise OutputError(f"{path}: {what} stands where a file is to be written; remove it")
+    executable = bool(status.st_mode & 0o100) == bool(artifact.mode & 0o100)
+    if artifact.mode == LINK or not executable or status.st_size != len(artifact.content):
+        return False
+    with open(path, "rb") as file:
+        return file.read() == artifact.content
+
+
+def _check_folders(root: str, tree: Tree, unlinked: set[str]) -> None:
+    """Refuse a tree in which a folder has become a link: writing through it would end up elsewhere."""
+    folders: set[str] = set()
+    for path in tree:
+        folder = path.rpartition("/")[0]
+        while folder and folder not in folders:
+            folders.add(folder)
+            folder = folder.rpartition("/")[0]
+    for folder in sorted(folders - unlinked):
+        if os.path.islink(f"{root}/{folder}"):
+            raise OutputError(f"{root}/{folder}: a link stands where a folder is to be; remove it")
 
 
 def compare(out: Path, tree: Tree, stale: set[str]) -> Changes:
@@ -51,9 +65,13 @@ def compare(out: Path, tree: Tree, stale: set[str]) -> Changes:
     gone = {path for path in stale if os.path.lexists(f"{root}/{path}")}
     # A folder that was a link so far: what is seen through it belongs to somebody else.
     unlinked = {path for path in gone if os.path.islink(f"{root}/{path}")}
+    _check_folders(root, tree, unlinked)
     for path, artifact in tree.items():
         device = "/".join(path.split("/", 2)[:2])
-        same = None if device in unlinked else _same(f"{root}/{path}", artifact)
+        try:
+            same = None if device in unlinked else _same(f"{root}/{path}", artifact)
+        except OSError as error:
+            raise OutputError(f"{root}/{path}: cannot read the old file: {error.strerror}") from error
         if same is None:
             new.append(path)
         elif same:

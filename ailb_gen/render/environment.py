@@ -75,19 +75,14 @@ class Templates:
         try:
             if name not in self.loaded:
                 self.loaded[name] = self.environment.get_template(name)
-            return self.loaded[name].render(values)
+            text = self.loaded[name].render(values)
+            text.encode()
+            return text
         except jinja2.TemplateSyntaxError as error:
             raise TemplateError(f"{error.filename or error.name}:{error.lineno}: {error.message}") from error
         except jinja2.TemplateNotFound as error:
             raise TemplateError(f"template {error.name} is missing (needed for {subject})") from error
-        except (
-            jinja2.TemplateError,
-            TypeError,
-            ValueError,
-            AttributeError,
-            KeyError,
-            ArithmeticError,
-        ) as error:
+        except Exception as error:  # a user's template is code and can raise anything
             raise TemplateError(f"{_where(error, name)}: {error} (while rendering {subject})") from error
 
 

@@ -20,7 +20,7 @@ def read_manifest(out: Path) -> tuple[dict[str, str], str | None] | None:
         body = json.loads(path.read_text(encoding="utf-8"))
         files = dict(body["files"])
         digest = body["input_sha256"]
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise OutputError(f"{path}: not a manifest of ailb-gen ({error}); {hint}") from error
     for name in files:
         parts = PurePosixPath(name).parts if isinstance(name, str) else ()

@@ -25,8 +25,13 @@ NO_LINK = (errno.EPERM, errno.EOPNOTSUPP, errno.EMLINK, errno.EXDEV)
 
 def check_target(out: Path) -> Path:
     """Return the real path of the output directory. Raises OutputError if it cannot be replaced as a whole."""
-    target = out.resolve()
-    if target.exists() and not target.is_dir():
+    try:
+        target = out.resolve()
+        exists, is_folder = target.exists(), target.is_dir()
+    except (OSError, RuntimeError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise OutputError(f"{str(out)[:200]}: not a usable output directory: {reason}") from error
+    if exists and not is_folder:
         raise OutputError(f"{out}: the output must be a directory, this is a file")
     if target == Path.cwd() or target in Path.cwd().parents:
         reason = "the output directory is replaced as a whole and must not be, or hold, the current directory"

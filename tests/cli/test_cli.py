@@ -94,6 +94,16 @@ def test_limits(cli: Cli, fabric: Path, limit: str) -> None:
         (("generate", "fabric.yaml", "-o", "fabric.yaml"), 3, "the output must be a directory, this is a file"),
         (("generate", "fabric.yaml", "-o", "o", "--limit", "spin1"), 2, "did you mean 'spine1'?"),
         (("generate", "fabric.yaml", "-o", "o", "--templates", "none"), 2, "--templates must name a folder"),
+        (("generate", "fabric.yaml", "-o", "o", "--templates", "none", "-j", "2"), 2, "--templates must name a folder"),
+        (("generate", "fabric.yaml", "-o", "o", "--limit", ""), 2, "--limit: an empty pattern"),
+        (("generate", "fabric.yaml", "-o", "o", "--limit", "spine1,"), 2, "--limit: an empty pattern"),
+        (("generate", "x" * 300, "-o", "o"), 2, "not a usable file name"),
+        (("generate", "fabric.yaml", "-o", "x" * 300), 3, "not a usable output directory"),
+        (
+            ("explain", "fabric.yaml", "zzz"),
+            2,
+            "it has 10: stripe1-leaf1, stripe1-leaf2,",
+        ),
         (("generate", "fabric.yaml", "-o", "o", "--format", "xml"), 2, "Invalid value for '--format'"),
         (("generate", "fabric.yaml"), 2, "Missing option '-o'"),
         (("explain", "fabric.yaml", "stripe1-leaf9"), 2, "did you mean 'stripe1-leaf2'?"),
@@ -221,6 +231,28 @@ def test_init_asks_on_a_terminal(tmp_path: Path) -> None:
 def test_progress_is_shown_on_a_terminal_only(tmp_path: Path, cli: Cli) -> None:
     assert "rendering" in terminal(tmp_path, "generate", JVD, "-o", "out")
     assert "rendering" not in "".join(cli("generate", JVD, "-o", "again")[1:])
+
+
+def test_json_and_diff_together_stay_json(cli: Cli, fabric: Path) -> None:
+    code, out, _ = cli("generate", "fabric.yaml", "-o", "out", "--json", "--diff", "--limit", "spine1")
+    assert code == 0
+    assert "+++ b/switches/spine1.conf" in json.loads(out)["diff"]
+
+
+@pytest.mark.parametrize("words", [("generate", JVD, "-o", "out"), ("explain", JVD, "spine1"), ("schema",)])
+def test_a_full_standard_output_is_told(tmp_path: Path, words: tuple[str, ...]) -> None:
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "ailb_gen", *words],
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 3
+    assert done.stderr == "ailb-gen: cannot write to standard output: No space left on device\n"
 
 
 def test_a_closed_pipe_is_no_error(tmp_path: Path) -> None:

@@ -61,10 +61,37 @@ def test_aliases_work_and_bombs_do_not(monkeypatch: pytest.MonkeyPatch) -> None:
         read_yaml(bomb, "f")
 
 
-@pytest.mark.parametrize("text", ["a: &a [*a]\n", "[" * 5000, "{a: " * 300 + "1" + "}" * 300])
+@pytest.mark.parametrize(
+    "text", ["a: &a [*a]\n", "[" * 5000, "x: " + "[" * 100_000 + "]" * 100_000, "{a: " * 300 + "1" + "}" * 300]
+)
 def test_recursion_is_refused(text: str) -> None:
-    with pytest.raises(IntentError):
+    with pytest.raises(IntentError, match="nested deeper than 100 levels"):
         read_yaml(text, "f")
+
+
+@pytest.mark.parametrize(
+    "value",
+    ['!!int ""', '!!int "-"', '!!float ""', "!!bool maybe", "!!timestamp x", "!!str [a]", "!!set {a}", "!!binary x"],
+)
+def test_explicit_tags_are_refused_unless_they_say_nothing_new(value: str) -> None:
+    with pytest.raises(IntentError, match="the tag .* is not supported here"):
+        read_yaml(f"a: {value}\n", "f")
+    assert read_yaml("a: !!str 5\nb: !!int 6\n", "f").data == {"a": "5", "b": 6}
+
+
+def test_control_characters_are_told_with_their_place() -> None:
+    with pytest.raises(IntentError) as caught:
+        read_yaml("a: 1\nb: x\x00y\n", "f")
+    assert str(caught.value) == "f:2:5: error[yaml-syntax]: a control character '\\x00'"
+
+
+@pytest.mark.parametrize("digits", ["9" * 5000, "0x" + "f" * 5000])
+@pytest.mark.parametrize("key", ["rails", "servers", "stripes", "asn", "uplinks", "name", "aigp"])
+def test_absurd_numbers_are_text_and_are_told_briefly(key: str, digits: str) -> None:
+    lines = [line for line in SMALL.splitlines() if not line.startswith(f"{key}:")]
+    with pytest.raises(IntentError) as caught:
+        intent_of("\n".join([*lines, f"{key}: {digits}", ""]))
+    assert len(str(caught.value)) < 12_000
 
 
 def test_too_large_a_file_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -125,7 +152,7 @@ def test_csv_cells_know_their_place(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (b"name\n\xff\xfe\n", "not UTF-8"),
+        (b"name\n\xff\xfe\n", "s.csv:2:1: .*not UTF-8"),
         (b"", "this column is required"),
         (b'name\n"a\n', "not valid CSV"),
     ],
@@ -146,7 +173,7 @@ def test_the_digest_covers_what_is_referred_to(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "message"), [("nothing.yaml", "No such file"), (".", "Is a directory"), ("x\0y", "null byte")]
+    ("name", "message"), [("nothing.yaml", "No such file"), (".", "it is a directory"), ("x\0y", "null byte")]
 )
 def test_unreadable_fabric_files(tmp_path: Path, name: str, message: str) -> None:
     with pytest.raises(IntentError, match=message):

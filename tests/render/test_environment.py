@@ -38,6 +38,10 @@ def test_unbalanced_user_templates_are_told(tmp_path: Path) -> None:
         ("\n{% if %}\n", r"_lldp\.j2:2: "),
         ("a\n{{ 1 / 0 }}\n", r"_lldp\.j2:2: .*division by zero"),
         ("{% include 'junos/_none.j2' %}\n", r"template junos/_none\.j2 is missing"),
+        ("{{ [].pop() }}\n", r"_lldp\.j2:1: pop from empty list"),
+        ("{% include 'junos/_lldp.j2' %}\n", "recursion"),
+        ("{{ cycler() }}\n", r"_lldp\.j2:1: "),
+        ("{{ '\\ud800' }}\n", "surrogates not allowed"),
     ],
 )
 def test_failures_name_template_and_line(tmp_path: Path, text: str, message: str) -> None:

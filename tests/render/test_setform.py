@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from ailb_gen.design.model import Design
 from ailb_gen.errors import AilbError, TemplateError
+from ailb_gen.intent.junos_text import statements
 from ailb_gen.render.artifacts import RenderOptions, render
-from ailb_gen.render.setform import statements, to_set
+from ailb_gen.render.setform import to_set
 from tests.conftest import SMALL, design_of, example
 
 
@@ -30,6 +31,8 @@ from tests.conftest import SMALL, design_of, example
             ],
         ),
         ("", []),
+        ("system { }", ["set system"]),
+        ("a { b { } c; }", ["set a b", "set a c"]),
     ],
 )
 def test_statements(curly: str, lines: list[str]) -> None:
@@ -45,6 +48,12 @@ def test_statements(curly: str, lines: list[str]) -> None:
         ("a\nb", "x:2: ';' is missing at the end"),
         ("{ a; }", "x:1: '{' without a statement"),
         ("a ];", "x:1: ']' without '['"),
+        ("[ a ];", "x:1: '[' without a statement"),
+        ("a [ b ] c;", "x:1: 'c' behind a list"),
+        ("a [ b ] { c; }", "x:1: '{' without a statement"),
+        ("a [ b;", "x:1: ';' inside a list"),
+        ("a [ b", "x:1: ';' is missing at the end"),
+        ("a \0;", "x:1: a control character '\\x00'"),
         ("a [ b; ];", "x:1: ';' inside a list"),
         ('a "b\n;', "x:1: a quoted string is not closed"),
     ],
@@ -68,7 +77,7 @@ def test_both_formats_describe_the_same_statements(name: str) -> None:
     for switch in design.switches:
         one = curly[f"switches/{switch.name}.conf"].content.decode()
         two = as_set[f"switches/{switch.name}.set"].content.decode()
-        assert list(statements(one, switch.name)) == read_set(two)
+        assert list(statements(one)) == read_set(two)
         assert all(line.startswith("set ") for line in two.splitlines())
 
 
@@ -101,7 +110,8 @@ def test_extra_config_is_checked_and_written_in_both_formats() -> None:
     good = design_of(SMALL + "extra_config: |\n  snmp {\n      location lab;\n  }\n")
     assert b"set snmp location lab\n" in render(good, RenderOptions("set"))["switches/spine1.set"].content
     assert b"snmp {\n    location lab;\n}\n" in render(good, RenderOptions())["switches/spine1.conf"].content
-    bad = design_of(SMALL + "extra_config: |\n  snmp {\n      location lab;\n")
-    for form in ("curly", "set"):
-        with pytest.raises(TemplateError, match=r"stripe1-leaf1:.*never closed"):
-            render(bad, RenderOptions(form))
+    for text in ("delete: protocols;", "replace: snmp { location x; }"):
+        tagged = design_of(SMALL + f"extra_config: |\n  {text}\n")
+        assert text.encode() in render(tagged, RenderOptions())["switches/spine1.conf"].content
+        with pytest.raises(TemplateError, match="has no set form; use --format curly"):
+            render(tagged, RenderOptions("set"))

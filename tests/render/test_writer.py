@@ -1,6 +1,7 @@
 """The writer: whole trees or nothing, unchanged files untouched, foreign files kept."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -103,6 +104,7 @@ def test_a_directory_of_somebody_else_is_left_alone(tmp_path: Path) -> None:
     ("manifest", "message"),
     [
         ("not json", "not a manifest"),
+        ("[" * 100_000, "not a manifest"),
         ('{"files": {"../../etc/passwd": "0"}, "input_sha256": ""}', "not a path inside the tree"),
         ('{"files": {"/etc/passwd": "0"}, "input_sha256": ""}', "not a path inside the tree"),
     ],
@@ -141,6 +143,49 @@ def test_a_directory_where_a_file_goes_is_told(tmp_path: Path) -> None:
     (out / "cabling.csv").mkdir()
     with pytest.raises(OutputError, match="a directory stands where a file"):
         plan(small(), out, RenderOptions())
+
+
+@pytest.mark.parametrize("folder", ["switches", "profiles", "profiles/stripe1/etc"])
+def test_a_folder_that_became_a_link_is_told_and_not_followed(tmp_path: Path, folder: str) -> None:
+    out = tmp_path / "out"
+    generate(small(), out)
+    (tmp_path / "elsewhere").mkdir()
+    shutil.rmtree(out / folder)
+    (out / folder).symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(OutputError, match="a link stands where a folder is to be"):
+        plan(small("bfd: {multiplier: 9}\n"), out, RenderOptions())
+    assert not list((tmp_path / "elsewhere").iterdir())
+
+
+def test_a_file_that_became_a_link_is_replaced(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    generate(small(), out)
+    (tmp_path / "precious").write_text("mine", encoding="utf-8")
+    (out / "cabling.csv").unlink()
+    (out / "cabling.csv").symlink_to(tmp_path / "precious")
+    generate(small(), out)
+    assert not (out / "cabling.csv").is_symlink()
+    assert (tmp_path / "precious").read_text(encoding="utf-8") == "mine"
+
+
+def test_a_pipe_in_the_tree_does_not_hang(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    generate(small(), out)
+    os.mkfifo(out / "own-pipe")
+    generate(small("bfd: {multiplier: 9}\n"), out)
+    assert (out / "own-pipe").exists()
+    (out / "cabling.csv").unlink()
+    os.mkfifo(out / "cabling.csv")
+    with pytest.raises(OutputError, match="something that is no file"):
+        plan(small(), out, RenderOptions())
+
+
+def test_what_is_no_directory_name_is_told(tmp_path: Path) -> None:
+    (tmp_path / "a").symlink_to("b")
+    (tmp_path / "b").symlink_to("a")
+    for path in (tmp_path / "a", tmp_path / ("x" * 300), Path("a\0b")):
+        with pytest.raises(OutputError, match="not a usable output directory"):
+            writer.check_target(path)
 
 
 def test_a_full_disk_leaves_the_old_tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
