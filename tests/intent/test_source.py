@@ -74,7 +74,7 @@ def test_recursion_is_refused(text: str) -> None:
     ['!!int ""', '!!int "-"', '!!float ""', "!!bool maybe", "!!timestamp x", "!!str [a]", "!!set {a}", "!!binary x"],
 )
 def test_explicit_tags_are_refused_unless_they_say_nothing_new(value: str) -> None:
-    with pytest.raises(IntentError, match="the tag .* is not supported here"):
+    with pytest.raises(IntentError, match=r"the tag .* is not supported here"):
         read_yaml(f"a: {value}\n", "f")
     assert read_yaml("a: !!str 5\nb: !!int 6\n", "f").data == {"a": "5", "b": 6}
 
