@@ -7,7 +7,7 @@ in `docs/errors.md`.
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 
 class ExitCode(IntEnum):
@@ -17,6 +17,7 @@ class ExitCode(IntEnum):
     FINDINGS = 1
     BAD_INPUT = 2
     ENVIRONMENT = 3
+    BUG = 70
     INTERRUPTED = 130
 
 
@@ -53,6 +54,7 @@ CODES = {
     "oversubscribed": "warning: more bandwidth to the servers than up to the spines",
     "pool-exhausted": "a pool or range has fewer numbers than are needed",
     "ports-exhausted": "a switch has fewer ports than are needed",
+    "qps-not-colors": "warning: NCCL is told another number of queue pairs than there are colors",
     "reserved-asn": "a reserved AS number",
     "reserved-name": "a name with a meaning of its own",
     "reserved-vlan": "a reserved VLAN id",
@@ -93,7 +95,7 @@ class Problem:
     path: str
     reason: str
     hint: str = ""
-    severity: str = "error"
+    severity: Literal["error", "warning"] = "error"
 
     def __post_init__(self) -> None:
         if self.code not in CODES:
@@ -128,6 +130,12 @@ class TemplateError(AilbError):
 
 
 class OutputError(AilbError):
-    """The output tree cannot be read or written as asked; nothing in it was changed."""
+    """The output tree cannot be read or written as asked; unless the message says so, nothing in it was changed."""
+
+    exit_code = ExitCode.ENVIRONMENT
+
+
+class WorkerError(AilbError):
+    """A worker process died."""
 
     exit_code = ExitCode.ENVIRONMENT

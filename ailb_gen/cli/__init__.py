@@ -2,6 +2,7 @@
 
 import os
 import sys
+import traceback
 from typing import Annotated
 
 import typer
@@ -53,17 +54,32 @@ def report(error: AilbError) -> None:
 
 def main() -> None:
     """Run the command line and leave with the documented exit code."""
+    code: int | str | None = ExitCode.OK
     try:
         app()
     except AilbError as error:
         report(error)
-        sys.exit(error.exit_code)
-    except BrokenPipeError:
-        # The reader of a pipe has gone (`| head`): nothing is wrong, and nobody is left to be told.
-        sys.stderr.close()
-        sys.exit(ExitCode.OK)
+        code = error.exit_code
+    except SystemExit as error:
+        # The stand-in for standard output is how Typer says that the reader of a pipe has gone (`| head`): nothing is
+        # wrong, and nobody is left to be told.
+        piped = type(sys.stdout).__name__ == "PacifyFlushWrapper"
+        code = ExitCode.OK if piped else error.code
     except OSError as error:
-        # What reaches this place is standard output that cannot be written: a full disk, a closed terminal.
-        sys.stderr.write(f"ailb-gen: cannot write to standard output: {error.strerror}\n")
-        sys.stderr.flush()
-        os._exit(ExitCode.ENVIRONMENT)
+        code = _unwritable(error)
+    except Exception:  # noqa: BLE001 - the last resort: a gate must be able to tell a crash from a finding
+        traceback.print_exc()
+        sys.stderr.write("ailb-gen: this is a bug; please report the lines above\n")
+        code = ExitCode.BUG
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        code = _unwritable(error)
+    sys.exit(code)
+
+
+def _unwritable(error: OSError) -> ExitCode:
+    """Tell of a full disk or a closed terminal, and keep the interpreter from trying to flush again."""
+    sys.stderr.write(f"ailb-gen: {error.filename or 'standard output'}: {error.strerror}\n")
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    return ExitCode.ENVIRONMENT

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
+from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,7 +13,7 @@ import typer
 
 from ailb_gen.cli.console import fabric_file, progress, table, warn
 from ailb_gen.cli.select import select
-from ailb_gen.errors import ExitCode
+from ailb_gen.errors import ExitCode, WorkerError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
     from ailb_gen.errors import Problem
     from ailb_gen.render.artifacts import RenderOptions
     from ailb_gen.render.generate import Plan
-
-SHOWN_PATHS = 40
 
 
 class Format(StrEnum):
@@ -55,8 +54,7 @@ def generate(
     from ailb_gen.intent.load import load
     from ailb_gen.render.artifacts import RenderOptions
     from ailb_gen.render.compare import diff as diff_lines
-    from ailb_gen.render.generate import plan
-    from ailb_gen.render.writer import write
+    from ailb_gen.render.generate import plan, write_plan
 
     # One pass over large data without cycles: collecting garbage would only cost time.
     gc.disable()
@@ -65,13 +63,13 @@ def generate(
     selected = select(design, limit or [])
     options = RenderOptions(form.value, templates)
     total = len(design.switches) + len(design.servers) if selected is None else len(selected)
-    with progress("rendering", total) as advance, _Pool(design, options, min(jobs, total)) as executor:
+    with _pool(design, options, min(jobs, total)) as executor, progress("rendering", total) as advance:
         planned = plan(design, output, options, selected, advance, executor)
     shown = "".join(diff_lines(planned.target, planned.tree, planned.changes)) if diff else ""
+    if not check:
+        write_plan(planned)
     if not as_json:
         typer.echo(shown, nl=False)
-    if not check:
-        write(planned.target, planned.tree, planned.changes)
     if as_json:
         result = _result(design, planned, warnings, check) | ({"diff": shown} if diff else {})
         typer.echo(json.dumps(result, indent=1))
@@ -83,27 +81,25 @@ def generate(
         raise typer.Exit(ExitCode.FINDINGS)
 
 
-class _Pool:
-    """A process pool for more than one job; nothing otherwise."""
+@contextmanager
+def _pool(design: Design, options: RenderOptions, jobs: int) -> Iterator[Executor | None]:
+    """Give a process pool for more than one job, nothing otherwise. Raises WorkerError when a worker dies."""
+    if jobs < 2:
+        yield None
+        return
+    from concurrent.futures import ProcessPoolExecutor
+    from concurrent.futures.process import BrokenProcessPool
+    from multiprocessing import get_context
 
-    def __init__(self, design: Design, options: RenderOptions, jobs: int) -> None:
-        self.design, self.options, self.jobs = design, options, jobs
-        self.executor: Executor | None = None
+    from ailb_gen.render.artifacts import start_worker
 
-    def __enter__(self) -> Executor | None:
-        if self.jobs > 1:
-            from concurrent.futures import ProcessPoolExecutor
-
-            from ailb_gen.render.artifacts import start_worker
-
-            self.executor = ProcessPoolExecutor(
-                self.jobs, initializer=start_worker, initargs=(self.design, self.options)
-            )
-        return self.executor
-
-    def __exit__(self, *details: object) -> None:
-        if self.executor is not None:
-            self.executor.shutdown(cancel_futures=True)
+    try:
+        # Not forked from here: this process may have threads by then, the progress bar's for one.
+        context = get_context("forkserver")
+        with ProcessPoolExecutor(jobs, context, initializer=start_worker, initargs=(design, options)) as executor:
+            yield executor
+    except BrokenProcessPool as error:
+        raise WorkerError("a worker process died, perhaps for want of memory; try a smaller -j") from error
 
 
 def _result(design: Design, plan: Plan, warnings: tuple[Problem, ...], check: bool) -> dict[str, object]:

@@ -1,30 +1,38 @@
 """`ailb-gen init`: a commented fabric file to start from."""
 
+from __future__ import annotations
+
+import json
 import sys
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from ailb_gen.errors import OutputError, UsageError
+from ailb_gen.errors import ExitCode, OutputError, UsageError
+
+if TYPE_CHECKING:
+    from ailb_gen.design.ports import Ports
 
 T = TypeVar("T", int, str)
+SPEED_GBPS, FIRST_HOST_PORT = 400, 16
 
 TEXT = """\
 # yaml-language-server: $schema=fabric.schema.json
 # A GPU backend fabric. 'ailb-gen schema > fabric.schema.json' gives your editor every key there is.
-name: "{name}"
-platform: "{platform}"  # or {{leaf: ..., spine: ...}}
+name: {name}
+platform: {platform}  # or {{leaf: ..., spine: ...}}
 stripes: {stripes}
 rails: {rails}  # leaves per stripe, and GPU NICs per server
 spines: {spines}
 links_per_spine: {links}
 # One color per uplink by default; fewer must divide the {uplinks} uplinks of a leaf evenly.
 colors: {colors}
-servers: {{count: {servers}, name: "{pattern}"}}  # per stripe
-uplinks: {{speed: 400g, packing: {packing}}}
+servers: {{count: {servers}, name: {pattern}}}  # per stripe
+uplinks: {{speed: 400g, packing: {up}}}
+downlinks: {{packing: {down}}}
 host_ports: {{speed: 400g, first_port: {first_port}}}
-addressing: {{pool: "{pool}"}}
+addressing: {{pool: {pool}}}
 # asn: {{leaves: 4200100001-4200199999, spines: 4200000001-4200000999}}
 # management: {{gateway: 192.0.2.254, leaves: 192.0.2.11/24, spines: 192.0.2.1/24, servers: 192.0.2.101/24}}
 # load_balancing: {{dlb: flowlet, glb: on}}
@@ -75,20 +83,37 @@ def init(
 def _answer(ask: bool, question: str, given: T | None, default: T) -> T:
     if given is not None:
         return given
-    answer: T = typer.prompt(question, default=default) if ask else default
+    try:
+        answer: T = typer.prompt(question, default=default) if ask else default
+    except typer.Abort as error:
+        raise typer.Exit(ExitCode.INTERRUPTED) from error
     return answer
 
 
+def _packing(ports: Ports, links: int, neighbours: int, room: int) -> tuple[str, int]:
+    """Return how to lay links out so that they fit into `room` ports, and the ports they take."""
+    spread = ports.layout(SPEED_GBPS, None, 0, "spread", links).needed(neighbours)
+    packed = ports.layout(SPEED_GBPS, None, 0, "packed", links).needed(neighbours)
+    return ("spread", spread) if spread <= room else ("packed", packed)
+
+
 def fabric_text(answers: dict[str, Any], colors: int | None) -> str:
-    """Return the commented fabric file for the answers; ports are packed when a port per spine is too much."""
-    uplinks = answers["spines"] * answers["links"]
-    packed = uplinks > 16
-    ports = -(-uplinks // 2) if packed else answers["spines"]
+    """Return the commented fabric file for the answers; ports are packed where one per neighbour is too much."""
+    from ailb_gen.design.ports import Ports
+    from ailb_gen.intent.platforms import shipped, shipped_names
+
+    platform = answers["platform"] if answers["platform"] in shipped_names() else "generic"
+    ports = Ports(platform, shipped(platform))
+    links, leaves = answers["links"], answers["stripes"] * answers["rails"]
+    up, taken = _packing(ports, links, answers["spines"], FIRST_HOST_PORT)
+    down, _ = _packing(ports, links, leaves, len(ports.names))
+    uplinks = answers["spines"] * links
     return TEXT.format(
-        **answers,
+        **{key: json.dumps(value) for key, value in answers.items()},
         uplinks=uplinks,
         colors=uplinks if colors is None else colors,
-        packing="packed" if packed else "spread",
-        first_port=max(16, ports),
-        pattern=f"{answers['name']}-s{{s}}-{{i:02}}",
+        up=up,
+        down=down,
+        first_port=max(FIRST_HOST_PORT, taken),
+        pattern=json.dumps(f"{answers['name']}-s{{s}}-{{i:02}}"),
     )

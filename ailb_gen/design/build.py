@@ -1,6 +1,7 @@
 """From the intent to the whole design: every number computed once, every device given its slice."""
 
 from collections import defaultdict
+from dataclasses import replace
 
 from ailb_gen.design import check, numbers
 from ailb_gen.design.addresses import AddressPlan, address_plan, ipv4_text, ipv6_text
@@ -71,6 +72,7 @@ class _Builder:
         check.check_oversubscription(
             fabric, [(s, len(row)) for s, row in zip(self.stripes, self.seats, strict=True)], problems
         )
+        check.check_environment(fabric, len(self.colors), problems)
         check_tables(fabric, max(len(s.leaves) for s in self.stripes), len(self.colors), problems)
         macs = [
             (nic.mac, f"NIC {n} of {seat.name}", problems.where(seat.levels, "nics", n, "mac"))
@@ -106,12 +108,11 @@ class _Builder:
         claims: list[check.Claim] = [(cidr.address, name, where) for name, (cidr, where) in owners if cidr]
         if fabric.management.gateway:
             claims.insert(0, (fabric.management.gateway, "the gateway", ("management", "gateway")))
-            inside = [
-                cidr for _, (cidr, _) in owners if cidr and cidr.network <= fabric.management.gateway <= cidr.last
-            ]
-            if claims[1:] and not inside:
-                reason = f"the gateway {ipv4_text(fabric.management.gateway)} is in no management address's subnet"
-                self.problems.error("conflict", ("management", "gateway"), reason)
+            for given in switches:
+                cidr, where = given.management
+                if cidr and not cidr.network <= fabric.management.gateway <= cidr.last:
+                    reason = f"the gateway {ipv4_text(fabric.management.gateway)} is not in the subnet of {cidr}"
+                    self.problems.error("conflict", where, f"{reason}, the address of {given.slot.name}")
         check.duplicates("duplicate-address", "management address", claims, self.problems, ipv4_text)
         return [str(cidr) if cidr else "" for cidr, _ in result]
 
@@ -138,7 +139,7 @@ class _Builder:
             for server in builder.stripe(stripe, row)
         ]
         address = dict(zip((seat.name for _, seat in self.seated()), managed, strict=True))
-        return tuple(_with_management(server, address[server.name]) for server in rows), builder.uses
+        return tuple(replace(server, management=address[server.name]) for server in rows), builder.uses
 
     def switches(
         self,
@@ -188,7 +189,9 @@ class _Builder:
         check.duplicates("duplicate-vlan", "VLAN", claims, self.problems, lambda claim: str(claim[1]))
         prefixes = {leaf.name: _prefixes(self.plan, leaf, self.colors) for leaf in self.leaves}
         servers, uses = self.servers(prefixes, vlans, managed)
-        check.check_ports({slot.name: slot for slot in self.slots}, rows, uses, self.problems)
+        by_name = {slot.name: slot for slot in self.slots}
+        check.check_ports(by_name, rows, uses, self.problems)
+        check.check_links(by_name, rows, self.problems)
         self.problems.stop_on_errors()
         gateway = ipv4_text(self.fabric.management.gateway) if self.fabric.management.gateway else ""
         given = {row.slot.name: as_numbers(row, gateway) for row in handed}
@@ -209,12 +212,6 @@ class _Builder:
                 (str(self.fabric.loopbacks.leaves), str(self.fabric.loopbacks.spines)) if self.fabric.loopbacks else ()
             ),
         )
-
-
-def _with_management(server: Server, address: str) -> Server:
-    return (
-        Server(server.name, server.stripe, server.number, address, server.ports, server.config) if address else server
-    )
 
 
 def build(intent: Intent) -> tuple[Design, tuple[Problem, ...]]:

@@ -8,6 +8,7 @@ from ailb_gen.design.inventory import Slot, StripeSlot
 from ailb_gen.design.ports import PortUse
 from ailb_gen.design.problems import Problems
 from ailb_gen.design.servers import HostPortUse, Seat
+from ailb_gen.design.switches import ECMP_STEPS
 from ailb_gen.design.wiring import Wire
 from ailb_gen.intent.models import Fabric
 from ailb_gen.intent.scalars import Cidr
@@ -51,10 +52,13 @@ def check_size(fabric: Fabric, problems: Problems) -> None:
     ]
     leaves = sum(count or fabric.rails for count in rails)
     links = leaves * len(fabric.spines) * fabric.links_per_spine
-    servers = sum((stripe.servers or fabric.servers).count for stripe in fabric.stripes) + len(fabric.servers.list)
+    groups = [stripe.servers or fabric.servers for stripe in fabric.stripes]
+    listed = sum(len(group.list) for group in (fabric.servers, *(s.servers for s in fabric.stripes if s.servers)))
+    servers = sum(group.count for group in groups) + listed
     for what, count, limit, key in (
         ("switches", leaves + len(fabric.spines), MAX_SWITCHES, "stripes"),
         ("leaf-spine links", links, MAX_LINKS, "spines"),
+        ("uplinks per leaf", len(fabric.spines) * fabric.links_per_spine, ECMP_STEPS[-1], "spines"),
         ("servers", servers, MAX_SERVERS, "servers"),
     ):
         if count > limit:
@@ -238,6 +242,58 @@ def check_settings(slots: Iterable[Slot], problems: Problems) -> None:
         for key, broken, reason in _rules(slot.settings):
             if broken:
                 problems.error("conflict", problems.where(slot.levels, *key), reason)
+
+
+def check_links(slots: dict[str, Slot], wires: tuple[Wire, ...], problems: Problems) -> None:
+    """Note what both ends of a link must agree on and do not: MTU, the lossless classes, global load balancing."""
+    largest = max((slot.settings.mtu.irb for slot in slots.values() if slot.role == "leaf"), default=0)
+    for wire in wires:
+        leaf, spine = slots[wire.link.leaf], slots[wire.link.spine]
+        near, far = _port_mtu(leaf, wire.leaf_use), _port_mtu(spine, wire.spine_use)
+        ends = f"{leaf.name} {wire.leaf_use.interface} and {spine.name} {wire.spine_use.interface}"
+        if near != far or near < largest + L2_OVERHEAD_BYTES:
+            paths = [_mtu_path(leaf, wire.leaf_use, problems), _mtu_path(spine, wire.spine_use, problems)]
+            small = f"port MTU {near} of {ends} is too small for the largest irb MTU {largest}"
+            reason = f"{ends} have port MTUs {near} and {far}" if near != far else small
+            problems.error("mtu-mismatch", max(paths, key=len), reason)
+        for key, what, one, other in (
+            ("roce", "RoCEv2 classes (dscp, pfc_priority, cnp_dscp, enabled)", _classes(leaf), _classes(spine)),
+            ("load_balancing", "load_balancing.glb", _glb(leaf), _glb(spine)),
+        ):
+            if one != other:
+                paths = [problems.where(slot.levels, key) for slot in (leaf, spine)]
+                reason = f"{leaf.name} and {spine.name} are linked and differ in {what}: {one} and {other}"
+                problems.error("conflict", max(paths, key=len), reason)
+
+
+def _glb(slot: Slot) -> bool:
+    return slot.settings.load_balancing.glb
+
+
+def _port_mtu(slot: Slot, use: PortUse) -> int:
+    override = slot.device.ports.get(use.interface)
+    return (override.mtu if override else None) or slot.settings.mtu.port
+
+
+def _mtu_path(slot: Slot, use: PortUse, problems: Problems) -> Path:
+    override = slot.device.ports.get(use.interface)
+    if override and override.mtu:
+        return problems.where(slot.own, "ports", use.interface, "mtu")
+    return problems.where(slot.levels, "mtu", "port")
+
+
+def _classes(slot: Slot) -> tuple[int, ...]:
+    roce = slot.settings.roce
+    return (roce.dscp, roce.pfc_priority, roce.cnp_dscp, int(roce.enabled))
+
+
+def check_environment(fabric: Fabric, colors: int, problems: Problems) -> None:
+    """Warn when the intent's own environment asks for another number of queue pairs than there are colors."""
+    given = fabric.nccl.environment.get("NCCL_IB_QPS_PER_CONNECTION", str(colors))
+    if given != str(colors):
+        path: Path = ("nccl", "environment", "NCCL_IB_QPS_PER_CONNECTION")
+        reason = f"{given} queue pairs per connection over {colors} colors do not load every uplink alike"
+        problems.warning("qps-not-colors", path, reason)
 
 
 def check_oversubscription(fabric: Fabric, stripes: Iterable[tuple[StripeSlot, int]], problems: Problems) -> None:

@@ -40,7 +40,7 @@ class Vlan:
 
 @dataclass(frozen=True, slots=True)
 class Breakout:
-    """A physical port that is split (`sub_ports` > 1) or runs below its native speed (`sub_ports` = 1)."""
+    """A physical port that is split into `sub_ports` ports of `speed`."""
 
     kind: ClassVar[str] = "breakout"
     interface: str
@@ -50,7 +50,7 @@ class Breakout:
 
 @dataclass(frozen=True, slots=True)
 class FabricPort:
-    """One end of a leaf-spine link; `speed` is empty when a breakout or the platform sets it."""
+    """One end of a leaf-spine link; `mtu` in bytes, `speed` is empty when a breakout or the platform sets it."""
 
     kind: ClassVar[str] = "fabric"
     interface: str
@@ -159,7 +159,7 @@ class BufferShares:
 
 @dataclass(frozen=True, slots=True)
 class Knobs:
-    """The settings of one switch, resolved from all levels; None is switched off."""
+    """The settings of one switch, resolved from all levels; MTUs in bytes; None is switched off."""
 
     irb_mtu: int
     port_mtu: int
@@ -197,6 +197,7 @@ class Switch:
     prefixes: tuple[Prefix, ...]
     interfaces: tuple[Breakout | FabricPort | HostPort, ...]
     fabric_ports: tuple[FabricPort, ...]
+    port_types: tuple[str, ...]
     groups: tuple[BgpGroup, ...]
     as_lists: tuple[AsList, ...]
     maximum_ecmp: int
@@ -216,7 +217,7 @@ class HostTable:
 
 @dataclass(frozen=True, slots=True)
 class HostNic:
-    """A GPU NIC; `addresses` are the SLAAC addresses (RFC 4291, appendix A), empty without a known MAC."""
+    """A GPU NIC; `mtu` in bytes; `addresses` (SLAAC: RFC 4291, appendix A) are empty without a known MAC."""
 
     index: int
     name: str

@@ -51,8 +51,8 @@ def ranges(numbers: Iterable[int]) -> tuple[str, ...]:
 
 
 def maximum_ecmp(paths: int) -> int:
-    """Return the `maximum-ecmp` that so many equal paths need; 0 when the default does."""
-    return 0 if paths <= DEFAULT_ECMP else next((step for step in ECMP_STEPS if step >= paths), ECMP_STEPS[-1])
+    """Return the `maximum-ecmp` that so many equal paths (at most 512) need; 0 when the default does."""
+    return 0 if paths <= DEFAULT_ECMP else next(step for step in ECMP_STEPS if step >= paths)
 
 
 def _fabric_port(slot: Slot, use: PortUse, peer: str, peer_interface: str, color: Color, mtu: int) -> FabricPort:
@@ -155,6 +155,7 @@ def build_switch(slot: Slot, parts: SwitchParts) -> Switch:
         prefixes=parts.prefixes,
         interfaces=tuple(sorted(rows, key=lambda row: sort_key(row.interface))),
         fabric_ports=tuple(fabric_ports),
+        port_types=tuple(sorted({row.interface[:2] for row in rows})),
         groups=groups,
         as_lists=tuple(row for row in dict.fromkeys(parts.as_lists.values()) if row.name in used_lists),
         maximum_ecmp=maximum_ecmp(paths),

@@ -71,13 +71,13 @@ def _row(header: list[str], cells: list[str]) -> dict[str, Any]:
     return row
 
 
-def read_servers(path: FilePath, name: str, at: Path, source: Source) -> list[dict[str, Any]]:
-    """Read the servers of a CSV file; records the place of every cell in `source` under `at`.
+def read_servers(text: str, name: str, at: Path, source: Source) -> list[dict[str, Any]]:
+    """Read servers from the text of the CSV file `name`; records the place of every cell in `source` under `at`.
 
-    Raises IntentError for a file that is unreadable, has no usable header or rows of the wrong length.
+    Raises IntentError for a text that has no usable header or rows of the wrong length.
     """
     csv.field_size_limit(1024 * 1024)
-    reader = csv.reader(io.StringIO(read_text(path, name), newline=""), strict=True)
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     rows: list[dict[str, Any]] = []
     problems: list[Problem] = []
     try:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 SYMBOL = re.compile(
-    r'(?P<comment>/\*.*?\*/|\#[^\n]*)|(?P<string>"(?:[^"\\\n]|\\.)*")|(?P<mark>[{};\[\]])'
+    r'(?P<comment>/\*.*?\*/|\#[^\n]*)|(?P<open>/\*)|(?P<string>"(?:[^"\\\n]|\\.)*")|(?P<mark>[{};\[\]])'
     r'|(?P<word>[^\s{};\[\]"\x00-\x1f\x7f]+)|(?P<space>\s+)|(?P<bad>.)',
     re.DOTALL,
 )
@@ -25,6 +25,8 @@ class JunosTextError(ValueError):
 def _symbols(text: str) -> Iterator[tuple[str, int]]:
     for found in SYMBOL.finditer(text):
         kind = found.lastgroup
+        if kind == "open":
+            raise JunosTextError(_line(text, found.start()), "a comment is not closed")
         if kind == "bad":
             reason = (
                 "a quoted string is not closed" if found.group() == '"' else f"a control character {found.group()!r}"

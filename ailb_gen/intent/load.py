@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path as FilePath
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import ValidationError
 
@@ -22,7 +22,9 @@ class Intent:
     source: Source
     digest: str
 
-    def problem(self, code: str, path: Path, reason: str, hint: str = "", severity: str = "error") -> Problem:
+    def problem(
+        self, code: str, path: Path, reason: str, hint: str = "", severity: Literal["error", "warning"] = "error"
+    ) -> Problem:
         """Make a problem at `path` of the document."""
         return Problem(code, self.source.locate(path), dotted(path), reason, hint, severity)
 
@@ -45,8 +47,8 @@ def _fill_csv(source: Source, folder: FilePath) -> list[str]:
             problems.append(Problem("conflict", source.locate((*path, "csv")), dotted((*path, "csv")), reason))
             continue
         try:
-            group["list"] = read_servers(folder / name, name, path, source)
             texts.append(read_text(folder / name, name))
+            group["list"] = read_servers(texts[-1], name, path, source)
         except IntentError as error:
             where = (*path, "csv")
             problems += [

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from ailb_gen.intent.scalars import Int, PortName, Positive, Speed, parse_speed, wrong
+from ailb_gen.intent.scalars import Int, Positive, Speed, parse_speed, wrong
 from ailb_gen.intent.settings import Model
 from ailb_gen.intent.source import read_yaml
 
@@ -84,10 +84,6 @@ class Profile(Model):
             twice = next(name for number, name in enumerate(names) if name in names[:number])
             raise wrong("duplicate-port", f"port {twice} is in two port groups")
         return self
-
-    def group_of(self, name: PortName) -> PortGroup | None:
-        """Return the group the physical port belongs to, if the platform has it."""
-        return next((group for group in self.port_groups if name in group.names()), None)
 
     def port_names(self) -> tuple[str, ...]:
         """All physical port names in order."""

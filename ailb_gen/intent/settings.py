@@ -126,9 +126,9 @@ class Roce(Model):
     enabled: Bool = True
     dscp: Int = Field(26, ge=0, le=63, description="DSCP of RDMA data")
     pfc_priority: Int = Field(3, ge=0, le=7)
-    queue: Int = Field(4, ge=0, le=7)
+    queue: Int = Field(4, ge=1, le=6, description="0 is best effort, 7 network control")
     cnp_dscp: Int = Field(48, ge=0, le=63, description="DSCP of congestion notification packets")
-    cnp_queue: Int = Field(3, ge=0, le=7)
+    cnp_queue: Int = Field(3, ge=1, le=6)
     cnp_percent: Int = Field(5, ge=1, le=100)
     pfc_watchdog: Bool = True
     ecn: Ecn = Ecn()

@@ -29,7 +29,10 @@ HOST_FILES = (
     ("host/ailb-net.service.j2", "etc/systemd/system/ailb-net.service", PLAIN),
     ("host/nccl.env.j2", "etc/ailb/nccl.env", PLAIN),
 )
-QOS_FILE = ("host/ailb-qos.sh.j2", "usr/local/sbin/ailb-qos", EXECUTABLE)
+QOS_FILES = (
+    ("host/ailb-qos.sh.j2", "usr/local/sbin/ailb-qos", EXECUTABLE),
+    ("host/ailb-qos.service.j2", "etc/systemd/system/ailb-qos.service", PLAIN),
+)
 NETWORKD_TEMPLATE = "host/networkd.conf.j2"
 
 
@@ -82,7 +85,7 @@ class Renderer:
 
     def _host_files(self, config: HostConfig, name: str) -> Iterator[tuple[str, Artifact]]:
         values = {"design": self.design, "config": config, "qos": config.qos}
-        files = (*HOST_FILES, QOS_FILE) if config.qos else HOST_FILES
+        files = (*HOST_FILES, *QOS_FILES) if config.qos else HOST_FILES
         for template, path, mode in files:
             yield path, Artifact(self.templates.render(template, name, values).encode(), mode)
         drop_in = Artifact(self.templates.render(NETWORKD_TEMPLATE, name, values).encode())

@@ -10,17 +10,18 @@ from ailb_gen.errors import OutputError
 from ailb_gen.render.artifacts import Artifact, RenderOptions, Tree, render
 from ailb_gen.render.compare import Changes, compare
 from ailb_gen.render.fabric_files import MANIFEST, add_fabric_files, manifest
-from ailb_gen.render.manifest import read_manifest
-from ailb_gen.render.writer import check_target, recover
+from ailb_gen.render.manifest import manifest_bytes, read_manifest
+from ailb_gen.render.writer import check_target, recover, write
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A rendered tree and how it differs from what stands in `target`."""
+    """A rendered tree and how it differs from what stands in `target`; `seen` is the manifest it was compared with."""
 
     target: Path
     tree: Tree
     changes: Changes
+    seen: bytes | None
 
 
 def _owner(path: str) -> str:
@@ -45,8 +46,9 @@ def plan(
     """
     target = check_target(out)
     recover(target)
+    seen = manifest_bytes(target) if target.is_dir() else None
     before = read_manifest(target)
-    if before is None and target.exists() and any(target.iterdir()):
+    if before is None and _holds_something(target):
         reason = "the directory is not empty and was not written by ailb-gen (it has no manifest.json)"
         raise OutputError(f"{out}: {reason}; choose an empty one")
     old_files, old_digest = before or ({}, None)
@@ -61,4 +63,16 @@ def plan(
         digest = old_digest
     tree[MANIFEST] = Artifact(manifest(tree, design, kept, digest))
     stale = set(old_files) - set(tree) - set(kept)
-    return Plan(target, tree, compare(target, tree, stale))
+    return Plan(target, tree, compare(target, tree, stale), seen)
+
+
+def write_plan(planned: Plan) -> None:
+    """Write what a plan found to differ. Raises OutputError."""
+    write(planned.target, planned.tree, planned.changes, planned.seen)
+
+
+def _holds_something(folder: Path) -> bool:
+    try:
+        return folder.exists() and any(folder.iterdir())
+    except OSError as error:
+        raise OutputError(f"{folder}: cannot read the directory: {error.strerror}") from error

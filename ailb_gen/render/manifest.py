@@ -7,17 +7,24 @@ from ailb_gen.errors import OutputError
 from ailb_gen.render.fabric_files import MANIFEST
 
 
+def manifest_bytes(out: Path) -> bytes | None:
+    """Return the manifest of a tree as it stands on disk, or None. Raises OSError."""
+    path = out / MANIFEST
+    return path.read_bytes() if path.is_file() else None
+
+
 def read_manifest(out: Path) -> tuple[dict[str, str], str | None] | None:
     """Return (path -> sha256, input sha256) of an existing tree, or None when there is no manifest.
 
     Raises OutputError when the manifest is not one of this program's.
     """
     path = out / MANIFEST
-    if not path.is_file():
-        return None
     hint = "restore it from version control, or choose an empty directory"
     try:
-        body = json.loads(path.read_text(encoding="utf-8"))
+        data = manifest_bytes(out)
+        if data is None:
+            return None
+        body = json.loads(data)
         files = dict(body["files"])
         digest = body["input_sha256"]
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:

@@ -16,6 +16,7 @@ from pathlib import Path
 from ailb_gen.errors import OutputError
 from ailb_gen.render.artifacts import LINK, Tree
 from ailb_gen.render.compare import Changes
+from ailb_gen.render.manifest import manifest_bytes
 
 AT_FDCWD = -100
 RENAME_EXCHANGE = 2
@@ -49,7 +50,9 @@ def _sync(folder: Path) -> None:
     """Bring everything written below `folder` to disk before the swap makes it visible."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
-        _libc().syncfs(descriptor)
+        if _libc().syncfs(descriptor) != 0:
+            number = ctypes.get_errno()
+            raise OSError(number, os.strerror(number), str(folder))
     finally:
         os.close(descriptor)
 
@@ -76,18 +79,28 @@ def _keep(source: str, target: str) -> None:
         shutil.copy2(source, target, follow_symlinks=False)
 
 
-def _carry_over(old: Path, stage: Path, dropped: set[str]) -> None:
-    """Link everything of the old tree that is neither rewritten nor deleted into the stage."""
+def _refuse(error: OSError) -> None:
+    raise error
+
+
+def _carry_over(old: Path, stage: Path, dropped: set[str]) -> list[tuple[str, Path]]:
+    """Link everything of the old tree that is neither rewritten nor deleted into the stage.
+
+    Returns all folders, old and new, for their modes to follow when nothing is written there any more.
+    """
     root = str(old)
-    for folder, folders, files in os.walk(root):
+    seen = []
+    for folder, folders, files in os.walk(root, onerror=_refuse):
         relative = os.path.relpath(folder, root)
         prefix = "" if relative == "." else f"{relative}/"
         links = [name for name in folders if os.path.islink(f"{folder}/{name}")]
         kept = [name for name in (*files, *links) if f"{prefix}{name}" not in dropped]
         if kept or not (files or folders):
             os.makedirs(stage / relative, exist_ok=True)
+        seen.append((folder, stage / relative))
         for name in kept:
             _keep(f"{folder}/{name}", f"{stage}/{prefix}{name}")
+    return seen
 
 
 def _make_folder(folder: str, made: set[str]) -> None:
@@ -118,13 +131,21 @@ def _write_files(stage: Path, tree: Tree, paths: list[str]) -> None:
 
 
 @contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """Hold a lock on the parent folder, so that two runs do not swap the same tree at once."""
-    descriptor = os.open(folder, os.O_RDONLY)
+def _locked(target: Path) -> Iterator[None]:
+    """Hold the lock of an output directory: a file beside it, which goes when the lock does."""
+    path = target.parent / f".{target.name}.ailb-lock"
+    while True:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        fcntl.lockf(descriptor, fcntl.LOCK_EX)
+        # Whoever held the lock before has removed the file: then this lock is on a file that nobody sees.
+        with suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(descriptor), path.stat()):
+                break
+        os.close(descriptor)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield
     finally:
+        path.unlink()
         os.close(descriptor)
 
 
@@ -146,55 +167,77 @@ def _recover(target: Path) -> None:
             shutil.rmtree(leftover)
 
 
-def _swap(stage: Path, target: Path) -> None:
+def _swap(stage: Path, target: Path) -> Path | None:
+    """Put the stage in the place of the target; returns where the old tree is now."""
     if not target.exists():
         stage.rename(target)
-        return
+        return None
     if _exchange(stage, target):
-        shutil.rmtree(stage)
-        return
+        return stage
     # Without an atomic exchange there is a moment without a tree; `_recover` ends it after a crash.
     old = _old_name(target)
     target.rename(old)
     stage.rename(target)
-    shutil.rmtree(old)
+    return old
 
 
 def recover(target: Path) -> None:
     """Bring back or finish what a killed run left. Raises OutputError."""
-    if not target.parent.is_dir():
+    if not (_old_name(target).exists() or _stage_name(target).exists()):
         return
     try:
-        with _locked(target.parent):
+        with _locked(target):
             _recover(target)
     except OSError as error:
-        raise OutputError(f"{target}: cannot clean up after an earlier run: {error}") from error
+        leftovers = f"{_stage_name(target).name} or {_old_name(target).name}"
+        reason = f"cannot clean up after an earlier run: {error.strerror}; look into {leftovers} and remove it"
+        raise OutputError(f"{target}: {reason}") from error
 
 
-def write(target: Path, tree: Tree, changes: Changes) -> None:
+def _build(stage: Path, target: Path, tree: Tree, changes: Changes) -> None:
+    stage.mkdir()
+    folders = []
+    if target.exists():
+        folders = _carry_over(target, stage, {*changes.changed, *changes.deleted, *changes.new})
+    _write_files(stage, tree, [*changes.new, *changes.changed])
+    for old, new in reversed(folders):
+        if new.is_dir():
+            shutil.copymode(old, new)
+    _sync(stage)
+
+
+def write(target: Path, tree: Tree, changes: Changes, seen: bytes | None) -> None:
     """Make the directory `target` hold `tree`, together with whatever else was in it.
 
-    Raises OutputError, with the old tree untouched, when the disk is full, read-only, and so on.
+    `seen` is the manifest that `changes` were computed against. Raises OutputError, with the old tree untouched, when
+    the disk is full or read-only, or another run has written since.
     """
     if not changes:
         return
     stage = _stage_name(target)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        with _locked(target.parent):
+        with _locked(target):
+            _recover(target)
+            if manifest_bytes(target) != seen:
+                raise OutputError(f"{target}: another run has written this tree in the meantime; run the command again")
             try:
-                _recover(target)
-                stage.mkdir()
-                if target.exists():
-                    shutil.copymode(target, stage)
-                    _carry_over(target, stage, {*changes.changed, *changes.deleted, *changes.new})
-                _write_files(stage, tree, [*changes.new, *changes.changed])
-                _sync(stage)
-                _swap(stage, target)
-            finally:
-                if stage.exists():
-                    shutil.rmtree(stage, ignore_errors=True)
+                _build(stage, target, tree, changes)
+                old = _swap(stage, target)
+            except BaseException:
+                shutil.rmtree(stage, ignore_errors=True)
+                raise
+            _remove_old(old, target)
     except OSError as error:
         where = error.filename or target
         reason = f"{error.strerror or error}; the old tree is as it was"
         raise OutputError(f"{where}: cannot write the output: {reason}") from error
+
+
+def _remove_old(old: Path | None, target: Path) -> None:
+    try:
+        if old is not None:
+            shutil.rmtree(old)
+    except OSError as error:
+        reason = f"the new tree is in place, but the old one cannot be removed: {error.strerror}"
+        raise OutputError(f"{target}: {reason}; look into {old} and remove it") from error

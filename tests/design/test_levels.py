@@ -1,6 +1,6 @@
 """Precedence: fabric, stripe, the device's own entry, overrides, port; and what adds up instead."""
 
-from ailb_gen.design.model import Switch
+from ailb_gen.design.model import HostPort, Switch
 from ailb_gen.intent.settings import Bfd, LoadBalancing, Settings, merged
 from tests.conftest import design_of
 
@@ -22,7 +22,7 @@ overrides:
   stripes:
     2: {mtu: {host: 4200}, extra_config: "stripe-override;"}
   leaves:
-    stripe2-leaf1: {bfd: {multiplier: 5}, mtu: {port: 9300}, extra_config: "device;", ports: {et-0/0/0: {mtu: 9400}}}
+    stripe2-leaf1: {bfd: {multiplier: 5}, mtu: {irb: 9100}, extra_config: "device;", ports: {et-0/0/16: {mtu: 9400}}}
   spines:
     top: {bfd: {interval_ms: 700}, extra_config: "override;"}
   servers:
@@ -44,7 +44,10 @@ def test_the_more_specific_level_wins_key_by_key() -> None:
     assert bfd(switches["spine1"]) == (100, 4)
     assert bfd(switches["top"]) == (700, 9)
     assert switches["top"].asn == 65010
-    assert [p.mtu for p in switches["stripe2-leaf1"].fabric_ports] == [9400, 9300]
+    leaf = switches["stripe2-leaf1"]
+    assert (leaf.knobs.irb_mtu, switches["stripe2-leaf2"].knobs.irb_mtu) == (9100, 9170)
+    assert [p.mtu for p in leaf.interfaces if isinstance(p, HostPort)] == [9400]
+    assert [p.mtu for p in leaf.fabric_ports] == [9216, 9216]
     assert [server.config.nics[0].mtu for server in design.servers] == [9000, 1500]
 
 

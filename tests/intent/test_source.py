@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from ailb_gen.design.build import build
 from ailb_gen.errors import IntentError, Place
 from ailb_gen.intent import source as module
-from ailb_gen.intent.csvfile import read_servers
+from ailb_gen.intent.csvfile import read_servers, read_text
 from ailb_gen.intent.load import load, parse
 from ailb_gen.intent.source import Source, dotted, read_yaml
 from tests.conftest import SMALL, intent_of
@@ -144,7 +144,7 @@ def test_no_value_of_any_key_crashes(key: str, value: object) -> None:
 def test_csv_cells_know_their_place(tmp_path: Path) -> None:
     (tmp_path / "s.csv").write_text("\ufeffName , stripe,MAC1\n\nh1,2,a0:88:c2:3b:50:66\n", encoding="utf-8")
     source = Source("fabric.yaml", {})
-    rows = read_servers(tmp_path / "s.csv", "s.csv", ("servers",), source)
+    rows = read_servers(read_text(tmp_path / "s.csv", "s.csv"), "s.csv", ("servers",), source)
     assert rows == [{"name": "h1", "stripe": 2, "nics": [{}, {"mac": "a0:88:c2:3b:50:66"}]}]
     assert source.places["servers", 0, "nics", 1, "mac"] == Place("s.csv", 3, 3)
 
@@ -160,7 +160,7 @@ def test_csv_cells_know_their_place(tmp_path: Path) -> None:
 def test_unreadable_csv(tmp_path: Path, data: bytes, message: str) -> None:
     (tmp_path / "s.csv").write_bytes(data)
     with pytest.raises(IntentError, match=message):
-        read_servers(tmp_path / "s.csv", "s.csv", ("servers",), Source("f", {}))
+        read_servers(read_text(tmp_path / "s.csv", "s.csv"), "s.csv", ("servers",), Source("f", {}))
 
 
 def test_the_digest_covers_what_is_referred_to(tmp_path: Path) -> None:

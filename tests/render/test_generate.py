@@ -4,8 +4,7 @@ import json
 from pathlib import Path
 
 from ailb_gen.render.artifacts import RenderOptions
-from ailb_gen.render.generate import plan
-from ailb_gen.render.writer import write
+from ailb_gen.render.generate import plan, write_plan
 from tests.conftest import SMALL, design_of
 
 CHANGED = SMALL + "bfd: {multiplier: 5}\nmtu: {host: 4200}\nroce: {enabled: off}\n"
@@ -13,7 +12,7 @@ CHANGED = SMALL + "bfd: {multiplier: 5}\nmtu: {host: 4200}\nroce: {enabled: off}
 
 def run(text: str, out: Path, selected: set[str] | None = None) -> tuple[str, ...]:
     planned = plan(design_of(text), out, RenderOptions(), selected)
-    write(planned.target, planned.tree, planned.changes)
+    write_plan(planned)
     return (*planned.changes.new, *planned.changes.changed, *planned.changes.deleted)
 
 
@@ -50,5 +49,5 @@ def test_changing_the_format_replaces_the_switch_files(tmp_path: Path) -> None:
     out = tmp_path / "out"
     run(SMALL, out)
     planned = plan(design_of(SMALL), out, RenderOptions("set"))
-    write(planned.target, planned.tree, planned.changes)
+    write_plan(planned)
     assert {path.suffix for path in (out / "switches").iterdir()} == {".set"}

@@ -9,8 +9,7 @@ import pytest
 
 from ailb_gen.design.model import Design, HostConfig
 from ailb_gen.render.artifacts import RenderOptions
-from ailb_gen.render.generate import plan
-from ailb_gen.render.writer import write
+from ailb_gen.render.generate import plan, write_plan
 from tests.conftest import example, need_root, need_tool
 
 # The kernel keeps what a dead rule or route leaves; nothing of the fabric may be among it.
@@ -22,7 +21,7 @@ def trees(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("trees")
     for name in ("jvd", "jvd-8-uplinks", "lab", "brownfield"):
         planned = plan(example(name), root / name, RenderOptions())
-        write(planned.target, planned.tree, planned.changes)
+        write_plan(planned)
     return root
 
 
@@ -164,11 +163,39 @@ def test_the_script_repairs_what_somebody_changed(trees: Path, namespace: Namesp
     assert namespace.state() == applied
 
 
-def test_the_script_names_a_missing_nic(trees: Path, namespace: Namespace) -> None:
+def test_a_missing_nic_and_a_down_nic_do_not_keep_the_others_from_their_tables(
+    trees: Path, namespace: Namespace
+) -> None:
+    script = trees / "jvd/servers/h100-03/usr/local/sbin/ailb-net"
     run(namespace.ip, "-n", namespace.name, "link", "del", "gpu0_eth")
-    failed = namespace.script(trees / "jvd/servers/h100-03/usr/local/sbin/ailb-net", "apply", check=False)
+    run(namespace.ip, "-n", namespace.name, "link", "set", "gpu1_eth", "down")
+    failed = namespace.script(script, "apply", check=False)
     assert failed.returncode == 1
-    assert failed.stderr == "ailb-net: there is no interface gpu0_eth; nothing was set for it or for what follows\n"
+    told = [line for line in failed.stderr.splitlines() if line.startswith("ailb-net: ")]
+    assert told[0] == "ailb-net: gpu0_eth: there is no such interface; table 10000 (gpu0_subnet1) is not set"
+    assert told[4] == "ailb-net: gpu1_eth: cannot set table 10004 (gpu1_subnet1); is the link up?"
+    assert len(told) == 8
+    tables = run(namespace.ip, "-n", namespace.name, "-6", "-N", "route", "show", "table", "all")
+    for number in range(10008, 10032):
+        assert tables.count(f" table {number} ") == 2
+
+
+def test_verify_takes_what_networkd_has_set(trees: Path, namespace: Namespace) -> None:
+    """networkd marks its rules and routes with `proto static`; the rest of the line is the same."""
+    ip = (namespace.ip, "-n", namespace.name, "-6")
+    for nic in namespace.config.nics:
+        for table in nic.tables:
+            prefix, number = table.prefix.text, str(table.id)
+            rule = ("from", prefix, "lookup", number, "priority", str(table.priority))
+            run(*ip, "rule", "add", *rule, "protocol", "static")
+            run(*ip, "route", "add", prefix, "dev", nic.name, "table", number, "proto", "static")
+            via = ("via", table.prefix.gateway, "dev", nic.name)
+            run(*ip, "route", "add", "default", *via, "table", number, "proto", "static", "onlink")
+    script = trees / "jvd/servers/h100-03/usr/local/sbin/ailb-net"
+    before = namespace.state()
+    namespace.script(script, "verify")
+    namespace.script(script, "apply")
+    assert namespace.state() == before
 
 
 @pytest.mark.parametrize("script", ["ailb-net", "ailb-qos"])
@@ -202,6 +229,12 @@ def test_qos_script_calls_the_vendors_tools(trees: Path, tmp_path: Path, jvd: De
     script = tmp_path / "ailb-qos"
     script.write_text(text.replace("/sys/class/", f"{tmp_path}/sys/"), encoding="utf-8")
     env = {"PATH": f"{tools}:{os.environ['PATH']}"}
+    (tmp_path / "sys/net/gpu3_eth/ecn").rename(tmp_path / "hidden")
+    part = subprocess.run(["sh", str(script)], capture_output=True, text=True, check=False, env=env)
+    assert part.returncode == 1
+    assert "ailb-qos: gpu3_eth (mlx5_5): not set completely" in part.stderr
+    assert (tmp_path / "sys/net/gpu7_eth/ecn/roce_np/cnp_dscp").read_text(encoding="utf-8") == "48\n"
+    (tmp_path / "hidden").rename(tmp_path / "sys/net/gpu3_eth/ecn")
     done = subprocess.run(["sh", str(script)], capture_output=True, text=True, check=True, env=env)
     lines = done.stdout.splitlines()
     assert len(lines) == 3 * len(nics)

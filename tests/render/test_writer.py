@@ -2,10 +2,8 @@
 
 import os
 import shutil
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -15,14 +13,14 @@ from ailb_gen.errors import OutputError
 from ailb_gen.render import writer
 from ailb_gen.render.artifacts import RenderOptions
 from ailb_gen.render.compare import Changes, diff
-from ailb_gen.render.generate import Plan, plan
+from ailb_gen.render.generate import Plan, plan, write_plan
 from tests.conftest import ROOT, SMALL, design_of
 from tests.render.test_golden import snapshot
 
 
 def generate(design: Design, out: Path, options: RenderOptions | None = None) -> Changes:
     planned = plan(design, out, options or RenderOptions())
-    writer.write(planned.target, planned.tree, planned.changes)
+    write_plan(planned)
     return planned.changes
 
 
@@ -188,6 +186,119 @@ def test_what_is_no_directory_name_is_told(tmp_path: Path) -> None:
             writer.check_target(path)
 
 
+def test_of_two_runs_at_once_the_second_is_told(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    generate(small(), out)
+    one = plan(small("bfd: {multiplier: 4}\n"), out, RenderOptions())
+    two = plan(small("bfd: {multiplier: 5}\n"), out, RenderOptions())
+    write_plan(one)
+    after = snapshot(out)
+    with pytest.raises(OutputError, match="another run has written this tree in the meantime"):
+        write_plan(two)
+    assert snapshot(out) == after
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out"]
+
+
+def test_the_lock_waits_for_its_holder(tmp_path: Path) -> None:
+    """A lock file that its holder removes must not let two others in."""
+    code = (
+        "import sys, fcntl; sys.path.insert(0, {root!r})\n"
+        "from pathlib import Path\nfrom ailb_gen.render.writer import _locked\n"
+        "log = Path({log!r}).open('a')\n"
+        "for n in range(200):\n"
+        "    with _locked(Path({out!r})):\n"
+        "        log.write('in\\n'); log.flush(); log.write('out\\n'); log.flush()\n"
+    ).format(root=str(ROOT), log=str(tmp_path / "log"), out=str(tmp_path / "out"))
+    workers = [subprocess.Popen([sys.executable, "-c", code]) for _ in range(3)]
+    assert [worker.wait() for worker in workers] == [0, 0, 0]
+    lines = (tmp_path / "log").read_text(encoding="utf-8").split()
+    assert lines == ["in", "out"] * 600
+    assert not (tmp_path / ".out.ailb-lock").exists()
+
+
+def test_what_cannot_be_read_is_not_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder of the user's that this user may not list; root may list everything, so listing fails on purpose."""
+    out = tmp_path / "out"
+    generate(small(), out)
+    (out / "private").mkdir()
+    (out / "private" / "notes").write_text("mine", encoding="utf-8")
+    before = snapshot(out)
+    real = os.scandir
+
+    def scandir(path: str) -> object:
+        if str(path).endswith("/private"):
+            raise PermissionError(13, "Permission denied", str(path))
+        return real(path)
+
+    planned = plan(small("bfd: {multiplier: 4}\n"), out, RenderOptions())
+    monkeypatch.setattr(os, "scandir", scandir)
+    with pytest.raises(
+        OutputError, match=r"private: cannot write the output: Permission denied; the old tree is as it was"
+    ):
+        write_plan(planned)
+    monkeypatch.undo()
+    assert snapshot(out) == before
+
+
+def test_an_old_tree_that_cannot_be_removed_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    out = tmp_path / "out"
+    generate(small(), out)
+    planned = plan(small("bfd: {multiplier: 4}\n"), out, RenderOptions())
+
+    def refuse(path: Path, ignore_errors: bool = False) -> None:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(shutil, "rmtree", refuse)
+    with pytest.raises(OutputError, match="the new tree is in place, but the old one cannot be removed"):
+        write_plan(planned)
+    with pytest.raises(OutputError, match=r"cannot clean up after an earlier run: Permission denied; look into"):
+        plan(small(), out, RenderOptions())
+    monkeypatch.undo()
+    assert "multiplier 4" in (out / "switches/spine1.conf").read_text(encoding="utf-8")
+    assert not generate(small("bfd: {multiplier: 4}\n"), out)
+
+
+def test_folders_keep_their_modes(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    generate(small(), out)
+    for folder, mode in ((out, 0o750), (out / "switches", 0o700), (out / "own", 0o500)):
+        folder.mkdir(exist_ok=True)
+        folder.chmod(mode)
+    generate(small("bfd: {multiplier: 4}\n"), out)
+    assert [path.stat().st_mode & 0o777 for path in (out, out / "switches", out / "own")] == [0o750, 0o700, 0o500]
+
+
+@pytest.mark.parametrize("call", ["mkdir", "link", "open", "write", "rename", "symlink"])
+@pytest.mark.parametrize("nth", [1, 2, 5])
+def test_a_crash_at_any_call_leaves_the_old_or_the_new_tree(tmp_path: Path, call: str, nth: int) -> None:
+    """The process ends without any cleanup at the n-th such call of a write."""
+    out = tmp_path / "out"
+    generate(small(), out)
+    old = snapshot(out)
+    new_text = SMALL + "bfd: {multiplier: 4}\noverrides: {servers: {server-001: {mtu: 4200}}}\n"
+    generate(design_of(new_text), tmp_path / "new")
+    code = (
+        f"import os, sys; sys.path.insert(0, {str(ROOT)!r})\n"
+        "from pathlib import Path\nfrom tests.conftest import design_of\n"
+        "from ailb_gen.render.artifacts import RenderOptions\n"
+        "from ailb_gen.render.generate import plan, write_plan\n"
+        f"planned = plan(design_of({new_text!r}), Path({str(out)!r}), RenderOptions())\n"
+        f"real, left = os.{call}, [{nth}]\n"
+        "def last(*a, **k):\n"
+        "    left[0] -= 1\n"
+        "    if not left[0]: os._exit(9)\n"
+        "    return real(*a, **k)\n"
+        f"os.{call} = last\n"
+        "write_plan(planned)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=False)
+    assert done.returncode in (0, 9)
+    assert snapshot(out) in (old, snapshot(tmp_path / "new"))
+    generate(design_of(new_text), out)
+    assert snapshot(out) == snapshot(tmp_path / "new")
+    assert {path.name for path in tmp_path.iterdir()} == {"out", "new"}
+
+
 def test_a_full_disk_leaves_the_old_tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     out = tmp_path / "out"
     generate(small(), out)
@@ -203,7 +314,7 @@ def test_a_full_disk_leaves_the_old_tree(tmp_path: Path, monkeypatch: pytest.Mon
     planned = plan(small("bfd: {multiplier: 5}\n"), out, RenderOptions())
     monkeypatch.setattr(os, "write", full)
     with pytest.raises(OutputError, match="No space left on device; the old tree is as it was"):
-        writer.write(planned.target, planned.tree, planned.changes)
+        write_plan(planned)
     assert snapshot(out) == before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out"]
 
@@ -239,40 +350,6 @@ def test_a_run_killed_between_the_two_renames_is_recovered(tmp_path: Path) -> No
 def test_a_mistaken_exchange_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         writer._exchange(tmp_path / "nothing", tmp_path / "nowhere")
-
-
-KILLED = """
-import sys
-from pathlib import Path
-sys.path.insert(0, {root!r})
-from tests.conftest import design_of
-from ailb_gen.render.artifacts import RenderOptions
-from ailb_gen.render.generate import plan
-from ailb_gen.render.writer import write
-print("ready", flush=True)
-n = 0
-while True:
-    n += 1
-    now = plan(design_of({text!r} + f"bfd: {{{{multiplier: {{3 + n % 2}}}}}}\\n"), Path({out!r}), RenderOptions())
-    write(now.target, now.tree, now.changes)
-"""
-
-
-@pytest.mark.parametrize("moment", range(6))
-def test_sigkill_leaves_the_old_or_the_new_tree(tmp_path: Path, moment: int) -> None:
-    out = tmp_path / "out"
-    trees = []
-    for multiplier in (3, 4):
-        generate(small(f"bfd: {{multiplier: {multiplier}}}\n"), tmp_path / f"tree{multiplier}")
-        trees.append(snapshot(tmp_path / f"tree{multiplier}"))
-    generate(small("bfd: {multiplier: 3}\n"), out)
-    code = KILLED.format(root=str(ROOT), text=SMALL, out=str(out))
-    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n"
-        time.sleep(0.02 + 0.017 * moment)
-        process.send_signal(signal.SIGKILL)
-    assert snapshot(out) in trees
 
 
 def test_diff_shows_new_changed_and_deleted(tmp_path: Path) -> None:
