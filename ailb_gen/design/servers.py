@@ -16,7 +16,7 @@ from ailb_gen.intent.models import Server as ServerIntent
 from ailb_gen.intent.settings import merged
 from ailb_gen.intent.source import Path
 
-# Linux keeps at most 16 addresses per interface, the link-local one included (FACTS: net.ipv6.conf.*.max_addresses).
+# Linux keeps at most 16 addresses per interface, the link-local one included (ip-sysctl: max_addresses).
 LINUX_MAX_ADDRESSES = 16
 LAST_RULE_PRIORITY = 32765
 HOST_PORTS: Path = ("host_ports",)
