@@ -181,11 +181,10 @@ class Management:
 
 @dataclass(frozen=True, slots=True)
 class Switch:
-    """A leaf or a spine. `vlan` and `prefixes` are empty on spines; `index` counts from 0 within the role."""
+    """A leaf or a spine. `vlan` and `prefixes` are empty on spines; `number` counts from 1 in the stripe."""
 
     name: str
     role: Role
-    index: int
     stripe: int
     number: int
     platform: str
@@ -263,7 +262,6 @@ class Server:
 
     name: str
     stripe: int
-    number: int
     management: str
     ports: tuple[str, ...]
     config: HostConfig

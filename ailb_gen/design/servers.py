@@ -248,5 +248,5 @@ class ServerBuilder:
                     continue
                 ports.append(use.interface)
                 self.uses.append(HostPortUse(leaf.name, use, seat.name, nic.name, path))
-            result.append(Server(seat.name, stripe.number, seat.position + 1, "", tuple(ports), config))
+            result.append(Server(seat.name, stripe.number, "", tuple(ports), config))
         return result

@@ -143,7 +143,6 @@ def build_switch(slot: Slot, parts: SwitchParts) -> Switch:
     return Switch(
         name=slot.name,
         role=slot.role,
-        index=slot.index,
         stripe=slot.stripe,
         number=slot.number,
         platform=slot.ports.name,
