@@ -3,6 +3,7 @@
 import os
 import sys
 import traceback
+from contextlib import suppress
 from typing import Annotated
 
 import typer
@@ -47,9 +48,16 @@ def report(error: AilbError) -> None:
     """Print what went wrong to standard error: every problem on a line, and how many there are."""
     if isinstance(error, IntentError):
         errors = sum(problem.severity == "error" for problem in error.problems)
-        typer.echo(f"{error}\n{errors} error{'s' if errors != 1 else ''}; nothing was written", err=True)
+        _say(f"{error}\n{errors} error{'s' if errors != 1 else ''}; nothing was written")
     else:
-        typer.echo(f"ailb-gen: {error}", err=True)
+        _say(f"ailb-gen: {error}")
+
+
+def _say(text: str) -> None:
+    """Print to standard error; when that cannot be written either, the exit code still tells."""
+    with suppress(OSError):
+        sys.stderr.write(f"{text}\n")
+        sys.stderr.flush()
 
 
 def main() -> None:
@@ -69,7 +77,7 @@ def main() -> None:
         code = _unwritable(error)
     except Exception:  # noqa: BLE001 - the last resort: a gate must be able to tell a crash from a finding
         traceback.print_exc()
-        sys.stderr.write("ailb-gen: this is a bug; please report the lines above\n")
+        _say("ailb-gen: this is a bug; please report the lines above")
         code = ExitCode.BUG
     try:
         sys.stdout.flush()
@@ -80,6 +88,6 @@ def main() -> None:
 
 def _unwritable(error: OSError) -> ExitCode:
     """Tell of a full disk or a closed terminal, and keep the interpreter from trying to flush again."""
-    sys.stderr.write(f"ailb-gen: {error.filename or 'standard output'}: {error.strerror}\n")
+    _say(f"ailb-gen: {error.filename or 'standard output'}: {error.strerror}")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     return ExitCode.ENVIRONMENT

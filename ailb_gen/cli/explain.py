@@ -52,7 +52,7 @@ def _tables(design: Design, name: str) -> list[Table]:
     known = list(device_roles(design))
     some = ", ".join([*known[:3], "...", known[-1]] if len(known) > 4 else known)
     hint = did_you_mean(name, known) or f"it has {len(known)}: {some}"
-    raise UsageError(f"{name}: the fabric has no such device; {hint}")
+    raise UsageError(f"{name!r}: the fabric has no such device; {hint}")
 
 
 def _about(switch: Switch) -> Table:
@@ -103,7 +103,7 @@ def _leaf(design: Design, leaf: Switch) -> list[Table]:
     hosts: list[tuple[object, ...]] = [
         (port.interface, port.server, port.nic, port.mtu) for port in leaf.interfaces if isinstance(port, HostPort)
     ]
-    columns = ("IRB", "VLAN", "SUBNET", "PREFIX", "IRB IP ADDRESS", "COLOR", "BACKUP-COLOR", "GPU INTERFACE")
+    columns = ("IRB", "VLAN", "SUBNET", "PREFIX", "IRB IP ADDRESS", "COLOR", "BACKUP", "GPU NIC")
     return [
         _about(leaf),
         ("IRB, prefixes and fabric-advertise", columns, prefixes),

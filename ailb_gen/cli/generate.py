@@ -129,7 +129,8 @@ def _list_differences(plan: Plan, output: Path) -> None:
     rows = list(_differences(plan))
     for row in rows:
         typer.echo(row)
-    state = f"{len(rows)} files differ; run without --check to write them" if rows else "up to date"
+    count = "1 file differs" if len(rows) == 1 else f"{len(rows)} files differ"
+    state = f"{count}; run without --check to write" if rows else "up to date"
     typer.echo(f"{output}: {state}", err=True)
 
 

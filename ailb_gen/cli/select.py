@@ -49,6 +49,6 @@ def select(design: Design, limits: list[str]) -> set[str] | None:
             from ailb_gen.intent.messages import did_you_mean
 
             hint = did_you_mean(pattern, [*roles, *ROLES]) or f"names, globs, or {', '.join(ROLES)}"
-            raise UsageError(f"--limit {pattern}: no device is called that; {hint}")
+            raise UsageError(f"--limit {pattern!r}: no device is called that; {hint}")
         chosen |= found
     return chosen

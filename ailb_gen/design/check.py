@@ -12,7 +12,7 @@ from ailb_gen.design.switches import ECMP_STEPS
 from ailb_gen.design.wiring import Wire
 from ailb_gen.intent.models import Fabric
 from ailb_gen.intent.scalars import Cidr
-from ailb_gen.intent.settings import Settings
+from ailb_gen.intent.settings import Settings, SwitchMtu
 from ailb_gen.intent.source import Path
 
 # Ethernet header with two VLAN tags: what Junos counts into a port's MTU and an IPv6 MTU does not have.
@@ -172,28 +172,30 @@ def _check_device_ports(name: str, uses: list[tuple[PortUse, str, Path]], proble
             problems.error("breakout-conflict", path, reason)
 
 
+def _fits(mtu: SwitchMtu) -> bool:
+    return mtu.irb + L2_OVERHEAD_BYTES <= mtu.port
+
+
 def check_mtus(slots: Iterable[Slot], seats: Iterable[tuple[StripeSlot, Seat]], problems: Problems) -> None:
     """Note MTUs that cannot carry each other: NIC > IRB > port."""
     for slot in slots:
         mtu = slot.settings.mtu
-        if mtu.irb + L2_OVERHEAD_BYTES > mtu.port:
+        if not _fits(mtu):
             reason = f"irb MTU {mtu.irb} and {L2_OVERHEAD_BYTES} bytes of Ethernet do not fit into port MTU {mtu.port}"
             problems.error("mtu-mismatch", problems.where(slot.levels, "mtu"), reason)
         for interface, port in slot.device.ports.items():
             if port.mtu is not None and port.mtu < mtu.irb + L2_OVERHEAD_BYTES:
                 path = problems.where(slot.own, "ports", interface, "mtu")
                 problems.error("mtu-mismatch", path, f"port MTU {port.mtu} is too small for irb MTU {mtu.irb}")
-    worst: dict[tuple[Path, int, int], Seat] = {}
     for stripe, seat in seats:
         host = seat.given.mtu or stripe.settings.mtu.host
-        irb = min(leaf.settings.mtu.irb for leaf in stripe.leaves)
+        leaf = min(stripe.leaves, key=lambda slot: slot.settings.mtu.irb)
+        irb = leaf.settings.mtu.irb
         if host > irb:
-            own = seat.given.mtu is not None
-            path = problems.where(seat.levels, "mtu") if own else problems.where(stripe.levels, "mtu", "host")
-            worst.setdefault((path, host, irb), seat)
-    for (path, host, irb), seat in worst.items():
-        reason = f"NIC MTU {host} of {seat.name} is larger than the IRB MTU {irb} of its leaf"
-        problems.error("mtu-mismatch", path, reason, f"use at most {irb}")
+            own = problems.where(seat.levels, "mtu") if seat.given.mtu else problems.where(stripe.levels, "mtu", "host")
+            reason = f"NIC MTU {host} of {seat.name} is larger than the IRB MTU {irb} of {leaf.name}"
+            path = max(own, problems.where(leaf.levels, "mtu", "irb"), key=len)
+            problems.error("mtu-mismatch", path, reason, f"use at most {irb}")
 
 
 # (key, whether it contradicts itself, what to say): settings that must agree once all levels are merged.
@@ -222,9 +224,19 @@ def _rules(settings: Settings) -> tuple[Rule, ...]:
             f"preferred_lifetime_s {ra.preferred_lifetime_s} is above valid_lifetime_s {ra.valid_lifetime_s}",
         ),
         (
+            ("ra",),
+            ra.preferred_lifetime_s <= ra.max_interval_s,
+            f"preferred_lifetime_s {ra.preferred_lifetime_s} would end before the next advertisement",
+        ),
+        (
             ("roce",),
             roce.enabled and (roce.dscp == roce.cnp_dscp or roce.queue == roce.cnp_queue),
             "data and CNPs must differ in DSCP and in queue",
+        ),
+        (
+            ("roce",),
+            roce.enabled and roce.cnp_dscp >> 3 == roce.pfc_priority,
+            f"CNPs with DSCP {roce.cnp_dscp} leave the NICs with priority {roce.cnp_dscp >> 3}, the lossless one",
         ),
         (("roce", "ecn"), roce.ecn.min_fill >= roce.ecn.max_fill, "min_fill must be below max_fill"),
         (("roce", "buffers"), total > 100, f"the ingress partitions add up to {total} %"),
@@ -246,7 +258,9 @@ def check_settings(slots: Iterable[Slot], problems: Problems) -> None:
 
 def check_links(slots: dict[str, Slot], wires: tuple[Wire, ...], problems: Problems) -> None:
     """Note what both ends of a link must agree on and do not: MTU, the lossless classes, global load balancing."""
-    largest = max((slot.settings.mtu.irb for slot in slots.values() if slot.role == "leaf"), default=0)
+    # An IRB MTU that does not even fit its own leaf has been told already.
+    irbs = [mtu.irb for mtu in (slot.settings.mtu for slot in slots.values() if slot.role == "leaf") if _fits(mtu)]
+    largest = max(irbs, default=0)
     for wire in wires:
         leaf, spine = slots[wire.link.leaf], slots[wire.link.spine]
         near, far = _port_mtu(leaf, wire.leaf_use), _port_mtu(spine, wire.spine_use)

@@ -15,7 +15,8 @@ def _names(plan: Colors, uplinks: int, problems: Problems) -> tuple[str, ...]:
         if plan.count not in (None, len(names)):
             reason = f"{plan.count} colors are asked for, {len(names)} names are given"
             problems.error("conflict", ("colors", "count"), reason)
-        for name in sorted({name for name in names if names.count(name) > 1}):
+        lower = [name.lower() for name in names]
+        for name in sorted({name for name in lower if lower.count(name) > 1}):
             problems.error("duplicate-color", ("colors", "names"), f"the color {name!r} is named twice")
     else:
         count = plan.count or uplinks

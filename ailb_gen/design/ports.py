@@ -121,6 +121,9 @@ class Ports:
         elif sub_ports not in group.speeds.get(layout.speed_gbps, ()):
             reason = f"{physical} of {self.name} cannot be {sub_ports} x {layout.speed_gbps}g"
             problems.error("no-such-breakout", path, reason)
+        elif channel and sub_ports == 1:
+            reason = f"{physical} is not split at {layout.speed_gbps}g, so it has no sub-port {channel}"
+            problems.error("no-such-port", path, reason, f"write {physical}, or set sub_ports")
         elif channel and int(channel) >= sub_ports:
             reason = (
                 f"{physical} is split into {sub_ports}; its sub-ports are {physical}:0 to {physical}:{sub_ports - 1}"

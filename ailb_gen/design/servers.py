@@ -174,7 +174,7 @@ class ServerBuilder:
     def _check_twice(self, seat: Seat, nics: tuple[HostNic, ...]) -> None:
         """Note NICs of one server that share a name or an RDMA device."""
         for key, what, values in (
-            ("name", "NIC name", [nic.name for nic in nics]),
+            ("name", "NIC name", [nic.name.lower() for nic in nics]),
             ("rdma", "RDMA device", [nic.rdma for nic in nics]),
         ):
             for number, value in enumerate(values):

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 SYMBOL = re.compile(
     r'(?P<comment>/\*.*?\*/|\#[^\n]*)|(?P<open>/\*)|(?P<string>"(?:[^"\\\n]|\\.)*")|(?P<mark>[{};\[\]])'
-    r'|(?P<word>[^\s{};\[\]"\x00-\x1f\x7f]+)|(?P<space>\s+)|(?P<bad>.)',
+    r'|(?P<word>(?:(?!/\*)[^\s{};\[\]"\x00-\x1f\x7f])+)|(?P<space>\s+)|(?P<bad>.)',
     re.DOTALL,
 )
 # One-line statements that hold several: (parent, keyword) -> words that start a statement of their own,
@@ -91,6 +91,8 @@ class _Reader:
     def close_list(self, _: int) -> list[Words]:
         if self.values is None:
             raise ValueError("']' without '['")
+        if not self.values:
+            raise ValueError("an empty list")
         self.listed, self.values = self.values, None
         return []
 

@@ -3,7 +3,7 @@
 import re
 from functools import cache
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
@@ -46,7 +46,7 @@ SpeedTable = Annotated[
 class PortGroup(Model):
     """Ports that are alike: `TYPE-FPC/PIC/PORT` for every FPC and port in the ranges."""
 
-    type: str = Field("et", pattern="^[a-z]{2}$")
+    type: Literal["et", "xe", "ge"] = "et"
     fpcs: Span = (0, 0)
     pic: Int = Field(0, ge=0, le=99)
     ports: Span

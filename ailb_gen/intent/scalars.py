@@ -21,8 +21,9 @@ NAME_PATTERN = r"^[A-Za-z0-9](?:[A-Za-z0-9_-]|\.(?!\.)){0,62}$"
 NIC_PATTERN = r"^[A-Za-z][A-Za-z0-9_-]{0,14}$"
 COLOR_PATTERN = r"^[A-Za-z][A-Za-z0-9_-]{0,30}$"
 PORT_PATTERN = r"^[a-z]{2}-(?:0|[1-9][0-9]{0,2})/(?:0|[1-9][0-9]?)/(?:0|[1-9][0-9]{0,3})(?::(?:0|[1-9][0-9]?))?$"
-RESERVED_NICS = ("all", "default", "lo")
-RESERVED_COLORS = ("all-colors", "local")
+# Words of the kernel and of netplan, and what YAML 1.1 readers take for something else than a name.
+RESERVED_NICS = ("all", "default", "lo", "renderer", "on", "off", "yes", "no", "y", "n", "true", "false", "null")
+RESERVED_COLORS = ("all-colors", "local", "apply-groups", "apply-groups-except", "apply-macro")
 # What ends a statement, a string or a block in Junos text, or starts a comment, must not come from a name.
 FORBIDDEN_TEXT = re.compile(r"[^ -~]|[\"'\\{};#]|/\*|\*/")
 SPEEDS_GBPS = (1, 10, 25, 40, 50, 100, 200, 400, 800, 1600)
@@ -117,7 +118,7 @@ def not_among(reserved: tuple[str, ...], where: str) -> Callable[[str], str]:
     """Make a validator for names that must not be one of `reserved`."""
 
     def check(value: str) -> str:
-        if value in reserved:
+        if value.lower() in reserved:
             raise wrong("reserved-name", f"{value!r} has a meaning of its own {where}")
         return value
 
@@ -240,7 +241,7 @@ Name = Annotated[
 NicName = Annotated[
     str,
     PlainValidator(checked_nic),
-    AfterValidator(not_among(RESERVED_NICS, "to the kernel")),
+    AfterValidator(not_among(RESERVED_NICS, "to the kernel, netplan or YAML")),
     _schema("string", NIC_PATTERN, "gpu0_eth"),
 ]
 RdmaName = Annotated[
@@ -270,7 +271,8 @@ EnvValue = Annotated[
     _schema("string", "", "INFO"),
 ]
 Text = Annotated[str, Strict(), Field(min_length=1, max_length=200), AfterValidator(_plain_text)]
-Bool = Annotated[bool, BeforeValidator(_boolean, json_schema_input_type=bool), Strict()]
+Switch = Literal["on", "off", "yes", "no", "true", "false"]
+Bool = Annotated[bool, BeforeValidator(_boolean, json_schema_input_type=bool | Switch), Strict()]
 Int = Annotated[int, Strict()]
 Positive = Annotated[int, Strict(), Field(ge=1)]
 Ipv4Network = Annotated[

@@ -9,7 +9,8 @@ import jinja2
 from ailb_gen.errors import TemplateError
 
 PACKAGE_DIR = Path(__file__).parent.parent
-BARE_WORD = re.compile(r"^[A-Za-z0-9_.:/%*@+,-]+$")
+# A colon at the end would make a load tag of a word: `delete:`.
+BARE_WORD = re.compile(r"^[A-Za-z0-9_.:/%@+,-]*[A-Za-z0-9_./%@+,-]$")
 
 
 def shipped_templates() -> Path:
@@ -40,8 +41,13 @@ def make_environment(user_templates: Path | None = None) -> jinja2.Environment:
     """
     folders = [shipped_templates()]
     if user_templates is not None:
-        if not user_templates.is_dir():
-            raise TemplateError(f"{user_templates}: --templates must name a folder with junos/ or host/ in it")
+        try:
+            usable = user_templates.is_dir()
+        except OSError:
+            usable = False
+        if not usable:
+            name = str(user_templates)[:200]
+            raise TemplateError(f"{name}: --templates must name a folder with junos/ or host/ in it")
         folders.insert(0, user_templates)
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader([str(folder) for folder in folders]),
@@ -83,7 +89,8 @@ class Templates:
         except jinja2.TemplateNotFound as error:
             raise TemplateError(f"template {error.name} is missing (needed for {subject})") from error
         except Exception as error:  # a user's template is code and can raise anything
-            raise TemplateError(f"{_where(error, name)}: {error} (while rendering {subject})") from error
+            reason = str(error) or type(error).__name__
+            raise TemplateError(f"{_where(error, name)}: {reason} (while rendering {subject})") from error
 
 
 def _where(error: BaseException, name: str) -> str:

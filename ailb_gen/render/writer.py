@@ -119,7 +119,11 @@ def _write_files(stage: Path, tree: Tree, paths: list[str]) -> None:
         _make_folder(name.rpartition("/")[0], made)
         artifact = tree[path]
         if artifact.mode == LINK:
-            os.symlink(os.fsdecode(artifact.content), name)
+            try:
+                os.symlink(os.fsdecode(artifact.content), name)
+            except FileExistsError as error:
+                reason = "the folder is to become a link, but holds files that ailb-gen did not write; move them away"
+                raise OutputError(f"{path}: {reason}") from error
             continue
         descriptor = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, artifact.mode)
         try:

@@ -4,8 +4,10 @@ import json
 import os
 import pty
 import re
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -48,7 +50,7 @@ def test_check_is_a_gate(cli: Cli, fabric: Path, tmp_path: Path) -> None:
     assert code == 1
     assert "-                multiplier 3;\n+                multiplier 4;\n" in out
     assert "changed  switches/spine1.conf" in out.splitlines()
-    assert err == "out: 7 files differ; run without --check to write them\n"
+    assert err == "out: 7 files differ; run without --check to write\n"
 
 
 def test_json_says_what_happened(cli: Cli, fabric: Path) -> None:
@@ -306,6 +308,30 @@ def test_interrupt_leaves_with_130(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, env=env)
     assert done.returncode == 130
     assert "Traceback" not in done.stderr
+
+
+def test_sigterm_ends_the_workers_too(tmp_path: Path) -> None:
+    frontier = str(EXAMPLES / "frontier" / "fabric.yaml")
+    words = [sys.executable, "-m", "ailb_gen", "generate", frontier, "-o", "out", "-j", "2"]
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        with subprocess.Popen(
+            words, cwd=tmp_path, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        ) as process:
+            time.sleep(2.5)
+            process.send_signal(number)
+            assert process.stdout is not None
+            # The pipe closes when the last worker has let go of it.
+            process.stdout.read()
+        assert not (tmp_path / "out").exists()
+
+
+def test_closed_and_full_standard_error_keep_the_exit_code(tmp_path: Path) -> None:
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    for words, code in ((f"generate {JVD} -o out 2>&-", 0), ("generate missing.yaml -o q 2>/dev/full", 2)):
+        command = f"{sys.executable} -m ailb_gen {words}"
+        assert subprocess.run(command, shell=True, cwd=tmp_path, env=env, check=False).returncode == code
+    assert (tmp_path / "out" / "manifest.json").is_file()
 
 
 def test_help_imports_nothing_heavy() -> None:

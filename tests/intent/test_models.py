@@ -62,7 +62,7 @@ def test_the_schema_in_the_repository_is_the_current_one() -> None:
 
 @pytest.mark.parametrize("path", sorted(ROOT.glob("*/**/fabric.yaml")), ids=lambda path: path.parent.name)
 def test_fabric_files_of_the_repository_satisfy_the_schema(path: object) -> None:
-    data = yaml.safe_load(path.read_text(encoding="utf-8").replace(": off", ": false").replace(": on", ": true"))  # type: ignore[attr-defined]
+    data = yaml.safe_load(path.read_text(encoding="utf-8"))  # type: ignore[attr-defined]
     Draft202012Validator(json.loads(json_schema())).validate(data)
 
 

@@ -58,5 +58,5 @@ def test_filters() -> None:
     assert members(("1",)) == "1"
     assert members(("1", "2-3")) == "[ 1 2-3 ]"
     assert quoted("facing_spine1:et-0/0/0:0") == "facing_spine1:et-0/0/0:0"
-    assert quoted("spare link") == '"spare link"'
+    assert [quoted(text) for text in ("spare link", "delete:", "*")] == ['"spare link"', '"delete:"', '"*"']
     assert systemd_name("gpu-0") == "gpu\\x2d0"

@@ -33,6 +33,7 @@ from tests.conftest import SMALL, design_of, example
         ("", []),
         ("system { }", ["set system"]),
         ("a { b { } c; }", ["set a b", "set a c"]),
+        ("a b/* c; */;", ["set a b"]),
     ],
 )
 def test_statements(curly: str, lines: list[str]) -> None:
@@ -53,6 +54,9 @@ def test_statements(curly: str, lines: list[str]) -> None:
         ("a [ b ] { c; }", "x:1: '{' without a statement"),
         ("a [ b;", "x:1: ';' inside a list"),
         ("a [ b", "x:1: ';' is missing at the end"),
+        ("a [ ];", "x:1: an empty list"),
+        ("a;\nb /* c", "x:2: a comment is not closed"),
+        ("a b/* c;", "x:1: a comment is not closed"),
         ("a \0;", "x:1: a control character '\\x00'"),
         ("a [ b; ];", "x:1: ';' inside a list"),
         ('a "b\n;', "x:1: a quoted string is not closed"),

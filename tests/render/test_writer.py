@@ -186,6 +186,16 @@ def test_what_is_no_directory_name_is_told(tmp_path: Path) -> None:
             writer.check_target(path)
 
 
+def test_a_users_file_in_a_folder_that_becomes_a_link_is_told(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    generate(small("overrides: {servers: {server-001: {mtu: 4200}}}\n"), out)
+    (out / "servers/server-001/mine").write_text("mine", encoding="utf-8")
+    before = snapshot(out)
+    with pytest.raises(OutputError, match=r"servers/server-001: .* holds files that ailb-gen did not write"):
+        generate(small(), out)
+    assert snapshot(out) == before
+
+
 def test_of_two_runs_at_once_the_second_is_told(tmp_path: Path) -> None:
     out = tmp_path / "out"
     generate(small(), out)
