@@ -3,7 +3,6 @@
 import os
 import sys
 import traceback
-from contextlib import suppress
 from typing import Annotated
 
 import typer
@@ -55,9 +54,16 @@ def report(error: AilbError) -> None:
 
 def _say(text: str) -> None:
     """Print to standard error; when that cannot be written either, the exit code still tells."""
-    with suppress(OSError):
+    try:
         sys.stderr.write(f"{text}\n")
         sys.stderr.flush()
+    except OSError:
+        _silence(2)
+
+
+def _silence(descriptor: int) -> None:
+    """Send what is still buffered for a broken stream nowhere: the interpreter would fail over it once more."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)
 
 
 def main() -> None:
@@ -87,7 +93,7 @@ def main() -> None:
 
 
 def _unwritable(error: OSError) -> ExitCode:
-    """Tell of a full disk or a closed terminal, and keep the interpreter from trying to flush again."""
+    """Tell of a full disk or a closed terminal."""
     _say(f"ailb-gen: {error.filename or 'standard output'}: {error.strerror}")
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    _silence(1)
     return ExitCode.ENVIRONMENT

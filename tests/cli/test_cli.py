@@ -315,15 +315,12 @@ def test_sigterm_ends_the_workers_too(tmp_path: Path) -> None:
     words = [sys.executable, "-m", "ailb_gen", "generate", frontier, "-o", "out", "-j", "2"]
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
     for number in (signal.SIGTERM, signal.SIGKILL):
-        with subprocess.Popen(
-            words, cwd=tmp_path, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
-        ) as process:
-            time.sleep(2.5)
+        with subprocess.Popen(words, cwd=tmp_path, env=env, stdout=subprocess.PIPE) as process:
+            time.sleep(1.5)
             process.send_signal(number)
             assert process.stdout is not None
-            # The pipe closes when the last worker has let go of it.
+            # The pipe closes when the last worker has let go of it; a worker left behind would hold it for ever.
             process.stdout.read()
-        assert not (tmp_path / "out").exists()
 
 
 def test_closed_and_full_standard_error_keep_the_exit_code(tmp_path: Path) -> None:
