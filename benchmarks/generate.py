@@ -8,7 +8,6 @@ does nothing but print lines: no program built on Jinja2 can be cheaper. Run: py
 import argparse
 import json
 import os
-import resource
 import subprocess
 import sys
 import tempfile
@@ -124,9 +123,18 @@ def growth(folder: Path) -> None:
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--dir", help="where the trees are written (default: a temporary directory)")
-    folder = Path(parser.parse_args().dir or tempfile.mkdtemp(prefix="ailb-bench-"))
-    folder.mkdir(parents=True, exist_ok=True)
+    parser.add_argument("--dir", type=Path, help="where the trees are written and kept (default: nowhere)")
+    folder = parser.parse_args().dir
+    if folder is None:
+        with tempfile.TemporaryDirectory(prefix="ailb-bench-") as name:
+            measure(Path(name))
+    else:
+        folder.mkdir(parents=True, exist_ok=True)
+        measure(folder)
+
+
+def measure(folder: Path) -> None:
+    """Run everything, with the trees in `folder`."""
     helped = best(5, ("--help",))
     print(f"{'fabric':10} {'CPU s':>7} {'RSS MiB':>8} {'floor s':>8} {'ratio':>6}  {'limit':22}")
     print(f"{'help':10} {helped.cpu_s:7.2f} {helped.rss_mib:8.0f} {'':8} {'':6}  {verdict('help', helped)}")
@@ -140,8 +148,6 @@ def main() -> None:
     print(f"{'unchanged':10} {again.cpu_s:7.2f} {again.rss_mib:8.0f} {'':8} {'':6}  frontier again: nothing is written")
     print("growth:")
     growth(folder)
-    largest = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
-    print(f"peak of all: {largest:.0f} MiB; trees in {folder}")
 
 
 if __name__ == "__main__":
