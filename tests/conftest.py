@@ -8,10 +8,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from ailb_gen.design.build import build
 from ailb_gen.design.model import Design
 from ailb_gen.intent.load import Intent, load, parse
+
+# The machine may be slow and shared: no test fails for taking long.
+settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("patient")
 
 ROOT = Path(__file__).parent.parent
 EXAMPLES = ROOT / "examples"

@@ -11,7 +11,7 @@ from ailb_gen.design.levels import knobs
 from ailb_gen.design.model import AsList, Color, Design, Knobs, Prefix, Server, Switch, Vlan
 from ailb_gen.design.problems import Problems, collapsed
 from ailb_gen.design.servers import HostPortUse, Seat, ServerBuilder, check_tables, seats
-from ailb_gen.design.switch_numbers import Given, as_numbers, check_unique, hand_out
+from ailb_gen.design.switch_numbers import Given, as_numbers, check_unique, hand_out, leaf_pools, spine_pools
 from ailb_gen.design.switches import Numbers, SwitchParts, build_switch, ranges
 from ailb_gen.design.wiring import Wire, wires
 from ailb_gen.errors import Problem
@@ -90,8 +90,8 @@ class _Builder:
 
     def numbers(self) -> tuple[Given, ...]:
         fabric, problems = self.fabric, self.problems
-        leaves = hand_out(self.leaves, "leaves", fabric, problems)
-        spines = hand_out(self.spines, "spines", fabric, problems)
+        leaves = hand_out(self.leaves, leaf_pools(fabric), problems)
+        spines = hand_out(self.spines, spine_pools(fabric), problems)
         check_unique(leaves, spines, fabric, problems)
         return leaves + spines
 

@@ -147,8 +147,8 @@ def check_ports(
 
 
 def _wire_path(slot: Slot, peer: str, problems: Problems) -> Path:
-    key = "uplinks" if slot.role == "leaf" else "downlinks"
-    return problems.where(slot.own, key, peer) if peer in getattr(slot.device, key) else (key,)
+    key = slot.links_key
+    return problems.where(slot.own, key, peer) if peer in slot.explicit_links else (key,)
 
 
 def _check_device_ports(name: str, uses: list[tuple[PortUse, str, Path]], problems: Problems) -> None:

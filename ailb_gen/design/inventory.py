@@ -18,7 +18,8 @@ from ailb_gen.intent.source import Path
 class Slot:
     """A switch before anything is computed for it; `levels` are the paths that may say something about it.
 
-    The most specific level comes first, the fabric's own keys last.
+    The most specific level comes first, the fabric's own keys last. `explicit_links` are ports by peer, where the
+    intent names them.
     """
 
     name: str
@@ -29,8 +30,15 @@ class Slot:
     settings: Settings
     device: Device
     ports: Ports
+    explicit_links: dict[str, tuple[str, ...]]
+    vlan: int | None
     extra_config: tuple[str, ...]
     levels: tuple[Path, ...]
+
+    @property
+    def links_key(self) -> str:
+        """The key under which the intent names ports to peers, and the fabric's key of their layout."""
+        return "uplinks" if self.role == "leaf" else "downlinks"
 
     @property
     def own(self) -> tuple[Path, ...]:
@@ -111,6 +119,8 @@ def stripes(fabric: Fabric, platforms: Platforms, problems: Problems) -> tuple[S
                     settings=resolve(settings, device),
                     device=device,
                     ports=platforms.find(platform, platforms.path(own, "leaf")),
+                    explicit_links=device.uplinks,
+                    vlan=device.vlan,
                     extra_config=tuple(text.strip("\n") for text in extra if text.strip()),
                     levels=own,
                 )
@@ -143,6 +153,8 @@ def spines(fabric: Fabric, platforms: Platforms, problems: Problems) -> tuple[Sl
                 settings=resolve(base, device),
                 device=device,
                 ports=platforms.find(platform, platforms.path(levels, "spine")),
+                explicit_links=device.downlinks,
+                vlan=None,
                 extra_config=tuple(text.strip("\n") for text in extra if text.strip()),
                 levels=levels,
             )

@@ -109,7 +109,7 @@ def vlans(slots: tuple[Slot, ...], fabric: Fabric, problems: Problems) -> list[N
     path: Path = ("vlans", "first")
     result: list[Numbered] = []
     for slot in slots:
-        explicit = getattr(slot.device, "vlan", None)
+        explicit = slot.vlan
         number = fabric.vlans.first + (slot.number - 1 if in_stripe else slot.index)
         result.append((explicit, problems.where(slot.own, "vlan")) if explicit is not None else (number, path))
     automatic = [vlan for vlan, where in result if where == path]

@@ -11,7 +11,7 @@ from ailb_gen.design.numbers import Numbered
 from ailb_gen.design.problems import Problems
 from ailb_gen.design.switches import Numbers
 from ailb_gen.intent.models import Fabric
-from ailb_gen.intent.scalars import Cidr
+from ailb_gen.intent.scalars import AsnRange, Cidr
 from ailb_gen.intent.source import Path
 
 
@@ -26,14 +26,37 @@ class Given:
     management: tuple[Cidr | None, Path]
 
 
-def hand_out(slots: tuple[Slot, ...], kind: str, fabric: Fabric, problems: Problems) -> tuple[Given, ...]:
-    """Return the numbers of all switches of a role (`kind`: leaves, spines); notes exhausted pools."""
-    pool = getattr(fabric.loopbacks, kind) if fabric.loopbacks else None
+@dataclass(frozen=True, slots=True)
+class Pools:
+    """What the numbers of a role are taken from; `kind` is the role's key in the intent."""
+
+    kind: str
+    asn: AsnRange
+    router_ids: Cidr
+    loopbacks: Cidr | None
+    management: Cidr | None
+
+
+def leaf_pools(fabric: Fabric) -> Pools:
+    """Return the pools of the leaves."""
+    loops = fabric.loopbacks.leaves if fabric.loopbacks else None
+    return Pools("leaves", fabric.asn.leaves, fabric.router_ids.leaves, loops, fabric.management.leaves)
+
+
+def spine_pools(fabric: Fabric) -> Pools:
+    """Return the pools of the spines."""
+    loops = fabric.loopbacks.spines if fabric.loopbacks else None
+    return Pools("spines", fabric.asn.spines, fabric.router_ids.spines, loops, fabric.management.spines)
+
+
+def hand_out(slots: tuple[Slot, ...], pools: Pools, problems: Problems) -> tuple[Given, ...]:
+    """Return the numbers of all switches of a role; notes exhausted pools."""
+    kind = pools.kind
     rows = [(slot.index, slot.device.management, problems.where(slot.own, "management")) for slot in slots]
-    asns = numbers.asns(slots, getattr(fabric.asn, kind), ("asn", kind), problems)
-    router_ids = numbers.router_ids(slots, getattr(fabric.router_ids, kind), ("router_ids", kind), problems)
-    loopbacks = numbers.loopbacks(slots, pool, ("loopbacks", kind), problems)
-    managed = numbers.management(rows, getattr(fabric.management, kind), ("management", kind), problems)
+    asns = numbers.asns(slots, pools.asn, ("asn", kind), problems)
+    router_ids = numbers.router_ids(slots, pools.router_ids, ("router_ids", kind), problems)
+    loopbacks = numbers.loopbacks(slots, pools.loopbacks, ("loopbacks", kind), problems)
+    managed = numbers.management(rows, pools.management, ("management", kind), problems)
     return tuple(map(Given, slots, asns, router_ids, loopbacks, managed))
 
 

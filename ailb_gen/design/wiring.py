@@ -38,14 +38,11 @@ def host_layout(fabric: Fabric, ports: Ports) -> Layout:
     return ports.layout(row.speed, row.sub_ports, row.first_port, row.packing, 1)
 
 
-def _explicit_rows(
-    slot: Slot, key: str, peers: set[str], layout: Layout, problems: Problems
-) -> dict[str, tuple[PortUse, ...]]:
+def _explicit_rows(slot: Slot, peers: set[str], layout: Layout, problems: Problems) -> dict[str, tuple[PortUse, ...]]:
     """Return the ports that an override names, per peer; notes unknown peers and wrong numbers of ports."""
-    rows: dict[str, tuple[str, ...]] = getattr(slot.device, key, {})
     result: dict[str, tuple[PortUse, ...]] = {}
-    for peer, names in rows.items():
-        path = problems.where(slot.own, key, peer)
+    for peer, names in slot.explicit_links.items():
+        path = problems.where(slot.own, slot.links_key, peer)
         if peer not in peers:
             problems.error("unknown-device", path, f"{slot.name} has no link to a switch called {peer!r}")
         elif len(names) != layout.links:
@@ -76,20 +73,18 @@ class _Side:
 
 
 def _sides(slots: tuple[Slot, ...], peers: tuple[Slot, ...], fabric: Fabric, problems: Problems) -> tuple[_Side, ...]:
-    key, layout_of, kind = (
-        ("uplinks", leaf_layout, "spines") if slots[0].role == "leaf" else ("downlinks", spine_layout, "leaves")
-    )
+    layout_of, kind = (leaf_layout, "spines") if slots[0].role == "leaf" else (spine_layout, "leaves")
     names = {peer.name for peer in peers}
     checked: dict[str, tuple[Layout, bool]] = {}
     result = []
     for slot in slots:
         layout = layout_of(fabric, slot.ports)
-        explicit = _explicit_rows(slot, key, names, layout, problems)
+        explicit = _explicit_rows(slot, names, layout, problems)
         neighbours = max((peer.index + 1 for peer in peers if peer.name not in explicit), default=0)
         case = f"{slot.ports.name} {neighbours}"
         if case not in checked:
             what = f"links of {slot.name} to {len(peers)} {kind} at {fabric.links_per_spine} per pair"
-            checked[case] = (layout, slot.ports.check_layout(layout, neighbours, what, (key,), problems))
+            checked[case] = (layout, slot.ports.check_layout(layout, neighbours, what, (slot.links_key,), problems))
         result.append(_Side(slot, layout, explicit, checked[case][1]))
     return tuple(result)
 

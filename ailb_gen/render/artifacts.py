@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from stat import S_IFLNK
 
-from ailb_gen.design.model import Design, HostConfig, RaTimers, Server, Switch
+from ailb_gen.design.model import Design, HostConfig, Server, Switch
 from ailb_gen.render.environment import Templates
 from ailb_gen.render.setform import check, to_set
 
@@ -54,12 +54,6 @@ class RenderOptions:
     templates: Path | None = None
 
 
-def _lifetimes(ra: RaTimers) -> str:
-    """Return the lines inside an RA prefix; nothing when its lifetimes are the Junos defaults."""
-    rows = (("valid-lifetime", ra.valid_lifetime_s), ("preferred-lifetime", ra.preferred_lifetime_s))
-    return "\n".join(f"{' ' * 16}{key} {value};" for key, value in rows if value is not None)
-
-
 class Renderer:
     """Renders devices one by one; a profile that servers share is rendered once."""
 
@@ -72,12 +66,7 @@ class Renderer:
 
     def switch(self, device: Switch) -> tuple[str, Artifact]:
         """Return path and file of a switch. Raises TemplateError."""
-        values = {
-            "design": self.design,
-            "device": device,
-            "knobs": device.knobs,
-            "lifetimes": _lifetimes(device.knobs.ra),
-        }
+        values: dict[str, object] = {"design": self.design, "device": device, "knobs": device.knobs}
         text = self.templates.render(f"junos/{device.role}.conf.j2", device.name, values)
         if self.options.format == "set":
             return f"switches/{device.name}.set", Artifact(to_set(text, device.name).encode())
