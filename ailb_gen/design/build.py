@@ -10,8 +10,8 @@ from ailb_gen.design.inventory import Platforms, Slot, StripeSlot, spines, strip
 from ailb_gen.design.levels import knobs
 from ailb_gen.design.model import AsList, Color, Design, Knobs, Prefix, Server, Switch, Vlan
 from ailb_gen.design.problems import Problems, collapsed
-from ailb_gen.design.servers import HostPortUse, Seat, ServerBuilder, check_tables, seats
-from ailb_gen.design.switch_numbers import Given, as_numbers, check_unique, hand_out, leaf_pools, spine_pools
+from ailb_gen.design.servers import HostPortUse, Seat, ServerBuilder, seats
+from ailb_gen.design.switch_numbers import HandedOut, as_numbers, check_unique, hand_out, leaf_pools, spine_pools
 from ailb_gen.design.switches import Numbers, SwitchParts, build_switch, ranges
 from ailb_gen.design.wiring import Wire, wires
 from ailb_gen.errors import Problem
@@ -73,7 +73,7 @@ class _Builder:
             fabric, [(s, len(row)) for s, row in zip(self.stripes, self.seats, strict=True)], problems
         )
         check.check_environment(fabric, len(self.colors), problems)
-        check_tables(fabric, max(len(s.leaves) for s in self.stripes), len(self.colors), problems)
+        check.check_tables(fabric, max(len(s.leaves) for s in self.stripes), len(self.colors), problems)
         macs = [
             (nic.mac, f"NIC {n} of {seat.name}", problems.where(seat.levels, "nics", n, "mac"))
             for _, seat in self.seated()
@@ -88,14 +88,14 @@ class _Builder:
             self.knobs[key] = knobs(slot.settings)
         return self.knobs[key]
 
-    def numbers(self) -> tuple[Given, ...]:
+    def numbers(self) -> tuple[HandedOut, ...]:
         fabric, problems = self.fabric, self.problems
         leaves = hand_out(self.leaves, leaf_pools(fabric), problems)
         spines = hand_out(self.spines, spine_pools(fabric), problems)
         check_unique(leaves, spines, fabric, problems)
         return leaves + spines
 
-    def server_management(self, switches: tuple[Given, ...]) -> list[str]:
+    def server_management(self, switches: tuple[HandedOut, ...]) -> list[str]:
         """Return the management address of every server; notes addresses that any two devices share."""
         fabric = self.fabric
         rows = [
@@ -108,13 +108,22 @@ class _Builder:
         claims: list[check.Claim] = [(cidr.address, name, where) for name, (cidr, where) in owners if cidr]
         if fabric.management.gateway:
             claims.insert(0, (fabric.management.gateway, "the gateway", ("management", "gateway")))
-            for given in switches:
-                cidr, where = given.management
-                if cidr and not cidr.network <= fabric.management.gateway <= cidr.last:
-                    reason = f"the gateway {ipv4_text(fabric.management.gateway)} is not in the subnet of {cidr}"
-                    self.problems.error("conflict", where, f"{reason}, the address of {given.slot.name}")
+        rows_of_switches = [(given.slot.name, *given.management) for given in switches]
+        check.check_gateway(fabric.management.gateway, rows_of_switches, self.problems)
         check.duplicates("duplicate-address", "management address", claims, self.problems, ipv4_text)
         return [str(cidr) if cidr else "" for cidr, _ in result]
+
+    def vlans(self) -> dict[str, Vlan]:
+        """Return the VLAN of every leaf; notes ids that two leaves share within their scope."""
+        rows = numbers.vlans(self.leaves, self.fabric, self.problems)
+        whole = self.fabric.vlans.unique == "fabric"
+        claims: list[check.Claim] = [
+            ((0 if whole else leaf.stripe, vlan), leaf.name, path)
+            for leaf, (vlan, path) in zip(self.leaves, rows, strict=True)
+            if vlan
+        ]
+        check.duplicates("duplicate-vlan", "VLAN", claims, self.problems, lambda claim: str(claim[1]))
+        return {leaf.name: _vlan(leaf, vlan) for leaf, (vlan, _) in zip(self.leaves, rows, strict=True)}
 
     def as_lists(self, given: dict[str, Numbers], rows: tuple[Wire, ...]) -> dict[str, dict[str, AsList]]:
         """Return, per role, the AS list of every color: a leaf accepts only the spines of that color."""
@@ -176,17 +185,9 @@ class _Builder:
     def design(self) -> Design:
         self.check_early()
         handed = self.numbers()
-        vlan_rows = numbers.vlans(self.leaves, self.fabric, self.problems)
+        vlans = self.vlans()
         managed = self.server_management(handed)
         rows = wires(self.leaves, self.spines, self.colors, self.fabric, self.problems)
-        vlans = {leaf.name: _vlan(leaf, vlan) for leaf, (vlan, _) in zip(self.leaves, vlan_rows, strict=True)}
-        scope = (lambda leaf: 0) if self.fabric.vlans.unique == "fabric" else (lambda leaf: leaf.stripe)
-        claims: list[check.Claim] = [
-            ((scope(leaf), vlan), leaf.name, path)
-            for leaf, (vlan, path) in zip(self.leaves, vlan_rows, strict=True)
-            if vlan
-        ]
-        check.duplicates("duplicate-vlan", "VLAN", claims, self.problems, lambda claim: str(claim[1]))
         prefixes = {leaf.name: _prefixes(self.plan, leaf, self.colors) for leaf in self.leaves}
         servers, uses = self.servers(prefixes, vlans, managed)
         by_name = {slot.name: slot for slot in self.slots}

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable
 
-from ailb_gen.design.addresses import AddressPlan
+from ailb_gen.design.addresses import AddressPlan, ipv4_text
 from ailb_gen.design.inventory import Slot, StripeSlot
 from ailb_gen.design.ports import PortUse
 from ailb_gen.design.problems import Problems
@@ -19,6 +19,9 @@ from ailb_gen.intent.source import Path
 L2_OVERHEAD_BYTES = 22
 # About ten times what is built today; beyond it a typing error is more likely than a fabric.
 MAX_SWITCHES, MAX_LINKS, MAX_SERVERS = 20_000, 500_000, 100_000
+LAST_TABLE = 2**32 - 1
+# The rule of the main table has priority 32766; what comes behind it is never read.
+LAST_RULE_PRIORITY = 32765
 # With one of these, ports are missing that an override may rightly speak of.
 PORT_CODES = frozenset(
     {"ports-exhausted", "no-such-speed", "no-such-breakout", "no-such-port", "wrong-count", "unknown-device"}
@@ -299,6 +302,27 @@ def _mtu_path(slot: Slot, use: PortUse, problems: Problems) -> Path:
 def _classes(slot: Slot) -> tuple[int, ...]:
     roce = slot.settings.roce
     return (roce.dscp, roce.pfc_priority, roce.cnp_dscp, int(roce.enabled))
+
+
+def check_tables(fabric: Fabric, nics: int, colors: int, problems: Problems) -> None:
+    """Note table ids and rule priorities that Linux would not take or would read too late."""
+    count = nics * colors
+    for key, what, last in (
+        ("first", "table ids", LAST_TABLE),
+        ("priority", "rule priorities", LAST_RULE_PRIORITY),
+    ):
+        first = getattr(fabric.tables, key)
+        if first + count - 1 > last:
+            reason = f"{count} {what} are needed from {first} on, {max(last - first + 1, 0)} are left up to {last}"
+            problems.error("pool-exhausted", ("tables", key), reason)
+
+
+def check_gateway(gateway: int | None, switches: Iterable[tuple[str, Cidr | None, Path]], problems: Problems) -> None:
+    """Note switches (name, management address, its path) whose subnet does not hold the management gateway."""
+    for name, cidr, path in switches:
+        if gateway is not None and cidr is not None and not cidr.network <= gateway <= cidr.last:
+            reason = f"the gateway {ipv4_text(gateway)} is not in the subnet of {cidr}, the address of {name}"
+            problems.error("conflict", path, reason)
 
 
 def check_environment(fabric: Fabric, colors: int, problems: Problems) -> None:

@@ -18,9 +18,7 @@ from ailb_gen.intent.source import Path
 
 # Linux keeps at most 16 addresses per interface, the link-local one included (ip-sysctl: max_addresses).
 LINUX_MAX_ADDRESSES = 16
-LAST_RULE_PRIORITY = 32765
 HOST_PORTS: Path = ("host_ports",)
-LAST_TABLE = 2**32 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +42,12 @@ class HostPortUse:
     path: Path
 
 
+def _entry_path(group: Path, number: int, problems: Problems) -> Path:
+    """Return the path of a listed server: a list may stand for the group itself, or under its key."""
+    path = (*group, number)
+    return path if path in problems.intent.source.places else (*group, "list", number)
+
+
 def _seats_of_stripe(
     stripe: int, fabric: Fabric, counter: Iterator[int], problems: Problems
 ) -> Iterator[tuple[str, ServerOverride, Path]]:
@@ -56,7 +60,7 @@ def _seats_of_stripe(
         lists.append((own, base))
     for rows, where in lists:
         for number, server in enumerate(rows.list):
-            path = (*where, number) if (*where, number) in problems.intent.source.places else (*where, "list", number)
+            path = _entry_path(where, number, problems)
             if rows is own and server.stripe not in (None, stripe):
                 problems.error("conflict", (*path, "stripe"), f"this server is listed in stripe {stripe}")
             elif rows is own or server.stripe == stripe or (server.stripe is None and len(fabric.stripes) == 1):
@@ -65,9 +69,7 @@ def _seats_of_stripe(
 
 def _check_stripes(rows: tuple[ServerIntent, ...], fabric: Fabric, problems: Problems) -> None:
     for number, server in enumerate(rows):
-        path: Path = ("servers", number)
-        if path not in problems.intent.source.places:
-            path = ("servers", "list", number)
+        path = _entry_path(("servers",), number, problems)
         if server.stripe is None and len(fabric.stripes) > 1:
             problems.error("missing-key", path, f"server {server.name!r} needs a stripe", "add 'stripe:'")
         elif server.stripe is not None and server.stripe > len(fabric.stripes):
@@ -109,19 +111,6 @@ def tables(nic: int, prefixes: tuple[Prefix, ...], fabric: Fabric) -> tuple[Host
         )
         for k, prefix in enumerate(prefixes)
     )
-
-
-def check_tables(fabric: Fabric, nics: int, colors: int, problems: Problems) -> None:
-    """Note table ids and rule priorities that Linux would not take or would read too late."""
-    count = nics * colors
-    for key, what, last in (
-        ("first", "table ids", LAST_TABLE),
-        ("priority", "rule priorities", LAST_RULE_PRIORITY),
-    ):
-        first = getattr(fabric.tables, key)
-        if first + count - 1 > last:
-            reason = f"{count} {what} are needed from {first} on, {max(last - first + 1, 0)} are left up to {last}"
-            problems.error("pool-exhausted", ("tables", key), reason)
 
 
 def environment(fabric: Fabric, rdma: tuple[str, ...], colors: int) -> tuple[tuple[str, str], ...]:

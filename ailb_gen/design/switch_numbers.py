@@ -16,7 +16,7 @@ from ailb_gen.intent.source import Path
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class HandedOut:
     """The numbers of one switch, each with the path that decided it; 0 where there is none."""
 
     slot: Slot
@@ -49,7 +49,7 @@ def spine_pools(fabric: Fabric) -> Pools:
     return Pools("spines", fabric.asn.spines, fabric.router_ids.spines, loops, fabric.management.spines)
 
 
-def hand_out(slots: tuple[Slot, ...], pools: Pools, problems: Problems) -> tuple[Given, ...]:
+def hand_out(slots: tuple[Slot, ...], pools: Pools, problems: Problems) -> tuple[HandedOut, ...]:
     """Return the numbers of all switches of a role; notes exhausted pools."""
     kind = pools.kind
     rows = [(slot.index, slot.device.management, problems.where(slot.own, "management")) for slot in slots]
@@ -57,10 +57,12 @@ def hand_out(slots: tuple[Slot, ...], pools: Pools, problems: Problems) -> tuple
     router_ids = numbers.router_ids(slots, pools.router_ids, ("router_ids", kind), problems)
     loopbacks = numbers.loopbacks(slots, pools.loopbacks, ("loopbacks", kind), problems)
     managed = numbers.management(rows, pools.management, ("management", kind), problems)
-    return tuple(map(Given, slots, asns, router_ids, loopbacks, managed))
+    return tuple(map(HandedOut, slots, asns, router_ids, loopbacks, managed))
 
 
-def check_unique(leaves: tuple[Given, ...], spines: tuple[Given, ...], fabric: Fabric, problems: Problems) -> None:
+def check_unique(
+    leaves: tuple[HandedOut, ...], spines: tuple[HandedOut, ...], fabric: Fabric, problems: Problems
+) -> None:
     """Note numbers that two switches share; spines may share an AS number, leaves may not."""
     _check_asns(leaves, spines, fabric, problems)
     everyone = leaves + spines
@@ -70,7 +72,9 @@ def check_unique(leaves: tuple[Given, ...], spines: tuple[Given, ...], fabric: F
     duplicates("duplicate-address", "loopback", loopbacks, problems, ipv6_text)
 
 
-def _check_asns(leaves: tuple[Given, ...], spines: tuple[Given, ...], fabric: Fabric, problems: Problems) -> None:
+def _check_asns(
+    leaves: tuple[HandedOut, ...], spines: tuple[HandedOut, ...], fabric: Fabric, problems: Problems
+) -> None:
     if fabric.asn.leaves.shared and sum(given.slot.device.asn is None for given in leaves) > 1:
         reason = "leaves cannot share an AS number: their routes would fail BGP's loop check"
         problems.error("duplicate-asn", ("asn", "leaves"), reason, "give a range such as 4200100001-4200199999")
@@ -87,7 +91,7 @@ def _check_asns(leaves: tuple[Given, ...], spines: tuple[Given, ...], fabric: Fa
             problems.error("duplicate-asn", path, reason)
 
 
-def as_numbers(given: Given, gateway: str) -> Numbers:
+def as_numbers(given: HandedOut, gateway: str) -> Numbers:
     """Return the numbers as text for a switch."""
     cidr = given.management[0]
     port = given.slot.ports.profile.management_interface

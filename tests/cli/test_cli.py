@@ -223,6 +223,14 @@ def test_init_writes_nothing_unusable(cli: Cli, tmp_path: Path) -> None:
     assert not (tmp_path / "fabric.yaml").exists()
 
 
+def run_into(stdout: int, cwd: Path, *words: str) -> tuple[int, str]:
+    """Run a command with its standard output on a descriptor; returns exit code and stderr."""
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-m", "ailb_gen", *words]
+    done = subprocess.run(command, cwd=cwd, env=env, stdout=stdout, stderr=subprocess.PIPE, text=True, check=False)
+    return done.returncode, done.stderr
+
+
 def terminal(tmp_path: Path, *words: str, answers: str = "") -> str:
     """Run a command on a pseudo-terminal of 80 columns; returns what a person sees."""
     parent, child = pty.openpty()
@@ -266,34 +274,16 @@ def test_json_and_diff_together_stay_json(cli: Cli, fabric: Path) -> None:
 
 @pytest.mark.parametrize("words", [("generate", JVD, "-o", "out"), ("explain", JVD, "spine1"), ("schema",)])
 def test_a_full_standard_output_is_told(tmp_path: Path, words: tuple[str, ...]) -> None:
-    with Path("/dev/full").open("w", encoding="utf-8") as full:
-        done = subprocess.run(
-            [sys.executable, "-m", "ailb_gen", *words],
-            cwd=tmp_path,
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
-            stdout=full,
-            stderr=subprocess.PIPE,
-            text=True,
-            check=False,
-        )
-    assert done.returncode == 3
-    assert done.stderr == "ailb-gen: standard output: No space left on device\n"
+    with Path("/dev/full").open("wb") as full:
+        told = run_into(full.fileno(), tmp_path, *words)
+    assert told == (3, "ailb-gen: standard output: No space left on device\n")
 
 
 def test_a_closed_pipe_is_no_error(tmp_path: Path) -> None:
     reader, writer = os.pipe()
     os.close(reader)
-    for words in (["schema"], ["generate", JVD, "-o", "out", "--diff"]):
-        done = subprocess.run(
-            [sys.executable, "-m", "ailb_gen", *words],
-            cwd=tmp_path,
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
-            stdout=writer,
-            stderr=subprocess.PIPE,
-            text=True,
-            check=False,
-        )
-        assert (done.returncode, done.stderr) == (0, "")
+    for words in (("schema",), ("generate", JVD, "-o", "out", "--diff")):
+        assert run_into(writer, tmp_path, *words) == (0, "")
     os.close(writer)
     assert snapshot(tmp_path / "out") == snapshot(GOLDEN / "jvd"), "what was asked for is done, read or not"
 

@@ -1,5 +1,7 @@
 """The whole design: sizes, numbers, servers in every form, and fabrics that grow without renumbering."""
 
+from pathlib import Path
+
 import pytest
 
 from ailb_gen.design.model import Design
@@ -25,8 +27,8 @@ def test_sizes_of_the_examples(name: str, leaves: int, spines: int, servers: int
 
 
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*/fabric.yaml")), ids=lambda path: path.parent.name)
-def test_examples_carry_the_editors_line(path: object) -> None:
-    text = path.read_text(encoding="utf-8")  # type: ignore[attr-defined]
+def test_examples_carry_the_editors_line(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
     assert text.startswith("# yaml-language-server: $schema=../../docs/fabric.schema.json\n")
 
 
@@ -66,7 +68,7 @@ def test_stripes_of_different_sizes() -> None:
     ]
 
 
-def test_servers_by_list_count_and_csv_together(tmp_path: object) -> None:
+def test_servers_by_list_and_count_together() -> None:
     text = """\
 name: f
 platform: generic

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ailb_gen.design.model import Breakout
+from ailb_gen.design.model import Breakout, HostPort
 from ailb_gen.design.ports import Layout, sort_key
 from ailb_gen.intent.platforms import shipped, shipped_names
 from tests.conftest import SMALL, design_of, example
@@ -31,7 +31,7 @@ def test_no_two_links_share_a_port(sub_ports: int, first: int, packing: str, lin
 def test_the_reference_fabric_takes_the_ports_of_the_guide() -> None:
     leaf = example("jvd").leaves[3]
     assert [p.interface for p in leaf.fabric_ports] == ["et-0/0/0:0", "et-0/0/1:0", "et-0/0/2:0", "et-0/0/3:0"]
-    hosts = [(p.interface, p.server, p.nic) for p in leaf.interfaces if p.kind == "host"]  # type: ignore[union-attr]
+    hosts = [(p.interface, p.server, p.nic) for p in leaf.interfaces if isinstance(p, HostPort)]
     assert hosts == [("et-0/0/16:0", "h100-01", "gpu3_eth"), ("et-0/0/16:1", "h100-02", "gpu3_eth")]
 
 

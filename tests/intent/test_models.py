@@ -1,6 +1,7 @@
 """Shorthands end in one canonical form; scalars are parsed once; the schema describes all of it."""
 
 import json
+from pathlib import Path
 
 import pytest
 import yaml
@@ -61,8 +62,8 @@ def test_the_schema_in_the_repository_is_the_current_one() -> None:
 
 
 @pytest.mark.parametrize("path", sorted(ROOT.glob("*/**/fabric.yaml")), ids=lambda path: path.parent.name)
-def test_fabric_files_of_the_repository_satisfy_the_schema(path: object) -> None:
-    data = yaml.safe_load(path.read_text(encoding="utf-8"))  # type: ignore[attr-defined]
+def test_fabric_files_of_the_repository_satisfy_the_schema(path: Path) -> None:
+    data = yaml.safe_load(path.read_text(encoding="utf-8"))
     Draft202012Validator(json.loads(json_schema())).validate(data)
 
 
