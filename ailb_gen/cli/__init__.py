@@ -79,6 +79,8 @@ def main() -> None:
         # wrong, and nobody is left to be told.
         piped = type(sys.stdout).__name__ == "PacifyFlushWrapper"
         code = ExitCode.OK if piped else error.code
+        if code == ExitCode.INTERRUPTED:
+            _say("ailb-gen: interrupted")
     except OSError as error:
         code = _unwritable(error)
     except Exception:  # noqa: BLE001 - the last resort: a gate must be able to tell a crash from a finding

@@ -23,7 +23,10 @@ def explain(
     device: Annotated[str, typer.Argument(help="A leaf, a spine or a server.", metavar="DEVICE")],
     as_json: Annotated[bool, typer.Option("--json", help="Print the tables as JSON.")] = False,
 ) -> None:
-    """Print one device's design: IRBs and prefixes, ports, BGP groups, host tables."""
+    """Print the design of one device as tables.
+
+    IRBs and prefixes, ports, BGP groups; NICs, routing tables, environment.
+    """
     from ailb_gen.design.build import build
     from ailb_gen.intent.load import load
 
@@ -103,7 +106,7 @@ def _leaf(design: Design, leaf: Switch) -> list[Table]:
     hosts: list[tuple[object, ...]] = [
         (port.interface, port.server, port.nic, port.mtu) for port in leaf.interfaces if isinstance(port, HostPort)
     ]
-    columns = ("IRB", "VLAN", "SUBNET", "PREFIX", "IRB IP ADDRESS", "COLOR", "BACKUP", "GPU NIC")
+    columns = ("IRB", "VLAN", "NO", "PREFIX", "GATEWAY", "COLOR", "BACKUP", "GPU NIC")
     return [
         _about(leaf),
         ("IRB, prefixes and fabric-advertise", columns, prefixes),

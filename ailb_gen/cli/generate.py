@@ -49,7 +49,10 @@ def generate(
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
     jobs: Annotated[int, typer.Option("-j", "--jobs", min=1, max=256, help="Processes that render.")] = 1,
 ) -> None:
-    """Generate the configuration of every switch and server; only what changed is written."""
+    """Generate the configuration of every device.
+
+    Only what changed is written, and all of it or nothing.
+    """
     from ailb_gen.design.build import build
     from ailb_gen.intent.load import load
     from ailb_gen.render.artifacts import RenderOptions

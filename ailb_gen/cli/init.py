@@ -53,7 +53,10 @@ def init(
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Ask nothing; take the defaults.")] = False,
 ) -> None:
-    """Write a commented fabric.yaml; on a terminal, ask for what no flag says."""
+    """Write a commented fabric.yaml to start from.
+
+    On a terminal it asks for what no flag says.
+    """
     from ailb_gen.design.build import build
     from ailb_gen.intent.load import parse
 

@@ -4,7 +4,10 @@ import typer
 
 
 def schema() -> None:
-    """Print the JSON Schema of fabric.yaml, for editors and other programs."""
+    """Print the JSON Schema of fabric.yaml.
+
+    For editors and other programs.
+    """
     from ailb_gen.intent.schema import json_schema
 
     typer.echo(json_schema(), nl=False)

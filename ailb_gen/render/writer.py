@@ -59,10 +59,12 @@ def _sync(folder: Path) -> None:
 
 def _exchange(one: Path, other: Path) -> bool:
     """Swap two directories atomically; False when this kernel or file system cannot."""
-    done: int = _libc().renameat2(
-        AT_FDCWD, os.fsencode(one), AT_FDCWD, os.fsencode(other), ctypes.c_uint(RENAME_EXCHANGE)
-    )
-    if done == 0:
+    # Not every C library has it (glibc since 2.28).
+    rename = getattr(_libc(), "renameat2", None)
+    if rename is None:
+        return False
+    names = (AT_FDCWD, os.fsencode(one), AT_FDCWD, os.fsencode(other))
+    if rename(*names, ctypes.c_uint(RENAME_EXCHANGE)) == 0:
         return True
     number = ctypes.get_errno()
     if number in NO_EXCHANGE:
