@@ -1,0 +1,79 @@
+"""What a check is and what it reports: the one result model that every report is made from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ailb_gen.errors import Place
+
+
+class Severity(IntEnum):
+    """How bad a finding is; the order is that of `--fail-on`."""
+
+    NOTE = 1
+    WARNING = 2
+    ERROR = 3
+
+    def __str__(self) -> str:
+        return self.name.lower()
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """An entry of the catalogue.
+
+    `id` is stable for ever; `meaning` is one line that says what holds when the check passes; `why` says what happens
+    in the fabric when it does not, and `repair` what to do.
+    """
+
+    id: str
+    severity: Severity
+    meaning: str
+    why: str
+    repair: str
+
+    @property
+    def family(self) -> str:
+        """The first digit behind AILB, which groups the catalogue."""
+        return self.id[:5]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that a check found.
+
+    `scope` names what it is about, most specific last, such as `stripe1-leaf1` or `stripe1-leaf1 et-0/0/0`; `place` is
+    the offending statement, its file relative to the artifact directory. `expected` and `found` are short texts for
+    tables, empty where they do not apply.
+    """
+
+    check: str
+    scope: str
+    message: str
+    place: Place | None = None
+    expected: str = ""
+    found: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What one check did: how many things it looked at, what it found, and figures worth showing.
+
+    `examined` 0 means that there was nothing to look at. `skipped` is the reason why the check did not run.
+    """
+
+    check: Check
+    findings: tuple[Finding, ...] = ()
+    examined: int = 0
+    figures: tuple[tuple[str, str], ...] = ()
+    skipped: str = ""
+
+
+def by_place(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Return findings in a stable order: by scope, place and message, each once."""
+    return tuple(sorted(set(findings), key=lambda f: (f.scope, f.place is not None, f.place, f.message)))

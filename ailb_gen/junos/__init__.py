@@ -1,0 +1,1 @@
+"""Junos text to tree and back, the YANG schema and the offline commit check."""

@@ -1,0 +1,74 @@
+"""A Junos configuration as a tree of words, the same for curly and set text.
+
+Every word of a statement is a node: `family inet6 { mtu 9170; }` is family → inet6 → mtu → 9170. Statements that share
+their first words share nodes, so that a configuration reads the same however it was grouped or repeated.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# Flags of a node.
+ENDS = 1  # a statement ends here: in curly text, `;` or `{` stood behind this word
+LIST = 2  # the values of this word were written, and are written, as `[ a b ]`
+QUOTED = 4  # the word stood in quotes
+INACTIVE = 8  # `inactive:`, `deactivate`
+PROTECT = 16  # `protect:`
+REPLACE = 32  # `replace:`
+DELETE = 64  # `delete:`
+
+
+class Node:
+    """One word; `children` are the words behind it in the order of the text, `line` counts from 1 (0: the root)."""
+
+    __slots__ = ("children", "comment", "flags", "line", "word")
+
+    def __init__(self, word: str, line: int = 0, flags: int = 0) -> None:
+        self.word = word
+        self.line = line
+        self.flags = flags
+        self.children: dict[str, Node] = {}
+        # Comments in front of the statement that ends here, without their marks; None is none.
+        self.comment: list[str] | None = None
+
+    def __iter__(self) -> Iterator[Node]:
+        return iter(self.children.values())
+
+    def get(self, *words: str) -> Node | None:
+        """Return the node at a path below this one, or None."""
+        node: Node | None = self
+        for word in words:
+            if node is None:
+                return None
+            node = node.children.get(word)
+        return node
+
+    def has(self, *words: str) -> bool:
+        """Tell whether a path exists below this node."""
+        return self.get(*words) is not None
+
+    def each(self, *words: str) -> Iterator[Node]:
+        """Iterate over the nodes behind a path: the entries of a list, the values of a leaf-list."""
+        node = self.get(*words)
+        return iter(node.children.values() if node is not None else ())
+
+    def values(self, *words: str) -> tuple[str, ...]:
+        """Return the words behind a path, in order."""
+        node = self.get(*words)
+        return tuple(node.children) if node is not None else ()
+
+    def value(self, *words: str) -> str | None:
+        """Return the word behind a path; where it was written twice the last one counts, as in Junos."""
+        node = self.get(*words)
+        return next(reversed(node.children)) if node is not None and node.children else None
+
+    def paths(self) -> Iterator[tuple[str, ...]]:
+        """Iterate over the full word paths of all statements: of nodes without children."""
+        if not self.children:
+            yield (self.word,) if self.line else ()
+        for child in self.children.values():
+            for path in child.paths():
+                yield (self.word, *path) if self.line else path
