@@ -1,0 +1,1 @@
+"""Packets over FIBs: paths, link loads, failures."""

@@ -1,0 +1,1 @@
+"""GPU servers: reading netplan and iproute2 artifacts back."""

@@ -1,0 +1,1 @@
+"""The fabric as the files describe it: devices, links, sessions, colors, prefixes."""

@@ -1,0 +1,66 @@
+"""The fabric as a whole: switches, servers and the cables between them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ailb_gen.network.model import at
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ailb_gen.errors import Place
+    from ailb_gen.hosts.model import Host
+    from ailb_gen.network.model import Switch
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class End:
+    """One end of a cable: a port of a switch or a NIC of a server."""
+
+    device: str
+    port: str
+
+    def __str__(self) -> str:
+        return f"{self.device}:{self.port}"
+
+
+@dataclass(frozen=True, slots=True)
+class Cable:
+    """A cable; between switches `a` is the leaf, to a server `a` is the switch. `color` is what the file says of it."""
+
+    a: End
+    b: End
+    color: str = ""
+    speed: str = ""
+    line: int = at()
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Something about the files as such: missing, unreadable, contradicting each other.
+
+    `kind` is one of the keys of `ailb_gen.checks.files.KINDS`.
+    """
+
+    kind: str
+    scope: str
+    message: str
+    place: Place | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """Everything read from an artifact directory.
+
+    `links` are the cables between switches, `attachments` those to servers by (server, NIC). `roles` says leaf or
+    spine for every switch. A switch or server whose file is missing or unreadable is not in here; `faults` tells.
+    """
+
+    switches: Mapping[str, Switch]
+    hosts: Mapping[str, Host]
+    roles: Mapping[str, str]
+    links: tuple[Cable, ...]
+    attachments: Mapping[tuple[str, str], End]
+    faults: tuple[Fault, ...]

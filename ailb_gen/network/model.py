@@ -1,0 +1,223 @@
+"""What a switch's text says, as far as addresses, sessions, colors, policies and class of service go.
+
+Everything here is read from files. `line` is the line of the statement in the switch's file; it never takes part in
+comparisons, so that switches configured alike compare equal.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ailb_gen.network.cos import ClassOfService
+    from ailb_gen.network.policy import Community, Policy, PrefixList
+    from ailb_gen.network.prefix import Prefix
+
+
+def at() -> int:
+    """Make the field that holds the line of a statement."""
+    return field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """An IPv6 address of an interface with the prefix that it spans."""
+
+    value: int
+    prefix: Prefix
+    line: int = at()
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A logical interface, such as `et-0/0/0:0.0` or `irb.2`."""
+
+    name: str
+    inet6: bool
+    inet6_mtu: int | None
+    addresses: tuple[Address, ...]
+    bad_addresses: tuple[tuple[str, int], ...]
+    inet_addresses: tuple[tuple[str, int], ...]
+    switching: bool
+    mode: str | None
+    vlans: tuple[tuple[str, int], ...]
+    disabled: bool
+    line: int = at()
+
+
+@dataclass(frozen=True, slots=True)
+class Port:
+    """A physical interface; `mtu` counts the Ethernet header, None where nothing is configured."""
+
+    name: str
+    description: str
+    mtu: int | None
+    native_vlan: int | None
+    speed: str
+    sub_ports: int | None
+    disabled: bool
+    units: tuple[Unit, ...]
+    line: int = at()
+    description_line: int = at()
+    mtu_line: int = at()
+    native_vlan_line: int = at()
+
+
+@dataclass(frozen=True, slots=True)
+class Vlan:
+    """A VLAN with the IRB that routes for it."""
+
+    name: str
+    vlan_id: int | None
+    irb: str | None
+    line: int = at()
+
+
+@dataclass(frozen=True, slots=True)
+class RaPrefix:
+    """A prefix that router advertisements announce; without on-link or autonomous, hosts form no address of it."""
+
+    prefix: Prefix
+    on_link: bool
+    autonomous: bool
+    line: int = at()
+
+
+@dataclass(frozen=True, slots=True)
+class RouterAdvertisement:
+    """`protocols router-advertisement interface NAME`; times in seconds, None where Junos's default holds."""
+
+    interface: str
+    prefixes: tuple[RaPrefix, ...]
+    bad_prefixes: tuple[tuple[str, int], ...]
+    max_interval: int | None
+    min_interval: int | None
+    lifetime: int | None
+    line: int = at()
+
+
+@dataclass(frozen=True, slots=True)
+class Bfd:
+    """`bfd-liveness-detection`: interval in ms and the number of packets that may be lost."""
+
+    interval_ms: int | None
+    multiplier: int
+    line: int = at()
+
+
+@dataclass(frozen=True, slots=True)
+class Discovery:
+    """A `dynamic-neighbor`: the interfaces on which peers are found by IPv6 neighbor discovery."""
+
+    name: str
+    ipv6_nd: bool
+    interfaces: tuple[tuple[str, int], ...]
+    forbidden: tuple[tuple[str, int], ...]
+    line: int = at()
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A BGP group with what it inherits from `protocols bgp` filled in.
+
+    `color` is the name of its color community, `forbidden` what may not stand beside auto-discovery, `neighbors`
+    those that were configured by address.
+    """
+
+    name: str
+    external: bool
+    color: str | None
+    local_as: int | None
+    imports: tuple[str, ...]
+    exports: tuple[str, ...]
+    inet6: bool
+    aigp: bool
+    multipath: bool
+    multiple_as: bool
+    bfd: Bfd | None
+    peer_as: int | None
+    peer_as_list: str | None
+    discoveries: tuple[Discovery, ...]
+    neighbors: tuple[str, ...]
+    forbidden: tuple[tuple[str, int], ...]
+    line: int = at()
+    color_line: int = at()
+    local_as_line: int = at()
+    peer_as_line: int = at()
+
+
+@dataclass(frozen=True, slots=True)
+class FabricRoute:
+    """`protocols bgp fabric-advertise route`: a prefix with its color and the color, or all, that back it up."""
+
+    prefix: Prefix
+    color: str | None
+    backup: str | None
+    line: int = at()
+    color_line: int = at()
+    backup_line: int = at()
+
+
+@dataclass(frozen=True, slots=True)
+class AsList:
+    """`policy-options as-list`: ranges of AS numbers, both ends included."""
+
+    name: str
+    ranges: tuple[tuple[int, int], ...]
+    line: int = at()
+
+    def __contains__(self, asn: int) -> bool:
+        return any(low <= asn <= high for low, high in self.ranges)
+
+
+@dataclass(frozen=True, slots=True)
+class LoadBalancing:
+    """How a switch spreads packets: `dlb` is the mode of ecmp-dlb or empty, `glb` that of global load balancing."""
+
+    per_packet: bool
+    fast_reroute: bool
+    maximum_ecmp: int
+    dlb: str
+    dlb_ipv6: bool
+    glb: str
+    line: int = at()
+    glb_line: int = at()
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """A switch as its file describes it; `file` is relative to the artifact directory.
+
+    `named` is the file's name without suffix, `host_name` what the text says. `unmodelled` are statements that would
+    change routing and that this program does not compute, with their lines.
+    """
+
+    named: str
+    file: str
+    host_name: str
+    asn: int | None
+    router_id: str | None
+    ports: dict[str, Port]
+    vlans: tuple[Vlan, ...]
+    advertisements: dict[str, RouterAdvertisement]
+    communities: dict[str, Community]
+    as_lists: dict[str, AsList]
+    prefix_lists: dict[str, PrefixList]
+    policies: dict[str, Policy]
+    groups: tuple[Group, ...]
+    routes: tuple[FabricRoute, ...]
+    bad_routes: tuple[tuple[str, int], ...]
+    balancing: LoadBalancing
+    cos: ClassOfService
+    lldp: frozenset[str]
+    unmodelled: tuple[tuple[str, int], ...]
+    host_name_line: int = at()
+    asn_line: int = at()
+    router_id_line: int = at()
+    bgp_line: int = at()
+
+    def unit(self, name: str) -> Unit | None:
+        """Return a logical interface by its full name, such as `irb.2`."""
+        port = self.ports.get(name.rpartition(".")[0])
+        return next((unit for unit in port.units if unit.name == name), None) if port is not None else None

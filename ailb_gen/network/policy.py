@@ -1,0 +1,74 @@
+"""Routing policies as written: terms, conditions and actions; `routing` evaluates them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ailb_gen.network.model import at
+
+if TYPE_CHECKING:
+    from ailb_gen.network.prefix import Prefix
+
+
+@dataclass(frozen=True, slots=True)
+class Community:
+    """`policy-options community`: a route matches when it has all members."""
+
+    name: str
+    members: tuple[str, ...]
+    line: int = at()
+
+
+@dataclass(frozen=True, slots=True)
+class PrefixList:
+    """`policy-options prefix-list`; IPv4 entries are counted, not kept."""
+
+    name: str
+    prefixes: tuple[Prefix, ...]
+    other: int
+    line: int = at()
+
+
+@dataclass(frozen=True, slots=True)
+class RouteFilter:
+    """A prefix with a match type; `low` and `high` are the lengths of `prefix-length-range` and `upto`."""
+
+    prefix: Prefix
+    match: str
+    low: int = 0
+    high: int = 128
+    line: int = at()
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A term: all kinds of conditions must hold, of each kind any one. `name` is empty for a policy's own `then`.
+
+    `verdict` is accept, reject, next-term, next-policy or empty. `unknown` are conditions and actions that this
+    program does not evaluate, with their lines.
+    """
+
+    name: str
+    protocols: tuple[str, ...] = ()
+    communities: tuple[str, ...] = ()
+    prefix_lists: tuple[str, ...] = ()
+    prefix_list_filters: tuple[tuple[str, str], ...] = ()
+    route_filters: tuple[RouteFilter, ...] = ()
+    # (add, set or delete, community)
+    changes: tuple[tuple[str, str], ...] = ()
+    local_preference: int | None = None
+    metric: int | None = None
+    load_balance: str = ""
+    verdict: str = ""
+    unknown: tuple[tuple[str, int], ...] = ()
+    line: int = at()
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """`policy-options policy-statement`."""
+
+    name: str
+    terms: tuple[Term, ...]
+    line: int = at()

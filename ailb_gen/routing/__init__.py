@@ -1,0 +1,1 @@
+"""The BGP-DPF control plane: advertisements to RIBs to FIBs."""
