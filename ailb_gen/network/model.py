@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ailb_gen.addresses import Prefix
     from ailb_gen.network.cos import ClassOfService
     from ailb_gen.network.policy import Community, Policy, PrefixList
-    from ailb_gen.network.prefix import Prefix
 
 
 def at() -> int:

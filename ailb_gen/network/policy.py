@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ailb_gen.network.model import at
 
 if TYPE_CHECKING:
-    from ailb_gen.network.prefix import Prefix
+    from ailb_gen.addresses import Prefix
 
 
 @dataclass(frozen=True, slots=True)
