@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
     from ailb_gen.errors import Place
 
@@ -77,3 +78,34 @@ class Result:
 def by_place(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Return findings in a stable order: by scope, place and message, each once."""
     return tuple(sorted(set(findings), key=lambda f: (f.scope, f.place is not None, f.place, f.message)))
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """How the checks are run.
+
+    `checks` are the ids that were asked for. `yang` is the directory of Juniper's models, None when there is none.
+    `executor` is `processes`, `serial` or `dask:ADDRESS`; `jobs` is the number of processes; `seed` fixes what is
+    sampled.
+    """
+
+    checks: frozenset[str]
+    yang: Path | None = None
+    seed: int = 1
+    executor: str = "processes"
+    jobs: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What a run of the checks gave: the one thing every report is made from.
+
+    `fabric` is the fabric's name, `intent` and `artifacts` are the paths as they were given. `roles` is the role of
+    every device (`leaf`, `spine` or `server`) by name. `results` are in the order of the catalogue.
+    """
+
+    fabric: str
+    intent: str
+    artifacts: str
+    roles: tuple[tuple[str, str], ...]
+    results: tuple[Result, ...]

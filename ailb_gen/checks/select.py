@@ -1,0 +1,94 @@
+"""`--checks` and `--limit` of `ailb-gen validate`: which checks run, and which devices their findings are about."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+from ailb_gen.errors import UsageError
+from ailb_gen.intent.messages import did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from ailb_gen.checks.model import Check, Result
+
+ROLES = {
+    "leaf": ("leaf",),
+    "leaves": ("leaf",),
+    "spine": ("spine",),
+    "spines": ("spine",),
+    "switches": ("leaf", "spine"),
+    "server": ("server",),
+    "servers": ("server",),
+}
+
+
+def _patterns(option: str, values: Iterable[str]) -> list[str]:
+    patterns = [pattern.strip() for value in values for pattern in value.split(",")]
+    if not all(pattern.removeprefix("!") for pattern in patterns):
+        raise UsageError(f"{option}: an empty pattern; leave the option out to mean everything")
+    return patterns
+
+
+def pick_checks(catalogue: Sequence[Check], families: Mapping[str, str], values: Iterable[str]) -> tuple[Check, ...]:
+    """Return the checks that the patterns pick, in the order of the catalogue; all of them for no pattern.
+
+    A pattern is an id, a glob over ids (`AILB2*`), or a family (`AILB2`, `sessions`); `!` before it takes away
+    what it picks. When every pattern takes away, it is from the whole catalogue. Upper and lower case count as equal.
+    Raises UsageError for a pattern that picks nothing, and when nothing is left.
+    """
+    patterns = _patterns("--checks", values)
+    chosen: set[str] = set()
+    if all(pattern.startswith("!") for pattern in patterns):
+        chosen = {check.id for check in catalogue}
+    for pattern in patterns:
+        word = pattern.removeprefix("!")
+        found = {
+            check.id
+            for check in catalogue
+            if fnmatchcase(check.id, word.upper())
+            or word.upper() == check.family
+            or word.lower() == families[check.family]
+        }
+        if not found:
+            known = [*(check.id for check in catalogue), *families.values()]
+            hint = did_you_mean(word, known) or f"ids, globs such as 'AILB2*', or {', '.join(families.values())}"
+            raise UsageError(f"--checks {pattern!r}: there is no such check; {hint}")
+        chosen = chosen - found if pattern.startswith("!") else chosen | found
+    if not chosen:
+        raise UsageError(f"--checks {','.join(patterns)!r}: no check is left to run")
+    return tuple(check for check in catalogue if check.id in chosen)
+
+
+def pick_devices(roles: Mapping[str, str], values: Iterable[str]) -> frozenset[str] | None:
+    """Return the names of the devices that the patterns pick, or None for no pattern.
+
+    A pattern is a name, a glob or a role. Raises UsageError for a pattern that picks nothing.
+    """
+    patterns = _patterns("--limit", values)
+    chosen: set[str] = set()
+    for pattern in patterns:
+        if pattern in ROLES:
+            found = {name for name, role in roles.items() if role in ROLES[pattern]}
+        else:
+            found = {name for name in roles if fnmatchcase(name, pattern)}
+        if not found:
+            hint = did_you_mean(pattern, [*roles, *ROLES]) or f"names, globs, or {', '.join(ROLES)}"
+            raise UsageError(f"--limit {pattern!r}: no device is called that; {hint}")
+        chosen |= found
+    return frozenset(chosen) if patterns else None
+
+
+def limited(results: Iterable[Result], devices: frozenset[str] | None) -> tuple[Result, ...]:
+    """Return the results with the findings whose scope names one of the devices; all of them for None."""
+    if devices is None:
+        return tuple(results)
+    return tuple(
+        replace(
+            result,
+            findings=tuple(finding for finding in result.findings if not devices.isdisjoint(finding.scope.split())),
+        )
+        for result in results
+    )

@@ -1,0 +1,182 @@
+"""Waivers: findings that somebody has accepted, with a reason and until a date."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import re
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import AfterValidator, BeforeValidator, Field, RootModel, ValidationError
+
+from ailb_gen.checks.model import Check, Finding, Result, Severity
+from ailb_gen.errors import IntentError, Place, Problem
+from ailb_gen.intent.csvfile import read_text
+from ailb_gen.intent.messages import did_you_mean, problem, told
+from ailb_gen.intent.scalars import wrong
+from ailb_gen.intent.settings import Model
+from ailb_gen.intent.source import dotted, read_yaml
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+    from pathlib import Path
+
+EXPIRED = Check(
+    "AILB090",
+    Severity.WARNING,
+    "no waiver has expired",
+    "An expired waiver waives nothing: what it accepted counts again, and fails the gate.",
+    "Repair what the waiver was for and delete it, or agree on a new reason and date.",
+)
+UNUSED = Check(
+    "AILB091",
+    Severity.NOTE,
+    "every waiver matches a finding",
+    "A waiver that matches nothing hides the next finding of its kind as soon as there is one.",
+    "Delete the waiver; or correct its scope.",
+)
+CHECKS = (EXPIRED, UNUSED)
+
+ISO_DATE = re.compile(r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$")
+
+
+def _date(value: object) -> datetime.date:
+    if not isinstance(value, str) or not ISO_DATE.match(value):
+        raise wrong("wrong-value", f"{value!r} is not a date; write it as YYYY-MM-DD")
+    try:
+        return datetime.date.fromisoformat(value)
+    except ValueError as error:
+        raise wrong("wrong-value", f"{value!r} is not a date of the calendar: {error}") from error
+
+
+def _not_blank(value: str) -> str:
+    if not value.strip():
+        raise wrong("out-of-range", "must not be empty")
+    return value
+
+
+Words = Annotated[str, AfterValidator(_not_blank), Field(max_length=1000)]
+
+
+class _Entry(Model):
+    id: Words
+    scope: Words
+    reason: Words
+    expires: Annotated[datetime.date, BeforeValidator(_date)]
+
+
+class _File(RootModel[tuple[_Entry, ...]]):
+    """The list in a waiver file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Waiver:
+    """One accepted kind of finding: `check` is an id, `scope` a glob over `Finding.scope`.
+
+    It waives on the day of `expires` for the last time.
+    """
+
+    check: str
+    scope: str
+    reason: str
+    expires: datetime.date
+    place: Place
+
+    def covers(self, finding: Finding) -> bool:
+        """Whether this waiver is about the finding, expired or not."""
+        return finding.check == self.check and fnmatchcase(finding.scope, self.scope)
+
+
+@dataclass(frozen=True, slots=True)
+class Waived:
+    """What waivers made of the results: `accepted` holds the waiver of every finding that is waived."""
+
+    results: tuple[Result, ...]
+    accepted: dict[Finding, Waiver]
+
+
+def parse_waivers(text: str, file: str, known: Collection[str]) -> tuple[Waiver, ...]:
+    """Check the text of a waiver file; `known` are the ids of the catalogue.
+
+    Raises IntentError with everything that is wrong.
+    """
+    source = read_yaml(text, file)
+    # An empty file is what is left when the last waiver is deleted.
+    data: Any = [] if source.data is None else source.data
+    problems: list[Problem] = []
+    entries: tuple[_Entry, ...] = ()
+    try:
+        entries = _File.model_validate(data).root
+    except ValidationError as error:
+        problems = [problem(found, source, _File) for found in told(error)]
+    for number, row in enumerate(data if isinstance(data, list) else ()):
+        check = row.get("id") if isinstance(row, dict) else None
+        if isinstance(check, str) and check.strip() and check not in known:
+            path = (number, "id")
+            hint = did_you_mean(check, known) or "'ailb-gen checks' lists them"
+            problems.append(
+                Problem("wrong-value", source.locate(path), dotted(path), f"no check is called {check!r}", hint)
+            )
+    if problems:
+        raise IntentError(problems)
+    return tuple(
+        Waiver(entry.id, entry.scope, entry.reason, entry.expires, source.locate((number,)))
+        for number, entry in enumerate(entries)
+    )
+
+
+def read_waivers(path: Path, known: Collection[str]) -> tuple[Waiver, ...]:
+    """Read a waiver file. Raises IntentError."""
+    return parse_waivers(read_text(path, str(path)), str(path), known)
+
+
+def apply(
+    results: Iterable[Result],
+    waivers: Iterable[Waiver],
+    today: datetime.date,
+    artifacts: str,
+    chosen: Collection[str],
+) -> Waived:
+    """Return which findings are waived on the day `today`, and the results with those of AILB090 and AILB091.
+
+    A waiver is unused when its check ran and found nothing that it covers; one for a check that did not run is not
+    judged. `artifacts` is the directory that places in findings are relative to, `chosen` are the ids that were asked
+    for.
+    """
+    results = tuple(results)
+    waivers = tuple(waivers)
+    by_check: dict[str, list[Waiver]] = {}
+    for waiver in waivers:
+        by_check.setdefault(waiver.check, []).append(waiver)
+    accepted: dict[Finding, Waiver] = {}
+    used: set[Waiver] = set()
+    for result in results:
+        for finding in result.findings if result.check.id in by_check else ():
+            covering = [waiver for waiver in by_check[finding.check] if waiver.covers(finding)]
+            used.update(covering)
+            valid = [waiver for waiver in covering if today <= waiver.expires]
+            if valid:
+                accepted[finding] = valid[0]
+    ran = {result.check.id for result in results if not result.skipped}
+    expired = [
+        _finding(EXPIRED, waiver, f"expired on {waiver.expires}: {waiver.reason}", artifacts)
+        for waiver in waivers
+        if waiver.expires < today
+    ]
+    unused = [
+        _finding(UNUSED, waiver, f"{waiver.check} found nothing in scope {waiver.scope!r}", artifacts)
+        for waiver in waivers
+        if waiver.check in ran and waiver not in used
+    ]
+    own = (
+        Result(EXPIRED, tuple(expired), len(waivers)),
+        Result(UNUSED, tuple(unused), sum(waiver.check in ran for waiver in waivers)),
+    )
+    return Waived((*results, *(result for result in own if result.check.id in chosen)), accepted)
+
+
+def _finding(check: Check, waiver: Waiver, message: str, artifacts: str) -> Finding:
+    place = replace(waiver.place, file=os.path.relpath(waiver.place.file, artifacts))
+    return Finding(check.id, f"waiver {waiver.check}", message, place)

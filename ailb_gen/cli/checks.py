@@ -1,0 +1,43 @@
+"""`ailb-gen checks`: the catalogue of checks, and what one of them means."""
+
+from __future__ import annotations
+
+from textwrap import fill
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ailb_gen.cli.console import table
+
+if TYPE_CHECKING:
+    from ailb_gen.checks.model import Check
+
+
+def checks(
+    patterns: Annotated[
+        list[str] | None,
+        typer.Argument(help="Ids, globs or families; what is picked is explained.", metavar="[ID]..."),
+    ] = None,
+    as_markdown: Annotated[bool, typer.Option("--markdown", help="Print docs/checks.md.")] = False,
+) -> None:
+    """List the checks that validate runs, or explain some of them."""
+    from ailb_gen.checks.catalogue import CATALOGUE, NAMES, markdown
+    from ailb_gen.checks.select import pick_checks
+    from ailb_gen.errors import UsageError
+
+    if as_markdown:
+        if patterns:
+            raise UsageError("--markdown prints the whole catalogue; give no ids")
+        typer.echo(markdown(), nl=False)
+    elif patterns:
+        typer.echo("\n\n".join(map(_explained, pick_checks(CATALOGUE, NAMES, patterns))))
+    else:
+        for family, name in NAMES.items():
+            rows = [(check.id, check.severity, check.meaning) for check in CATALOGUE if check.family == family]
+            if rows:
+                typer.echo(table(f"{family}* {name}", ("ID", "SEVERITY", "HOLDS WHEN IT PASSES"), rows))
+
+
+def _explained(check: Check) -> str:
+    lines = [f"{check.id} ({check.severity}): {check.meaning}", "", check.why, "", f"Repair: {check.repair}"]
+    return "\n".join(fill(line, 80) for line in lines)
