@@ -29,6 +29,10 @@ CATALOGUE: tuple[Check, ...] = tuple(
 BY_ID = {check.id: check for check in CATALOGUE}
 
 
+def _cell(text: str) -> str:
+    return text.replace("|", r"\|")
+
+
 def markdown() -> str:
     """Return `docs/checks.md`: a table for every family, and a section for every check."""
     parts = [
@@ -41,7 +45,7 @@ def markdown() -> str:
         if not checks:
             continue
         rows = "".join(
-            f"| [{check.id}](#{check.id.lower()}) | {check.severity} | {check.meaning} |\n" for check in checks
+            f"| [{check.id}](#{check.id.lower()}) | {check.severity} | {_cell(check.meaning)} |\n" for check in checks
         )
         parts.append(
             f"## {title}\n\n`--checks {name}`\n\n| id | severity | holds when it passes |\n|---|---|---|\n{rows}"

@@ -55,10 +55,10 @@ def pick_checks(catalogue: Sequence[Check], families: Mapping[str, str], values:
         if not found:
             known = [*(check.id for check in catalogue), *families.values()]
             hint = did_you_mean(word, known) or f"ids, globs such as 'AILB2*', or {', '.join(families.values())}"
-            raise UsageError(f"--checks {pattern!r}: there is no such check; {hint}")
+            raise UsageError(f"no check is called {word!r}; {hint}")
         chosen = chosen - found if pattern.startswith("!") else chosen | found
     if not chosen:
-        raise UsageError(f"--checks {','.join(patterns)!r}: no check is left to run")
+        raise UsageError(f"{','.join(patterns)!r} leaves no check to run")
     return tuple(check for check in catalogue if check.id in chosen)
 
 

@@ -1,0 +1,1 @@
+"""The reports: one result model, written for people, for merge requests and for machines."""

@@ -1,0 +1,90 @@
+"""The report for a terminal: families, findings, figures, and the verdict last."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from ailb_gen.checks.catalogue import NAMES
+from ailb_gen.report.text import aligned, clean, detail, where, wrapped
+from ailb_gen.report.verdict import STATUSES, number
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ailb_gen.checks.model import Finding, Result
+    from ailb_gen.report.verdict import Verdict
+
+SHOWN = 20
+
+
+def families(verdict: Verdict) -> list[tuple[object, ...]]:
+    """Return the rows of the table of families, with a header and a total."""
+    counts: dict[str, Counter[str]] = {}
+    for result in verdict.run.results:
+        row = counts.setdefault(NAMES[result.check.family], Counter())
+        open_ = len(verdict.open(result))
+        row.update({"checks": 1, verdict.status(result): 1, "findings": open_, "waived": len(result.findings) - open_})
+    total: Counter[str] = Counter()
+    for row in counts.values():
+        total.update(row)
+    columns = ("checks", *STATUSES, "findings", "waived")
+    rows = [(name, *(row[column] for column in columns)) for name, row in (*counts.items(), ("total", total))]
+    return [("family", *columns), *rows]
+
+
+def table(verdict: Verdict) -> str:
+    """Return the report as plain text of at most 80 columns."""
+    return "\n".join(_lines(verdict)) + "\n"
+
+
+def _lines(verdict: Verdict) -> Iterator[str]:
+    run = verdict.run
+    roles = Counter(role for _, role in run.roles)
+    devices = ", ".join(f"{count} {role}" for role, count in sorted(roles.items())) or "no devices"
+    yield from wrapped(f"Fabric {run.fabric} in {run.artifacts}: {devices}")
+    yield ""
+    yield from aligned(
+        [[str(cell).upper() for cell in row] if n == 0 else row for n, row in enumerate(families(verdict))]
+    )
+    for result, findings in verdict.attention():
+        yield ""
+        yield from _group(result, findings)
+    yield from _section("Waived", _waived(verdict))
+    yield from _section("Figures", _figures(verdict))
+    skipped = [f"{row.check.id} {row.skipped}" for row in verdict.run.results if verdict.status(row) == "skip"]
+    yield from _section("Skipped", skipped)
+    yield ""
+    yield from wrapped(verdict.sentence())
+
+
+def _group(result: Result, findings: tuple[Finding, ...]) -> Iterator[str]:
+    check = result.check
+    yield from wrapped(f"{check.id} {check.severity}: {check.meaning}: {number(len(findings), 'finding')}")
+    for finding in findings[:SHOWN]:
+        yield from wrapped(f"{clean(finding.scope)}  {where(finding)}".rstrip(), "  ")
+        yield from wrapped(finding.message, "    ")
+        if detail(finding):
+            yield from wrapped(detail(finding), "    ")
+    if len(findings) > SHOWN:
+        yield f"  ... and {len(findings) - SHOWN:,} more; --report json=FILE has all"
+    yield from wrapped(f"Repair: {check.repair}", "  ")
+
+
+def _section(title: str, lines: list[str]) -> Iterator[str]:
+    if lines:
+        yield from ("", title)
+        for line in lines:
+            yield from wrapped(line, "  ")
+
+
+def _waived(verdict: Verdict) -> list[str]:
+    counts = Counter(verdict.accepted[f] for result in verdict.run.results for f in verdict.waived(result))
+    return [
+        f"{waiver.check} {waiver.scope}: {number(count, 'finding')} until {waiver.expires}: {waiver.reason}"
+        for waiver, count in counts.items()
+    ]
+
+
+def _figures(verdict: Verdict) -> list[str]:
+    return [f"{result.check.id} {name}: {value}" for result in verdict.run.results for name, value in result.figures]

@@ -1,0 +1,55 @@
+"""Text for people: control characters made visible, aligned tables, places that a reader can open."""
+
+from __future__ import annotations
+
+import posixpath
+from textwrap import wrap
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ailb_gen.checks.model import Finding, Run
+
+WIDTH = 80
+
+
+def clean(text: str) -> str:
+    r"""Return text from a file with everything written out (`\x1b`, `\u202e`) that would not print as itself."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+
+
+def aligned(rows: Sequence[Sequence[object]]) -> list[str]:
+    """Return rows as lines: the first column to the left, numbers to the right, a rule under the first row."""
+    cells = [[str(cell) for cell in row] for row in rows]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    cells.insert(1, ["-" * width for width in widths])
+    return [
+        "  ".join((cell.rjust if column else cell.ljust)(widths[column]) for column, cell in enumerate(row)).rstrip()
+        for row in cells
+    ]
+
+
+def wrapped(text: str, indent: str = "") -> list[str]:
+    """Return one paragraph as lines of at most 80 columns."""
+    return wrap(clean(text), WIDTH, initial_indent=indent, subsequent_indent=f"{indent}  ", break_on_hyphens=False) or [
+        indent.rstrip()
+    ]
+
+
+def where(finding: Finding) -> str:
+    """Return the file, relative to the artifact directory, and the line of a finding; nothing without a place."""
+    return f"{clean(finding.place.file)}:{finding.place.line}" if finding.place else ""
+
+
+def from_here(run: Run, file: str) -> str:
+    """Return the path of a file that is named relative to the artifact directory, as that directory was given."""
+    return posixpath.normpath(posixpath.join(run.artifacts, file))
+
+
+def detail(finding: Finding) -> str:
+    """Return what was expected and found, or nothing."""
+    pairs = (("expected", finding.expected), ("found", finding.found))
+    return ", ".join(f"{word} {text}" for word, text in pairs if text)

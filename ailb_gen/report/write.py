@@ -1,0 +1,71 @@
+"""Writing reports: the formats by name, and files that are there as a whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import stat
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ailb_gen.errors import OutputError
+from ailb_gen.report.json import as_json
+from ailb_gen.report.junit import junit
+from ailb_gen.report.markdown import markdown
+from ailb_gen.report.sarif import sarif
+from ailb_gen.report.table import table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ailb_gen.report.verdict import Verdict
+
+FORMATS: dict[str, Callable[[Verdict], str]] = {
+    "table": table,
+    "json": as_json,
+    "junit": junit,
+    "sarif": sarif,
+    "md": markdown,
+}
+
+
+def write(path: Path, text: str) -> None:
+    """Put the text into a file in one step; folders on the way are made. Raises OutputError."""
+    data = text.encode("utf-8", "backslashreplace")
+    try:
+        # What a link leads to is written, the link stays.
+        target = Path(os.path.realpath(path))
+        if target.exists() and not stat.S_ISREG(target.stat().st_mode):
+            # A pipe or a device (`/dev/stderr`) cannot be replaced; a directory refuses.
+            target.write_bytes(data)
+            return
+        target.parent.mkdir(parents=True, exist_ok=True)
+        _replace(target, data)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise OutputError(f"{path}: cannot write the report: {reason}") from error
+
+
+def _replace(target: Path, data: bytes) -> None:
+    descriptor, name = tempfile.mkstemp(prefix=f".{target.name[:100]}.", dir=target.parent)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fchmod(file.fileno(), _mode(target))
+            os.fsync(file.fileno())
+        Path(name).replace(target)
+    except BaseException:
+        with suppress(FileNotFoundError):
+            Path(name).unlink()
+        raise
+
+
+def _mode(target: Path) -> int:
+    """Return the mode the file has, or that a new file would get."""
+    with suppress(FileNotFoundError):
+        return stat.S_IMODE(target.stat().st_mode)
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
