@@ -1,1 +1,1 @@
-"""GPU servers: reading netplan and iproute2 artifacts back."""
+"""What the files of the GPU servers say: NICs, routing tables, rules, sysctls, RoCE settings, environment."""

@@ -1,0 +1,220 @@
+"""What the files of a GPU server say, as data.
+
+Every fact carries the line where it stands; its file is the constant named beside the class, relative to the server's
+folder. Lines never take part in comparisons, so that what says the same compares equal.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ailb_gen.addresses import Prefix
+    from ailb_gen.errors import Place
+
+NETPLAN_FOLDER = "etc/netplan"
+NETPLAN = "etc/netplan/60-ailb-gpu.yaml"
+SYSCTL = "etc/sysctl.d/99-accept-ra.conf"
+TABLE_NAMES = "etc/iproute2/rt_tables.d/jnpr_nccl_net.conf"
+SCRIPT = "usr/local/sbin/ailb-net"
+SCRIPT_UNIT = "etc/systemd/system/ailb-net.service"
+ENVIRONMENT = "etc/ailb/nccl.env"
+QOS = "usr/local/sbin/ailb-qos"
+QOS_UNIT = "etc/systemd/system/ailb-qos.service"
+DROP_INS = "etc/systemd/network"
+
+# A value of a YAML file: text, number, boolean or null; lists of them as tuples.
+Value = str | int | float | bool | None | tuple["Value", ...]
+
+
+def at() -> int:
+    """Make the field that holds the line of a fact."""
+    return field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A key with its value as written; `section` is that of an INI file, empty elsewhere."""
+
+    key: str
+    value: Value
+    section: str = ""
+    line: int = at()
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """A route of netplan; `via` is None on the link itself, `table` None in the main table.
+
+    `to` and `via` are None, too, when they are not IPv6; `text` is what stands there. `others` are keys that change
+    the route beyond scope and on-link.
+    """
+
+    nic: str
+    to: Prefix | None
+    via: int | None
+    table: int | None
+    on_link: bool
+    scope: str
+    text: tuple[str, str] = ("", "")
+    others: tuple[Setting, ...] = ()
+    file: str = field(default="", compare=False)
+    line: int = at()
+    via_line: int = at()
+    table_line: int = at()
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A routing rule of netplan: packets from a prefix use a table; lower priorities come first."""
+
+    nic: str
+    source: Prefix | None
+    table: int | None
+    priority: int | None
+    text: str = ""
+    others: tuple[Setting, ...] = ()
+    file: str = field(default="", compare=False)
+    line: int = at()
+    table_line: int = at()
+    priority_line: int = at()
+
+
+@dataclass(frozen=True, slots=True)
+class Nic:
+    """A NIC in netplan: plain settings by key, `match` and `routes` and `routing-policy` aside."""
+
+    name: str
+    settings: Mapping[str, Setting]
+    match: tuple[Setting, ...]
+    routes: tuple[Route, ...]
+    rules: tuple[Rule, ...]
+    file: str = field(default="", compare=False)
+    line: int = at()
+
+    def value(self, key: str) -> Value:
+        """Return a setting; None when it is not there."""
+        found = self.settings.get(key)
+        return found.value if found is not None else None
+
+    def line_of(self, key: str) -> int:
+        """Return the line of a setting, or that of the NIC."""
+        found = self.settings.get(key)
+        return found.line if found is not None else self.line
+
+    @property
+    def mac(self) -> str | None:
+        """The MAC address that netplan looks for, in lower case."""
+        found = next((setting.value for setting in self.match if setting.key == "macaddress"), None)
+        return str(found).lower() if found is not None else None
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A line of the TABLES list of `ailb-net`; what is no number or address is None."""
+
+    nic: str
+    table: int | None
+    name: str
+    priority: int | None
+    prefix: Prefix | None
+    gateway: int | None
+    line: int = at()
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """A line of a script that is neither data nor comment."""
+
+    text: str
+    line: int = at()
+
+
+@dataclass(frozen=True, slots=True)
+class TableScript:
+    """`ailb-net`: its tables, and the code that sets them."""
+
+    rows: tuple[Row, ...]
+    code: tuple[Code, ...]
+    line: int = at()
+
+
+@dataclass(frozen=True, slots=True)
+class TableName:
+    """A line of `rt_tables.d`."""
+
+    table: int
+    name: str
+    line: int = at()
+
+
+@dataclass(frozen=True, slots=True)
+class RdmaNic:
+    """A line of the NICS list of `ailb-qos`."""
+
+    nic: str
+    rdma: str
+    line: int = at()
+
+
+@dataclass(frozen=True, slots=True)
+class QosScript:
+    """`ailb-qos`: its NICs, the values it sets by name of the setting, and the code around them.
+
+    Settings are `trust`, `pfc` (eight 0 or 1), `dscp2prio` (DSCP, priority), `tos`, `traffic_class`, `cnp_dscp`,
+    `cnp_priority`, `ecn_np` and `ecn_rp` (priority, 0 or 1).
+    """
+
+    nics: tuple[RdmaNic, ...]
+    settings: tuple[Setting, ...]
+    code: tuple[Code, ...]
+    line: int = at()
+
+    def get(self, key: str) -> Setting | None:
+        """Return the last setting of that name: the one that counts."""
+        return next((setting for setting in reversed(self.settings) if setting.key == key), None)
+
+
+@dataclass(frozen=True, slots=True)
+class HostFault:
+    """Why a file or folder of a server cannot be used; `place` is relative to the artifact directory."""
+
+    folder: str
+    reason: str
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """Everything that the files of one folder say; `folder` is relative to the artifact directory.
+
+    `nics`, `rules` (by priority) and `routes` (by table) are those of netplan. A file that is missing or unreadable
+    leaves its part empty or None and a fault; `files` are those that were read. `drop_ins` are the settings of
+    networkd by NIC, `units` those of services by path.
+    """
+
+    folder: str
+    files: frozenset[str]
+    nics: Mapping[str, Nic]
+    network: tuple[Setting, ...]
+    routes: Mapping[int, tuple[Route, ...]]
+    rules: tuple[Rule, ...]
+    names: tuple[TableName, ...]
+    sysctls: tuple[Setting, ...]
+    environment: tuple[Setting, ...]
+    drop_ins: Mapping[str, tuple[Setting, ...]]
+    units: Mapping[str, tuple[Setting, ...]]
+    script: TableScript | None
+    qos: QosScript | None
+    faults: tuple[HostFault, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """A server: its name and what its files say; servers that are configured alike share the profile."""
+
+    name: str
+    profile: Profile

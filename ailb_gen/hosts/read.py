@@ -1,0 +1,185 @@
+"""From the folders of the servers to `Host`: every profile is read once, however many servers share it."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ailb_gen.errors import Place
+from ailb_gen.hosts.model import (
+    DROP_INS,
+    ENVIRONMENT,
+    NETPLAN_FOLDER,
+    QOS,
+    QOS_UNIT,
+    SCRIPT,
+    SCRIPT_UNIT,
+    SYSCTL,
+    TABLE_NAMES,
+    Host,
+    HostFault,
+    Nic,
+    Profile,
+    Route,
+    Rule,
+    Setting,
+)
+from ailb_gen.hosts.netplan import read_netplan
+from ailb_gen.hosts.scripts import read_names, read_qos, read_tables
+from ailb_gen.hosts.text import Folder, assignments, ini, sysctls
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+DROP_IN = re.compile(r"^10-netplan-(.+)\.network\.d$")
+# Rules and routes without a number come last.
+LAST = 1 << 32
+SERVERS = "servers"
+
+
+def _names(folder: Folder, sub: str) -> list[str]:
+    """Return the sorted entries of a folder of the server; one that is missing has none."""
+    path = folder.root / folder.name / sub
+    try:
+        return sorted(os.listdir(path))  # noqa: PTH208 - names, not paths
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        folder.fault(sub, f"cannot list the folder: {error.strerror or error}")
+        return []
+
+
+def _netplan(folder: Folder) -> tuple[dict[str, Nic], list[Setting]]:
+    nics: dict[str, Nic] = {}
+    network: list[Setting] = []
+    for name in _names(folder, NETPLAN_FOLDER):
+        file = f"{NETPLAN_FOLDER}/{name}"
+        text = folder.read(file) if name.endswith(".yaml") else None
+        if text is None:
+            continue
+        found, others = read_netplan(folder, file, text)
+        network += others
+        for nic in found:
+            if nic.name in nics:
+                folder.fault(file, f"{nic.name} is also in {nics[nic.name].file}; netplan merges the two", nic.line)
+            nics[nic.name] = nic
+    return nics, network
+
+
+def _settings(folder: Folder, file: str, read: Callable[[str], Iterator[Setting]]) -> tuple[Setting, ...]:
+    text = folder.read(file)
+    settings = tuple(read(text)) if text is not None else ()
+    for setting in settings:
+        if not setting.key:
+            folder.fault(file, f"{str(setting.value)[:80]!r} is not a setting", setting.line)
+    return tuple(setting for setting in settings if setting.key)
+
+
+def _drop_ins(folder: Folder) -> Iterator[tuple[str, tuple[Setting, ...]]]:
+    for name in _names(folder, DROP_INS):
+        found = DROP_IN.match(name)
+        if found is None:
+            continue
+        settings: list[Setting] = []
+        for file in _names(folder, f"{DROP_INS}/{name}"):
+            if file.endswith(".conf"):
+                settings += _settings(folder, f"{DROP_INS}/{name}/{file}", ini)
+        yield found[1], tuple(settings)
+
+
+def _by_table(nics: dict[str, Nic]) -> dict[int, tuple[Route, ...]]:
+    result: dict[int, list[Route]] = {}
+    for nic in nics.values():
+        for route in nic.routes:
+            if route.table is not None:
+                result.setdefault(route.table, []).append(route)
+    return {table: tuple(routes) for table, routes in result.items()}
+
+
+def _by_priority(nics: dict[str, Nic]) -> tuple[Rule, ...]:
+    rules = [rule for nic in nics.values() for rule in nic.rules]
+    return tuple(sorted(rules, key=lambda rule: rule.priority if rule.priority is not None else LAST))
+
+
+def read_profile(root: Path, name: str) -> Profile:
+    """Read all files of the folder `name` below `root`; what is wrong with them is in the faults."""
+    folder = Folder(root, name)
+    nics, network = _netplan(folder)
+    names, script, qos = (folder.read(file) for file in (TABLE_NAMES, SCRIPT, QOS))
+    profile = Profile(
+        folder=name,
+        files=frozenset(),
+        nics=nics,
+        network=tuple(network),
+        routes=_by_table(nics),
+        rules=_by_priority(nics),
+        names=tuple(read_names(folder, names)) if names is not None else (),
+        sysctls=_settings(folder, SYSCTL, sysctls),
+        environment=_settings(folder, ENVIRONMENT, assignments),
+        drop_ins=dict(_drop_ins(folder)),
+        units={unit: _settings(folder, unit, ini) for unit in (SCRIPT_UNIT, QOS_UNIT)},
+        script=read_tables(folder, script) if script is not None else None,
+        qos=read_qos(folder, QOS, qos) if qos is not None else None,
+        faults=(),
+    )
+    return replace(profile, files=frozenset(folder.files), faults=tuple(folder.faults))
+
+
+def read_host(root: Path, folder: str) -> Host:
+    """Read the server whose files are in `folder`, relative to the artifact directory `root`."""
+    return Host(folder.rpartition("/")[2], read_profile(root, folder))
+
+
+def _folder_of(root: str, entry: os.DirEntry[str]) -> str:
+    """Return where the files of a server are, relative to the real path `root`.
+
+    Raises ValueError with the reason when that is nowhere in the artifact directory.
+    """
+    own = f"{SERVERS}/{entry.name}"
+    if not entry.is_symlink():
+        if not entry.is_dir():
+            raise ValueError("must be a folder, or a symbolic link to a profile")
+        return own
+    target = Path(entry.path).readlink()
+    try:
+        path = os.path.realpath(entry.path, strict=True)
+    except OSError as error:
+        raise ValueError(f"the link to {target} leads nowhere: {error.strerror or error}") from error
+    if os.path.commonpath((root, path)) != root:
+        raise ValueError(f"the link to {target} leaves the artifact directory")
+    if not Path(path).is_dir():
+        raise ValueError(f"the link to {target} leads to something that is no folder")
+    return os.path.relpath(path, root)
+
+
+def read_hosts(root: Path) -> tuple[dict[str, Host], tuple[HostFault, ...]]:
+    """Read all servers below `root`; returns them by name, and what is wrong with their folders as such.
+
+    Servers that share a folder share one `Profile`; faults of single files are in the profile.
+    """
+    hosts: dict[str, Host] = {}
+    faults: list[HostFault] = []
+    profiles: dict[str, Profile] = {}
+    try:
+        real = os.path.realpath(root, strict=True)
+        with os.scandir(root / SERVERS) as listing:
+            entries = sorted(listing, key=lambda entry: entry.name)
+    except FileNotFoundError:
+        return {}, ()
+    except OSError as error:
+        reason = f"cannot list the servers: {error.strerror or error}"
+        return {}, (HostFault(SERVERS, reason, Place(SERVERS)),)
+    for entry in entries:
+        try:
+            folder = _folder_of(real, entry)
+        except (OSError, ValueError) as error:
+            own = f"{SERVERS}/{entry.name}"
+            faults.append(HostFault(own, str(error), Place(own)))
+            continue
+        if folder not in profiles:
+            profiles[folder] = read_profile(root, folder)
+        hosts[entry.name] = Host(entry.name, profiles[folder])
+    return hosts, tuple(faults)
