@@ -125,6 +125,19 @@ class UsageError(AilbError):
     """An argument of the command cannot be used as given."""
 
 
+class JunosSyntaxError(AilbError):
+    """Junos text that cannot be read: file, line and column (from 1) and the reason."""
+
+    def __init__(self, file: str, line: int, column: int, reason: str) -> None:
+        self.file, self.line, self.column, self.reason = file, line, column, reason
+        where = f"{file}:{line}:{column}" if file else f"line {line}, column {column}"
+        super().__init__(f"{where}: {reason}")
+
+    def __reduce__(self) -> tuple[type["JunosSyntaxError"], tuple[str, int, int, str]]:
+        # Errors cross process borders; the default would call __init__ with the message alone.
+        return type(self), (self.file, self.line, self.column, self.reason)
+
+
 class TemplateError(AilbError):
     """A template cannot be found, parsed or filled."""
 

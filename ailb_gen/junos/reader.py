@@ -1,18 +1,73 @@
 """Curly and set text to a tree."""
 
-from ailb_gen.intent.junos_text import statements
-from ailb_gen.junos.tree import ENDS, Node
+from __future__ import annotations
+
+import gc
+import re
+
+from ailb_gen.junos.curly import CurlyReader
+from ailb_gen.junos.setreader import COMMANDS, REFUSED, SetReader
+from ailb_gen.junos.tree import Node
+from ailb_gen.junos.words import CONTROL, wrong
+
+# What a device prints around a configuration: the command line that was typed, a prompt, the role of its
+# routing engine, the level that is edited.
+BANNER = re.compile(
+    r"\s*(?:\S+@\S+[>#%](?:\s.*)?|\{(?:master|backup|primary|secondary|linecard|line-card)[^{};\s]*\}(?:\[edit.*\])?"
+    r"|\[edit.*\]|show(?:\s[^;{}]*)?)\s*"
+)
+FIRST = re.compile(r"(?:\s++|#[^\n]*+|/\*[\s\S]*?\*/)*+([a-z]*)(?=\s)")
 
 
 def read(text: str, file: str = "") -> Node:
-    """Read curly or set text."""
-    root = Node("")
-    for words in statements(text):
-        node = root
-        for word in words:
-            child = node.children.get(word)
-            if child is None:
-                child = node.children[word] = Node(word.strip('"'), 1)
-            node = child
-        node.flags |= ENDS
-    return root
+    """Read curly or set text, whichever it is; `file` is what errors call it.
+
+    Lines count from 1; banners and prompts of a captured session before and behind the configuration are passed
+    over. Raises JunosSyntaxError.
+    """
+    if control := CONTROL.search(text):
+        raise wrong(file, text, control.start(), f"a control character {control[0]!r}")
+    start, line = _head(text)
+    text = text[: _tail(text, start)]
+    reader = SetReader(text, file) if is_set(text, start) else CurlyReader(text, file)
+    # A tree holds no cycles: looking for them among millions of new nodes would take longer than reading.
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        return reader.read(start, line)
+    finally:
+        if enabled:
+            gc.enable()
+
+
+def is_set(text: str, start: int = 0) -> bool:
+    """Tell whether text is a list of commands: no statement of curly text starts with one of their names."""
+    found = FIRST.match(text, start)
+    return found is not None and found[1] in COMMANDS | REFUSED
+
+
+def _head(text: str) -> tuple[int, int]:
+    """Return where the configuration starts: offset and line."""
+    start, line = 0, 1
+    if text.startswith("\ufeff"):
+        start = 1
+    while True:
+        end = text.find("\n", start)
+        end = len(text) if end < 0 else end
+        if end - start > 1000 or not (text[start:end].isspace() or end == start or BANNER.fullmatch(text, start, end)):
+            return start, line
+        if end == len(text):
+            return end, line
+        start, line = end + 1, line + 1
+
+
+def _tail(text: str, start: int) -> int:
+    """Return where the configuration ends."""
+    end = len(text)
+    while end > start:
+        begin = max(text.rfind("\n", start, end), start - 1) + 1
+        body = text[begin:end]
+        if len(body) > 1000 or not (body.isspace() or not body or BANNER.fullmatch(body)):
+            return end
+        end = max(begin - 1, start)
+    return end

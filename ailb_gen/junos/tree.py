@@ -31,7 +31,7 @@ class Node:
         self.line = line
         self.flags = flags
         self.children: dict[str, Node] = {}
-        # Comments in front of the statement that ends here, without their marks; None is none.
+        # Comments in front of the statement, as written; None is none.
         self.comment: list[str] | None = None
 
     def __iter__(self) -> Iterator[Node]:
@@ -66,9 +66,21 @@ class Node:
         return next(reversed(node.children)) if node is not None and node.children else None
 
     def paths(self) -> Iterator[tuple[str, ...]]:
-        """Iterate over the full word paths of all statements: of nodes without children."""
+        """Iterate over the full word paths of all statements: of nodes without children, below this one."""
+        path = [self.word] if self.line else []
         if not self.children:
-            yield (self.word,) if self.line else ()
-        for child in self.children.values():
-            for path in child.paths():
-                yield (self.word, *path) if self.line else path
+            yield tuple(path)
+            return
+        stack = [iter(self.children.values())]
+        while stack:
+            for child in stack[-1]:
+                path.append(child.word)
+                if child.children:
+                    stack.append(iter(child.children.values()))
+                    break
+                yield tuple(path)
+                path.pop()
+            else:
+                stack.pop()
+                if stack:
+                    path.pop()

@@ -1,0 +1,237 @@
+"""Curly text to a tree: lines split at their spaces where that is all they need, exact tokens elsewhere."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ailb_gen.errors import JunosSyntaxError
+from ailb_gen.junos.grammar import ONELINER_WORDS
+from ailb_gen.junos.tree import DELETE, ENDS, INACTIVE, PROTECT, REPLACE, Node
+from ailb_gen.junos.words import SPECIAL, TOKEN, bad, check_string, note, put, walk, wrong
+
+if TYPE_CHECKING:
+    from ailb_gen.junos.words import Words
+
+# Words in front of a statement; `active:` and `unprotect:` say what is so anyway.
+TAGS = {
+    "inactive:": INACTIVE,
+    "protect:": PROTECT,
+    "replace:": REPLACE,
+    "delete:": DELETE,
+    "active:": 0,
+    "unprotect:": 0,
+}
+
+
+class CurlyReader:
+    """Follows the braces of a text."""
+
+    __slots__ = (
+        "block",
+        "comments",
+        "file",
+        "flags",
+        "last",
+        "line",
+        "root",
+        "stack",
+        "tagged",
+        "text",
+        "values",
+        "words",
+    )
+
+    def __init__(self, text: str, file: str) -> None:
+        self.text, self.file = text, file
+        self.root = self.block = Node("")
+        # The blocks around the one that is open, and the line and column (0: the last brace of the line) of its `{`.
+        self.stack: list[tuple[Node, int, int]] = []
+        # The statement in the making: where it starts, its words, the list that is open, and its tags.
+        self.line = 0
+        self.words: Words = []
+        self.values: list[str] | None = None
+        self.tagged, self.flags = False, 0
+        # Comments that wait for their statement, and the statement that a comment on the same line belongs to.
+        self.comments: list[str] = []
+        self.last: Node | None = None
+
+    def read(self, offset: int, number: int) -> Node:  # noqa: PLR0912 - a call for every line would take half the time
+        """Read everything behind an offset, which is where the line `number` starts. Raises JunosSyntaxError."""
+        stack, special, oneliner = self.stack, SPECIAL.search, ONELINER_WORDS
+        lines = iter(self.text[offset:].split("\n"))
+        block = self.root
+        number -= 1
+        for line in lines:
+            start = offset
+            offset += len(line) + 1
+            number += 1
+            words = line.split()
+            if not words:
+                continue
+            if special(line) is None:
+                end = words[-1]
+                if end == "{":
+                    words.pop()
+                    if words:
+                        stack.append((block, number, 0))
+                        for word in words:
+                            node = block.children.get(word)
+                            if node is None:
+                                node = block.children[word] = Node(word, number)
+                            block = node
+                        block.flags |= ENDS
+                        continue
+                elif end[-1] == ";":
+                    if len(end) > 1 and (len(words) < 3 or oneliner.isdisjoint(words)):
+                        words[-1] = end[:-1]
+                        node = block
+                        for word in words:
+                            child = node.children.get(word)
+                            if child is None:
+                                child = node.children[word] = Node(word, number)
+                            node = child
+                        node.flags |= ENDS
+                        continue
+                elif end == "}" and len(words) == 1 and stack:
+                    block = stack.pop()[0]
+                    continue
+            self.block = block
+            offset, more = self.tokens(start, number)
+            block = self.block
+            for _ in range(more):
+                next(lines, None)
+            number += more
+        self.finish()
+        return self.root
+
+    def tokens(self, offset: int, number: int) -> tuple[int, int]:
+        """Read tokens up to the end of a line at which no statement is open.
+
+        Returns where the next line starts and how many lines more than one were read.
+        """
+        text, line = self.text, number
+        self.last = None
+        for found in TOKEN.finditer(text, offset):
+            kind, start = found.lastgroup, found.start()
+            if kind == "space":
+                breaks = text.count("\n", start, found.end())
+                line += breaks
+                if breaks and not (self.words or self.comments or self.tagged):
+                    return text.rfind("\n", start, found.end()) + 1, line - number - 1
+                self.last = None if breaks else self.last
+            elif kind == "comment":
+                self.comment(found[0])
+                line += text.count("\n", start, found.end())
+            elif kind == "mark":
+                self.mark(found[0], start, line)
+            elif kind == "bad":
+                raise bad(self.file, text, start)
+            else:
+                self.word(found[0], start, line)
+                if kind == "string":
+                    check_string(self.file, text, start, found.end())
+                    line += text.count("\n", start, found.end())
+        return len(text) + 1, line - number
+
+    def wrong(self, start: int, reason: str) -> JunosSyntaxError:
+        """Make the error for an offset."""
+        return wrong(self.file, self.text, start, reason)
+
+    def comment(self, text: str) -> None:
+        """Keep a comment: for the statement it stands behind on the same line, else for the next one."""
+        if self.last is not None and not self.words:
+            note(self.last, [text])
+        else:
+            self.comments.append(text)
+
+    def word(self, token: str, start: int, line: int) -> None:
+        """Take a word or a quoted string."""
+        if self.values is not None:
+            self.values.append(token)
+            return
+        if not self.words:
+            if token in TAGS:
+                self.flags |= TAGS[token]
+                self.tagged = True
+                return
+            self.line = line
+        elif isinstance(self.words[-1], list) and ONELINER_WORDS.isdisjoint(
+            word for word in self.words if isinstance(word, str)
+        ):
+            raise self.wrong(start, f"{token!r} behind a list")
+        self.words.append(token)
+
+    def mark(self, symbol: str, start: int, line: int) -> None:
+        """Take a brace, a bracket or a semicolon."""
+        if self.values is not None and symbol != "]":
+            raise self.wrong(start, f"{symbol!r} inside a list")
+        if symbol == ";":
+            self.end(start)
+        elif symbol == "{":
+            self.open(start, line)
+        elif symbol == "}":
+            self.close(start)
+        elif symbol == "[":
+            if not self.words or isinstance(self.words[-1], list):
+                raise self.wrong(start, "'[' without a statement")
+            self.values = []
+        else:
+            if self.values is None:
+                raise self.wrong(start, "']' without '['")
+            if not self.values:
+                raise self.wrong(start, "an empty list")
+            self.words.append(self.values)
+            self.values = None
+
+    def done(self, node: Node) -> None:
+        """Give a statement its tags and comments."""
+        node.flags |= self.flags
+        if self.comments:
+            note(node, self.comments)
+        self.words, self.comments, self.tagged, self.flags, self.last = [], [], False, 0, node
+
+    def end(self, start: int) -> None:
+        """Take a semicolon."""
+        if self.words:
+            try:
+                self.done(put(self.block, self.words, self.line))
+            except ValueError as error:
+                raise self.wrong(start, str(error)) from error
+        elif self.tagged:
+            raise self.wrong(start, "a tag without a statement")
+
+    def open(self, start: int, line: int) -> None:
+        """Take an opening brace."""
+        if not self.words or isinstance(self.words[-1], list):
+            raise self.wrong(start, "'{' without a statement")
+        node = walk(self.block, self.words, self.line)
+        node.flags |= ENDS
+        self.stack.append((self.block, line, start - self.text.rfind("\n", 0, start)))
+        self.block = node
+        self.done(node)
+
+    def close(self, start: int) -> None:
+        """Take a closing brace."""
+        if self.words:
+            raise self.wrong(start, "';' is missing before '}'")
+        if self.tagged:
+            raise self.wrong(start, "a tag without a statement")
+        if not self.stack:
+            raise self.wrong(start, "'}' without '{'")
+        if self.comments:
+            # Nothing follows them in the block: they are about the block.
+            note(self.block, self.comments)
+            self.comments = []
+        self.block, self.last = self.stack.pop()[0], None
+
+    def finish(self) -> None:
+        """Check that nothing is left open."""
+        if self.stack:
+            _, line, column = self.stack[-1]
+            if not column:
+                column = self.text.split("\n", line)[line - 1].rindex("{") + 1
+            raise JunosSyntaxError(self.file, line, column, "'{' is never closed")
+        if self.words or self.tagged:
+            raise self.wrong(max(len(self.text.rstrip()) - 1, 0), "';' is missing at the end")
+        if self.comments:
+            note(self.root, self.comments)

@@ -1,0 +1,157 @@
+"""What curly and set text share: tokens, quotes, and putting the words of a statement into the tree."""
+
+from __future__ import annotations
+
+import re
+
+from ailb_gen.errors import JunosSyntaxError
+from ailb_gen.junos.grammar import KEYS, ONELINER_WORDS, ONELINERS
+from ailb_gen.junos.tree import ENDS, LIST, QUOTED, Node
+
+# Possessive throughout: a line of a hundred megabytes must not fill the memory with ways back.
+TOKEN = re.compile(
+    r"(?P<space>\s++)"
+    r"|(?P<comment>/\*[\s\S]*?\*/|\#[^\n]*+)"
+    r'|(?P<string>"[^"\\]*+(?:\\[\s\S][^"\\]*+)*+")'
+    r"|(?P<mark>[{};\[\]])"
+    r'|(?P<word>(?=[^\s{};\[\]"])(?!/\*)[^\s{};\[\]"/]*+(?:/(?!\*)[^\s{};\[\]"/]*+)*+)'
+    r"|(?P<bad>[\s\S])"
+)
+CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+# What needs a closer look than splitting a line at its spaces.
+SPECIAL = re.compile(r'["\[\]#(]|/\*|:\s|[;{}](?=\s*\S)')
+PLAIN = re.compile(r'(?!#)(?:[^\s{};\[\]"/]|/(?!\*))+|\( [^"]* \)')
+BEHIND_STRING = frozenset(" \t\r\n;{}[]/#)")
+
+# A statement in the making: words as written, quotes included, and lists of such words.
+Words = list["str | list[str]"]
+
+
+def unquote(token: str) -> str:
+    r"""Return what stands in quotes; `\"` becomes a quote, other escapes stay as written."""
+    body = token[1:-1]
+    return "\\\\".join(part.replace('\\"', '"') for part in body.split("\\\\")) if "\\" in body else body
+
+
+def quote(word: str) -> str:
+    """Write a word in quotes; nothing in it can end them."""
+    parts = [part.replace('\\"', '"').replace('"', '\\"') for part in word.split("\\\\")]
+    tail = "\\" if parts[-1].endswith("\\") else ""
+    body = "\\\\".join(parts)
+    return f'"{body}{tail}"'
+
+
+def written(node: Node) -> str:
+    """Return the word of a node as it stands in Junos text."""
+    word = node.word
+    return quote(word) if node.flags & QUOTED or not PLAIN.fullmatch(word) else word
+
+
+def place(text: str, offset: int) -> tuple[int, int]:
+    """Return line and column of an offset; both count from 1."""
+    return text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset)
+
+
+def wrong(file: str, text: str, offset: int, reason: str) -> JunosSyntaxError:
+    """Make the error for an offset of a text."""
+    return JunosSyntaxError(file, *place(text, offset), reason)
+
+
+def bad(file: str, text: str, offset: int) -> JunosSyntaxError:
+    """Make the error for a character that starts no token."""
+    sort = {'"': "a quoted string", "/": "a comment"}
+    return wrong(file, text, offset, f"{sort[text[offset]]} is not closed")
+
+
+def check_string(file: str, text: str, start: int, end: int) -> None:
+    """Refuse text right behind a quoted string: most often a quote is missing somewhere."""
+    if end < len(text) and text[end] not in BEHIND_STRING and not text[end].isspace():
+        lost = "a quoted string is not closed" if "\n" in text[start:end] else "text right behind a quoted string"
+        raise wrong(file, text, start, lost)
+
+
+def joined(words: Words) -> Words:
+    """Join what stands in round brackets, a policy expression such as `( A && B )`, into one word."""
+    done: Words = []
+    depth, group = 0, []
+    for word in words:
+        if not isinstance(word, str):
+            done.append(word)
+            continue
+        if word[0] != '"' and (depth or word[0] == "("):
+            depth += word.count("(") - word.count(")")
+            group.append(word)
+        elif depth:
+            group.append(word)
+        else:
+            done.append(word)
+        if group and depth <= 0:
+            done.append(" ".join(group))
+            depth, group = 0, []
+    return words if group else done
+
+
+def note(node: Node, comments: list[str]) -> None:
+    """Add comments to a node."""
+    node.comment = [*(node.comment or ()), *comments]
+
+
+def walk(node: Node, words: Words, line: int) -> Node:
+    """Go down from a node along words, adding what is missing; return the last node."""
+    for token in words:
+        if isinstance(token, list):
+            raise ValueError("a list with words behind it")
+        word = unquote(token) if token[0] == '"' else token
+        child = node.children.get(word)
+        if child is None:
+            child = node.children[word] = Node(word, line)
+        if token[0] == '"':
+            child.flags |= QUOTED
+        node = child
+    return node
+
+
+def put(block: Node, words: Words, line: int) -> Node:
+    """Add a statement below a node; return the node that stands for the whole of it, where flags and comments go."""
+    if any(word[0] == "(" for word in words if isinstance(word, str)):
+        words = joined(words)
+    for row in rows(block.word, words):
+        values = row[-1]
+        if isinstance(values, list):
+            node = walk(block, row[:-1], line)
+            node.flags |= LIST
+            for value in joined(list(values)):
+                walk(node, [value], line).flags |= ENDS
+        else:
+            walk(block, row, line).flags |= ENDS
+    first = words[0]
+    size = 1 + (KEYS.get(first, 0) if isinstance(first, str) else 0)
+    head = words[: min(size, len(words))]
+    return walk(block, [word for word in head if isinstance(word, str)], line)
+
+
+def rows(parent: str, words: Words) -> list[Words]:
+    """Split a statement that holds several attributes of one object into a statement for each."""
+    if len(words) < 3:
+        return [words]
+    for at, word in enumerate(words):
+        if isinstance(word, str) and word in ONELINER_WORDS:
+            before = words[at - 1] if at else parent
+            found = ONELINERS.get((before, word)) if isinstance(before, str) else None
+            if found is not None:
+                return _split(words, at + 1 + found[0], found[1])
+    return [words]
+
+
+def _split(words: Words, size: int, attributes: dict[str, int]) -> list[Words]:
+    head, rest = words[:size], words[size:]
+    done: list[Words] = []
+    while rest:
+        first = rest[0]
+        count = attributes.get(first) if isinstance(first, str) else None
+        if count is None or len(rest) <= count:
+            # Not what the table knows: then the words follow each other as they stand.
+            return [words]
+        done.append([*head, *rest[: 1 + count]])
+        rest = rest[1 + count :]
+    return done or [words]
