@@ -1,0 +1,61 @@
+"""A container or list entry of the configuration, with its place in the schema."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ailb_gen.junos.schema import CHOICE_IDENT, CHOICE_VALUE
+from ailb_gen.junos.statements import LIST, NOKEYWORD, PLAIN
+
+if TYPE_CHECKING:
+    from ailb_gen.junos.schema import Definition
+    from ailb_gen.junos.tree import Node
+
+
+class Instance:
+    """A container or list entry: `node` is its last word, `key` the keys of an entry, `parent` what it stands in.
+
+    `cases` holds the case taken of each choice and by which word, `once` the leaves written so far where they are not
+    all below one word.
+    """
+
+    __slots__ = ("cases", "definition", "key", "node", "once", "parent")
+
+    def __init__(self, definition: Definition, node: Node, parent: Instance | None, key: tuple[str, ...] = ()) -> None:
+        self.definition = definition
+        self.node = node
+        self.parent = parent
+        self.key = key
+        self.cases: dict[int, tuple[int, str]] | None = None
+        self.once: dict[Definition, str] | None = None
+
+    def path(self) -> tuple[str, ...]:
+        """Return the words from the top down to this instance, as they are written."""
+        levels: list[tuple[str, ...]] = []
+        instance = self
+        while instance.parent is not None:
+            levels.append(_own_words(instance))
+            instance = instance.parent
+        return tuple(word for level in reversed(levels) for word in level)
+
+
+def _own_words(instance: Instance) -> tuple[str, ...]:
+    definition = instance.definition
+    if definition.kind != LIST:
+        return (definition.name,)
+    words = [definition.name] if definition.name in _written(instance) else []
+    names = (one for one in definition.keys if len(instance.key) == len(definition.keys) or one.name != CHOICE_VALUE)
+    for one, key in zip(names, instance.key, strict=False):
+        words += [one.name, key] if key_is_named(one) else [key]
+    return tuple(words)
+
+
+def _written(instance: Instance) -> tuple[str, ...]:
+    parent = instance.parent
+    bare = parent is not None and instance.definition in parent.definition.bare
+    return () if bare else (instance.definition.name,)
+
+
+def key_is_named(key: Definition) -> bool:
+    """Tell whether the name of a key is written in front of it (`drop-profile-map loss-priority any protocol any`)."""
+    return not key.flags & (NOKEYWORD | PLAIN) and key.name not in {CHOICE_IDENT, CHOICE_VALUE}

@@ -1,0 +1,245 @@
+"""The language of `junos:must`: commit constraints of Juniper's models, parsed once and evaluated on the tree.
+
+    expression = and { "||" and }        and = unary { "&&" unary }
+    unary = "!" unary | "(" expression ")" | [ "any" | "all" | "unique" ] '"' path '"'
+
+A path is words of the configuration as they are written. It starts at the top, or where the constraint stands: `.` is
+the statement itself, `..` the one around it. `$$` is the value that the constraint stands at, `$$-IFL` the words of
+that logical interface (`et-0/0/0.0` → `et-0/0/0 unit 0`), `$$-IFD` the physical one, `$$={x}` the word x, `${name}` the
+key of the list of that name around it, `<*>` or `<st*>` any word that matches.
+
+A path is true when it exists, with `any` when one of the ways to fill the wildcards exists, with `all` when each way
+to fill the first ones can be completed, with `unique` when at most one exists.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import cache
+from typing import TYPE_CHECKING
+
+from ailb_gen.junos.statements import LIST
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from ailb_gen.junos.instance import Instance
+    from ailb_gen.junos.tree import Node
+
+_TOKEN = re.compile(r'\s*(?:(?P<path>"[^"]*")|(?P<sign>&&|\|\||[!()])|(?P<word>any|all|unique)\b)')
+# A path of a routing instance leads nowhere from what stands outside of all of them.
+_INSTANCE = "${instance}"
+_DEEP = 200  # levels of brackets; the models have 20
+
+
+class Unevaluable(Exception):  # noqa: N818 - not an error of the user's: it is counted and listed
+    """A constraint that cannot be evaluated, with the reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """A path of a constraint; `up` counts the `..`, -1 at the top. `quantifier` is "", "any", "all" or "unique"."""
+
+    quantifier: str
+    up: int
+    steps: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class Scope:
+    """What a constraint is evaluated on.
+
+    `instance` is the list entry or container that it stands at, or that the leaf with `value` stands in. `extra` holds,
+    by the id of a node, what belongs below it and was written further on in the same line.
+    """
+
+    root: Node
+    extra: dict[int, dict[str, Node]]
+    instance: Instance
+    value: str | None
+    leaf: bool
+
+
+Test = "Callable[[Scope], bool]"
+
+
+@cache
+def compile_must(text: str) -> Callable[[Scope], bool]:
+    """Return the function of an expression. Raises Unevaluable for text that is not one; so does the function."""
+    tokens = list(_tokens(text))
+    test, position = _or(tokens, 0, 0)
+    if position != len(tokens):
+        raise Unevaluable(f"not an expression: {tokens[position]} is left over")
+    return test
+
+
+def _tokens(text: str) -> Iterator[str]:
+    position, end = 0, len(text.rstrip())
+    while position < end:
+        found = _TOKEN.match(text, position)
+        if found is None:
+            raise Unevaluable(f"not an expression at {text[position : position + 20]!r}")
+        yield found[0].strip()
+        position = found.end()
+
+
+def _or(tokens: list[str], position: int, depth: int) -> tuple[Callable[[Scope], bool], int]:
+    tests = []
+    while True:
+        test, position = _and(tokens, position, depth)
+        tests.append(test)
+        if position >= len(tokens) or tokens[position] != "||":
+            break
+        position += 1
+    return (tests[0] if len(tests) == 1 else lambda scope: any(one(scope) for one in tests)), position
+
+
+def _and(tokens: list[str], position: int, depth: int) -> tuple[Callable[[Scope], bool], int]:
+    tests = []
+    while True:
+        test, position = _unary(tokens, position, depth)
+        tests.append(test)
+        if position >= len(tokens) or tokens[position] != "&&":
+            break
+        position += 1
+    return (tests[0] if len(tests) == 1 else lambda scope: all(one(scope) for one in tests)), position
+
+
+def _unary(tokens: list[str], position: int, depth: int) -> tuple[Callable[[Scope], bool], int]:
+    if position >= len(tokens) or depth > _DEEP:
+        raise Unevaluable("not an expression: it ends early" if depth <= _DEEP else "too many brackets")
+    token = tokens[position]
+    if token == "!":
+        inner, position = _unary(tokens, position + 1, depth + 1)
+        return (lambda scope: not inner(scope)), position
+    if token == "(":
+        inner, position = _or(tokens, position + 1, depth + 1)
+        if position >= len(tokens) or tokens[position] != ")":
+            raise Unevaluable("not an expression: a bracket is not closed")
+        return inner, position + 1
+    quantifier = token if token in {"any", "all", "unique"} else ""
+    position += bool(quantifier)
+    if position >= len(tokens) or not tokens[position].startswith('"'):
+        raise Unevaluable("not an expression: a path in quotes is missing")
+    return _path_test(parse_path(quantifier, tokens[position][1:-1])), position + 1
+
+
+def parse_path(quantifier: str, text: str) -> Path:
+    """Return a path of an expression. Raises Unevaluable for one without words."""
+    # Juniper's models write `..inner-vlan` for `.. inner-vlan` in places.
+    words = re.sub(r"^(\s*(?:\.\.\s*)*\.\.)(?=[^\s.])", r"\1 ", text).split()
+    up = -1
+    if words and words[0] in {".", ".."}:
+        up = 0
+        while words and words[0] in {".", ".."}:
+            up += words.pop(0) == ".."
+    if not words and up < 0:
+        raise Unevaluable("an empty path")
+    return Path(quantifier, up, tuple(words))
+
+
+def _path_test(path: Path) -> Callable[[Scope], bool]:
+    if path.quantifier == "all":
+        return lambda scope: _every(path, scope)
+    if path.quantifier == "unique":
+        return lambda scope: _count(_matches(path, scope), 2) < 2
+    return lambda scope: _count(_matches(path, scope), 1) == 1
+
+
+def _count(matches: Iterator[Node], most: int) -> int:
+    found = 0
+    for _ in matches:
+        found += 1
+        if found == most:
+            break
+    return found
+
+
+def _every(path: Path, scope: Scope) -> bool:
+    last = max((number for number, step in enumerate(path.steps) if is_glob(step)), default=-1)
+    rest = [*_words(path.steps[last + 1 :], scope)]
+    first = Path("", path.up, path.steps[: last + 1])
+    return all(_count(_descend(node, rest, scope), 1) for node in _matches(first, scope))
+
+
+def _matches(path: Path, scope: Scope) -> Iterator[Node]:
+    start = _start(path.up, scope)
+    if start is None or (_INSTANCE in path.steps and not _key("instance", scope)):
+        return iter(())
+    return _descend(start, [*_words(path.steps, scope)], scope)
+
+
+def _start(up: int, scope: Scope) -> Node | None:
+    """Return the node that a path starts at, None above the top."""
+    if up < 0:
+        return scope.root
+    instance: Instance | None = scope.instance
+    # What stands around a leaf is the instance itself.
+    for _ in range(up - scope.leaf):
+        if instance is None:
+            return None
+        instance = instance.parent
+    return instance.node if instance is not None else None
+
+
+def _descend(start: Node, words: list[str], scope: Scope) -> Iterator[Node]:
+    stack = [(start, 0)]
+    while stack:
+        node, done = stack.pop()
+        if done == len(words):
+            yield node
+            continue
+        word = words[done]
+        extra = scope.extra.get(id(node), {})
+        if is_glob(word):
+            glob = word[1:-1]
+            below = (*node.children.values(), *extra.values())
+            stack += [(one, done + 1) for one in below if glob == "*" or fnmatchcase(one.word, glob)]
+        else:
+            found = node.children.get(word) or extra.get(word)
+            if found is not None:
+                stack.append((found, done + 1))
+
+
+def is_glob(word: str) -> bool:
+    """Tell whether a step of a path stands for any word."""
+    return word.startswith("<") and word.endswith(">")
+
+
+def _words(steps: tuple[str, ...], scope: Scope) -> Iterator[str]:
+    for step in steps:
+        if "$" not in step:
+            yield step
+        elif step.startswith("$$={") and step.endswith("}"):
+            yield step[4:-1]
+        elif step in {"$$", "$$-IFD", "$$-IFL"}:
+            if scope.value is None:
+                raise Unevaluable("$$ where the statement has no value")
+            yield from _interface(scope.value, step[2:])
+        elif "${" in step:
+            yield re.sub(r"\$\{([^}]*)\}", lambda found: _key(found[1], scope), step)
+        else:
+            raise Unevaluable(f"nobody says what {step} stands for")
+
+
+def _interface(name: str, part: str) -> Iterator[str]:
+    physical, dot, unit = name.partition(".")
+    if not part:
+        yield name
+    elif part == "-IFD" or not dot:
+        yield physical
+    else:
+        yield from (physical, "unit", unit)
+
+
+def _key(name: str, scope: Scope) -> str:
+    instance: Instance | None = scope.instance
+    while instance is not None:
+        if instance.definition.kind == LIST and instance.definition.name == name and instance.key:
+            return instance.key[-1]
+        instance = instance.parent
+    if name == "instance":
+        return ""
+    raise Unevaluable(f"${{{name}}} where no list of that name stands around it")

@@ -1,0 +1,202 @@
+"""The schema of Junos statements, from Juniper's YANG models or from the cache, opened as far as it is used."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ailb_gen.junos import cache
+from ailb_gen.junos.statements import (
+    CHOICE,
+    CONTAINER,
+    LEAF,
+    LEAF_LIST,
+    LIST,
+    NOKEYWORD,
+    PLAIN,
+    PRESENCE,
+    USES,
+    Json,
+)
+from ailb_gen.junos.values import Wrong, compile_type, is_address, takes_empty
+from ailb_gen.junos.yang_files import model_directory, model_files
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
+    from pathlib import Path
+
+# The branch of each choice around a statement: the choice, its name, the number of the case.
+Case = tuple[int, str, int]
+
+# Keys that Juniper's models make of "one of several": the word that chose, and its value if it has one.
+CHOICE_IDENT, CHOICE_VALUE = "choice-ident", "choice-value"
+
+# In a module without `cli-feature`, the lists whose names are not written (Juniper's CLI reference, system syslog).
+_PLAIN_BARE = frozenset({"contents"})
+
+
+class Definition:
+    """A statement of the schema. What is below it is made when it is first asked for.
+
+    `value` says whether a leaf takes one: "one", "none", "maybe", or "words" for an expression. `check` is None where every word is a value.
+    `words` are the statements below by name, `bare` those whose name is not written, `keys` those of a list.
+    """
+
+    __slots__ = (
+        "_bare", "_keys", "_open", "_raw", "_schema", "_words",
+        "cases", "check", "enum_musts", "flags", "is_address", "kind", "most", "musts", "name", "value",
+    )  # fmt: skip
+
+    def __init__(self, schema: Schema, raw: Json, cases: tuple[Case, ...]) -> None:
+        self.kind: int = raw[0]
+        self.name: str = raw[1]
+        self.flags: int = raw[2]
+        self.musts: list[list[str]] = raw[3]
+        self.cases = cases
+        self.most = 0
+        self.check: Callable[[str], Wrong | None] | None = None
+        self.value = "one"
+        self.is_address = False
+        self.enum_musts: dict[str, list[list[str]]] = {}
+        self._schema = schema
+        self._raw = raw
+        self._open = False
+        self._words: dict[str, Definition] = {}
+        self._bare: tuple[Definition, ...] = ()
+        self._keys: tuple[Definition, ...] = ()
+        if self.kind in {LEAF, LEAF_LIST}:
+            self._read_type(raw[4])
+        if self.kind in {LIST, LEAF_LIST}:
+            self.most = raw[5 + (self.kind == LIST)]
+
+    def _read_type(self, made: Json) -> None:
+        if takes_empty(made):
+            self.value = "none" if made[0] == "empty" else "maybe"
+        self.check = self._schema.type_check(made)
+        self.is_address = is_address(made)
+        for member in made[1] if made[0] == "union" else [made]:
+            if member[0] == "enumeration":
+                self.enum_musts.update(member[2])
+        if made[0] == "junos" and made[1] == "policy-algebra":
+            self.value = "words"
+
+    @property
+    def words(self) -> dict[str, Definition]:
+        """The statements below, by the word that is written."""
+        if not self._open:
+            self._expand()
+        return self._words
+
+    @property
+    def bare(self) -> tuple[Definition, ...]:
+        """The statements below whose name is not written."""
+        if not self._open:
+            self._expand()
+        return self._bare
+
+    @property
+    def keys(self) -> tuple[Definition, ...]:
+        """The keys of a list, in their order."""
+        if not self._open:
+            self._expand()
+        return self._keys
+
+    def _expand(self) -> None:
+        self._open = True
+        if self.kind not in {CONTAINER, LIST}:
+            return
+        below = [Definition(self._schema, raw, cases) for raw, cases in self._schema.spread(self._raw[4], ())]
+        names = self._raw[5] if self.kind == LIST else []
+        by_name = {one.name: one for one in below}
+        self._keys = tuple(by_name[name] for name in names if name in by_name)
+        rest = [one for one in below if one.name not in names]
+        self._words = {one.name: one for one in rest if not one.flags & NOKEYWORD}
+        bare = [one for one in rest if one.flags & NOKEYWORD or (one.flags & PLAIN and one.name in _PLAIN_BARE)]
+        # Those that take any word come last.
+        self._bare = tuple(sorted(bare, key=lambda one: one.takes_any))
+
+    @property
+    def takes_any(self) -> bool:
+        """Tell whether the first word of a bare statement may be anything."""
+        first = self.keys[0] if self.kind == LIST and self.keys else self
+        return first.check is None
+
+
+class Schema:
+    """All statements of a set of models. `unreadable` collects the patterns that cannot be compiled, with the reason."""
+
+    def __init__(self, blocks: cache.Blocks, source: str) -> None:
+        self.source = source
+        self.unreadable: dict[str, str] = {}
+        self._blocks = blocks
+        self._checks: dict[str, Callable[[str], Wrong | None] | None] = {}
+        self._groupings: dict[int, Json] = {}
+        self.root = Definition(self, [CONTAINER, "configuration", PRESENCE, [], blocks[0]], ())
+
+    def spread(self, children: Json, cases: tuple[Case, ...]) -> Iterator[tuple[Json, tuple[Case, ...]]]:
+        """Iterate over statements with groupings and choices opened; each with the cases that it stands in."""
+        for raw in children:
+            if raw[0] == USES:
+                yield from self.spread(self._grouping(raw[1]), cases)
+            elif raw[0] == CHOICE:
+                for number, case in enumerate(raw[2]):
+                    yield from self.spread(case, (*cases, (id(raw), raw[1], number)))
+            else:
+                yield raw, cases
+
+    def _grouping(self, number: int) -> Json:
+        found = self._groupings.get(number)
+        if found is None:
+            # Block 0 is the root.
+            found = self._groupings[number] = self._blocks[number + 1]
+        return found
+
+    def type_check(self, made: Json) -> Callable[[str], Wrong | None] | None:
+        """Return the function of a type; equal types share one."""
+        key = repr(made)
+        if key not in self._checks:
+            self._checks[key] = compile_type(made, self.unreadable.setdefault)
+        return self._checks[key]
+
+
+def _silent(what: str, total: int) -> AbstractContextManager[Callable[[int], None]]:
+    from contextlib import nullcontext
+
+    return nullcontext(lambda count: None)
+
+
+def load_schema(
+    directory: Path, progress: Callable[[str, int], AbstractContextManager[Callable[[int], None]]] = _silent
+) -> Schema:
+    """Return the schema of a folder of YANG models, from the user's cache or built and put there.
+
+    `progress(what, total)` is a context manager whose value is told how many characters of the models are parsed.
+    Raises UsageError for a folder without models, OutputError when the cache cannot be written.
+    """
+    directory = model_directory(directory)
+    files = model_files(directory)
+    contents = [path.read_bytes() for path in files]
+    path = cache.cache_directory() / f"junos-{cache.digest((one.name for one in files), contents)}.json"
+    blocks = cache.read(path)
+    if blocks is None:
+        with cache.alone(path):
+            # Somebody else may have built it while we waited.
+            blocks = cache.read(path) or _build(path, files, contents, progress)
+    return Schema(blocks, str(directory))
+
+
+def _build(
+    path: Path,
+    files: list[Path],
+    contents: list[bytes],
+    progress: Callable[[str, int], AbstractContextManager[Callable[[int], None]]],
+) -> cache.Blocks:
+    from ailb_gen.junos import yang
+
+    texts = [content.decode("utf-8", "replace") for content in contents]
+    with progress("Reading the YANG models, once", sum(map(len, texts))) as advance:
+        content = cache.encode(yang.build(files, texts, advance))
+    cache.write(path, content)
+    blocks = cache.decode(content)
+    assert blocks is not None  # noqa: S101 - what encode has just made
+    return blocks

@@ -1,0 +1,313 @@
+"""What a word must be to be a value: the types of the models as functions.
+
+A function takes the word and returns None when it fits, else why not. The models call every address a string; the
+names of their types say more, and what those mean is in `_NAMED`.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from socket import AF_INET, AF_INET6, inet_pton
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ailb_gen.junos.statements import Json
+
+
+class Wrong(NamedTuple):
+    """Why a word does not fit: a kind of finding, our words and Juniper's."""
+
+    kind: str
+    message: str
+    juniper: str = ""
+
+
+_BITS = {f"{sign}int{bits}": (sign, bits) for sign in ("", "u") for bits in (8, 16, 32, 64)}
+_CLASSES = {
+    "alnum": "a-zA-Z0-9", "alpha": "a-zA-Z", "digit": "0-9", "xdigit": "0-9a-fA-F", "lower": "a-z", "upper": "A-Z",
+    "space": r" \t\n\r\f\v", "blank": r" \t", "punct": r"!-/:-@\[-`{-~", "print": " -~", "graph": "!-~",
+}  # fmt: skip
+_NUMBER = re.compile(r"[+-]?[0-9]+|0[xX][0-9a-fA-F]+")
+_DECIMAL = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?")
+
+
+def is_wildcard(word: str) -> bool:
+    """Tell whether a word stands for many, as it may in a group: `<*>`, `<et-*>`."""
+    return word.startswith("<") and word.endswith(">")
+
+
+def compile_type(made: Json, unreadable: Callable[[str, str], None]) -> Callable[[str], Wrong | None] | None:
+    """Return the function of a type, None where every word fits.
+
+    `unreadable` is told a pattern that cannot be compiled, and why; it checks nothing then.
+    """
+    name = made[0]
+    if name == "union":
+        return _union(
+            [compile_type(member, unreadable) for member in made[1] if member[0] not in {"wildcard", "empty"}]
+        )
+    if name == "enumeration":
+        return _enumeration(made[1])
+    if name == "string":
+        return _string(made[1], made[2], unreadable)
+    if name == "junos":
+        return _NAMED.get(made[1])
+    if name in _BITS:
+        return _integer(name, made[1] if len(made) > 1 else "")
+    if name == "decimal64":
+        return _decimal(made[1] if len(made) > 1 else "")
+    if name == "boolean":
+        return _enumeration(["true", "false"])
+    return None
+
+
+def is_address(made: Json) -> bool:
+    """Tell whether values of a type are addresses or prefixes, which can be written in several ways."""
+    if made[0] == "union":
+        return any(map(is_address, made[1]))
+    return made[0] == "junos" and made[1].startswith(("ipaddr", "ipv4", "ipv6", "ipprefix"))
+
+
+def takes_empty(made: Json) -> bool:
+    """Tell whether a value may be left out."""
+    return made[0] == "empty" or (made[0] == "union" and any(map(takes_empty, made[1])))
+
+
+def _union(members: list[Callable[[str], Wrong | None] | None]) -> Callable[[str], Wrong | None] | None:
+    if not members or None in members:
+        return None
+    functions = [member for member in members if member is not None]
+    if len(functions) == 1:
+        return functions[0]
+
+    def fits(word: str) -> Wrong | None:
+        wrong = None
+        for function in functions:
+            wrong = function(word)
+            if wrong is None:
+                return None
+        return wrong
+
+    return fits
+
+
+def _enumeration(names: list[str]) -> Callable[[str], Wrong | None]:
+    known = frozenset(names)
+
+    def fits(word: str) -> Wrong | None:
+        if word in known:
+            return None
+        shown = ", ".join(names[:12]) + (", …" if len(names) > 12 else "")
+        return Wrong("enumeration", f"{word!r} is not one of {shown}")
+
+    return fits
+
+
+def _spans(text: str, low: float, high: float, number: Callable[[str], float]) -> list[tuple[float, float]]:
+    spans = []
+    for part in text.split("|"):
+        first, _, last = part.partition("..")
+        a = low if first.strip() == "min" else number(first)
+        b = a if not last.strip() else high if last.strip() == "max" else number(last)
+        spans.append((a, b))
+    return spans
+
+
+def _said(spans: list[tuple[float, float]]) -> str:
+    return " or ".join(f"{a:g}" if a == b else f"{a:.15g}-{b:.15g}" for a, b in spans)
+
+
+def _integer(name: str, bounds: str) -> Callable[[str], Wrong | None]:
+    sign, bits = _BITS[name]
+    low, high = (0, 2**bits - 1) if sign else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+    spans = _spans(bounds, low, high, int) if bounds else [(low, high)]
+
+    def fits(word: str) -> Wrong | None:
+        if not _NUMBER.fullmatch(word):
+            return Wrong("type", f"{word!r} is not a whole number")
+        # Python refuses to read thousands of digits; what is that long is out of any range.
+        value = int(word, 16 if word[:2] in {"0x", "0X"} else 10) if len(word) < 40 else 10**40
+        if any(a <= value <= b for a, b in spans):
+            return None
+        return Wrong("range", f"{word[:40]} is not within {_said(spans)}")
+
+    return fits
+
+
+def _decimal(bounds: str) -> Callable[[str], Wrong | None]:
+    spans = _spans(bounds, float("-inf"), float("inf"), float) if bounds else []
+
+    def fits(word: str) -> Wrong | None:
+        if not _DECIMAL.fullmatch(word):
+            return Wrong("type", f"{word!r} is not a decimal number")
+        if not spans or any(a <= float(word) <= b for a, b in spans):
+            return None
+        return Wrong("range", f"{word[:40]} is not within {_said(spans)}")
+
+    return fits
+
+
+def _string(
+    length: str, patterns: list[list[str]], unreadable: Callable[[str, str], None]
+) -> Callable[[str], Wrong | None] | None:
+    spans = _spans(length, 0, float("inf"), int) if length else []
+    tests: list[tuple[Callable[[str], object], bool, str, str]] = []
+    for dialect, pattern, message in patterns:
+        negated = dialect == "posix" and pattern.startswith("!")
+        try:
+            found = re.compile(posix(pattern[negated:]), re.ASCII) if dialect == "posix" else re.compile(pattern)
+        except re.error as error:
+            unreadable(pattern, str(error))
+            continue
+        tests.append((found.search if dialect == "posix" else found.fullmatch, negated, pattern, message))
+    if not spans and not tests:
+        return None
+
+    def fits(word: str) -> Wrong | None:
+        if spans and not any(a <= len(word) <= b for a, b in spans):
+            return Wrong("length", f"{len(word)} characters are not within {_said(spans)}")
+        for test, negated, pattern, message in tests:
+            if (test(word) is not None) == negated:
+                return Wrong("pattern", f"{_short(word)} does not match {_short(pattern)}", message)
+        return None
+
+    return fits
+
+
+def _short(text: str) -> str:
+    return repr(text) if len(text) < 60 else repr(text[:56] + "…")
+
+
+def posix(pattern: str) -> str:
+    """Translate an extended regular expression of POSIX; in brackets a backslash is a backslash, `$` is the very end."""
+    made: list[str] = []
+    position = 0
+    while position < len(pattern):
+        character = pattern[position]
+        if character == "[":
+            position, translated = _bracket(pattern, position)
+            made.append(translated)
+            continue
+        if character == "\\" and position + 1 < len(pattern):
+            position += 1
+            made.append(re.escape(pattern[position]))
+        else:
+            made.append(r"\Z" if character == "$" else character)
+        position += 1
+    return "".join(made)
+
+
+def _bracket(pattern: str, start: int) -> tuple[int, str]:
+    position = start + 1
+    made = "["
+    if pattern[position : position + 1] == "^":
+        made, position = "[^", position + 1
+    first = True
+    while position < len(pattern) and (first or pattern[position] != "]"):
+        named = re.match(r"\[:([a-z]+):\]", pattern[position:])
+        if named and named[1] in _CLASSES:
+            made, position = made + _CLASSES[named[1]], position + named.end()
+        else:
+            made += "\\" + pattern[position] if pattern[position] in "[]\\&~|^" else pattern[position]
+            position += 1
+        first = False
+    return position + 1, made + "]"
+
+
+@lru_cache(65536)
+def packed(word: str) -> bytes | None:
+    """Return an address in network order, or None; an IPv6 zone is left out."""
+    try:
+        return inet_pton(AF_INET6, word.partition("%")[0]) if ":" in word else inet_pton(AF_INET, word)
+    except (OSError, ValueError):
+        return None
+
+
+@lru_cache(65536)
+def canonical(word: str) -> object:
+    """Return an address or prefix in a form that is the same however it was written; other words are themselves."""
+    text, _, mask = word.partition("/")
+    found = packed(text)
+    return (found, mask) if found is not None else word
+
+
+def _address(versions: tuple[int, ...], what: str) -> Callable[[str], Wrong | None]:
+    def fits(word: str) -> Wrong | None:
+        found = packed(word)
+        return None if found is not None and len(found) in versions else Wrong("type", f"{word!r} is not {what}")
+
+    return fits
+
+
+def _prefix(versions: tuple[int, ...], what: str, length: str) -> Callable[[str], Wrong | None]:
+    """Return the function of a prefix; its length is `mandatory`, `optional`, or `only`: without host bits."""
+
+    def fits(word: str) -> Wrong | None:
+        text, slash, mask = word.partition("/")
+        found = packed(text)
+        if found is None or len(found) not in versions:
+            return Wrong("type", f"{word!r} is not {what}")
+        if not slash:
+            return None if length == "optional" else Wrong("type", f"{word!r} lacks the length, such as /64")
+        if not (mask.isascii() and mask.isdigit() and len(mask) < 4 and int(mask) <= 8 * len(found)):
+            return Wrong("type", f"the length of {word!r} is not a number from 0 to {8 * len(found)}")
+        if length == "only" and int.from_bytes(found) & ((1 << (8 * len(found) - int(mask))) - 1):
+            return Wrong("type", f"{word!r} has bits behind its length")
+        return None
+
+    return fits
+
+
+def _pattern(pattern: str, what: str) -> Callable[[str], Wrong | None]:
+    test = re.compile(pattern, re.ASCII).fullmatch
+
+    def fits(word: str) -> Wrong | None:
+        return None if test(word) else Wrong("type", f"{_short(word)} is not {what}")
+
+    return fits
+
+
+_IPV4, _IPV6 = (4,), (16,)
+_MAC = _pattern(
+    r"([0-9a-fA-F]{1,2}[:.-]){5}[0-9a-fA-F]{1,2}|([0-9a-fA-F]{4}[.:]){2}[0-9a-fA-F]{4}|[0-9a-fA-F]{12}", "a MAC address"
+)
+
+
+def _host(word: str) -> Wrong | None:
+    """Take an address or the name of a host, not an address with a slip in it."""
+    if packed(word) is not None or not (":" in word or _NEARLY_IPV4.fullmatch(word)):
+        return None
+    return Wrong("type", f"{word!r} is not an IPv4 or IPv6 address")
+
+
+_NEARLY_IPV4 = re.compile(r"[0-9.]+(/[0-9]*)?", re.ASCII)
+
+# The types of junos-common-types that are checked; every word is taken for the others: names of files and interfaces,
+# secrets, regular expressions.
+_NAMED = {
+    "ipaddr": _host,
+    "ipv4addr": _address(_IPV4, "an IPv4 address"),
+    "ipv6addr": _address(_IPV6, "an IPv6 address"),
+    "ipprefix": _prefix(_IPV4 + _IPV6, "an IPv4 or IPv6 prefix", "optional"),
+    "ipprefix-mandatory": _prefix(_IPV4 + _IPV6, "an IPv4 or IPv6 prefix", "mandatory"),
+    "ipprefix-optional": _prefix(_IPV4 + _IPV6, "an IPv4 or IPv6 prefix", "optional"),
+    "ipprefix-only": _prefix(_IPV4 + _IPV6, "an IPv4 or IPv6 prefix", "only"),
+    "ipv4prefix": _prefix(_IPV4, "an IPv4 prefix", "optional"),
+    "ipv4prefix-mandatory": _prefix(_IPV4, "an IPv4 prefix", "mandatory"),
+    "ipv4prefix-optional": _prefix(_IPV4, "an IPv4 prefix", "optional"),
+    "ipv4prefix-only": _prefix(_IPV4, "an IPv4 prefix", "only"),
+    "ipv6prefix": _prefix(_IPV6, "an IPv6 prefix", "optional"),
+    "ipv6prefix-mandatory": _prefix(_IPV6, "an IPv6 prefix", "mandatory"),
+    "ipv6prefix-optional": _prefix(_IPV6, "an IPv6 prefix", "optional"),
+    "ipv6prefix-only": _prefix(_IPV6, "an IPv6 prefix", "only"),
+    "mac-addr": _MAC,
+    "mac-unicast": _MAC,
+    "mac-multicast": _MAC,
+    "areaid": _pattern(r"[0-9]{1,10}|[0-9]{1,3}(\.[0-9]{1,3}){3}", "an area: a number or four of them"),
+    "esi": _pattern(r"([0-9a-fA-F]{1,2}:){9}[0-9a-fA-F]{1,2}", "an Ethernet segment identifier"),
+    "isosysid": _pattern(r"[0-9a-fA-F]{4}(\.[0-9a-fA-F]{4}){2}", "a system identifier"),
+    "unsigned-float": _pattern(r"[0-9]+(\.[0-9]+)?", "a decimal number"),
+}

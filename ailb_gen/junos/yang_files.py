@@ -1,0 +1,37 @@
+"""Which files of a folder are Juniper's configuration models."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from ailb_gen.errors import UsageError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_ROOT = re.compile(r"junos(-[a-z]+)?-conf-root(@[\d-]+)?\.yang")
+_MODULE = re.compile(r"junos(-[a-z]+)?-(conf|common)-.+\.yang")
+
+
+def model_directory(directory: Path) -> Path:
+    """Return the directory that holds `junos-conf-root`: this one, or the only such one below it. Raises UsageError."""
+    if not directory.is_dir():
+        raise UsageError(f"{directory}: there is no such directory; --yang names a folder of Juniper's YANG models")
+    if any(_ROOT.fullmatch(path.name) for path in directory.iterdir()):
+        return directory
+    found = sorted({path.parent for path in directory.rglob("junos*-conf-root*.yang") if _ROOT.fullmatch(path.name)})
+    if not found:
+        raise UsageError(
+            f"{directory}: no junos-conf-root*.yang in it or below it; clone https://github.com/Juniper/yang "
+            "and name the conf/models folder of your release"
+        )
+    if len(found) > 1:
+        shown = ", ".join(str(path.relative_to(directory)) for path in found[:4])
+        raise UsageError(f"{directory}: {len(found)} folders below it hold models ({shown} …); name one of them")
+    return found[0]
+
+
+def model_files(directory: Path) -> list[Path]:
+    """Return the configuration models of a directory, sorted by name."""
+    return sorted(path for path in directory.iterdir() if _MODULE.fullmatch(path.name) and path.is_file())
