@@ -50,6 +50,7 @@ class Term:
     """
 
     name: str
+    families: tuple[str, ...] = ()
     protocols: tuple[str, ...] = ()
     communities: tuple[str, ...] = ()
     prefix_lists: tuple[str, ...] = ()

@@ -1,0 +1,126 @@
+"""`protocols bgp` of a switch's tree: groups with what they inherit, and the fabric's routes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ailb_gen.addresses import prefix_value
+from ailb_gen.network.model import Bfd, Discovery, FabricRoute, Group
+from ailb_gen.network.ports import line, number
+
+if TYPE_CHECKING:
+    from ailb_gen.junos.tree import Node
+
+# What may not stand beside peer-auto-discovery (single-hop EBGP only), at the group or the dynamic neighbor.
+FORBIDDEN = ("authentication-key", "authentication-algorithm", "authentication-key-chain", "allow", "multihop")
+# Statements of a group, a neighbor or `protocols bgp` that change routes in ways that `routing` does not compute.
+UNMODELLED = (
+    "advertise-peer-as", "advertise-inactive", "advertise-external", "accept-remote-nexthop", "as-override", "cluster",
+    "damping", "local-preference", "loops", "metric-out", "no-advertise-peer-as", "outbound-route-filter", "passive",
+    "path-selection", "preference", "remove-private", "shutdown", "vpn-apply-export",
+)  # fmt: skip
+
+
+def groups(root: Node) -> tuple[Group, ...]:
+    """Read the groups of `protocols bgp`; what a group does not say, `protocols bgp` says for it."""
+    top = root.get("protocols", "bgp")
+    return tuple(_group(node, top) for node in top.each("group")) if top is not None else ()
+
+
+def _inherited(node: Node, top: Node, *words: str) -> Node | None:
+    return node.get(*words) or top.get(*words)
+
+
+def _group(node: Node, top: Node) -> Group:
+    def own(*words: str) -> Node | None:
+        return _inherited(node, top, *words)
+
+    def texts(*words: str) -> tuple[str, ...]:
+        found = own(*words)
+        return tuple(found.children) if found is not None else ()
+
+    color, local_as, peer_as, peer_list = own("fabric-color"), own("local-as"), own("peer-as"), own("peer-as-list")
+    # A family at the group hides the ones above it.
+    family = node if node.has("family") else top
+    kind = own("type")
+    multipath = own("multipath")
+    first_as = next(iter(local_as.children), "") if local_as is not None else ""
+    return Group(
+        name=node.word,
+        external=(next(reversed(kind.children), "") if kind is not None else "external") == "external",
+        color=next(reversed(color.children), None) if color is not None else None,
+        local_as=as_number(first_as),
+        imports=texts("import"),
+        exports=texts("export"),
+        inet6=family.has("family", "inet6", "unicast") or family.has("family", "inet6", "any"),
+        aigp=family.has("family", "inet6", "unicast", "aigp")
+        and not family.has("family", "inet6", "unicast", "aigp", "disable"),
+        multipath=multipath is not None and not multipath.has("disable"),
+        multiple_as=multipath is not None and multipath.has("multiple-as"),
+        bfd=_bfd(own("bfd-liveness-detection")),
+        peer_as=as_number(next(reversed(peer_as.children), "")) if peer_as is not None else None,
+        peer_as_list=next(reversed(peer_list.children), None) if peer_list is not None else None,
+        discoveries=tuple(_discovery(entry) for entry in node.each("dynamic-neighbor")),
+        neighbors=node.values("neighbor"),
+        forbidden=tuple((word, entry.line) for word in FORBIDDEN if (entry := own(word)) is not None),
+        line=node.line,
+        color_line=line(color),
+        local_as_line=line(local_as),
+        peer_as_line=line(peer_list or peer_as),
+    )
+
+
+def as_number(text: str) -> int | None:
+    """Read an AS number in plain or dotted form (RFC 5396); None if it is not one."""
+    high, dot, low = text.partition(".")
+    parts = [high, low] if dot else [high]
+    if not all(part.isascii() and part.isdigit() and len(part) <= 10 for part in parts):
+        return None
+    value = (int(high) << 16) + int(low) if dot else int(high)
+    return value if 0 < value < 1 << 32 else None
+
+
+def _bfd(node: Node | None) -> Bfd | None:
+    if node is None:
+        return None
+    interval = number(node.get("minimum-interval"))
+    multiplier = number(node.get("multiplier"))
+    return Bfd(interval, 3 if multiplier is None else multiplier, node.line)
+
+
+def _discovery(node: Node) -> Discovery:
+    auto = node.get("peer-auto-discovery")
+    interfaces = auto.each("interface") if auto is not None else ()
+    return Discovery(
+        name=node.word,
+        ipv6_nd=auto is not None and auto.has("family", "inet6", "ipv6-nd"),
+        interfaces=tuple((entry.word, entry.line) for entry in interfaces if not entry.has("disable")),
+        forbidden=tuple((word, entry.line) for word in FORBIDDEN if (entry := node.get(word)) is not None),
+        line=node.line,
+    )
+
+
+def fabric_routes(root: Node) -> tuple[tuple[FabricRoute, ...], tuple[tuple[str, int], ...]]:
+    """Read `protocols bgp fabric-advertise`: the routes, and what is no prefix, with its line."""
+    good, bad = [], []
+    for node in root.each("protocols", "bgp", "fabric-advertise", "route"):
+        prefix = prefix_value(node.word)
+        if prefix is None:
+            bad.append((node.word, node.line))
+            continue
+        color, backup = node.get("color"), node.get("backup-color")
+        lines = (node.line, line(color), line(backup))
+        good.append(FabricRoute(prefix, node.value("color"), node.value("backup-color"), *lines))
+    return tuple(good), tuple(bad)
+
+
+def unmodelled(root: Node) -> tuple[tuple[str, int], ...]:
+    """List the statements of `protocols bgp` that `routing` does not compute, with their lines."""
+    top = root.get("protocols", "bgp")
+    if top is None:
+        return ()
+    found = []
+    for where, node in (("", top), *((f"group {group.word} ", group) for group in top.each("group"))):
+        found += [(f"{where}{word}", entry.line) for word in UNMODELLED if (entry := node.get(word)) is not None]
+        found += [(f"{where}neighbor {entry.word}", entry.line) for entry in node.each("neighbor")]
+    return tuple(found)

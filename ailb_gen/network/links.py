@@ -1,0 +1,142 @@
+"""Cables from two files and from the descriptions of the ports, each checked against the others."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ailb_gen.errors import Place
+from ailb_gen.network.fabric import Cable, End, Fault
+from ailb_gen.network.topology import CABLING, TOPOLOGY, Topology
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from ailb_gen.network.model import Port, Switch
+
+# What the descriptions of generated ports look like (seed 001): `facing_spine1:et-0/0/0:0`, `to.h100-01:gpu0_eth`.
+FACING = re.compile(r"facing_([^:\s]+):(\S+)")
+TO_SERVER = re.compile(r"to\.([^:\s]+):(\S+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Cables:
+    """The cables that the rest of the program goes by, and where the sources contradict each other."""
+
+    links: tuple[Cable, ...]
+    attachments: tuple[Cable, ...]
+    faults: tuple[Fault, ...]
+
+
+def cables(switches: Mapping[str, Switch], roles: Mapping[str, str], topology: Topology, cabling: Topology) -> Cables:
+    """Merge what `cabling.csv`, `topology.json` and the descriptions say.
+
+    The cabling table is what people pull cables by, so it goes first; without it the topology, without both the
+    descriptions.
+    """
+    described = _described(switches, roles)
+    links = cabling.links or topology.links or described.links
+    attachments = cabling.attachments or topology.attachments or described.attachments
+    faults = [
+        *_twice(links, attachments),
+        *_compared(cabling.links + cabling.attachments, topology.links + topology.attachments),
+        *_undescribed(switches, links, attachments),
+    ]
+    return Cables(links, attachments, tuple(faults))
+
+
+def neighbour(port: Port) -> End | None:
+    """Return what a port's description says is at the other end; None when it says nothing of the kind."""
+    found = FACING.fullmatch(port.description) or TO_SERVER.fullmatch(port.description)
+    return End(found[1], found[2]) if found else None
+
+
+def _described(switches: Mapping[str, Switch], roles: Mapping[str, str]) -> Topology:
+    """Make cables of the descriptions, from the leaf's side; a link needs both ends to agree."""
+    links, attachments = [], []
+    for name, switch in switches.items():
+        for port in switch.ports.values():
+            other = neighbour(port)
+            if other is None:
+                continue
+            here = End(name, port.name)
+            if TO_SERVER.fullmatch(port.description):
+                attachments.append(Cable(here, other, speed=port.speed, line=port.description_line))
+            elif roles[name] == "leaf" and other.device in switches:
+                far = switches[other.device].ports.get(other.port)
+                if far is not None and neighbour(far) == here:
+                    links.append(Cable(here, other, speed=port.speed, line=port.description_line))
+    return Topology(links=tuple(links), attachments=tuple(attachments))
+
+
+def _twice(links: tuple[Cable, ...], attachments: tuple[Cable, ...]) -> Iterator[Fault]:
+    used = Counter(end for cable in (*links, *attachments) for end in (cable.a, cable.b))
+    for cable in (*links, *attachments):
+        for end in (cable.a, cable.b):
+            if used[end] > 1:
+                message = f"{end.port} of {end.device} has {used[end]} cables; a port takes one"
+                yield Fault("cabling", f"{end.device} {end.port}", message, Place(CABLING, cable.line or 1))
+
+
+def _compared(table: tuple[Cable, ...], topology: tuple[Cable, ...]) -> Iterator[Fault]:
+    """Compare the two files cable by cable, found by the first end."""
+    if not table or not topology:
+        return
+    expected = {cable.a: cable for cable in topology}
+    for cable in table:
+        other = expected.pop(cable.a, None)
+        scope = f"{cable.a.device} {cable.a.port}"
+        place = Place(CABLING, cable.line or 1)
+        if other is None:
+            yield Fault("cabling", scope, f"{CABLING} has a cable to {cable.b}, {TOPOLOGY} has none", place)
+        elif other.b != cable.b:
+            yield Fault("cabling", scope, f"{CABLING} says {cable.b}, {TOPOLOGY} says {other.b}", place)
+        elif cable.color != other.color:
+            colors = f"{CABLING} says color {cable.color or 'none'}, {TOPOLOGY} says {other.color or 'none'}"
+            yield Fault("cabling", scope, colors, place)
+        elif other.speed and cable.speed != other.speed:
+            yield Fault("cabling", scope, f"{CABLING} says {cable.speed}, {TOPOLOGY} says {other.speed}", place)
+    for cable in expected.values():
+        scope = f"{cable.a.device} {cable.a.port}"
+        yield Fault(
+            "cabling",
+            scope,
+            f"{TOPOLOGY} has a cable to {cable.b}, {CABLING} has none",
+            Place(TOPOLOGY, cable.line or 1),
+        )
+
+
+def _undescribed(
+    switches: Mapping[str, Switch], links: tuple[Cable, ...], attachments: tuple[Cable, ...]
+) -> Iterator[Fault]:
+    """Compare every end that is a switch's port with the port's description."""
+    for cable in (*links, *attachments):
+        yield from _end(switches, cable.a, cable.b)
+        yield from _end(switches, cable.b, cable.a)
+    wired = {end for cable in (*links, *attachments) for end in (cable.a, cable.b)}
+    for name, switch in switches.items():
+        for port in switch.ports.values():
+            other = neighbour(port)
+            if other is not None and End(name, port.name) not in wired:
+                message = f"described as cabled to {other}, but no cable ends here"
+                yield Fault(
+                    "description", f"{name} {port.name}", message, Place(switch.file, port.description_line or 1)
+                )
+
+
+def _end(switches: Mapping[str, Switch], here: End, there: End) -> Iterator[Fault]:
+    switch = switches.get(here.device)
+    if switch is None:
+        return
+    port = switch.ports.get(here.port)
+    scope = f"{here.device} {here.port}"
+    if port is None:
+        message = f"a cable to {there} ends at this port, which is not configured"
+        yield Fault("description", scope, message, Place(switch.file, 1))
+        return
+    # A description in one's own words says nothing about the neighbour: brownfield ports have them.
+    if (other := neighbour(port)) is not None and other != there:
+        message = f"described as cabled to {other}, the cable goes to {there}"
+        yield Fault("description", scope, message, Place(switch.file, port.description_line or 1))

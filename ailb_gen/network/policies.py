@@ -1,0 +1,158 @@
+"""`policy-options` of a switch's tree."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ailb_gen.addresses import BITS, Prefix, prefix_value
+from ailb_gen.network.bgp import as_number
+from ailb_gen.network.model import AsList
+from ailb_gen.network.policy import Community, Policy, PrefixList, RouteFilter, Term
+from ailb_gen.network.ports import number
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ailb_gen.junos.tree import Node
+
+MATCHES = ("exact", "orlonger", "longer", "upto", "prefix-length-range")
+LIST_MATCHES = ("exact", "orlonger", "longer")
+VERDICTS = {
+    ("accept",): "accept",
+    ("reject",): "reject",
+    ("next", "term"): "next-term",
+    ("next", "policy"): "next-policy",
+}
+CHANGES = {"add": "add", "set": "set", "delete": "delete", "+": "add", "=": "set", "-": "delete"}
+
+
+def communities(root: Node) -> dict[str, Community]:
+    """Read `policy-options community`."""
+    entries = root.each("policy-options", "community")
+    return {node.word: Community(node.word, node.values("members"), node.line) for node in entries}
+
+
+def as_lists(root: Node) -> dict[str, AsList]:
+    """Read `policy-options as-list`; a member that is no number or range of them is left out."""
+    found = {}
+    for node in root.each("policy-options", "as-list"):
+        ranges = [_range(member) for member in node.values("members")]
+        found[node.word] = AsList(node.word, tuple(pair for pair in ranges if pair is not None), node.line)
+    return found
+
+
+def _range(text: str) -> tuple[int, int] | None:
+    low, dash, high = text.partition("-")
+    first, last = as_number(low), as_number(high if dash else low)
+    return (first, last) if first is not None and last is not None else None
+
+
+def prefix_lists(root: Node) -> dict[str, PrefixList]:
+    """Read `policy-options prefix-list`."""
+    found = {}
+    for node in root.each("policy-options", "prefix-list"):
+        prefixes = [_prefix_or_host(entry) for entry in node.children]
+        good = tuple(prefix for prefix in prefixes if prefix is not None)
+        found[node.word] = PrefixList(node.word, good, len(prefixes) - len(good), node.line)
+    return found
+
+
+def _prefix_or_host(text: str) -> Prefix | None:
+    return prefix_value(text if "/" in text else f"{text}/{BITS}")
+
+
+def policies(root: Node) -> dict[str, Policy]:
+    """Read `policy-options policy-statement`."""
+    entries = root.each("policy-options", "policy-statement")
+    return {node.word: Policy(node.word, tuple(_terms(node)), node.line) for node in entries}
+
+
+def _terms(node: Node) -> Iterator[Term]:
+    for entry in node.each("term"):
+        yield _term(entry.word, entry)
+    if node.has("from") or node.has("then") or node.has("to"):
+        yield _term("", node)
+
+
+def _term(name: str, node: Node) -> Term:
+    conditions = node.get("from")
+    filters, unknown = [], []
+    for entry in conditions.each("route-filter") if conditions is not None else ():
+        found = _route_filter(entry)
+        if found is None:
+            unknown.append((f"from route-filter {entry.word}", entry.line))
+        else:
+            filters.append(found)
+    for entry in conditions or ():
+        if entry.word not in KNOWN_CONDITIONS:
+            unknown.append((f"from {entry.word}", entry.line))
+    unknown += [("to", entry.line) for entry in node.each("to")]
+    actions = node.get("then")
+    known: dict[str, object] = {}
+    changes: list[tuple[str, str]] = []
+    for entry in actions or ():
+        _action(entry, known, changes, unknown)
+    return Term(
+        name=name,
+        families=_words(conditions, "family"),
+        protocols=_words(conditions, "protocol"),
+        communities=_words(conditions, "community"),
+        prefix_lists=_words(conditions, "prefix-list"),
+        prefix_list_filters=tuple(_list_filters(conditions)),
+        route_filters=tuple(filters),
+        changes=tuple(changes),
+        unknown=tuple(unknown),
+        line=node.line,
+        **known,  # type: ignore[arg-type]
+    )
+
+
+KNOWN_CONDITIONS = {"family", "protocol", "community", "prefix-list", "prefix-list-filter", "route-filter"}
+
+
+def _words(node: Node | None, word: str) -> tuple[str, ...]:
+    return node.values(word) if node is not None else ()
+
+
+def _list_filters(node: Node | None) -> Iterator[tuple[str, str]]:
+    for entry in node.each("prefix-list-filter") if node is not None else ():
+        for match in entry.children:
+            yield entry.word, match
+
+
+def _route_filter(node: Node) -> RouteFilter | None:
+    """Read one route filter; None for an IPv4 prefix, a match type or an action of its own that is not evaluated."""
+    prefix = prefix_value(node.word)
+    if prefix is None or len(node.children) != 1:
+        return None
+    kind = next(iter(node))
+    low, high = prefix.length, BITS
+    if kind.word in ("upto", "prefix-length-range"):
+        sizes = [size.lstrip("/") for size in (node.value(kind.word) or "").split("-")]
+        if not all(size.isascii() and size.isdigit() and len(size) <= 3 for size in sizes):
+            return None
+        low, high = (prefix.length, int(sizes[0])) if kind.word == "upto" else (int(sizes[0]), int(sizes[-1]))
+    elif kind.word not in MATCHES or kind.children:
+        return None
+    return RouteFilter(prefix, kind.word, low, high, node.line)
+
+
+def _action(
+    node: Node, known: dict[str, object], changes: list[tuple[str, str]], unknown: list[tuple[str, int]]
+) -> None:
+    """Sort one action into what a Term knows; what it does not know goes into `unknown`."""
+    verdict = VERDICTS.get((node.word, *list(node.children)[:1]) if node.word == "next" else (node.word,))
+    if verdict is not None:
+        known["verdict"] = verdict
+    elif node.word == "community":
+        for how in node:
+            if how.word in CHANGES:
+                changes.extend((CHANGES[how.word], name) for name in how.children)
+            else:
+                unknown.append((f"then community {how.word}", how.line))
+    elif node.word == "load-balance":
+        known["load_balance"] = next(reversed(node.children), "")
+    elif node.word in ("local-preference", "metric") and number(node) is not None:
+        known[node.word.replace("-", "_")] = number(node)
+    else:
+        unknown.append((f"then {node.word}", node.line))

@@ -1,0 +1,199 @@
+"""What the class of service of a switch means on one port.
+
+The entry under `interfaces` whose name is most specific counts alone: `et-0/0/0` before `et-0/0/*` before `et-*`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+from ailb_gen.network.cos import CLASSIFIERS, Classified, ClassOfService, Pause, PfcPoint, PortCos, Scheduler
+from ailb_gen.network.model import at
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+WILD = "*?["
+
+
+@dataclass(frozen=True, slots=True)
+class Treatment:
+    """What happens to packets of one DSCP on a port.
+
+    `queue` and `pfc_priority` are None, the texts empty, where nothing is configured. `pfc` says that the port asks
+    for a pause when the class fills, `ecn` that it marks, between `fill` at `probability` percent. `loss_priority` is
+    that of the classifier.
+    """
+
+    dscp: int
+    forwarding_class: str
+    loss_priority: str
+    queue: int | None
+    no_loss: bool
+    pfc_priority: int | None
+    pfc: bool
+    ecn: bool
+    fill: tuple[str, ...]
+    probability: tuple[str, ...]
+    rate: tuple[str, ...]
+    priority: str
+    line: int = at()
+    class_line: int = at()
+    scheduler_line: int = at()
+    drop_line: int = at()
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """A statement that is referred to, or needed, and not there; `line` is where it is missed."""
+
+    what: str
+    line: int = at()
+
+
+@dataclass(frozen=True, slots=True)
+class PortQos:
+    """The class of service of one port.
+
+    `pfc` are the DSCPs for which pauses are asked, `pauses` the queue that a received pause of a priority stops.
+    """
+
+    treatments: tuple[Treatment, ...]
+    pfc: tuple[PfcPoint, ...]
+    pauses: tuple[Pause, ...]
+    watchdog: bool
+    missing: tuple[Missing, ...]
+    line: int = at()
+    congestion_line: int = at()
+
+    @property
+    def lossless(self) -> tuple[Treatment, ...]:
+        """What is never dropped."""
+        return tuple(treatment for treatment in self.treatments if treatment.no_loss)
+
+    def of(self, dscp: int) -> Treatment | None:
+        """Return what happens to a DSCP; None when it is not classified."""
+        return next((treatment for treatment in self.treatments if treatment.dscp == dscp), None)
+
+
+class _Named(Protocol):
+    @property
+    def name(self) -> str: ...
+
+
+N = TypeVar("N", bound=_Named)
+
+
+def _find(rows: Iterable[N], name: str) -> N | None:
+    return next((row for row in rows if row.name == name), None)
+
+
+def _specific(pattern: str) -> tuple[bool, int]:
+    return (not any(mark in pattern for mark in WILD), len(pattern))
+
+
+def port_entry(cos: ClassOfService, port: str) -> PortCos | None:
+    """Return the entry under `interfaces` that holds for a port such as `et-0/0/0:1`."""
+    found = [entry for entry in cos.ports if entry.pattern == port or fnmatchcase(port, entry.pattern)]
+    return max(found, key=lambda entry: _specific(entry.pattern), default=None)
+
+
+class _Reader:
+    """Puts the parts together, noting what is missing."""
+
+    __slots__ = ("cos", "entry", "missing")
+
+    def __init__(self, cos: ClassOfService, entry: PortCos) -> None:
+        self.cos, self.entry = cos, entry
+        self.missing: list[Missing] = []
+
+    def lacks(self, what: str, line: int) -> None:
+        self.missing.append(Missing(what, line))
+
+    def referred(self, rows: Iterable[N], name: str, what: str, line: int) -> N | None:
+        """Return the row of that name; notes it when it is not referred to, or not there."""
+        found = _find(rows, name) if name else None
+        if found is None:
+            self.lacks(f"{what} {name}".rstrip(), line)
+        return found
+
+    def classified(self, unit: str) -> tuple[Classified, ...]:
+        units = [row for row in self.entry.units if row.pattern == unit or fnmatchcase(unit, row.pattern)]
+        own = max(units, key=lambda row: _specific(row.pattern), default=None)
+        attached = dict(self.entry.classifiers) | dict(own.classifiers if own is not None else ())
+        line = own.line if own is not None else self.entry.line
+        kind = next((kind for kind in CLASSIFIERS if kind in attached), CLASSIFIERS[-1])
+        rows = [row for row in self.cos.classifiers if row.kind == kind]
+        found = self.referred(rows, attached.get(kind, ""), f"classifiers {kind}", line)
+        return found.entries if found is not None else ()
+
+    def schedulers(self) -> dict[str, Scheduler]:
+        """Return the scheduler of every forwarding class."""
+        entry = self.entry
+        found = self.referred(self.cos.scheduler_maps, entry.scheduler_map, "scheduler-map", entry.line)
+        result = {}
+        for row in found.entries if found is not None else ():
+            scheduler = self.referred(self.cos.schedulers, row.scheduler, "schedulers", row.line)
+            if scheduler is not None:
+                result[row.forwarding_class] = scheduler
+        return result
+
+    def treatment(self, row: Classified, scheduler: Scheduler | None, pfc: frozenset[int]) -> Treatment:
+        own = self.referred(self.cos.classes, row.forwarding_class, "forwarding-classes class", row.line)
+        if scheduler is None:
+            self.lacks(f"scheduler of forwarding class {row.forwarding_class}", self.entry.line)
+        fits = (row.loss_priority, "any")
+        drops = [d for d in scheduler.drops if d.loss_priority in fits and d.protocol == "any"] if scheduler else []
+        drop = min(drops, key=lambda d: fits.index(d.loss_priority), default=None)
+        profile = (
+            self.referred(self.cos.drop_profiles, drop.profile, "drop-profiles", drop.line)
+            if drop is not None
+            else None
+        )
+        return Treatment(
+            dscp=row.code_point,
+            forwarding_class=row.forwarding_class,
+            loss_priority=row.loss_priority,
+            queue=own.queue if own is not None else None,
+            no_loss=own is not None and own.no_loss,
+            pfc_priority=own.pfc_priority if own is not None else None,
+            pfc=row.code_point in pfc,
+            ecn=scheduler is not None and scheduler.ecn,
+            fill=profile.fill if profile is not None else (),
+            probability=profile.probability if profile is not None else (),
+            rate=scheduler.rate if scheduler is not None else (),
+            priority=scheduler.priority if scheduler is not None else "",
+            line=row.line,
+            class_line=own.line if own is not None else row.line,
+            scheduler_line=scheduler.line if scheduler is not None else row.line,
+            drop_line=profile.line if profile is not None else scheduler.line if scheduler is not None else row.line,
+        )
+
+
+def qos_of(cos: ClassOfService, entry: PortCos | None, unit: str = "0") -> PortQos:
+    """Return what an entry under `interfaces` means; without one a port has no class of service."""
+    if entry is None:
+        return PortQos((), (), (), False, (Missing("interfaces", cos.line),), cos.line, cos.line)
+    reader = _Reader(cos, entry)
+    rows = reader.classified(unit)
+    schedulers = reader.schedulers()
+    congestion = reader.referred(cos.congestion, entry.congestion, "congestion-notification-profile", entry.line)
+    pfc = congestion.pfc if congestion is not None else ()
+    points = frozenset(point.dscp for point in pfc)
+    treatments = [reader.treatment(row, schedulers.get(row.forwarding_class), points) for row in rows]
+    return PortQos(
+        treatments=tuple(sorted(treatments, key=lambda treatment: (treatment.dscp, treatment.forwarding_class))),
+        pfc=pfc,
+        pauses=congestion.pauses if congestion is not None else (),
+        watchdog=congestion is not None and congestion.watchdog,
+        missing=tuple(dict.fromkeys(reader.missing)),
+        line=entry.line,
+        congestion_line=congestion.line if congestion is not None else entry.line,
+    )
+
+
+def effective(cos: ClassOfService, port: str, unit: str = "0") -> PortQos:
+    """Return the class of service of one port."""
+    return qos_of(cos, port_entry(cos, port), unit)

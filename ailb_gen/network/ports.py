@@ -1,0 +1,107 @@
+"""Interfaces, VLANs and router advertisements of a switch's tree."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ailb_gen.addresses import interface_value, prefix_value
+from ailb_gen.network.model import Address, Port, RaPrefix, RouterAdvertisement, Unit, Vlan
+
+if TYPE_CHECKING:
+    from ailb_gen.junos.tree import Node
+
+
+def number(node: Node | None) -> int | None:
+    """Return the value behind a node as a number; None where there is none, or no number."""
+    text = next(reversed(node.children), "") if node is not None else ""
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= 10 else None
+
+
+def line(node: Node | None) -> int:
+    """Return the line of a node's value, else of the node; 0 for no node."""
+    if node is None:
+        return 0
+    return next(reversed(node.children.values())).line if node.children else node.line
+
+
+def ports(root: Node) -> dict[str, Port]:
+    """Read `interfaces`."""
+    return {
+        node.word: _port(node)
+        for node in root.each("interfaces")
+        if node.word not in ("apply-groups", "interface-range")
+    }
+
+
+def _port(node: Node) -> Port:
+    description, mtu, native = node.get("description"), node.get("mtu"), node.get("native-vlan-id")
+    return Port(
+        name=node.word,
+        description=node.value("description") or "",
+        mtu=number(mtu),
+        native_vlan=number(native),
+        speed=node.value("speed") or "",
+        sub_ports=number(node.get("number-of-sub-ports")),
+        disabled=node.has("disable"),
+        units=tuple(_unit(node.word, unit) for unit in node.each("unit")),
+        line=node.line,
+        description_line=line(description),
+        mtu_line=line(mtu),
+        native_vlan_line=line(native),
+    )
+
+
+def _unit(port: str, node: Node) -> Unit:
+    inet6, switching = node.get("family", "inet6"), node.get("family", "ethernet-switching")
+    good, bad = [], []
+    for entry in inet6.each("address") if inet6 is not None else ():
+        found = interface_value(entry.word)
+        if found is None:
+            bad.append((entry.word, entry.line))
+        else:
+            good.append(Address(*found, entry.line))
+    return Unit(
+        name=f"{port}.{node.word}",
+        inet6=inet6 is not None,
+        inet6_mtu=number(inet6.get("mtu")) if inet6 is not None else None,
+        addresses=tuple(good),
+        bad_addresses=tuple(bad),
+        inet_addresses=tuple((entry.word, entry.line) for entry in node.each("family", "inet", "address")),
+        switching=switching is not None,
+        mode=switching.value("interface-mode") if switching is not None else None,
+        vlans=tuple((entry.word, entry.line) for entry in node.each("family", "ethernet-switching", "vlan", "members")),
+        disabled=node.has("disable"),
+        line=node.line,
+    )
+
+
+def vlans(root: Node) -> tuple[Vlan, ...]:
+    """Read `vlans`."""
+    return tuple(
+        Vlan(node.word, number(node.get("vlan-id")), node.value("l3-interface"), node.line)
+        for node in root.each("vlans")
+    )
+
+
+def advertisements(root: Node) -> dict[str, RouterAdvertisement]:
+    """Read `protocols router-advertisement`."""
+    return {node.word: _advertisement(node) for node in root.each("protocols", "router-advertisement", "interface")}
+
+
+def _advertisement(node: Node) -> RouterAdvertisement:
+    good, bad = [], []
+    for entry in node.each("prefix"):
+        prefix = prefix_value(entry.word)
+        if prefix is None:
+            bad.append((entry.word, entry.line))
+        else:
+            good.append(RaPrefix(prefix, not entry.has("no-on-link"), not entry.has("no-autonomous"), entry.line))
+    return RouterAdvertisement(
+        interface=node.word,
+        prefixes=tuple(good),
+        bad_prefixes=tuple(bad),
+        max_interval=number(node.get("max-advertisement-interval")),
+        min_interval=number(node.get("min-advertisement-interval")),
+        lifetime=number(node.get("default-lifetime")),
+        line=node.line,
+    )

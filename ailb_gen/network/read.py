@@ -1,0 +1,158 @@
+"""An artifact directory to a Network: every switch's file, every server's folder, topology and cabling."""
+
+from __future__ import annotations
+
+from concurrent.futures import Executor
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from ailb_gen.errors import IntentError, Place, UsageError
+from ailb_gen.hosts.read import read_hosts
+from ailb_gen.intent.csvfile import read_text
+from ailb_gen.junos.groups import effective
+from ailb_gen.junos.reader import JunosSyntaxError, read
+from ailb_gen.network.fabric import Fault, Network
+from ailb_gen.network.links import cables
+from ailb_gen.network.switch import switch
+from ailb_gen.network.topology import CABLING, TOPOLOGY, Topology, read_cabling, read_topology
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from ailb_gen.junos.tree import Node
+    from ailb_gen.network.model import Switch
+
+SWITCHES = "switches"
+SUFFIXES = (".conf", ".set")
+CHUNK = 8
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Reading(Generic[T]):
+    """A network, the topology it was read with, and what `inspect` returned for every switch's effective tree."""
+
+    network: Network
+    topology: Topology
+    inspected: dict[str, T]
+
+
+@dataclass(frozen=True, slots=True)
+class _File(Generic[T]):
+    switch: Switch | None
+    inspected: T | None
+    fault: Fault | None
+
+
+def read_network(
+    root: Path,
+    inspect: Callable[[Node], T],
+    executor: Executor | None = None,
+    advance: Callable[[int], None] = lambda count: None,
+) -> Reading[T]:
+    """Read everything below `root`.
+
+    `inspect` is called with every switch's effective tree, in a process of `executor` if there is one, so it must be
+    possible to pickle it. `advance` is told how many files were read. Raises UsageError when `root` is no artifact
+    directory; whatever else is wrong becomes a fault of the network.
+    """
+    files, faults = _switch_files(root)
+    switches: dict[str, Switch] = {}
+    inspected: dict[str, T] = {}
+    for path, found in zip(files, _read_all(root, files, inspect, executor, advance), strict=True):
+        name = Path(path).stem
+        if found.fault is not None:
+            faults.append(found.fault)
+        if found.switch is not None and found.inspected is not None:
+            switches[name] = found.switch
+            inspected[name] = found.inspected
+    hosts, host_faults = read_hosts(root)
+    topology, cabling = _optional(root, TOPOLOGY, read_topology), _optional(root, CABLING, read_cabling)
+    roles = {facts.name: facts.role for facts in topology.devices if facts.role != "server"}
+    # Without a topology a leaf is what has IRBs: collected configurations come without one.
+    roles = {
+        name: roles.get(name) or ("leaf" if "irb" in device.ports else "spine") for name, device in switches.items()
+    }
+    found_cables = cables(switches, roles, topology, cabling)
+    network = Network(
+        switches=switches,
+        hosts=hosts,
+        roles=roles,
+        links=found_cables.links,
+        attachments={(cable.b.device, cable.b.port): cable.a for cable in found_cables.attachments},
+        faults=(*faults, *host_faults, *topology.faults, *cabling.faults, *found_cables.faults),
+    )
+    return Reading(network, replace(topology, faults=()), inspected)
+
+
+def _switch_files(root: Path) -> tuple[list[str], list[Fault]]:
+    """List the switch files, one per name, in order."""
+    folder = root / SWITCHES
+    try:
+        if not root.is_dir():
+            reason = "this is a file" if root.exists() else "there is no such directory"
+            raise UsageError(f"{root}: {reason}; name the directory that 'ailb-gen generate -o DIR' wrote")
+        if not folder.is_dir():
+            raise UsageError(
+                f"{root}: there is no {SWITCHES}/ in it; name the directory that 'ailb-gen generate -o DIR' wrote"
+            )
+        entries = sorted(path.name for path in folder.iterdir())
+    except OSError as error:
+        raise UsageError(f"{root}: cannot be read: {error.strerror}") from error
+    files: dict[str, str] = {}
+    faults = []
+    for entry in entries:
+        stem, suffix = Path(entry).stem, Path(entry).suffix
+        place = Place(f"{SWITCHES}/{entry}")
+        if suffix not in SUFFIXES:
+            faults.append(
+                Fault("stray-file", entry, f"not a switch's file; those end in {' or '.join(SUFFIXES)}", place)
+            )
+        elif stem in files:
+            message = f"{files[stem]} describes the same switch; only that one was read, delete the stale one"
+            faults.append(Fault("stray-file", stem, message, place))
+        else:
+            files[stem] = f"{SWITCHES}/{entry}"
+    return list(files.values()), faults
+
+
+def _read_all(
+    root: Path,
+    files: list[str],
+    inspect: Callable[[Node], T],
+    executor: Executor | None,
+    advance: Callable[[int], None],
+) -> Iterator[_File[T]]:
+    chunks = [files[start : start + CHUNK] for start in range(0, len(files), CHUNK)]
+    work = partial(_read_chunk, root, inspect)
+    done: Iterable[list[_File[T]]] = map(work, chunks) if executor is None else executor.map(work, chunks)
+    for results in done:
+        advance(len(results))
+        yield from results
+
+
+def _read_chunk(root: Path, inspect: Callable[[Node], T], files: list[str]) -> list[_File[T]]:
+    return [_read_switch(root, file, inspect) for file in files]
+
+
+def _read_switch(root: Path, file: str, inspect: Callable[[Node], T]) -> _File[T]:
+    name = Path(file).stem
+    try:
+        tree = effective(read(read_text(root / file, file), file))
+    except IntentError as error:
+        problem = error.problems[0]
+        return _File(None, None, Fault("unreadable", name, problem.reason, problem.place))
+    except JunosSyntaxError as error:
+        return _File(None, None, Fault("unreadable", name, f"not Junos text: {error.reason}", error.place))
+    return _File(switch(name, file, tree), inspect(tree), None)
+
+
+def _optional(root: Path, file: str, parse: Callable[[str], Topology]) -> Topology:
+    try:
+        return parse(read_text(root / file, file))
+    except IntentError as error:
+        problem = error.problems[0]
+        return Topology(faults=(Fault("unreadable", file, problem.reason, problem.place),))

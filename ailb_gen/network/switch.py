@@ -1,0 +1,86 @@
+"""A switch from the text of its file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ailb_gen.network.bgp import as_number, fabric_routes, groups, unmodelled
+from ailb_gen.network.cos import class_of_service
+from ailb_gen.network.model import LoadBalancing, Switch
+from ailb_gen.network.policies import as_lists, communities, policies, prefix_lists
+from ailb_gen.network.ports import advertisements, line, number, ports, vlans
+
+if TYPE_CHECKING:
+    from ailb_gen.junos.tree import Node
+    from ailb_gen.network.policy import Policy
+
+# Junos's own limit of next hops per route.
+DEFAULT_MAXIMUM_ECMP = 16
+# Where routes can come from that are not computed here.
+OTHER_PROTOCOLS = ("isis", "ospf", "ospf3", "rip", "ripng", "ldp", "mpls", "rsvp", "rift")
+
+
+def switch(name: str, file: str, root: Node) -> Switch:
+    """Read what a switch does from its effective tree; `name` is that of its file."""
+    host, asn, router_id = (
+        root.get("system", "host-name"),
+        root.get("routing-options", "autonomous-system"),
+        root.get("routing-options", "router-id"),
+    )
+    routes, bad_routes = fabric_routes(root)
+    policy = policies(root)
+    bgp = root.get("protocols", "bgp")
+    return Switch(
+        named=name,
+        file=file,
+        host_name=root.value("system", "host-name") or "",
+        asn=as_number(next(iter(asn.children), "")) if asn is not None else None,
+        router_id=root.value("routing-options", "router-id"),
+        ports=ports(root),
+        vlans=vlans(root),
+        advertisements=advertisements(root),
+        communities=communities(root),
+        as_lists=as_lists(root),
+        prefix_lists=prefix_lists(root),
+        policies=policy,
+        groups=groups(root),
+        routes=routes,
+        bad_routes=bad_routes,
+        balancing=_balancing(root, policy),
+        cos=class_of_service(root),
+        lldp=frozenset(node.word for node in root.each("protocols", "lldp", "interface") if not node.has("disable")),
+        unmodelled=(*unmodelled(root), *_other_sources(root)),
+        host_name_line=line(host),
+        asn_line=line(asn),
+        router_id_line=line(router_id),
+        bgp_line=bgp.line if bgp is not None else 0,
+    )
+
+
+def _other_sources(root: Node) -> list[tuple[str, int]]:
+    found = [(f"protocols {word}", node.line) for word in OTHER_PROTOCOLS if (node := root.get("protocols", word))]
+    found += [(f"routing-options rib {node.word} static", node.line) for node in root.each("routing-options", "rib")]
+    static = root.get("routing-options", "static", "route")
+    return found + [
+        (f"routing-options static route {node.word}", node.line) for node in static or () if ":" in node.word
+    ]
+
+
+def _balancing(root: Node, policy: dict[str, Policy]) -> LoadBalancing:
+    table = root.get("routing-options", "forwarding-table")
+    names = table.values("export") if table is not None else ()
+    terms = [term for name in names if name in policy for term in policy[name].terms]
+    dlb = root.get("forwarding-options", "enhanced-hash-key", "ecmp-dlb")
+    modes = [word for word in ("flowlet", "per-packet", "assigned-flow") if dlb is not None and dlb.has(word)]
+    glb = root.get("protocols", "bgp", "global-load-balancing")
+    limit = number(root.get("chassis", "maximum-ecmp"))
+    return LoadBalancing(
+        per_packet=any(term.load_balance in ("per-packet", "per-flow") for term in terms),
+        fast_reroute=table is not None and table.has("ecmp-fast-reroute"),
+        maximum_ecmp=DEFAULT_MAXIMUM_ECMP if limit is None else limit,
+        dlb="+".join(modes),
+        dlb_ipv6=dlb is not None and dlb.has("ether-type", "ipv6"),
+        glb=next(reversed(glb.children), "plain") if glb is not None else "",
+        line=dlb.line if dlb is not None else 0,
+        glb_line=line(glb),
+    )

@@ -1,0 +1,178 @@
+"""BGP adjacencies, and classes of switches that are configured and cabled alike.
+
+Switches of one class have the same sessions with the same neighbors in the same order, and their groups do the same.
+For a prefix that none of them originates they therefore hold the same routes, but for their own AS number: what is
+computed for one holds for all. `solve` takes apart whatever is different for a prefix or a failure.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, replace
+from functools import cached_property
+from ipaddress import AddressValueError, IPv4Address
+from typing import TYPE_CHECKING
+
+from ailb_gen.network.sessions import Session, Sessions, sessions
+from ailb_gen.routing.speaker import Rules, direct_prefixes, lists_of, rules
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ailb_gen.addresses import Prefix
+    from ailb_gen.network.fabric import Network
+    from ailb_gen.network.model import FabricRoute, Switch
+    from ailb_gen.network.policy import Policy
+    from ailb_gen.routing.policy import Lists
+
+
+@dataclass(frozen=True, slots=True)
+class Adjacency:
+    """One session as one device sees it; devices and sessions are indices into Graph."""
+
+    peer: int
+    peer_group: int
+    own_group: int
+    interface: str
+    session: int
+    peer_asn: int
+    own_asn: int
+
+
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """The sessions of a class to the members of another class that share the groups at both ends."""
+
+    peer_class: int
+    peer_group: int
+    own_group: int
+    positions: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchClass:
+    """Switches with equal sessions; `places` maps a peer to its (bundle, position) pairs."""
+
+    members: frozenset[int]
+    representative: int
+    bundles: tuple[Bundle, ...]
+    places: dict[int, tuple[tuple[int, int], ...]]
+    groups: tuple[int, ...]
+
+
+class Graph:
+    """The control plane's graph. A position is an index into a device's adjacencies, the same within its class."""
+
+    def __init__(self, network: Network) -> None:
+        self.network = network
+        self.names: tuple[str, ...] = tuple(network.switches)
+        self.index = {name: number for number, name in enumerate(self.names)}
+        self.switches: tuple[Switch, ...] = tuple(network.switches.values())
+        self.sessions: Sessions = sessions(network)
+        self.rules: tuple[tuple[Rules, ...], ...] = tuple(
+            tuple(rules(switch, group) for group in switch.groups) for switch in self.switches
+        )
+        self.lists: tuple[Lists, ...] = tuple(lists_of(switch) for switch in self.switches)
+        self.router_ids = tuple(_router_id(switch) for switch in self.switches)
+        self.adjacencies = self._adjacencies(self.sessions.up)
+        self.class_of, self.classes = self._classes()
+
+    @cached_property
+    def direct(self) -> tuple[frozenset[Prefix], ...]:
+        """The direct routes of every device."""
+        return tuple(direct_prefixes(switch) for switch in self.switches)
+
+    @cached_property
+    def advertised(self) -> tuple[dict[Prefix, FabricRoute], ...]:
+        """The `fabric-advertise` routes of every device whose prefix it really has; Junos ignores the others."""
+        return tuple(
+            {route.prefix: route for route in switch.routes if route.prefix in own}
+            for switch, own in zip(self.switches, self.direct, strict=True)
+        )
+
+    @cached_property
+    def owners(self) -> dict[Prefix, tuple[int, ...]]:
+        """The devices with a direct route to a prefix, for every prefix there is."""
+        found: dict[Prefix, list[int]] = defaultdict(list)
+        for device, prefixes in enumerate(self.direct):
+            for prefix in prefixes:
+                found[prefix].append(device)
+        return {prefix: tuple(found[prefix]) for prefix in sorted(found)}
+
+    @cached_property
+    def asn_owners(self) -> dict[int, frozenset[int]]:
+        """The devices that use an AS number on any session."""
+        found: dict[int, set[int]] = defaultdict(set)
+        for device, row in enumerate(self.adjacencies):
+            for adjacency in row:
+                found[adjacency.own_asn].add(device)
+        return {asn: frozenset(devices) for asn, devices in found.items()}
+
+    def _adjacencies(self, up: Iterable[Session]) -> tuple[tuple[Adjacency, ...], ...]:
+        rows: list[list[Adjacency]] = [[] for _ in self.names]
+        for number, session in enumerate(up):
+            for own, peer in ((session.a, session.b), (session.b, session.a)):
+                at, to = self.index[own.device], self.index[peer.device]
+                rows[at].append(Adjacency(to, peer.group, own.group, own.interface, number, peer.asn, own.asn))
+        return tuple(tuple(sorted(row, key=_order)) for row in rows)
+
+    def _classes(self) -> tuple[tuple[int, ...], tuple[SwitchClass, ...]]:
+        signatures: dict[object, list[int]] = defaultdict(list)
+        for device, row in enumerate(self.adjacencies):
+            sessions_of = tuple((entry.peer, entry.peer_group, entry.own_group) for entry in row)
+            used = sorted({entry.own_group for entry in row})
+            transit = tuple(_transit(self.rules[device][group]) for group in used)
+            balancing = self.switches[device].balancing
+            named = _named(transit, self.lists[device])
+            limits = (balancing.per_packet, balancing.maximum_ecmp)
+            signatures[sessions_of, transit, limits, named].append(device)
+        class_of = [0] * len(self.names)
+        for number, devices in enumerate(signatures.values()):
+            for device in devices:
+                class_of[device] = number
+        return tuple(class_of), tuple(self._class(devices, class_of) for devices in signatures.values())
+
+    def _class(self, devices: list[int], class_of: list[int]) -> SwitchClass:
+        bundles: dict[tuple[int, int, int], list[int]] = defaultdict(list)
+        row = self.adjacencies[devices[0]]
+        for position, entry in enumerate(row):
+            bundles[class_of[entry.peer], entry.peer_group, entry.own_group].append(position)
+        found = tuple(Bundle(*key, tuple(positions)) for key, positions in bundles.items())
+        places: dict[int, list[tuple[int, int]]] = defaultdict(list)
+        for number, bundle in enumerate(found):
+            for position in bundle.positions:
+                places[row[position].peer].append((number, position))
+        groups = tuple(sorted({entry.own_group for entry in row}))
+        fixed = {peer: tuple(pairs) for peer, pairs in places.items()}
+        return SwitchClass(frozenset(devices), devices[0], found, fixed, groups)
+
+
+def _order(entry: Adjacency) -> tuple[int, int, int, str]:
+    return entry.peer, entry.peer_group, entry.own_group, entry.interface
+
+
+def _transit(rule: Rules) -> Rules:
+    """Leave out what only concerns a switch's own direct routes, such as the term for its loopback."""
+    return replace(rule, exports=tuple(_transit_policy(policy) for policy in rule.exports))
+
+
+def _transit_policy(policy: Policy) -> Policy:
+    kept = tuple(term for term in policy.terms if not term.protocols or "bgp" in term.protocols)
+    return policy if len(kept) == len(policy.terms) else replace(policy, terms=kept)
+
+
+def _named(transit: tuple[Rules, ...], lists: Lists) -> object:
+    """Return the contents of the lists that policies refer to: what a name stands for decides, not the name."""
+    terms = [term for rule in transit for policy in (*rule.imports, *rule.exports) for term in policy.terms]
+    used = {name for term in terms for name in (*term.communities, *(name for _, name in term.changes))}
+    listed = {name for term in terms for name in (*term.prefix_lists, *(name for name, _ in term.prefix_list_filters))}
+    communities = tuple((name, lists.communities.get(name)) for name in sorted(used))
+    return communities, tuple((name, lists.prefix_lists.get(name)) for name in sorted(listed))
+
+
+def _router_id(switch: Switch) -> int:
+    """Return the router-id as a number; without a usable one a switch loses every tie."""
+    try:
+        return int(IPv4Address(switch.router_id or ""))
+    except AddressValueError:
+        return 1 << 32

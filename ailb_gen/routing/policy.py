@@ -1,0 +1,156 @@
+"""Evaluating routing policies from their text: terms in order, conditions, actions, the default at the end."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ailb_gen.addresses import Prefix
+    from ailb_gen.network.policy import Community, Policy, PrefixList, RouteFilter, Term
+    from ailb_gen.routing.route import Route
+
+WILDCARD = re.compile(r"[*.^$\[\]()|?+]")
+
+
+@dataclass(frozen=True, slots=True)
+class Lists:
+    """What policies refer to by name."""
+
+    communities: Mapping[str, Community]
+    prefix_lists: Mapping[str, PrefixList]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a chain of policies makes of a route; `by` names the policy and term that decided, empty for the default."""
+
+    accepted: bool
+    route: Route
+    by: str
+    line: int = 0
+
+
+def evaluate(chain: tuple[Policy, ...], lists: Lists, prefix: Prefix, route: Route, default: bool) -> Verdict:
+    """Send a route through a chain of policies (Junos: import, export); `default` is what happens at its end."""
+    for policy in chain:
+        for term in policy.terms:
+            if not matches(term, lists, prefix, route):
+                continue
+            route = _changed(term, lists, route)
+            if term.verdict in ("accept", "reject"):
+                by = f"{policy.name} term {term.name}" if term.name else policy.name
+                return Verdict(term.verdict == "accept", route, by, term.line)
+            if term.verdict == "next-policy":
+                break
+    return Verdict(default, route, "")
+
+
+def matches(term: Term, lists: Lists, prefix: Prefix, route: Route) -> bool:
+    """Tell whether all kinds of conditions of a term hold.
+
+    Prefix lists and route filters are one kind: any of them suffices. A condition that is not evaluated never holds;
+    the checks name such terms.
+    """
+    if any(text.startswith(("from", "to")) for text, _ in term.unknown):
+        return False
+    # All routes here are IPv6 unicast.
+    if term.families and "inet6" not in term.families:
+        return False
+    if term.protocols and route.protocol not in term.protocols:
+        return False
+    if term.communities and not any(
+        has_community(lists.communities.get(name), route.communities) for name in term.communities
+    ):
+        return False
+    return _matches_prefix(term, lists, prefix)
+
+
+def _matches_prefix(term: Term, lists: Lists, prefix: Prefix) -> bool:
+    if not (term.prefix_lists or term.prefix_list_filters or term.route_filters):
+        return True
+    listed = [(name, "exact") for name in term.prefix_lists] + list(term.prefix_list_filters)
+    for name, match in listed:
+        found = lists.prefix_lists.get(name)
+        if found is not None and any(_fits(entry, match, prefix) for entry in found.prefixes):
+            return True
+    return _filtered(term.route_filters, prefix)
+
+
+def _fits(entry: Prefix, match: str, prefix: Prefix) -> bool:
+    if match == "exact":
+        return entry == prefix
+    return entry.contains(prefix) and (match == "orlonger" or prefix.length > entry.length)
+
+
+def _filtered(filters: tuple[RouteFilter, ...], prefix: Prefix) -> bool:
+    """Of several route filters only those with the longest prefix that holds the route are looked at."""
+    holding = [entry for entry in filters if entry.prefix.contains(prefix)]
+    longest = max((entry.prefix.length for entry in holding), default=0)
+    for entry in holding:
+        if entry.prefix.length < longest:
+            continue
+        if entry.match in ("upto", "prefix-length-range"):
+            if entry.low <= prefix.length <= entry.high:
+                return True
+        elif _fits(entry.prefix, entry.match, prefix):
+            return True
+    return False
+
+
+def has_community(community: Community | None, values: frozenset[str]) -> bool:
+    """Tell whether a route has all members of a community; one that is not defined matches nothing."""
+    if community is None or not community.members:
+        return False
+    return all(_has_member(member, values) for member in community.members)
+
+
+def _has_member(member: str, values: frozenset[str]) -> bool:
+    if not WILDCARD.search(member):
+        return member in values
+    pattern = _pattern(member)
+    return pattern is not None and any(pattern.fullmatch(value) for value in values)
+
+
+@lru_cache(maxsize=1024)
+def _pattern(member: str) -> re.Pattern[str] | None:
+    """Compile a community's wildcard: `*` stands for any number, everything else is a regular expression."""
+    try:
+        return re.compile(re.sub(r"(?<![.\])])\*", ".*", member))
+    except re.error:
+        return None
+
+
+def members(community: Community | None) -> frozenset[str]:
+    """Return the values that adding a community adds: its members without wildcards."""
+    if community is None:
+        return frozenset()
+    return frozenset(member for member in community.members if not WILDCARD.search(member))
+
+
+def _changed(term: Term, lists: Lists, route: Route) -> Route:
+    values = route.communities
+    for how, name in term.changes:
+        community = lists.communities.get(name)
+        if how == "add":
+            values = values | members(community)
+        elif how == "set":
+            values = members(community)
+        elif community is not None:
+            gone = {
+                value
+                for value in values
+                if any(_has_member(member, frozenset({value})) for member in community.members)
+            }
+            values = values - gone
+    if values != route.communities:
+        route = replace(route, communities=values)
+    if term.local_preference is not None:
+        route = replace(route, local_preference=term.local_preference)
+    if term.metric is not None:
+        route = replace(route, med=term.metric)
+    return route

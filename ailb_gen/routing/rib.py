@@ -1,0 +1,147 @@
+"""RIBs and FIBs of the whole fabric, as an operator looks at them: by device and prefix."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+from ailb_gen.routing.graph import Graph
+from ailb_gen.routing.solve import EMPTY, LocRib, Removed, State, solve
+from ailb_gen.routing.speaker import direct
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ailb_gen.addresses import Prefix
+    from ailb_gen.network.fabric import Network
+    from ailb_gen.routing.route import Route
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """One path of a prefix at a device; `status` is active, multipath, inactive or hidden, `reason` says why.
+
+    A direct route has no peer.
+    """
+
+    route: Route
+    status: str
+    reason: str = ""
+    peer: str = ""
+    interface: str = ""
+    group: str = ""
+
+
+class NextHop(NamedTuple):
+    """Where a packet goes next: out of an interface, to a peer."""
+
+    interface: str
+    peer: str
+
+
+class Routing:
+    """The routes of every prefix in the fabric; `failed` are sessions (indices into Graph.sessions.up) that are down."""
+
+    def __init__(self, network: Network, failed: frozenset[int] = frozenset(), graph: Graph | None = None) -> None:
+        self.graph = graph or Graph(network)
+        self.removed = removed_positions(self.graph, failed)
+
+    @cached_property
+    def prefixes(self) -> tuple[Prefix, ...]:
+        """Every prefix that any device has an address in, in order."""
+        return tuple(self.graph.owners)
+
+    @cached_property
+    def states(self) -> dict[Prefix, State]:
+        """The RIBs of every prefix."""
+        return {prefix: solve(self.graph, prefix, self.removed) for prefix in self.prefixes}
+
+    def held(self, device: int, prefix: Prefix) -> LocRib:
+        """Return what a device holds of a prefix."""
+        return held(self.graph, self.states[prefix], device)
+
+    def paths(self, device: int, prefix: Prefix) -> tuple[Path, ...]:
+        """Return every path that a device has of a prefix, the best ones first, the hidden ones last."""
+        return tuple(sorted(_paths(self.graph, self.states[prefix], device), key=lambda path: ORDER[path.status]))
+
+    def next_hops(self, device: int, prefix: Prefix) -> tuple[NextHop, ...]:
+        """Return the FIB entry of a prefix; empty for a direct route or none at all."""
+        row = self.graph.adjacencies[device]
+        return tuple(
+            NextHop(row[at].interface, self.graph.names[row[at].peer])
+            for at in forwarding_set(self.graph, self.states[prefix], device)
+        )
+
+
+ORDER = {"active": 0, "multipath": 1, "inactive": 2, "hidden": 3}
+
+
+def removed_positions(graph: Graph, failed: frozenset[int]) -> Removed:
+    """Turn failed sessions into the positions of both ends that are down."""
+    found: dict[int, set[int]] = {}
+    for number in failed:
+        session = graph.sessions.up[number]
+        for name in (session.a.device, session.b.device):
+            device = graph.index[name]
+            row = graph.adjacencies[device]
+            found.setdefault(device, set()).update(at for at, entry in enumerate(row) if entry.session == number)
+    return {device: frozenset(positions) for device, positions in found.items()}
+
+
+def node_of(graph: Graph, state: State, device: int) -> int:
+    """Return the node of a state that a device belongs to."""
+    return len(graph.classes) + device if device in state.singles else graph.class_of[device]
+
+
+def held(graph: Graph, state: State, device: int) -> LocRib:
+    """Return what a device holds of the state's prefix."""
+    return state.nodes.get(node_of(graph, state, device), EMPTY)
+
+
+def forwarding_set(graph: Graph, state: State, device: int) -> tuple[int, ...]:
+    """Return the positions that the FIB holds for a prefix.
+
+    Without a load-balancing policy on the forwarding table Junos installs the active path only, and never more than
+    `maximum-ecmp`.
+    """
+    selection = held(graph, state, device).selection
+    balancing = graph.switches[device].balancing
+    if not balancing.per_packet:
+        return (selection.position,) if selection.best else ()
+    return selection.best[: balancing.maximum_ecmp]
+
+
+def _paths(graph: Graph, state: State, device: int) -> Iterator[Path]:
+    rib = held(graph, state, device)
+    if rib.local:
+        yield Path(direct(), "active")
+    row, switch = graph.adjacencies[device], graph.switches[device]
+    best = frozenset(rib.selection.best)
+    for candidate in rib.candidates:
+        for at in candidate.positions:
+            entry = row[at]
+            status = "hidden" if candidate.hidden else "multipath" if at in best else "inactive"
+            if at == rib.selection.position:
+                status = "active"
+            reason = candidate.hidden or (_lost(rib, candidate.route, entry.peer_asn) if status == "inactive" else "")
+            route = replace(candidate.route, as_path=(entry.peer_asn, *candidate.route.as_path))
+            yield Path(
+                route, status, reason, graph.names[entry.peer], entry.interface, switch.groups[entry.own_group].name
+            )
+
+
+def _lost(rib: LocRib, route: Route, asn: int) -> str:
+    """Tell what a path lost against the active one, in the words of `show route extensive`."""
+    best = rib.selection.active
+    if rib.local or best is None:
+        return "Route Preference"
+    if route.local_preference != best.local_preference:
+        return "Local Preference"
+    if route.aigp != best.aigp:
+        return "AIGP"
+    if len(route.as_path) + 1 != len(best.as_path):
+        return "AS path"
+    if (route.med or 0) != (best.med or 0) and best.as_path[0] == asn:
+        return "Route Metric or MED comparison"
+    return "Not Best in its group - Router ID"

@@ -1,0 +1,43 @@
+"""Routes with their BGP attributes, and the order in which Junos prefers them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+DIRECT, BGP = "direct", "bgp"
+DEFAULT_LOCAL_PREFERENCE = 100
+COLOR = "color:"
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """A route as a device holds or sends it.
+
+    `as_path` has the nearest AS first; in an advertisement the sender's own AS is not in it yet, because the switches
+    of one class send the same route and differ only in that number. `aigp` is None without the attribute (RFC 7311).
+    """
+
+    as_path: tuple[int, ...] = ()
+    communities: frozenset[str] = frozenset()
+    aigp: int | None = None
+    local_preference: int = DEFAULT_LOCAL_PREFERENCE
+    med: int | None = None
+    protocol: str = BGP
+
+    @property
+    def colors(self) -> frozenset[str]:
+        """The color communities among the communities."""
+        return frozenset(value for value in self.communities if value.startswith(COLOR))
+
+
+Rank = tuple[int, bool, int, int]
+
+
+def rank(route: Route) -> Rank:
+    """Return what routes are ordered by, smallest first: local preference, AIGP, AS-path length.
+
+    Junos compares AIGP before the AS path; a path with the attribute beats one without (RFC 7311, section 4.1). All
+    routes here have origin IGP and come from single-hop EBGP, so that nothing is added to AIGP on the way. MED, which
+    is only compared among paths of one neighboring AS, comes after these.
+    """
+    return (-route.local_preference, route.aigp is None, route.aigp or 0, len(route.as_path))

@@ -1,0 +1,250 @@
+"""RIBs of one prefix: every class of switches computed once, whatever differs taken apart.
+
+A node is a class of switches, or one switch on its own: those that originate the prefix, and those next to a failure.
+Each node keeps the candidates it received, the best of them and what it sends; it is computed again whenever a
+neighbor sends something else, until nothing changes.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from ailb_gen.routing.route import Rank, Route, rank
+from ailb_gen.routing.speaker import direct, exported, originated, received
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from ailb_gen.addresses import Prefix
+    from ailb_gen.routing.graph import Graph
+
+Sent = tuple[Route | None, ...]
+NOTHING: Sent = ()
+# A prefix whose routes still change after so many computations per node does not come to rest.
+PATIENCE = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A route that came in over some positions; its AS path lacks the peer's own AS. Hidden if there is a reason."""
+
+    positions: tuple[int, ...]
+    group: int
+    route: Route
+    hidden: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The positions over which packets go, the first one's route being the active route."""
+
+    best: tuple[int, ...] = ()
+    active: Route | None = None
+    position: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class LocRib:
+    """What a node holds of a prefix; `sent` has one entry per group of the node's class. `local`: a direct route."""
+
+    local: bool = False
+    candidates: tuple[Candidate, ...] = ()
+    selection: Selection = Selection()
+    sent: Sent = NOTHING
+
+
+EMPTY = LocRib()
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """The RIBs of one prefix; nodes are class numbers, and `len(classes) + device` for single devices."""
+
+    prefix: Prefix
+    singles: frozenset[int]
+    nodes: Mapping[int, LocRib]
+    stable: bool = True
+
+
+class _Mixed(Exception):
+    """Some members of a class, not all, have an AS number that is in a path: they must be taken apart."""
+
+    def __init__(self, devices: frozenset[int]) -> None:
+        self.devices = devices
+
+
+Removed = dict[int, frozenset[int]]
+
+
+def solve(graph: Graph, prefix: Prefix, removed: Removed | None = None) -> State:
+    """Compute who holds what of a prefix; `removed` are positions of devices whose sessions are down."""
+    gone = removed or {}
+    singles = frozenset(graph.owners.get(prefix, ())) | gone.keys()
+    while True:
+        try:
+            return _Solver(graph, prefix, singles, gone).run()
+        except _Mixed as mixed:
+            singles |= mixed.devices
+
+
+@dataclass(slots=True)
+class _Solver:
+    graph: Graph
+    prefix: Prefix
+    singles: frozenset[int]
+    removed: Removed
+    nodes: dict[int, LocRib] = field(default_factory=dict)
+
+    def run(self) -> State:
+        graph = self.graph
+        queue: deque[int] = deque()
+        for device in sorted(self.singles):
+            self._compute(device, graph.class_of[device], queue)
+        limit = PATIENCE * (len(graph.classes) + len(self.singles))
+        count = 0
+        while queue and count < limit:
+            node = queue.popleft()
+            count += 1
+            if node >= len(graph.classes):
+                device = node - len(graph.classes)
+                self._compute(device, graph.class_of[device], queue)
+            else:
+                self._compute(None, node, queue)
+        return State(self.prefix, self.singles, self.nodes, not queue)
+
+    def _compute(self, device: int | None, number: int, queue: deque[int]) -> None:
+        """Compute a node again; if it now sends something else, its neighbors are next."""
+        node = number if device is None else len(self.graph.classes) + device
+        old = self.nodes.get(node, EMPTY)
+        candidates = tuple(self._candidates(device, number))
+        if candidates == old.candidates and node in self.nodes:
+            return
+        who = self.graph.classes[number].representative if device is None else device
+        local = device is not None and self.prefix in self.graph.direct[device]
+        selection = Selection() if local else select(self.graph, who, candidates)
+        sent = self._sent(who, number, local, selection.active)
+        self.nodes[node] = LocRib(local, candidates, selection, sent)
+        if sent != old.sent and (any(sent) or any(old.sent)):
+            queue.extend(other for other in self._neighbors(number) if other not in queue)
+
+    def _neighbors(self, number: int) -> Iterator[int]:
+        classes = self.graph.classes
+        around = {bundle.peer_class for bundle in classes[number].bundles}
+        for device in sorted(self.singles):
+            if self.graph.class_of[device] in around:
+                yield len(classes) + device
+        for other in sorted(around):
+            if not classes[other].members <= self.singles:
+                yield other
+
+    def _sent(self, who: int, number: int, local: bool, active: Route | None) -> Sent:
+        if not local and active is None:
+            return NOTHING
+        graph = self.graph
+        advertised = graph.advertised[who].get(self.prefix) if local else None
+        found: list[Route | None] = []
+        for group in graph.classes[number].groups:
+            rule = graph.rules[who][group]
+            route = originated(graph.switches[who], advertised, rule) if advertised is not None else None
+            if route is None and (held := direct() if local else active) is not None:
+                route = exported(rule, graph.lists[who], self.prefix, held)
+            found.append(route)
+        return tuple(found)
+
+    def _candidates(self, device: int | None, number: int) -> Iterator[Candidate]:
+        """Collect what the neighbors of a node send to it."""
+        graph = self.graph
+        own = graph.classes[number]
+        down = self.removed.get(device, frozenset()) if device is not None else frozenset()
+        apart: dict[int, set[int]] = {}
+        for single in sorted(self.singles):
+            for bundle_number, position in own.places.get(single, ()):
+                apart.setdefault(bundle_number, set()).add(position)
+                held = self.nodes.get(len(graph.classes) + single, EMPTY)
+                if held.sent and position not in down:
+                    bundle = own.bundles[bundle_number]
+                    groups = graph.classes[bundle.peer_class].groups
+                    route = held.sent[groups.index(bundle.peer_group)]
+                    yield from self._delivered(device, number, bundle.own_group, (position,), route)
+        for bundle_number, bundle in enumerate(own.bundles):
+            held = self.nodes.get(bundle.peer_class, EMPTY)
+            if held.sent:
+                groups = graph.classes[bundle.peer_class].groups
+                route = held.sent[groups.index(bundle.peer_group)]
+                without = apart.get(bundle_number, set()) | down
+                positions = tuple(p for p in bundle.positions if p not in without) if without else bundle.positions
+                yield from self._delivered(device, number, bundle.own_group, positions, route)
+
+    def _delivered(
+        self, device: int | None, number: int, group: int, positions: tuple[int, ...], route: Route | None
+    ) -> Iterator[Candidate]:
+        """Give what becomes of an advertisement at the receiving end: nothing if it is not sent at all."""
+        if route is None or not positions:
+            return
+        graph = self.graph
+        who = graph.classes[number].representative if device is None else device
+        looped = self._in_path(device, number, route)
+        # Junos sends nothing to a peer in the AS that the route came from.
+        if looped and graph.adjacencies[who][positions[0]].own_asn == route.as_path[0]:
+            return
+        if looped:
+            yield Candidate(positions, group, route, "AS path loop")
+            return
+        found = received(graph.rules[who][group], graph.lists[who], self.prefix, route)
+        yield Candidate(positions, group, found.route, found.hidden)
+
+    def _in_path(self, device: int | None, number: int, route: Route) -> bool:
+        """Tell whether the receiver's AS number is in the path. Raises _Mixed if that differs within a class."""
+        for asn in route.as_path:
+            owners = self.graph.asn_owners.get(asn, frozenset())
+            if device is not None:
+                if device in owners:
+                    return True
+                continue
+            members = self.graph.classes[number].members - self.singles
+            if members and members <= owners:
+                return True
+            if members & owners:
+                raise _Mixed(members & owners)
+        return False
+
+
+def select(graph: Graph, who: int, candidates: tuple[Candidate, ...]) -> Selection:
+    """Select the best paths in Junos's order; ties are broken by router-id, `multipath` keeps them all."""
+    usable = [(_ranked(candidate), candidate) for candidate in candidates if not candidate.hidden]
+    if not usable:
+        return Selection()
+    first = min(key for key, _ in usable)
+    top = [candidate for key, candidate in usable if key == first]
+    row, rules = graph.adjacencies[who], graph.rules[who]
+    paths = _lowest_med([(position, candidate) for candidate in top for position in candidate.positions], graph, who)
+    position, active = min(paths, key=lambda path: (graph.router_ids[row[path[0]].peer], row[path[0]].peer, path[0]))
+    best = [position]
+    if rules[active.group].multipath:
+        best = sorted(
+            at
+            for at, candidate in paths
+            if rules[candidate.group].multipath
+            and (rules[active.group].multiple_as or row[at].peer_asn == row[position].peer_asn)
+        )
+    route = active.route
+    return Selection(tuple(best), replace(route, as_path=(row[position].peer_asn, *route.as_path)), position)
+
+
+def _ranked(candidate: Candidate) -> Rank:
+    preference, without, aigp, length = rank(candidate.route)
+    return preference, without, aigp, length + 1
+
+
+def _lowest_med(paths: list[tuple[int, Candidate]], graph: Graph, who: int) -> list[tuple[int, Candidate]]:
+    """Drop the paths that another one from the same neighboring AS beats by MED; none counts as 0."""
+    if all(candidate.route.med is None for _, candidate in paths):
+        return paths
+    row = graph.adjacencies[who]
+    lowest: dict[int, int] = {}
+    for position, candidate in paths:
+        asn, med = row[position].peer_asn, candidate.route.med or 0
+        lowest[asn] = min(med, lowest.get(asn, med))
+    return [path for path in paths if (path[1].route.med or 0) == lowest[row[path[0]].peer_asn]]

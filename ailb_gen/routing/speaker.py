@@ -1,0 +1,136 @@
+"""One BGP speaker's part: what it originates, sends on a session and makes of what it receives.
+
+The rules are those of BGP-DPF (fabric colors, AIGP) on top of Junos's own; `color` of a session is each side's own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from ailb_gen.routing.policy import Lists, evaluate, members
+from ailb_gen.routing.route import BGP, DEFAULT_LOCAL_PREFERENCE, DIRECT, Route
+
+if TYPE_CHECKING:
+    from ailb_gen.addresses import Prefix
+    from ailb_gen.network.model import FabricRoute, Group, Switch
+    from ailb_gen.network.policy import Policy
+
+ALL_COLORS = "all-colors"
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What a group does to routes; equal for groups that do the same, whatever they are called.
+
+    `color` is the value of the session's color community; None without one. `undefined` are policies and communities
+    that are named and not defined.
+    """
+
+    color: str | None
+    imports: tuple[Policy, ...]
+    exports: tuple[Policy, ...]
+    aigp: bool
+    multipath: bool
+    multiple_as: bool
+    undefined: tuple[str, ...]
+
+
+def color_value(switch: Switch, name: str | None) -> str | None:
+    """Return the value of a color community by name; None when it is not defined or has not exactly one value."""
+    values = members(switch.communities.get(name)) if name is not None else frozenset()
+    return next(iter(values)) if len(values) == 1 else None
+
+
+def rules(switch: Switch, group: Group) -> Rules:
+    """Collect what a group does to routes."""
+    named = (*group.imports, *group.exports)
+    missing = [name for name in named if name not in switch.policies]
+    if group.color is not None and color_value(switch, group.color) is None:
+        missing.append(group.color)
+    return Rules(
+        color=color_value(switch, group.color),
+        imports=tuple(switch.policies[name] for name in group.imports if name in switch.policies),
+        exports=tuple(switch.policies[name] for name in group.exports if name in switch.policies),
+        aigp=group.aigp,
+        multipath=group.multipath,
+        multiple_as=group.multiple_as,
+        undefined=tuple(missing),
+    )
+
+
+def lists_of(switch: Switch) -> Lists:
+    """Return what the policies of a switch refer to."""
+    return Lists(switch.communities, switch.prefix_lists)
+
+
+def direct_prefixes(switch: Switch) -> frozenset[Prefix]:
+    """Return the prefixes of the enabled interfaces' addresses: the direct routes."""
+    return frozenset(
+        address.prefix
+        for port in switch.ports.values()
+        if not port.disabled
+        for unit in port.units
+        if not unit.disabled
+        for address in unit.addresses
+    )
+
+
+def originated(switch: Switch, route: FabricRoute, rule: Rules) -> Route | None:
+    """Return what `fabric-advertise` sends over a session, or None.
+
+    Over the route's own color with that community, and AIGP 0 if there is a backup; over a backup color with that
+    session's community and no AIGP; a route without a color to everybody. No export policy is asked.
+    """
+    if route.color is None:
+        return Route()
+    if rule.color is None:
+        return None
+    with_color = Route(communities=frozenset({rule.color}))
+    if route.color == ALL_COLORS or color_value(switch, route.color) == rule.color:
+        return replace(with_color, aigp=0 if route.backup is not None and rule.aigp else None)
+    backs_up = route.backup == ALL_COLORS or color_value(switch, route.backup) == rule.color
+    return with_color if backs_up else None
+
+
+def exported(rule: Rules, lists: Lists, prefix: Prefix, active: Route) -> Route | None:
+    """Return what a speaker sends of its active route over the sessions of a group, or None.
+
+    Junos exports BGP routes by default and direct ones only by policy; over a colored session only routes of that
+    color or of none.
+    """
+    verdict = evaluate(rule.exports, lists, prefix, active, default=active.protocol == BGP)
+    if not verdict.accepted:
+        return None
+    route = verdict.route
+    if rule.color is not None and route.colors and rule.color not in route.colors:
+        return None
+    # MED and local preference stay within an AS; `metric` of the policy would be sent.
+    med = route.med if route.med != active.med else None
+    aigp = route.aigp if rule.aigp else None
+    return Route(route.as_path, route.communities, aigp, DEFAULT_LOCAL_PREFERENCE, med)
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """A route as it came in; `hidden` is the reason why it is not used, empty if it is."""
+
+    route: Route
+    hidden: str = ""
+
+
+def received(rule: Rules, lists: Lists, prefix: Prefix, route: Route) -> Received:
+    """Return what the import side makes of a route (its AS path already checked for loops)."""
+    if not rule.aigp and route.aigp is not None:
+        route = replace(route, aigp=None)
+    if rule.color is not None and route.colors and rule.color not in route.colors:
+        return Received(
+            route, f"color mismatch: the route has {', '.join(sorted(route.colors))}, the session {rule.color}"
+        )
+    verdict = evaluate(rule.imports, lists, prefix, route, default=True)
+    return Received(verdict.route, "" if verdict.accepted else f"rejected by {verdict.by or 'import policy'}")
+
+
+def direct() -> Route:
+    """Return a direct route."""
+    return Route(protocol=DIRECT)
