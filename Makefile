@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help demo test lint types unit bench schema golden format clean
+.PHONY: help demo test lint types unit bench schema checks-doc golden format clean
 
 help:
 	@echo "make demo    generate the reference fabric into build/jvd and show a summary"
@@ -42,6 +42,9 @@ bench: $(STAMP)
 # What is generated and kept in the repository; review the diff before you commit it.
 schema: $(STAMP)
 	$(BIN)/ailb-gen schema > docs/fabric.schema.json
+
+checks-doc: $(STAMP)
+	$(BIN)/ailb-gen checks --markdown > docs/checks.md
 
 golden: $(STAMP)
 	AILB_UPDATE_GOLDEN=1 $(BIN)/pytest -n 0 tests/render/test_golden.py tests/intent/test_golden_errors.py

@@ -20,7 +20,7 @@ from ailb_gen.intent.settings import Model
 from ailb_gen.intent.source import dotted, read_yaml
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Sequence
     from pathlib import Path
 
 EXPIRED = Check(
@@ -57,7 +57,7 @@ def _not_blank(value: str) -> str:
     return value
 
 
-Words = Annotated[str, AfterValidator(_not_blank), Field(max_length=1000)]
+Words = Annotated[str, Field(max_length=1000), AfterValidator(_not_blank)]
 
 
 class _Entry(Model):
@@ -89,12 +89,14 @@ class Waiver:
         return finding.check == self.check and fnmatchcase(finding.scope, self.scope)
 
 
-@dataclass(frozen=True, slots=True)
-class Waived:
-    """What waivers made of the results: `accepted` holds the waiver of every finding that is waived."""
-
-    results: tuple[Result, ...]
-    accepted: dict[Finding, Waiver]
+def _unusable(check: str, known: Collection[str]) -> tuple[str, str]:
+    """Return why a check cannot be waived and what to do, or nothing."""
+    if any(check == own.id for own in CHECKS):
+        return f"{check} watches the waivers and cannot be waived itself", "delete the entry it complains about"
+    # A blank id is told already.
+    if check in known or not check.strip():
+        return "", ""
+    return f"no check is called {check!r}", did_you_mean(check, known) or "'ailb-gen checks' lists them"
 
 
 def parse_waivers(text: str, file: str, known: Collection[str]) -> tuple[Waiver, ...]:
@@ -113,12 +115,10 @@ def parse_waivers(text: str, file: str, known: Collection[str]) -> tuple[Waiver,
         problems = [problem(found, source, _File) for found in told(error)]
     for number, row in enumerate(data if isinstance(data, list) else ()):
         check = row.get("id") if isinstance(row, dict) else None
-        if isinstance(check, str) and check.strip() and check not in known:
+        reason, hint = _unusable(check, known) if isinstance(check, str) else ("", "")
+        if reason:
             path = (number, "id")
-            hint = did_you_mean(check, known) or "'ailb-gen checks' lists them"
-            problems.append(
-                Problem("wrong-value", source.locate(path), dotted(path), f"no check is called {check!r}", hint)
-            )
+            problems.append(Problem("wrong-value", source.locate(path), dotted(path), reason, hint))
     if problems:
         raise IntentError(problems)
     return tuple(
@@ -132,34 +132,27 @@ def read_waivers(path: Path, known: Collection[str]) -> tuple[Waiver, ...]:
     return parse_waivers(read_text(path, str(path)), str(path), known)
 
 
-def apply(
-    results: Iterable[Result],
-    waivers: Iterable[Waiver],
-    today: datetime.date,
-    artifacts: str,
-    chosen: Collection[str],
-) -> Waived:
-    """Return which findings are waived on the day `today`, and the results with those of AILB090 and AILB091.
+def accept(results: Iterable[Result], waivers: Iterable[Waiver], today: datetime.date) -> dict[Finding, Waiver]:
+    """Return the findings that are waived on the day `today`, with the first waiver that covers each."""
+    valid = _by_check(waiver for waiver in waivers if today <= waiver.expires)
+    return {
+        finding: covering[0]
+        for result in results
+        for finding in result.findings
+        if (covering := [waiver for waiver in valid.get(finding.check, ()) if waiver.covers(finding)])
+    }
+
+
+def review(
+    results: Iterable[Result], waivers: Sequence[Waiver], today: datetime.date, artifacts: str
+) -> tuple[Result, Result]:
+    """Return what is wrong with the waivers themselves, as the results of AILB090 and AILB091.
 
     A waiver is unused when its check ran and found nothing that it covers; one for a check that did not run is not
-    judged. `artifacts` is the directory that places in findings are relative to, `chosen` are the ids that were asked
-    for.
+    judged. `artifacts` is the directory that places in findings are relative to.
     """
-    results = tuple(results)
-    waivers = tuple(waivers)
-    by_check: dict[str, list[Waiver]] = {}
-    for waiver in waivers:
-        by_check.setdefault(waiver.check, []).append(waiver)
-    accepted: dict[Finding, Waiver] = {}
-    used: set[Waiver] = set()
-    for result in results:
-        for finding in result.findings if result.check.id in by_check else ():
-            covering = [waiver for waiver in by_check[finding.check] if waiver.covers(finding)]
-            used.update(covering)
-            valid = [waiver for waiver in covering if today <= waiver.expires]
-            if valid:
-                accepted[finding] = valid[0]
-    ran = {result.check.id for result in results if not result.skipped}
+    ran = {result.check.id: result for result in results if not result.skipped}
+    judged = [waiver for waiver in waivers if waiver.check in ran]
     expired = [
         _finding(EXPIRED, waiver, f"expired on {waiver.expires}: {waiver.reason}", artifacts)
         for waiver in waivers
@@ -167,14 +160,17 @@ def apply(
     ]
     unused = [
         _finding(UNUSED, waiver, f"{waiver.check} found nothing in scope {waiver.scope!r}", artifacts)
-        for waiver in waivers
-        if waiver.check in ran and waiver not in used
+        for waiver in judged
+        if not any(map(waiver.covers, ran[waiver.check].findings))
     ]
-    own = (
-        Result(EXPIRED, tuple(expired), len(waivers)),
-        Result(UNUSED, tuple(unused), sum(waiver.check in ran for waiver in waivers)),
-    )
-    return Waived((*results, *(result for result in own if result.check.id in chosen)), accepted)
+    return Result(EXPIRED, tuple(expired), len(waivers)), Result(UNUSED, tuple(unused), len(judged))
+
+
+def _by_check(waivers: Iterable[Waiver]) -> dict[str, list[Waiver]]:
+    rows: dict[str, list[Waiver]] = {}
+    for waiver in waivers:
+        rows.setdefault(waiver.check, []).append(waiver)
+    return rows
 
 
 def _finding(check: Check, waiver: Waiver, message: str, artifacts: str) -> Finding:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ailb_gen.cli import explain, generate, init, schema
+from ailb_gen.cli import checks, explain, generate, init, schema, validate
 from ailb_gen.errors import AilbError, ExitCode, IntentError
 
 app = typer.Typer(
@@ -39,6 +39,8 @@ def _root(
 
 app.command("init")(init.init)
 app.command("generate")(generate.generate)
+app.command("validate")(validate.validate)
+app.command("checks")(checks.checks)
 app.command("explain")(explain.explain)
 app.command("schema")(schema.schema)
 

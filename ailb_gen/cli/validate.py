@@ -1,0 +1,148 @@
+"""`ailb-gen validate`: prove a tree of files against the intent, report, and be a gate."""
+
+from __future__ import annotations
+
+import os
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ailb_gen.cli.console import fabric_file, progress
+from ailb_gen.errors import ExitCode, OutputError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ailb_gen.report.verdict import Verdict
+
+# A format, and the file it goes to; None is standard output.
+Target = tuple[str, Path | None]
+
+
+class FailOn(StrEnum):
+    """The mildest severity that fails the gate."""
+
+    error = "error"
+    warning = "warning"
+    note = "note"
+
+
+def validate(
+    fabric: Annotated[Path, typer.Argument(help="The fabric file.", metavar="FABRIC")],
+    artifacts: Annotated[Path, typer.Argument(help="The directory of generated files.", metavar="ARTIFACTS")],
+    checks: Annotated[
+        list[str] | None,
+        typer.Option("--checks", help="Only these: ids, globs, families; ! takes away.", metavar="PATTERN"),
+    ] = None,
+    limit: Annotated[
+        list[str] | None,
+        typer.Option("--limit", help="Only findings about these: names, globs or roles.", metavar="PATTERN"),
+    ] = None,
+    fail_on: Annotated[FailOn, typer.Option("--fail-on", help="Exit 1 from this severity up.")] = FailOn.error,
+    waivers: Annotated[
+        Path | None, typer.Option("--waivers", help="Findings that are accepted.", metavar="FILE")
+    ] = None,
+    reports: Annotated[
+        list[str] | None,
+        typer.Option("--report", help="table, json, junit, sarif or md; several.", metavar="FORMAT[=FILE]"),
+    ] = None,
+    yang: Annotated[
+        Path | None, typer.Option("--yang", help="Juniper's YANG models.", metavar="DIR", envvar="AILB_YANG")
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="For what is sampled.")] = 1,
+    executor: Annotated[
+        str, typer.Option("--executor", help="processes, serial or dask:ADDRESS.", metavar="HOW")
+    ] = "processes",
+    jobs: Annotated[
+        int | None, typer.Option("-j", "--jobs", min=1, max=256, help="Processes; default: all cores.")
+    ] = None,
+) -> None:
+    """Check the files of a fabric against its intent.
+
+    Exit codes: 0 pass, 1 findings, 2 bad input, 3 the environment failed.
+    """
+    targets = _targets(reports or [], [path for path in (fabric, waivers) if path])
+    _check_executor(executor)
+    _check_folder("ARTIFACTS", artifacts, "'ailb-gen generate' writes one")
+    if yang:
+        _check_folder("--yang", yang, "clone github.com/Juniper/yang and name the folder of a release")
+
+    from ailb_gen.checks.catalogue import BY_ID, CATALOGUE, NAMES
+    from ailb_gen.checks.model import RunOptions
+    from ailb_gen.checks.run import run
+    from ailb_gen.checks.select import pick_checks
+    from ailb_gen.checks.waivers import read_waivers
+    from ailb_gen.intent.load import load
+
+    chosen = frozenset(check.id for check in pick_checks(CATALOGUE, NAMES, checks or []))
+    accepted = read_waivers(waivers, BY_ID) if waivers else ()
+    intent = load(fabric_file(fabric))
+    options = RunOptions(chosen, yang, seed, executor, jobs or len(os.sched_getaffinity(0)))
+    with progress("checking", len(chosen)) as advance:
+        done = run(intent, artifacts, options, advance)
+
+    from ailb_gen.report.judge import judge
+
+    verdict = judge(done, accepted, chosen, limit or [], fail_on.value)
+    _report(verdict, targets)
+    if verdict.failed:
+        raise typer.Exit(ExitCode.FINDINGS)
+
+
+def _targets(words: Sequence[str], inputs: Sequence[Path]) -> list[Target]:
+    """Return where which report goes. Raises UsageError before anything has run."""
+    from ailb_gen.intent.messages import did_you_mean
+    from ailb_gen.report.write import FORMATS
+
+    targets: list[Target] = []
+    for word in words:
+        kind, equals, name = word.partition("=")
+        if kind not in FORMATS:
+            hint = did_you_mean(kind, FORMATS) or f"formats: {', '.join(FORMATS)}"
+            raise UsageError(f"--report {word!r}: there is no such format; {hint}")
+        if equals and not name:
+            raise UsageError(f"--report {word!r}: the name of the file is missing")
+        targets.append((kind, Path(name) if equals and name != "-" else None))
+    seen: set[Path | None] = {path.resolve() for path in inputs}
+    for kind, path in targets:
+        place = path.resolve() if path else None
+        if place in seen:
+            reason = "is written to, or read from, twice" if path else "takes one report; give the others a file"
+            raise UsageError(f"--report {kind}: {path or 'standard output'} {reason}")
+        seen.add(place)
+    return targets if None in seen else [*targets, ("table", None)]
+
+
+def _check_executor(executor: str) -> None:
+    kind, _, address = executor.partition(":")
+    if not (executor in ("processes", "serial") or (kind == "dask" and address)):
+        raise UsageError(f"--executor {executor!r}: must be processes, serial, or dask:ADDRESS")
+
+
+def _check_folder(what: str, path: Path, hint: str) -> None:
+    try:
+        found = path.is_dir()
+    except OSError as error:
+        raise UsageError(f"{what} {str(path)[:200]}: not a usable directory name: {error.strerror}") from error
+    if not found:
+        raise UsageError(f"{what} {path}: there is no such directory; {hint}")
+
+
+def _report(verdict: Verdict, targets: Sequence[Target]) -> None:
+    """Write every report. Raises OutputError for those that could not be written, when all others are."""
+    from ailb_gen.report.write import FORMATS, write
+
+    failed = []
+    for kind, path in sorted(targets, key=lambda target: target[1] is None):
+        text = FORMATS[kind](verdict)
+        if path is None:
+            typer.echo(text, nl=False)
+            continue
+        try:
+            write(path, text)
+        except OutputError as error:
+            failed.append(str(error))
+    if failed:
+        raise OutputError("\n".join(failed))

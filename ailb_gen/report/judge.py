@@ -1,0 +1,44 @@
+"""From a run to its verdict: waivers first, then the devices somebody asked for."""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ailb_gen.checks.model import Run, Severity
+from ailb_gen.checks.select import limited, pick_devices
+from ailb_gen.checks.waivers import accept, review
+from ailb_gen.report.verdict import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from ailb_gen.checks.waivers import Waiver
+
+
+def today() -> datetime.date:
+    """Return the date in UTC: a pipeline gives the same verdict wherever it runs."""
+    return datetime.datetime.now(datetime.UTC).date()
+
+
+def judge(
+    run: Run,
+    waivers: Sequence[Waiver],
+    chosen: Collection[str],
+    limit: Sequence[str],
+    fail_on: str,
+    day: datetime.date | None = None,
+) -> Verdict:
+    """Return the verdict on a run, by default as of today.
+
+    Waivers are judged on all findings, so that `limit` never makes one look unused. Raises UsageError for a pattern
+    of `limit` that picks no device.
+    """
+    day = day or today()
+    accepted = accept(run.results, waivers, day)
+    results = limited(run.results, pick_devices(dict(run.roles), limit))
+    own = review(run.results, waivers, day, run.artifacts)
+    results = (*results, *(result for result in own if result.check.id in chosen))
+    results = tuple(sorted(results, key=lambda result: result.check.id))
+    return Verdict(replace(run, results=results), accepted, Severity[fail_on.upper()])

@@ -1,0 +1,43 @@
+"""The catalogue is complete, in order, and documented."""
+
+import importlib
+import pkgutil
+import re
+
+import ailb_gen.checks
+from ailb_gen.checks.catalogue import BY_ID, CATALOGUE, FAMILIES, markdown
+from tests.conftest import ROOT
+
+
+def test_ids_are_unique_sorted_and_in_a_family() -> None:
+    ids = [check.id for check in CATALOGUE]
+    assert ids == sorted(BY_ID)
+    assert all(re.fullmatch(r"AILB[0-9]{3}", name) for name in ids)
+    assert {check.family for check in CATALOGUE} <= set(FAMILIES)
+
+
+def test_every_module_with_checks_is_in_it() -> None:
+    names = [module.name for module in pkgutil.iter_modules(ailb_gen.checks.__path__)]
+    modules = [importlib.import_module(f"ailb_gen.checks.{name}") for name in names]
+    checks = [check for module in modules for check in getattr(module, "CHECKS", ())]
+    assert sorted(checks, key=lambda check: check.id) == list(CATALOGUE)
+
+
+def test_texts_are_sentences_that_fit() -> None:
+    for check in CATALOGUE:
+        assert check.meaning == check.meaning.strip() and not check.meaning.endswith("."), check.id
+        assert len(check.meaning) <= 100, check.id
+        for text in (check.why, check.repair):
+            assert text.endswith(".") and text[0].isupper(), check.id
+        assert all(text.isprintable() for text in (check.meaning, check.why, check.repair)), check.id
+
+
+def test_the_page_is_up_to_date() -> None:
+    page = ROOT / "docs" / "checks.md"
+    assert page.read_text(encoding="utf-8") == markdown(), "run make checks-doc"
+
+
+def test_the_page_links_to_every_check() -> None:
+    targets = re.findall(r"\]\(#([a-z0-9]+)\)", markdown())
+    assert [target.upper() for target in targets] == [check.id for check in CATALOGUE]
+    assert re.findall(r"^### (.+)$", markdown(), re.M) == [check.id for check in CATALOGUE]

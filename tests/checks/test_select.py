@@ -1,0 +1,85 @@
+"""Patterns of `--checks` and `--limit`."""
+
+import pytest
+
+from ailb_gen.checks.model import Check, Finding, Result, Severity
+from ailb_gen.checks.select import limited, pick_checks, pick_devices
+from ailb_gen.errors import UsageError
+
+IDS = ("AILB001", "AILB201", "AILB202", "AILB501")
+CATALOGUE = tuple(Check(name, Severity.ERROR, "", "", "") for name in IDS)
+FAMILIES = {"AILB0": "files", "AILB2": "sessions", "AILB5": "failures"}
+DEVICES = {"stripe1-leaf1": "leaf", "stripe1-leaf2": "leaf", "spine1": "spine", "h1": "server"}
+
+
+@pytest.mark.parametrize(
+    ("patterns", "expected"),
+    [
+        ([], IDS),
+        (["AILB201"], ("AILB201",)),
+        (["ailb201"], ("AILB201",)),
+        (["AILB2*"], ("AILB201", "AILB202")),
+        (["AILB2"], ("AILB201", "AILB202")),
+        (["sessions"], ("AILB201", "AILB202")),
+        (["AILB??1"], ("AILB001", "AILB201", "AILB501")),
+        (["AILB501,files"], ("AILB001", "AILB501")),
+        (["AILB501", "files"], ("AILB001", "AILB501")),
+        (["!failures"], IDS[:3]),
+        (["!failures", "!AILB0*"], ("AILB201", "AILB202")),
+        (["sessions", "!AILB202"], ("AILB201",)),
+        (["sessions", "!AILB202", "AILB202"], ("AILB201", "AILB202")),
+    ],
+)
+def test_checks(patterns: list[str], expected: tuple[str, ...]) -> None:
+    assert tuple(check.id for check in pick_checks(CATALOGUE, FAMILIES, patterns)) == expected
+
+
+@pytest.mark.parametrize(
+    ("patterns", "message"),
+    [
+        (["AILB203"], "no check is called 'AILB203'; did you mean 'AILB20"),
+        (["session"], "no check is called 'session'; did you mean 'sessions'?"),
+        (["zzz"], "ids, globs such as 'AILB2*', or files, sessions, failures"),
+        ([""], "an empty pattern"),
+        (["AILB201,"], "an empty pattern"),
+        (["!"], "an empty pattern"),
+        (["sessions", "!AILB2*"], "leaves no check to run"),
+    ],
+)
+def test_checks_that_pick_nothing(patterns: list[str], message: str) -> None:
+    with pytest.raises(UsageError) as error:
+        pick_checks(CATALOGUE, FAMILIES, patterns)
+    assert message in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("patterns", "expected"),
+    [
+        ([], None),
+        (["stripe1-leaf1"], {"stripe1-leaf1"}),
+        (["stripe1-*"], {"stripe1-leaf1", "stripe1-leaf2"}),
+        (["spines,servers"], {"spine1", "h1"}),
+        (["switches"], {"stripe1-leaf1", "stripe1-leaf2", "spine1"}),
+    ],
+)
+def test_devices(patterns: list[str], expected: set[str] | None) -> None:
+    assert pick_devices(DEVICES, patterns) == expected
+
+
+@pytest.mark.parametrize(
+    ("patterns", "message"),
+    [(["spin1"], "did you mean 'spine1'?"), (["zzz"], "names, globs, or leaf"), (["spine1,"], "an empty pattern")],
+)
+def test_devices_that_are_not_there(patterns: list[str], message: str) -> None:
+    with pytest.raises(UsageError, match="--limit") as error:
+        pick_devices(DEVICES, patterns)
+    assert message in str(error.value)
+
+
+def test_limit_keeps_findings_that_name_a_device() -> None:
+    scopes = ("stripe1-leaf1", "stripe1-leaf1 et-0/0/0", "stripe1-leaf10", "stripe1-leaf2 stripe1-leaf1", "fabric")
+    findings = tuple(Finding("AILB201", scope, "") for scope in scopes)
+    (kept,) = limited([Result(CATALOGUE[1], findings, 5)], frozenset(["stripe1-leaf1"]))
+    assert [finding.scope for finding in kept.findings] == [scopes[0], scopes[1], scopes[3]]
+    assert kept.examined == 5
+    assert limited([kept], None) == (kept,)

@@ -1,0 +1,66 @@
+"""Runs made by hand, with text that wants to break every format."""
+
+import datetime
+
+from ailb_gen.checks.model import Check, Finding, Result, Run, Severity
+from ailb_gen.checks.waivers import Waiver
+from ailb_gen.errors import Place
+from ailb_gen.report.judge import judge
+from ailb_gen.report.verdict import Verdict
+
+DAY = datetime.date(2026, 6, 1)
+NASTY = "\x1b[31m<b>&\"'`|]]>\r\n@admin \u202e\udc80\x00**x** ``` </details> " + "\u00e9" * 3
+LONG = "x" * 200
+
+SESSION = Check("AILB203", Severity.ERROR, "both ends name each other's AS", "The session stays down.", "Correct it.")
+COLOR = Check("AILB301", Severity.WARNING, "every uplink is colored", "It carries <nothing> & more.", "Color it.")
+BALANCE = Check("AILB401", Severity.ERROR, "all links carry the same", "The slowest link rules.", "Use all colors.")
+ROCE = Check("AILB701", Severity.NOTE, "queues have names", "Figures are hard to read.", "Name them.")
+YANG = Check("AILB901", Severity.ERROR, "every statement is known", "The commit fails.", "Delete it.")
+CHOSEN = ("AILB090", "AILB091")
+
+LEAF = Finding(
+    "AILB203",
+    "stripe1-leaf1 et-0/0/0",
+    "as-list names another AS",
+    Place("switches/stripe1-leaf1.conf", 120, 9),
+    "65003",
+    "65002",
+)
+SPINE = Finding("AILB203", "spine1 et-0/0/1", "no peer", Place("switches/spine1.conf", 7))
+BARE = Finding("AILB301", "fabric", NASTY)
+ODD = Finding("AILB301", f"stripe1-leaf1 {LONG}", NASTY, Place(f"switches/a b%{NASTY}.conf", 3), NASTY, NASTY)
+
+
+def results(*more: Result) -> tuple[Result, ...]:
+    """Return a result of every status."""
+    return (
+        Result(SESSION, (LEAF, SPINE), 64),
+        Result(COLOR, (BARE, ODD), 64),
+        Result(BALANCE, (), 12, (("max/mean, leaf to spine", "1.000"),)),
+        Result(ROCE),
+        Result(YANG, skipped="no YANG models; name their folder with --yang"),
+        *more,
+    )
+
+
+def waiver(check: str, scope: str, expires: datetime.date = DAY, reason: str = "known") -> Waiver:
+    """Return a waiver of `waivers.yaml`."""
+    return Waiver(check, scope, reason, expires, Place("waivers.yaml", 3, 3))
+
+
+def run_of(*rows: Result, fabric: str = "jvd", artifacts: str = "build/jvd") -> Run:
+    """Return a run of a small fabric."""
+    roles = (("stripe1-leaf1", "leaf"), ("spine1", "spine"), ("h100-01", "server"))
+    return Run(fabric, "fabric.yaml", artifacts, roles, rows)
+
+
+def verdict_of(*rows: Result, waivers: tuple[Waiver, ...] = (), limit: tuple[str, ...] = (), **run: str) -> Verdict:
+    """Return the verdict on the day of the samples."""
+    return judge(run_of(*(rows or results()), **run), waivers, CHOSEN, limit, "error", DAY)
+
+
+def many(count: int, check: Check = SESSION) -> Result:
+    """Return a result with many findings."""
+    place = Place("switches/spine1.conf", 1)
+    return Result(check, tuple(Finding(check.id, f"leaf{n}", f"message {n}", place) for n in range(count)), count)
