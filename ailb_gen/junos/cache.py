@@ -9,6 +9,7 @@ JSON can be read without trusting its writer, and reading a block costs what the
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import tempfile
@@ -96,7 +97,7 @@ def write(path: Path, content: bytes) -> None:
     """Replace a cache file in one step: whoever reads at the same time sees all of the old or all of the new."""
     descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
-        with open(descriptor, "wb") as file:
+        with os.fdopen(descriptor, "wb") as file:
             file.write(content)
         Path(name).replace(path)
     except OSError:
@@ -107,8 +108,6 @@ def write(path: Path, content: bytes) -> None:
 @contextmanager
 def alone(path: Path) -> Iterator[None]:
     """Wait until no other process builds the same file; make its folder. Raises OutputError."""
-    import fcntl
-
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.with_suffix(".lock").open("wb") as lock:

@@ -10,6 +10,9 @@ key of the list of that name around it, `<*>` or `<st*>` any word that matches.
 
 A path is true when it exists, with `any` when one of the ways to fill the wildcards exists, with `all` when each way
 to fill the first ones can be completed, with `unique` when at most one exists.
+
+Juniper's models use one expression in several places, and in some of them a relative path names what can never be
+written there. It is not true; but a constraint that fails for nothing else is not held against the configuration.
 """
 
 from __future__ import annotations
@@ -20,12 +23,13 @@ from fnmatch import fnmatchcase
 from functools import cache
 from typing import TYPE_CHECKING
 
-from ailb_gen.junos.statements import LIST
+from ailb_gen.junos.statements import LEAF, LEAF_LIST, LIST
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from ailb_gen.junos.instance import Instance
+    from ailb_gen.junos.schema import Definition
     from ailb_gen.junos.tree import Node
 
 _TOKEN = re.compile(r'\s*(?:(?P<path>"[^"]*")|(?P<sign>&&|\|\||[!()])|(?P<word>any|all|unique)\b)')
@@ -52,7 +56,8 @@ class Scope:
     """What a constraint is evaluated on.
 
     `instance` is the list entry or container that it stands at, or that the leaf with `value` stands in. `extra` holds,
-    by the id of a node, what belongs below it and was written further on in the same line.
+    by the id of a node, what belongs below it and was written further on in the same line. With `known` a path that
+    can never be written is false, else None: not known.
     """
 
     root: Node
@@ -60,22 +65,33 @@ class Scope:
     instance: Instance
     value: str | None
     leaf: bool
-
-
-Test = "Callable[[Scope], bool]"
+    known: bool = False
 
 
 @cache
-def compile_must(text: str) -> Callable[[Scope], bool]:
+def compile_must(text: str) -> Callable[[Scope], bool | None]:
     """Return the function of an expression. Raises Unevaluable for text that is not one; so does the function."""
-    tokens = list(_tokens(text))
-    test, position = _or(tokens, 0, 0)
-    if position != len(tokens):
-        raise Unevaluable(f"not an expression: {tokens[position]} is left over")
+    signs = list(_signs(text))
+    test, position = _or(signs, 0, 0)
+    if position != len(signs):
+        raise Unevaluable(f"not an expression: {signs[position]} is left over")
     return test
 
 
-def _tokens(text: str) -> Iterator[str]:
+def evaluate(text: str, scope: Scope) -> bool:
+    """Tell whether a constraint holds. Raises Unevaluable with the reason when nobody can say."""
+    test = compile_must(text)
+    holds = test(scope)
+    if holds is None:
+        scope.known = True
+        holds = test(scope)
+        scope.known = False
+        if not holds:
+            raise Unevaluable("it needs a statement that the models do not have in that place")
+    return bool(holds)
+
+
+def _signs(text: str) -> Iterator[str]:
     position, end = 0, len(text.rstrip())
     while position < end:
         found = _TOKEN.match(text, position)
@@ -85,45 +101,71 @@ def _tokens(text: str) -> Iterator[str]:
         position = found.end()
 
 
-def _or(tokens: list[str], position: int, depth: int) -> tuple[Callable[[Scope], bool], int]:
+def _or(signs: list[str], position: int, depth: int) -> tuple[Callable[[Scope], bool | None], int]:
     tests = []
     while True:
-        test, position = _and(tokens, position, depth)
+        test, position = _and(signs, position, depth)
         tests.append(test)
-        if position >= len(tokens) or tokens[position] != "||":
+        if position >= len(signs) or signs[position] != "||":
             break
         position += 1
-    return (tests[0] if len(tests) == 1 else lambda scope: any(one(scope) for one in tests)), position
+    return (tests[0] if len(tests) == 1 else lambda scope: _any(tests, scope)), position
 
 
-def _and(tokens: list[str], position: int, depth: int) -> tuple[Callable[[Scope], bool], int]:
+def _and(signs: list[str], position: int, depth: int) -> tuple[Callable[[Scope], bool | None], int]:
     tests = []
     while True:
-        test, position = _unary(tokens, position, depth)
+        test, position = _unary(signs, position, depth)
         tests.append(test)
-        if position >= len(tokens) or tokens[position] != "&&":
+        if position >= len(signs) or signs[position] != "&&":
             break
         position += 1
-    return (tests[0] if len(tests) == 1 else lambda scope: all(one(scope) for one in tests)), position
+    return (tests[0] if len(tests) == 1 else lambda scope: _all(tests, scope)), position
 
 
-def _unary(tokens: list[str], position: int, depth: int) -> tuple[Callable[[Scope], bool], int]:
-    if position >= len(tokens) or depth > _DEEP:
+def _any(tests: list[Callable[[Scope], bool | None]], scope: Scope) -> bool | None:
+    known: bool | None = False
+    for test in tests:
+        one = test(scope)
+        if one:
+            return True
+        if one is None:
+            known = None
+    return known
+
+
+def _all(tests: list[Callable[[Scope], bool | None]], scope: Scope) -> bool | None:
+    known: bool | None = True
+    for test in tests:
+        one = test(scope)
+        if one is None:
+            known = None
+        elif not one:
+            return False
+    return known
+
+
+def _not(value: bool | None) -> bool | None:
+    return None if value is None else not value
+
+
+def _unary(signs: list[str], position: int, depth: int) -> tuple[Callable[[Scope], bool | None], int]:
+    if position >= len(signs) or depth > _DEEP:
         raise Unevaluable("not an expression: it ends early" if depth <= _DEEP else "too many brackets")
-    token = tokens[position]
-    if token == "!":
-        inner, position = _unary(tokens, position + 1, depth + 1)
-        return (lambda scope: not inner(scope)), position
-    if token == "(":
-        inner, position = _or(tokens, position + 1, depth + 1)
-        if position >= len(tokens) or tokens[position] != ")":
+    sign = signs[position]
+    if sign == "!":
+        inner, position = _unary(signs, position + 1, depth + 1)
+        return (lambda scope: _not(inner(scope))), position
+    if sign == "(":
+        inner, position = _or(signs, position + 1, depth + 1)
+        if position >= len(signs) or signs[position] != ")":
             raise Unevaluable("not an expression: a bracket is not closed")
         return inner, position + 1
-    quantifier = token if token in {"any", "all", "unique"} else ""
+    quantifier = sign if sign in {"any", "all", "unique"} else ""
     position += bool(quantifier)
-    if position >= len(tokens) or not tokens[position].startswith('"'):
+    if position >= len(signs) or not signs[position].startswith('"'):
         raise Unevaluable("not an expression: a path in quotes is missing")
-    return _path_test(parse_path(quantifier, tokens[position][1:-1])), position + 1
+    return _path_test(parse_path(quantifier, signs[position][1:-1])), position + 1
 
 
 def parse_path(quantifier: str, text: str) -> Path:
@@ -140,12 +182,48 @@ def parse_path(quantifier: str, text: str) -> Path:
     return Path(quantifier, up, tuple(words))
 
 
-def _path_test(path: Path) -> Callable[[Scope], bool]:
+def _path_test(path: Path) -> Callable[[Scope], bool | None]:
     if path.quantifier == "all":
         return lambda scope: _every(path, scope)
     if path.quantifier == "unique":
         return lambda scope: _count(_matches(path, scope), 2) < 2
-    return lambda scope: _count(_matches(path, scope), 1) == 1
+    return lambda scope: _exists(path, scope)
+
+
+def _exists(path: Path, scope: Scope) -> bool | None:
+    if _count(_matches(path, scope), 1):
+        return True
+    return False if scope.known or path.up < 0 or _possible(path, scope) else None
+
+
+def _possible(path: Path, scope: Scope) -> bool:
+    """Tell whether a path that does not exist could."""
+    instance = _climb(path.up, scope)
+    # What is said of a routing instance is not true of the device as a whole.
+    if instance is None or instance.parent is None:
+        return True
+    return _leads_on(instance.definition, path.steps)
+
+
+@cache
+def _leads_on(definition: Definition, steps: tuple[str, ...]) -> bool:
+    """Tell whether the schema has the words of a path below a statement."""
+    if not steps:
+        return True
+    word, rest = steps[0], steps[1:]
+    named = definition.words.get(word)
+    if named is not None:
+        if named.kind in {LEAF, LEAF_LIST}:
+            return len(rest) < 2
+        return _leads_on(named, rest[len(named.keys) :] if named.kind == LIST else rest)
+    for bare in definition.bare:
+        after = steps[len(bare.keys) :] if bare.kind == LIST else rest
+        # `$$-IFL` is the words of two lists.
+        if _leads_on(bare, after) or (
+            word == "$$-IFL" and "unit" in bare.words and _leads_on(bare.words["unit"], rest)
+        ):
+            return True
+    return is_glob(word) and any(_leads_on(one, rest) for one in definition.words.values())
 
 
 def _count(matches: Iterator[Node], most: int) -> int:
@@ -165,23 +243,23 @@ def _every(path: Path, scope: Scope) -> bool:
 
 
 def _matches(path: Path, scope: Scope) -> Iterator[Node]:
-    start = _start(path.up, scope)
-    if start is None or (_INSTANCE in path.steps and not _key("instance", scope)):
+    if _INSTANCE in path.steps and not _key("instance", scope):
         return iter(())
-    return _descend(start, [*_words(path.steps, scope)], scope)
+    if path.up < 0:
+        return _descend(scope.root, [*_words(path.steps, scope)], scope)
+    start = _climb(path.up, scope)
+    return _descend(start.node, [*_words(path.steps, scope)], scope) if start is not None else iter(())
 
 
-def _start(up: int, scope: Scope) -> Node | None:
-    """Return the node that a path starts at, None above the top."""
-    if up < 0:
-        return scope.root
+def _climb(up: int, scope: Scope) -> Instance | None:
+    """Return the instance that a relative path starts at, None above the top."""
     instance: Instance | None = scope.instance
     # What stands around a leaf is the instance itself.
     for _ in range(up - scope.leaf):
         if instance is None:
-            return None
+            break
         instance = instance.parent
-    return instance.node if instance is not None else None
+    return instance
 
 
 def _descend(start: Node, words: list[str], scope: Scope) -> Iterator[Node]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from ailb_gen.junos import cache
@@ -31,6 +33,9 @@ Case = tuple[int, str, int]
 # Keys that Juniper's models make of "one of several": the word that chose, and its value if it has one.
 CHOICE_IDENT, CHOICE_VALUE = "choice-ident", "choice-value"
 
+# Names of XML cannot start with a digit; these words of the CLI do.
+_ALIASES = {"ieee-802.3ad": "802.3ad"}
+
 # In a module without `cli-feature`, the lists whose names are not written (Juniper's CLI reference, system syslog).
 _PLAIN_BARE = frozenset({"contents"})
 
@@ -43,13 +48,27 @@ class Definition:
     """
 
     __slots__ = (
-        "_bare", "_keys", "_open", "_raw", "_schema", "_words",
-        "cases", "check", "enum_musts", "flags", "is_address", "kind", "most", "musts", "name", "value",
-    )  # fmt: skip
+        "_bare",
+        "_keys",
+        "_open",
+        "_raw",
+        "_schema",
+        "_words",
+        "cases",
+        "check",
+        "enum_musts",
+        "flags",
+        "is_address",
+        "kind",
+        "most",
+        "musts",
+        "name",
+        "value",
+    )
 
     def __init__(self, schema: Schema, raw: Json, cases: tuple[Case, ...]) -> None:
         self.kind: int = raw[0]
-        self.name: str = raw[1]
+        self.name: str = _ALIASES.get(raw[1], raw[1])
         self.flags: int = raw[2]
         self.musts: list[list[str]] = raw[3]
         self.cases = cases
@@ -123,7 +142,7 @@ class Definition:
 
 
 class Schema:
-    """All statements of a set of models. `unreadable` collects the patterns that cannot be compiled, with the reason."""
+    """All statements of a set of models. `unreadable` collects patterns that cannot be compiled, with the reason."""
 
     def __init__(self, blocks: cache.Blocks, source: str) -> None:
         self.source = source
@@ -160,8 +179,6 @@ class Schema:
 
 
 def _silent(what: str, total: int) -> AbstractContextManager[Callable[[int], None]]:
-    from contextlib import nullcontext
-
     return nullcontext(lambda count: None)
 
 
@@ -191,8 +208,8 @@ def _build(
     contents: list[bytes],
     progress: Callable[[str, int], AbstractContextManager[Callable[[int], None]]],
 ) -> cache.Blocks:
-    from ailb_gen.junos import yang
-
+    # pyang takes longer to import than the cache to read.
+    yang = import_module("ailb_gen.junos.yang")
     texts = [content.decode("utf-8", "replace") for content in contents]
     with progress("Reading the YANG models, once", sum(map(len, texts))) as advance:
         content = cache.encode(yang.build(files, texts, advance))

@@ -39,36 +39,28 @@ def is_wildcard(word: str) -> bool:
     return word.startswith("<") and word.endswith(">")
 
 
-def compile_type(made: Json, unreadable: Callable[[str, str], None]) -> Callable[[str], Wrong | None] | None:
+def compile_type(made: Json, unreadable: Callable[[str, str], object]) -> Callable[[str], Wrong | None] | None:
     """Return the function of a type, None where every word fits.
 
     `unreadable` is told a pattern that cannot be compiled, and why; it checks nothing then.
     """
     name = made[0]
     if name == "union":
-        return _union(
-            [compile_type(member, unreadable) for member in made[1] if member[0] not in {"wildcard", "empty"}]
-        )
-    if name == "enumeration":
-        return _enumeration(made[1])
+        members = [member for member in made[1] if member[0] not in {"wildcard", "empty"}]
+        return _union([compile_type(member, unreadable) for member in members])
     if name == "string":
         return _string(made[1], made[2], unreadable)
-    if name == "junos":
-        return _NAMED.get(made[1])
     if name in _BITS:
         return _integer(name, made[1] if len(made) > 1 else "")
-    if name == "decimal64":
-        return _decimal(made[1] if len(made) > 1 else "")
-    if name == "boolean":
-        return _enumeration(["true", "false"])
-    return None
+    simple = _SIMPLE.get(name)
+    return simple(made) if simple is not None else None
 
 
 def is_address(made: Json) -> bool:
     """Tell whether values of a type are addresses or prefixes, which can be written in several ways."""
     if made[0] == "union":
         return any(map(is_address, made[1]))
-    return made[0] == "junos" and made[1].startswith(("ipaddr", "ipv4", "ipv6", "ipprefix"))
+    return made[0] == "junos" and str(made[1]).startswith(("ipaddr", "ipv4", "ipv6", "ipprefix"))
 
 
 def takes_empty(made: Json) -> bool:
@@ -151,7 +143,7 @@ def _decimal(bounds: str) -> Callable[[str], Wrong | None]:
 
 
 def _string(
-    length: str, patterns: list[list[str]], unreadable: Callable[[str, str], None]
+    length: str, patterns: list[list[str]], unreadable: Callable[[str, str], object]
 ) -> Callable[[str], Wrong | None] | None:
     spans = _spans(length, 0, float("inf"), int) if length else []
     tests: list[tuple[Callable[[str], object], bool, str, str]] = []
@@ -182,7 +174,7 @@ def _short(text: str) -> str:
 
 
 def posix(pattern: str) -> str:
-    """Translate an extended regular expression of POSIX; in brackets a backslash is a backslash, `$` is the very end."""
+    """Translate an extended regular expression of POSIX: in brackets a backslash is itself, `$` is the very end."""
     made: list[str] = []
     position = 0
     while position < len(pattern):
@@ -310,4 +302,11 @@ _NAMED = {
     "esi": _pattern(r"([0-9a-fA-F]{1,2}:){9}[0-9a-fA-F]{1,2}", "an Ethernet segment identifier"),
     "isosysid": _pattern(r"[0-9a-fA-F]{4}(\.[0-9a-fA-F]{4}){2}", "a system identifier"),
     "unsigned-float": _pattern(r"[0-9]+(\.[0-9]+)?", "a decimal number"),
+}
+
+_SIMPLE: dict[str, Callable[[Json], Callable[[str], Wrong | None] | None]] = {
+    "enumeration": lambda made: _enumeration(made[1]),
+    "boolean": lambda made: _enumeration(["true", "false"]),
+    "decimal64": lambda made: _decimal(made[1] if len(made) > 1 else ""),
+    "junos": lambda made: _NAMED.get(made[1]),
 }

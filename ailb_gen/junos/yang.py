@@ -9,12 +9,9 @@ from __future__ import annotations
 
 import gc
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
-from pyang.context import Context
-from pyang.error import err_level, err_to_str, is_error
-from pyang.repository import FileRepository
-from pyang.yang_parser import YangParser
+from pyang import context, error, repository, yang_parser  # type: ignore[import-untyped]
 
 from ailb_gen.errors import UsageError
 from ailb_gen.junos.statements import (
@@ -35,7 +32,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from pyang.statements import ModSubmodStatement, Statement
 
 _FEATURES = {"nokeyword": NOKEYWORD, "oneliner": ONE_LINE, "oneliner-plus": ONE_LINE}
 _KINDS = {"container": CONTAINER, "list": LIST, "leaf": LEAF, "leaf-list": LEAF_LIST}
@@ -43,10 +39,25 @@ _WILDCARD = "<.*>|$.*"
 _LARGE = 2000  # characters of JSON
 
 
+class Statement(Protocol):
+    """What is used of a statement of pyang."""
+
+    keyword: Any
+    raw_keyword: Any
+    arg: Any
+    substmts: list[Statement]
+
+    def search(self, keyword: str) -> list[Statement]:
+        """Return the statements below with a keyword."""
+
+    def search_one(self, keyword: str, arg: str | None = None) -> Any:  # noqa: ANN401 - a statement or None
+        """Return the first of them."""
+
+
 class Builder:
     """Turns parsed modules into numbered groupings; only what `configuration` reaches gets a number."""
 
-    def __init__(self, modules: dict[str, ModSubmodStatement]) -> None:
+    def __init__(self, modules: dict[str, Statement]) -> None:
         self.modules = modules
         self.groupings: list[Json] = []
         self._numbers: dict[tuple[str, str], int] = {}
@@ -124,7 +135,7 @@ class Builder:
     def _statement(self, statement: Statement, home: str) -> Json:
         kind = _KINDS[statement.keyword]
         flags, musts = self._all_features(statement, home)
-        made: list[Json] = [kind, str(statement.arg), flags | self._plain[home], musts]
+        made: Json = [kind, str(statement.arg), flags | self._plain[home], musts]
         if kind in {CONTAINER, LIST}:
             made.append(self._outlined(self._children(statement, home)))
         else:
@@ -223,15 +234,15 @@ def build(files: list[Path], texts: list[str], advance: Callable[[int], None]) -
             gc.enable()
 
 
-def _parse(files: list[Path], texts: list[str], advance: Callable[[int], None]) -> dict[str, ModSubmodStatement]:
-    context = Context(FileRepository("", use_env=False, no_path_recurse=True))
+def _parse(files: list[Path], texts: list[str], advance: Callable[[int], None]) -> dict[str, Statement]:
+    state = context.Context(repository.FileRepository("", use_env=False, no_path_recurse=True))
     modules = {}
     for path, text in zip(files, texts, strict=True):
-        module = YangParser().parse(context, str(path), text)
-        for position, tag, arguments in context.errors:
-            if is_error(err_level(tag)):
-                raise UsageError(f"{position}: not a YANG model: {err_to_str(tag, arguments)}")
-        context.errors.clear()
+        module = yang_parser.YangParser().parse(state, str(path), text)
+        for position, tag, arguments in state.errors:
+            if error.is_error(error.err_level(tag)):
+                raise UsageError(f"{position}: not a YANG model: {error.err_to_str(tag, arguments)}")
+        state.errors.clear()
         if module is None or module.keyword != "module":
             raise UsageError(f"{path}: not a YANG module")
         modules[str(module.arg)] = module
