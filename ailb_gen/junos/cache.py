@@ -1,6 +1,6 @@
 """The file that keeps a built schema: numbered blocks of JSON, each read when it is needed.
 
-    ailb-gen junos schema 1 <hash of all that follows>
+    ailb-gen junos schema 2 <hash of all that follows>
     [length of block 0, length of block 1, …]
     block 0, block 1, …
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ailb_gen.junos.statements import Json
 
 # Raise it when the format, or what the builder makes of the models, changes.
-FORMAT = 1
+FORMAT = 2
 _MAGIC = f"ailb-gen junos schema {FORMAT} ".encode()
 
 

@@ -34,18 +34,18 @@ def check(root: Node, schema: Schema) -> CheckOutcome:
 def _evaluate(walk: Walk, root: Node) -> tuple[int, list[Unevaluated]]:
     """Evaluate the constraints that a walk met, add to its faults; return how many, and which cannot be."""
     evaluated, unevaluated = 0, []
-    for instance, musts, value, node, leaf in walk.musts:
+    for instance, musts, value, node, leaf, words in walk.musts:
         scope = Scope(root, walk.extra, instance, value, leaf)
         for expression, message in musts:
             try:
                 holds = evaluate(expression, scope)
             except Unevaluable as reason:
-                path = (*instance.path(), node.word) if leaf else instance.path()
+                path = (*instance.path(), *words)
                 unevaluated.append(Unevaluated(expression, path, node.line, str(reason)))
                 continue
             evaluated += 1
             if not holds:
-                path = (*instance.path(), node.word) if leaf else instance.path()
+                path = (*instance.path(), *words)
                 text = message or f"the constraint {expression} does not hold"
                 walk.faults.append(Fault(kinds.MUST, path, node.line, text, message, f"constraint: {expression}"))
     return evaluated, unevaluated

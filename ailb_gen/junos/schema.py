@@ -43,8 +43,9 @@ _PLAIN_BARE = frozenset({"contents"})
 class Definition:
     """A statement of the schema. What is below it is made when it is first asked for.
 
-    `value` says whether a leaf takes one: "one", "none", "maybe", or "words" for an expression. `check` is None where every word is a value.
-    `words` are the statements below by name, `bare` those whose name is not written, `keys` those of a list.
+    `value` says whether a leaf takes one: "one", "none", "maybe", or "words" for an expression. `check` is None where
+    every word is a value. `words` are the statements below by name, `bare` those whose name is not written, `keys`
+    those of a list.
     """
 
     __slots__ = (

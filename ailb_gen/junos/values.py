@@ -18,11 +18,12 @@ if TYPE_CHECKING:
 
 
 class Wrong(NamedTuple):
-    """Why a word does not fit: a kind of finding, our words and Juniper's."""
+    """Why a word does not fit: a kind of finding, our words and Juniper's; `names` are the words that would."""
 
     kind: str
     message: str
     juniper: str = ""
+    names: tuple[str, ...] = ()
 
 
 _BITS = {f"{sign}int{bits}": (sign, bits) for sign in ("", "u") for bits in (8, 16, 32, 64)}
@@ -88,12 +89,13 @@ def _union(members: list[Callable[[str], Wrong | None] | None]) -> Callable[[str
 
 def _enumeration(names: list[str]) -> Callable[[str], Wrong | None]:
     known = frozenset(names)
+    several = tuple(names)
 
     def fits(word: str) -> Wrong | None:
         if word in known:
             return None
         shown = ", ".join(names[:12]) + (", …" if len(names) > 12 else "")
-        return Wrong("enumeration", f"{word!r} is not one of {shown}")
+        return Wrong("enumeration", f"{_short(word)} is not one of {shown}", "", several)
 
     return fits
 
@@ -119,7 +121,7 @@ def _integer(name: str, bounds: str) -> Callable[[str], Wrong | None]:
 
     def fits(word: str) -> Wrong | None:
         if not _NUMBER.fullmatch(word):
-            return Wrong("type", f"{word!r} is not a whole number")
+            return Wrong("type", f"{_short(word)} is not a whole number")
         # Python refuses to read thousands of digits; what is that long is out of any range.
         value = int(word, 16 if word[:2] in {"0x", "0X"} else 10) if len(word) < 40 else 10**40
         if any(a <= value <= b for a, b in spans):
@@ -134,7 +136,7 @@ def _decimal(bounds: str) -> Callable[[str], Wrong | None]:
 
     def fits(word: str) -> Wrong | None:
         if not _DECIMAL.fullmatch(word):
-            return Wrong("type", f"{word!r} is not a decimal number")
+            return Wrong("type", f"{_short(word)} is not a decimal number")
         if not spans or any(a <= float(word) <= b for a, b in spans):
             return None
         return Wrong("range", f"{word[:40]} is not within {_said(spans)}")
@@ -229,7 +231,7 @@ def canonical(word: str) -> object:
 def _address(versions: tuple[int, ...], what: str) -> Callable[[str], Wrong | None]:
     def fits(word: str) -> Wrong | None:
         found = packed(word)
-        return None if found is not None and len(found) in versions else Wrong("type", f"{word!r} is not {what}")
+        return None if found is not None and len(found) in versions else Wrong("type", f"{_short(word)} is not {what}")
 
     return fits
 
@@ -241,13 +243,13 @@ def _prefix(versions: tuple[int, ...], what: str, length: str) -> Callable[[str]
         text, slash, mask = word.partition("/")
         found = packed(text)
         if found is None or len(found) not in versions:
-            return Wrong("type", f"{word!r} is not {what}")
+            return Wrong("type", f"{_short(word)} is not {what}")
         if not slash:
-            return None if length == "optional" else Wrong("type", f"{word!r} lacks the length, such as /64")
+            return None if length == "optional" else Wrong("type", f"{_short(word)} lacks the length, such as /64")
         if not (mask.isascii() and mask.isdigit() and len(mask) < 4 and int(mask) <= 8 * len(found)):
-            return Wrong("type", f"the length of {word!r} is not a number from 0 to {8 * len(found)}")
+            return Wrong("type", f"the length of {_short(word)} is not a number from 0 to {8 * len(found)}")
         if length == "only" and int.from_bytes(found) & ((1 << (8 * len(found) - int(mask))) - 1):
-            return Wrong("type", f"{word!r} has bits behind its length")
+            return Wrong("type", f"{_short(word)} has bits behind its length")
         return None
 
     return fits
@@ -272,7 +274,7 @@ def _host(word: str) -> Wrong | None:
     """Take an address or the name of a host, not an address with a slip in it."""
     if packed(word) is not None or not (":" in word or _NEARLY_IPV4.fullmatch(word)):
         return None
-    return Wrong("type", f"{word!r} is not an IPv4 or IPv6 address")
+    return Wrong("type", f"{_short(word)} is not an IPv4 or IPv6 address")
 
 
 _NEARLY_IPV4 = re.compile(r"[0-9.]+(/[0-9]*)?", re.ASCII)

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 from ailb_gen.junos import outcome as kinds
 from ailb_gen.junos.instance import Instance, key_is_named
 from ailb_gen.junos.outcome import Fault
-from ailb_gen.junos.schema import CHOICE_VALUE
+from ailb_gen.junos.schema import CHOICE_IDENT, CHOICE_VALUE
 from ailb_gen.junos.statements import CONTAINER, LEAF, LEAF_LIST, LIST, ONE_LINE, PLAIN, PRESENCE
 from ailb_gen.junos.tree import ENDS
 from ailb_gen.junos.values import canonical, is_wildcard
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from ailb_gen.junos.schema import Definition
     from ailb_gen.junos.tree import Node
     from ailb_gen.junos.values import Wrong
@@ -44,7 +46,7 @@ class Walk:
 
     def __init__(self) -> None:
         self.faults: list[Fault] = []
-        self.musts: list[tuple[Instance, list[list[str]], str | None, Node, bool]] = []
+        self.musts: list[tuple[Instance, list[list[str]], str | None, Node, bool, tuple[str, ...]]] = []
         self.extra: dict[int, dict[str, Node]] = {}
         self.groups: list[Instance] = []
         self.in_groups = False
@@ -76,21 +78,40 @@ class Walk:
                 self._unknown(instance, node)
 
     def _follow(self, instance: Instance, node: Node) -> None:
-        if not self._belongs(instance, node):
+        if self._belongs(instance, node):
+            return
+        if node.word in instance.definition.words:
+            message = f"{node.word!r} cannot stand behind a value"
+            self._fault(kinds.UNKNOWN, instance, node, message, hint="end the statement in front of it with ';'")
+        else:
             self._unknown(instance, node)
 
     def _belongs(self, instance: Instance | None, node: Node) -> bool:
         """Take a word that follows on the same line, into this statement or into one around it on that line."""
-        while instance is not None and instance.definition.flags & (ONE_LINE | PLAIN):
+        inner = instance
+        while instance is not None and instance.parent is not None:
+            one_line = instance.definition.flags & (ONE_LINE | PLAIN)
+            # `user x uid 2000 class y`: what was opened on this line goes on.
+            if not one_line and (instance is not inner or instance.node.flags & ENDS):
+                return False
             definition = instance.definition.words.get(node.word)
             if definition is not None or any(self._fits(one, node) for one in instance.definition.bare):
+                self._once_more(instance, definition, node)
                 self.extra.setdefault(id(instance.node), {})[node.word] = node
                 self._statement(instance, node)
                 return True
-            if instance.node.flags & ENDS:
+            if not one_line or instance.node.flags & ENDS:
                 return False
             instance = instance.parent
         return False
+
+    def _once_more(self, instance: Instance, definition: Definition | None, node: Node) -> None:
+        """Find a leaf that has been written before on the same line or elsewhere."""
+        if definition is None or definition.kind != LEAF:
+            return
+        before = instance.node.children.get(node.word) or self.extra.get(id(instance.node), {}).get(node.word)
+        if before is not None and before is not node and before.children.keys() != node.children.keys():
+            self._fault(kinds.DUPLICATE, instance, node, f"{node.word!r} is written twice")
 
     def _take(self, instance: Instance, definition: Definition, node: Node) -> None:
         """Walk a statement whose name is `node`."""
@@ -133,7 +154,7 @@ class Walk:
     def _container(self, instance: Instance, definition: Definition, node: Node) -> None:
         below = Instance(definition, node, instance)
         if definition.musts:
-            self.musts.append((below, definition.musts, None, node, False))
+            self.musts.append((below, definition.musts, None, node, False, ()))
         if node.children:
             self._stack.append((below, node, False))
         elif definition.flags & ONE_LINE and not definition.flags & PRESENCE and definition.bare:
@@ -141,7 +162,7 @@ class Walk:
 
     def _empty(self, instance: Instance, definition: Definition, node: Node) -> None:
         if definition.musts:
-            self.musts.append((instance, definition.musts, None, node, True))
+            self.musts.append((instance, definition.musts, None, node, True, (node.word,)))
         if node.children:
             self._stack.append((instance, node, True))
 
@@ -160,8 +181,9 @@ class Walk:
     def _several(self, instance: Instance, definition: Definition, values: list[Node]) -> None:
         """Find what is wrong with several values or list entries of one statement."""
         if definition.kind == LEAF:
-            words = ", ".join(value.word for value in values[:4])
-            self._fault(kinds.DUPLICATE, instance, values[1], f"{definition.name!r} has {len(values)} values: {words}")
+            words = ", ".join(_short(value.word) for value in values[:4])
+            message = f"{definition.name!r} has {len(values)} values: {words}"
+            self._fault(kinds.DUPLICATE, instance, values[1], message, before=(definition.name,))
             return
         if definition.most and len(values) > definition.most:
             message = f"{definition.name!r} has {len(values)} entries; at most {definition.most} are allowed"
@@ -179,11 +201,13 @@ class Walk:
         word = node.word
         wrong = definition.check(word) if definition.check is not None else None
         if wrong is not None and not (self.in_groups and is_wildcard(word)):
-            self._wrong(instance, definition, node, wrong)
+            self._wrong((*instance.path(), *_written(instance, definition, word)), definition, node, wrong)
         if definition.musts:
-            self.musts.append((instance, definition.musts, word, node, True))
+            self.musts.append((instance, definition.musts, word, node, True, _written(instance, definition, word)))
         if definition.enum_musts and word in definition.enum_musts:
-            self.musts.append((instance, definition.enum_musts[word], word, node, True))
+            self.musts.append(
+                (instance, definition.enum_musts[word], word, node, True, _written(instance, definition, word))
+            )
         if node.children and not whole:
             self._stack.append((instance, node, True))
 
@@ -193,8 +217,7 @@ class Walk:
             instance.once = {}
         other = instance.once.setdefault(definition, node.word)
         if other != node.word:
-            message = f"{definition.name!r} has 2 values: {other}, {node.word}"
-            self._fault(kinds.DUPLICATE, instance, node, message)
+            self._fault(kinds.DUPLICATE, instance, node, f"{definition.name!r} has 2 values: {other}, {node.word}")
 
     def _list(self, instance: Instance, definition: Definition, node: Node) -> None:
         entries = list(node.children.values())
@@ -208,64 +231,55 @@ class Walk:
 
     def _key(self, instance: Instance, definition: Definition, node: Node, done: tuple[str, ...]) -> None:
         """Walk one key of a list entry, then those behind it or the entry; `done` are the keys in front of it."""
-        keys = definition.keys
-        key = keys[len(done)] if len(done) < len(keys) else None
-        if key is not None and key.name == CHOICE_VALUE and len(done) + 1 < len(keys):
-            # What chose has its value in a key of its own behind it.
-            key, keys = keys[len(done) + 1], keys[:-1]
-        if key is None:
+        keys = _walked_keys(definition)
+        if len(done) >= len(keys):
             self._unknown(instance, node)
             return
-        if key_is_named(key):
-            if node.word != key.name or not node.children:
-                self._fault(kinds.MISSING, instance, node, f"{definition.name!r} needs {key.name!r} and its value")
-                return
+        key = keys[len(done)]
+        if not key_is_named(key):
+            self._key_value(instance, definition, node, done)
+        elif node.word == key.name and node.children:
             for value in node.children.values():
-                self._key_value(instance, definition, key, value, done, keys)
-            return
-        self._key_value(instance, definition, key, node, done, keys)
+                self._key_value(instance, definition, value, done)
+        else:
+            self._incomplete(instance, definition, node, done)
 
-    def _key_value(
-        self,
-        instance: Instance,
-        definition: Definition,
-        key: Definition,
-        node: Node,
-        done: tuple[str, ...],
-        keys: tuple[Definition, ...],
-    ) -> None:
+    def _key_value(self, instance: Instance, definition: Definition, node: Node, done: tuple[str, ...]) -> None:
         word = node.word
+        keys = _walked_keys(definition)
+        key = keys[len(done)]
         wrong = key.check(word) if key.check is not None else None
         if wrong is not None and not (self.in_groups and is_wildcard(word)):
-            self._wrong(instance, definition, node, wrong)
+            path = Instance(definition, node, instance, (*done, word)).path()
+            self._wrong(path, definition, node, wrong)
         done = (*done, word)
-        if len(done) == len(keys):
+        if len(done) == len(keys) or (keys[len(done)].name == CHOICE_VALUE and word not in _WITH_VALUE):
             self._entry(instance, definition, node, done)
-        elif keys[len(done)].name == CHOICE_VALUE and len(done) + 1 == len(keys):
-            self._choice_value(instance, definition, node, done)
         elif not node.children:
-            self._fault(kinds.MISSING, instance, node, f"{definition.name!r} needs {keys[len(done)].name!r}")
+            self._incomplete(instance, definition, node, done)
         else:
             for child in node.children.values():
                 self._key(instance, definition, child, done)
 
-    def _choice_value(self, instance: Instance, definition: Definition, node: Node, done: tuple[str, ...]) -> None:
-        if node.word not in _WITH_VALUE:
-            self._entry(instance, definition, node, done)
-        elif not node.children:
-            self._fault(kinds.MISSING, instance, node, f"{node.word!r} needs a value")
-        for child in node.children.values() if node.word in _WITH_VALUE else ():
-            self._entry(instance, definition, child, (*done, child.word))
+    def _incomplete(self, instance: Instance, definition: Definition, node: Node, done: tuple[str, ...]) -> None:
+        """Tell what is missing of an entry whose keys `done` are there."""
+        key = _walked_keys(definition)[len(done)]
+        one_of = key.check("") if key.name == CHOICE_IDENT and key.check is not None else None
+        what = one_of.message.removeprefix("'' is not ") if one_of is not None else repr(key.name)
+        if key.name == CHOICE_VALUE:
+            what = f"a value behind {node.word!r}"
+        path = Instance(definition, node, instance, done).path()
+        self.faults.append(Fault(kinds.MISSING, path, node.line, f"{definition.name!r} needs {what}"))
 
     def _entry(self, instance: Instance, definition: Definition, node: Node, key: tuple[str, ...]) -> None:
         entry = Instance(definition, node, instance, key)
         if definition.musts:
-            self.musts.append((entry, definition.musts, key[-1], node, False))
+            self.musts.append((entry, definition.musts, key[-1], node, False, ()))
         for one, word in zip(definition.keys, key, strict=False):
             if one.musts:
-                self.musts.append((entry, one.musts, word, node, True))
+                self.musts.append((entry, one.musts, word, node, True, ()))
             if one.enum_musts and word in one.enum_musts:
-                self.musts.append((entry, one.enum_musts[word], word, node, True))
+                self.musts.append((entry, one.enum_musts[word], word, node, True, ()))
         if definition.name == "groups" and instance.parent is None:
             self.groups.append(entry)
         elif node.children:
@@ -281,40 +295,49 @@ class Walk:
                 self._fault(kinds.CHOICE, instance, node, message)
                 return
 
-    def _wrong(self, instance: Instance, definition: Definition, node: Node, wrong: Wrong) -> None:
-        self._fault(wrong.kind, instance, node, f"{definition.name}: {wrong.message}", wrong.juniper)
+    def _wrong(self, path: tuple[str, ...], definition: Definition, node: Node, wrong: Wrong) -> None:
+        hint = self._close((definition, node.word), wrong.names)
+        message = f"{definition.name}: {wrong.message}"
+        self.faults.append(Fault(wrong.kind, path, node.line, message, wrong.juniper, hint))
 
     def _unknown(self, instance: Instance, node: Node) -> None:
         if (instance.parent is None or instance in self.groups) and node.word in HIERARCHIES:
             self.unmodelled[node.word] = self.unmodelled.get(node.word, 0) + _statements(node)
             return
         definition = instance.definition
-        names = [one for one in definition.bare if one.kind in {LEAF, LEAF_LIST}]
-        if names and not definition.words.keys() - {"apply-groups", "apply-groups-except", "apply-macro"}:
-            wrong = names[0].check(node.word) if names[0].check is not None else None
+        hint = self._close((definition, node.word), definition.words)
+        for one in () if hint else definition.bare:
+            wrong = one.check(node.word) if one.kind in {LEAF, LEAF_LIST} and one.check is not None else None
             if wrong is not None:
-                self._wrong(instance, names[0], node, wrong)
+                self._wrong((*instance.path(), node.word), one, node, wrong)
                 return
         place = " ".join(instance.path()) or "the top"
-        self._fault(
-            kinds.UNKNOWN,
-            instance,
-            node,
-            f"no statement {node.word!r} in {place}",
-            hint=self._hint(definition, node.word),
-        )
+        message = f"no statement {_short(node.word)} in {place}"
+        self._fault(kinds.UNKNOWN, instance, node, message, hint=hint)
 
-    def _hint(self, definition: Definition, word: str) -> str:
-        key = (definition, word)
+    def _close(self, key: tuple[Definition, str], names: Iterable[str]) -> str:
         if key not in self._hints and len(self._hints) < _HINTS:
-            close = get_close_matches(word[:80], definition.words, 1)
+            close = get_close_matches(key[1][:80], names, 1)
             self._hints[key] = f"did you mean {close[0]!r}?" if close else ""
         return self._hints.get(key, "")
 
     def _fault(
-        self, kind: str, instance: Instance, node: Node, message: str, juniper: str = "", hint: str = ""
+        self, kind: str, instance: Instance, node: Node, message: str, hint: str = "", before: tuple[str, ...] = ()
     ) -> None:
-        self.faults.append(Fault(kind, (*instance.path(), node.word), node.line, message, juniper, hint))
+        self.faults.append(Fault(kind, (*instance.path(), *before, node.word), node.line, message, "", hint))
+
+
+def _walked_keys(definition: Definition) -> tuple[Definition, ...]:
+    """Return the keys of a list as the text has them: what chose is followed by its value, or by keys of their own."""
+    keys = definition.keys
+    if len(keys) > 2 and keys[1].name == CHOICE_VALUE:
+        return (keys[0], *keys[2:])
+    return keys
+
+
+def _written(instance: Instance, definition: Definition, word: str) -> tuple[str, ...]:
+    """Return the words of a leaf and its value, or of a list and its key, as they are written."""
+    return (word,) if definition in instance.definition.bare else (definition.name, word)
 
 
 def _named(definition: Definition) -> str:

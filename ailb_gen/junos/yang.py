@@ -135,7 +135,7 @@ class Builder:
     def _statement(self, statement: Statement, home: str) -> Json:
         kind = _KINDS[statement.keyword]
         flags, musts = self._all_features(statement, home)
-        made: Json = [kind, str(statement.arg), flags | self._plain[home], musts]
+        made: list[Json] = [kind, str(statement.arg), flags | self._plain[home], musts]
         if kind in {CONTAINER, LIST}:
             made.append(self._outlined(self._children(statement, home)))
         else:
@@ -184,7 +184,7 @@ def _string_type(statement: Statement) -> Json:
         elif one.raw_keyword[-1] == "posix-pattern":
             patterns.append(["posix", str(one.arg), ""])
         elif one.raw_keyword[-1] == "pattern-message" and patterns:
-            patterns[-1][2] = str(one.arg)
+            patterns[-1][2] = _message(one)
     length = statement.search_one("length")
     return ["string", str(length.arg) if length is not None else "", patterns]
 
@@ -202,8 +202,13 @@ def _features(statement: Statement) -> tuple[int, list[list[str]]]:
         elif one.keyword[1] == "must":
             musts.append([str(one.arg), ""])
         elif one.keyword[1] == "must-message" and musts:
-            musts[-1][1] = str(one.arg)
+            musts[-1][1] = _message(one)
     return flags, musts
+
+
+def _message(statement: Statement) -> str:
+    """Return Juniper's message; its quotes have backslashes that YANG does not take away."""
+    return str(statement.arg).replace("\\'", "'")
 
 
 def _is_plain(module: Statement) -> bool:
