@@ -73,9 +73,8 @@ def _body(verdict: Verdict, result: Result, open_: tuple[Finding, ...], waived: 
     output = [*accepted, *(f"{clean(name)}: {clean(value)}" for name, value in result.figures)]
     if kind == "failure":
         message = quoteattr(f"{number(len(open_), 'finding')}: {clean(result.check.meaning)}")
-        yield f'      <failure type="{result.check.severity}" message={message}>'
-        yield escape("\n".join([*_capped(_line(verdict.run, f) for f in open_), f"Repair: {result.check.repair}"]))
-        yield "      </failure>"
+        text = escape("\n".join([*_capped(_line(verdict.run, f) for f in open_), f"Repair: {result.check.repair}"]))
+        yield f'      <failure type="{result.check.severity}" message={message}>{text}</failure>'
     else:
         output = [*(f"{result.check.severity}: {_line(verdict.run, f)}" for f in open_), *output]
     if kind == "skipped":

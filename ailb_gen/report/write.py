@@ -44,7 +44,9 @@ def write(path: Path, text: str) -> None:
         _replace(target, data)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise OutputError(f"{path}: cannot write the report: {reason}") from error
+        inner = getattr(error, "filename", None)
+        where = f" ({inner})" if inner and str(inner) != str(path) else ""
+        raise OutputError(f"{path}: cannot write the report: {reason}{where}") from error
 
 
 def _replace(target: Path, data: bytes) -> None:
