@@ -46,6 +46,6 @@ def _evaluate(walk: Walk, root: Node) -> tuple[int, list[Unevaluated]]:
             evaluated += 1
             if not holds:
                 path = (*instance.path(), *words)
-                text = message or f"the constraint {expression} does not hold"
-                walk.faults.append(Fault(kinds.MUST, path, node.line, text, message, f"constraint: {expression}"))
+                text = f"the commit constraint {expression} does not hold"
+                walk.faults.append(Fault(kinds.MUST, path, node.line, text, message))
     return evaluated, unevaluated

@@ -81,8 +81,8 @@ class Walk:
         if self._belongs(instance, node):
             return
         if node.word in instance.definition.words:
-            message = f"{node.word!r} cannot stand behind a value"
-            self._fault(kinds.UNKNOWN, instance, node, message, hint="end the statement in front of it with ';'")
+            message = "it stands behind the value of another statement"
+            self._fault(kinds.UNKNOWN, instance, node, message, "end that one with ';'")
         else:
             self._unknown(instance, node)
 
@@ -297,8 +297,7 @@ class Walk:
 
     def _wrong(self, path: tuple[str, ...], definition: Definition, node: Node, wrong: Wrong) -> None:
         hint = self._close((definition, node.word), wrong.names)
-        message = f"{definition.name}: {wrong.message}"
-        self.faults.append(Fault(wrong.kind, path, node.line, message, wrong.juniper, hint))
+        self.faults.append(Fault(wrong.kind, path, node.line, wrong.message, wrong.juniper, hint))
 
     def _unknown(self, instance: Instance, node: Node) -> None:
         if (instance.parent is None or instance in self.groups) and node.word in HIERARCHIES:
@@ -311,9 +310,7 @@ class Walk:
             if wrong is not None:
                 self._wrong((*instance.path(), node.word), one, node, wrong)
                 return
-        place = " ".join(instance.path()) or "the top"
-        message = f"no statement {_short(node.word)} in {place}"
-        self._fault(kinds.UNKNOWN, instance, node, message, hint=hint)
+        self._fault(kinds.UNKNOWN, instance, node, "there is no such statement", hint)
 
     def _close(self, key: tuple[Definition, str], names: Iterable[str]) -> str:
         if key not in self._hints and len(self._hints) < _HINTS:

@@ -108,7 +108,7 @@ class Builder:
         return self._numbers[key]
 
     def _children(self, parent: Statement, home: str) -> list[Json]:
-        children = []
+        children: list[Json] = []
         for statement in parent.substmts:
             keyword = statement.keyword
             if keyword == "uses":

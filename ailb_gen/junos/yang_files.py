@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import os
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from ailb_gen.errors import UsageError
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
 _ROOT = re.compile(r"junos(-[a-z]+)?-conf-root(@[\d-]+)?\.yang")
 _MODULE = re.compile(r"junos(-[a-z]+)?-(conf|common)-.+\.yang")
+
+
+def asked_directory(directory: Path | None) -> Path:
+    """Return the folder of models that an option names, else AILB_YANG. Raises UsageError when neither does."""
+    named = directory if directory is not None else os.environ.get("AILB_YANG", "")
+    if not str(named):
+        raise UsageError(
+            "no YANG models to check against: clone https://github.com/Juniper/yang and name the conf/models folder of "
+            "your release with --yang or in the environment variable AILB_YANG"
+        )
+    return Path(named)
 
 
 def model_directory(directory: Path) -> Path:

@@ -1,0 +1,111 @@
+"""The commit check as entries of the catalogue: what a device would refuse."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ailb_gen.checks.model import Check, Finding, Severity
+from ailb_gen.errors import Place
+from ailb_gen.junos import outcome as kinds
+
+if TYPE_CHECKING:
+    from ailb_gen.junos.outcome import CheckOutcome, Fault
+
+UNKNOWN = Check(
+    "AILB901",
+    Severity.ERROR,
+    "every statement exists in Juniper's YANG models",
+    "The device refuses the whole configuration, at the first statement that it does not know.",
+    "Correct the statement; one that only another release knows wants that release's models.",
+)
+VALUE = Check(
+    "AILB902",
+    Severity.ERROR,
+    "every value has the type, range, length and pattern that the models ask for, and lists are not too long",
+    "The device refuses the whole configuration.",
+    "Write a value that the message says is one.",
+)
+MISSING = Check(
+    "AILB903",
+    Severity.ERROR,
+    "no statement lacks its value, its name or a part of it",
+    "The device refuses the whole configuration.",
+    "Complete the statement.",
+)
+DUPLICATE = Check(
+    "AILB904",
+    Severity.ERROR,
+    "no statement with one value has two, and no address is there twice, however it is written",
+    "The device keeps the value that comes last, which may not be the one that was meant.",
+    "Take one of them away.",
+)
+CHOICE = Check(
+    "AILB905",
+    Severity.ERROR,
+    "of statements that exclude each other there is only one",
+    "The device keeps the one that comes last, which may not be the one that was meant.",
+    "Take one of them away.",
+)
+MUST = Check(
+    "AILB906",
+    Severity.ERROR,
+    "every commit constraint of the models holds",
+    "`commit check` on the device fails with the message shown.",
+    "Add or take away what the message names.",
+)
+UNCHECKED = Check(
+    "AILB907",
+    Severity.NOTE,
+    "everything could be checked: the models cover every hierarchy, and every constraint could be evaluated",
+    "What is listed here only the device itself can judge.",
+    "Use a folder of models that has the hierarchy; run `commit check` on a device.",
+)
+CHECKS = (UNKNOWN, VALUE, MISSING, DUPLICATE, CHOICE, MUST, UNCHECKED)
+
+_OF_KIND = dict.fromkeys(kinds.VALUE_KINDS, VALUE) | {
+    kinds.UNKNOWN: UNKNOWN,
+    kinds.MISSING: MISSING,
+    kinds.DUPLICATE: DUPLICATE,
+    kinds.CHOICE: CHOICE,
+    kinds.MUST: MUST,
+}
+_LONG = 80  # characters of a word; names are shorter, and what is not one need not be shown whole
+
+
+def check_of(fault: Fault) -> Check:
+    """Return the entry of the catalogue that a fault belongs to."""
+    return _OF_KIND[fault.kind]
+
+
+def statement(path: tuple[str, ...]) -> str:
+    """Return the words of a statement as one line."""
+    return " ".join(word if len(word) <= _LONG else f"{word[: _LONG - 1]}…" for word in path)
+
+
+def message_of(fault: Fault) -> str:
+    """Return what a fault says: the statement, why, Juniper's words, the way out."""
+    juniper = f" ({fault.juniper})" if fault.juniper else ""
+    hint = f"; {fault.hint}" if fault.hint else ""
+    return f"{statement(fault.path)}: {fault.message}{juniper}{hint}"
+
+
+def findings(outcome: CheckOutcome, device: str, file: str) -> tuple[Finding, ...]:
+    """Return what the commit check of one device found; `file` is its configuration, relative to the artifacts."""
+    found = [
+        Finding(check_of(fault).id, device, message_of(fault), Place(file, max(fault.line, 1)))
+        for fault in outcome.findings
+    ]
+    found += [
+        Finding(UNCHECKED.id, device, f"no model for {top}: {count} statements not checked", Place(file))
+        for top, count in sorted(outcome.unmodelled.items())
+    ]
+    found += [
+        Finding(
+            UNCHECKED.id,
+            device,
+            f"{statement(one.path)}: {one.expression} could not be evaluated: {one.reason}",
+            Place(file, max(one.line, 1)),
+        )
+        for one in outcome.unevaluated
+    ]
+    return tuple(found)

@@ -1,0 +1,101 @@
+"""`ailb-gen junos check`: Junos text against Juniper's YANG models, without a device."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from ailb_gen.junos.outcome import CheckOutcome
+
+Outcomes = dict[str, "CheckOutcome"]
+
+
+def check(
+    files: Annotated[list[Path], typer.Argument(help="Configurations, curly or set.", metavar="FILE...")],
+    yang: Annotated[
+        Path | None, typer.Option(help="Folder of Juniper's YANG models; AILB_YANG names it otherwise.", metavar="DIR")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Find what a device would refuse: unknown statements, wrong values, commit constraints."""
+    from ailb_gen.cli.console import progress
+    from ailb_gen.errors import ExitCode
+    from ailb_gen.junos.check import check as commit_check
+    from ailb_gen.junos.groups import effective
+    from ailb_gen.junos.reader import read
+    from ailb_gen.junos.schema import load_schema
+    from ailb_gen.junos.yang_files import asked_directory
+
+    directory = asked_directory(yang)
+    trees = {str(path): effective(read(_text(path), str(path)), str(path)) for path in files}
+    schema = load_schema(directory, progress)
+    outcomes = {file: commit_check(tree, schema) for file, tree in trees.items()}
+    typer.echo(_json(outcomes) if as_json else _text_report(outcomes))
+    if any(outcome.findings for outcome in outcomes.values()):
+        raise typer.Exit(ExitCode.FINDINGS)
+
+
+def _text(path: Path) -> str:
+    from ailb_gen.errors import UsageError
+
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"{path}: the file cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path}: not UTF-8 text: {error.reason} at byte {error.start}") from error
+
+
+def _text_report(outcomes: Outcomes) -> str:
+    from ailb_gen.checks.junos import CHECKS, findings
+
+    severities = {one.id: one.severity for one in CHECKS}
+    lines = [
+        f"{file}:{one.place.line if one.place else 1}: {severities[one.check]}[{one.check}]: {one.message}"
+        for file, outcome in outcomes.items()
+        for one in findings(outcome, file, file)
+    ]
+    count = sum(len(outcome.findings) for outcome in outcomes.values())
+    totals = _totals(outcomes)
+    unmodelled = f", {totals['unmodelled']} statements without a model" if totals["unmodelled"] else ""
+    lines.append(
+        f"{_plural(len(outcomes), 'file')}, {totals['words']} words, {totals['evaluated']} commit constraints evaluated, "
+        f"{totals['unevaluated']} not{unmodelled}: {_plural(count, 'finding')}"
+    )
+    return "\n".join(lines)
+
+
+def _plural(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
+
+
+def _totals(outcomes: Outcomes) -> dict[str, int]:
+    return {
+        "words": sum(outcome.words for outcome in outcomes.values()),
+        "evaluated": sum(outcome.evaluated for outcome in outcomes.values()),
+        "unevaluated": sum(len(outcome.unevaluated) for outcome in outcomes.values()),
+        "unmodelled": sum(sum(outcome.unmodelled.values()) for outcome in outcomes.values()),
+    }
+
+
+def _json(outcomes: Outcomes) -> str:
+    from dataclasses import asdict
+
+    from ailb_gen.checks.junos import check_of
+
+    files = [
+        {
+            "file": file,
+            "findings": [{"check": check_of(one).id, **asdict(one)} for one in outcome.findings],
+            "unevaluated": [asdict(one) for one in outcome.unevaluated],
+            "evaluated": outcome.evaluated,
+            "unmodelled": outcome.unmodelled,
+            "words": outcome.words,
+        }
+        for file, outcome in outcomes.items()
+    ]
+    return json.dumps({"files": files, "totals": _totals(outcomes)}, indent=2)
