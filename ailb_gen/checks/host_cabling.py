@@ -1,0 +1,261 @@
+"""Servers against the leaves that they are cabled to: prefixes, gateways, colors, MTUs; and their MAC addresses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ailb_gen.addresses import address_text
+from ailb_gen.checks.host_checks import GATEWAYS, MACS, MTUS, NICS, Group
+from ailb_gen.errors import Place
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from ailb_gen.addresses import Prefix
+    from ailb_gen.checks.tally import Tally
+    from ailb_gen.checks.wanted import WantedTable
+    from ailb_gen.hosts.model import Nic, Route
+    from ailb_gen.network.fabric import End, Network
+    from ailb_gen.network.model import Port, Switch, Unit
+
+# Junos counts the Ethernet header into the MTU of a port; hosts send untagged.
+ETHERNET_HEADER = 14
+
+
+@dataclass(frozen=True, slots=True)
+class Rail:
+    """What a leaf offers on the VLAN of a port: its prefixes with their gateways and colors, and the IRB."""
+
+    leaf: str
+    vlan: int | None
+    irb: Unit | None
+    gateways: Mapping[Prefix, tuple[int, ...]]
+    colors: Mapping[Prefix, str]
+
+
+def _untagged(port: Port) -> tuple[int | None, str]:
+    """Return the VLAN of untagged packets: its id, or its name on an access port."""
+    access = next((unit for unit in port.units if unit.switching and unit.mode != "trunk"), None)
+    if access is not None:
+        return None, access.vlans[0][0] if access.vlans else ""
+    return port.native_vlan, ""
+
+
+def rail_of(switch: Switch, native: int | None, name: str) -> Rail:
+    """Return what a leaf offers to untagged packets of a VLAN, given by id or name."""
+    vlan = next((v for v in switch.vlans if v.name == name or (native is not None and v.vlan_id == native)), None)
+    irb = switch.unit(vlan.irb) if vlan is not None and vlan.irb is not None else None
+    gateways: dict[Prefix, tuple[int, ...]] = {}
+    for address in irb.addresses if irb is not None else ():
+        gateways[address.prefix] = (*gateways.get(address.prefix, ()), address.value)
+    colors = {route.prefix: route.color for route in switch.routes if route.color is not None}
+    return Rail(switch.named, vlan.vlan_id if vlan is not None else None, irb, gateways, colors)
+
+
+class _Rails:
+    """Rails by leaf and VLAN, each worked out once."""
+
+    __slots__ = ("known", "network")
+
+    def __init__(self, network: Network) -> None:
+        self.network = network
+        self.known: dict[tuple[str, int | None, str], Rail] = {}
+
+    def at(self, end: End) -> tuple[Port, Rail] | None:
+        """Return the port at an end of a cable with its rail; None when the leaf's text does not have it."""
+        switch = self.network.switches.get(end.device)
+        port = switch.ports.get(end.port) if switch is not None else None
+        if switch is None or port is None:
+            return None
+        key = (end.device, *_untagged(port))
+        if key not in self.known:
+            self.known[key] = rail_of(switch, *key[1:])
+        return port, self.known[key]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Seat:
+    """The servers of a group whose NIC of one number is cabled to the same rail."""
+
+    group: Group
+    number: int
+    rail: Rail
+    servers: tuple[str, ...]
+
+    @property
+    def scope(self) -> str:
+        """The group and NIC, or the servers when they are not the whole group."""
+        whole = len(self.servers) == len(self.group.servers)
+        return f"{self.group.scope if whole else self.servers[0]} {self.group.wanted.nics[self.number].name}"
+
+    def add(self, tally: Tally, message: str, place: Place, expected: object, found: object) -> None:
+        concerned = f" ({len(self.servers)} servers)" if len(self.servers) > 1 else ""
+        tally.add(GATEWAYS, self.scope, message + concerned, place, expected, found)
+
+
+def check_cabling(groups: Iterable[Group], network: Network, tally: Tally) -> None:
+    """Compare every NIC with the leaf port that it is cabled to."""
+    rails = _Rails(network)
+    for group in groups:
+        seats: dict[tuple[int, int], list[str]] = {}
+        used: dict[int, Rail] = {}
+        for number, nic in enumerate(group.wanted.nics):
+            tally.look(NICS, len(group.servers))
+            for server in group.servers:
+                end = network.attachments.get((server, nic.name))
+                if end is None:
+                    message = f"{nic.name} of {server} is cabled to no leaf"
+                    tally.add(NICS, f"{server} {nic.name}", message, None, nic.name)
+                    continue
+                found = rails.at(end)
+                if found is None:
+                    continue
+                port, rail = found
+                used[id(rail)] = rail
+                seats.setdefault((number, id(rail)), []).append(server)
+                _check_port_mtu(group, server, number, end, port, network, tally)
+        for (number, key), servers in seats.items():
+            _check_seat(_Seat(group, number, used[key], tuple(servers)), network, tally)
+    _check_strays(groups, network, tally)
+
+
+def _check_strays(groups: Iterable[Group], network: Network, tally: Tally) -> None:
+    """Find cables to NICs that no server has."""
+    known = {(server, nic.name) for group in groups for server in group.servers for nic in group.wanted.nics}
+    servers = {server for server, _ in known}
+    for (server, nic), end in network.attachments.items():
+        if (server, nic) not in known:
+            what = f"{server} has no GPU NIC {nic}" if server in servers else f"there are no files of a server {server}"
+            tally.add(NICS, f"{server} {nic}", f"a cable from {end} leads to {nic}, but {what}", None, "", nic)
+
+
+def _check_seat(seat: _Seat, network: Network, tally: Tally) -> None:
+    wanted = seat.group.wanted.nics[seat.number]
+    nic = seat.group.profile.nics.get(wanted.name)
+    if nic is None:
+        return
+    tally.look(GATEWAYS, len(wanted.tables) * len(seat.servers))
+    rail = seat.rail
+    _check_irb_mtu(seat, nic, network, tally)
+    if rail.irb is None:
+        end = network.attachments[seat.servers[0], wanted.name]
+        switch = network.switches[rail.leaf]
+        place = Place(switch.file, switch.ports[end.port].line or 1)
+        message = f"{end} puts untagged packets of {wanted.name} into no VLAN with an IRB: it has no gateway"
+        seat.add(tally, message, place, "", "")
+        return
+    for table in wanted.tables:
+        routes = [route for route in nic.routes if route.table == table.id]
+        own = next((route for route in routes if route.to is not None and route.to.length and not route.text[1]), None)
+        if own is not None and own.to is not None:
+            _check_prefix(seat, table, own, own.to, tally)
+            default = next((route for route in routes if route.to is not None and not route.to.length), None)
+            if default is not None and default.via is not None:
+                _check_gateway(seat, table, default, own.to, tally)
+
+
+def _check_prefix(seat: _Seat, table: WantedTable, route: Route, prefix: Prefix, tally: Tally) -> None:
+    rail = seat.rail
+    place = seat.group.place(route.file, route.line)
+    expected = next((str(p) for p, color in rail.colors.items() if color == table.color and p in rail.gateways), "")
+    if prefix not in rail.gateways:
+        message = f"{rail.leaf}, to which the NIC is cabled, has no prefix {prefix} (table {table.name})"
+        seat.add(tally, message, place, expected, prefix)
+    elif rail.colors.get(prefix, table.color) != table.color:
+        message = (
+            f"table {table.name} is for color {table.color}; {rail.leaf} gives {prefix} color {rail.colors[prefix]}"
+        )
+        seat.add(tally, message, place, expected or table.color, prefix)
+
+
+def _check_gateway(seat: _Seat, table: WantedTable, route: Route, prefix: Prefix, tally: Tally) -> None:
+    gateways = seat.rail.gateways.get(prefix)
+    if gateways is None or route.via in gateways:
+        return
+    expected = " or ".join(address_text(gateway) for gateway in gateways)
+    message = f"the gateway of table {table.name} must be {expected}, the address of {seat.rail.leaf} in {prefix}"
+    seat.add(tally, message, seat.group.place(route.file, route.via_line), expected, route.text[1])
+
+
+def _mtu(nic: Nic | None) -> int | None:
+    value = nic.value("mtu") if nic is not None else None
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _check_irb_mtu(seat: _Seat, nic: Nic, network: Network, tally: Tally) -> None:
+    host, irb = _mtu(nic), seat.rail.irb
+    limit = irb.inet6_mtu if irb is not None else None
+    if host is None or irb is None or limit is None or host <= limit:
+        return
+    message = f"the MTU of {nic.name} is {host}, {irb.name} of {seat.rail.leaf} has {limit}"
+    place = Place(network.switches[seat.rail.leaf].file, irb.line or 1)
+    tally.add(MTUS, seat.scope, message, place, f"at most {limit}", str(host))
+
+
+def _check_port_mtu(
+    group: Group, server: str, number: int, end: End, port: Port, network: Network, tally: Tally
+) -> None:
+    name = group.wanted.nics[number].name
+    host = _mtu(group.profile.nics.get(name))
+    tally.look(MTUS)
+    if host is not None and port.mtu is not None and host + ETHERNET_HEADER > port.mtu:
+        message = f"packets of {host} bytes need an MTU of {host + ETHERNET_HEADER} on {end}, it has {port.mtu}"
+        place = Place(network.switches[end.device].file, port.mtu_line or port.line or 1)
+        tally.add(MTUS, f"{server} {name}", message, place, f"at least {host + ETHERNET_HEADER}", str(port.mtu))
+
+
+def check_mtus(group: Group, tally: Tally) -> None:
+    """Compare the MTU of every NIC with the intent's."""
+    wanted = group.wanted.mtu
+    for name, nic in group.profile.nics.items():
+        tally.look(MTUS)
+        found = nic.value("mtu")
+        if found != wanted:
+            place = group.place(nic.file, nic.line_of("mtu"))
+            message = f"the MTU must be {wanted}, not {found if found is not None else 'left to the kernel'}"
+            group.add(tally, MTUS, message, place, wanted, found if found is not None else "", name)
+
+
+def check_macs(groups: Iterable[Group], tally: Tally) -> None:
+    """Compare how netplan finds every NIC with the intent, and find MAC addresses that are there twice."""
+    owners: dict[str, str] = {}
+    for group in groups:
+        for wanted in group.wanted.nics:
+            nic = group.profile.nics.get(wanted.name)
+            if nic is None:
+                continue
+            tally.look(MACS)
+            for message, line, expected, found in _mac_faults(nic, wanted.mac):
+                group.add(tally, MACS, message, group.place(nic.file, line), expected, found, nic.name)
+            if nic.mac is None:
+                continue
+            line = nic.match[0].line
+            for server in group.servers:
+                owner = owners.setdefault(nic.mac, f"{server} {nic.name}")
+                if owner != f"{server} {nic.name}":
+                    message = f"the MAC {nic.mac} of {nic.name} is also that of {owner}"
+                    tally.add(MACS, f"{server} {nic.name}", message, group.place(nic.file, line), "", nic.mac)
+
+
+def _mac_faults(nic: Nic, wanted: str) -> Iterator[tuple[str, int, str, str]]:
+    """Iterate over (message, line, expected, found)."""
+    given, name = nic.mac or "", nic.value("set-name")
+    line = nic.match[0].line if nic.match else nic.line
+    if given != wanted:
+        yield (
+            f"the MAC must be {wanted}, not {given or 'left open'}"
+            if wanted
+            else "the intent knows no MAC of this NIC",
+            line,
+            wanted,
+            given,
+        )
+    for other in nic.match:
+        if other.key != "macaddress":
+            yield f"match {other.key} does not belong here", other.line, "", str(other.value)
+    expected = nic.name if wanted else None
+    if name != expected:
+        found = str(name) if name is not None else ""
+        reason = f"set-name must be {expected}" if expected else "set-name needs a MAC to match"
+        yield reason, nic.line_of("set-name"), expected or "", found

@@ -1,0 +1,179 @@
+"""The checks of servers as entries of the catalogue, and the groups of servers that they run on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ailb_gen.checks.model import Check, Severity
+from ailb_gen.errors import Place
+
+if TYPE_CHECKING:
+    from ailb_gen.checks.tally import Tally
+    from ailb_gen.checks.wanted import WantedHost
+    from ailb_gen.hosts.model import Profile
+
+REGENERATE = "Generate the files again, or correct the line by hand on every server that has it."
+
+FILES = Check(
+    "AILB601",
+    Severity.ERROR,
+    "every server has a folder with all its files, and each can be read",
+    "A server without its files has no addresses, no tables or no RoCE settings; it falls out of every job.",
+    "Generate the fabric again; a link under servers/ must lead to a folder under profiles/.",
+)
+NICS = Check(
+    "AILB602",
+    Severity.ERROR,
+    "every file names the same GPU NICs: those of the intent and of the cabling",
+    "A NIC that one of the files forgets is up but unusable, or carries RDMA without being lossless.",
+    REGENERATE,
+)
+TABLES = Check(
+    "AILB603",
+    Severity.ERROR,
+    "every NIC has one routing table per color, numbered first + colors x NIC + (color - 1)",
+    "A table that is missing, or shared by two prefixes, sends traffic of one color over another.",
+    REGENERATE,
+)
+RULES = Check(
+    "AILB604",
+    Severity.ERROR,
+    "one rule per table picks it by the source prefix, with a priority of its own before the main table's",
+    "Without its rule a prefix uses the main table: packets leave through any NIC, or through none.",
+    REGENERATE,
+)
+ROUTES = Check(
+    "AILB605",
+    Severity.ERROR,
+    "every table holds its prefix on the link and a default route by a gateway inside the prefix, and nothing else",
+    "Other routes in a table send part of the traffic another way; a gateway elsewhere is unreachable.",
+    REGENERATE,
+)
+GATEWAYS = Check(
+    "AILB606",
+    Severity.ERROR,
+    "prefix and gateway of every table are those of the leaf that the NIC is cabled to, in the order of the colors",
+    "A gateway of another rail never answers: the queue pairs of that color time out, and NCCL hangs.",
+    "Correct the table, or the cable: the message names the leaf, its port and its prefixes.",
+)
+SCRIPT = Check(
+    "AILB607",
+    Severity.ERROR,
+    "ailb-net sets the same tables, rules and gateways as netplan",
+    "Hosts with and without netplan would be routed differently; `ailb-net verify` would blame the right one.",
+    REGENERATE,
+)
+NAMES = Check(
+    "AILB608",
+    Severity.ERROR,
+    "rt_tables.d gives every table the name that belongs to its number",
+    "The NCCL plug-in and operators find tables by name: a wrong name is a wrong table.",
+    REGENERATE,
+)
+ADDRESSING = Check(
+    "AILB609",
+    Severity.ERROR,
+    "GPU NICs have no IPv4 and no DHCP; their addresses come from router advertisements alone",
+    "Further addresses are further GIDs: the plug-in would pair queue pairs with addresses that no table routes.",
+    REGENERATE,
+)
+SYSCTLS = Check(
+    "AILB610",
+    Severity.ERROR,
+    "the kernel takes addresses, and no default route, from router advertisements",
+    "Without them a NIC has no address; with the leaves' default routes the main table leads into the fabric.",
+    REGENERATE,
+)
+DROP_INS = Check(
+    "AILB611",
+    Severity.ERROR,
+    "networkd keeps the default routes and name servers of the leaves out of the host",
+    "Every leaf announces itself as a default router: the main table would send management traffic into the fabric.",
+    REGENERATE,
+)
+ENVIRONMENT = Check(
+    "AILB612",
+    Severity.ERROR,
+    "NCCL has one queue pair per color, the plug-in, IPv6, and the RDMA devices in the order of the NICs",
+    "With another number of queue pairs colors carry uneven load; a device too few is a GPU without network.",
+    REGENERATE,
+)
+MTUS = Check(
+    "AILB613",
+    Severity.ERROR,
+    "the MTU of every NIC is the intent's, and fits the leaf's IRB and port",
+    "Packets larger than the leaf's MTU are dropped without a word: small messages pass, large ones hang.",
+    "Lower the host's MTU, or raise those of the leaf: host <= IRB, and host + 14 <= port.",
+)
+MACS = Check(
+    "AILB614",
+    Severity.ERROR,
+    "every NIC is matched by its own MAC address where the intent knows one, and no two NICs share one",
+    "netplan configures the wrong NIC: rails are crossed though every cable is right.",
+    "Correct the MAC in the intent or its CSV file, and generate again.",
+)
+UNITS = Check(
+    "AILB615",
+    Severity.ERROR,
+    "the services run the right program after every GPU NIC has appeared",
+    "A service that does not wait runs before the driver has loaded, and leaves NICs without tables or PFC.",
+    REGENERATE,
+)
+PROGRAMS = Check(
+    "AILB616",
+    Severity.ERROR,
+    "the scripts hold the commands that set tables, rules and RoCE, and are the same on all servers",
+    "A script that was edited on one profile does something else there than everywhere.",
+    REGENERATE,
+)
+CHECKS = (
+    FILES,
+    NICS,
+    TABLES,
+    RULES,
+    ROUTES,
+    GATEWAYS,
+    SCRIPT,
+    NAMES,
+    ADDRESSING,
+    SYSCTLS,
+    DROP_INS,
+    ENVIRONMENT,
+    MTUS,
+    MACS,
+    UNITS,
+    PROGRAMS,
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Group:
+    """Servers that share a folder and of which the same is asked."""
+
+    profile: Profile
+    servers: tuple[str, ...]
+    wanted: WantedHost
+
+    @property
+    def scope(self) -> str:
+        """What findings are about: the server when the folder is its own, else the folder."""
+        return self.servers[0] if self.profile.folder == f"servers/{self.servers[0]}" else self.profile.folder
+
+    def place(self, file: str, line: int = 1) -> Place:
+        """Return a place in one of the files."""
+        return Place(f"{self.profile.folder}/{file}", line or 1)
+
+    def add(
+        self,
+        tally: Tally,
+        check: Check,
+        message: str,
+        place: Place,
+        expected: object = "",
+        found: object = "",
+        nic: str = "",
+    ) -> None:
+        """Note a finding about the group; says how many servers it concerns."""
+        concerned = f" ({len(self.servers)} servers)" if len(self.servers) > 1 else ""
+        tally.add(check, f"{self.scope} {nic}".rstrip(), message + concerned, place, expected, found)

@@ -1,0 +1,247 @@
+"""Files, NICs, addressing, sysctls, drop-ins, environment and units of a group of servers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ailb_gen.checks.host_checks import ADDRESSING, DROP_INS, ENVIRONMENT, FILES, NICS, SYSCTLS, UNITS, Group
+from ailb_gen.hosts import model as files
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from ailb_gen.checks.model import Check
+    from ailb_gen.checks.tally import Tally
+    from ailb_gen.errors import Place
+    from ailb_gen.hosts.model import Setting, Value
+
+PLAIN_FILES = (files.NETPLAN, files.SYSCTL, files.TABLE_NAMES, files.SCRIPT, files.SCRIPT_UNIT, files.ENVIRONMENT)
+QOS_FILES = (files.QOS, files.QOS_UNIT)
+# netplan's settings of a GPU NIC, the MTU and what finds the NIC aside; `optional` lets the host boot without it.
+ADDRESSING_SETTINGS: Mapping[tuple[str, str], Value] = {
+    ("", "optional"): True,
+    ("", "dhcp4"): False,
+    ("", "dhcp6"): False,
+    ("", "accept-ra"): True,
+    ("", "ipv6-privacy"): False,
+    ("", "link-local"): ("ipv6",),
+}
+FINDING_SETTINGS = frozenset({"mtu", "set-name"})
+NETPLAN_HEAD: Mapping[tuple[str, str], Value] = {("", "version"): 2, ("", "renderer"): "networkd"}
+# Linux keeps 16 addresses per interface, the link-local one included (ip-sysctl: max_addresses).
+LINUX_MAX_ADDRESSES = 16
+DROP_IN: Mapping[tuple[str, str], Value] = {("IPv6AcceptRA", "UseGateway"): "no", ("IPv6AcceptRA", "UseDNS"): "no"}
+ONESHOT = (("Service", "Type", "oneshot"), ("Service", "RemainAfterExit", "yes"))
+WANTED_BY = ("Install", "WantedBy", "multi-user.target")
+UNIT_SETTINGS = {
+    files.SCRIPT_UNIT: (
+        ("Unit", "ConditionPathExists", "!/usr/sbin/netplan"),
+        ("Unit", "After", "network.target systemd-sysctl.service"),
+        *ONESHOT,
+        ("Service", "ExecStart", f"/{files.SCRIPT} apply"),
+        ("Service", "ExecStop", f"/{files.SCRIPT} remove"),
+        WANTED_BY,
+    ),
+    files.QOS_UNIT: (
+        ("Unit", "After", "network.target"),
+        *ONESHOT,
+        ("Service", "ExecStart", f"/{files.QOS}"),
+        WANTED_BY,
+    ),
+}
+UNIT_TEXTS = frozenset({"Description", "Documentation"})
+
+
+def drop_in_file(nic: str) -> str:
+    """Return the path of networkd's drop-in of a NIC."""
+    return f"{files.DROP_INS}/10-netplan-{nic}.network.d/50-ailb.conf"
+
+
+def device_unit(nic: str) -> str:
+    """Return the systemd unit of a NIC (systemd.unit(5), string escaping)."""
+    return f"sys-subsystem-net-devices-{nic.replace('-', chr(92) + 'x2d')}.device"
+
+
+def check_files(group: Group, tally: Tally) -> None:
+    """Find files that are missing or unusable, and RoCE files where RoCE is switched off."""
+    profile, wanted = group.profile, group.wanted
+    needed = [*PLAIN_FILES, *(QOS_FILES if wanted.roce else ()), *(drop_in_file(nic.name) for nic in wanted.nics)]
+    tally.look(FILES, len(needed))
+    for fault in profile.faults:
+        group.add(tally, FILES, fault.reason, fault.place)
+    broken = {fault.place.file for fault in profile.faults}
+    for file in needed:
+        place = group.place(file)
+        if file not in profile.files and place.file not in broken:
+            group.add(tally, FILES, f"{file} is missing", place)
+    for file in () if wanted.roce else QOS_FILES:
+        if file in profile.files:
+            group.add(tally, FILES, f"RoCE is switched off in the intent, but there is {file}", group.place(file))
+
+
+def check_nics(group: Group, tally: Tally) -> None:
+    """Compare the NICs that every file names, and their order where it counts, with the intent's."""
+    profile = group.profile
+    names = [nic.name for nic in group.wanted.nics]
+    script, qos = profile.script, profile.qos
+    named = {files.NETPLAN: list(profile.nics), files.SYSCTL: _sysctl_nics(profile.sysctls)}
+    if script is not None:
+        named[files.SCRIPT] = list(dict.fromkeys(row.nic for row in script.rows))
+    if qos is not None and group.wanted.roce:
+        named[files.QOS] = [row.nic for row in qos.nics]
+        pairs = [(nic.name, nic.rdma) for nic in group.wanted.nics]
+        for row, pair in zip(qos.nics, pairs, strict=False):
+            if (row.nic, row.rdma) != pair and row.nic == pair[0]:
+                message = f"the RDMA device of {row.nic} must be {pair[1]}, not {row.rdma}"
+                group.add(tally, NICS, message, group.place(files.QOS, row.line), pair[1], row.rdma, row.nic)
+    for file, found in named.items():
+        if file not in profile.files and file != files.NETPLAN:
+            continue
+        tally.look(NICS, len(names))
+        for nic in [name for name in names if name not in found] if found or file in profile.files else []:
+            group.add(tally, NICS, f"{nic} is not in {file}", group.place(file), nic, "", nic)
+        for nic in [name for name in found if name not in names]:
+            place = group.place(file, _line_of(group, file, nic))
+            group.add(tally, NICS, f"{nic} is in {file}, but the intent has no such GPU NIC", place, "", nic, nic)
+        for nic, count in Counter(found).items():
+            if count > 1:
+                place = group.place(file, _line_of(group, file, nic))
+                group.add(tally, NICS, f"{nic} is in {file} {count} times", place, 1, count, nic)
+        if sorted(found) == sorted(names) and file == files.QOS and found != names:
+            group.add(tally, NICS, f"{file} has the NICs in another order", group.place(file), " ".join(names))
+    for nic in profile.drop_ins.keys() - set(names):
+        message = f"there is a drop-in for {nic}, but the intent has no such GPU NIC"
+        group.add(tally, NICS, message, group.place(drop_in_file(nic)), "", nic, nic)
+
+
+def _sysctl_nics(settings: Iterable[Setting]) -> list[str]:
+    parts = (setting.key.split(".") for setting in settings)
+    return list(dict.fromkeys(part[3] for part in parts if part[:3] == ["net", "ipv6", "conf"] and len(part) > 4))
+
+
+def _line_of(group: Group, file: str, nic: str) -> int:
+    """Return the last line where a file names a NIC."""
+    profile = group.profile
+    lines = [0]
+    if file == files.NETPLAN and nic in profile.nics:
+        lines.append(profile.nics[nic].line)
+    if file == files.SYSCTL:
+        lines += [setting.line for setting in profile.sysctls if f".{nic}." in setting.key]
+    if file == files.SCRIPT and profile.script is not None:
+        lines += [row.line for row in profile.script.rows if row.nic == nic]
+    if file == files.QOS and profile.qos is not None:
+        lines += [row.line for row in profile.qos.nics if row.nic == nic]
+    return lines[-1]
+
+
+def text_of(value: Value) -> str:
+    """Write a value of YAML for people."""
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(text_of, value))}]"
+    if isinstance(value, bool):
+        return str(value).lower()
+    return "nothing" if value is None else str(value)
+
+
+def _compare(
+    group: Group,
+    tally: Tally,
+    check: Check,
+    place: Place,
+    found: Iterable[Setting],
+    wanted: Mapping[tuple[str, str], Value],
+    nic: str = "",
+) -> None:
+    """Compare settings by (section, key): each of `wanted` must be there once, and no others.
+
+    `place` is the file, and the line where a missing setting is missed.
+    """
+    tally.look(check, len(wanted))
+    seen: set[tuple[str, str]] = set()
+    for setting in found:
+        key, value = (setting.section, setting.key), text_of(setting.value)
+        where = replace(place, line=setting.line)
+        if key not in wanted:
+            group.add(tally, check, f"{setting.key} does not belong here", where, "", value, nic)
+        elif key in seen:
+            group.add(tally, check, f"{setting.key} is written twice", where, "", value, nic)
+        elif value != text_of(wanted[key]):
+            expected = text_of(wanted[key])
+            group.add(tally, check, f"{setting.key} must be {expected}, not {value}", where, expected, value, nic)
+        seen.add(key)
+    for key in wanted.keys() - seen:
+        expected = text_of(wanted[key])
+        group.add(tally, check, f"{key[1]} is missing; it must be {expected}", place, expected, "", nic)
+
+
+def check_addressing(group: Group, tally: Tally) -> None:
+    """Compare netplan's settings of every NIC, and of the file, with those that leave addresses to the leaves."""
+    profile = group.profile
+    if not profile.nics:
+        return
+    _compare(group, tally, ADDRESSING, group.place(files.NETPLAN), profile.network, NETPLAN_HEAD)
+    for name, nic in profile.nics.items():
+        found = [setting for key, setting in nic.settings.items() if key not in FINDING_SETTINGS]
+        _compare(group, tally, ADDRESSING, group.place(nic.file, nic.line), found, ADDRESSING_SETTINGS, name)
+
+
+def check_sysctls(group: Group, tally: Tally) -> None:
+    """Compare the sysctls of every NIC."""
+    if files.SYSCTL not in group.profile.files:
+        return
+    wanted: dict[tuple[str, str], Value] = {}
+    for nic in group.wanted.nics:
+        values = {
+            "accept_ra": 2 if group.wanted.forwarding else 1,
+            "accept_ra_defrtr": 0,
+            "autoconf": 1,
+            "addr_gen_mode": 0,
+            "use_tempaddr": 0,
+        }
+        if len(nic.tables) + 1 >= LINUX_MAX_ADDRESSES:
+            values["max_addresses"] = len(nic.tables) + 2
+        wanted |= {("", f"net.ipv6.conf.{nic.name}.{key}"): value for key, value in values.items()}
+    _compare(group, tally, SYSCTLS, group.place(files.SYSCTL), group.profile.sysctls, wanted)
+
+
+def check_drop_ins(group: Group, tally: Tally) -> None:
+    """Compare networkd's drop-in of every NIC."""
+    for nic in group.wanted.nics:
+        file = drop_in_file(nic.name)
+        if file in group.profile.files:
+            found = group.profile.drop_ins[nic.name]
+            _compare(group, tally, DROP_INS, group.place(file), found, DROP_IN, nic.name)
+
+
+def check_environment(group: Group, tally: Tally) -> None:
+    """Compare the environment of NCCL."""
+    if files.ENVIRONMENT not in group.profile.files:
+        return
+    wanted: dict[tuple[str, str], Value] = {("", key): value for key, value in group.wanted.environment}
+    path = ("", "LD_LIBRARY_PATH")
+    if path in wanted:
+        wanted[path] = f"${{LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}}{wanted[path]}"
+    _compare(group, tally, ENVIRONMENT, group.place(files.ENVIRONMENT), group.profile.environment, wanted)
+
+
+def check_units(group: Group, tally: Tally) -> None:
+    """Compare what the services run, and what they wait for."""
+    for file, plain in UNIT_SETTINGS.items():
+        if file not in group.profile.files or (file == files.QOS_UNIT and group.wanted.roce is None):
+            continue
+        devices = [device_unit(nic.name) for nic in group.wanted.nics]
+        wanted = Counter([*plain, *(("Unit", key, device) for device in devices for key in ("Wants", "After"))])
+        tally.look(UNITS, wanted.total())
+        for setting in group.profile.units[file]:
+            key = (setting.section, setting.key, str(setting.value))
+            if wanted[key]:
+                wanted[key] -= 1
+            elif setting.key not in UNIT_TEXTS:
+                text = f"{setting.key}={setting.value}"
+                message = f"{text} does not belong into [{setting.section}], or is there twice"
+                group.add(tally, UNITS, message, group.place(file, setting.line), "", text)
+        for section, name, value in wanted.elements():
+            text = f"{name}={value}"
+            group.add(tally, UNITS, f"{text} is missing in [{section}]", group.place(file), text)
