@@ -63,7 +63,7 @@ def _text_report(outcomes: Outcomes) -> str:
     totals = _totals(outcomes)
     unmodelled = f", {totals['unmodelled']} statements without a model" if totals["unmodelled"] else ""
     lines.append(
-        f"{_plural(len(outcomes), 'file')}, {totals['words']} words, {totals['evaluated']} commit constraints evaluated, "
+        f"{_plural(len(outcomes), 'file')}, {totals['words']} words, {totals['evaluated']} constraints evaluated, "
         f"{totals['unevaluated']} not{unmodelled}: {_plural(count, 'finding')}"
     )
     return "\n".join(lines)

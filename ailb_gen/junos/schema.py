@@ -153,6 +153,15 @@ class Schema:
         self._groupings: dict[int, Json] = {}
         self.root = Definition(self, [CONTAINER, "configuration", PRESENCE, [], blocks[0]], ())
 
+    @property
+    def blocks(self) -> int:
+        """How many blocks the schema has: the top and every grouping."""
+        return len(self._blocks)
+
+    def block(self, number: int) -> Json:
+        """Return a block as it is stored; 0 is the top."""
+        return self._blocks[number]
+
     def spread(self, children: Json, cases: tuple[Case, ...]) -> Iterator[tuple[Json, tuple[Case, ...]]]:
         """Iterate over statements with groupings and choices opened; each with the cases that it stands in."""
         for raw in children:

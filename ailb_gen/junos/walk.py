@@ -300,7 +300,8 @@ class Walk:
         self.faults.append(Fault(wrong.kind, path, node.line, wrong.message, wrong.juniper, hint))
 
     def _unknown(self, instance: Instance, node: Node) -> None:
-        if (instance.parent is None or instance in self.groups) and node.word in HIERARCHIES:
+        at_top = instance.parent is None or (instance.parent.parent is None and instance.definition.name == "groups")
+        if at_top and node.word in HIERARCHIES:
             self.unmodelled[node.word] = self.unmodelled.get(node.word, 0) + _statements(node)
             return
         definition = instance.definition

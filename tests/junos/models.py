@@ -1,0 +1,33 @@
+"""The schema that several tests share, and short ways to check a text."""
+
+from functools import cache
+from pathlib import Path
+
+from ailb_gen.junos.check import check
+from ailb_gen.junos.outcome import CheckOutcome
+from ailb_gen.junos.reader import read
+from ailb_gen.junos.schema import Schema, load_schema
+from tests.conftest import need_shared
+
+MODELS = "yang/24.4R1-EVO"
+
+
+@cache
+def _schema(directory: Path) -> Schema:
+    # From the user's cache: the first test process of all builds it, the others wait and read it.
+    return load_schema(directory)
+
+
+def schema() -> Schema:
+    """Return the schema of the shared models, or skip."""
+    return _schema(need_shared(MODELS))
+
+
+def outcome_of(text: str) -> CheckOutcome:
+    """Check a text that uses no groups."""
+    return check(read(text), schema())
+
+
+def said(text: str) -> list[tuple[str, str, str]]:
+    """Return kind, statement and message of every fault, Juniper's words where there are any."""
+    return [(one.kind, " ".join(one.path), one.juniper or one.message) for one in outcome_of(text).findings]
