@@ -22,9 +22,9 @@ def check(root: Node, schema: Schema) -> CheckOutcome:
     """
     walk = Walk()
     walk.run([(Instance(schema.root, root, None), root, False)])
+    evaluated, unevaluated = _evaluate(walk, root)
     walk.in_groups = True
     walk.run([(group, group.node, False) for group in walk.groups])
-    evaluated, unevaluated = _evaluate(walk, root)
     for pattern, reason in schema.unreadable.items():
         unevaluated.append(Unevaluated(pattern, (), 0, f"a pattern that cannot be compiled: {reason}"))
     findings = tuple(sorted(set(walk.faults), key=lambda fault: (fault.line, fault.path, fault.kind, fault.message)))

@@ -7,6 +7,7 @@ from ailb_gen.junos.check import check
 from ailb_gen.junos.outcome import CheckOutcome
 from ailb_gen.junos.reader import read
 from ailb_gen.junos.schema import Schema, load_schema
+from ailb_gen.junos.tree import Node
 from tests.conftest import need_shared
 
 MODELS = "yang/24.4R1-EVO"
@@ -31,3 +32,8 @@ def outcome_of(text: str) -> CheckOutcome:
 def said(text: str) -> list[tuple[str, str, str]]:
     """Return kind, statement and message of every fault, Juniper's words where there are any."""
     return [(one.kind, " ".join(one.path), one.juniper or one.message) for one in outcome_of(text).findings]
+
+
+def tree_of(path: Path) -> Node:
+    """Read a file as the commit check wants it."""
+    return read(path.read_text(encoding="utf-8"), str(path))
