@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ailb_gen.errors import JunosSyntaxError
-from ailb_gen.junos.grammar import ONELINER_WORDS
+from ailb_gen.junos.grammar import ONELINERS
 from ailb_gen.junos.tree import DELETE, ENDS, INACTIVE, PROTECT, REPLACE, Node
-from ailb_gen.junos.words import SPECIAL, TOKEN, bad, check_string, note, put, walk, wrong
+from ailb_gen.junos.words import SPECIAL, TOKEN, bad, check_string, note, put, subject, walk, wrong
 
 if TYPE_CHECKING:
     from ailb_gen.junos.words import Words
@@ -57,7 +57,7 @@ class CurlyReader:
 
     def read(self, offset: int, number: int) -> Node:  # noqa: PLR0912 - a call for every line would take half the time
         """Read everything behind an offset, which is where the line `number` starts. Raises JunosSyntaxError."""
-        stack, special, oneliner = self.stack, SPECIAL.search, ONELINER_WORDS
+        stack, special, oneliner = self.stack, SPECIAL.search, frozenset(ONELINERS)
         lines = iter(self.text[offset:].split("\n"))
         block = self.root
         number -= 1
@@ -155,7 +155,7 @@ class CurlyReader:
                 self.tagged = True
                 return
             self.line = line
-        elif isinstance(self.words[-1], list) and ONELINER_WORDS.isdisjoint(
+        elif isinstance(self.words[-1], list) and ONELINERS.keys().isdisjoint(
             word for word in self.words if isinstance(word, str)
         ):
             raise self.wrong(start, f"{token!r} behind a list")
@@ -194,9 +194,10 @@ class CurlyReader:
         """Take a semicolon."""
         if self.words:
             try:
-                self.done(put(self.block, self.words, self.line))
+                put(self.block, self.words, self.line)
             except ValueError as error:
                 raise self.wrong(start, str(error)) from error
+            self.done(subject(self.block, self.words))
         elif self.tagged:
             raise self.wrong(start, "a tag without a statement")
 

@@ -1,17 +1,150 @@
 """What the reader and the writer know of the statements of Junos.
 
 Most of Junos text explains itself; these tables hold what does not. Source: `junos:cli-feature` and `key` of
-Juniper's YANG models, and what devices print.
+Juniper's YANG models, and what devices print. A word may be given with the word that opens the block around it,
+`from/interface`, where its meaning depends on that; `local/*` is every word in such a block.
 """
 
 from __future__ import annotations
 
-# Words that start an entry of a list, and how many keys follow them.
-KEYS: dict[str, int] = {"unit": 1}
+# Forms of a statement.
+BLOCK = "block"  # `word { … }`, even around a single word
+PLUS = "plus"  # `word attribute value;` around a single attribute, braces around more (YANG: oneliner-plus)
+LINE = "line"  # all on one line (YANG: oneliner)
+VALUES = "values"  # `word [ a b ];` (YANG: leaf-list)
+VALUE = "value"  # `word value;`
 
-# One-line statements that hold several attributes of an object: (word before, word) to the number of keys and the
-# attributes with the number of values each takes (YANG: junos:cli-feature "oneliner").
-ONELINERS: dict[tuple[str, str], tuple[int, dict[str, int]]] = {
-    ("forwarding-classes", "class"): (1, {"queue-num": 1, "no-loss": 0, "pfc-priority": 1}),
+# Attributes of a one-line statement and how many values each takes.
+_COUNT = {"threshold": 1, "log-only": 0, "log-interval": 1}
+_FILE = {"size": 1, "files": 1, "world-readable": 0, "no-world-readable": 0, "no-stamp": 0, "replace": 0, "match": 1}
+_RATE = {"percent": 1, "exact": 0, "remainder": 0, "rate-limit": 0, "temporal": 1, "shared": 0, "burst-size": 1}
+_CLASS = {"queue-num": 1, "priority": 1, "policing-priority": 1, "no-loss": 0, "pfc-priority": 1, "restricted-queue": 1}
+
+# One-line statements that can hold several attributes: word to the number of keys behind it, whether a value may
+# stand before the attributes, and the attributes. `display set` prints a line for each.
+ONELINERS: dict[str, tuple[int, bool, dict[str, int]]] = {
+    "archive": (0, False, {**_FILE, "binary-data": 0, "no-binary-data": 0}),
+    "arp": (1, False, {"mac": 1, "multicast-mac": 1, "l2-interface": 1, "publish": 0}),
+    "autonomous-system": (0, True, {"loops": 1, "asdot-notation": 0, "independent-domain": 0}),
+    "buffer-size": (0, True, _RATE),
+    "class": (1, False, _CLASS),
+    "confederation": (0, True, {"members": 1}),
+    "csnp-interval": (0, True, {"disable": 0}),
+    "file": (0, True, _FILE),
+    "flag": (1, False, {"send": 0, "receive": 0, "detail": 0, "disable": 0}),
+    "hold-time": (0, False, {"up": 1, "down": 1}),
+    "keepalives": (0, False, {"interval": 1, "up-count": 1, "down-count": 1}),
+    "local-as": (0, True, {"loops": 1, "private": 0, "alias": 0, "no-prepend-global-as": 0}),
+    "maximum-paths": (0, True, _COUNT),
+    "maximum-prefixes": (0, True, _COUNT),
+    "maximum-routes": (0, True, _COUNT),
+    "md5": (1, False, {"key": 1, "start-time": 1}),
+    "ndp": (1, False, {"mac": 1, "multicast-mac": 1, "l2-interface": 1, "publish": 0}),
+    "server": (1, False, {"key": 1, "version": 1, "prefer": 0, "routing-instance": 1, "source-address": 1}),
+    "shaping-rate": (0, True, _RATE),
+    "srgb": (0, False, {"start-label": 1, "index-range": 1}),
+    "stub": (0, False, {"default-metric": 1, "summaries": 0, "no-summaries": 0}),
+    "teardown": (0, True, {"idle-timeout": 1}),
+    "transmit-rate": (0, True, _RATE),
+    "unnumbered-address": (0, True, {"preferred-source-address": 1, "destination": 1, "destination-profile": 1}),
+    "vlan-tags": (0, False, {"outer": 1, "inner": 1, "inner-range": 1, "inner-list": 1}),
 }
-ONELINER_WORDS = frozenset(word for _, word in ONELINERS)
+
+# Words that start an entry of a list, the number of keys behind them, and the form of an entry.
+_LISTS: dict[tuple[int, str], str] = {
+    (1, BLOCK): """
+        apply-macro archive-sites area authentication-key-chain buffer-partition client-list collector
+        dynamic-neighbor firewall/filter flow-server forwarding-class fpc group host inet/address inet6/address
+        code-point instance interface interface-range interface-set iso/address
+        label-switched-path member-interface neighbor path peer peer-interface pfe pic pic/port
+        policy-options/as-path-group policy-options/damping policy-statement port-mirror-instance prefix prefix-list
+        qualified-next-hop radius-server rib rule scheme session-group simple-filter storm-control-profiles
+        login/class snmp/community syslog/file tacplus-server term trap-group unit user view vrrp-group
+        vrrp-inet6-group classifiers/dscp classifiers/dscp-ipv6 classifiers/exp classifiers/ieee-802.1
+        classifiers/inet-precedence rewrite-rules/dscp rewrite-rules/dscp-ipv6 rewrite-rules/exp
+        rewrite-rules/ieee-802.1 firewall/policer inet/filter
+    """,
+    (1, PLUS): "level route flex-algorithm srlg instance-type",
+    (1, LINE): """
+        as-list code-point-aliases/dscp code-point-aliases/ieee-802.1 contents forwarding-classes/class
+        from/address from/destination-address from/destination-prefix-list from/interface-set from/prefix-list
+        from/source-address from/source-prefix-list install ntp/server loss-priority member-range
+        policy-options/as-path policy-options/community policy-options/condition route-filter
+        scheduler-maps/forwarding-class source-address-filter
+    """,
+    (4, LINE): "drop-profile-map",
+    (2, LINE): "from/prefix-list-filter from/route-filter-list",
+}
+
+# Statements that open no list.
+_FORMS = {
+    BLOCK: """
+        add-path aggregate aggregated-devices aggregated-ether-options aigp alarm archival
+        authentication-key-chains auto-discovery-mspw auto-export backup-selection bfd bfd-liveness-detection bgp
+        bgp-error-tolerance bmp certificates chained-composite-next-hop chassis classifiers class-of-service
+        clear-text code-point-aliases commit congestion-notification-profile connectivity-fault-management console
+        dcbx detection-time disk-partition dlb drop-profiles duplicate-mac-detection ecmp-alb ecmp-dlb
+        chained-composite-next-hop/ingress chained-composite-next-hop/transit
+        egress-quantization enhanced-hash-key esi ether-options ether-type ethernet-switching event-options evpn
+        evpn-vxlan extension-service extensions fabric-advertise fate-sharing firewall flow-control-options flowlet
+        forwarding-cache forwarding-classes forwarding-options forwarding-table ftp gigether-options
+        global-load-balancing graceful-restart graceful-switchover grpc hash-key helpers host-outbound-traffic
+        igmp-snooping inet inet-mvpn inet-vpn inet6 inet6-vpn inner-vlan input interface-mac-limit interface-routes
+        interfaces internet-options interpolate isis iso kernel-options l2-learning l2circuit l2vpn label-range
+        labeled-unicast lacp lag-dlb layer2-control ldp-synchronization license lldp lldp-med local-bias login
+        long-lived loss-priority-maps mac-table-size management-ethernet mpls mstp multicast multihop multipath
+        name-resolution neighbor-discovery netconf ntp/authentication notification openconfig output overrides
+        packet-forwarding-options password-options peer-auto-discovery pem per-esi pfc-watchdog pim policy-options
+        ports prefix-limit processes protocols pseudowire-status-tlv reassignment redundancy request-response
+        resolution resource-monitor rewrite-rules rib-groups rip root-authentication route-record
+        router-advertisement routing-instances routing-options rstp sampling scheduler-maps schedulers scripts
+        security services sflow shared-buffer signaling snmp ssh ssl statistics switch-options symmetric-hash system
+        system-defaults telemetry telnet thresholds traceoptions traffic-control-profiles traffic-engineering
+        traffic-manager transport trap-options tunnel-services unicast unit/classifiers v3 vlans vpls vrrp vstp vxlan
+        web-management chassis/alarm certificates/local local/* ethernet-switching/vlan filter/from hash-mode
+        inet/accounting input/dscp input/ieee-802.1 instance/vlan labeled-unicast/rib
+        layer2 node-detection output/ieee-802.1 protocols/ldp protocols/oam
+        protocols/ospf protocols/ospf3 protocols/rsvp rpf-check system/accounting system/archival system/ntp
+        system/syslog unit/filter inet6/filter mpls/filter
+    """,
+    PLUS: """
+        backup-spf-options fast-reroute from node-segment overload policy-statement/from policy-statement/to
+        ports/console post-convergence-lfa protect-core rsvp/load-balance shortcuts source-packet-routing spf-options
+        isis/traffic-engineering ospf/traffic-engineering routing-options/multipath then to
+        use-post-convergence-lfa
+    """,
+    LINE: """
+        aigp-adjust domain-id explicit-null family filter/input filter/output node-protection
+        proxy-arp reject remove-private srgb-label-range then/community then/load-balance vrf-target
+        dynamic-label-range static-label-range then/as-path-expand
+    """,
+    VALUES: """
+        apply-groups apply-groups-except authentication-order ciphers code-points color-import-policy domain-search
+        evpn-esi export extended-vni-list flow-control-queue fpcs from/as-path from/community from/destination-port
+        from/dscp from/forwarding-class from/interface from/loss-priority from/neighbor from/next-header
+        from/next-hop from/policy from/port from/precedence from/protocol from/source-port from/tag
+        from/traffic-class icmp-code icmp-type igp-instance import import-rib include-all include-any inner-list
+        instance-export instance-import interpolate/drop-probability interpolate/fill-level macs members nlri
+        permissions policy route/community route/next-hop ssm-groups system/name-server to/as-path to/community
+        to/interface to/neighbor to/next-hop to/protocol trusted-key vlan-id-list vrf-export vrf-import
+    """,
+    VALUE: """
+        bfd-liveness-detection/neighbor class/forwarding-class dynamic-neighbor/interface from/family from/rib
+        from/route-type interfaces/congestion-notification-profile interfaces/scheduler-map lacp/periodic
+        loopback/filter peer-auto-discovery/interface scheduler-maps/scheduler then/class then/dscp
+        then/forwarding-class then/log then/loss-priority then/policer unit/encapsulation user/class user/uid
+        vlans/l3-interface vrf-target/export vrf-target/import
+    """,
+}
+
+# Word, or word with the one around it, to the number of keys and the form.
+FORMS: dict[str, tuple[int, str]] = {
+    **{word: (keys, LINE) for word, (keys, _, _) in ONELINERS.items() if word not in ("class", "server", "flag")},
+    **{word: (0, form) for form, words in _FORMS.items() for word in words.split()},
+    **{word: row for row, words in _LISTS.items() for word in words.split()},
+}
+
+
+def form_of(parent: str, word: str) -> tuple[int, str]:
+    """Return how many keys stand behind a word inside a block, and its form; an empty one if it is not known."""
+    return FORMS.get(f"{parent}/{word}") or FORMS.get(f"{parent}/*") or FORMS.get(word) or (0, "")

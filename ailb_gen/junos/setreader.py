@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from ailb_gen.junos.grammar import ONELINER_WORDS
-from ailb_gen.junos.tree import DELETE, ENDS, INACTIVE, PROTECT, REPLACE, Node
+from ailb_gen.junos.grammar import ONELINERS
+from ailb_gen.junos.tree import DELETE, ENDS, FLAT, INACTIVE, PROTECT, REPLACE, Node
 from ailb_gen.junos.words import TOKEN, Words, bad, check_string, note, put, unquote, walk, wrong
 
 SPECIAL = re.compile(r'["\[\]#(;{}]|/\*')
@@ -29,7 +29,7 @@ class SetReader:
 
     def __init__(self, text: str, file: str) -> None:
         self.text, self.file = text, file
-        self.root = Node("")
+        self.root = Node("", 0, FLAT)
         # Where `edit` went, outermost first.
         self.levels = [self.root]
         self.comments: list[str] = []
@@ -37,7 +37,7 @@ class SetReader:
 
     def read(self, offset: int, number: int) -> Node:
         """Read everything behind an offset, which is where the line `number` starts. Raises JunosSyntaxError."""
-        special, oneliner = SPECIAL.search, ONELINER_WORDS
+        special, oneliner = SPECIAL.search, frozenset(ONELINERS)
         lines = iter(self.text[offset:].split("\n"))
         number -= 1
         for line in lines:

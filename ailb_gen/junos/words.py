@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ailb_gen.errors import JunosSyntaxError
-from ailb_gen.junos.grammar import KEYS, ONELINER_WORDS, ONELINERS
+from ailb_gen.junos.grammar import ONELINERS, form_of
 from ailb_gen.junos.tree import ENDS, LIST, QUOTED, Node
 
 # Possessive throughout: a line of a hundred megabytes must not fill the memory with ways back.
@@ -112,10 +112,11 @@ def walk(node: Node, words: Words, line: int) -> Node:
 
 
 def put(block: Node, words: Words, line: int) -> Node:
-    """Add a statement below a node; return the node that stands for the whole of it, where flags and comments go."""
+    """Add a statement below a node; return where it ends. Raises ValueError when words stand behind a list."""
     if any(word[0] == "(" for word in words if isinstance(word, str)):
         words = joined(words)
-    for row in rows(block.word, words):
+    node = block
+    for row in rows(words):
         values = row[-1]
         if isinstance(values, list):
             node = walk(block, row[:-1], line)
@@ -123,35 +124,47 @@ def put(block: Node, words: Words, line: int) -> Node:
             for value in joined(list(values)):
                 walk(node, [value], line).flags |= ENDS
         else:
-            walk(block, row, line).flags |= ENDS
-    first = words[0]
-    size = 1 + (KEYS.get(first, 0) if isinstance(first, str) else 0)
-    head = words[: min(size, len(words))]
-    return walk(block, [word for word in head if isinstance(word, str)], line)
+            node = walk(block, row, line)
+            node.flags |= ENDS
+    return node
 
 
-def rows(parent: str, words: Words) -> list[Words]:
+def subject(block: Node, words: Words) -> Node:
+    """Return the node that stands for the whole of a statement, where `deactivate` puts its mark: without values."""
+    keys, _ = form_of(block.word, str(words[0]))
+    node = block
+    for token in words[: 1 + keys]:
+        child = node.children.get(unquote(token) if token[0] == '"' else token) if isinstance(token, str) else None
+        if child is None:
+            break
+        node = child
+    return node
+
+
+def rows(words: Words) -> list[Words]:
     """Split a statement that holds several attributes of one object into a statement for each."""
-    if len(words) < 3:
-        return [words]
-    for at, word in enumerate(words):
-        if isinstance(word, str) and word in ONELINER_WORDS:
-            before = words[at - 1] if at else parent
-            found = ONELINERS.get((before, word)) if isinstance(before, str) else None
-            if found is not None:
-                return _split(words, at + 1 + found[0], found[1])
+    if len(words) > 2:
+        for at, word in enumerate(words):
+            found = ONELINERS.get(word) if isinstance(word, str) else None
+            done = _split(words, at + 1 + found[0], found[1], found[2]) if found else None
+            if done:
+                return done
     return [words]
 
 
-def _split(words: Words, size: int, attributes: dict[str, int]) -> list[Words]:
+def _split(words: Words, size: int, lead: bool, attributes: dict[str, int]) -> list[Words] | None:
+    """Split the words behind the first `size`; None if they are not what the table knows."""
     head, rest = words[:size], words[size:]
     done: list[Words] = []
     while rest:
         first = rest[0]
         count = attributes.get(first) if isinstance(first, str) else None
-        if count is None or len(rest) <= count:
-            # Not what the table knows: then the words follow each other as they stand.
-            return [words]
+        if count is None:
+            if not lead or done:
+                return None
+            count = 0
+        if len(rest) <= count:
+            return None
         done.append([*head, *rest[: 1 + count]])
         rest = rest[1 + count :]
-    return done or [words]
+    return done

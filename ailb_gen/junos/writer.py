@@ -1,0 +1,222 @@
+"""A tree to curly text, set text and JSON."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from ailb_gen.junos.grammar import ONELINERS
+from ailb_gen.junos.shape import shape
+from ailb_gen.junos.tree import DELETE, ENDS, FLAT, INACTIVE, LIST, PROTECT, QUOTED, REPLACE, Node
+from ailb_gen.junos.words import quote, written
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+TAGS = ((INACTIVE, "inactive: "), (PROTECT, "protect: "), (REPLACE, "replace: "), (DELETE, "delete: "))
+NAMES = ((INACTIVE, "inactive"), (PROTECT, "protect"), (REPLACE, "replace"), (DELETE, "delete"), (LIST, "list"))
+COMMANDS = ((INACTIVE, "deactivate"), (PROTECT, "protect"))
+# Devices mark the lines of secrets with this; set lines they do not mark.
+MARK = "## SECRET-DATA"
+# Deeper blocks are not indented further: a text of a thousand levels is valid, and would be mostly spaces.
+INDENTS = tuple("    " * level for level in range(65))
+
+
+def to_curly(root: Node) -> str:
+    """Write a tree as curly text, statements grouped as they were read.
+
+    In the tree of a set text, the boundaries of blocks are marked first, in place.
+    """
+    if root.flags & FLAT:
+        shape(root)
+    lines: list[str] = []
+    stack = [_statements(root)]
+    while stack:
+        indent = INDENTS[min(len(stack) - 1, len(INDENTS) - 1)]
+        for text, node, flags, comments in stack[-1]:
+            behind = ""
+            for comment in comments:
+                if comment == MARK:
+                    behind = f" {MARK}"
+                else:
+                    lines.append(f"{indent}{comment}")
+            tags = "".join(tag for flag, tag in TAGS if flags & flag) if flags else ""
+            if node is None:
+                lines.append(f"{indent}{tags}{text};{behind}")
+            else:
+                lines.append(f"{indent}{tags}{text} {{{behind}")
+                stack.append(_statements(node))
+                break
+        else:
+            stack.pop()
+            if stack:
+                lines.append(f"{INDENTS[min(len(stack) - 1, len(INDENTS) - 1)]}}}")
+    lines += root.comment or ()
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _statements(block: Node) -> Iterator[tuple[str, Node | None, int, list[str]]]:
+    """Iterate over the statements of a block: text, the node if it is a block itself, flags, comments."""
+    words: list[str] = []
+    marks = [0]
+    comments: list[str] = []
+    stack = [iter(block.children.values())]
+    while stack:
+        node = next(stack[-1], None)
+        if node is None:
+            stack.pop()
+            marks.pop()
+            if words:
+                words.pop()
+            continue
+        words.append(written(node))
+        comments += node.comment or ()
+        flags = marks[-1] | node.flags
+        joined = _joined(node, words)
+        if joined is not None or node.flags & ENDS or not node.children:
+            if joined is not None:
+                comments += (comment for child in node for comment in child.comment or ())
+            yield (
+                " ".join([*words, *(joined or ())]),
+                node if node.children and joined is None else None,
+                flags,
+                comments,
+            )
+            words.pop()
+            comments = []
+        else:
+            stack.append(iter(node.children.values()))
+            marks.append(flags)
+
+
+def _joined(node: Node, words: list[str]) -> list[str] | None:
+    """Return what stands behind a node if several statements share its line: a list, or attributes; else None."""
+    if not node.children or node.flags & ENDS:
+        return None
+    if node.flags & LIST and not any(child.children for child in node):
+        return _values(node)
+    for keys in (0, 1):
+        found = ONELINERS.get(words[-1 - keys]) if len(words) > keys and len(node.children) > 1 else None
+        if found is not None and found[0] == keys:
+            return _attributes(node, found[1], found[2])
+    return None
+
+
+def _attributes(node: Node, lead: bool, counts: dict[str, int]) -> list[str] | None:
+    """Return the attributes behind a node as words, or None if there is one that does not go with the others."""
+    rest: list[str] = []
+    for child in node:
+        behind = _attribute(child, counts.get(child.word))
+        if behind is not None:
+            rest += behind
+        elif lead and not rest and child.word not in counts and not child.children:
+            rest.append(written(child))
+        else:
+            return None
+    return rest
+
+
+def _attribute(node: Node, count: int | None) -> list[str] | None:
+    """Return an attribute and its value as words, or None if it is none, or stands for itself."""
+    if count is None or node.flags & (ENDS if node.children else 0) or node.flags & ~(ENDS | LIST | QUOTED):
+        return None
+    if len(node.children) > 1 and not node.flags & LIST:
+        return None
+    if bool(node.children) != bool(count) or any(child.children for child in node):
+        return None
+    return [written(node), *(_values(node) if node.children else ())]
+
+
+def _values(node: Node) -> list[str]:
+    """Return the words behind a node as they follow it on its line."""
+    values = [written(child) for child in node]
+    return ["[", *values, "]"] if node.flags & LIST else values
+
+
+def to_set(root: Node, comments: bool = True) -> str:
+    """Write a tree as set lines, as `display set` prints them.
+
+    Inactive and protected statements get a line more, behind those that set them; what is to be deleted or replaced
+    gets one before. With `comments`, those that the device keeps (`/* */`) become `annotate`, others lines.
+    `annotate` needs the level of a statement: in the tree of a set text, blocks are marked first, in place.
+    """
+    if comments and root.flags & FLAT:
+        shape(root)
+    lines: list[str] = []
+    path: list[str] = []
+    stack = [iter(root.children.values())]
+    nodes: list[Node] = []
+    while stack:
+        node = next(stack[-1], None)
+        if node is None:
+            stack.pop()
+            if nodes:
+                lines += _behind(nodes.pop(), path, nodes, comments)
+                path.pop()
+            continue
+        path.append(written(node))
+        if comments and node.comment:
+            lines += (text for text in node.comment if text[0] == "#" and text != MARK)
+        if node.flags & (DELETE | REPLACE):
+            lines.append(f"delete {' '.join(path)}")
+        if node.children:
+            stack.append(iter(node.children.values()))
+            nodes.append(node)
+            continue
+        if node.flags & ENDS and not node.flags & DELETE:
+            lines.append(f"set {' '.join(path)}")
+        lines += _behind(node, path, nodes, comments)
+        path.pop()
+    if comments:
+        lines += root.comment or ()
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _behind(node: Node, path: list[str], nodes: list[Node], comments: bool) -> Iterator[str]:
+    """Iterate over the lines that say more of a statement that is set."""
+    for flag, command in COMMANDS:
+        if node.flags & flag:
+            yield f"{command} {' '.join(path)}"
+    for text in (node.comment or ()) if comments else ():
+        if text.startswith("/*"):
+            # `annotate` takes a statement at the level that is edited.
+            start = max((depth for depth, around in enumerate(nodes, 1) if around.flags & ENDS), default=0)
+            if start:
+                yield f"edit {' '.join(path[:start])}"
+            yield f"annotate {' '.join(path[start:])} {quote(text[2:-2].strip())}"
+            if start:
+                yield "top"
+
+
+def to_json(root: Node) -> str:
+    """Write a tree as JSON: every word is a key, and its value an object of the words behind it, empty at the end.
+
+    What else is known of a word stands beside it under `@word`: `inactive`, `protect`, `replace`, `delete`, `list`
+    (`[ a b ]`), each true, and `comment`, a list of texts.
+    """
+    parts = ["{"]
+    stack = [iter(root.children.values())]
+    first = True
+    while stack:
+        node = next(stack[-1], None)
+        indent = "\n" + " " * min(len(stack), 64)
+        if node is None:
+            stack.pop()
+            parts.append("}" if first else f"{indent[:-1]}}}")
+            first = False
+            continue
+        parts.append(("" if first else ",") + indent)
+        about = _about(node)
+        if about:
+            parts.append(f"{json.dumps(f'@{node.word}')}: {json.dumps(about)},{indent}")
+        parts.append(f"{json.dumps(node.word)}: {{")
+        stack.append(iter(node.children.values()))
+        first = True
+    return "".join(parts) + "\n"
+
+
+def _about(node: Node) -> dict[str, bool | list[str]]:
+    about: dict[str, bool | list[str]] = {name: True for flag, name in NAMES if node.flags & flag}
+    if node.comment:
+        about["comment"] = node.comment
+    return about
