@@ -28,6 +28,9 @@ ALIASES = {
 }
 # Without a classifier of its own for IPv6, that for DSCPs serves both.
 CLASSIFIERS = ("dscp-ipv6", "dscp")
+# Classes that Junos has without being told, with their queues (QFX series); the first two are lossless.
+DEFAULT_CLASSES = {"fcoe": 3, "no-loss": 4, "best-effort": 0, "network-control": 7, "mcast": 8}
+DEFAULT_LOSSLESS = ("fcoe", "no-loss")
 BUFFERS = ("shared-buffer", "dedicated-buffer")
 
 

@@ -9,7 +9,18 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from ailb_gen.network.cos import CLASSIFIERS, Classified, ClassOfService, Pause, PfcPoint, PortCos, Scheduler
+from ailb_gen.network.cos import (
+    CLASSIFIERS,
+    DEFAULT_CLASSES,
+    DEFAULT_LOSSLESS,
+    Classified,
+    ClassOfService,
+    ForwardingClass,
+    Pause,
+    PfcPoint,
+    PortCos,
+    Scheduler,
+)
 from ailb_gen.network.model import at
 
 if TYPE_CHECKING:
@@ -141,7 +152,13 @@ class _Reader:
         return result
 
     def treatment(self, row: Classified, scheduler: Scheduler | None, pfc: frozenset[int]) -> Treatment:
-        own = self.referred(self.cos.classes, row.forwarding_class, "forwarding-classes class", row.line)
+        name = row.forwarding_class
+        given = _find(self.cos.classes, name) is None and name in DEFAULT_CLASSES
+        own = (
+            ForwardingClass(name, DEFAULT_CLASSES[name], name in DEFAULT_LOSSLESS, None, row.line)
+            if given
+            else self.referred(self.cos.classes, name, "forwarding-classes class", row.line)
+        )
         if scheduler is None:
             self.lacks(f"scheduler of forwarding class {row.forwarding_class}", self.entry.line)
         fits = (row.loss_priority, "any")

@@ -1,0 +1,99 @@
+"""The checks of RoCEv2 and MTU (AILB7xx): every switch against the intent, and both ends of every cable."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ailb_gen.checks import roce_links, roce_switches
+from ailb_gen.checks.roce_checks import CHECKS, MTUS
+from ailb_gen.checks.tally import Tally
+from ailb_gen.checks.wanted import WantedSwitch, wanted_hosts, wanted_switches
+from ailb_gen.errors import Place
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ailb_gen.checks.model import Result
+    from ailb_gen.intent.models import Fabric
+    from ailb_gen.network.fabric import Network
+    from ailb_gen.network.model import Switch
+    from ailb_gen.network.port_qos import PortQos
+
+__all__ = ["CHECKS", "run"]
+
+
+def _cabled(network: Network) -> dict[str, dict[str, None]]:
+    """Return the ports that carry RDMA by switch, each once, in order."""
+    result: dict[str, dict[str, None]] = {name: {} for name in network.switches}
+    ends = [*(end for cable in network.links for end in (cable.a, cable.b)), *network.attachments.values()]
+    for end in ends:
+        if end.device in result:
+            result[end.device][end.port] = None
+    return result
+
+
+def _check_qos(
+    network: Network, wanted: dict[str, WantedSwitch], cabled: dict[str, dict[str, None]], tally: Tally
+) -> dict[tuple[str, str], PortQos]:
+    """Check the class of service of every switch; returns that of every port."""
+    result = {}
+    for name, switch in network.switches.items():
+        groups = roce_switches.ports_by_qos(switch, cabled[name])
+        for qos, ports in groups.items():
+            result.update({(name, port): qos for port in ports})
+        asked = wanted.get(name)
+        if asked is None:
+            continue
+        roce_switches.check_references(switch, tally)
+        if asked.roce is None:
+            roce_switches.check_off(switch, tally)
+            continue
+        roce_switches.check_buffers(switch, asked.roce, tally)
+        for qos, ports in groups.items():
+            rows = roce_switches.Ports(switch, tuple(ports), qos, asked.roce, len(groups) == 1)
+            roce_switches.check_ports(rows, tally)
+    return result
+
+
+def _check_mtus(switch: Switch, wanted: WantedSwitch, ports: dict[str, None], tally: Tally) -> None:
+    for name in {**ports, **dict.fromkeys(wanted.ports)}:
+        port = switch.ports.get(name)
+        if port is None:
+            continue
+        tally.look(MTUS)
+        expected = wanted.mtu_of(name)
+        if port.mtu != expected:
+            found = port.mtu if port.mtu is not None else "Junos's default"
+            place = Place(switch.file, port.mtu_line or port.line or 1)
+            message = f"the MTU of {name} must be {expected}, not {found}"
+            tally.add(MTUS, f"{switch.named} {name}", message, place, expected, found)
+    irb = switch.ports.get("irb")
+    if irb is None:
+        return
+    for unit in irb.units:
+        tally.look(MTUS)
+        place = Place(switch.file, unit.line or 1)
+        if unit.inet6 and unit.inet6_mtu != wanted.irb_mtu:
+            found = unit.inet6_mtu if unit.inet6_mtu is not None else "Junos's default"
+            message = f"the IPv6 MTU of {unit.name} must be {wanted.irb_mtu}, not {found}"
+            tally.add(MTUS, f"{switch.named} {unit.name}", message, place, wanted.irb_mtu, found)
+    if irb.mtu != wanted.port_mtu:
+        found = irb.mtu if irb.mtu is not None else "Junos's default"
+        place = Place(switch.file, irb.mtu_line or irb.line or 1)
+        tally.add(
+            MTUS, switch.named, f"the MTU of irb must be {wanted.port_mtu}, not {found}", place, wanted.port_mtu, found
+        )
+
+
+def run(intent: Fabric, network: Network) -> Iterator[Result]:
+    """Run all checks of RoCE and MTU; yields one result per check, in the order of `CHECKS`."""
+    tally = Tally(CHECKS)
+    wanted = wanted_switches(intent)
+    cabled = _cabled(network)
+    qos_at = _check_qos(network, wanted, cabled, tally)
+    for name, switch in network.switches.items():
+        if name in wanted:
+            _check_mtus(switch, wanted[name], cabled[name], tally)
+    roce_links.check_links(network, wanted, qos_at, tally)
+    roce_links.check_hosts(network, wanted_hosts(intent), qos_at, tally)
+    yield from tally.results()

@@ -1,0 +1,281 @@
+"""Class of service of one switch against the intent; looked at once for all ports that share an entry."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ailb_gen.checks.roce_checks import BUFFERS, CLASSES, CNP, ECN, PFC, PORTS, REFERENCES
+from ailb_gen.errors import Place
+from ailb_gen.network.cos import CLASSIFIERS, DEFAULT_CLASSES
+from ailb_gen.network.port_qos import port_entry, qos_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from ailb_gen.checks.model import Check
+    from ailb_gen.checks.tally import Tally
+    from ailb_gen.intent.settings import Buffers, Roce
+    from ailb_gen.network.cos import ClassOfService
+    from ailb_gen.network.model import Switch
+    from ailb_gen.network.port_qos import PortQos, Treatment
+
+
+def ports_by_qos(switch: Switch, ports: Iterable[str]) -> dict[PortQos, list[str]]:
+    """Return the ports of a switch, grouped by the class of service that holds on them."""
+    entries: dict[int, PortQos] = {}
+    result: dict[PortQos, list[str]] = {}
+    for port in ports:
+        entry = port_entry(switch.cos, port)
+        qos = entries.get(id(entry))
+        if qos is None:
+            qos = entries[id(entry)] = qos_of(switch.cos, entry)
+        result.setdefault(qos, []).append(port)
+    return result
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ports:
+    """Ports of a switch with the same class of service; `all_of_them` when the switch has no others that carry RDMA."""
+
+    switch: Switch
+    ports: tuple[str, ...]
+    qos: PortQos
+    roce: Roce
+    all_of_them: bool
+
+    def add(
+        self, tally: Tally, check: Check, message: str, line: int, expected: object = "", found: object = ""
+    ) -> None:
+        """Note a finding about the switch, or about each of the ports."""
+        place = Place(self.switch.file, line or 1)
+        name = self.switch.named
+        if self.all_of_them:
+            tally.add(check, name, message, place, expected, found)
+            return
+        for port in self.ports:
+            tally.add(check, f"{name} {port}", message, place, expected, found)
+
+
+def check_ports(ports: Ports, tally: Tally) -> None:
+    """Compare what holds on the ports with the intent."""
+    for check in (CLASSES, PORTS, PFC, ECN, CNP):
+        tally.look(check, len(ports.ports))
+    for missing in ports.qos.missing:
+        if " " not in missing.what.removeprefix("classifiers "):
+            what = "an entry under class-of-service interfaces" if missing.what == "interfaces" else missing.what
+            ports.add(tally, PORTS, f"{what} is missing on ports that carry RDMA", missing.line, what)
+    if not ports.switch.cos.written:
+        return
+    data = ports.qos.of(ports.roce.dscp)
+    if data is not None:
+        _check_classes(ports, data, tally)
+        _check_pfc(ports, data, tally)
+        _check_ecn(ports, data, tally)
+    elif ports.qos.treatments:
+        message = f"DSCP {ports.roce.dscp}, that of RDMA, is in no class"
+        ports.add(tally, CLASSES, message, ports.qos.line, f"{ports.roce.dscp:06b}")
+    for other in ports.qos.lossless:
+        if other.dscp != ports.roce.dscp:
+            message = (
+                f"DSCP {other.dscp} is in the lossless class {other.forwarding_class}; only {ports.roce.dscp} is RDMA"
+            )
+            ports.add(tally, CLASSES, message, other.line, f"{ports.roce.dscp:06b}", f"{other.dscp:06b}")
+    _check_cnp(ports, tally)
+
+
+def _compare(ports: Ports, tally: Tally, check: Check, rows: Iterable[tuple[str, object, object, int]]) -> None:
+    """Note every row of (what, expected, found, line) whose values differ."""
+    for what, expected, found, line in rows:
+        if expected != found:
+            shown = "nothing" if found in (None, "", ()) else _text(found)
+            ports.add(tally, check, f"{what} must be {_text(expected)}, not {shown}", line, _text(expected), shown)
+
+
+def _text(value: object) -> str:
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return " ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+def _check_classes(ports: Ports, data: Treatment, tally: Tally) -> None:
+    roce, name = ports.roce, data.forwarding_class
+    twice = [other for other in ports.qos.treatments if other.dscp == data.dscp and other is not data]
+    for other in twice:
+        message = f"DSCP {data.dscp} is in two classes, {name} and {other.forwarding_class}"
+        ports.add(tally, CLASSES, message, other.line)
+    rows: list[tuple[str, object, object, int]] = [
+        (f"no-loss of class {name}", True, data.no_loss, data.class_line),
+        (f"the queue of class {name}", roce.queue, data.queue, data.class_line),
+        (f"the PFC priority of class {name}", roce.pfc_priority, data.pfc_priority, data.class_line),
+        (f"the loss priority of DSCP {data.dscp}", "low", data.loss_priority, data.line),
+        (f"the transmit-rate of class {name}", (), data.rate, data.scheduler_line),
+        (f"the priority of class {name}", "", data.priority, data.scheduler_line),
+    ]
+    _compare(ports, tally, CLASSES, rows)
+    for other_class in ports.switch.cos.classes:
+        if other_class.name != name and other_class.queue is not None and other_class.queue == data.queue:
+            message = f"class {other_class.name} shares queue {data.queue} with the lossless class {name}"
+            ports.add(tally, CLASSES, message, other_class.line)
+        if other_class.name != name and other_class.no_loss:
+            message = f"class {other_class.name} is lossless, too; only {name} carries RDMA"
+            ports.add(tally, CLASSES, message, other_class.line)
+
+
+def _check_pfc(ports: Ports, data: Treatment, tally: Tally) -> None:
+    qos, roce = ports.qos, ports.roce
+    if any(missing.what.startswith("congestion-notification-profile") for missing in qos.missing):
+        return
+    line = qos.congestion_line
+    asked = tuple(point.dscp for point in qos.pfc)
+    stopped = tuple((pause.priority, pause.queue) for pause in qos.pauses)
+    rows: list[tuple[str, object, object, int]] = [("pfc-watchdog", roce.pfc_watchdog, qos.watchdog, line)]
+    if roce.dscp not in asked:
+        rows.append((f"PFC for DSCP {roce.dscp}", True, False, line))
+    if (roce.pfc_priority, roce.queue) not in stopped:
+        found = ", ".join(f"{priority} stops queue {queue}" for priority, queue in stopped)
+        rows.append(("received PFC", f"{roce.pfc_priority} stops queue {roce.queue}", found, line))
+    _compare(ports, tally, PFC, rows)
+    for point in qos.pfc:
+        if point.dscp != roce.dscp:
+            ports.add(
+                tally, PFC, f"PFC is sent for DSCP {point.dscp}, which is not RDMA's", point.line, roce.dscp, point.dscp
+            )
+    for pause in qos.pauses:
+        if (pause.priority, pause.queue) != (roce.pfc_priority, roce.queue) and (
+            roce.pfc_priority,
+            roce.queue,
+        ) in stopped:
+            message = f"received PFC of priority {pause.priority} stops queue {pause.queue}"
+            ports.add(tally, PFC, message, pause.line, f"only {roce.pfc_priority} stops queue {roce.queue}")
+
+
+def _check_ecn(ports: Ports, data: Treatment, tally: Tally) -> None:
+    ecn = ports.roce.ecn
+    name = data.forwarding_class
+    fill = tuple(dict.fromkeys((str(ecn.min_fill), str(ecn.max_fill))))
+    rows: list[tuple[str, object, object, int]] = [
+        (f"explicit-congestion-notification of class {name}", True, data.ecn, data.scheduler_line),
+        (f"the fill levels of class {name}", fill, data.fill, data.drop_line),
+        (f"the drop probabilities of class {name}", ("0", str(ecn.max_probability)), data.probability, data.drop_line),
+    ]
+    _compare(ports, tally, ECN, rows)
+
+
+def _check_cnp(ports: Ports, tally: Tally) -> None:
+    roce, qos = ports.roce, ports.qos
+    cnp = qos.of(roce.cnp_dscp)
+    if cnp is None:
+        if qos.treatments:
+            message = f"DSCP {roce.cnp_dscp}, that of congestion notifications, is in no class"
+            ports.add(tally, CNP, message, qos.line, f"{roce.cnp_dscp:06b}")
+    elif roce.cnp_dscp != roce.dscp:
+        name = cnp.forwarding_class
+        rows: list[tuple[str, object, object, int]] = [
+            (f"the queue of class {name}", roce.cnp_queue, cnp.queue, cnp.class_line),
+            (f"the priority of class {name}", "strict-high", cnp.priority, cnp.scheduler_line),
+            (f"the transmit-rate of class {name}", (f"percent {roce.cnp_percent}",), cnp.rate, cnp.scheduler_line),
+            (f"the loss priority of DSCP {cnp.dscp}", "low", cnp.loss_priority, cnp.line),
+            (f"the PFC priority of class {name}", None, cnp.pfc_priority, cnp.class_line),
+            (f"explicit-congestion-notification of class {name}", False, cnp.ecn, cnp.scheduler_line),
+            (f"the drop profile of class {name}", (), cnp.fill, cnp.drop_line),
+        ]
+        _compare(ports, tally, CNP, rows)
+    for other in qos.treatments:
+        if other.dscp in (roce.dscp, roce.cnp_dscp) or other.no_loss or cnp is None or other.queue is None:
+            continue
+        if other.queue == cnp.queue:
+            message = f"DSCP {other.dscp} is in queue {other.queue}, that of congestion notifications"
+            ports.add(tally, CNP, message, other.line, f"{roce.cnp_dscp:06b}", f"{other.dscp:06b}")
+
+
+def _references(cos: ClassOfService) -> Iterator[tuple[str, str, int]]:
+    """Iterate over (what, name, line) of everything that is referred to by name."""
+    for classifier in cos.classifiers:
+        yield from (("forwarding class", row.forwarding_class, row.line) for row in classifier.entries)
+    for table in cos.scheduler_maps:
+        yield from (("forwarding class", entry.forwarding_class, entry.line) for entry in table.entries)
+        yield from (("scheduler", entry.scheduler, entry.line) for entry in table.entries)
+    for scheduler in cos.schedulers:
+        yield from (("drop profile", drop.profile, drop.line) for drop in scheduler.drops)
+    for port in cos.ports:
+        yield "scheduler map", port.scheduler_map, port.line
+        yield "congestion notification profile", port.congestion, port.line
+        for kind, name in (*port.classifiers, *(row for unit in port.units for row in unit.classifiers)):
+            yield f"{kind} classifier", name, port.line
+
+
+def _dangling(cos: ClassOfService) -> Iterator[tuple[str, int]]:
+    """Iterate over what is referred to and not defined, with the line that refers to it."""
+    defined = {
+        "forwarding class": {row.name for row in cos.classes} | DEFAULT_CLASSES.keys(),
+        "scheduler": {row.name for row in cos.schedulers},
+        "drop profile": {row.name for row in cos.drop_profiles},
+        "scheduler map": {row.name for row in cos.scheduler_maps},
+        "congestion notification profile": {row.name for row in cos.congestion},
+        **{f"{kind} classifier": {"default", *_named(cos, kind)} for kind in CLASSIFIERS},
+    }
+    for what, name, line in _references(cos):
+        if name and name not in defined[what]:
+            yield f"{what} {name}", line
+
+
+def _named(cos: ClassOfService, kind: str) -> Iterator[str]:
+    return (row.name for row in cos.classifiers if row.kind == kind)
+
+
+def check_references(switch: Switch, tally: Tally) -> None:
+    """Find names that nothing defines, classes without a queue, and maps without a class that carries traffic."""
+    cos = switch.cos
+    tally.look(REFERENCES, len(cos.ports) + len(cos.scheduler_maps) + len(cos.classifiers))
+    for what, line in _dangling(cos):
+        message = f"{what} is referred to, but not defined"
+        tally.add(REFERENCES, switch.named, message, Place(switch.file, line or 1), what)
+    for row in cos.classes:
+        if row.queue is None:
+            message = f"class {row.name} has no queue-num"
+            tally.add(REFERENCES, switch.named, message, Place(switch.file, row.line or 1), "queue-num")
+    used = {row.forwarding_class for classifier in cos.classifiers for row in classifier.entries}
+    for table in cos.scheduler_maps:
+        for name in sorted(used - {entry.forwarding_class for entry in table.entries}):
+            message = f"scheduler map {table.name} has no scheduler for class {name}"
+            tally.add(REFERENCES, switch.named, message, Place(switch.file, table.line or 1), name)
+
+
+def check_off(switch: Switch, tally: Tally) -> None:
+    """Find lossless classes where the intent switches RoCE off."""
+    tally.look(CLASSES)
+    for row in switch.cos.classes:
+        if row.no_loss:
+            message = f"RoCE is switched off in the intent, but class {row.name} is lossless"
+            tally.add(CLASSES, switch.named, message, Place(switch.file, row.line or 1), "", row.name)
+
+
+def _wanted_buffers(buffers: Buffers) -> tuple[str, ...]:
+    shares = "buffer-partition"
+    return tuple(
+        sorted(
+            (
+                f"shared-buffer ingress {shares} lossless percent {buffers.lossless}",
+                f"shared-buffer ingress {shares} lossless dynamic-threshold {buffers.dynamic_threshold}",
+                f"shared-buffer ingress {shares} lossless-headroom percent {buffers.lossless_headroom}",
+                f"shared-buffer ingress {shares} lossy percent {buffers.lossy}",
+                f"shared-buffer egress {shares} lossless percent {buffers.lossless}",
+                f"shared-buffer egress {shares} lossy percent {buffers.lossy}",
+                f"dedicated-buffer ingress percent {buffers.dedicated_ingress}",
+                f"dedicated-buffer egress percent {buffers.dedicated_egress}",
+            )
+        )
+    )
+
+
+def check_buffers(switch: Switch, roce: Roce, tally: Tally) -> None:
+    """Compare the statements of the buffers with the intent's; without any the platform's own hold."""
+    tally.look(BUFFERS)
+    wanted = set(_wanted_buffers(roce.buffers)) if roce.buffers is not None else set()
+    found = set(switch.cos.buffers)
+    place = Place(switch.file, switch.cos.line or 1)
+    for text in sorted(wanted - found):
+        tally.add(BUFFERS, switch.named, f"{text} is missing", place, text)
+    for text in sorted(found - wanted):
+        tally.add(BUFFERS, switch.named, f"{text} is not what the intent asks for", place, "", text)
