@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ailb_gen.checks import waivers
+from ailb_gen.checks import host_checks, junos, roce_checks, waivers
 
 if TYPE_CHECKING:
     from ailb_gen.checks.model import Check
@@ -23,8 +23,10 @@ FAMILIES = {
 }
 NAMES = {family: name for family, (name, _) in FAMILIES.items()}
 
+# The modules that hold the families.
+MODULES = (waivers, host_checks, roce_checks, junos)
 CATALOGUE: tuple[Check, ...] = tuple(
-    sorted((check for module in (waivers,) for check in module.CHECKS), key=lambda check: check.id)
+    sorted((check for module in MODULES for check in module.CHECKS), key=lambda check: check.id)
 )
 BY_ID = {check.id: check for check in CATALOGUE}
 

@@ -75,7 +75,8 @@ def pick_devices(roles: Mapping[str, str], values: Iterable[str]) -> frozenset[s
         else:
             found = {name for name in roles if fnmatchcase(name, pattern)}
         if not found:
-            hint = did_you_mean(pattern, [*roles, *ROLES]) or f"names, globs, or {', '.join(ROLES)}"
+            known = did_you_mean(pattern, roles) or did_you_mean(pattern, ROLES)
+            hint = known or f"names, globs, or {', '.join(ROLES)}"
             raise UsageError(f"--limit {pattern!r}: no device is called that; {hint}")
         chosen |= found
     return frozenset(chosen) if patterns else None

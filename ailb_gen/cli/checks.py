@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ailb_gen.cli.console import table
-
 if TYPE_CHECKING:
     from ailb_gen.checks.model import Check
 
@@ -33,9 +31,14 @@ def checks(
         typer.echo("\n\n".join(map(_explained, pick_checks(CATALOGUE, NAMES, patterns))))
     else:
         for family, name in NAMES.items():
-            rows = [(check.id, check.severity, check.meaning) for check in CATALOGUE if check.family == family]
+            rows = [check for check in CATALOGUE if check.family == family]
             if rows:
-                typer.echo(table(f"{family}* {name}", ("ID", "SEVERITY", "HOLDS WHEN IT PASSES"), rows))
+                typer.echo("\n".join([f"{family} {name}", *map(_listed, rows), ""]))
+
+
+def _listed(check: Check) -> str:
+    start = f"  {check.id}  {check.severity!s:7}  "
+    return fill(check.meaning, 80, initial_indent=start, subsequent_indent=" " * len(start))
 
 
 def _explained(check: Check) -> str:

@@ -71,7 +71,6 @@ def validate(
 
     from ailb_gen.checks.catalogue import BY_ID, CATALOGUE, NAMES
     from ailb_gen.checks.model import RunOptions
-    from ailb_gen.checks.run import run
     from ailb_gen.checks.select import pick_checks
     from ailb_gen.checks.waivers import read_waivers
     from ailb_gen.intent.load import load
@@ -80,11 +79,13 @@ def validate(
     accepted = read_waivers(waivers, BY_ID) if waivers else ()
     intent = load(fabric_file(fabric))
     options = RunOptions(chosen, yang, seed, executor, jobs or len(os.sched_getaffinity(0)))
-    with progress("checking", len(chosen)) as advance:
-        done = run(intent, artifacts, options, advance)
 
+    # Imported when the input is known to be usable: it brings everything that computes.
+    from ailb_gen.checks.run import run
     from ailb_gen.report.judge import judge
 
+    with progress("checking", len(chosen)) as advance:
+        done = run(intent, artifacts, options, advance)
     verdict = judge(done, accepted, chosen, limit or [], fail_on.value)
     _report(verdict, targets)
     if verdict.failed:

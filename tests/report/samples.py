@@ -1,10 +1,14 @@
 """Runs made by hand, with text that wants to break every format."""
 
 import datetime
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
 
-from ailb_gen.checks.model import Check, Finding, Result, Run, Severity
+from ailb_gen.checks.model import Check, Finding, Result, Run, RunOptions, Severity
 from ailb_gen.checks.waivers import Waiver
 from ailb_gen.errors import Place
+from ailb_gen.intent.load import Intent
 from ailb_gen.report.judge import judge
 from ailb_gen.report.verdict import Verdict
 
@@ -64,3 +68,18 @@ def many(count: int, check: Check = SESSION) -> Result:
     """Return a result with many findings."""
     place = Place("switches/spine1.conf", 1)
     return Result(check, tuple(Finding(check.id, f"leaf{n}", f"message {n}", place) for n in range(count)), count)
+
+
+def driver_that_finds(*rows: Result, seen: list[RunOptions] | None = None) -> ModuleType:
+    """Return a module in the place of `ailb_gen.checks.run` whose checks find these; options go into `seen`."""
+
+    def run(intent: Intent, artifacts: Path, options: RunOptions, advance: Callable[[int], None]) -> Run:
+        if seen is not None:
+            seen.append(options)
+        advance(len(options.checks))
+        roles = (("spine1", "spine"), ("stripe1-leaf1", "leaf"))
+        return Run(intent.fabric.name, intent.source.file, str(artifacts), roles, rows)
+
+    module = ModuleType("ailb_gen.checks.run")
+    module.__dict__["run"] = run
+    return module

@@ -1,0 +1,132 @@
+"""The pipelines of `examples/gitops`: they parse, their shell is sound, and every command in them runs."""
+
+import json
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from typer.testing import CliRunner
+
+import ailb_gen.cli
+from ailb_gen.checks.model import Result
+from ailb_gen.report.markdown import MARKER
+from tests.conftest import EXAMPLES, SMALL, need_tool
+from tests.report.samples import LEAF, SESSION, driver_that_finds
+
+GITOPS = EXAMPLES / "gitops"
+
+
+def read(name: str) -> Any:
+    # BaseLoader keeps `on` as text, as GitHub reads it.
+    return yaml.load((GITOPS / name).read_text(encoding="utf-8"), Loader=yaml.BaseLoader)
+
+
+def github_steps() -> list[dict[str, Any]]:
+    return [step for job in read("github-actions.yml")["jobs"].values() for step in job["steps"]]
+
+
+def scripts() -> Iterator[str]:
+    """Yield every piece of shell in both pipelines."""
+    yield from (step["run"] for step in github_steps() if "run" in step)
+    pipeline = read("gitlab-ci.yml")
+    for job in pipeline.values():
+        if isinstance(job, dict):
+            for part in ("before_script", "script", "after_script"):
+                yield from job.get(part, ())
+
+
+def commands() -> list[list[str]]:
+    lines = [line for script in scripts() for line in script.replace("\\\n", " ").splitlines()]
+    return [shlex.split(line) for line in lines if line.strip().startswith("ailb-gen ")]
+
+
+def test_github_has_the_keys_it_needs() -> None:
+    flow = read("github-actions.yml")
+    assert set(flow) == {"name", "on", "permissions", "concurrency", "env", "jobs"}
+    assert flow["permissions"] == {"contents": "read"}, "jobs ask for more one by one"
+    assert flow["on"]["schedule"][0]["cron"]
+    for name, job in flow["jobs"].items():
+        assert {"if", "runs-on", "timeout-minutes", "steps"} <= set(job), name
+        for step in job["steps"]:
+            assert ("run" in step) != ("uses" in step), step
+            assert set(step) <= {"name", "id", "if", "run", "uses", "with", "env"}, step
+            assert re.fullmatch(r"[\w-]+/[\w/-]+@v[0-9]+", step.get("uses", "a/b@v1"))
+    assert flow["jobs"]["validate"]["permissions"]["security-events"] == "write"
+
+
+def test_github_puts_nothing_from_a_contributor_into_shell() -> None:
+    for step in github_steps():
+        assert "${{" not in step.get("run", ""), step
+
+
+def test_gitlab_has_the_keys_it_needs() -> None:
+    pipeline = read("gitlab-ci.yml")
+    jobs = {name: job for name, job in pipeline.items() if name not in ("workflow", "variables", "default", "stages")}
+    assert set(jobs) == {"generate", "validate", "waivers"}
+    known = {"stage", "timeout", "rules", "cache", "script", "after_script", "artifacts", "variables"}
+    for name, job in jobs.items():
+        assert set(job) <= known, name
+        assert job["stage"] in pipeline["stages"] and job["rules"] and job["script"], name
+    artifacts = jobs["validate"]["artifacts"]
+    assert artifacts["when"] == "always"
+    assert artifacts["reports"] == {"junit": "reports/junit.xml"}
+
+
+def test_the_comment_of_the_last_run_is_found() -> None:
+    for name in ("github-actions.yml", "gitlab-ci.yml"):
+        assert MARKER in (GITOPS / name).read_text(encoding="utf-8")
+
+
+def test_the_shell_is_sound() -> None:
+    bash = need_tool("bash")
+    for script in scripts():
+        done = subprocess.run([bash, "-n"], input=script, capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stderr) == (0, ""), script
+
+
+def test_the_program_in_the_gitlab_shell_finds_its_note() -> None:
+    (program,) = [found for script in scripts() for found in re.findall(r"python -c '(.*?)'\)", script, re.S)]
+    notes = [{"id": 1, "body": "x"}, {"id": 7, "body": f"{MARKER}\n"}]
+    for body, expected in ((json.dumps(notes), "7\n"), ("[]", "\n")):
+        done = subprocess.run([sys.executable, "-c", program], input=body, capture_output=True, text=True, check=True)
+        assert done.stdout == expected
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository as the README lays it out."""
+    (tmp_path / "fabric.yaml").write_text(SMALL, encoding="utf-8")
+    shutil.copy(GITOPS / "waivers.yaml", tmp_path)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("AILB_YANG", raising=False)
+    done = CliRunner().invoke(ailb_gen.cli.app, ["generate", "fabric.yaml", "-o", "generated"])
+    assert done.exit_code == 0
+    return tmp_path
+
+
+@pytest.mark.parametrize("words", commands(), ids=" ".join)
+@pytest.mark.parametrize("clean", [True, False])
+def test_every_command_runs(words: list[str], clean: bool, repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    row = Result(SESSION, () if clean else (LEAF,), 1)
+    monkeypatch.setitem(sys.modules, "ailb_gen.checks.run", driver_that_finds(row))
+    done = CliRunner().invoke(ailb_gen.cli.app, words[1:])
+    assert done.exit_code == (0 if clean or words[1] == "generate" else 1), done.output
+    expected = {word.partition("=")[2] for word in words if "=" in word}
+    assert {str(path.relative_to(repository)) for path in repository.glob("reports/*")} == expected
+
+
+def test_the_commands_are_the_ones_that_matter() -> None:
+    verbs = [words[1] for words in commands()]
+    assert verbs.count("generate") == 2
+    assert verbs.count("validate") == 4
+    for words in commands():
+        if words[1] == "validate" and "--checks" not in words:
+            kinds = {word.partition("=")[0] for word in words if "=" in word}
+            assert {"junit", "sarif", "md"} <= kinds
