@@ -13,7 +13,7 @@ from pydantic import (
     Tag,
 )
 
-from ailb_gen.intent.junos_text import JunosTextError, statements
+from ailb_gen.errors import JunosSyntaxError
 from ailb_gen.intent.plans import Addressing, Asns, Loopbacks, Management, RouterIds, Tables, Vlans
 from ailb_gen.intent.platforms import Profile
 from ailb_gen.intent.scalars import (
@@ -38,6 +38,7 @@ from ailb_gen.intent.scalars import (
     wrong,
 )
 from ailb_gen.intent.settings import Model, PortOverride, Settings, SwitchSettings
+from ailb_gen.junos.reader import read_curly
 
 # Steps of a validation path that stand in no file: `servers: 2` is read as `servers: {count: 2}`, and so on.
 UNWRITTEN_STEPS = frozenset({"count", "list", "names", "leaf", "mode", "word", "mapping", "pattern", "[key]"})
@@ -48,9 +49,8 @@ MAX_COUNT = 4096
 def checked_junos(text: str) -> str:
     """Check that a user's Junos text is balanced, so that it cannot swallow what stands around it."""
     try:
-        for _ in statements(text):
-            pass
-    except JunosTextError as error:
+        read_curly(text)
+    except JunosSyntaxError as error:
         raise wrong("bad-junos", f"not usable Junos text: {error}") from error
     return text
 

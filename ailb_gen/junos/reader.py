@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import gc
 import re
+import sys
+from pathlib import Path
 
+from ailb_gen.errors import JunosSyntaxError, UsageError
 from ailb_gen.junos.curly import CurlyReader
 from ailb_gen.junos.setreader import COMMANDS, REFUSED, SetReader
 from ailb_gen.junos.tree import Node
@@ -25,16 +28,40 @@ def read(text: str, file: str = "") -> Node:
     Lines count from 1; banners and prompts of a captured session before and behind the configuration are passed
     over. Raises JunosSyntaxError.
     """
+    start, line = _head(text)
+    end = _tail(text, start)
+    return _read(SetReader if is_set(text, start) else CurlyReader, text[:end], file, start, line)
+
+
+def read_curly(text: str, file: str = "") -> Node:
+    """Read a piece of curly text and nothing else: no set lines, no banners. Raises JunosSyntaxError."""
+    return _read(CurlyReader, text, file, 0, 1)
+
+
+def read_file(path: Path) -> Node:
+    """Read a file; `-` is standard input. Raises UsageError for what cannot be read, JunosSyntaxError."""
+    name = "standard input" if str(path) == "-" else str(path)
+    try:
+        content = sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise UsageError(f"{name[:200]}: cannot be read: {reason}") from error
+    try:
+        return read(content.decode("utf-8"), name)
+    except UnicodeDecodeError as error:
+        before = content[: error.start]
+        column = error.start - before.rfind(b"\n")
+        raise JunosSyntaxError(name, before.count(b"\n") + 1, column, "this is not UTF-8 text") from error
+
+
+def _read(form: type[CurlyReader | SetReader], text: str, file: str, start: int, line: int) -> Node:
     if control := CONTROL.search(text):
         raise wrong(file, text, control.start(), f"a control character {control[0]!r}")
-    start, line = _head(text)
-    text = text[: _tail(text, start)]
-    reader = SetReader(text, file) if is_set(text, start) else CurlyReader(text, file)
     # A tree holds no cycles: looking for them among millions of new nodes would take longer than reading.
     enabled = gc.isenabled()
     gc.disable()
     try:
-        return reader.read(start, line)
+        return form(text, file).read(start, line)
     finally:
         if enabled:
             gc.enable()

@@ -1,32 +1,27 @@
 """Curly Junos text as `set` lines: the same statements, one per line, as `display set` prints them."""
 
-from ailb_gen.errors import TemplateError
-from ailb_gen.intent.junos_text import JunosTextError, statements
+from ailb_gen.errors import JunosSyntaxError, TemplateError
+from ailb_gen.junos import writer
+from ailb_gen.junos.reader import read_curly
+from ailb_gen.junos.tree import Node
 
-# Tags that say how to load a statement; in set form they are commands of their own.
-LOAD_TAGS = frozenset({"delete:", "inactive:", "active:", "protect:", "unprotect:", "replace:"})
 
-
-def check(text: str, subject: str) -> None:
-    """Raise TemplateError if the text of the device `subject` is not balanced."""
+def check(text: str, subject: str) -> Node:
+    """Return the tree of the text of the device `subject`; raise TemplateError if it is not balanced."""
     try:
-        for _ in statements(text):
-            pass
-    except JunosTextError as error:
-        raise TemplateError(f"{subject}:{error.line}: {error.reason}") from error
+        return read_curly(text)
+    except JunosSyntaxError as error:
+        raise TemplateError(f"{subject}:{error.line}:{error.column}: {error.reason}") from error
 
 
 def to_set(text: str, subject: str) -> str:
     """Write the curly text of the device `subject` as set lines; comments are left out.
 
-    Raises TemplateError for unbalanced text, and for load tags such as `delete:`.
+    Raises TemplateError for unbalanced text, and for `delete:` and `replace:`: a rendered file says what is, not what
+    to do about something that was before.
     """
-    check(text, subject)
-    lines = []
-    for words in statements(text):
-        tags = LOAD_TAGS.intersection(words)
-        if tags:
-            reason = f"{min(tags)} has no set form; use --format curly"
-            raise TemplateError(f"{subject}: {' '.join(words)}: {reason}")
-        lines.append(f"set {' '.join(words)}\n")
-    return "".join(lines)
+    lines = writer.to_set(check(text, subject), comments=False)
+    for line in lines.splitlines():
+        if line.startswith("delete "):
+            raise TemplateError(f"{subject}: {line}: a delete: or replace: tag has no set form; use --format curly")
+    return lines

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from ailb_gen.design.model import Design
 from ailb_gen.errors import AilbError, TemplateError
-from ailb_gen.intent.junos_text import statements
+from ailb_gen.junos.reader import read
 from ailb_gen.render.artifacts import RenderOptions, render
 from ailb_gen.render.setform import to_set
 from tests.conftest import SMALL, design_of, example
@@ -43,34 +43,34 @@ def test_statements(curly: str, lines: list[str]) -> None:
 @pytest.mark.parametrize(
     ("curly", "message"),
     [
-        ("a {\n b;\n", "x:1: '{' is never closed"),
-        ("a;\n}\n", "x:2: '}' without '{'"),
-        ("a {\n b\n}\n", "x:3: ';' is missing before '}'"),
-        ("a\nb", "x:2: ';' is missing at the end"),
-        ("{ a; }", "x:1: '{' without a statement"),
-        ("a ];", "x:1: ']' without '['"),
-        ("[ a ];", "x:1: '[' without a statement"),
-        ("a [ b ] c;", "x:1: 'c' behind a list"),
-        ("a [ b ] { c; }", "x:1: '{' without a statement"),
-        ("a [ b;", "x:1: ';' inside a list"),
-        ("a [ b", "x:1: ';' is missing at the end"),
-        ("a [ ];", "x:1: an empty list"),
-        ("a;\nb /* c", "x:2: a comment is not closed"),
-        ("a b/* c;", "x:1: a comment is not closed"),
-        ("a \0;", "x:1: a control character '\\x00'"),
-        ("a [ b; ];", "x:1: ';' inside a list"),
-        ('a "b\n;', "x:1: a quoted string is not closed"),
+        ("a {\n b;\n", "x:1:3: '{' is never closed"),
+        ("a;\n}\n", "x:2:1: '}' without '{'"),
+        ("a {\n b\n}\n", "x:3:1: ';' is missing before '}'"),
+        ("a\nb", "x:2:1: ';' is missing at the end"),
+        ("{ a; }", "x:1:1: '{' without a statement"),
+        ("a ];", "x:1:3: ']' without '['"),
+        ("[ a ];", "x:1:1: '[' without a statement"),
+        ("a [ b ] c;", "x:1:9: 'c' behind a list"),
+        ("a [ b ] { c; }", "x:1:9: '{' without a statement"),
+        ("a [ b;", "x:1:6: ';' inside a list"),
+        ("a [ b", "x:1:5: ';' is missing at the end"),
+        ("a [ ];", "x:1:5: an empty list"),
+        ("a;\nb /* c", "x:2:3: a comment is not closed"),
+        ("a b/* c;", "x:1:4: a comment is not closed"),
+        ("a \0;", "x:1:3: a control character '\\x00'"),
+        ("a [ b; ];", "x:1:6: ';' inside a list"),
+        ('a "b\n;', "x:1:3: a quoted string is not closed"),
     ],
 )
-def test_unbalanced_text_is_told_with_its_line(curly: str, message: str) -> None:
+def test_unbalanced_text_is_told_with_its_place(curly: str, message: str) -> None:
     with pytest.raises(TemplateError) as caught:
         to_set(curly, "x")
     assert str(caught.value) == message
 
 
-def read_set(text: str) -> list[list[str]]:
+def read_set(text: str) -> list[tuple[str, ...]]:
     """Read set lines back the obvious way: words, with quoted strings as one word."""
-    return [re.findall(r'"[^"]*"|\S+', line)[1:] for line in text.splitlines()]
+    return [tuple(word.strip('"') for word in re.findall(r'"[^"]*"|\S+', line)[1:]) for line in text.splitlines()]
 
 
 @pytest.mark.parametrize("name", ["lab", "jvd", "jvd-8-uplinks", "brownfield"])
@@ -81,7 +81,7 @@ def test_both_formats_describe_the_same_statements(name: str) -> None:
     for switch in design.switches:
         one = curly[f"switches/{switch.name}.conf"].content.decode()
         two = as_set[f"switches/{switch.name}.set"].content.decode()
-        assert list(statements(one)) == read_set(two)
+        assert list(read(one).paths()) == read_set(two)
         assert all(line.startswith("set ") for line in two.splitlines())
 
 
