@@ -8,11 +8,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from ailb_gen.errors import IntentError, Place, UsageError
+from ailb_gen.errors import IntentError, JunosSyntaxError, Place, UsageError
 from ailb_gen.hosts.read import read_hosts
 from ailb_gen.intent.csvfile import read_text
 from ailb_gen.junos.groups import effective
-from ailb_gen.junos.reader import JunosSyntaxError, read
+from ailb_gen.junos.reader import read
 from ailb_gen.network.fabric import Fault, Network
 from ailb_gen.network.links import cables
 from ailb_gen.network.switch import switch
@@ -69,7 +69,8 @@ def read_network(
         if found.switch is not None and found.inspected is not None:
             switches[name] = found.switch
             inspected[name] = found.inspected
-    hosts, host_faults = read_hosts(root)
+    hosts, found_faults = read_hosts(root)
+    host_faults = [Fault("host-folder", fault.folder, fault.reason, fault.place) for fault in found_faults]
     topology, cabling = _optional(root, TOPOLOGY, read_topology), _optional(root, CABLING, read_cabling)
     roles = {facts.name: facts.role for facts in topology.devices if facts.role != "server"}
     # Without a topology a leaf is what has IRBs: collected configurations come without one.
@@ -146,7 +147,8 @@ def _read_switch(root: Path, file: str, inspect: Callable[[Node], T]) -> _File[T
         problem = error.problems[0]
         return _File(None, None, Fault("unreadable", name, problem.reason, problem.place))
     except JunosSyntaxError as error:
-        return _File(None, None, Fault("unreadable", name, f"not Junos text: {error.reason}", error.place))
+        place = Place(file, error.line, error.column)
+        return _File(None, None, Fault("unreadable", name, f"not Junos text: {error.reason}", place))
     return _File(switch(name, file, tree), inspect(tree), None)
 
 

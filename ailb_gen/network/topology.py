@@ -93,7 +93,7 @@ def _number(value: object) -> int | None:
     return value
 
 
-def _topology(data: Any, where: _Rows) -> Topology:
+def _topology(data: dict[str, Any], where: _Rows) -> Topology:
     devices, attachments = [], []
     for entry in data["devices"]:
         line = where.line(entry)

@@ -41,7 +41,7 @@ class NextHop(NamedTuple):
 
 
 class Routing:
-    """The routes of every prefix in the fabric; `failed` are sessions (indices into Graph.sessions.up) that are down."""
+    """The routes of every prefix; `failed` are sessions (indices into Graph.sessions.up) that are down."""
 
     def __init__(self, network: Network, failed: frozenset[int] = frozenset(), graph: Graph | None = None) -> None:
         self.graph = graph or Graph(network)

@@ -68,7 +68,7 @@ class State:
     stable: bool = True
 
 
-class _Mixed(Exception):
+class _MixedClassError(Exception):
     """Some members of a class, not all, have an AS number that is in a path: they must be taken apart."""
 
     def __init__(self, devices: frozenset[int]) -> None:
@@ -78,14 +78,26 @@ class _Mixed(Exception):
 Removed = dict[int, frozenset[int]]
 
 
-def solve(graph: Graph, prefix: Prefix, removed: Removed | None = None) -> State:
-    """Compute who holds what of a prefix; `removed` are positions of devices whose sessions are down."""
+def solve(
+    graph: Graph,
+    prefix: Prefix,
+    removed: Removed | None = None,
+    dead: frozenset[int] = frozenset(),
+    start: State | None = None,
+) -> State:
+    """Compute who holds what of a prefix.
+
+    `removed` are positions of devices whose sessions are down, `dead` devices that take part in nothing. `start` is a
+    state of the same graph without failures: then only what the failures change is computed.
+    """
     gone = removed or {}
-    singles = frozenset(graph.owners.get(prefix, ())) | gone.keys()
+    singles = frozenset(graph.owners.get(prefix, ())) | gone.keys() | dead
+    if start is not None:
+        singles |= start.singles
     while True:
         try:
-            return _Solver(graph, prefix, singles, gone).run()
-        except _Mixed as mixed:
+            return _Solver(graph, prefix, singles, gone, dead).run(start)
+        except _MixedClassError as mixed:
             singles |= mixed.devices
 
 
@@ -95,24 +107,42 @@ class _Solver:
     prefix: Prefix
     singles: frozenset[int]
     removed: Removed
+    dead: frozenset[int]
     nodes: dict[int, LocRib] = field(default_factory=dict)
 
-    def run(self) -> State:
+    def run(self, start: State | None) -> State:
         graph = self.graph
+        classes = len(graph.classes)
         queue: deque[int] = deque()
-        for device in sorted(self.singles):
-            self._compute(device, graph.class_of[device], queue)
-        limit = PATIENCE * (len(graph.classes) + len(self.singles))
+        if start is None:
+            queue.extend(classes + device for device in sorted(self.singles - self.dead))
+        else:
+            self._resume(start, queue)
+        limit = PATIENCE * (classes + len(self.singles))
         count = 0
         while queue and count < limit:
             node = queue.popleft()
             count += 1
-            if node >= len(graph.classes):
-                device = node - len(graph.classes)
-                self._compute(device, graph.class_of[device], queue)
+            if node >= classes:
+                self._compute(node - classes, graph.class_of[node - classes], queue)
             else:
                 self._compute(None, node, queue)
         return State(self.prefix, self.singles, self.nodes, not queue)
+
+    def _resume(self, start: State, queue: deque[int]) -> None:
+        """Begin with what was held before the failures; those next to them are computed first."""
+        graph = self.graph
+        classes = len(graph.classes)
+        self.nodes = dict(start.nodes)
+        for device in self.singles - start.singles - self.dead:
+            self.nodes[classes + device] = start.nodes.get(graph.class_of[device], EMPTY)
+        for number, found in enumerate(graph.classes):
+            if found.members <= self.singles:
+                self.nodes.pop(number, None)
+        queue.extend(classes + device for device in sorted(self.removed.keys() - self.dead))
+        for device in sorted(self.dead):
+            self.nodes.pop(classes + device, None)
+            queue.extend(node for node in self._neighbors(graph.class_of[device]) if node not in queue)
 
     def _compute(self, device: int | None, number: int, queue: deque[int]) -> None:
         """Compute a node again; if it now sends something else, its neighbors are next."""
@@ -132,7 +162,7 @@ class _Solver:
     def _neighbors(self, number: int) -> Iterator[int]:
         classes = self.graph.classes
         around = {bundle.peer_class for bundle in classes[number].bundles}
-        for device in sorted(self.singles):
+        for device in sorted(self.singles - self.dead):
             if self.graph.class_of[device] in around:
                 yield len(classes) + device
         for other in sorted(around):
@@ -196,7 +226,7 @@ class _Solver:
         yield Candidate(positions, group, found.route, found.hidden)
 
     def _in_path(self, device: int | None, number: int, route: Route) -> bool:
-        """Tell whether the receiver's AS number is in the path. Raises _Mixed if that differs within a class."""
+        """Tell whether the receiver's AS number is in the path; _MixedClassError if that differs within a class."""
         for asn in route.as_path:
             owners = self.graph.asn_owners.get(asn, frozenset())
             if device is not None:
@@ -207,7 +237,7 @@ class _Solver:
             if members and members <= owners:
                 return True
             if members & owners:
-                raise _Mixed(members & owners)
+                raise _MixedClassError(members & owners)
         return False
 
 

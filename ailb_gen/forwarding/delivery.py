@@ -1,0 +1,74 @@
+"""Where packets to a prefix end, from every switch: delivered, dropped for want of a route, or going round."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ailb_gen.routing.rib import node_of
+from ailb_gen.routing.solve import EMPTY
+
+if TYPE_CHECKING:
+    from ailb_gen.routing.graph import Graph
+    from ailb_gen.routing.solve import State
+
+# Hops from a leaf to any other: up to a spine and down again. What needs more passes a valley.
+VALLEY_FREE_HOPS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What happens to packets at a node: the most hops that any of its ways takes, and what goes wrong on any."""
+
+    hops: int
+    problem: str = ""
+
+
+def positions(graph: Graph, state: State, node: int) -> tuple[int, ...]:
+    """Return the positions that the FIB of a node holds (see `forwarding_set`)."""
+    rib = state.nodes.get(node, EMPTY)
+    device = who(graph, node)
+    balancing = graph.switches[device].balancing
+    if not balancing.per_packet:
+        return (rib.selection.position,) if rib.selection.best else ()
+    return rib.selection.best[: balancing.maximum_ecmp]
+
+
+def who(graph: Graph, node: int) -> int:
+    """Return the device that stands for a node."""
+    classes = len(graph.classes)
+    return node - classes if node >= classes else graph.classes[node].representative
+
+
+def outcomes(graph: Graph, state: State) -> dict[int, Outcome]:
+    """Follow the FIBs from every node to the end of every way."""
+    known: dict[int, Outcome] = {}
+    for node in state.nodes:
+        _follow(graph, state, node, known, ())
+    return known
+
+
+def _follow(graph: Graph, state: State, node: int, known: dict[int, Outcome], path: tuple[int, ...]) -> Outcome:
+    """Recursion is bounded by the number of nodes, which is small: classes and what was taken apart."""
+    if node in known:
+        return known[node]
+    if node in path:
+        names = " > ".join(graph.names[who(graph, step)] for step in (*path[path.index(node) :], node))
+        return Outcome(0, f"packets go round: {names}")
+    device = who(graph, node)
+    if state.nodes.get(node, EMPTY).local:
+        known[node] = Outcome(0)
+        return known[node]
+    ways = positions(graph, state, node)
+    if not ways:
+        known[node] = Outcome(0, f"no route at {graph.names[device]}")
+        return known[node]
+    row = graph.adjacencies[device]
+    following = {node_of(graph, state, row[at].peer) for at in ways}
+    ends = [_follow(graph, state, other, known, (*path, node)) for other in sorted(following)]
+    problem = next((end.problem for end in ends if end.problem), "")
+    found = Outcome(1 + max(end.hops for end in ends), problem)
+    # What was seen from the middle of a loop holds for this way in only.
+    if not problem.startswith("packets go round") or not path:
+        known[node] = found
+    return found

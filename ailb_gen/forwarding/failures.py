@@ -1,0 +1,285 @@
+"""What fails when links or spines fail: only what the failure touches is computed again.
+
+A prefix is solved anew when a switch next to the failure would send something else; where it would only lose some of
+its next hops, the FIB entry is corrected in place: what is left of the best paths are the best paths, and only without
+any is the selection made again.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ailb_gen.forwarding.delivery import outcomes, positions, who
+from ailb_gen.forwarding.loads import spread
+from ailb_gen.forwarding.survey import NOT_ONE, Ways
+from ailb_gen.routing.rib import node_of, removed_positions
+from ailb_gen.routing.solve import Candidate, State, select, solve
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from ailb_gen.addresses import Prefix
+    from ailb_gen.forwarding.loads import Indices
+    from ailb_gen.forwarding.survey import Survey, Uses
+    from ailb_gen.routing.solve import LocRib, Removed
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Sessions (indices) whose links are down, and devices that are dead."""
+
+    name: str
+    sessions: frozenset[int] = frozenset()
+    dead: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Impact:
+    """What a failure does.
+
+    `lost` are (device, prefix, problem) that no longer arrive, `strayed` FIB entries that
+    change without having used what failed, `moved` how many entries changed. `worst` is the highest load of a link
+    over what a link carries without failures, under all-to-all traffic, `worst_link` that link.
+    """
+
+    failure: Failure
+    moved: int
+    lost: tuple[tuple[int, Prefix, str], ...]
+    strayed: tuple[tuple[int, Prefix], ...]
+    worst: float
+    worst_link: int
+
+
+def assess(survey: Survey, failure: Failure) -> Impact:
+    """Compute what a failure changes, against the fabric without failures."""
+    return _Assessment(survey, failure).run()
+
+
+@dataclass(frozen=True, slots=True)
+class _Site:
+    """A node that loses the positions `down`; `uses` is where it uses what, but for the prefixes in `apart`."""
+
+    node: int
+    down: frozenset[int]
+    uses: Uses | None
+    apart: Indices | None
+
+    def plain(self) -> Iterator[tuple[Ways, Indices]]:
+        """Give the prefixes whose best paths are ECMP and sent to nobody, by those paths; each once."""
+        if self.uses is None:
+            return
+        for at in self.down:
+            for ways, numbers in self.uses.plain.get(at, {}).items():
+                if at == next(way for way in ways if way in self.down):
+                    kept = numbers if self.apart is None else np.setdiff1d(numbers, self.apart, assume_unique=True)
+                    if len(kept):
+                        yield ways, kept
+
+    def special(self) -> list[int]:
+        """Return all other prefixes that use what is down."""
+        if self.uses is None:
+            return []
+        used = {number for at in self.down for number in self.uses.special.get(at, ())}
+        return sorted(used if self.apart is None else used - set(self.apart.tolist()))
+
+
+class _Assessment:
+    """One failure; nodes are classes, or `len(classes) + device` for the devices that it takes out of their class."""
+
+    def __init__(self, survey: Survey, failure: Failure) -> None:
+        self.survey, self.graph, self.failure = survey, survey.graph, failure
+        self.removed: Removed = removed_positions(self.graph, failure.sessions)
+        self.load = survey.load.copy()
+        self.moved = 0
+        self.lost: list[tuple[int, Prefix, str]] = []
+        self.strayed: list[tuple[int, Prefix]] = []
+
+    def run(self) -> Impact:
+        groups: dict[tuple[int, Ways, Ways], list[Indices]] = defaultdict(list)
+        fully: set[int] = set()
+        for site in self._sites():
+            for ways, numbers in site.plain():
+                left = tuple(at for at in ways if at not in site.down)
+                if left:
+                    groups[site.node, ways, left].append(numbers)
+                else:
+                    self._singly(site, numbers, groups)
+            special = site.special()
+            sending = {number for number in special if (self._holder(site.node, number), number) in self.survey.transit}
+            fully |= sending
+            self._singly(site, [number for number in special if number not in sending], groups)
+        rows = {key: np.unique(np.concatenate(found)) for key, found in groups.items()}
+        # What goes another way than up to a switch next to the destination is computed like everything else.
+        fully.update(number for (node, old, new), row in rows.items() for number in self._further(node, old, new, row))
+        for (node, old, new), row in rows.items():
+            if old != new:
+                self._move(node, old, new, [number for number in row.tolist() if number not in fully])
+        for number in sorted(fully):
+            self._solve(number)
+        worst = int(self.load.argmax()) if len(self.load) else 0
+        ratio = float(self.load[worst]) / self.survey.highest if self.survey.highest else 0.0
+        return Impact(self.failure, self.moved, tuple(self.lost), tuple(self.strayed), ratio, worst)
+
+    def _sites(self) -> Iterator[_Site]:
+        """Give every node that loses positions: devices at failed links, classes next to dead devices."""
+        survey, graph = self.survey, self.graph
+        classes = len(graph.classes)
+        for device, spots in self.removed.items():
+            down = spots | self._dead_ways(graph.class_of[device])
+            for held in (graph.class_of[device], classes + device):
+                yield _Site(
+                    classes + device, down, survey.uses.get(held), survey.apart[device] if held < classes else None
+                )
+        if self.failure.dead:
+            for number, found in enumerate(graph.classes):
+                down = self._dead_ways(number)
+                if down:
+                    yield _Site(number, down, survey.uses.get(number), None)
+                    for device in found.members - self.removed.keys():
+                        yield _Site(classes + device, down, survey.uses.get(classes + device), None)
+
+    def _dead_ways(self, number: int) -> frozenset[int]:
+        places = self.graph.classes[number].places
+        return frozenset(at for device in self.failure.dead for _, at in places.get(device, ()))
+
+    def _singly(self, site: _Site, numbers: Iterable[int], groups: dict[tuple[int, Ways, Ways], list[Indices]]) -> None:
+        for number in numbers:
+            rib = self.survey.states[number].nodes[self._holder(site.node, number)]
+            old = positions(self.graph, self.survey.states[number], self._holder(site.node, number))
+            new = self._selected(who(self.graph, site.node), rib, site.down)
+            groups[site.node, old, new].append(np.array([number]))
+
+    def _holder(self, node: int, number: int) -> int:
+        """Return the node without failures that holds what `node` holds."""
+        device = node - len(self.graph.classes)
+        return node if device < 0 else node_of(self.graph, self.survey.states[number], device)
+
+    def _selected(self, device: int, rib: LocRib, down: frozenset[int]) -> Ways:
+        """Select again without some positions; among candidates that rank alike only once."""
+        balancing = self.graph.switches[device].balancing
+        key = (self.graph.class_of[device], tuple(map(_shape, rib.candidates)), down)
+        found = self.survey.selections.get(key)
+        if found is None:
+            kept = [_without(candidate, down) for candidate in rib.candidates]
+            selection = select(self.graph, device, tuple(candidate for candidate in kept if candidate.positions))
+            alone = (selection.position,) if selection.best else ()
+            found = selection.best[: balancing.maximum_ecmp] if balancing.per_packet else alone
+            self.survey.selections[key] = found
+        return found
+
+    def _further(self, node: int, old: Ways, new: Ways, row: Indices) -> Iterable[int]:
+        """Return the prefixes of which some way before or after does not lead to a neighbor of the destination."""
+        ahead = self.graph.adjacencies[who(self.graph, node)]
+        hops = [self.survey.second_hops(ahead[at].peer)[row] for at in {*old, *new}]
+        if not hops:
+            return ()
+        return (int(number) for number, near in zip(row, (np.stack(hops) != NOT_ONE).all(axis=0), strict=True) if not near)
+
+    def _move(self, node: int, old: Ways, new: Ways, row: list[int]) -> None:
+        """Replace FIB entries of a node and shift their load; every way leads to a neighbor of the destination."""
+        if not row:
+            return
+        survey, graph = self.survey, self.graph
+        device = who(graph, node)
+        classes = len(graph.classes)
+        sources = [device] if node >= classes else sorted(graph.classes[node].members)
+        volume = np.zeros(len(graph.names))
+        volume[sources] = survey.sources[sources] * survey.weight[row].sum()
+        inflow = survey.weight[row] * survey.sources[sources].sum()
+        if node < classes:
+            # Whoever is on its own for a prefix is not moved with its class.
+            for index, number in enumerate(row):
+                for single in survey.states[number].singles & graph.classes[node].members:
+                    volume[single] -= survey.sources[single] * survey.weight[number]
+                    inflow[index] -= survey.sources[single] * survey.weight[number]
+        self.moved += len(row) * (1 if node >= classes else len(sources) - 1)
+        if not new:
+            self.lost += [
+                (source, survey.prefixes[number], f"no route at {graph.names[source]}")
+                for number in row
+                for source in sources
+                if node >= classes or source not in survey.states[number].singles
+            ]
+        for ways, sign in ((old, -1.0), (new, 1.0)):
+            for at in ways:
+                up = survey.links.of[device][at] if node >= classes else survey.links.matrix[node][:, at]
+                self.load[up] += sign * volume[device if node >= classes else sources] / len(ways)
+                down = survey.second_hops(graph.adjacencies[device][at].peer)[row]
+                np.add.at(self.load, down, sign * inflow / len(ways))
+
+    def _solve(self, number: int) -> None:
+        """Compute a prefix again and compare with what was."""
+        survey, graph = self.survey, self.graph
+        old = survey.states[number]
+        new = solve(graph, old.prefix, self.removed, self.failure.dead, old)
+        changed = [node for node in new.nodes if positions(graph, new, node) != self._before(old, node)]
+        sources = [node for node in new.nodes if self._sends(new, node)]
+        reached = {self._before_node(old, node) for node in sources} | {
+            node_of(graph, state, graph.adjacencies[who(graph, node)][at].peer)
+            for state in (old, new)
+            for node in sources
+            for at in positions(graph, state, node if state is new else self._before_node(old, node))
+        }
+        if any(node in reached or self._before_node(old, node) in reached or node in sources for node in changed):
+            spread(survey.links, old, survey.demand(number), self.load, -1.0)
+            spread(survey.links, new, survey.demand(number), self.load)
+        ends = outcomes(graph, new)
+        for node in sources:
+            if ends[node].problem:
+                self.lost += [(device, old.prefix, ends[node].problem) for device in self._members(new, node)]
+        for node in changed:
+            self.moved += 1 if node >= len(graph.classes) else len(graph.classes[node].members - new.singles)
+            if node in sources:
+                members = self._members(new, node)
+                self.strayed += [(device, old.prefix) for device in members if not self._used(old, device)]
+
+    def _before_node(self, old: State, node: int) -> int:
+        device = node - len(self.graph.classes)
+        return node if device < 0 else node_of(self.graph, old, device)
+
+    def _before(self, old: State, node: int) -> Ways:
+        return positions(self.graph, old, self._before_node(old, node))
+
+    def _sends(self, state: State, node: int) -> bool:
+        device = node - len(self.graph.classes)
+        if state.nodes[node].local:
+            return False
+        if device >= 0:
+            return bool(self.survey.sources[device])
+        return bool(self.survey.sources[sorted(self.graph.classes[node].members - state.singles)].any())
+
+    def _members(self, state: State, node: int) -> list[int]:
+        """Return the devices that the node holds routes for."""
+        classes = self.graph.classes
+        return [node - len(classes)] if node >= len(classes) else sorted(classes[node].members - state.singles)
+
+    def _used(self, old: State, device: int) -> bool:
+        """Tell whether any way from a device passed what failed."""
+        graph = self.graph
+        todo, seen = [device], {device}
+        while todo:
+            here = todo.pop()
+            down = self.removed.get(here, frozenset())
+            for at in positions(graph, old, node_of(graph, old, here)):
+                peer = graph.adjacencies[here][at].peer
+                if at in down or peer in self.failure.dead:
+                    return True
+                if peer not in seen:
+                    seen.add(peer)
+                    todo.append(peer)
+        return False
+
+
+def _shape(candidate: Candidate) -> tuple[object, ...]:
+    route = candidate.route
+    ranked = (route.local_preference, route.aigp, len(route.as_path), route.med)
+    return (candidate.positions, candidate.group, bool(candidate.hidden), *ranked)
+
+
+def _without(candidate: Candidate, down: frozenset[int]) -> Candidate:
+    kept = tuple(at for at in candidate.positions if at not in down)
+    return replace(candidate, positions=kept)

@@ -1,0 +1,77 @@
+"""Traffic matrices of collectives between the leaves, from where the servers' NICs are cabled."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ailb_gen.forwarding.loads import Volumes
+    from ailb_gen.network.fabric import Network
+
+Rails = Sequence[Sequence[int]]
+
+
+def rails(network: Network, index: Mapping[str, int]) -> Rails:
+    """Return, for every rail, the leaf of every server's NIC, servers in the order of their first leaf and name.
+
+    The n-th NIC of each server in the order of its names is on the n-th rail.
+    """
+    nics: dict[str, list[tuple[str, int]]] = defaultdict(list)
+    for (server, nic), end in network.attachments.items():
+        if end.device in index:
+            nics[server].append((nic, index[end.device]))
+    for row in nics.values():
+        row.sort(key=lambda pair: _natural(pair[0]))
+    servers = sorted(nics, key=lambda name: (min(leaf for _, leaf in nics[name]), _natural(name)))
+    width = max((len(row) for row in nics.values()), default=0)
+    return [[nics[name][rail][1] for name in servers if rail < len(nics[name])] for rail in range(width)]
+
+
+def _natural(text: str) -> tuple[tuple[int, int | str], ...]:
+    """Order numbers within names by value: gpu2 before gpu10."""
+    parts: list[tuple[int, int | str]] = []
+    digits = ""
+    for letter in [*text, ""]:
+        if letter.isdigit() and letter.isascii():
+            digits += letter
+            continue
+        if digits:
+            parts.append((0, int(digits)))
+            digits = ""
+        parts.append((1, letter))
+    return tuple(parts)
+
+
+def all_to_all(rows: Rails, devices: int) -> Volumes:
+    """Send from every NIC to every NIC of another leaf, one unit each."""
+    count = np.zeros(devices)
+    for row in rows:
+        np.add.at(count, list(row), 1.0)
+    matrix = np.outer(count, count)
+    np.fill_diagonal(matrix, 0.0)
+    return matrix
+
+
+def ring(rows: Rails, devices: int) -> Volumes:
+    """Send along every rail from each server to the next one: a ring all-reduce."""
+    return shifted(rows, devices, 1)
+
+
+def permutation(rows: Rails, devices: int) -> Volumes:
+    """Send along the rails half way round: where there are two stripes no leaf can keep that to itself."""
+    return shifted(rows, devices, max((len(row) for row in rows), default=0) // 2)
+
+
+def shifted(rows: Rails, devices: int, by: int) -> Volumes:
+    """Send one unit from the n-th server of every rail to the (n + by)-th."""
+    matrix = np.zeros((devices, devices))
+    for row in rows:
+        for at, leaf in enumerate(row):
+            matrix[leaf, row[(at + by) % len(row)]] += 1.0
+    np.fill_diagonal(matrix, 0.0)
+    return matrix
