@@ -90,7 +90,7 @@ def read(path: Path) -> Blocks | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise OutputError(f"{path}: the cached Junos schema cannot be read: {error.strerror}") from error
+        raise OutputError(f"{path}: the cached schema cannot be read: {error.strerror}; set XDG_CACHE_HOME") from error
 
 
 def write(path: Path, content: bytes) -> None:
@@ -115,5 +115,5 @@ def alone(path: Path) -> Iterator[None]:
             yield
     except OSError as error:
         raise OutputError(
-            f"{error.filename or path}: the Junos schema cannot be cached: {error.strerror}; set XDG_CACHE_HOME"
+            f"{error.filename or path}: the schema cannot be cached: {error.strerror}; set XDG_CACHE_HOME"
         ) from error

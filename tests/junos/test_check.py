@@ -77,7 +77,7 @@ def test_did_you_mean(text: str, hint: str) -> None:
 
 
 def test_places_are_lines() -> None:
-    text = "interfaces {\n    et-0/0/0 {\n        mtuu 9;\n        unit 0 {\n            famly inet6;\n        }\n    }\n}\n"
+    text = "interfaces {\n    et-0/0/0 {\n        mtuu 9;\n        unit 0 {\n            famly inet6;\n}}}\n"
     assert [fault.line for fault in outcome_of(text).findings] == [3, 5]
 
 
@@ -179,9 +179,13 @@ def _gap(path: Path, fault: Fault) -> int | None:
     return None
 
 
-WORDS = st.sampled_from(
-    ["interfaces", "et-0/0/0", "unit", "0", "family", "inet6", "address", "fc00::1/64", "protocols", "bgp", "group", "g", "type", "external", "neighbor", "vlans", "v2", "vlan-id", "2", "then", "from", "route-filter", "exact", "upto", "accept", "policy-options", "policy-statement", "term", "community", "add", "metric", "5", "class-of-service", "schedulers", "drop-profile-map", "loss-priority", "any", "protocol", "groups", "<*>", "apply-groups", "system", "syslog", "file", "messages", "size", "traceoptions", "routing-options", "static", "route", "next-hop", "$x", "(", "&&", ")", "-1", "0x10", "1e9", "ethernet-switching"]
-)
+SOME_WORDS = """
+interfaces et-0/0/0 unit 0 family inet6 address fc00::1/64 protocols bgp group g type external neighbor vlans v2
+vlan-id 2 then from route-filter exact upto accept policy-options policy-statement term community add metric 5
+class-of-service schedulers drop-profile-map loss-priority any protocol groups <*> apply-groups system syslog file
+messages size traceoptions routing-options static route next-hop $x ( && ) -1 0x10 1e9 ethernet-switching
+"""
+WORDS = st.sampled_from(SOME_WORDS.split())
 
 
 @given(st.lists(st.lists(WORDS, min_size=1, max_size=12), max_size=12))
