@@ -1,0 +1,44 @@
+import pytest
+
+from ailb_gen.checks.junos import CHECKS, findings, message_of
+from ailb_gen.checks.model import Finding, Severity
+from ailb_gen.errors import Place
+from ailb_gen.junos import outcome as kinds
+from ailb_gen.junos.outcome import CheckOutcome, Fault, Unevaluated
+
+ALL_KINDS = sorted(
+    {value for name, value in vars(kinds).items() if name.isupper() and isinstance(value, str)} | kinds.VALUE_KINDS
+)
+
+
+@pytest.mark.parametrize("kind", ALL_KINDS)
+def test_every_kind_has_a_check(kind: str) -> None:
+    outcome = CheckOutcome((Fault(kind, ("a", "b"), 7, "why"),), 1, ())
+    [found] = findings(outcome, "leaf1", "switches/leaf1.conf")
+    assert found.check in {one.id for one in CHECKS}
+    assert found.place == Place("switches/leaf1.conf", 7)
+    assert (found.scope, found.message) == ("leaf1", "a b: why")
+
+
+def test_what_a_finding_says() -> None:
+    fault = Fault("must", ("vlans", "v2"), 3, "a constraint does not hold", "Juniper's words", "do this")
+    assert message_of(fault) == "vlans v2: a constraint does not hold (Juniper's words); do this"
+    long = Fault("unknown", ("x" * 5000,), 1, "there is no such statement")
+    assert len(message_of(long)) < 120
+
+
+def test_what_was_not_checked_is_a_note() -> None:
+    outcome = CheckOutcome(
+        (), 5, (Unevaluated('("$$")', ("vlans", "v2"), 4, "no value"),), {"routing-instances": 58, "access": 1}
+    )
+    notes = findings(outcome, "leaf1", "f")
+    assert notes == (
+        Finding("AILB907", "leaf1", "no model for access: 1 statements not checked", Place("f")),
+        Finding("AILB907", "leaf1", "no model for routing-instances: 58 statements not checked", Place("f")),
+        Finding("AILB907", "leaf1", 'vlans v2: ("$$") could not be evaluated: no value', Place("f", 4)),
+    )
+    assert next(one.severity for one in CHECKS if one.id == "AILB907") is Severity.NOTE
+
+
+def test_ids_are_those_of_the_family() -> None:
+    assert [one.id for one in CHECKS] == [f"AILB90{number}" for number in range(1, 8)]
