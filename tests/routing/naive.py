@@ -1,0 +1,273 @@
+"""The control plane a second time, small and obvious: speakers that send each other messages, one after the other.
+
+It shares nothing with `ailb_gen.routing` or `ailb_gen.network.sessions` but the data that was read from the files.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from ipaddress import AddressValueError, IPv4Address
+
+from ailb_gen.addresses import Prefix
+from ailb_gen.network.fabric import Cable, End, Network
+from ailb_gen.network.model import Group, Switch
+from tests.routing.naive_policy import Route, one_value, policies
+
+MESSAGES_PER_SESSION = 400
+
+
+@dataclass
+class Peering:
+    """One end of a session, with what came in over it and what was last sent over it."""
+
+    switch: Switch
+    port: str
+    group: Group
+    asn: int
+    far: Peering = field(init=False)
+    received: Route | None = None
+    sent: Route | None = None
+
+    def color(self) -> str | None:
+        return one_value(self.switch, self.group.color)
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What an operator sees of one path: over which interface, how it fared, why, with which attributes."""
+
+    peer: str
+    group: str
+    status: str
+    reason: str
+    route: Route
+
+
+class NoRestError(Exception):
+    """The speakers go on sending each other messages."""
+
+
+class Fabric:
+    """All speakers and one prefix at a time."""
+
+    def __init__(self, network: Network, failed: frozenset[Cable] = frozenset()) -> None:
+        self.switches = network.switches
+        self.peerings: dict[str, list[Peering]] = {name: [] for name in network.switches}
+        self.own_asns: dict[str, set[int]] = {name: set() for name in network.switches}
+        self.up = [cable for cable in network.links if self._connect(cable, cable not in failed)]
+
+    def _connect(self, cable: Cable, works: bool) -> bool:
+        a, b = peering(self.switches, cable.a), peering(self.switches, cable.b)
+        if a is None or b is None or a.asn == b.asn or not (welcomes(a, b.asn) and welcomes(b, a.asn)):
+            return False
+        a.far, b.far = b, a
+        self.own_asns[cable.a.device].add(a.asn)
+        self.own_asns[cable.b.device].add(b.asn)
+        if works:
+            self.peerings[cable.a.device].append(a)
+            self.peerings[cable.b.device].append(b)
+        return True
+
+    def run(self, prefix: Prefix, order: random.Random | None = None) -> dict[str, dict[str, Seen]]:
+        """Let the speakers talk about a prefix until nobody has anything to say. Raises NoRestError if they never stop.
+
+        Messages are delivered in the order of sending; with `order` at random, but in order on each session.
+        """
+        everything = [end for ends in self.peerings.values() for end in ends]
+        for end in everything:
+            end.received = end.sent = None
+        queue: deque[tuple[Peering, Route | None]] = deque()
+        for switch in self.switches.values():
+            self._speak(switch, prefix, queue)
+        for _ in range(MESSAGES_PER_SESSION * len(everything) + 1):
+            if not queue:
+                return {name: dict(self._seen(switch, prefix)) for name, switch in self.switches.items()}
+            end, route = take(queue, order)
+            end.received = route
+            self._speak(end.switch, prefix, queue)
+        raise NoRestError
+
+    def next_hops(self, device: str, prefix: Prefix, seen: dict[str, Seen]) -> set[str]:
+        """Return the interfaces that packets for the prefix leave by, if they fit into the hardware's limit."""
+        per_packet = self.switches[device].balancing.per_packet
+        wanted = ("active", "multipath") if per_packet else ("active",)
+        return {interface for interface, path in seen.items() if path.status in wanted}
+
+    def _speak(self, switch: Switch, prefix: Prefix, queue: deque[tuple[Peering, Route | None]]) -> None:
+        """Send every peer what it should now hear, if that is not what it was told last."""
+        best = self._decide(switch, prefix)[0]
+        for end in self.peerings[switch.named]:
+            if has(switch, prefix):
+                route = advertise(end, prefix) or export(end, prefix, Route(protocol="direct"))
+            else:
+                route = export(end, prefix, best[1]) if best is not None else None
+            if route != end.sent:
+                end.sent = route
+                # The sender's own AS number is what the peer knows it by.
+                queue.append((end.far, replace(route, path=(end.asn, *route.path)) if route else None))
+
+    def _decide(
+        self, switch: Switch, prefix: Prefix
+    ) -> tuple[tuple[Peering, Route] | None, list[Peering], list[tuple[Peering, Route, str]]]:
+        """Return the best path, those that share the load with it, and all with the reason why one is hidden."""
+        known = [(end, *accept(self, end, prefix, end.received)) for end in self.peerings[switch.named] if end.received]
+        good = [(end, route) for end, route, hidden in known if not hidden]
+        if not good or has(switch, prefix):
+            return None, [], known
+        strongest = min(strength(route) for _, route in good)
+        equal = [(end, route) for end, route in good if strength(route) == strongest]
+        equal = [(end, route) for end, route in equal if not beaten_by_med(route, [other for _, other in equal])]
+        best = min(equal, key=lambda path: tie_break(self, path[0]))
+        shared = [end for end, _ in equal if shares(best[0], end)]
+        return best, shared, known
+
+    def _seen(self, switch: Switch, prefix: Prefix) -> list[tuple[str, Seen]]:
+        best, shared, known = self._decide(switch, prefix)
+        found = []
+        if has(switch, prefix):
+            found.append(("", Seen("", "", "active", "", Route(protocol="direct"))))
+        for end, route, hidden in known:
+            status, reason = "inactive", ""
+            if hidden:
+                status, reason = "hidden", hidden
+            elif best is not None and end is best[0]:
+                status = "active"
+            elif end in shared:
+                status = "multipath"
+            else:
+                rivals = [rival for _, rival, why in known if not why]
+                reason = lost(route, best[1], rivals) if best is not None else "Route Preference"
+            seen = Seen(end.far.switch.named, end.group.name, status, reason, route)
+            found.append((f"{end.port}.0", seen))
+        return found
+
+
+def peering(switches: Mapping[str, Switch], end: End) -> Peering | None:
+    """Return one end of a session if the switch looks for neighbors at this port and can find one."""
+    switch = switches.get(end.device)
+    port = switch.ports.get(end.port) if switch is not None else None
+    if switch is None or port is None or port.disabled:
+        return None
+    name = f"{end.port}.0"
+    if not any(unit.name == name and unit.inet6 and not unit.disabled for unit in port.units):
+        return None
+    if name not in switch.advertisements:
+        return None
+    for group in switch.groups:
+        for discovery in group.discoveries:
+            if discovery.ipv6_nd and name in [interface for interface, _ in discovery.interfaces]:
+                asn = group.local_as or switch.asn
+                forbidden = any([group.forbidden, *(each.forbidden for each in group.discoveries)])
+                usable = group.external and group.inet6 and not forbidden
+                return Peering(switch, end.port, group, asn) if usable and asn else None
+    return None
+
+
+def welcomes(end: Peering, asn: int) -> bool:
+    listed = end.switch.as_lists.get(end.group.peer_as_list or "")
+    return asn == end.group.peer_as or (listed is not None and any(low <= asn <= high for low, high in listed.ranges))
+
+
+def take(queue: deque[tuple[Peering, Route | None]], order: random.Random | None) -> tuple[Peering, Route | None]:
+    if order is None:
+        return queue.popleft()
+    chosen = order.choice(queue)[0]
+    message = next(message for message in queue if message[0] is chosen)
+    queue.remove(message)
+    return message
+
+
+def has(switch: Switch, prefix: Prefix) -> bool:
+    """Tell whether the switch has an address in the prefix: a direct route, which beats all that BGP says."""
+    ports = [port for port in switch.ports.values() if not port.disabled]
+    units = [unit for port in ports for unit in port.units if not unit.disabled]
+    return any(address.prefix == prefix for unit in units for address in unit.addresses)
+
+
+def colors(route: Route) -> set[str]:
+    return {value for value in route.communities if value.startswith("color:")}
+
+
+def advertise(end: Peering, prefix: Prefix) -> Route | None:
+    """Return what `fabric-advertise` says to a peer about a prefix that is here."""
+    route = next((route for route in end.switch.routes if route.prefix == prefix), None)
+    if route is None:
+        return None
+    if route.color is None:
+        return Route()
+    color = end.color()
+    if color is None:
+        return None
+    colored = Route(communities=frozenset([color]))
+    if route.color == "all-colors" or one_value(end.switch, route.color) == color:
+        return replace(colored, aigp=0) if route.backup and end.group.aigp else colored
+    if route.backup == "all-colors" or one_value(end.switch, route.backup) == color:
+        return colored
+    return None
+
+
+def export(end: Peering, prefix: Prefix, route: Route) -> Route | None:
+    """Return what the export policies let out over a session, None if nothing."""
+    if route.path and route.path[0] == end.far.asn:
+        return None
+    # What was said of preferences here, or by a neighbor's MED, ends at the AS's border.
+    route = replace(route, med=None)
+    accepted, route = policies(end.switch, end.group.exports, prefix, route, default=route.protocol == "bgp")
+    color = end.color()
+    if not accepted or (color and colors(route) and color not in colors(route)):
+        return None
+    return replace(route, protocol="bgp", preference=100, aigp=route.aigp if end.group.aigp else None)
+
+
+def accept(fabric: Fabric, end: Peering, prefix: Prefix, route: Route) -> tuple[Route, str]:
+    """Return what a route becomes on import, and the kind of reason why it is hidden, empty if it is not."""
+    if not end.group.aigp:
+        route = replace(route, aigp=None)
+    if fabric.own_asns[end.switch.named] & set(route.path):
+        return route, "AS path loop"
+    color = end.color()
+    if color and colors(route) and color not in colors(route):
+        return route, "color mismatch"
+    accepted, route = policies(end.switch, end.group.imports, prefix, route, default=True)
+    return route, "" if accepted else "rejected by"
+
+
+def strength(route: Route) -> tuple[int, float, int]:
+    """Return what orders paths, smallest first; any AIGP is better than none."""
+    return -route.preference, float("inf") if route.aigp is None else route.aigp, len(route.path)
+
+
+def beaten_by_med(route: Route, others: list[Route]) -> bool:
+    return any(other.path[0] == route.path[0] and (other.med or 0) < (route.med or 0) for other in others)
+
+
+def tie_break(fabric: Fabric, end: Peering) -> tuple[object, ...]:
+    """Lowest router-id, then the order of names; sessions with one peer by the groups of both ends, then the port."""
+    peer, names = end.far.switch, list(fabric.switches)
+    try:
+        router_id = int(IPv4Address(peer.router_id or ""))
+    except AddressValueError:
+        router_id = 1 << 32
+    groups = peer.groups.index(end.far.group), end.switch.groups.index(end.group)
+    return router_id, names.index(peer.named), groups, f"{end.port}.0"
+
+
+def shares(best: Peering, other: Peering) -> bool:
+    """Tell whether an equally good path is used beside the best one."""
+    one_as = best.far.asn == other.far.asn
+    return other is best or (best.group.multipath and other.group.multipath and (one_as or best.group.multiple_as))
+
+
+def lost(route: Route, best: Route, rivals: list[Route]) -> str:
+    if route.preference != best.preference:
+        return "Local Preference"
+    if route.aigp != best.aigp:
+        return "AIGP"
+    if len(route.path) != len(best.path):
+        return "AS path"
+    if beaten_by_med(route, [rival for rival in rivals if strength(rival) == strength(route)]):
+        return "Route Metric or MED comparison"
+    return "Not Best in its group - Router ID"

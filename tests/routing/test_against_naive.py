@@ -1,0 +1,73 @@
+"""`routing` against the second control plane: every path of every prefix at every device of random fabrics."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+
+from hypothesis import HealthCheck, given, settings
+
+from ailb_gen.addresses import Prefix
+from ailb_gen.network.fabric import Cable
+from ailb_gen.routing.graph import Graph
+from ailb_gen.routing.rib import Path, Routing
+from tests.routing.fabrics import Case, cases
+from tests.routing.naive import Fabric, NoRestError, Seen
+from tests.routing.naive_policy import Route
+
+# Kinds of reasons: the rest of the text names communities and policies.
+KINDS = ("AS path loop", "color mismatch", "rejected by")
+counts: Counter[str] = Counter()
+
+
+def as_seen(path: Path) -> Seen:
+    """Turn what `routing` says of a path into the words of the second control plane."""
+    reason = next((kind for kind in KINDS if path.reason.startswith(kind)), path.reason)
+    route = path.route
+    attributes = (route.as_path, route.communities, route.aigp, route.local_preference, route.med, route.protocol)
+    return Seen(path.peer, path.group, path.status, reason, Route(*attributes))
+
+
+def solutions(fabric: Fabric, prefix: Prefix) -> dict[str, dict[str, Seen]] | None:
+    """Return what the speakers agree on; None when they never agree, or on something else in another order.
+
+    Some policies admit no stable routes or several (RFC 4264): there is nothing to compare then.
+    """
+    try:
+        found = fabric.run(prefix)
+        others = [fabric.run(prefix, random.Random(seed)) for seed in range(3)]
+    except NoRestError:
+        return None
+    return found if all(other == found for other in others) else None
+
+
+def compare(case: Case) -> None:
+    graph = Graph(case.network)
+    cables: list[Cable] = [session.cable for session in graph.sessions.up]
+    fabric = Fabric(case.network, case.failed)
+    assert cables == fabric.up
+    failed = frozenset(number for number, cable in enumerate(cables) if cable in case.failed)
+    routing = Routing(case.network, failed, graph)
+    for prefix in routing.prefixes:
+        counts["prefixes"] += 1
+        expected = solutions(fabric, prefix)
+        if expected is None:
+            counts["ambiguous"] += 1
+            continue
+        assert routing.states[prefix].stable
+        for device, name in enumerate(graph.names):
+            paths = routing.paths(device, prefix)
+            assert {path.interface: as_seen(path) for path in paths} == expected[name], (name, str(prefix))
+            hops = {hop.interface for hop in routing.next_hops(device, prefix)}
+            assert hops - {""} == fabric.next_hops(name, prefix, expected[name]) - {""}, (name, str(prefix))
+
+
+@settings(max_examples=400, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@given(cases())
+def test_random_fabrics(case: Case) -> None:
+    compare(case)
+
+
+def test_few_were_ambiguous() -> None:
+    assert counts["prefixes"] > 0
+    assert counts["ambiguous"] < counts["prefixes"] * 0.05, counts
