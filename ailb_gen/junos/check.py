@@ -8,21 +8,26 @@ from ailb_gen.junos import outcome as kinds
 from ailb_gen.junos.instance import Instance
 from ailb_gen.junos.must import Scope, Unevaluable, evaluate
 from ailb_gen.junos.outcome import CheckOutcome, Fault, Unevaluated
+from ailb_gen.junos.tree import Node
 from ailb_gen.junos.walk import Walk
 
 if TYPE_CHECKING:
     from ailb_gen.junos.schema import Schema
-    from ailb_gen.junos.tree import Node
 
 
-def check(root: Node, schema: Schema) -> CheckOutcome:
+def check(root: Node, schema: Schema, groups: Node | None = None) -> CheckOutcome:
     """Check an effective configuration: groups expanded, what is inactive removed.
 
-    The bodies of `groups` are checked without constraints and may hold wildcards.
+    `groups` is the statement of that name, which an effective tree no longer has. What groups say is checked without
+    constraints and may hold wildcards; the same goes for groups that are still in the tree.
     """
     walk = Walk()
     walk.run([(Instance(schema.root, root, None), root, False)])
     evaluated, unevaluated = _evaluate(walk, root)
+    if groups is not None:
+        above = Node("")
+        above.children[groups.word] = groups
+        walk.run([(Instance(schema.root, above, None), above, False)])
     walk.in_groups = True
     walk.run([(group, group.node, False) for group in walk.groups])
     for pattern, reason in schema.unreadable.items():

@@ -4,6 +4,7 @@ from functools import cache
 from pathlib import Path
 
 from ailb_gen.junos.check import check
+from ailb_gen.junos.groups import active, effective
 from ailb_gen.junos.outcome import CheckOutcome
 from ailb_gen.junos.reader import read
 from ailb_gen.junos.schema import Schema, load_schema
@@ -25,15 +26,21 @@ def schema() -> Schema:
 
 
 def outcome_of(text: str) -> CheckOutcome:
-    """Check a text that uses no groups."""
-    return check(read(text), schema())
+    """Check a text as the verb does."""
+    return outcome_of_tree(read(text))
+
+
+def outcome_of_file(path: Path) -> CheckOutcome:
+    """Check a file as the verb does."""
+    return outcome_of_tree(read(path.read_text(encoding="utf-8"), str(path)))
+
+
+def outcome_of_tree(root: Node) -> CheckOutcome:
+    """Check what a tree amounts to, and its groups."""
+    written = active(root)
+    return check(effective(written), schema(), written.get("groups"))
 
 
 def said(text: str) -> list[tuple[str, str, str]]:
     """Return kind, statement and message of every fault, Juniper's words where there are any."""
     return [(one.kind, " ".join(one.path), one.juniper or one.message) for one in outcome_of(text).findings]
-
-
-def tree_of(path: Path) -> Node:
-    """Read a file as the commit check wants it."""
-    return read(path.read_text(encoding="utf-8"), str(path))

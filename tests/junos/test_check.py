@@ -12,7 +12,7 @@ from ailb_gen.junos.outcome import CheckOutcome, Fault
 from ailb_gen.junos.reader import read
 from ailb_gen.junos.tree import Node
 from tests.conftest import ROOT, need_shared
-from tests.junos.models import outcome_of, said, schema, tree_of
+from tests.junos.models import outcome_of, outcome_of_file, said, schema
 
 GAPS = yaml.safe_load((Path(__file__).parent / "corpus_gaps.yaml").read_text())
 WRONG = yaml.safe_load((Path(__file__).parent / "wrong_statements.yaml").read_text())
@@ -135,6 +135,27 @@ def test_wildcards_belong_to_groups() -> None:
     assert [kind for kind, _, _ in said("set interfaces et-0/0/0 mtu <*>")] == ["type"]
 
 
+def test_groups_count_where_they_are_applied() -> None:
+    text = (
+        "set groups g interfaces <et-*> mtu 9000\nset groups g interfaces <et-*> speed fast\n"
+        "set interfaces et-0/0/0 unit 0 family inet6\n"
+    )
+    # The value is wrong in the group, and, once applied, on the interface.
+    assert [where for _, where, _ in said(text)] == ["groups g interfaces <et-*> speed fast"]
+    applied = said(f"{text}set apply-groups g\n")
+    assert [where for _, where, _ in applied] == [
+        "groups g interfaces <et-*> speed fast",
+        "interfaces et-0/0/0 speed fast",
+    ]
+
+
+def test_what_is_inactive_does_not_count() -> None:
+    assert said("interfaces { inactive: et-0/0/0 { mtuu 9; } }") == []
+    bad = "set protocols bgp group g type external\nset protocols bgp group g type internal\n"
+    assert said(bad) != []
+    assert said(f"{bad}deactivate protocols bgp group g\n") == []
+
+
 def test_constraints_are_not_asked_of_groups() -> None:
     assert said("set groups g protocols bgp fabric-advertise route fc00::/64 backup-color blue") == []
 
@@ -146,7 +167,7 @@ def _share(outcomes: list[CheckOutcome]) -> float:
 
 def test_golden_trees_pass() -> None:
     assert len(GOLDEN) > 50
-    outcomes = {path: check(tree_of(path), schema()) for path in GOLDEN}
+    outcomes = {path: outcome_of_file(path) for path in GOLDEN}
     assert {path.name: outcome.findings for path, outcome in outcomes.items() if outcome.findings} == {}
     assert _share(list(outcomes.values())) >= 0.95
 
@@ -158,7 +179,7 @@ def test_the_corpus_passes_but_for_known_gaps() -> None:
     used, unexplained = set(), []
     outcomes = []
     for path in files:
-        outcome = check(tree_of(path), schema())
+        outcome = outcome_of_file(path)
         outcomes.append(outcome)
         for fault in outcome.findings:
             gap = _gap(path, fault)
@@ -216,3 +237,34 @@ def test_deep_trees(words: str) -> None:
         node.children[word] = child
         node = child
     assert check(root, schema()).words > 0
+
+
+# Words behind which a name stands that may be anything.
+NAMES_BEHIND = """
+unit
+    interfaces vlans classifiers dscp drop-profiles congestion-notification-profile scheduler-maps schedulers
+    policy-options policy-statement term community as-list group dynamic-neighbor forwarding-class class interface
+"""
+NAMES = set(NAMES_BEHIND.split())
+
+
+def test_every_misspelt_statement_of_a_switch_is_found() -> None:
+    root = read((ROOT / "tests/golden/lab/switches/stripe1-leaf1.conf").read_text())
+    passed, found = [], 0
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        children = node.children
+        stack += children.values()
+        for word, child in children.items():
+            wrong = Node(f"{word}-zz", child.line, child.flags)
+            wrong.children = child.children
+            node.children = {other: one for other, one in children.items() if other != word} | {wrong.word: wrong}
+            if check(root, schema()).findings:
+                found += 1
+            elif child.children and node.word not in NAMES:
+                passed.append((node.word, word))
+        node.children = children
+    # What passes is the value of a statement, or a name behind one of the words above.
+    assert passed == []
+    assert found > 200

@@ -1,0 +1,105 @@
+import json
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from ailb_gen.cli.junos_check import check
+from ailb_gen.errors import JunosSyntaxError, UsageError
+from tests.conftest import ROOT, need_shared
+from tests.junos.models import MODELS
+
+APP = typer.Typer()
+APP.command()(check)
+LEAF = ROOT / "tests/golden/lab/switches/stripe1-leaf1.conf"
+
+
+def _run(*words: str) -> tuple[int, str]:
+    done = CliRunner().invoke(APP, [*words, "--yang", str(need_shared(MODELS))], catch_exceptions=True)
+    if done.exception is not None and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    return done.exit_code, done.stdout
+
+
+def _wrong(tmp_path: Path) -> Path:
+    path = tmp_path / "leaf.conf"
+    path.write_text(
+        "interfaces {\n    et-0/0/0 {\n        mtuu 9000;\n        speed 401g;\n    }\n}\n"
+        "protocols {\n    bgp {\n        fabric-advertise {\n            route fc00::/64 {\n"
+        "                backup-color blue;\n            }\n        }\n    }\n}\n"
+        "routing-instances {\n    a {\n        interface x;\n        interface y;\n    }\n}\n"
+    )
+    return path
+
+
+def test_a_clean_file() -> None:
+    code, out = _run(str(LEAF))
+    assert code == 0
+    [line] = out.splitlines()
+    assert line.startswith("1 file, ")
+    assert line.endswith(" constraints evaluated, 0 not: 0 findings")
+
+
+def test_findings_read_like_those_of_a_compiler(tmp_path: Path) -> None:
+    path = _wrong(tmp_path)
+    code, out = _run(str(path), str(LEAF))
+    assert code == 1
+    *lines, summary = out.splitlines()
+    assert lines[0] == (
+        f"{path}:3: error[AILB901]: interfaces et-0/0/0 mtuu: there is no such statement; did you mean 'mtu'?"
+    )
+    assert lines[1].startswith(f"{path}:4: error[AILB902]: interfaces et-0/0/0 speed 401g: '401g' is not one of auto, ")
+    assert lines[2] == (
+        f"{path}:11: error[AILB906]: protocols bgp fabric-advertise route fc00::/64 backup-color blue: the commit "
+        'constraint (".. color") does not hold (backup-color can only be configured together with color)'
+    )
+    assert lines[3] == f"{path}:1: note[AILB907]: no model for routing-instances: 2 statements not checked"
+    assert len(lines) == 4
+    assert summary.startswith("2 files, ")
+    assert summary.endswith(" evaluated, 0 not, 2 statements without a model: 3 findings")
+
+
+def test_json(tmp_path: Path) -> None:
+    path = _wrong(tmp_path)
+    code, out = _run(str(path), "--json")
+    assert code == 1
+    document = json.loads(out)
+    [file] = document["files"]
+    assert file["file"] == str(path)
+    assert [(one["check"], one["kind"], one["line"]) for one in file["findings"]] == [
+        ("AILB901", "unknown", 3),
+        ("AILB902", "enumeration", 4),
+        ("AILB906", "must", 11),
+    ]
+    assert file["findings"][0]["path"] == ["interfaces", "et-0/0/0", "mtuu"]
+    assert file["unmodelled"] == {"routing-instances": 2}
+    assert document["totals"]["evaluated"] == file["evaluated"] > 0
+
+
+def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="No such file"):
+        _run(str(tmp_path / "none.conf"))
+    with pytest.raises(UsageError, match="Is a directory"):
+        _run(str(tmp_path))
+    (tmp_path / "binary").write_bytes(b"\xff\xfe")
+    with pytest.raises(UsageError, match="not UTF-8"):
+        _run(str(tmp_path / "binary"))
+    (tmp_path / "open.conf").write_text("system {")
+    with pytest.raises(JunosSyntaxError):
+        _run(str(tmp_path / "open.conf"))
+
+
+def test_without_models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("AILB_YANG", raising=False)
+    done = CliRunner().invoke(APP, [str(LEAF)])
+    assert isinstance(done.exception, UsageError)
+    assert "--yang" in str(done.exception)
+    done = CliRunner().invoke(APP, [str(LEAF), "--yang", str(tmp_path)])
+    assert isinstance(done.exception, UsageError)
+    assert "junos-conf-root" in str(done.exception)
+
+
+def test_the_environment_names_the_models(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AILB_YANG", str(need_shared(MODELS)))
+    assert CliRunner().invoke(APP, [str(LEAF)]).exit_code == 0
