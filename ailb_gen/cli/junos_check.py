@@ -15,7 +15,9 @@ Outcomes = dict[str, "CheckOutcome"]
 
 
 def check(
-    files: Annotated[list[Path], typer.Argument(help="Configurations, curly or set.", metavar="FILE...")],
+    files: Annotated[
+        list[Path], typer.Argument(help="Configurations, curly or set; - is standard input.", metavar="FILE...")
+    ],
     yang: Annotated[
         Path | None, typer.Option(help="Folder of Juniper's YANG models; AILB_YANG names it otherwise.", metavar="DIR")
     ] = None,
@@ -26,28 +28,17 @@ def check(
     from ailb_gen.errors import ExitCode
     from ailb_gen.junos.check import check as commit_check
     from ailb_gen.junos.groups import active, effective
-    from ailb_gen.junos.reader import read
+    from ailb_gen.junos.reader import read_file
     from ailb_gen.junos.schema import load_schema
     from ailb_gen.junos.yang_files import asked_directory
 
     directory = asked_directory(yang)
-    trees = {str(path): active(read(_text(path), str(path))) for path in files}
+    trees = {str(path): active(read_file(path)) for path in files}
     schema = load_schema(directory, progress)
     outcomes = {file: commit_check(effective(tree), schema, tree.get("groups")) for file, tree in trees.items()}
     typer.echo(_json(outcomes) if as_json else _text_report(outcomes))
     if any(outcome.findings for outcome in outcomes.values()):
         raise typer.Exit(ExitCode.FINDINGS)
-
-
-def _text(path: Path) -> str:
-    from ailb_gen.errors import UsageError
-
-    try:
-        return path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"{path}: the file cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise UsageError(f"{path}: not UTF-8 text: {error.reason} at byte {error.start}") from error
 
 
 def _text_report(outcomes: Outcomes) -> str:

@@ -43,10 +43,10 @@ def cache_directory() -> Path:
         raise OutputError(f"no home directory to cache the Junos schema in ({error}); set XDG_CACHE_HOME") from error
 
 
-def digest(names: Iterable[str], contents: Iterable[bytes]) -> str:
+def digest(files: Iterable[tuple[str, bytes]]) -> str:
     """Return the name of what is built from files: it changes with their names and contents and with the format."""
     whole = blake2b(_MAGIC, digest_size=16)
-    for name, content in zip(names, contents, strict=True):
+    for name, content in files:
         whole.update(f"{name} {len(content)}\n".encode())
         whole.update(content)
     return whole.hexdigest()

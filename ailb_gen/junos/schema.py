@@ -201,28 +201,26 @@ def load_schema(
     Raises UsageError for a folder without models, OutputError when the cache cannot be written.
     """
     directory = model_directory(directory)
-    files = model_files(directory)
-    contents = [path.read_bytes() for path in files]
-    path = cache.cache_directory() / f"junos-{cache.digest((one.name for one in files), contents)}.json"
+    models = model_files(directory)
+    path = cache.cache_directory() / f"junos-{cache.digest((file.name, content) for file, content in models)}.json"
     blocks = cache.read(path)
     if blocks is None:
         with cache.alone(path):
             # Somebody else may have built it while we waited.
-            blocks = cache.read(path) or _build(path, files, contents, progress)
+            blocks = cache.read(path) or _build(path, models, progress)
     return Schema(blocks, str(directory))
 
 
 def _build(
     path: Path,
-    files: list[Path],
-    contents: list[bytes],
+    models: list[tuple[Path, bytes]],
     progress: Callable[[str, int], AbstractContextManager[Callable[[int], None]]],
 ) -> cache.Blocks:
     # pyang takes longer to import than the cache to read.
     yang = import_module("ailb_gen.junos.yang")
-    texts = [content.decode("utf-8", "replace") for content in contents]
-    with progress("Reading the YANG models, once", sum(map(len, texts))) as advance:
-        content = cache.encode(yang.build(files, texts, advance))
+    texts = [(file, content.decode("utf-8", "replace")) for file, content in models]
+    with progress("Reading the YANG models, once", sum(len(text) for _, text in texts)) as advance:
+        content = cache.encode(yang.build(texts, advance))
     cache.write(path, content)
     blocks = cache.decode(content)
     assert blocks is not None  # noqa: S101 - what encode has just made

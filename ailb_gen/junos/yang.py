@@ -224,7 +224,7 @@ def _below(statement: Statement) -> Iterator[Statement]:
         stack += one.substmts
 
 
-def build(files: list[Path], texts: list[str], advance: Callable[[int], None]) -> list[Json]:
+def build(texts: list[tuple[Path, str]], advance: Callable[[int], None]) -> list[Json]:
     """Return the children of `configuration`, and behind them the groupings 0, 1, …; `advance` is told characters done.
 
     Raises UsageError for what is not YANG and for models that refer to others outside the folder.
@@ -232,17 +232,17 @@ def build(files: list[Path], texts: list[str], advance: Callable[[int], None]) -
     collecting = gc.isenabled()
     gc.disable()  # millions of objects are made and none is garbage before the end
     try:
-        builder = Builder(_parse(files, texts, advance))
+        builder = Builder(_parse(texts, advance))
         return [builder.build(), *builder.groupings]
     finally:
         if collecting:
             gc.enable()
 
 
-def _parse(files: list[Path], texts: list[str], advance: Callable[[int], None]) -> dict[str, Statement]:
+def _parse(texts: list[tuple[Path, str]], advance: Callable[[int], None]) -> dict[str, Statement]:
     state = context.Context(repository.FileRepository("", use_env=False, no_path_recurse=True))
     modules = {}
-    for path, text in zip(files, texts, strict=True):
+    for path, text in texts:
         module = yang_parser.YangParser().parse(state, str(path), text)
         for position, tag, arguments in state.errors:
             if error.is_error(error.err_level(tag)):

@@ -27,8 +27,11 @@ def model_directory(directory: Path) -> Path:
     """Return the directory that holds `junos-conf-root`: this one, or the only such one below it. Raises UsageError."""
     if not directory.is_dir():
         raise UsageError(f"{directory}: there is no such directory; --yang names a folder of Juniper's YANG models")
-    if any(_ROOT.fullmatch(path.name) for path in directory.iterdir()):
-        return directory
+    try:
+        if any(_ROOT.fullmatch(path.name) for path in directory.iterdir()):
+            return directory
+    except OSError as error:
+        raise UsageError(f"{directory}: the folder cannot be read: {error.strerror}") from error
     found = sorted({path.parent for path in directory.rglob("junos*-conf-root*.yang") if _ROOT.fullmatch(path.name)})
     if not found:
         raise UsageError(
@@ -41,6 +44,10 @@ def model_directory(directory: Path) -> Path:
     return found[0]
 
 
-def model_files(directory: Path) -> list[Path]:
-    """Return the configuration models of a directory, sorted by name."""
-    return sorted(path for path in directory.iterdir() if _MODULE.fullmatch(path.name) and path.is_file())
+def model_files(directory: Path) -> list[tuple[Path, bytes]]:
+    """Return the configuration models of a directory, sorted by name, with their contents. Raises UsageError."""
+    files = sorted(path for path in directory.iterdir() if _MODULE.fullmatch(path.name) and path.is_file())
+    try:
+        return [(path, path.read_bytes()) for path in files]
+    except OSError as error:
+        raise UsageError(f"{error.filename}: the model cannot be read: {error.strerror}") from error

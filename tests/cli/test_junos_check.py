@@ -83,7 +83,7 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="Is a directory"):
         _run(str(tmp_path))
     (tmp_path / "binary").write_bytes(b"\xff\xfe")
-    with pytest.raises(UsageError, match="not UTF-8"):
+    with pytest.raises(JunosSyntaxError, match="not UTF-8"):
         _run(str(tmp_path / "binary"))
     (tmp_path / "open.conf").write_text("system {")
     with pytest.raises(JunosSyntaxError):
