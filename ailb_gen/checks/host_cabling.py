@@ -208,7 +208,7 @@ def _check_port_mtu(
 def check_mtus(group: Group, tally: Tally) -> None:
     """Compare the MTU of every NIC with the intent's."""
     wanted = group.wanted.mtu
-    for name, nic in group.profile.nics.items():
+    for name, nic in group.nics.items():
         tally.look(MTUS)
         found = nic.value("mtu")
         if found != wanted:

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 from ailb_gen.checks.model import Check, Severity
 from ailb_gen.errors import Place
+from ailb_gen.hosts.model import NETPLAN
 
 if TYPE_CHECKING:
     from ailb_gen.checks.tally import Tally
     from ailb_gen.checks.wanted import WantedHost
-    from ailb_gen.hosts.model import Profile
+    from ailb_gen.hosts.model import Nic, Profile
 
 REGENERATE = "Generate the files again, or correct the line by hand on every server that has it."
 
@@ -159,6 +160,12 @@ class Group:
     def scope(self) -> str:
         """What findings are about: the server when the folder is its own, else the folder."""
         return self.servers[0] if self.profile.folder == f"servers/{self.servers[0]}" else self.profile.folder
+
+    @property
+    def nics(self) -> dict[str, Nic]:
+        """The GPU NICs in netplan; a host may have files of its own for other NICs."""
+        names = {nic.name for nic in self.wanted.nics}
+        return {name: nic for name, nic in self.profile.nics.items() if nic.file == NETPLAN or name in names}
 
     def place(self, file: str, line: int = 1) -> Place:
         """Return a place in one of the files."""

@@ -86,7 +86,7 @@ def check_nics(group: Group, tally: Tally) -> None:
     profile = group.profile
     names = [nic.name for nic in group.wanted.nics]
     script, qos = profile.script, profile.qos
-    named = {files.NETPLAN: list(profile.nics), files.SYSCTL: _sysctl_nics(profile.sysctls)}
+    named = {files.NETPLAN: list(group.nics), files.SYSCTL: _sysctl_nics(profile.sysctls)}
     if script is not None:
         named[files.SCRIPT] = list(dict.fromkeys(row.nic for row in script.rows))
     if qos is not None and group.wanted.roce:
@@ -178,11 +178,10 @@ def _compare(
 
 def check_addressing(group: Group, tally: Tally) -> None:
     """Compare netplan's settings of every NIC, and of the file, with those that leave addresses to the leaves."""
-    profile = group.profile
-    if not profile.nics:
+    if files.NETPLAN not in group.profile.files or not group.nics:
         return
-    _compare(group, tally, ADDRESSING, group.place(files.NETPLAN), profile.network, NETPLAN_HEAD)
-    for name, nic in profile.nics.items():
+    _compare(group, tally, ADDRESSING, group.place(files.NETPLAN), group.profile.network, NETPLAN_HEAD)
+    for name, nic in group.nics.items():
         found = [setting for key, setting in nic.settings.items() if key not in FINDING_SETTINGS]
         _compare(group, tally, ADDRESSING, group.place(nic.file, nic.line), found, ADDRESSING_SETTINGS, name)
 

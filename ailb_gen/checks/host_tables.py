@@ -154,10 +154,11 @@ def _check_gateway(group: Group, tally: Tally, nic: Nic, route: Route, prefix: P
 def _check_priorities(group: Group, tally: Tally) -> None:
     """Find rules without a table of the plan, and priorities that are used twice or come too late."""
     known = {table.id for nic in group.wanted.nics for table in nic.tables}
+    own = group.nics
     first: dict[int, Rule] = {}
     for rule in group.profile.rules:
         place = group.place(rule.file, rule.priority_line)
-        if rule.table not in known:
+        if rule.table not in known and rule.nic in own:
             found = rule.table if rule.table is not None else "none"
             message = f"a rule from {rule.text} looks up table {found}, which is none of the fabric's"
             group.add(tally, RULES, message, group.place(rule.file, rule.table_line), "", found, rule.nic)
@@ -253,23 +254,25 @@ def code_of(group: Group, file: str) -> tuple[Code, ...]:
     return script.code if script is not None else ()
 
 
+def _lacking(text: tuple[str, ...], commands: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(command for command in commands if not any(command in line for line in text))
+
+
 def check_programs(groups: Iterable[Group], tally: Tally) -> None:
     """Find scripts without the commands that matter, and scripts that are not what most servers have."""
     rows = list(groups)
     for file, commands in COMMANDS.items():
-        texts = {group: tuple(code.text for code in code_of(group, file)) for group in rows}
-        held = Counter(text for text in texts.values() if text)
-        most = max(held.values(), default=0)
-        usual = [text for text, count in held.items() if count == most]
+        texts = {group: tuple(code.text for code in code_of(group, file)) for group in rows if code_of(group, file)}
+        count = Counter(texts.values())
+        # Of two profiles that differ, the one with all commands is right.
+        rank = {text: (number, -len(_lacking(text, commands))) for text, number in count.items()}
+        usual = [text for text, own in rank.items() if own == max(rank.values())]
+        tally.look(PROGRAMS, len(texts))
         for group, text in texts.items():
-            if not text:
-                continue
-            tally.look(PROGRAMS)
-            for command in commands:
-                if not any(line.startswith(command) or command in line for line in text):
-                    group.add(tally, PROGRAMS, f"the command is missing: {command}", group.place(file), command)
-            other = next((usually for usually in usual if usually != text), None)
-            if other is not None and (text not in usual or len(usual) > 1):
+            for command in _lacking(text, commands):
+                group.add(tally, PROGRAMS, f"the command is missing: {command}", group.place(file), command)
+            other = next((row for row in usual if row != text), None)
+            if other is not None:
                 _different(group, tally, file, other)
 
 

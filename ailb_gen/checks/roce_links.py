@@ -20,13 +20,19 @@ if TYPE_CHECKING:
 
 # The two low bits of the traffic class say "ECN-capable transport" (RFC 3168, section 5).
 ECT_0 = 0b10
+# The queue of everything that no classifier names.
+BEST_EFFORT = 0
 # (what, value at one end, value at the other)
 Difference = tuple[str, object, object]
 QosAt = dict[tuple[str, str], "PortQos"]
 
 
 def _code_points(qos: PortQos, *, lossless: bool) -> tuple[int, ...]:
-    return tuple(treatment.dscp for treatment in qos.treatments if treatment.no_loss == lossless)
+    return tuple(
+        treatment.dscp
+        for treatment in qos.treatments
+        if treatment.no_loss == lossless and treatment.queue != BEST_EFFORT
+    )
 
 
 def _differences(here: PortQos, there: PortQos, *, same_intent: bool) -> Iterator[Difference]:
@@ -49,7 +55,9 @@ def _differences(here: PortQos, there: PortQos, *, same_intent: bool) -> Iterato
     )
     yield "the other DSCPs with a class", _code_points(here, lossless=False), _code_points(there, lossless=False)
     if same_intent:
-        for own, other in zip(here.treatments, there.treatments, strict=False):
+        others = {treatment.dscp: treatment for treatment in there.treatments}
+        pairs = ((own, others[own.dscp]) for own in here.treatments if own.dscp in others)
+        for own, other in pairs:
             name = f"of DSCP {own.dscp}"
             yield f"the queue {name}", own.queue, other.queue
             yield f"ECN {name}", own.ecn, other.ecn

@@ -191,9 +191,9 @@ class HostFault:
 class Profile:
     """Everything that the files of one folder say; `folder` is relative to the artifact directory.
 
-    `nics`, `rules` (by priority) and `routes` (by table) are those of netplan. A file that is missing or unreadable
-    leaves its part empty or None and a fault; `files` are those that were read. `drop_ins` are the settings of
-    networkd by NIC, `units` those of services by path.
+    `nics`, `rules` (by priority) and `routes` (by table) are those of all netplan files, `network` are the other keys
+    of the fabric's own. A file that is missing or unreadable leaves its part empty or None; `files` are those that
+    were read. `drop_ins` are the settings of networkd by NIC, `units` those of services by path.
     """
 
     folder: str

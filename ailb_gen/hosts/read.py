@@ -12,6 +12,7 @@ from ailb_gen.errors import Place
 from ailb_gen.hosts.model import (
     DROP_INS,
     ENVIRONMENT,
+    NETPLAN,
     NETPLAN_FOLDER,
     QOS,
     QOS_UNIT,
@@ -61,7 +62,8 @@ def _netplan(folder: Folder) -> tuple[dict[str, Nic], list[Setting]]:
         if text is None:
             continue
         found, others = read_netplan(folder, file, text)
-        network += others
+        # Files of the host's own set other NICs; what they say about the whole is the host's business.
+        network += others if file == NETPLAN else []
         for nic in found:
             if nic.name in nics:
                 folder.fault(file, f"{nic.name} is also in {nics[nic.name].file}; netplan merges the two", nic.line)

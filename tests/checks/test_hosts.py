@@ -1,0 +1,357 @@
+"""The checks of servers: shipped trees are clean, and every damage is found by the check that names it."""
+
+import re
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ailb_gen.checks import hosts, roce
+from ailb_gen.checks.model import Finding
+from ailb_gen.hosts.model import ENVIRONMENT, NETPLAN, QOS, QOS_UNIT, SCRIPT, SCRIPT_UNIT, SYSCTL, TABLE_NAMES
+from ailb_gen.hosts.read import read_hosts
+from ailb_gen.intent.models import Fabric
+from ailb_gen.network.fabric import End, Network
+from tests.checks.trees import GOLDEN, fabric_of, findings, network_of, rendered, shown
+from tests.conftest import SMALL
+
+LAB = fabric_of("lab")
+PROFILE = "profiles/stripe1"
+DROP_IN = "etc/systemd/network/10-netplan-gpu1_eth.network.d/50-ailb.conf"
+FILES = (ENVIRONMENT, NETPLAN, QOS, QOS_UNIT, SCRIPT, SCRIPT_UNIT, SYSCTL, TABLE_NAMES, DROP_IN)
+
+
+@pytest.fixture(scope="module")
+def lab() -> Network:
+    return network_of(GOLDEN / "lab")
+
+
+@pytest.fixture(scope="module")
+def brownfield() -> Network:
+    return network_of(GOLDEN / "brownfield")
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """A copy of the lab's servers."""
+    for name in ("profiles", "servers"):
+        shutil.copytree(GOLDEN / "lab" / name, tmp_path / name, symlinks=True)
+    return tmp_path
+
+
+def judged(tree: Path, lab: Network, fabric: Fabric = LAB) -> list[Finding]:
+    """Findings about the servers of `tree` beside the switches of the lab."""
+    network = replace(lab, hosts=read_hosts(tree)[0])
+    return findings((*hosts.run(fabric, network), *roce.run(fabric, network)))
+
+
+@pytest.mark.parametrize("name", ["lab", "jvd", "jvd-8-uplinks", "brownfield"])
+def test_shipped_trees_are_clean_and_every_check_looked_at_something(name: str) -> None:
+    results = list(hosts.run(fabric_of(name), network_of(GOLDEN / name)))
+    assert not shown(results)
+    assert [result.check for result in results] == list(hosts.CHECKS)
+    assert all(result.examined for result in results)
+
+
+VARIANTS = {
+    "forwarding": SMALL + "hosts: {forwarding: on}\n",
+    "no-roce": SMALL + "roce: {enabled: off}\n",
+    "levels": SMALL
+    + "roce: {dscp: 24, queue: 5, ecn: {min_fill: 10}}\nmtu: {host: 4200}\n"
+    + "overrides: {stripes: {2: {mtu: {host: 4000, irb: 4100}}}, servers: {server-001: {mtu: 3000}},\n"
+    + "  leaves: {stripe1-leaf2: {roce: {queue: 6, cnp_queue: 2, cnp_percent: 9, ecn: {max_fill: 50}}}}}\n",
+    "names": SMALL
+    + 'names: {nic: "rail-{i}"}\nhosts: {rdma: [bnxt_re0, bnxt_re7]}\ntables: {first: 300, priority: 5}\n',
+    "many-colors": SMALL.replace("spines: 2", "spines: 16"),
+    "few-colors": SMALL.replace("spines: 2", "spines: 4") + "colors: [left, right]\n",
+    "environment": SMALL + "nccl: {socket_nthreads: 4, gid_index: 5, environment: {NCCL_DEBUG: 'a b', MY_X: '$5'}}\n",
+    "rails-of-a-stripe": SMALL + "overrides: {stripes: {1: {rails: 3}}}\n",
+    "buffers": SMALL + "roce: {buffers: {lossless: 60, lossy: 16}}\n",
+    "ports": SMALL + 'overrides: {leaves: {stripe1-leaf1: {ports: {"et-0/0/16": {mtu: 9250}}}}}\n',
+    "macs": SMALL.replace("servers: 2\n", "")
+    + "servers: [{name: a, stripe: 1, nics: [{mac: 'a0:88:c2:00:00:01'}, {mac: A0-88-C2-00-00-02, name: x1}]},"
+    + " {name: b, stripe: 2}, {name: c, stripe: 2}]\n",
+}
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_whatever_is_asked_the_rendered_files_are_clean(name: str, tmp_path: Path) -> None:
+    intent, root = rendered(VARIANTS[name], tmp_path)
+    network = network_of(root)
+    results = list(hosts.run(intent.fabric, network))
+    assert not shown(results)
+    assert not shown(roce.run(intent.fabric, network))
+
+
+# file, text, replacement, the check that names it, a part of the line that its finding points at
+DAMAGES = [
+    (NETPLAN, 'via: "fc00:1:1:3::1"', 'via: "fc00:1:2:3::1"', "AILB605", "via"),
+    (NETPLAN, 'via: "fc00:1:1:3::1"', 'via: "fc00:1:1:3::2"', "AILB606", "fc00:1:1:3::2"),
+    (NETPLAN, "fc00:1:1:", "fc00:1:2:", "AILB606", "fc00:1:2:"),
+    (NETPLAN, "fc00:1:1:1:", "fc00:1:1:2:", "AILB606", "fc00:1:1:2:"),
+    (NETPLAN, "table: 10003", "table: 10004", "AILB603", "table: 10004"),
+    (NETPLAN, "table: 10003", "table: 254", "AILB603", "table: 254"),
+    (NETPLAN, "priority: 10002", "priority: 10001", "AILB604", "priority: 10001"),
+    (NETPLAN, "priority: 10002", "priority: 32766", "AILB604", "priority: 32766"),
+    (NETPLAN, '- from: "fc00:1:1:2::/64"', '- from: "fc00:1:1:4::/64"', "AILB604", "from"),
+    (NETPLAN, "          scope: link\n", "", "AILB605", "to:"),
+    (NETPLAN, "          on-link: true\n", "", "AILB605", "to:"),
+    (NETPLAN, '          via: "fc00:1:1:3::1"\n', "", "AILB605", "::/0"),
+    (NETPLAN, "          scope: link\n", "          scope: link\n          metric: 5\n", "AILB605", "metric"),
+    (NETPLAN, "dhcp4: false", "dhcp4: true", "AILB609", "dhcp4"),
+    (NETPLAN, "dhcp6: false", "dhcp6: yes", "AILB609", "dhcp6"),
+    (NETPLAN, "accept-ra: true", "accept-ra: false", "AILB609", "accept-ra"),
+    (NETPLAN, "link-local: [ipv6]", "link-local: [ipv4, ipv6]", "AILB609", "link-local"),
+    (NETPLAN, "optional: true", "optional: true\n      addresses: [10.0.0.1/24]", "AILB609", "addresses"),
+    (NETPLAN, "ipv6-privacy: false", "ipv6-privacy: true", "AILB609", "ipv6-privacy"),
+    (NETPLAN, "renderer: networkd", "renderer: NetworkManager", "AILB609", "renderer"),
+    (NETPLAN, "mtu: 9000", "mtu: 9001", "AILB613", "mtu: 9001"),
+    (NETPLAN, "gpu1_eth:", "gpu2_eth:", "AILB602", "gpu2_eth"),
+    (NETPLAN, "optional: true", "match: {macaddress: 'a0:88:c2:00:00:01'}\n      optional: true", "AILB614", "match"),
+    (NETPLAN, "optional: true", "set-name: x\n      optional: true", "AILB614", "set-name"),
+    (NETPLAN, "ethernets:", "ethernets: [", "AILB601", ""),
+    (SYSCTL, "gpu0_eth.accept_ra = 1", "gpu0_eth.accept_ra = 2", "AILB610", "accept_ra = 2"),
+    (SYSCTL, "gpu0_eth.accept_ra_defrtr = 0", "gpu0_eth.accept_ra_defrtr = 1", "AILB610", "defrtr"),
+    (SYSCTL, "gpu1_eth", "gpu2_eth", "AILB602", "gpu2_eth"),
+    (TABLE_NAMES, "10002 gpu0_subnet3", "10002 gpu0_subnet4", "AILB608", "10002"),
+    (TABLE_NAMES, "10002 gpu0_subnet3\n", "", "AILB608", ""),
+    (TABLE_NAMES, "10002", "10001", "AILB608", "10001"),
+    (SCRIPT, "gpu0_subnet2 10001 fc00:1:1:2::", "gpu0_subnet2 10001 fc00:1:1:3::", "AILB607", "10001"),
+    (SCRIPT, " fc00:1:2:4::1", " fc00:1:1:4::1", "AILB607", "fc00:1:1:4::1"),
+    (SCRIPT, "gpu1_eth 10004", "gpu0_eth 10004", "AILB607", "10004"),
+    (SCRIPT, 'ip -6 rule add from "$2"', 'ip -6 rule add to "$2"', "AILB616", "rule add"),
+    (SCRIPT, "set -eu", "set -u", "AILB616", "set -u"),
+    (ENVIRONMENT, "QPS_PER_CONNECTION=4", "QPS_PER_CONNECTION=1", "AILB612", "QPS"),
+    (ENVIRONMENT, "mlx5_0:1,mlx5_1:1", "mlx5_1:1,mlx5_0:1", "AILB612", "UCX_NET"),
+    (ENVIRONMENT, "NCCL_NET_PLUGIN=juniper-ib\n", "", "AILB612", ""),
+    (ENVIRONMENT, "NCCL_IB_ADDR_FAMILY=AF_INET6", "NCCL_IB_ADDR_FAMILY=AF_INET", "AILB612", "ADDR_FAMILY"),
+    (SCRIPT_UNIT, "Wants=sys-subsystem-net-devices-gpu1_eth.device\n", "", "AILB615", ""),
+    (SCRIPT_UNIT, "ailb-net apply", "ailb-net verify", "AILB615", "verify"),
+    (QOS_UNIT, "After=sys-subsystem-net-devices-gpu0_eth.device", "", "AILB615", ""),
+    (QOS, "gpu1_eth mlx5_1", "gpu1_eth mlx5_0", "AILB602", "gpu1_eth mlx5_0"),
+    (QOS, "gpu1_eth mlx5_1\n", "", "AILB602", ""),
+    (QOS, "--pfc 0,0,0,1,0,0,0,0", "--pfc 0,0,0,0,1,0,0,0", "AILB708", "--pfc"),
+    (QOS, "--trust dscp", "--trust pcp", "AILB708", "--trust"),
+    (QOS, "set,26,3", "set,28,3", "AILB708", "set,28"),
+    (QOS, "-t 106", "-t 104", "AILB708", "-t 104"),
+    (QOS, "echo 48", "echo 46", "AILB708", "cnp_dscp"),
+    (QOS, 'echo 1 >"/sys/class/net/$nic/ecn/roce_np', 'echo 0 >"/sys/class/net/$nic/ecn/roce_np', "AILB708", "roce_np"),
+    (DROP_IN, "UseGateway=no", "UseGateway=yes", "AILB611", "UseGateway"),
+    (DROP_IN, "UseDNS=no\n", "", "AILB611", ""),
+]
+
+
+@pytest.mark.parametrize(("file", "old", "new", "check", "pointed"), DAMAGES)
+def test_a_damage_is_found_by_the_check_that_names_it(
+    file: str, old: str, new: str, check: str, pointed: str, tree: Path, lab: Network
+) -> None:
+    path = tree / PROFILE / file
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+    found = [finding for finding in judged(tree, lab) if finding.check == check]
+    assert found
+    assert {finding.scope.split()[0] for finding in found} <= {PROFILE, "gpu-s1-1", "gpu-s1-2"}
+    places = [finding.place for finding in found if finding.place is not None and finding.place.file.endswith(file)]
+    assert places
+    lines = path.read_text().split("\n")
+    assert any(pointed in lines[place.line - 1] for place in places)
+
+
+def test_a_gateway_of_another_rail_names_leaf_and_table(tree: Path, lab: Network) -> None:
+    path = tree / PROFILE / NETPLAN
+    path.write_text(path.read_text().replace("fc00:1:1:3:", "fc00:1:2:3:"))
+    found = next(finding for finding in judged(tree, lab) if finding.check == "AILB606")
+    assert found.scope == f"{PROFILE} gpu0_eth"
+    assert "stripe1-leaf1" in found.message
+    assert "gpu0_subnet3" in found.message
+    assert "(2 servers)" in found.message
+    assert (found.expected, found.found) == ("fc00:1:1:3::/64", "fc00:1:2:3::/64")
+
+
+def test_a_moved_cable_is_found_for_its_server_alone(lab: Network) -> None:
+    moved = {("gpu-s1-2", "gpu0_eth"): End("stripe2-leaf1", "et-0/0/17")}
+    network = replace(lab, attachments={**lab.attachments, **moved})
+    found = findings(hosts.run(LAB, network))
+    assert {(finding.check, finding.scope) for finding in found} == {("AILB606", "gpu-s1-2 gpu0_eth")}
+    assert len(found) == 4
+
+
+def test_a_cable_too_few_and_a_cable_too_many(lab: Network) -> None:
+    attachments = dict(lab.attachments)
+    end = attachments.pop(("gpu-s1-1", "gpu1_eth"))
+    attachments["gpu-s1-1", "gpu9_eth"] = end
+    attachments["gpu-s9-9", "gpu0_eth"] = end
+    found = findings(hosts.run(LAB, replace(lab, attachments=attachments)))
+    assert {(finding.check, finding.scope) for finding in found} == {
+        ("AILB602", "gpu-s1-1 gpu1_eth"),
+        ("AILB602", "gpu-s1-1 gpu9_eth"),
+        ("AILB602", "gpu-s9-9 gpu0_eth"),
+    }
+
+
+def test_swapped_cables_of_a_server_are_found(lab: Network) -> None:
+    one, two = ("gpu-s1-1", "gpu0_eth"), ("gpu-s1-1", "gpu1_eth")
+    swapped = {one: lab.attachments[two], two: lab.attachments[one]}
+    found = findings(hosts.run(LAB, replace(lab, attachments={**lab.attachments, **swapped})))
+    assert {finding.scope for finding in found if finding.check == "AILB606"} == {
+        "gpu-s1-1 gpu0_eth",
+        "gpu-s1-1 gpu1_eth",
+    }
+
+
+def test_a_server_with_the_profile_of_another_stripe(tree: Path, lab: Network) -> None:
+    link = tree / "servers/gpu-s1-1"
+    link.unlink()
+    link.symlink_to("../profiles/stripe2")
+    found = judged(tree, lab)
+    assert {finding.check for finding in found} == {"AILB606"}
+    assert {finding.scope for finding in found} == {"profiles/stripe2 gpu0_eth", "profiles/stripe2 gpu1_eth"}
+
+
+def test_missing_and_unknown_servers(tree: Path, lab: Network) -> None:
+    (tree / "servers/gpu-s1-1").rename(tree / "servers/gpu-s1-9")
+    found = {(finding.check, finding.scope) for finding in judged(tree, lab)}
+    assert ("AILB601", "gpu-s1-1") in found
+    assert ("AILB601", "gpu-s1-9") in found
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_a_missing_file_is_found_and_named_once(file: str, tree: Path, lab: Network) -> None:
+    (tree / PROFILE / file).unlink()
+    found = [finding for finding in judged(tree, lab) if finding.check == "AILB601"]
+    assert [finding.message for finding in found] == [f"{file} is missing (2 servers)"]
+
+
+def test_colors_of_a_leaf_in_another_order(lab: Network) -> None:
+    leaf = lab.switches["stripe1-leaf2"]
+    first, second = leaf.routes[:2]
+    routes = (replace(first, color=second.color), replace(second, color=first.color), *leaf.routes[2:])
+    network = replace(lab, switches={**lab.switches, "stripe1-leaf2": replace(leaf, routes=routes)})
+    found = findings(hosts.run(LAB, network))
+    assert {finding.check for finding in found} == {"AILB606"}
+    assert len(found) == 2
+
+
+def test_a_port_without_native_vlan_has_no_gateway(lab: Network) -> None:
+    leaf = lab.switches["stripe1-leaf2"]
+    ports = {**leaf.ports, "et-0/0/16": replace(leaf.ports["et-0/0/16"], native_vlan=None)}
+    network = replace(lab, switches={**lab.switches, "stripe1-leaf2": replace(leaf, ports=ports)})
+    found = findings(hosts.run(LAB, network))
+    assert [(finding.check, finding.scope) for finding in found] == [("AILB606", "gpu-s1-1 gpu1_eth")]
+    assert found[0].place is not None
+    assert found[0].place.file == leaf.file
+
+
+def test_an_mtu_that_does_not_fit_the_leaf(lab: Network) -> None:
+    leaf = lab.switches["stripe1-leaf1"]
+    irb = leaf.ports["irb"]
+    ports = {
+        **leaf.ports,
+        "irb": replace(irb, units=(replace(irb.units[0], inet6_mtu=8999),)),
+        "et-0/0/17": replace(leaf.ports["et-0/0/17"], mtu=9013),
+    }
+    network = replace(lab, switches={**lab.switches, "stripe1-leaf1": replace(leaf, ports=ports)})
+    found = findings(hosts.run(LAB, network))
+    assert [(finding.check, finding.scope, finding.expected) for finding in found] == [
+        ("AILB613", "gpu-s1-2 gpu0_eth", "at least 9014"),
+        ("AILB613", "profiles/stripe1 gpu0_eth", "at most 8999"),
+    ]
+
+
+def test_macs_that_are_wrong_or_shared(brownfield: Network, tmp_path: Path) -> None:
+    shutil.copytree(GOLDEN / "brownfield/servers", tmp_path / "servers")
+    path = tmp_path / "servers/a-gpu2" / NETPLAN
+    path.write_text(path.read_text().replace("a0:88:c2:01:02:00", "a0:88:c2:01:01:00"))
+    network = replace(brownfield, hosts=read_hosts(tmp_path)[0])
+    found = findings(hosts.run(fabric_of("brownfield"), network))
+    assert {finding.check for finding in found} == {"AILB614"}
+    assert {finding.scope for finding in found} == {"a-gpu2 eth0_gpu"}
+    assert any("also that of a-gpu1 eth0_gpu" in finding.message for finding in found)
+
+
+def test_nothing_to_look_at_is_no_finding_but_missing_servers() -> None:
+    results = list(hosts.run(LAB, Network({}, {}, {}, (), {}, ())))
+    assert {(finding.check, finding.scope) for finding in findings(results)} == {
+        ("AILB601", name) for name in ("gpu-s1-1", "gpu-s1-2", "gpu-s2-1", "gpu-s2-2")
+    }
+
+
+def test_files_of_the_hosts_own_may_set_other_nics(tree: Path, lab: Network) -> None:
+    own = "network: {version: 2, ethernets: {eno1: {dhcp4: true, routing-policy: [{from: 10.0.0.0/8, table: 77}]}}}\n"
+    (tree / PROFILE / "etc/netplan/50-management.yaml").write_text(own)
+    assert not judged(tree, lab)
+
+
+@settings(max_examples=100)
+@given(file=st.sampled_from(FILES), line=st.integers(0, 110), text=st.text(max_size=40), words=st.booleans())
+def test_a_random_line_never_raises(
+    file: str, line: int, text: str, words: bool, lab: Network, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    root = tmp_path_factory.mktemp("hosts")
+    for name in ("profiles", "servers"):
+        shutil.copytree(GOLDEN / "lab" / name, root / name, symlinks=True)
+    path = root / PROFILE / file
+    lines = path.read_text().split("\n")
+    line %= len(lines)
+    lines[line] = f"{lines[line].partition(':')[0]}: {text}" if words else text
+    path.write_bytes("\n".join(lines).encode(errors="surrogatepass"))
+    assert all(finding.check.startswith("AILB") for finding in judged(root, lab))
+
+
+def _damages(lines: list[str]) -> Iterator[tuple[str, list[str]]]:
+    """Delete, repeat and swap every line, and add one to every number."""
+    for number, line in enumerate(lines):
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        yield "delete", [*lines[:number], *lines[number + 1 :]]
+        yield "repeat", [*lines[: number + 1], *lines[number:]]
+        if number + 1 < len(lines) and lines[number + 1].strip() and lines[number + 1] != line:
+            yield "swap", [*lines[:number], lines[number + 1], line, *lines[number + 2 :]]
+        for found in re.finditer(r"\d+", line):
+            changed = f"{line[: found.start()]}{int(found[0]) + 1}{line[found.end() :]}"
+            yield "count", [*lines[:number], changed, *lines[number + 1 :]]
+
+
+def _meaning(root: Path) -> object:
+    """What the files say, whatever its order: of unit files without the words for people."""
+    profile = read_hosts(root)[0]["gpu-s1-1"].profile
+    return (
+        {name: replace(nic, file="") for name, nic in profile.nics.items()},
+        set(profile.rules),
+        {table: set(routes) for table, routes in profile.routes.items()},
+        set(profile.network),
+        set(profile.names),
+        set(profile.sysctls),
+        set(profile.environment),
+        {nic: set(settings) for nic, settings in profile.drop_ins.items()},
+        {
+            unit: {s for s in settings if s.section and s.key not in ("Description", "Documentation")}
+            for unit, settings in profile.units.items()
+        },
+        (set(profile.script.rows), profile.script.code) if profile.script is not None else None,
+        profile.qos,
+    )
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_every_line_that_is_deleted_repeated_swapped_or_counted_up_is_found(
+    file: str, tree: Path, lab: Network
+) -> None:
+    """What nothing finds must mean the same as before."""
+    path = tree / PROFILE / file
+    text = path.read_text()
+    before = _meaning(tree)
+    missed = []
+    count = 0
+    for kind, lines in _damages(text.split("\n")):
+        path.write_text("\n".join(lines))
+        count += 1
+        if not judged(tree, lab) and _meaning(tree) != before:
+            missed.append((kind, lines))
+    assert count > 4
+    assert not missed

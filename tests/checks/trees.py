@@ -1,0 +1,45 @@
+"""What the tests of checks share: rendered trees, networks read from them, and findings by check."""
+
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+from ailb_gen.checks.model import Finding, Result
+from ailb_gen.design.build import build
+from ailb_gen.intent.load import Intent, load
+from ailb_gen.intent.models import Fabric
+from ailb_gen.network.fabric import Network
+from ailb_gen.network.read import read_network
+from ailb_gen.render.artifacts import RenderOptions
+from ailb_gen.render.generate import plan, write_plan
+from tests.conftest import EXAMPLES, ROOT, intent_of
+
+GOLDEN = ROOT / "tests" / "golden"
+Run = Callable[[Fabric, Network], Iterator[Result]]
+
+
+def fabric_of(name: str) -> Fabric:
+    """The intent of a shipped example."""
+    return load(EXAMPLES / name / "fabric.yaml").fabric
+
+
+def network_of(root: Path) -> Network:
+    """The network that the files of an artifact directory describe."""
+    return read_network(root, lambda tree: True).network
+
+
+def rendered(text: str, folder: Path) -> tuple[Intent, Path]:
+    """Generate the tree of a fabric file given as text."""
+    intent = intent_of(text)
+    out = folder / "out"
+    write_plan(plan(build(intent)[0], out, RenderOptions()))
+    return intent, out
+
+
+def findings(results: Iterable[Result]) -> list[Finding]:
+    """All findings of all results."""
+    return [finding for result in results for finding in result.findings]
+
+
+def shown(results: Iterable[Result]) -> list[str]:
+    """All findings as text, for messages of failed tests."""
+    return [f"{finding.check} {finding.scope}: {finding.message} ({finding.place})" for finding in findings(results)]
