@@ -1,0 +1,39 @@
+"""All kinds of damage."""
+
+from __future__ import annotations
+
+from tests.mutations.kind import Kind
+from tests.mutations.kinds import (
+    balance,
+    colors,
+    cos,
+    files,
+    gateways,
+    host_scripts,
+    host_settings,
+    netplan,
+    numbers,
+    policies,
+    ports,
+    sessions,
+    syntax,
+    topology,
+)
+
+MODULES = (
+    files,
+    topology,
+    ports,
+    gateways,
+    sessions,
+    numbers,
+    colors,
+    policies,
+    balance,
+    cos,
+    netplan,
+    host_scripts,
+    host_settings,
+    syntax,
+)
+KINDS: tuple[Kind, ...] = tuple(row for module in MODULES for row in module.KINDS)

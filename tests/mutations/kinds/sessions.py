@@ -1,0 +1,217 @@
+"""Damage to BGP sessions and what they are made of."""
+
+from __future__ import annotations
+
+from tests.mutations.edits import (
+    add,
+    borrow,
+    deactivate,
+    delete,
+    insert,
+    replace,
+    swap,
+)
+from tests.mutations.kind import kind
+from tests.mutations.spots import leaf, spine, switch
+
+GROUP = "protocols > bgp > group *"
+NEIGHBOR = f"{GROUP} > dynamic-neighbor * > peer-auto-discovery"
+AS = r"autonomous-system (\d+)"
+INDENT = " " * 12
+SESSIONS = (
+    kind("bgp-removed", "a switch has no BGP", delete(switch("protocols > bgp")), "AILB2"),
+    kind("bgp-inactive", "BGP is inactive", deactivate(switch("protocols > bgp")), "AILB2"),
+    kind("leaf-group-removed", "a leaf lost the BGP group of a color", delete(leaf(GROUP)), "AILB2"),
+    kind("spine-group-removed", "a spine lost its BGP group", delete(spine(GROUP)), "AILB2"),
+    kind("group-inactive", "a BGP group is inactive", deactivate(switch(GROUP)), "AILB2"),
+    kind(
+        "group-internal",
+        "a BGP group is internal",
+        replace(switch(f"{GROUP} > type external"), "external", "internal"),
+        "AILB2",
+    ),
+    kind("group-no-type", "a BGP group has no type", delete(switch(f"{GROUP} > type external")), "AILB2"),
+    kind(
+        "family-inet",
+        "a group carries IPv4 routes",
+        replace(switch(f"{GROUP} > family inet6"), "inet6", "inet"),
+        "AILB2",
+    ),
+    kind("family-removed", "a group has no address family", delete(switch(f"{GROUP} > family inet6")), "AILB2"),
+    kind(
+        "family-multicast",
+        "a group carries multicast routes",
+        replace(switch(f"{GROUP} > family inet6 > unicast"), "unicast", "multicast"),
+        "AILB2",
+    ),
+    kind(
+        "aigp-missing-leaf",
+        "a leaf's group does not send AIGP",
+        delete(leaf(f"{GROUP} > family inet6 > unicast > aigp")),
+        "AILB2",
+    ),
+    kind(
+        "aigp-missing-spine",
+        "a spine's group does not send AIGP",
+        delete(spine(f"{GROUP} > family inet6 > unicast > aigp")),
+        "AILB2",
+    ),
+    kind("aigp-inactive", "AIGP is inactive", deactivate(switch(f"{GROUP} > family inet6 > unicast > aigp")), "AILB2"),
+    kind("multipath-missing", "a group has no multipath", delete(switch(f"{GROUP} > multipath")), "AILB2"),
+    kind(
+        "multiple-as-missing",
+        "multipath needs equal AS numbers",
+        delete(switch(f"{GROUP} > multipath > multiple-as")),
+        "AILB2",
+    ),
+    kind("bfd-missing", "a group has no BFD", delete(switch(f"{GROUP} > bfd-liveness-detection")), "AILB2"),
+    kind("bfd-inactive", "a group's BFD is inactive", deactivate(switch(f"{GROUP} > bfd-liveness-detection")), "AILB2"),
+    kind(
+        "bfd-interval",
+        "a group has another BFD interval",
+        replace(switch(f"{GROUP} > bfd-liveness-detection > minimum-interval *"), r"\d+", add(450)),
+        "AILB2",
+    ),
+    kind(
+        "bfd-multiplier",
+        "a group has another BFD multiplier",
+        replace(switch(f"{GROUP} > bfd-liveness-detection > multiplier *"), r"\d+", "20"),
+        "AILB2",
+    ),
+    kind(
+        "bfd-no-multiplier",
+        "the BFD multiplier is left out",
+        delete(switch(f"{GROUP} > bfd-liveness-detection > multiplier *")),
+        "AILB2",
+    ),
+    kind("neighbor-removed", "a group has no neighbors", delete(switch(f"{GROUP} > dynamic-neighbor *")), "AILB2"),
+    kind("discovery-removed", "a group discovers no neighbors", delete(switch(NEIGHBOR)), "AILB2"),
+    kind("discovery-inactive", "auto-discovery is inactive", deactivate(switch(NEIGHBOR)), "AILB2"),
+    kind(
+        "ipv6-nd-removed",
+        "auto-discovery does not use neighbor discovery",
+        delete(switch(f"{NEIGHBOR} > family inet6 > ipv6-nd")),
+        "AILB2",
+    ),
+    kind(
+        "discovery-family-removed",
+        "auto-discovery has no family",
+        delete(switch(f"{NEIGHBOR} > family inet6")),
+        "AILB2",
+    ),
+    kind(
+        "discovery-port-removed-leaf",
+        "a leaf's group has no interface",
+        delete(leaf(f"{NEIGHBOR} > interface *")),
+        "AILB2",
+    ),
+    kind(
+        "discovery-port-removed-spine",
+        "a spine's group lacks the port to one leaf",
+        delete(spine(f"{NEIGHBOR} > interface *")),
+        "AILB2",
+    ),
+    kind(
+        "discovery-port-inactive",
+        "a port of a group is inactive",
+        deactivate(switch(f"{NEIGHBOR} > interface *")),
+        "AILB2",
+    ),
+    kind(
+        "discovery-ports-swapped",
+        "two groups have each other's uplink",
+        swap(leaf(f"{NEIGHBOR} > interface *"), r"interface (.+);"),
+        "AILB2 AILB3",
+    ),
+    kind(
+        "discovery-port-of-another-color",
+        "an uplink is in the groups of two colors",
+        insert(leaf(f"{NEIGHBOR} > interface *0/0/[01]*"), " " * 20 + "interface et-0/0/2.0;"),
+        "AILB2 AILB3",
+        ("lab",),
+    ),
+    kind(
+        "discovery-port-borrowed",
+        "an uplink is in two groups, another in none",
+        borrow(leaf(f"{NEIGHBOR} > interface *"), r"interface (.+);"),
+        "AILB2 AILB3",
+    ),
+    kind(
+        "discovery-port-unit",
+        "auto-discovery is on unit 1",
+        replace(switch(f"{NEIGHBOR} > interface *"), r"\.(0);", "1"),
+        "AILB2",
+    ),
+    kind(
+        "discovery-port-strange",
+        "auto-discovery is on a port that is not there",
+        replace(switch(f"{NEIGHBOR} > interface *"), r"0/0/(\d+)", "61"),
+        "AILB2",
+    ),
+    kind(
+        "authentication",
+        "a group has a key, which auto-discovery cannot have",
+        insert(switch(GROUP), f'{INDENT}authentication-key "secret";'),
+        "AILB2 AILB9",
+    ),
+    kind(
+        "group-allow",
+        "a group has both auto-discovery and allow",
+        insert(switch(GROUP), f"{INDENT}allow ::/0;"),
+        "AILB2 AILB9",
+    ),
+    kind(
+        "multihop",
+        "a group is multihop, which auto-discovery and colors cannot be",
+        insert(switch(GROUP), f"{INDENT}multihop;"),
+        "AILB2 AILB9",
+    ),
+    kind(
+        "local-preference",
+        "routes of one group are preferred to AIGP",
+        insert(leaf(GROUP), f"{INDENT}local-preference 200;"),
+        "AILB4 AILB2",
+    ),
+    kind(
+        "peer-as-list-missing-leaf", "a leaf's group admits no AS", delete(leaf(f"{GROUP} > peer-as-list *")), "AILB2"
+    ),
+    kind(
+        "peer-as-list-missing-spine",
+        "a spine's group admits no AS",
+        delete(spine(f"{GROUP} > peer-as-list *")),
+        "AILB2",
+    ),
+    kind(
+        "peer-as-lists-swapped",
+        "two groups admit each other's spines",
+        swap(leaf(f"{GROUP} > peer-as-list *"), r"list (.+);"),
+        "AILB2",
+    ),
+    kind(
+        "peer-as-list-borrowed",
+        "a group admits the spines of another color",
+        borrow(leaf(f"{GROUP} > peer-as-list *"), r"list (.+);"),
+        "AILB2",
+    ),
+    kind(
+        "peer-as-list-undefined",
+        "a group admits a list that is not there",
+        replace(switch(f"{GROUP} > peer-as-list *"), r"list (.+);", "old-list"),
+        "AILB2 AILB9",
+    ),
+    kind(
+        "global-load-balancing-alone",
+        "one switch alone takes part in GLB",
+        insert(switch("protocols > bgp"), "        global-load-balancing;"),
+        "AILB2 AILB4",
+    ),
+    kind(
+        "lldp-removed",
+        "a switch does not tell its neighbors what is cabled to what",
+        delete(switch("protocols > lldp")),
+        "AILB0",
+    ),
+    kind("lldp-interfaces", "LLDP runs on no interface", delete(switch("protocols > lldp > interface all")), "AILB0"),
+)
+
+KINDS = SESSIONS
