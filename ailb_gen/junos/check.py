@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ailb_gen.junos import outcome as kinds
 from ailb_gen.junos.instance import Instance
-from ailb_gen.junos.must import Scope, Unevaluable, evaluate
+from ailb_gen.junos.must import Path, Scope, Unevaluable, evaluate
 from ailb_gen.junos.outcome import CheckOutcome, Fault, Unevaluated
 from ailb_gen.junos.tree import Node
 from ailb_gen.junos.walk import Walk
@@ -39,8 +39,9 @@ def check(root: Node, schema: Schema, groups: Node | None = None) -> CheckOutcom
 def _evaluate(walk: Walk, root: Node) -> tuple[int, list[Unevaluated]]:
     """Evaluate the constraints that a walk met, add to its faults; return how many, and which cannot be."""
     evaluated, unevaluated = 0, []
+    counts: dict[Path, dict[str, int]] = {}
     for instance, musts, value, node, leaf, words in walk.musts:
-        scope = Scope(root, walk.extra, instance, value, leaf)
+        scope = Scope(root, walk.extra, instance, value, leaf, counts)
         for expression, message in musts:
             try:
                 holds = evaluate(expression, scope)

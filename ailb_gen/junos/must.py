@@ -18,6 +18,7 @@ written there. It is not true; but a constraint that fails for nothing else is n
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 _TOKEN = re.compile(r'\s*(?:(?P<path>"[^"]*")|(?P<sign>&&|\|\||[!()])|(?P<word>any|all|unique)\b)')
 # A path of a routing instance leads nowhere from what stands outside of all of them.
 _INSTANCE = "${instance}"
+_VALUELESS = "$$ where the statement has no value"
 _DEEP = 200  # levels of brackets; the models have 20
 
 
@@ -56,8 +58,9 @@ class Scope:
     """What a constraint is evaluated on.
 
     `instance` is the list entry or container that it stands at, or that the leaf with `value` stands in. `extra` holds,
-    by the id of a node, what belongs below it and was written further on in the same line. With `known` a path that
-    can never be written is false, else None: not known.
+    by the id of a node, what belongs below it and was written further on in the same line. `counts` keeps what
+    was counted for other constraints of the same tree. With `known` a path that can never be written is false, else
+    None: not known.
     """
 
     root: Node
@@ -65,6 +68,7 @@ class Scope:
     instance: Instance
     value: str | None
     leaf: bool
+    counts: dict[Path, dict[str, int]]
     known: bool = False
 
 
@@ -186,12 +190,12 @@ def _path_test(path: Path) -> Callable[[Scope], bool | None]:
     if path.quantifier == "all":
         return lambda scope: _every(path, scope)
     if path.quantifier == "unique":
-        return lambda scope: _count(_matches(path, scope), 2) < 2
+        return lambda scope: _number(path, scope, 2) < 2
     return lambda scope: _exists(path, scope)
 
 
 def _exists(path: Path, scope: Scope) -> bool | None:
-    if _count(_matches(path, scope), 1):
+    if _number(path, scope, 1):
         return True
     return False if scope.known or path.up < 0 or _possible(path, scope) else None
 
@@ -232,6 +236,40 @@ def _count(matches: Iterator[Node], most: int) -> int:
         found += 1
         if found == most:
             break
+    return found
+
+
+def _number(path: Path, scope: Scope, most: int) -> int:
+    """Return how many ways there are to fill the wildcards of a path; at least `most` if there are that many."""
+    if not _is_countable(path):
+        return _count(_matches(path, scope), most)
+    counts = scope.counts.get(path)
+    if counts is None:
+        counts = scope.counts[path] = _count_all(path, scope)
+    if "$$" not in path.steps:
+        return counts.get("", 0)
+    if scope.value is None:
+        raise Unevaluable(_VALUELESS)
+    return counts.get(scope.value, 0)
+
+
+@cache
+def _is_countable(path: Path) -> bool:
+    """Tell whether all of a path but `$$` is the same everywhere: then all values of it are counted at once."""
+    variable = [step for step in path.steps if "$" in step and not step.startswith("$$={")]
+    return path.up < 0 and any(map(is_glob, path.steps)) and variable in ([], ["$$"])
+
+
+def _count_all(path: Path, scope: Scope) -> dict[str, int]:
+    """Return for every value of `$$` how many ways a path from the top can be filled, under "" without `$$`."""
+    words = ["<*>" if step == "$$" else step for step in path.steps]
+    at = path.steps.index("$$") if "$$" in path.steps else -1
+    found = Counter[str]()
+    for node in _descend(scope.root, list(_words(tuple(words[:at]), scope)), scope) if at >= 0 else (scope.root,):
+        below = (*node.children.values(), *scope.extra.get(id(node), {}).values()) if at >= 0 else (node,)
+        rest = list(_words(tuple(words[at + 1 :]), scope))
+        for one in below:
+            found[one.word if at >= 0 else ""] += _count(_descend(one, rest, scope), 2)
     return found
 
 
@@ -294,7 +332,7 @@ def _words(steps: tuple[str, ...], scope: Scope) -> Iterator[str]:
             yield step[4:-1]
         elif step in {"$$", "$$-IFD", "$$-IFL"}:
             if scope.value is None:
-                raise Unevaluable("$$ where the statement has no value")
+                raise Unevaluable(_VALUELESS)
             yield from _interface(scope.value, step[2:])
         elif "${" in step:
             yield re.sub(r"\$\{([^}]*)\}", lambda found: _key(found[1], scope), step)

@@ -29,7 +29,7 @@ def scope(value: str | None = None, leaf: bool = False) -> Scope:
     interfaces = _below(top, "interfaces")
     entry = Instance(interfaces.definition.bare[0], interfaces.node.children["et-0/0/0"], interfaces, ("et-0/0/0",))
     unit = Instance(entry.definition.words["unit"], entry.node.children["unit"].children["0"], entry, ("0",))
-    return Scope(root, {}, unit, value, leaf)
+    return Scope(root, {}, unit, value, leaf, {})
 
 
 def _below(instance: Instance, word: str) -> Instance:
@@ -85,6 +85,11 @@ def test_what_holds_at_a_list_entry(expression: str, holds: bool) -> None:
         ('("interfaces $$-IFD unit 7")', "et-0/0/1.7", True),
         ('("interfaces $$-IFD unit 7")', "et-0/0/1", True),
         ('(any "vlans <*> vlan-id $$")', "3", True),
+        ('(any "interfaces <*> unit $$ family inet")', "7", True),
+        ('(any "interfaces <*> unit $$ family inet")', "0", False),
+        ('(unique "interfaces <*> unit $$")', "7", True),
+        ('(unique "interfaces <*> unit $$")', "0", False),
+        ('(unique "interfaces <*> unit $$ family inet6 mtu")', "0", True),
         ('(".. family inet6 mtu $$")', "8000", True),
         ('(".. .. mtu")', "x", True),
         ('(".. mtu")', "x", False),
