@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ailb_gen.cli import checks, explain, generate, init, schema, validate
+from ailb_gen.cli import checks, explain, generate, init, junos, schema, validate
 from ailb_gen.errors import AilbError, ExitCode, IntentError
 
 app = typer.Typer(
@@ -43,6 +43,7 @@ app.command("validate")(validate.validate)
 app.command("checks")(checks.checks)
 app.command("explain")(explain.explain)
 app.command("schema")(schema.schema)
+app.add_typer(junos.app)
 
 
 def report(error: AilbError) -> None:

@@ -68,7 +68,7 @@ class CurlyReader:
             words = line.split()
             if not words:
                 continue
-            if special(line) is None:
+            if special(line, 0, len(line) - 1) is None and words[0][-1] != ":":
                 end = words[-1]
                 if end == "{":
                     words.pop()
@@ -82,7 +82,7 @@ class CurlyReader:
                         block.flags |= ENDS
                         continue
                 elif end[-1] == ";":
-                    if len(end) > 1 and (len(words) < 3 or oneliner.isdisjoint(words)):
+                    if len(end) > 1 and (len(words) < 3 or oneliner.isdisjoint(words[:-2])):
                         words[-1] = end[:-1]
                         node = block
                         for word in words:
@@ -186,6 +186,7 @@ class CurlyReader:
     def done(self, node: Node) -> None:
         """Give a statement its tags and comments."""
         node.flags |= self.flags
+        self.root.flags |= self.flags
         if self.comments:
             note(node, self.comments)
         self.words, self.comments, self.tagged, self.flags, self.last = [], [], False, 0, node

@@ -145,6 +145,31 @@ FORMS: dict[str, tuple[int, str]] = {
 }
 
 
+# Words whose entries or values count in their order, and whether each is written with the word again
+# (`insert term b before term a`).
+FIRST_COUNTS: dict[str, bool] = {
+    "apply-groups": False,
+    "apply-groups-except": False,
+    "as-path-expand": False,
+    "as-path-prepend": False,
+    "authentication-order": False,
+    "export": False,
+    "import": False,
+    "import-policy": False,
+    "import-rib": False,
+    "input-list": False,
+    "instance-export": False,
+    "instance-import": False,
+    "name-server": False,
+    "output-list": False,
+    "policy": False,
+    "rule": True,
+    "term": True,
+    "vrf-export": False,
+    "vrf-import": False,
+}
+
+
 def form_of(parent: str, word: str) -> tuple[int, str]:
     """Return how many keys stand behind a word inside a block, and its form; an empty one if it is not known."""
     return FORMS.get(f"{parent}/{word}") or FORMS.get(f"{parent}/*") or FORMS.get(word) or (0, "")

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import re
-
 from ailb_gen.junos.grammar import ONELINERS
 from ailb_gen.junos.tree import DELETE, ENDS, FLAT, INACTIVE, PROTECT, REPLACE, Node
-from ailb_gen.junos.words import TOKEN, Words, bad, check_string, note, put, unquote, walk, wrong
+from ailb_gen.junos.words import SPECIAL, TOKEN, Words, bad, check_string, note, put, unquote, walk, wrong
 
-SPECIAL = re.compile(r'["\[\]#(;{}]|/\*')
 # Command to the flag it sets and the flag it clears.
 FLAGS = {
     "deactivate": (INACTIVE, 0),
@@ -17,9 +14,9 @@ FLAGS = {
     "unprotect": (0, PROTECT),
 }
 MOVES = ("edit", "top", "up", "exit")
-COMMANDS = frozenset({"set", "delete", "annotate", *FLAGS, *MOVES})
+COMMANDS = frozenset({"set", "delete", "annotate", "insert", *FLAGS, *MOVES})
 # Commands whose result depends on what is on the device already.
-REFUSED = frozenset({"insert", "rename", "copy", "replace", "wildcard", "load", "rollback", "commit", "run"})
+REFUSED = frozenset({"rename", "copy", "replace", "wildcard", "load", "rollback", "commit", "run"})
 
 
 class SetReader:
@@ -47,7 +44,7 @@ class SetReader:
             words = line.split()
             if not words:
                 continue
-            if words[0] == "set" and special(line) is None and oneliner.isdisjoint(words) and not self.comments:
+            if words[0] == "set" and special(line) is None and oneliner.isdisjoint(words[:-2]) and not self.comments:
                 del words[0]
                 node = self.levels[-1]
                 if words:
@@ -65,8 +62,11 @@ class SetReader:
         if self.comments:
             note(self.root, self.comments)
         for node in self.deleted:
-            if node.children:
+            if node.children or node.flags & ENDS:
+                # Deleted, then set again.
                 node.flags = node.flags & ~DELETE | REPLACE
+            else:
+                node.flags |= ENDS
         return self.root
 
     def command(self, offset: int, number: int) -> tuple[int, int]:
@@ -120,8 +120,8 @@ class SetReader:
                 return
             node = self._change(verb, rest, number)
         except ValueError as error:
-            column = re.compile(r"\s*").match(self.text, offset)
-            raise wrong(self.file, self.text, column.end() if column else offset, str(error)) from error
+            start = self.text.index(verb, offset)
+            raise wrong(self.file, self.text, start, str(error)) from error
         if self.comments or comments:
             note(node, self.comments + comments)
             self.comments = []
@@ -143,14 +143,18 @@ class SetReader:
             node = walk(base, words[:-1], number)
             note(node, [f"/* {unquote(words[-1])} */"])
             return node
+        if verb == "insert":
+            return _insert(base, words)
         node = walk(base, words, number)
         if verb == "delete":
             node.children.clear()
-            node.flags = DELETE | ENDS
+            node.flags = DELETE
+            self.root.flags |= DELETE
             self.deleted.append(node)
         else:
             on, off = FLAGS[verb]
             node.flags = (node.flags | on) & ~off
+            self.root.flags |= on
         return node
 
     def _move(self, verb: str, words: Words) -> None:
@@ -165,3 +169,23 @@ class SetReader:
             self.levels.pop()
         else:
             raise ValueError(f"{verb!r} at the top level")
+
+
+def _insert(base: Node, words: Words) -> Node:
+    """Put an entry before or after another one; `PATH term a before term b`, or `PATH a before b` in a list."""
+    plain = [unquote(word) if word[0] == '"' else word for word in words if isinstance(word, str)]
+    at = next((at for at, word in enumerate(plain) if word in ("before", "after") and at), 0)
+    around = base.get(*plain[: at - 1]) if at else None
+    if (
+        around is None
+        or plain[at - 1] not in around.children
+        or plain[-1] not in around.children
+        or not plain[at + 1 :]
+    ):
+        raise ValueError("insert takes an entry that is set, 'before' or 'after', and another one beside it")
+    moved, other = plain[at - 1], plain[-1]
+    order = [word for word in around.children if word != moved]
+    if moved != other:
+        order.insert(order.index(other) + (plain[at] == "after"), moved)
+        around.children = {word: around.children[word] for word in order}
+    return around.children[moved]

@@ -19,7 +19,8 @@ INACTIVE = 8  # `inactive:`, `deactivate`
 PROTECT = 16  # `protect:`
 REPLACE = 32  # `replace:`
 DELETE = 64  # `delete:`
-FLAT = 128  # of a root: the tree comes from set text, where nothing tells which statements are blocks
+# A root has the tags of all statements below it; besides:
+FLAT = 128  # the tree comes from set text, where nothing tells which statements are blocks
 
 
 class Node:

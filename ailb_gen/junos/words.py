@@ -18,8 +18,9 @@ TOKEN = re.compile(
     r"|(?P<bad>[\s\S])"
 )
 CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
-# What needs a closer look than splitting a line at its spaces.
-SPECIAL = re.compile(r'["\[\]#(]|/\*|:\s|[;{}](?=\s*\S)')
+# What may need a closer look than splitting a line at its spaces; one class of characters and no alternatives, which
+# would take twice the time.
+SPECIAL = re.compile(r'["\[\]#(;{}*]')
 PLAIN = re.compile(r'(?!#)(?:[^\s{};\[\]"/]|/(?!\*))+|\( [^"]* \)')
 BEHIND_STRING = frozenset(" \t\r\n;{}[]/#)")
 

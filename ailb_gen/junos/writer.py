@@ -11,7 +11,7 @@ from ailb_gen.junos.tree import DELETE, ENDS, FLAT, INACTIVE, LIST, PROTECT, QUO
 from ailb_gen.junos.words import quote, written
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 TAGS = ((INACTIVE, "inactive: "), (PROTECT, "protect: "), (REPLACE, "replace: "), (DELETE, "delete: "))
 NAMES = ((INACTIVE, "inactive"), (PROTECT, "protect"), (REPLACE, "replace"), (DELETE, "delete"), (LIST, "list"))
@@ -142,34 +142,35 @@ def to_set(root: Node, comments: bool = True) -> str:
     """
     if comments and root.flags & FLAT:
         shape(root)
-    lines: list[str] = []
-    path: list[str] = []
-    stack = [iter(root.children.values())]
+    lines = [*set_lines(root.children.values(), [], comments), *(root.comment or () if comments else ())]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def set_lines(statements: Iterable[Node], path: list[str], comments: bool = False) -> Iterator[str]:
+    """Iterate over the set lines of statements below a path of words as written; the path is in use meanwhile."""
+    stack = [iter(statements)]
     nodes: list[Node] = []
     while stack:
         node = next(stack[-1], None)
         if node is None:
             stack.pop()
             if nodes:
-                lines += _behind(nodes.pop(), path, nodes, comments)
+                yield from _behind(nodes.pop(), path, nodes, comments)
                 path.pop()
             continue
         path.append(written(node))
         if comments and node.comment:
-            lines += (text for text in node.comment if text[0] == "#" and text != MARK)
+            yield from (text for text in node.comment if text[0] == "#" and text != MARK)
         if node.flags & (DELETE | REPLACE):
-            lines.append(f"delete {' '.join(path)}")
+            yield f"delete {' '.join(path)}"
         if node.children:
             stack.append(iter(node.children.values()))
             nodes.append(node)
             continue
         if node.flags & ENDS and not node.flags & DELETE:
-            lines.append(f"set {' '.join(path)}")
-        lines += _behind(node, path, nodes, comments)
+            yield f"set {' '.join(path)}"
+        yield from _behind(node, path, nodes, comments)
         path.pop()
-    if comments:
-        lines += root.comment or ()
-    return "".join(f"{line}\n" for line in lines)
 
 
 def _behind(node: Node, path: list[str], nodes: list[Node], comments: bool) -> Iterator[str]:

@@ -1,0 +1,84 @@
+"""`ailb-gen junos`: Junos text read, written in another form, and compared."""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ailb_gen.cli import junos_check
+from ailb_gen.errors import ExitCode, UsageError
+
+if TYPE_CHECKING:
+    from ailb_gen.junos.tree import Node
+
+app = typer.Typer(
+    name="junos",
+    help="Read, convert and compare Junos configurations.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+class Form(StrEnum):
+    """How a configuration is written."""
+
+    set = "set"
+    curly = "curly"
+    json = "json"
+
+
+Expand = Annotated[bool, typer.Option("--expand-groups", help="First inherit groups and leave out what is inactive.")]
+
+
+app.command("check")(junos_check.check)
+
+
+@app.command("convert")
+def convert(
+    file: Annotated[Path, typer.Argument(help="A configuration, curly or set; - is standard input.", metavar="FILE")],
+    to: Annotated[Form, typer.Option("--to", help="The form to write.")],
+    expand: Expand = False,
+) -> None:
+    """Write a configuration in another form to standard output."""
+    from ailb_gen.junos import writer
+
+    write = {Form.set: writer.to_set, Form.curly: writer.to_curly, Form.json: writer.to_json}[to]
+    typer.echo(write(_read(file, expand)), nl=False)
+
+
+@app.command("diff")
+def diff(
+    first: Annotated[Path, typer.Argument(help="A configuration; - is standard input.", metavar="A")],
+    second: Annotated[Path, typer.Argument(help="Another one; - is standard input.", metavar="B")],
+    expand: Expand = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+) -> None:
+    """Print the commands that turn configuration A into B.
+
+    Exit code 1 when there are any, 0 when the two say the same.
+    """
+    from ailb_gen.junos.diff import diff as changes_of
+
+    if str(first) == str(second) == "-":
+        raise UsageError("standard input can be only one of the two configurations")
+    changes = list(changes_of(_read(first, expand), _read(second, expand)))
+    if as_json:
+        rows = [{"command": change.command, "line": change.line} for change in changes]
+        typer.echo(json.dumps({"first": str(first), "second": str(second), "changes": rows}, indent=1))
+    else:
+        typer.echo("".join(f"{change}\n" for change in changes), nl=False)
+    if changes:
+        raise typer.Exit(ExitCode.FINDINGS)
+
+
+def _read(file: Path, expand: bool) -> Node:
+    from ailb_gen.junos.groups import effective
+    from ailb_gen.junos.reader import read_file
+
+    root = read_file(file)
+    return effective(root) if expand else root

@@ -1,0 +1,121 @@
+"""What makes one configuration of another: the commands that turn the first tree into the second."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ailb_gen.junos.grammar import FIRST_COUNTS
+from ailb_gen.junos.tree import ENDS, INACTIVE, PROTECT, Node
+from ailb_gen.junos.words import written
+from ailb_gen.junos.writer import set_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+MARKS = ((INACTIVE, "deactivate", "activate"), (PROTECT, "protect", "unprotect"))
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One command; `line` is where the statement stands: for `delete` in the first text, else in the second."""
+
+    command: str
+    line: int
+
+    def __str__(self) -> str:
+        return self.command
+
+
+def diff(first: Node, second: Node) -> Iterator[Change]:
+    """Iterate over the commands that turn the first tree into the second; none if they say the same.
+
+    The order of statements counts only where it counts in Junos: terms, policy chains and the other words of
+    FIRST_COUNTS. Comments, quotes and grouping do not count. Neither tree is changed.
+    """
+    path: list[str] = []
+    stack = [iter([(first, second)])]
+    pairs: list[tuple[Node, Node]] = []
+    while stack:
+        pair = next(stack[-1], None)
+        if pair is None:
+            stack.pop()
+            if pairs:
+                yield from _marked(*pairs.pop(), path)
+            if path:
+                path.pop()
+            continue
+        old, new = pair
+        if old is not first:
+            path.append(written(new))
+        common = [child for child in old if child.word in new.children]
+        yield from _changed(old, new, path)
+        pairs.append(pair)
+        stack.append(iter([(child, new.children[child.word]) for child in common]))
+
+
+def _gives_way(old: Node, new: Node) -> bool:
+    """Tell whether what stands behind a word is a value that gives way to another one, or to none."""
+    return bool(old.children) and not any(child.children or child.word in new.children for child in old)
+
+
+def _changed(old: Node, new: Node, path: list[str]) -> Iterator[Change]:
+    """Iterate over what goes, what comes and what moves right below a node."""
+    if path and _gives_way(old, new):
+        # A device deletes a value by its word alone.
+        yield Change(f"delete {' '.join(path)}", old.line)
+        if not new.children:
+            yield Change(f"set {' '.join(path)}", new.line)
+    else:
+        for child in old:
+            if child.word not in new.children:
+                yield Change(f"delete {' '.join([*path, written(child)])}", child.line)
+        if path and old.children and not new.children and new.flags & ENDS:
+            yield Change(f"set {' '.join(path)}", new.line)
+    for child in new:
+        if child.word not in old.children:
+            for line in set_lines([child], list(path)):
+                yield Change(line, child.line)
+    if new.word in FIRST_COUNTS and len(new.children) > 1:
+        kept = [word for word in old.children if word in new.children]
+        yield from _moved([*kept, *(word for word in new.children if word not in old.children)], new, path)
+
+
+def _moved(words: Sequence[str], new: Node, path: list[str]) -> Iterator[Change]:
+    """Iterate over the fewest `insert` commands that put words in the order of the children of a node."""
+    place = {word: at for at, word in enumerate(words)}
+    stay = _rising([place[word] for word in new.children])
+    before: Node | None = None
+    listed = [written(new)] if FIRST_COUNTS[new.word] else []
+    first = next(word for word in new.children if place[word] in stay)
+    for child in new:
+        if place[child.word] not in stay:
+            side, other = ("after", before) if before is not None else ("before", new.children[first])
+            where = " ".join([side, *listed, written(other)])
+            yield Change(f"insert {' '.join([*path, written(child)])} {where}", child.line)
+        before = child
+
+
+def _rising(numbers: list[int]) -> set[int]:
+    """Return the numbers of a longest rising subsequence."""
+    tails: list[int] = []
+    behind: dict[int, int | None] = {}
+    for number in numbers:
+        at = bisect_left(tails, number)
+        behind[number] = tails[at - 1] if at else None
+        tails[at : at + 1] = [number]
+    found = set()
+    last: int | None = tails[-1]
+    while last is not None:
+        found.add(last)
+        last = behind[last]
+    return found
+
+
+def _marked(old: Node, new: Node, path: list[str]) -> Iterator[Change]:
+    """Iterate over the marks that a statement gets or loses."""
+    before = 0 if _gives_way(old, new) else old.flags
+    for flag, command, undo in MARKS:
+        if path and (before ^ new.flags) & flag:
+            yield Change(f"{command if new.flags & flag else undo} {' '.join(path)}", new.line)

@@ -1,0 +1,194 @@
+"""What a configuration amounts to: groups inherited where they are applied, inactive statements left out.
+
+Source: Junos CLI User Guide, "Use Configuration Groups".
+"""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+from ailb_gen.errors import UsageError
+from ailb_gen.junos.grammar import VALUE, form_of
+from ailb_gen.junos.shape import shape
+from ailb_gen.junos.tree import DELETE, ENDS, FLAT, INACTIVE, LIST, Node
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+APPLY, EXCEPT = "apply-groups", "apply-groups-except"
+# Groups may apply groups; more rounds than this is a circle.
+ROUNDS = 16
+
+
+def effective(root: Node) -> Node:
+    """Return the tree that counts: `active`, then `expand_groups`. The tree itself if neither changes anything."""
+    return expand_groups(active(root))
+
+
+def active(root: Node) -> Node:
+    """Return the tree without inactive statements and those tagged `delete:`; the tree itself if there are none."""
+    if not root.flags & (INACTIVE | DELETE):
+        return root
+    result = copy(root)
+    if result.flags & FLAT:
+        shape(result)
+    result.flags &= ~(INACTIVE | DELETE)
+    stack = [result]
+    order: list[tuple[Node, Node]] = []
+    while stack:
+        node = stack.pop()
+        for child in list(node):
+            if child.flags & (INACTIVE | DELETE):
+                del node.children[child.word]
+            else:
+                stack.append(child)
+                order.append((node, child))
+    for parent, child in reversed(order):
+        # A word whose last value was inactive stood for nothing else.
+        if not child.children and not child.flags & ENDS:
+            del parent.children[child.word]
+    return result
+
+
+def copy(root: Node) -> Node:
+    """Return a copy of a tree."""
+    result = Node(root.word, root.line, root.flags)
+    result.comment = root.comment
+    stack = [(root, result)]
+    while stack:
+        source, target = stack.pop()
+        for child in source:
+            twin = target.children[child.word] = Node(child.word, child.line, child.flags)
+            twin.comment = child.comment
+            stack.append((child, twin))
+    return result
+
+
+def expand_groups(root: Node) -> Node:
+    """Return the tree with the statements of groups where `apply-groups` inherits them, and without `groups`.
+
+    What is configured wins over a group, an inner level over an outer one, an earlier group over a later one.
+    Wildcards such as `<et-*>` match what is there. Statements keep the line they have in their group. Names of groups
+    that do not exist stay in `apply-groups`. Raises UsageError when groups apply each other in a circle.
+    """
+    groups = root.get("groups")
+    if groups is None:
+        return root
+    result = copy(root)
+    if result.flags & FLAT:
+        shape(result)
+    groups = result.children.pop("groups")
+    for _ in range(ROUNDS):
+        levels = sorted(_levels(result, groups), key=lambda level: -len(level[1]))
+        for node, path in levels:
+            names = [name for name in node.values(APPLY) if name in groups.children]
+            for name in names:
+                for source in _matching(groups.children[name], path):
+                    _inherit(node, source, path[-1] if path else "", name)
+            _drop(node, APPLY, names)
+        if not levels:
+            _forget(result, groups)
+            return result
+    line = groups.line
+    raise UsageError(f"groups (line {line}): they apply each other in a circle; --expand-groups cannot end")
+
+
+def _levels(root: Node, groups: Node) -> Iterator[tuple[Node, tuple[str, ...]]]:
+    """Iterate over the nodes at which known groups are applied, with the words that lead there."""
+    path: list[str] = []
+    stack = [iter((root,))]
+    while stack:
+        node = next(stack[-1], None)
+        if node is None:
+            stack.pop()
+            if path:
+                path.pop()
+            continue
+        path.append(node.word)
+        if not groups.children.keys().isdisjoint(node.values(APPLY)):
+            yield node, tuple(path[1:])
+        stack.append(iter(node.children.values()))
+
+
+def _matching(group: Node, path: tuple[str, ...]) -> list[Node]:
+    """Return the nodes of a group that speak of a path: the exact one first, then those with wildcards."""
+    found = [group]
+    for word in path:
+        found = [child for node in found for child in _speaking(node, word)]
+    return found
+
+
+def _speaking(node: Node, word: str) -> Iterator[Node]:
+    exact = node.children.get(word)
+    if exact is not None:
+        yield exact
+    for child in node:
+        if _is_wildcard(child.word) and fnmatchcase(word, child.word[1:-1]):
+            yield child
+
+
+def _is_wildcard(word: str) -> bool:
+    return word[:1] == "<" and word[-1:] == ">"
+
+
+def _inherit(node: Node, source: Node, parent: str, group: str) -> None:
+    """Add to a node what a group says there."""
+    added: list[tuple[Node, Node]] = []
+    stack = [(node, source, parent)]
+    while stack:
+        target, source, parent = stack.pop()
+        for child in source:
+            word = child.word
+            if word == "when" and not parent:
+                continue
+            below = word if form_of(parent, word)[1] else parent
+            if _is_wildcard(word):
+                stack += [
+                    (there, child, below)
+                    for there in target
+                    if fnmatchcase(there.word, word[1:-1]) and not there.has(EXCEPT, group) and there.word != APPLY
+                ]
+                continue
+            there = target.children.get(word)
+            if there is None:
+                there = target.children[word] = Node(word, child.line, child.flags)
+                there.comment = child.comment
+                added.append((target, there))
+            elif there.has(EXCEPT, group) or _decided(there, child, parent):
+                continue
+            else:
+                there.flags |= child.flags & (ENDS | LIST)
+            if child.children:
+                stack.append((there, child, below))
+    for target, there in reversed(added):
+        # Nothing matched the wildcards below it.
+        if not there.children and not there.flags & ENDS:
+            del target.children[there.word]
+
+
+def _decided(there: Node, child: Node, parent: str) -> bool:
+    """Tell whether a word has one value, which is configured: then the group's does not count."""
+    keys, form = form_of(parent, there.word)
+    if keys or form not in (VALUE, "") or not there.children or (there.flags | child.flags) & (LIST | ENDS):
+        return False
+    return len(there.children) == 1 and not any(value.children for node in (there, child) for value in node)
+
+
+def _drop(node: Node, word: str, names: list[str]) -> None:
+    """Take names out of an `apply-groups` or `apply-groups-except`."""
+    listed = node.children[word].children
+    for name in names:
+        listed.pop(name, None)
+    if not listed:
+        del node.children[word]
+
+
+def _forget(root: Node, groups: Node) -> None:
+    """Take out every `apply-groups-except`: its work is done."""
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        if EXCEPT in node.children:
+            _drop(node, EXCEPT, list(groups.children))
+        stack += node.children.values()

@@ -1,0 +1,79 @@
+"""How many lines of Junos text a core reads in a second of CPU, next to the least that any reader has to do.
+
+The text is the switches of `examples/frontier`, curly and set, and the published configurations where they are at hand
+(AILB_SHARED). The floor splits every line into words and does nothing with them; the peer cuts the text into tokens
+with one regular expression and builds nothing either. Run: python -m benchmarks.parse
+"""
+
+import gc
+import os
+import re
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from ailb_gen.design.build import build
+from ailb_gen.intent.load import load
+from ailb_gen.junos.reader import read
+from ailb_gen.render.artifacts import RenderOptions, render
+
+ROOT = Path(__file__).parent.parent
+SHARED = Path(os.environ.get("AILB_SHARED", ROOT.parent / "shared"))
+LEAST = 250_000
+SWITCHES = 64
+ROUNDS = 5
+TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|/\*.*?\*/|#[^\n]*|[{};\[\]]|[^\s{};\[\]"]+', re.DOTALL)
+
+
+def split(text: str) -> None:
+    """Do the least: cut lines into words."""
+    for line in text.splitlines():
+        line.split()
+
+
+def tokens(text: str) -> None:
+    """Cut the text into tokens."""
+    for _ in TOKEN.finditer(text):
+        pass
+
+
+def seconds(work: Callable[[str], object], texts: list[str]) -> float:
+    """CPU seconds of the cheapest of several rounds: the machine is shared, and noise only adds."""
+    spent = []
+    for _ in range(ROUNDS):
+        gc.collect()
+        started = time.process_time()
+        for text in texts:
+            work(text)
+        spent.append(time.process_time() - started)
+    return min(spent)
+
+
+def samples() -> Iterator[tuple[str, list[str]]]:
+    """Yield (name, texts)."""
+    design, _ = build(load(ROOT / "examples" / "frontier" / "fabric.yaml"))
+    names = {switch.name for switch in [*design.leaves[: SWITCHES // 2], *design.spines[: SWITCHES // 2]]}
+    for form in ("curly", "set"):
+        tree = render(design, RenderOptions(form), names)
+        yield (
+            f"frontier, {form}",
+            [item.content.decode() for path, item in tree.items() if path.startswith("switches/")],
+        )
+    for name, pattern in (("published, curly", "*.conf"), ("published, set", "*.set")):
+        texts = [path.read_text(encoding="utf-8") for path in sorted((SHARED / "junos-corpus").rglob(pattern))]
+        if texts:
+            yield name, texts
+
+
+def main() -> None:
+    """Print the table."""
+    print(f"{'text':18} {'lines':>8} {'lines/s':>9} {'tokens only':>12} {'split only':>11}  limit")
+    for name, texts in samples():
+        lines = sum(text.count("\n") for text in texts)
+        rate, peer, floor = (lines / seconds(work, texts) for work in (read, tokens, split))
+        kept = "kept" if rate >= LEAST else "NOT KEPT"
+        print(f"{name:18} {lines:8} {rate:9.0f} {peer:12.0f} {floor:11.0f}  >= {LEAST}: {kept}")
+
+
+if __name__ == "__main__":
+    main()
