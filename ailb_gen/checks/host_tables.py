@@ -153,14 +153,13 @@ def _check_gateway(group: Group, tally: Tally, nic: Nic, route: Route, prefix: P
 
 def _check_priorities(group: Group, tally: Tally) -> None:
     """Find rules without a table of the plan, and priorities that are used twice or come too late."""
-    known = {table.id for nic in group.wanted.nics for table in nic.tables}
-    own = group.nics
+    known = {nic.name: {table.id for table in nic.tables} for nic in group.wanted.nics}
     first: dict[int, Rule] = {}
     for rule in group.profile.rules:
         place = group.place(rule.file, rule.priority_line)
-        if rule.table not in known and rule.nic in own:
+        if rule.nic in known and rule.table not in known[rule.nic]:
             found = rule.table if rule.table is not None else "none"
-            message = f"a rule from {rule.text} looks up table {found}, which is none of the fabric's"
+            message = f"a rule from {rule.text} looks up table {found}, which is none of {rule.nic}'s"
             group.add(tally, RULES, message, group.place(rule.file, rule.table_line), "", found, rule.nic)
         if rule.priority is None:
             continue
