@@ -11,95 +11,102 @@ PFE_LB = "policy-options > policy-statement PFE-LB"
 DLB = "forwarding-options > enhanced-hash-key > ecmp-dlb"
 FLOWLET = f"{DLB} > flowlet"
 REASSIGNMENT = f"{FLOWLET} > reassignment"
-ONE = "AILB4"
 
 KINDS = (
-    kind("pfe-lb-missing", "the policy for load balancing is not defined", delete(switch(PFE_LB)), ONE),
-    kind("pfe-lb-not-used", "the forwarding table has no policy", delete(switch(f"{TABLE} > export *")), ONE),
+    kind("pfe-lb-missing", "the policy for load balancing is not defined", delete(switch(PFE_LB)), "AILB4 AILB208"),
+    kind("pfe-lb-not-used", "the forwarding table has no policy", delete(switch(f"{TABLE} > export *")), "AILB4"),
     kind(
-        "pfe-lb-inactive", "the forwarding table's policy is inactive", deactivate(switch(f"{TABLE} > export *")), ONE
+        "pfe-lb-inactive",
+        "the forwarding table's policy is inactive",
+        deactivate(switch(f"{TABLE} > export *")),
+        "AILB4",
     ),
     kind(
         "pfe-lb-other",
         "the forwarding table has another policy",
         replace(switch(f"{TABLE} > export *"), "PFE-LB", "FABRIC-OUT"),
-        ONE,
+        "AILB4 AILB208",
     ),
-    kind("per-packet-missing", "the policy does not balance", delete(switch(f"{PFE_LB} > then > *")), ONE),
+    kind("per-packet-missing", "the policy does not balance", delete(switch(f"{PFE_LB} > then > *")), "AILB4"),
     kind(
         "per-packet-other",
         "the policy chooses one path per prefix",
         replace(switch(f"{PFE_LB} > then > *"), "load-balance per-packet", "accept"),
-        ONE,
+        "AILB4",
     ),
     kind(
         "per-packet-random",
         "the policy balances at random",
         replace(switch(f"{PFE_LB} > then > *"), "per-packet", "random"),
-        ONE,
+        "AILB4",
     ),
     kind(
-        "fast-reroute-missing", "a link that fails waits for BGP", delete(switch(f"{TABLE} > ecmp-fast-reroute")), ONE
+        "fast-reroute-missing",
+        "a link that fails waits for BGP",
+        delete(switch(f"{TABLE} > ecmp-fast-reroute")),
+        "AILB4",
     ),
-    kind("forwarding-table-missing", "the forwarding table has default settings", delete(switch(TABLE)), ONE),
-    kind("dlb-removed", "one switch has no dynamic load balancing", delete(switch("forwarding-options")), ONE),
-    kind("dlb-inactive", "dynamic load balancing is inactive on one switch", deactivate(switch(DLB)), ONE),
-    kind("dlb-no-flowlet", "one switch has no flowlets", delete(switch(FLOWLET)), ONE),
+    kind("forwarding-table-missing", "the forwarding table has default settings", delete(switch(TABLE)), "AILB4"),
+    kind("dlb-removed", "one switch has no dynamic load balancing", delete(switch("forwarding-options")), "AILB4"),
+    kind("dlb-inactive", "dynamic load balancing is inactive on one switch", deactivate(switch(DLB)), "AILB4"),
+    kind("dlb-no-flowlet", "one switch has no flowlets", delete(switch(FLOWLET)), "AILB4"),
     kind(
         "dlb-per-packet",
         "one switch balances per packet",
         replace(switch(FLOWLET), r"(?s)flowlet \{.*\}", "per-packet;"),
-        ONE,
+        "AILB4",
     ),
     kind(
         "dlb-assigned-flow",
         "one switch assigns flows once",
         replace(switch(FLOWLET), r"(?s)flowlet \{.*\}", "assigned-flow;"),
-        ONE,
+        "AILB4",
     ),
     kind(
         "dlb-interval",
         "one switch has another inactivity interval",
         replace(switch(f"{FLOWLET} > inactivity-interval *"), r"\d+", "30000"),
-        ONE,
+        "AILB4",
     ),
     kind(
         "dlb-no-interval",
         "one switch has the default inactivity interval",
         delete(switch(f"{FLOWLET} > inactivity-interval *")),
-        ONE,
+        "AILB4",
     ),
     kind(
         "dlb-table-size",
         "one switch has another flowset table size",
         replace(switch(f"{FLOWLET} > flowset-table-size *"), r"\d+", "256"),
-        ONE,
+        "AILB4",
     ),
     kind(
         "dlb-reassignment",
         "one switch has another threshold for reassigning",
         replace(switch(f"{REASSIGNMENT} > prob-threshold *"), r"\d+", "90"),
-        ONE,
+        "AILB4",
     ),
     kind(
         "dlb-quality",
         "one switch has another quality delta",
         replace(switch(f"{REASSIGNMENT} > quality-delta *"), r"\d+", "2"),
-        ONE,
+        "AILB4",
     ),
-    kind("dlb-no-reassignment", "one switch does not reassign", delete(switch(REASSIGNMENT)), ONE),
+    kind("dlb-no-reassignment", "one switch does not reassign", delete(switch(REASSIGNMENT)), "AILB4"),
     kind(
         "dlb-sampling",
         "one switch has another sampling rate",
         replace(switch(f"{DLB} > sampling-rate *"), r"\d+", "10000"),
-        ONE,
+        "AILB4",
     ),
-    kind("dlb-ipv4", "one switch balances IPv4", replace(switch(f"{DLB} > ether-type > ipv6"), "ipv6", "ipv4"), ONE),
-    kind("dlb-no-ether-type", "one switch balances no IPv6", delete(switch(f"{DLB} > ether-type")), ONE),
+    kind(
+        "dlb-ipv4", "one switch balances IPv4", replace(switch(f"{DLB} > ether-type > ipv6"), "ipv6", "ipv4"), "AILB4"
+    ),
+    kind("dlb-no-ether-type", "one switch balances no IPv6", delete(switch(f"{DLB} > ether-type")), "AILB4"),
     kind(
         "dlb-per-packet-all",
         "all switches balance per packet, the intent says flowlet",
         everywhere(switch(FLOWLET), r"(?s)flowlet \{.*\}", "per-packet;"),
-        ONE,
+        "AILB4",
     ),
 )
