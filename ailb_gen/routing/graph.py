@@ -28,7 +28,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Adjacency:
-    """One session as one device sees it; devices and sessions are indices into Graph."""
+    """One session as one device sees it; devices and sessions are indices into Graph.
+
+    `looped`: the peer has an AS number here that the device itself has on some other session, so that every path
+    from it is a loop.
+    """
 
     peer: int
     peer_group: int
@@ -37,11 +41,12 @@ class Adjacency:
     session: int
     peer_asn: int
     own_asn: int
+    looped: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """The sessions of a class to the members of another class that share the groups at both ends."""
+    """The sessions of a class to the members of another class that share the groups at both ends, looped or not."""
 
     peer_class: int
     peer_group: int
@@ -114,12 +119,12 @@ class Graph:
             for own, peer in ((session.a, session.b), (session.b, session.a)):
                 at, to = self.index[own.device], self.index[peer.device]
                 rows[at].append(Adjacency(to, peer.group, own.group, own.interface, number, peer.asn, own.asn))
-        return tuple(tuple(sorted(row, key=_order)) for row in rows)
+        return tuple(_marked(sorted(row, key=_order)) for row in rows)
 
     def _classes(self) -> tuple[tuple[int, ...], tuple[SwitchClass, ...]]:
         signatures: dict[object, list[int]] = defaultdict(list)
         for device, row in enumerate(self.adjacencies):
-            sessions_of = tuple((entry.peer, entry.peer_group, entry.own_group) for entry in row)
+            sessions_of = tuple((entry.peer, entry.peer_group, entry.own_group, entry.looped) for entry in row)
             used = sorted({entry.own_group for entry in row})
             transit = tuple(_transit(self.rules[device][group]) for group in used)
             balancing = self.switches[device].balancing
@@ -133,11 +138,11 @@ class Graph:
         return tuple(class_of), tuple(self._class(devices, class_of) for devices in signatures.values())
 
     def _class(self, devices: list[int], class_of: list[int]) -> SwitchClass:
-        bundles: dict[tuple[int, int, int], list[int]] = defaultdict(list)
+        bundles: dict[tuple[int, int, int, bool], list[int]] = defaultdict(list)
         row = self.adjacencies[devices[0]]
         for position, entry in enumerate(row):
-            bundles[class_of[entry.peer], entry.peer_group, entry.own_group].append(position)
-        found = tuple(Bundle(*key, tuple(positions)) for key, positions in bundles.items())
+            bundles[class_of[entry.peer], entry.peer_group, entry.own_group, entry.looped].append(position)
+        found = tuple(Bundle(*key[:3], tuple(positions)) for key, positions in bundles.items())
         places: dict[int, list[tuple[int, int]]] = defaultdict(list)
         for number, bundle in enumerate(found):
             for position in bundle.positions:
@@ -145,6 +150,11 @@ class Graph:
         groups = tuple(sorted({entry.own_group for entry in row}))
         fixed = {peer: tuple(pairs) for peer, pairs in places.items()}
         return SwitchClass(frozenset(devices), devices[0], found, fixed, groups)
+
+
+def _marked(row: list[Adjacency]) -> tuple[Adjacency, ...]:
+    own = {entry.own_asn for entry in row}
+    return tuple(replace(entry, looped=True) if entry.peer_asn in own else entry for entry in row)
 
 
 def _order(entry: Adjacency) -> tuple[int, int, int, str]:

@@ -7,7 +7,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from ailb_gen.routing.graph import Graph
-from ailb_gen.routing.solve import EMPTY, LocRib, Removed, State, solve
+from ailb_gen.routing.route import rank
+from ailb_gen.routing.solve import EMPTY, LocRib, Removed, State, ranked, solve
 from ailb_gen.routing.speaker import direct
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
     from ailb_gen.addresses import Prefix
     from ailb_gen.network.fabric import Network
+    from ailb_gen.routing.graph import Adjacency
     from ailb_gen.routing.route import Route
 
 
@@ -117,22 +119,38 @@ def _paths(graph: Graph, state: State, device: int) -> Iterator[Path]:
     if rib.local:
         yield Path(direct(), "active")
     row, switch = graph.adjacencies[device], graph.switches[device]
-    best = frozenset(rib.selection.best)
+    best, meds = frozenset(rib.selection.best), _lowest_meds(rib, row)
     for candidate in rib.candidates:
         for at in candidate.positions:
             entry = row[at]
             status = "hidden" if candidate.hidden else "multipath" if at in best else "inactive"
             if at == rib.selection.position:
                 status = "active"
-            reason = candidate.hidden or (_lost(rib, candidate.route, entry.peer_asn) if status == "inactive" else "")
             route = replace(candidate.route, as_path=(entry.peer_asn, *candidate.route.as_path))
+            reason = candidate.hidden or (_lost(rib, route, meds) if status == "inactive" else "")
             yield Path(
                 route, status, reason, graph.names[entry.peer], entry.interface, switch.groups[entry.own_group].name
             )
 
 
-def _lost(rib: LocRib, route: Route, asn: int) -> str:
-    """Tell what a path lost against the active one, in the words of `show route extensive`."""
+def _lowest_meds(rib: LocRib, row: tuple[Adjacency, ...]) -> dict[int, int]:
+    """Return the lowest MED of each neighboring AS among the paths that only MED or a tie-break sets apart."""
+    active = rib.selection.active
+    found: dict[int, int] = {}
+    for candidate in rib.candidates:
+        if active is None or candidate.hidden or ranked(candidate) != rank(active):
+            continue
+        for at in candidate.positions:
+            med = candidate.route.med or 0
+            found[row[at].peer_asn] = min(med, found.get(row[at].peer_asn, med))
+    return found
+
+
+def _lost(rib: LocRib, route: Route, meds: dict[int, int]) -> str:
+    """Tell what a path lost against the active one, in the words of `show route extensive`.
+
+    By MED it loses against another path from its own neighboring AS; `meds` are the lowest of each.
+    """
     best = rib.selection.active
     if rib.local or best is None:
         return "Route Preference"
@@ -140,8 +158,8 @@ def _lost(rib: LocRib, route: Route, asn: int) -> str:
         return "Local Preference"
     if route.aigp != best.aigp:
         return "AIGP"
-    if len(route.as_path) + 1 != len(best.as_path):
+    if len(route.as_path) != len(best.as_path):
         return "AS path"
-    if (route.med or 0) != (best.med or 0) and best.as_path[0] == asn:
+    if (route.med or 0) > meds.get(route.as_path[0], route.med or 0):
         return "Route Metric or MED comparison"
     return "Not Best in its group - Router ID"

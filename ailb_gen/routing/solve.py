@@ -215,35 +215,41 @@ class _Solver:
             return
         graph = self.graph
         who = graph.classes[number].representative if device is None else device
-        looped = self._in_path(device, number, route)
-        # Junos sends nothing to a peer in the AS that the route came from.
-        if looped and graph.adjacencies[who][positions[0]].own_asn == route.as_path[0]:
-            return
-        if looped:
-            yield Candidate(positions, group, route, "AS path loop")
+        if graph.adjacencies[who][positions[0]].looped or self._in_path(device, number, route):
+            # Junos sends nothing to a peer in the AS that the route came from.
+            if not self._is_first(device, number, positions[0], route):
+                yield Candidate(positions, group, route, "AS path loop")
             return
         found = received(graph.rules[who][group], graph.lists[who], self.prefix, route)
         yield Candidate(positions, group, found.route, found.hidden)
 
     def _in_path(self, device: int | None, number: int, route: Route) -> bool:
         """Tell whether the receiver's AS number is in the path; _MixedClassError if that differs within a class."""
-        for asn in route.as_path:
-            owners = self.graph.asn_owners.get(asn, frozenset())
-            if device is not None:
-                if device in owners:
-                    return True
-                continue
-            members = self.graph.classes[number].members - self.singles
-            if members and members <= owners:
-                return True
-            if members & owners:
-                raise _MixedClassError(members & owners)
-        return False
+        owners = self.graph.asn_owners
+        return any(self._all(device, number, owners.get(asn, frozenset())) for asn in route.as_path)
+
+    def _is_first(self, device: int | None, number: int, position: int, route: Route) -> bool:
+        """Tell whether the path starts with the AS number of the receiver's end of the session; raises as above."""
+        if not route.as_path:
+            return False
+        rows, first = self.graph.adjacencies, route.as_path[0]
+        owners = self.graph.asn_owners.get(first, frozenset()) & self.graph.classes[number].members
+        return self._all(device, number, frozenset(who for who in owners if rows[who][position].own_asn == first))
+
+    def _all(self, device: int | None, number: int, devices: frozenset[int]) -> bool:
+        """Tell whether the devices of a node are among some; _MixedClassError if only some members are."""
+        if device is not None:
+            return device in devices
+        members = self.graph.classes[number].members - self.singles
+        here = members & devices
+        if here and here != members:
+            raise _MixedClassError(here)
+        return bool(here)
 
 
 def select(graph: Graph, who: int, candidates: tuple[Candidate, ...]) -> Selection:
     """Select the best paths in Junos's order; ties are broken by router-id, `multipath` keeps them all."""
-    usable = [(_ranked(candidate), candidate) for candidate in candidates if not candidate.hidden]
+    usable = [(ranked(candidate), candidate) for candidate in candidates if not candidate.hidden]
     if not usable:
         return Selection()
     first = min(key for key, _ in usable)
@@ -263,7 +269,8 @@ def select(graph: Graph, who: int, candidates: tuple[Candidate, ...]) -> Selecti
     return Selection(tuple(best), replace(route, as_path=(row[position].peer_asn, *route.as_path)), position)
 
 
-def _ranked(candidate: Candidate) -> Rank:
+def ranked(candidate: Candidate) -> Rank:
+    """Return the rank of a candidate, whose AS path is still to get the peer's own AS."""
     preference, without, aigp, length = rank(candidate.route)
     return preference, without, aigp, length + 1
 

@@ -99,16 +99,16 @@ def exported(rule: Rules, lists: Lists, prefix: Prefix, active: Route) -> Route 
     Junos exports BGP routes by default and direct ones only by policy; over a colored session only routes of that
     color or of none.
     """
-    verdict = evaluate(rule.exports, lists, prefix, active, default=active.protocol == BGP)
+    # MED and local preference stay within an AS: only what the policy sets here is sent.
+    own = active if active.med is None else replace(active, med=None)
+    verdict = evaluate(rule.exports, lists, prefix, own, default=active.protocol == BGP)
     if not verdict.accepted:
         return None
     route = verdict.route
     if rule.color is not None and route.colors and rule.color not in route.colors:
         return None
-    # MED and local preference stay within an AS; `metric` of the policy would be sent.
-    med = route.med if route.med != active.med else None
     aigp = route.aigp if rule.aigp else None
-    return Route(route.as_path, route.communities, aigp, DEFAULT_LOCAL_PREFERENCE, med)
+    return Route(route.as_path, route.communities, aigp, DEFAULT_LOCAL_PREFERENCE, route.med)
 
 
 @dataclass(frozen=True, slots=True)
