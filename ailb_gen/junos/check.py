@@ -53,5 +53,6 @@ def _evaluate(walk: Walk, root: Node) -> tuple[int, list[Unevaluated]]:
             if not holds:
                 path = (*instance.path(), *words)
                 text = f"the commit constraint {expression} does not hold"
-                walk.faults.append(Fault(kinds.MUST, path, node.line, text, message))
+                juniper = message.replace("$$", value) if value is not None else message
+                walk.faults.append(Fault(kinds.MUST, path, node.line, text, juniper))
     return evaluated, unevaluated

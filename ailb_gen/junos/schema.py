@@ -33,8 +33,8 @@ Case = tuple[int, str, int]
 # Keys that Juniper's models make of "one of several": the word that chose, and its value if it has one.
 CHOICE_IDENT, CHOICE_VALUE = "choice-ident", "choice-value"
 
-# Names of XML cannot start with a digit; these words of the CLI do.
-_ALIASES = {"ieee-802.3ad": "802.3ad"}
+# Names of XML that are other words in the CLI: `ether-options 802.3ad ae0`, `member-range et-0/0/0 to et-0/0/5`.
+_ALIASES = {"ieee-802.3ad": "802.3ad", "end-range": "to"}
 
 # In a module without `cli-feature`, the lists whose names are not written (Juniper's CLI reference, system syslog).
 _PLAIN_BARE = frozenset({"contents"})

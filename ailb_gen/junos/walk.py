@@ -9,7 +9,7 @@ from ailb_gen.junos import outcome as kinds
 from ailb_gen.junos.instance import Instance, key_is_named
 from ailb_gen.junos.outcome import Fault
 from ailb_gen.junos.schema import CHOICE_IDENT, CHOICE_VALUE
-from ailb_gen.junos.statements import CONTAINER, LEAF, LEAF_LIST, LIST, ONE_LINE, PLAIN, PRESENCE
+from ailb_gen.junos.statements import CONTAINER, LEAF, LIST, ONE_LINE, PLAIN, PRESENCE
 from ailb_gen.junos.tree import ENDS
 from ailb_gen.junos.values import canonical, is_wildcard
 
@@ -307,7 +307,8 @@ class Walk:
         definition = instance.definition
         hint = self._close((definition, node.word), definition.words)
         for one in () if hint else definition.bare:
-            wrong = one.check(node.word) if one.kind in {LEAF, LEAF_LIST} and one.check is not None else None
+            first = one.keys[0] if one.kind == LIST and one.keys else one
+            wrong = first.check(node.word) if first.check is not None else None
             if wrong is not None:
                 self._wrong((*instance.path(), node.word), one, node, wrong)
                 return
