@@ -83,8 +83,9 @@ def judge(row: Kind, example: str, damage: Damage, thorough: bool = False) -> Ou
         named = any(finding.check in row.named_by for finding in found)
         if not named and not thorough:
             found = findings(example, changes, ALL)
-    except AilbError as error:
-        return Outcome(example, row.name, damage.label, False, error=str(error))
+    except Exception as error:  # noqa: BLE001  a traceback is one of the things that are looked for
+        crash = "" if isinstance(error, AilbError) else "crash, "
+        return Outcome(example, row.name, damage.label, False, error=f"{crash}{type(error).__name__}: {error}")
     return Outcome(example, row.name, damage.label, named, found)
 
 

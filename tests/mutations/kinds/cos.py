@@ -63,7 +63,7 @@ CLASSIFYING = (
         "classifier-loss-priority",
         "data has high loss priority",
         replace(switch(CODE_POINTS), "low", "high"),
-        "AILB701",
+        "AILB701 AILB706",
     ),
     kind(
         "classifier-renamed",
@@ -191,8 +191,8 @@ PORT_COS = (
     ),
     kind(
         "cos-ports-some",
-        "only ports 10 and up have a class of service",
-        replace(switch(PORTS), r"et-(\*)", "0/0/1[0-9]*"),
+        "only ports whose number begins with 1 have a class of service",
+        replace(switch(PORTS), r"et-(\*)", "0/0/1*"),
         "AILB703",
     ),
     kind(

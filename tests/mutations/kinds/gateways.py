@@ -118,7 +118,7 @@ VLANS = (
         "vlan-renamed",
         "the VLAN has another name than its members use",
         replace(leaf("vlans > vn*"), r"vn(\d+)", add(40)),
-        "AILB105 AILB208",
+        "AILB105 AILB106 AILB208",
     ),
     kind(
         "vlan-id-wrong", "the VLAN has another id", replace(leaf("vlans > vn* > vlan-id *"), r"\d+", add(1)), "AILB105"

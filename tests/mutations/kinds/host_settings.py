@@ -140,7 +140,12 @@ UNITS = (
     kind(
         "drop-in-no-section", "a drop-in has no section", delete(line(DROP_IN, r"\[IPv6AcceptRA\]")), "AILB601 AILB611"
     ),
-    kind("drop-in-of-another-nic", "a drop-in is for a NIC that is not there", put(renamed_drop_in), "AILB611"),
+    kind(
+        "drop-in-of-another-nic",
+        "a drop-in is for a NIC that is not there",
+        put(renamed_drop_in),
+        "AILB601 AILB602 AILB611",
+    ),
     kind(
         "net-unit-nic",
         "the unit does not wait for a NIC",

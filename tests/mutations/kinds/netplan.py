@@ -141,14 +141,19 @@ GATEWAYS = (
         "route-extra",
         "a route to the pool is in the main table",
         replace(DEFAULT, r"(?s)\A()", '        - to: "fc00::/16"\n          scope: link\n'),
-        "AILB605",
+        "AILB603 AILB605",
     ),
 )
 
 RULES = (
     kind("rule-missing", "a prefix has no rule", delete(RULE), "AILB604"),
     kind("rules-missing", "a NIC has no rules", replace(NIC, r"(?s) {6}routing-policy:\n.*", ""), "AILB604"),
-    kind("routes-missing", "a NIC has no routes", replace(NIC, r"(?s) {6}routes:\n.*(?= {6}routing)", ""), "AILB605"),
+    kind(
+        "routes-missing",
+        "a NIC has no routes",
+        replace(NIC, r"(?s) {6}routes:\n.*(?= {6}routing)", ""),
+        "AILB603 AILB605",
+    ),
     kind("rule-table", "a rule looks in the table of another color", replace(RULE, r"table: (\d+)", add(1)), "AILB604"),
     kind("rule-tables-swapped", "two rules look in each other's table", swap(RULE, r"table: (\d+)"), "AILB604"),
     kind(
@@ -185,7 +190,7 @@ RULES = (
 NICS = (
     kind("nic-missing", "netplan lacks a NIC", delete(NIC), "AILB602"),
     kind("nic-renamed", "netplan has another name for a NIC", replace(NIC, r"^    (\w+):", "ens1f0"), "AILB602"),
-    kind("nics-swapped", "two NICs have each other's settings", swap(NIC, r"^    (\w+):"), "AILB606 AILB602"),
+    kind("nics-swapped", "two NICs have each other's settings", swap(NIC, r"^    (\w+):"), "AILB602 AILB603 AILB606"),
     kind("nic-no-ra", "a NIC ignores router advertisements", setting("accept-ra", "true", "false"), "AILB609 AILB610"),
     kind(
         "nic-ra-unset",

@@ -157,7 +157,7 @@ SPINE_POLICY = (
         "leaked-inactive", "the term for leaked routes is inactive", deactivate(spine(f"{IN} > term leaked")), "AILB307"
     ),
     kind(
-        "leaked-no-from", "a spine rejects everything", delete(spine(f"{IN} > term leaked > from *")), "AILB306 AILB307"
+        "leaked-no-from", "a spine rejects everything", delete(spine(f"{IN} > term leaked > from *")), "AILB306 AILB309"
     ),
     kind(
         "leaked-no-then",
@@ -175,31 +175,31 @@ SPINE_POLICY = (
         "import-reordered",
         "a spine accepts before it looks for leaked routes",
         swap(spine(f"{IN} > term *")),
-        "AILB307",
+        "AILB307 AILB306 AILB309",
     ),
     kind(
         "import-rejects",
         "a spine takes no routes",
         replace(spine(f"{IN} > term fabric > then *"), ACCEPT, REJECT),
-        "AILB306",
+        "AILB306 AILB309",
     ),
     kind(
         "import-no-then",
         "a spine neither takes nor refuses the fabric's routes",
         delete(spine(f"{IN} > term fabric > then *")),
-        "AILB306",
+        "AILB306 AILB309",
     ),
     kind(
         "import-term-missing",
         "a spine's import policy lacks the fabric's term",
         delete(spine(f"{IN} > term fabric")),
-        "AILB306",
+        "AILB306 AILB309",
     ),
     kind(
         "import-exact",
         "a spine takes only the pool itself",
         replace(spine(f"{IN} > term fabric > from > *"), "orlonger", "exact"),
-        "AILB306",
+        "AILB306 AILB309",
     ),
     kind("import-any", "a spine takes what is not of the pool", delete(spine(f"{IN} > term fabric > from")), "AILB306"),
     kind(
@@ -214,12 +214,15 @@ SPINE_POLICY = (
         delete(spine(f"{IN} > term others")),
         "AILB306",
     ),
-    kind("pool-other", "a spine's pool is another", replace(spine(f"{POOL} > *"), "fc00", "fd00"), "AILB306"),
+    kind("pool-other", "a spine's pool is another", replace(spine(f"{POOL} > *"), "fc00", "fd00"), "AILB306 AILB309"),
     kind(
-        "pool-narrow", "a spine's pool is only one stripe", replace(spine(f"{POOL} > *"), "::/16", ":1::/32"), "AILB306"
+        "pool-narrow",
+        "a spine's pool is only one stripe",
+        replace(spine(f"{POOL} > *"), "::/16", ":1::/32"),
+        "AILB306 AILB309",
     ),
     kind("pool-wide", "a spine's pool is everything", replace(spine(f"{POOL} > *"), "fc00::/16", "::/0"), "AILB306"),
-    kind("pool-empty", "a spine's pool is empty", delete(spine(f"{POOL} > *")), "AILB306"),
+    kind("pool-empty", "a spine's pool is empty", delete(spine(f"{POOL} > *")), "AILB306 AILB309"),
     kind("pool-missing", "a spine's pool is not defined", delete(spine(POOL)), "AILB208 AILB306"),
     kind("local-not-added", "a spine does not mark what it sends", delete(TAG), "AILB307"),
     kind("local-set", "a spine replaces the color by its mark", replace(TAG, "add", "set"), "AILB306 AILB307"),

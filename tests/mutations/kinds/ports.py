@@ -147,14 +147,19 @@ UPLINKS = (
 
 
 HOST_PORTS = (
-    kind("host-port-removed", "a leaf lost a server's port", delete(leaf(PORT, HOST_PORT)), "AILB108"),
+    kind("host-port-removed", "a leaf lost a server's port", delete(leaf(PORT, HOST_PORT)), "AILB108 AILB106 AILB007"),
     kind(
         "host-port-disabled",
         "a server's port is shut down",
         insert(leaf(PORT, HOST_PORT), "        disable;"),
-        "AILB108",
+        "AILB108 AILB106 AILB007",
     ),
-    kind("host-port-inactive", "a server's port is inactive", deactivate(leaf(PORT, HOST_PORT)), "AILB108"),
+    kind(
+        "host-port-inactive",
+        "a server's port is inactive",
+        deactivate(leaf(PORT, HOST_PORT)),
+        "AILB108 AILB106 AILB007",
+    ),
     kind(
         "host-port-no-description",
         "a port does not say which NIC is on it",
@@ -216,12 +221,12 @@ HOST_PORTS = (
     kind(
         "host-port-no-mode", "a port has no interface mode", delete(leaf(f"{TRUNK} > interface-mode trunk")), "AILB106"
     ),
-    kind("host-port-not-switched", "a server's port has no family", delete(leaf(TRUNK)), "AILB108"),
+    kind("host-port-not-switched", "a server's port has no family", delete(leaf(TRUNK)), "AILB108 AILB106 AILB007"),
     kind(
         "host-port-unit",
         "a server's port has unit 5",
         replace(leaf(f"{PORT} > unit 0", "ethernet-switching"), r"unit (0)", "5"),
-        "AILB108",
+        "AILB108 AILB106 AILB007",
     ),
     kind(
         "host-port-mtu",

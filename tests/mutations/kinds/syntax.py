@@ -23,7 +23,12 @@ TEXT = (
         replace(text(CONF, r"^ +\S.* \{\n"), r" \{", ""),
         "AILB002",
     ),
-    kind("semicolon-missing", "a semicolon is missing", replace(text(CONF, r"^ +\S.*;\n"), r"(;)$", ""), "AILB002"),
+    kind(
+        "semicolon-missing",
+        "a semicolon is missing",
+        replace(text(CONF, r"^ +\S.*;\n"), r"(;)$", ""),
+        "AILB002 AILB901",
+    ),
     kind(
         "quote-open",
         "a quote is not closed",
@@ -31,13 +36,13 @@ TEXT = (
         "AILB002",
         ("jvd",),
     ),
-    kind("comment-open", "a comment is not closed", replace(text(CONF, r"/\*.*\*/"), r"( \*/)", ""), "AILB002"),
+    kind("comment-open", "a comment is not closed", replace(text(CONF, r"/\*.*\*/"), r"( \*/)", ""), "AILB002 AILB208"),
     kind("truncated", "a file ends in the middle", rewrite(CONF, lambda old: old[: len(old) // 2]), "AILB002"),
     kind(
         "merge-conflict",
         "a merge was not resolved",
         replace(text(CONF, r"^protocols \{\n"), r"(?s)\A()", "<<<<<<< HEAD\n"),
-        "AILB002",
+        "AILB002 AILB901",
     ),
 )
 
@@ -114,7 +119,7 @@ STATEMENTS = (
         "type-code-point",
         "a code point is not binary",
         replace(switch("class-of-service > classifiers > dscp * > * > loss-priority *"), r"points ([01]+)", "21x"),
-        "AILB902",
+        "AILB902 AILB701 AILB706",
     ),
     kind(
         "enum-type",
@@ -129,19 +134,22 @@ STATEMENTS = (
         "AILB902",
     ),
     kind(
-        "range-mtu", "an MTU is out of range", replace(switch("interfaces > et-* > mtu *"), r"\d+", "99999"), "AILB902"
+        "range-mtu",
+        "an MTU is out of range",
+        replace(switch("interfaces > et-* > mtu *"), r"\d+", "99999"),
+        "AILB902 AILB710",
     ),
     kind(
         "range-vlan",
         "a VLAN id is out of range",
         replace(leaf("vlans > vn* > vlan-id *"), r"\d+", "5000"),
-        "AILB902",
+        "AILB902 AILB105",
     ),
     kind(
         "range-queue",
         "a queue is out of range",
         replace(switch("class-of-service > forwarding-classes > class *"), r"queue-num (\d)", "12"),
-        "AILB902",
+        "AILB902 AILB701 AILB706",
     ),
     kind(
         "range-multiplier",
@@ -159,7 +167,7 @@ STATEMENTS = (
         "range-as",
         "an AS is out of range",
         replace(switch("routing-options > autonomous-system *"), r"(\d+)", "5000000000"),
-        "AILB902",
+        "AILB902 AILB202",
     ),
     kind(
         "range-pfc",
@@ -171,7 +179,7 @@ STATEMENTS = (
         "range-sampling",
         "a sampling rate is out of range",
         replace(switch("forwarding-options > * > ecmp-dlb > sampling-rate *"), r"\d+", "99999999"),
-        "AILB902",
+        "AILB902 AILB4",
     ),
     kind(
         "group-twice",
@@ -195,19 +203,19 @@ STATEMENTS = (
         "interface-name",
         "an interface's name is none",
         replace(switch("interfaces > et-*"), r"et-(0)/", "x"),
-        "AILB902 AILB901",
+        "AILB901 AILB902 AILB007",
     ),
     kind(
         "community-garbled",
         "a community is none",
         replace(switch("policy-options > community *"), r"members \S+;", "members color:;"),
-        "AILB902",
+        "AILB902 AILB301",
     ),
     kind(
         "as-list-garbled",
         "an AS list is none",
         replace(switch("policy-options > as-list *"), r"members (\S+);", "all-leaves"),
-        "AILB902",
+        "AILB902 AILB203 AILB201",
     ),
 )
 KINDS = (*TEXT, *STATEMENTS)
