@@ -144,18 +144,16 @@ def _inherit(node: Node, source: Node, parent: str, group: str) -> None:
                 continue
             below = word if form_of(parent, word)[1] else parent
             if _is_wildcard(word):
-                stack += [
-                    (there, child, below)
-                    for there in target
-                    if fnmatchcase(there.word, word[1:-1]) and not there.has(EXCEPT, group) and there.word != APPLY
-                ]
+                stack += [(there, child, below) for there in target if _takes(there, word, parent, group)]
                 continue
             there = target.children.get(word)
             if there is None:
                 there = target.children[word] = Node(word, child.line, child.flags)
                 there.comment = child.comment
-                added.append((target, there))
-            elif there.has(EXCEPT, group) or _decided(there, child, parent):
+                if child.children:
+                    added.append((target, there))
+            elif there.has(EXCEPT, group) or (_is_value(there, parent) and not child.flags & (LIST | ENDS)):
+                # What is configured wins.
                 continue
             else:
                 there.flags |= child.flags & (ENDS | LIST)
@@ -163,16 +161,23 @@ def _inherit(node: Node, source: Node, parent: str, group: str) -> None:
                 stack.append((there, child, below))
     for target, there in reversed(added):
         # Nothing matched the wildcards below it.
-        if not there.children and not there.flags & ENDS:
+        if not there.children:
             del target.children[there.word]
 
 
-def _decided(there: Node, child: Node, parent: str) -> bool:
-    """Tell whether a word has one value, which is configured: then the group's does not count."""
-    keys, form = form_of(parent, there.word)
-    if keys or form not in (VALUE, "") or not there.children or (there.flags | child.flags) & (LIST | ENDS):
+def _takes(node: Node, wildcard: str, parent: str, group: str) -> bool:
+    """Tell whether a wildcard of a group speaks of a node."""
+    if node.word in (APPLY, EXCEPT) or node.has(EXCEPT, group) or _is_value(node, parent):
         return False
-    return len(there.children) == 1 and not any(value.children for node in (there, child) for value in node)
+    return fnmatchcase(node.word, wildcard[1:-1])
+
+
+def _is_value(node: Node, parent: str) -> bool:
+    """Tell whether a word is a setting with its one value, not an entry or a block."""
+    keys, form = form_of(parent, node.word)
+    if keys or form not in (VALUE, "") or len(node.children) != 1 or node.flags & (LIST | ENDS):
+        return False
+    return not any(value.children for value in node)
 
 
 def _drop(node: Node, word: str, names: list[str]) -> None:

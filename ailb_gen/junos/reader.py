@@ -16,7 +16,7 @@ from ailb_gen.junos.words import CONTROL, wrong
 # What a device prints around a configuration: the command line that was typed, a prompt, the role of its
 # routing engine, the level that is edited.
 BANNER = re.compile(
-    r"\s*(?:\S+@\S+[>#%](?:\s.*)?|\{(?:master|backup|primary|secondary|linecard|line-card)[^{};\s]*\}(?:\[edit.*\])?"
+    r"\s*(?:\S+@\S+[>#%](?:\s[^;{}]*)?|\{(?:master|backup|primary|secondary|linecard|line-card)[^{};\s]*\}(?:\[edit.*\])?"
     r"|\[edit.*\]|show(?:\s[^;{}]*)?)\s*"
 )
 FIRST = re.compile(r"(?:\s++|#[^\n]*+|/\*[\s\S]*?\*/)*+([a-z]*)(?=\s)")

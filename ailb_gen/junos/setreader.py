@@ -13,7 +13,7 @@ FLAGS = {
     "protect": (PROTECT, 0),
     "unprotect": (0, PROTECT),
 }
-MOVES = ("edit", "top", "up", "exit")
+MOVES = ("edit", "top", "exit")
 COMMANDS = frozenset({"set", "delete", "annotate", "insert", *FLAGS, *MOVES})
 # Commands whose result depends on what is on the device already.
 REFUSED = frozenset({"rename", "copy", "replace", "wildcard", "load", "rollback", "commit", "run"})

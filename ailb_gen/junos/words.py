@@ -21,7 +21,8 @@ CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 # What may need a closer look than splitting a line at its spaces; one class of characters and no alternatives, which
 # would take twice the time.
 SPECIAL = re.compile(r'["\[\]#(;{}*]')
-PLAIN = re.compile(r'(?!#)(?:[^\s{};\[\]"/]|/(?!\*))+|\( [^"]* \)')
+# A word that needs no quotes; one that looks like a tag does.
+PLAIN = re.compile(r'(?!#|(?:in)?active:$|(?:un)?protect:$|replace:$|delete:$)(?:[^\s{};\[\]"/]|/(?!\*))+|\( [^"]* \)')
 BEHIND_STRING = frozenset(" \t\r\n;{}[]/#)")
 
 # A statement in the making: words as written, quotes included, and lists of such words.
@@ -45,7 +46,9 @@ def quote(word: str) -> str:
 def written(node: Node) -> str:
     """Return the word of a node as it stands in Junos text."""
     word = node.word
-    return quote(word) if node.flags & QUOTED or not PLAIN.fullmatch(word) else word
+    if node.flags & QUOTED or not PLAIN.fullmatch(word) or (word[0] == "(" and word.count("(") != word.count(")")):
+        return quote(word)
+    return word
 
 
 def place(text: str, offset: int) -> tuple[int, int]:

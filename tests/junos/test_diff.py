@@ -1,0 +1,88 @@
+"""The commands between two configurations turn the one into the other."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ailb_gen.junos.diff import diff
+from ailb_gen.junos.grammar import FIRST_COUNTS
+from ailb_gen.junos.reader import read
+from ailb_gen.junos.tree import DELETE, INACTIVE, PROTECT, REPLACE, Node
+from ailb_gen.junos.writer import to_set
+from tests.junos.test_writer import said, trees
+
+
+def commands(first: str, second: str) -> list[str]:
+    return [str(change) for change in diff(read(first), read(second))]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        ("a { b; c; }", "a { c; b; }", []),
+        ("a { b c; }", 'set a b "c"', []),
+        ("a { mtu 1; b; }", "a { mtu 2; b; }", ["delete a mtu", "set a mtu 2"]),
+        ("a { b { c; d; } e; }", "a { e; }", ["delete a b"]),
+        ("a;", "a; b { c; d; }", ["set b c", "set b d"]),
+        ("a { b; }", "a { }", ["delete a", "set a"]),
+        ("a { }", "a { b; }", ["set a b"]),
+        ("a { b { c; } }", "a { b; }", ["delete a b", "set a b"]),
+        ("a { b; }", "inactive: a { b; }", ["deactivate a"]),
+        ("inactive: a { b; }", "a { b; c; }", ["set a c", "activate a"]),
+        ("a;", "protect: a; inactive: b { c; }", ["set b c", "deactivate b", "protect a"]),
+        ("inactive: mtu 1;", "inactive: mtu 2;", ["delete mtu", "set mtu 2", "deactivate mtu"]),
+        ("x [ a b ];", "x [ b c ];", ["delete x a", "set x c"]),
+        ("export [ a b c ];", "export [ c a b ];", ["insert export c before a"]),
+        ("p { term a { x; } term b { y; } }", "p { term b { y; } term a { x; } }", ["insert p term b before term a"]),
+        (
+            "p { term a; term b; }",
+            "p { term a; term new; term b; }",
+            ["set p term new", "insert p term new after term a"],
+        ),
+        ("other [ a b ];", "other [ b a ];", []),
+    ],
+)
+def test_commands(first: str, second: str, expected: list[str]) -> None:
+    assert sorted(commands(first, second)) == sorted(expected)
+    apply(read(first), read(second))
+
+
+def test_places() -> None:
+    changes = list(diff(read("a;\nb {\n c;\n d;\n}\n"), read("a;\n\nb {\n d;\n e;\n}\n")))
+    assert [(str(change), change.line) for change in changes] == [("delete b c", 3), ("set b e", 5)]
+
+
+def orders(root: Node) -> dict[tuple[str, ...], list[str]]:
+    """Return the order of everything whose order counts."""
+    found = {}
+    stack: list[tuple[tuple[str, ...], Node]] = [((), root)]
+    while stack:
+        path, node = stack.pop()
+        if node.word in FIRST_COUNTS:
+            found[path] = list(node.children)
+        stack += [((*path, child.word), child) for child in node]
+    return found
+
+
+def apply(first: Node, second: Node) -> None:
+    """Carry out the commands on the first tree, as a device would, and see the second."""
+    done = read(to_set(first) + "".join(f"{change}\n" for change in diff(first, second)))
+    stack = [done]
+    while stack:
+        node = stack.pop()
+        for child in list(node):
+            child.flags &= ~REPLACE
+            if child.flags & DELETE:
+                del node.children[child.word]
+            stack.append(child)
+    assert said(done) == said(second)
+    assert orders(done) == orders(second)
+
+
+@given(trees(), trees(), st.booleans())
+def test_the_commands_do_what_they_say(first: Node, second: Node, inactive: bool) -> None:
+    for child in second:
+        child.flags |= INACTIVE if inactive else PROTECT
+    first, second = read(to_set(first)), read(to_set(second))
+    assert list(diff(first, first)) == []
+    apply(first, second)

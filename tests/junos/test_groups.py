@@ -1,0 +1,136 @@
+"""Groups inherited and inactive statements left out."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ailb_gen.errors import UsageError
+from ailb_gen.junos.groups import active, effective, expand_groups
+from ailb_gen.junos.reader import read
+from ailb_gen.junos.writer import to_set
+
+
+def lines(text: str) -> list[str]:
+    return to_set(effective(read(text)), comments=False).splitlines()
+
+
+def test_nothing_to_do_costs_nothing() -> None:
+    root = read("system { host-name a; }")
+    assert effective(root) is root
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("inactive: a { b; } c;", ["set c"]),
+        ("a { inactive: mtu 9000; } c;", ["set a", "set c"]),
+        ("x { inactive: unit 0; unit 1; }", ["set x unit 1"]),
+        ("x { inactive: unit 0; }", ["set x"]),
+        ("delete: a; b;", ["set b"]),
+        ("set a mtu 1\nset a b\ndeactivate a mtu\n", ["set a b"]),
+        ("set a mtu 1\ndeactivate a mtu\n", ["set a"]),
+        ("protect: a { b; }", ["set a b", "protect a"]),
+    ],
+)
+def test_inactive_statements_do_not_count(text: str, expected: list[str]) -> None:
+    assert lines(text) == expected
+
+
+GROUPS = """
+groups {
+    A {
+        system { host-name a; services { ssh; } }
+        interfaces {
+            <et-*> { mtu 9000; unit <*> { family inet6 { mtu 1500; } } }
+            lo0 { unit 0; }
+            <ae?> { mtu 1; }
+        }
+        protocols { bgp { group <*> { export [ P Q ]; } } }
+        nowhere { <*> { a; } }
+    }
+    B { system { host-name b; location here; } }
+    inactive: C { system { contact c; } }
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("apply-groups B; system { host-name mine; }", ["set system host-name mine", "set system location here"]),
+        (
+            "apply-groups [ B A ];",
+            [
+                "set system host-name b",
+                "set system location here",
+                "set system services ssh",
+                "set interfaces lo0 unit 0",
+            ],
+        ),
+        ("system { apply-groups B; }", ["set system host-name b", "set system location here"]),
+        (
+            "apply-groups A; system { apply-groups B; apply-groups-except A; }",
+            ["set system host-name b", "set system location here", "set interfaces lo0 unit 0"],
+        ),
+        ("apply-groups [ C NONE ];", ["set apply-groups C", "set apply-groups NONE"]),
+        ("inactive: apply-groups B; a;", ["set a"]),
+        (
+            "interfaces { apply-groups A; et-0/0/0 { unit 0; unit 1 { family inet6 { mtu 9; } } } xe-0 { unit 0; } }",
+            [
+                "set interfaces et-0/0/0 unit 0 family inet6 mtu 1500",
+                "set interfaces et-0/0/0 unit 1 family inet6 mtu 9",
+                "set interfaces et-0/0/0 mtu 9000",
+                "set interfaces xe-0 unit 0",
+                "set interfaces lo0 unit 0",
+            ],
+        ),
+        (
+            "protocols { bgp { group g { apply-groups A; export Z; } } }",
+            [f"set protocols bgp group g export {x}" for x in "ZPQ"],
+        ),
+        (
+            "interfaces { et-0/0/0 { apply-groups A; mtu 5; } ae0 { apply-groups A; } }",
+            ["set interfaces et-0/0/0 mtu 5", "set interfaces ae0 mtu 1"],
+        ),
+    ],
+)
+def test_groups_are_inherited(text: str, expected: list[str]) -> None:
+    assert lines(GROUPS + text) == expected
+    # The same in set text, where only the reader's tables tell what is a block.
+    assert sorted(lines(to_set(read(GROUPS + text)))) == sorted(expected)
+
+
+def test_statements_keep_the_line_of_their_group() -> None:
+    root = effective(read(GROUPS + "apply-groups B;"))
+    assert root.get("system", "location", "here").line == 13  # type: ignore[union-attr]
+    assert not root.has("groups")
+
+
+def test_groups_may_apply_groups_but_not_in_a_circle() -> None:
+    nested = "groups { A { x { apply-groups B; } } B { x { y; } } } apply-groups A;"
+    assert lines(nested) == ["set x y"]
+    with pytest.raises(UsageError, match=r"line 1.*circle"):
+        expand_groups(read("groups { A { x { apply-groups B; } } B { x { apply-groups A; } } } apply-groups A;"))
+
+
+def test_depth_is_no_matter() -> None:
+    deep = "a { " * 50_000 + "b;" + "}" * 50_000
+    root = read(f"groups {{ G {{ {deep} }} }} apply-groups G; inactive: c;")
+    assert sum(1 for _ in effective(root).paths()) == 1
+
+
+PIECES = st.lists(
+    st.sampled_from(["mtu 1;", "mtu 2;", "unit 0;", "unit 1 { family inet6; }", "<*> { x; }", "y { z; }"]),
+    max_size=4,
+    unique_by=lambda piece: piece[:4],
+)
+
+
+@given(PIECES, PIECES, PIECES)
+def test_the_configuration_is_never_lost(first: list[str], second: list[str], own: list[str]) -> None:
+    text = f"groups {{ A {{ {' '.join(first)} }} B {{ {' '.join(second)} }} }} apply-groups [ A B ]; {' '.join(own)}"
+    root = read(text)
+    result = effective(root)
+    assert set(read(" ".join(own)).paths()) - {()} <= set(result.paths()) | {path[:-1] for path in result.paths()}
+    assert effective(result) is result and active(root) is root
+    assert result.values("mtu") == root.values("mtu") or not root.has("mtu")

@@ -1,0 +1,279 @@
+"""Curly and set text read: places, tags, comments, lists, banners, and everything that is no Junos text."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ailb_gen.errors import AilbError, JunosSyntaxError, UsageError
+from ailb_gen.junos.reader import read, read_curly, read_file
+from ailb_gen.junos.tree import DELETE, ENDS, INACTIVE, LIST, PROTECT, QUOTED, REPLACE, Node
+from ailb_gen.junos.writer import to_curly, to_json, to_set
+from tests.conftest import need_shared
+
+Paths = list[tuple[str, ...]]
+
+
+def paths(text: str) -> Paths:
+    return list(read(text).paths())
+
+
+def node(text: str, *words: str) -> Node:
+    found = read(text).get(*words)
+    assert found is not None
+    return found
+
+
+def test_however_statements_are_grouped_they_share_nodes() -> None:
+    one = [("interfaces", "irb", "unit", "2", "family", "inet6", "mtu", "9170")]
+    assert paths("interfaces { irb { unit 2 { family inet6 { mtu 9170; } } } }") == one
+    assert paths("interfaces irb unit 2 { family { inet6 { mtu 9170; } } }") == one
+    assert paths("set interfaces irb unit 2 family inet6 mtu 9170\n") == one
+    assert paths("system { a; } b; system { c; }") == [("system", "a"), ("system", "c"), ("b",)]
+
+
+def test_lines_are_true() -> None:
+    root = read(
+        "\n\nsystem {\n    host-name\n      x;\n    /* two\n lines */\n    ntp {\n server 1.1.1.1; }\n}\nfoo;\n"
+    )
+    lines = {path[-1]: root.get(*path).line for path in root.paths()}  # type: ignore[union-attr]
+    assert lines == {"x": 4, "1.1.1.1": 9, "foo": 11}
+    assert root.get("system", "ntp").line == 8  # type: ignore[union-attr]
+    root = read('set a b\n\nset a c "x\ny" d\nset a e\n')
+    assert [root.get(*path).line for path in root.paths()] == [1, 3, 5]  # type: ignore[union-attr]
+
+
+def test_lists() -> None:
+    members = node("community x members [ 1:1\n 2:2 ];", "community", "x", "members")
+    assert members.flags & LIST and list(members.children) == ["1:1", "2:2"]
+    assert all(value.flags & ENDS for value in members)
+    assert paths("set a members [ 1:1 2:2 ]") == [("a", "members", "1:1"), ("a", "members", "2:2")]
+
+
+def test_policy_expressions_are_one_word() -> None:
+    expected = [("export", "( A && ! ( B || C ) )"), ("export", "D")]
+    assert paths("export [ ( A &&\n ! ( B || C ) ) D ];") == expected
+    assert paths("set export ( A && ! ( B || C ) )\nset export D") == expected
+    assert paths("as-path x (1|2);") == [("as-path", "x", "(1|2)")]
+    assert paths("a (b c;") == [("a", "(b", "c")]
+
+
+@pytest.mark.parametrize(
+    ("written", "word"),
+    [('"a b"', "a b"), ('""', ""), (r'"a\"b"', 'a"b'), (r'"a\\"', r"a\\"), (r'"\."', r"\."), ('"a\nb"', "a\nb")],
+)
+def test_quoted_strings(written: str, word: str) -> None:
+    for text in (f"description {written};", f"set description {written}"):
+        root = read(text)
+        assert list(root.paths()) == [("description", word)]
+        value = root.get("description", word)
+        assert value is not None and value.flags & QUOTED
+        assert to_curly(root) == f"description {written};\n"
+        assert to_set(root) == f"set description {written}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "flag"),
+    [
+        ("inactive: system { a; }", ["system"], INACTIVE),
+        ("x { inactive: mtu 9000; }", ["x", "mtu"], INACTIVE),
+        ("x { inactive: unit 0; }", ["x", "unit", "0"], INACTIVE),
+        ("x { inactive: from protocol bgp; }", ["x", "from"], INACTIVE),
+        (
+            "forwarding-classes { inactive: class A queue-num 1 no-loss; }",
+            ["forwarding-classes", "class", "A"],
+            INACTIVE,
+        ),
+        ("inactive: export [ a b ];", ["export"], INACTIVE),
+        ("protect: system { a; }", ["system"], PROTECT),
+        ("replace: system { a; }", ["system"], REPLACE),
+        ("delete: system;", ["system"], DELETE),
+        ("inactive: protect: system;", ["system"], INACTIVE | PROTECT),
+        ("active: unprotect: system;", ["system"], 0),
+        ("set x mtu 1\ndeactivate x mtu", ["x", "mtu"], INACTIVE),
+        ("set x mtu 1\ndeactivate x mtu\nactivate x mtu", ["x", "mtu"], 0),
+        ("set x\nprotect x", ["x"], PROTECT),
+        ("delete x", ["x"], DELETE),
+        ("set x a\ndelete x\nset x b", ["x"], REPLACE),
+        ("delete x\nset x", ["x"], REPLACE),
+    ],
+)
+def test_tags(text: str, path: list[str], flag: int) -> None:
+    assert node(text, *path).flags & (INACTIVE | PROTECT | REPLACE | DELETE) == flag
+
+
+def test_delete_takes_back_what_was_set() -> None:
+    assert paths("set x a\ndelete x\nset x b") == [("x", "b")]
+
+
+def test_edit_moves_and_insert_reorders() -> None:
+    text = "edit a\nedit b\nset c\nexit\nset d\nexit\nedit e\ntop\nset f\n"
+    assert paths(text) == [("a", "b", "c"), ("a", "d"), ("e",), ("f",)]
+    text = "set p term a\nset p term b\nset p term c\ninsert p term c before term a\ninsert p term a after term b\n"
+    assert [path[-1] for path in paths(text)] == ["c", "b", "a"]
+
+
+def test_comments_stay_with_their_statement() -> None:
+    root = read("# one\n/* two */\na {\n    b; ## three\n    # four\n}\n/* five */ c;\n# six\n")
+    assert root.comment == ["# six"]
+    assert [root.get(*path).comment for path in (["a"], ["a", "b"], ["c"])] == [  # type: ignore[union-attr]
+        ["# one", "/* two */", "# four"],
+        ["## three"],
+        ["/* five */"],
+    ]
+    root = read('# one\nset a b\nedit a\nannotate b "two"\n')
+    assert root.get("a", "b").comment == ["# one", "/* two */"]  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\nuser@host> show configuration |no-more\n\nsystem {\n    a;\n}\n\n{master:0}\nuser@host> \n\n",
+        "show configuration | display set | no-more\n\nset system a\n\n\n{master}[edit]\nuser@host# exit\n",
+        "## Last commit: 2024-01-01 by root\nsystem {\n    a;\n}\n",
+        "\ufeffset system a\n",
+        "\r\nsystem {\r\n    a;\r\n}\r\n",
+    ],
+)
+def test_what_a_device_prints_around_it_is_passed_over(text: str) -> None:
+    assert paths(text) == [("system", "a")]
+
+
+def test_several_attributes_on_a_line_are_statements_of_their_own() -> None:
+    expected = [("class", "A", "queue-num", "4"), ("class", "A", "no-loss"), ("class", "A", "pfc-priority", "3")]
+    assert paths("class A queue-num 4 no-loss pfc-priority 3;") == expected
+    assert paths("set class A queue-num 4 no-loss pfc-priority 3\n") == expected
+    assert paths("file x.log size 10m files 3;") == [("file", "x.log"), ("file", "size", "10m"), ("file", "files", "3")]
+    assert paths("class A permissions all other;") == [("class", "A", "permissions", "all", "other")]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a {\n b;", "f:1:3: '{' is never closed"),
+        ("a { b { c; }", "f:1:3: '{' is never closed"),
+        ("a;\n}", "f:2:1: '}' without '{'"),
+        ("a {\n b\n}", "f:3:1: ';' is missing before '}'"),
+        ("a\n b", "f:2:2: ';' is missing at the end"),
+        ("a [ b;", "f:1:6: ';' inside a list"),
+        ("a [ ];", "f:1:5: an empty list"),
+        ("a [ b ] c;", "f:1:9: 'c' behind a list"),
+        ('a "b;\n', "f:1:3: a quoted string is not closed"),
+        ('a "b;\nc "d";\n', "f:1:3: a quoted string is not closed"),
+        ('a "b"c;', "f:1:3: text right behind a quoted string"),
+        ("a; /* b", "f:1:4: a comment is not closed"),
+        ("a;\n  \x00;", "f:2:3: a control character '\\x00'"),
+        ("inactive: ;", "f:1:11: a tag without a statement"),
+        ("a { inactive: }", "f:1:15: a tag without a statement"),
+        ("inactive:", "f:1:9: ';' is missing at the end"),
+        ("set a b;", "f:1:8: ';' cannot stand here in a set line"),
+        ("set a\nfoo b", "f:2:1: 'foo' is not a command of set text, such as set, delete or deactivate"),
+        ("set a\nset\n", "f:2:1: nothing behind 'set'"),
+        (
+            "set a\n  rename a to b",
+            "f:2:3: 'rename' depends on what the device has already; write the result as set lines",
+        ),
+        ("set a [ b\n", "f:1:1: a list is not closed at the end of the line"),
+        ("set a\ntop", None),
+        ("set a\nexit", "f:2:1: 'exit' at the top level"),
+        ("set a\nup", "f:2:1: 'up' is not a command of set text"),
+        ("set a\ntop b", "f:2:1: nothing may stand behind 'top'"),
+        ("annotate a b", "f:1:1: annotate takes a statement and a comment in quotes"),
+        ("set a b\ninsert a c before b", "f:2:1: insert takes an entry that is set"),
+        ("delete a [ b ]", "f:1:1: a list with words behind it"),
+    ],
+)
+def test_errors_name_the_place(text: str, message: str | None) -> None:
+    if message is None:
+        read(text, "f")
+        return
+    with pytest.raises(JunosSyntaxError) as caught:
+        read(text, "f")
+    assert str(caught.value).startswith(message)
+
+
+def test_a_piece_of_curly_text_is_nothing_else() -> None:
+    assert list(read_curly("set a;").paths()) == [("set", "a")]
+    for text in ("set a b\n", "{master:0}\na;\n"):
+        with pytest.raises(JunosSyntaxError):
+            read_curly(text)
+
+
+def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="cannot be read: No such file"):
+        read_file(tmp_path / "none")
+    with pytest.raises(UsageError, match="cannot be read: Is a directory"):
+        read_file(tmp_path)
+    with pytest.raises(UsageError, match="cannot be read"):
+        read_file(Path("a\0b"))
+    (tmp_path / "x").write_bytes(b"a;\n \xff\n")
+    with pytest.raises(JunosSyntaxError, match="x:2:2: this is not UTF-8 text"):
+        read_file(tmp_path / "x")
+
+
+HOSTILE = {
+    "blocks on a line": "a{" * 100_000 + "}" * 100_000,
+    "blocks on lines": "a {\n" * 100_000 + "}\n" * 100_000,
+    "words of a set line": "set " + "a " * 100_000,
+    "half a million lines with a break": "a\n;\n" * 250_000,
+    "brackets": "a " + "( " * 100_000 + ";",
+    "escapes": 'a "' + '\\"' * 1_000_000 + '";',
+    "one word": "a" * 5_000_000 + ";",
+    "banners": "{master:0}\n" * 100_000,
+    "empty lines": 'a "b";' + "\n" * 1_000_000 + 'a "c";',
+    "open comments": "/*" * 500_000,
+    "never closed": "a {\n" * 100_000,
+}
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())
+def test_hostile_texts_are_read_or_refused(text: str) -> None:
+    try:
+        root = read(text)
+    except JunosSyntaxError:
+        return
+    for write in (to_curly, to_set):
+        assert read(write(root)).children.keys() == root.children.keys()
+    to_json(root)
+
+
+@given(st.one_of(st.text(alphabet='ab{};[]()"\\#/*: \n\t\r\x00', max_size=80), st.text(max_size=40)))
+def test_no_text_crashes_the_reader(text: str) -> None:
+    for start in ("", "set ", "set a\n"):
+        try:
+            root = read(start + text, "f")
+        except AilbError as error:
+            assert str(error).startswith("f:")
+        else:
+            again = read(to_curly(root))
+            assert to_curly(again) == to_curly(root)
+            to_set(root)
+            to_json(root)
+
+
+@given(st.binary(max_size=80))
+def test_no_bytes_crash_the_reader(content: bytes) -> None:
+    try:
+        read(content.decode("utf-8", "surrogateescape"), "f")
+    except AilbError as error:
+        assert str(error).startswith("f:")
+
+
+def test_published_configurations_are_read() -> None:
+    files = [path for path in need_shared("junos-corpus").rglob("*") if path.suffix in (".conf", ".set")]
+    assert len(files) == 26
+    for path in files:
+        root = read_file(path)
+        assert sum(1 for _ in root.paths()) > 80, path
+
+
+# The set text of this device has lost an address that is no address in its curly text.
+TYPO = {"dci2_mx304": {("interfaces", "ae12", "unit", "0", "family", "inet", "address", "10.12..1.2/30")}}
+
+
+def test_published_pairs_are_the_same_tree() -> None:
+    for path in need_shared("junos-corpus/pairs").glob("*.conf"):
+        curly, as_set = (set(read_file(path.with_suffix(suffix)).paths()) for suffix in (".conf", ".set"))
+        assert curly - as_set == TYPO.get(path.stem, set()), path
+        assert {words for words in as_set - curly if path.stem not in TYPO} == set(), path
