@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ailb_gen.checks import host_checks, junos, roce_checks, waivers
+from ailb_gen.checks import (
+    addresses,
+    colors,
+    failures,
+    files,
+    host_checks,
+    junos,
+    paths,
+    roce_checks,
+    sessions,
+    waivers,
+)
 
 if TYPE_CHECKING:
     from ailb_gen.checks.model import Check
@@ -24,7 +35,7 @@ FAMILIES = {
 NAMES = {family: name for family, (name, _) in FAMILIES.items()}
 
 # The modules that hold the families.
-MODULES = (waivers, host_checks, roce_checks, junos)
+MODULES = (files, waivers, addresses, sessions, colors, paths, failures, host_checks, roce_checks, junos)
 CATALOGUE: tuple[Check, ...] = tuple(
     sorted((check for module in MODULES for check in module.CHECKS), key=lambda check: check.id)
 )

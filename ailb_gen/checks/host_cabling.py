@@ -145,36 +145,38 @@ def _check_seat(seat: _Seat, network: Network, tally: Tally) -> None:
         message = f"{end} puts untagged packets of {wanted.name} into no VLAN with an IRB: it has no gateway"
         seat.add(tally, message, place, "", "")
         return
-    for table in wanted.tables:
-        routes = [route for route in nic.routes if route.table == table.id]
+    tables = {table.id: table for table in wanted.tables}
+    for number in dict.fromkeys(route.table for route in nic.routes):
+        routes = [route for route in nic.routes if route.table == number]
         own = next((route for route in routes if route.to is not None and route.to.length and not route.text[1]), None)
+        default = next((route for route in routes if route.to is not None and not route.to.length), None)
+        table = tables.get(number) if number is not None else None
         if own is not None and own.to is not None:
             _check_prefix(seat, table, own, own.to, tally)
-            default = next((route for route in routes if route.to is not None and not route.to.length), None)
             if default is not None and default.via is not None:
-                _check_gateway(seat, table, default, own.to, tally)
+                _check_gateway(seat, default, own.to, tally)
 
 
-def _check_prefix(seat: _Seat, table: WantedTable, route: Route, prefix: Prefix, tally: Tally) -> None:
+def _check_prefix(seat: _Seat, table: WantedTable | None, route: Route, prefix: Prefix, tally: Tally) -> None:
+    """Compare a table's prefix with the leaf's; a table outside the plan has no color to compare."""
     rail = seat.rail
     place = seat.group.place(route.file, route.line)
-    expected = next((str(p) for p, color in rail.colors.items() if color == table.color and p in rail.gateways), "")
+    color = table.color if table is not None else ""
+    expected = next((str(p) for p, own in rail.colors.items() if own == color and p in rail.gateways), color)
     if prefix not in rail.gateways:
-        message = f"{rail.leaf}, to which the NIC is cabled, has no prefix {prefix} (table {table.name})"
+        message = f"{rail.leaf}, to which the NIC is cabled, has no prefix {prefix} (table {route.table})"
         seat.add(tally, message, place, expected, prefix)
-    elif rail.colors.get(prefix, table.color) != table.color:
-        message = (
-            f"table {table.name} is for color {table.color}; {rail.leaf} gives {prefix} color {rail.colors[prefix]}"
-        )
-        seat.add(tally, message, place, expected or table.color, prefix)
+    elif color and rail.colors.get(prefix, color) != color:
+        message = f"table {route.table} is for color {color}; {rail.leaf} gives {prefix} color {rail.colors[prefix]}"
+        seat.add(tally, message, place, expected, prefix)
 
 
-def _check_gateway(seat: _Seat, table: WantedTable, route: Route, prefix: Prefix, tally: Tally) -> None:
+def _check_gateway(seat: _Seat, route: Route, prefix: Prefix, tally: Tally) -> None:
     gateways = seat.rail.gateways.get(prefix)
     if gateways is None or route.via in gateways:
         return
     expected = " or ".join(address_text(gateway) for gateway in gateways)
-    message = f"the gateway of table {table.name} must be {expected}, the address of {seat.rail.leaf} in {prefix}"
+    message = f"the gateway of table {route.table} must be {expected}, the address of {seat.rail.leaf} in {prefix}"
     seat.add(tally, message, seat.group.place(route.file, route.via_line), expected, route.text[1])
 
 

@@ -111,9 +111,6 @@ def check_nics(group: Group, tally: Tally) -> None:
                 group.add(tally, NICS, f"{nic} is in {file} {count} times", place, 1, count, nic)
         if sorted(found) == sorted(names) and file == files.QOS and found != names:
             group.add(tally, NICS, f"{file} has the NICs in another order", group.place(file), " ".join(names))
-    for nic in profile.drop_ins.keys() - set(names):
-        message = f"there is a drop-in for {nic}, but the intent has no such GPU NIC"
-        group.add(tally, NICS, message, group.place(drop_in_file(nic)), "", nic, nic)
 
 
 def _sysctl_nics(settings: Iterable[Setting]) -> list[str]:
@@ -206,7 +203,10 @@ def check_sysctls(group: Group, tally: Tally) -> None:
 
 
 def check_drop_ins(group: Group, tally: Tally) -> None:
-    """Compare networkd's drop-in of every NIC."""
+    """Compare networkd's drop-in of every NIC, and find drop-ins of others."""
+    for name in group.profile.drop_ins.keys() - {nic.name for nic in group.wanted.nics}:
+        message = f"there is a drop-in for {name}, but the intent has no such GPU NIC"
+        group.add(tally, DROP_INS, message, group.place(drop_in_file(name)), "", name, name)
     for nic in group.wanted.nics:
         file = drop_in_file(nic.name)
         if file in group.profile.files:

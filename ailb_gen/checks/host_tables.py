@@ -66,22 +66,23 @@ def _prefix_of(routes: Iterable[Route]) -> Prefix | None:
 def _check_numbers(group: Group, tally: Tally, wanted: WantedNic, nic: Nic) -> None:
     numbers = {table.id: table for table in wanted.tables}
     present = {route.table for route in nic.routes}
-    for number, table in numbers.items():
-        if number not in present:
-            message = f"{nic.name} has no table {number} ({table.name}) for color {table.color}"
-            group.add(tally, TABLES, message, group.place(nic.file, nic.line), number, "", nic.name)
+    looked_up = {rule.table for rule in nic.rules}
+    for number in numbers.keys() - present:
+        what = f"table {number} ({numbers[number].name}) for color {numbers[number].color}"
+        place = group.place(nic.file, nic.line)
+        if number in looked_up:
+            group.add(tally, ROUTES, f"{nic.name} has a rule, but no routes, of {what}", place, 2, 0, nic.name)
+        else:
+            group.add(tally, TABLES, f"{nic.name} has no {what}", place, number, "", nic.name)
+    expected = f"{min(numbers)}-{max(numbers)}" if numbers else ""
     for route in nic.routes:
-        if route.table in numbers:
-            continue
         place = group.place(nic.file, route.table_line)
         if route.table is None:
             message = f"the route to {route.text[0]} names no table: it is in the main table"
-        elif route.table in SYSTEM_TABLES:
-            message = f"table {route.table} is the system's own"
-        else:
-            message = f"table {route.table} does not belong to {nic.name}"
-        expected = f"{min(numbers)}-{max(numbers)}" if numbers else ""
-        group.add(tally, TABLES, message, place, expected, route.table or "main", nic.name)
+            group.add(tally, ROUTES, message, place, expected, "main", nic.name)
+        elif route.table not in numbers:
+            why = "is the system's own" if route.table in SYSTEM_TABLES else f"does not belong to {nic.name}"
+            group.add(tally, TABLES, f"table {route.table} {why}", place, expected, route.table, nic.name)
 
 
 def _check_rules(group: Group, tally: Tally, nic: Nic, table: WantedTable, prefix: Prefix | None) -> None:

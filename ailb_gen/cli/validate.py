@@ -81,10 +81,10 @@ def validate(
     options = RunOptions(chosen, yang, seed, executor, jobs or len(os.sched_getaffinity(0)))
 
     # Imported when the input is known to be usable: it brings everything that computes.
-    from ailb_gen.checks.run import run
+    from ailb_gen.checks.run import STEPS, run
     from ailb_gen.report.judge import judge
 
-    with progress("checking", len(chosen)) as advance:
+    with progress("checking", STEPS) as advance:
         done = run(intent, artifacts, options, advance)
     verdict = judge(done, accepted, chosen, limit or [], fail_on.value)
     _report(verdict, targets)

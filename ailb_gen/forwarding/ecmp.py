@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 # Draws are cut down where flows times links would take longer than the rest of the validation.
 DRAWS = 100
 WORK = 4_000_000
+EXACT = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,16 +39,20 @@ def monte_carlo(links: Links, matrix: Volumes, pairs_per_flow: int, seed: int) -
     random = np.random.default_rng(seed)
     width = max(len(graph.adjacencies[device]) for device in sources)
     flows = int((matrix > 0).sum())
-    draws = max(1, min(DRAWS, WORK // max(1, flows * width)))
+    draws = max(1, min(DRAWS, WORK // (flows * width)))
     ups, downs, perfect = [], [], 0
     for _ in range(draws):
         load = np.zeros(links.count)
+        down = np.zeros((len(graph.names), len(graph.names)))
         for device in sources:
-            _hash(links, device, matrix[device], pairs_per_flow, random, load)
-        up, down = _ratio(load[0::2]), _ratio(load[1::2])
+            _hash(links, device, matrix[device], pairs_per_flow, random, load, down)
+        for spine in np.flatnonzero(down.any(axis=1)):
+            peers, shares = links.peers[spine]
+            load[links.of[spine]] += down[spine, peers] * shares
+        up, into = _ratio(load[0::2]), _ratio(load[1::2])
         ups.append(up)
-        downs.append(down)
-        perfect += up < 1 + 1e-9 and down < 1 + 1e-9
+        downs.append(into)
+        perfect += up < 1 + EXACT and into < 1 + EXACT
     return Hashed(float(np.mean(ups)), float(np.mean(downs)), perfect, draws)
 
 
@@ -56,15 +61,19 @@ def _ratio(load: Volumes) -> float:
     return float(load.max()) / mean if mean else 1.0
 
 
-def _hash(links: Links, device: int, row: Volumes, pairs: int, random: np.random.Generator, load: Volumes) -> None:
-    """Hash the flows of one source: numbers of queue pairs per destination and uplink, then down to the leaf."""
-    ways = links.graph.adjacencies[device]
+def _hash(
+    links: Links,
+    device: int,
+    row: Volumes,
+    pairs: int,
+    random: np.random.Generator,
+    load: Volumes,
+    down: Volumes,
+) -> None:
+    """Hash the flows of one source: queue pairs per destination and uplink; `down` is by spine and destination."""
+    ways = links.peers[device][0]
     targets = np.flatnonzero(row)
     counts = (row[targets] * pairs).astype(np.int64)
     drawn = random.multinomial(counts, np.full(len(ways), 1.0 / len(ways)))
     np.add.at(load, links.of[device], drawn.sum(axis=0))
-    volume = np.zeros(len(links.graph.names))
-    for at, entry in enumerate(ways):
-        volume[targets] = drawn[:, at]
-        peers, shares = links.peers[entry.peer]
-        load[links.of[entry.peer]] += volume[peers] * shares
+    np.add.at(down, (ways[:, None], targets[None, :]), drawn.T)

@@ -177,7 +177,9 @@ class _Assessment:
         hops = [self.survey.second_hops(ahead[at].peer)[row] for at in {*old, *new}]
         if not hops:
             return ()
-        return (int(number) for number, near in zip(row, (np.stack(hops) != NOT_ONE).all(axis=0), strict=True) if not near)
+        return (
+            int(number) for number, near in zip(row, (np.stack(hops) != NOT_ONE).all(axis=0), strict=True) if not near
+        )
 
     def _move(self, node: int, old: Ways, new: Ways, row: list[int]) -> None:
         """Replace FIB entries of a node and shift their load; every way leads to a neighbor of the destination."""

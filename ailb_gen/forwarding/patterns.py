@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from ailb_gen.forwarding.loads import Volumes
     from ailb_gen.network.fabric import Network
 
-Rails = Sequence[Sequence[int]]
+Rails = list[list[int]]
 
 
 def rails(network: Network, index: Mapping[str, int]) -> Rails:

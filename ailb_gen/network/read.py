@@ -49,15 +49,15 @@ class _File(Generic[T]):
 
 def read_network(
     root: Path,
-    inspect: Callable[[Node], T],
+    inspect: Callable[[Node, Node], T],
     executor: Executor | None = None,
     advance: Callable[[int], None] = lambda count: None,
 ) -> Reading[T]:
     """Read everything below `root`.
 
-    `inspect` is called with every switch's effective tree, in a process of `executor` if there is one, so it must be
-    possible to pickle it. `advance` is told how many files were read. Raises UsageError when `root` is no artifact
-    directory; whatever else is wrong becomes a fault of the network.
+    `inspect` is called with every switch's tree, as written and as it takes effect, in a process of `executor` if
+    there is one, so it must be possible to pickle it. `advance` is told how many files were read. Raises UsageError
+    when `root` is no artifact directory; whatever else is wrong becomes a fault of the network.
     """
     files, faults = _switch_files(root)
     switches: dict[str, Switch] = {}
@@ -87,6 +87,11 @@ def read_network(
         faults=(*faults, *host_faults, *topology.faults, *cabling.faults, *found_cables.faults),
     )
     return Reading(network, replace(topology, faults=()), inspected)
+
+
+def switch_count(root: Path) -> int:
+    """Return how many switch files there are below `root`. Raises UsageError like `read_network`."""
+    return len(_switch_files(root)[0])
 
 
 def _switch_files(root: Path) -> tuple[list[str], list[Fault]]:
@@ -123,7 +128,7 @@ def _switch_files(root: Path) -> tuple[list[str], list[Fault]]:
 def _read_all(
     root: Path,
     files: list[str],
-    inspect: Callable[[Node], T],
+    inspect: Callable[[Node, Node], T],
     executor: Executor | None,
     advance: Callable[[int], None],
 ) -> Iterator[_File[T]]:
@@ -135,21 +140,24 @@ def _read_all(
         yield from results
 
 
-def _read_chunk(root: Path, inspect: Callable[[Node], T], files: list[str]) -> list[_File[T]]:
+def _read_chunk(root: Path, inspect: Callable[[Node, Node], T], files: list[str]) -> list[_File[T]]:
     return [_read_switch(root, file, inspect) for file in files]
 
 
-def _read_switch(root: Path, file: str, inspect: Callable[[Node], T]) -> _File[T]:
+def _read_switch(root: Path, file: str, inspect: Callable[[Node, Node], T]) -> _File[T]:
     name = Path(file).stem
     try:
-        tree = effective(read(read_text(root / file, file), file))
+        written = read(read_text(root / file, file), file)
+        tree = effective(written)
     except IntentError as error:
         problem = error.problems[0]
         return _File(None, None, Fault("unreadable", name, problem.reason, problem.place))
     except JunosSyntaxError as error:
         place = Place(file, error.line, error.column)
         return _File(None, None, Fault("unreadable", name, f"not Junos text: {error.reason}", place))
-    return _File(switch(name, file, tree), inspect(tree), None)
+    except UsageError as error:
+        return _File(None, None, Fault("unreadable", name, str(error), Place(file)))
+    return _File(switch(name, file, tree), inspect(written, tree), None)
 
 
 def _optional(root: Path, file: str, parse: Callable[[str], Topology]) -> Topology:

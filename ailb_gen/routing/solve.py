@@ -215,12 +215,11 @@ class _Solver:
             return
         graph = self.graph
         who = graph.classes[number].representative if device is None else device
-        if graph.adjacencies[who][positions[0]].looped or self._in_path(device, number, route):
-            # Junos sends nothing to a peer in the AS that the route came from.
-            if not self._is_first(device, number, positions[0], route):
-                yield Candidate(positions, group, route, "AS path loop")
+        looped = graph.adjacencies[who][positions[0]].looped or self._in_path(device, number, route)
+        # Junos sends nothing to a peer in the AS that the route came from.
+        if looped and self._is_first(device, number, positions[0], route):
             return
-        found = received(graph.rules[who][group], graph.lists[who], self.prefix, route)
+        found = received(graph.rules[who][group], graph.lists[who], self.prefix, route, looped)
         yield Candidate(positions, group, found.route, found.hidden)
 
     def _in_path(self, device: int | None, number: int, route: Route) -> bool:

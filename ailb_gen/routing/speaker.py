@@ -119,10 +119,12 @@ class Received:
     hidden: str = ""
 
 
-def received(rule: Rules, lists: Lists, prefix: Prefix, route: Route) -> Received:
-    """Return what the import side makes of a route (its AS path already checked for loops)."""
+def received(rule: Rules, lists: Lists, prefix: Prefix, route: Route, looped: bool = False) -> Received:
+    """Return what the import side makes of a route; `looped`: an AS number of the receiver's is in its path."""
     if not rule.aigp and route.aigp is not None:
         route = replace(route, aigp=None)
+    if looped:
+        return Received(route, "AS path loop")
     if rule.color is not None and route.colors and rule.color not in route.colors:
         return Received(
             route, f"color mismatch: the route has {', '.join(sorted(route.colors))}, the session {rule.color}"

@@ -1,0 +1,343 @@
+"""The checks of colors and BGP-DPF (AILB3xx): what is advertised with which color, and what policies do to it."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING
+
+from ailb_gen.addresses import Prefix
+from ailb_gen.checks.model import Check, Severity
+from ailb_gen.checks.tally import Tally
+from ailb_gen.errors import Place
+from ailb_gen.network.sessions import discovered
+from ailb_gen.routing.policy import members
+from ailb_gen.routing.route import Route
+from ailb_gen.routing.solve import EMPTY
+from ailb_gen.routing.speaker import ALL_COLORS, color_value, exported, received
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ailb_gen.checks.model import Result
+    from ailb_gen.checks.plan import Plan, WantedColor, WantedSpeaker
+    from ailb_gen.network.fabric import Network
+    from ailb_gen.network.model import FabricRoute, Switch
+    from ailb_gen.routing.graph import Graph
+    from ailb_gen.routing.rib import Routing
+    from ailb_gen.routing.solve import Candidate, State
+
+AGAIN = "Correct the intent and generate again."
+DEFINED = Check(
+    "AILB301",
+    Severity.ERROR,
+    "every color of the intent is one community with the same value on every switch, and no two share a value",
+    "A color that means another thing on one switch hides its routes there, or sends them to another spine.",
+    "Define the color's community as the intent counts it: color:0:1 for the first.",
+)
+SAME_ENDS = Check(
+    "AILB302",
+    Severity.ERROR,
+    "both ends of every link have the color that the cabling says",
+    "Junos hides routes whose color differs from the session's: the link carries nothing.",
+    "Move the interface to the group of its color.",
+)
+EVEN = Check(
+    "AILB303",
+    Severity.ERROR,
+    "every uplink has a color, and every color has the same number of uplinks on each leaf",
+    "A color with fewer uplinks is the bottleneck that all queue pairs wait for.",
+    AGAIN,
+)
+ADVERTISED = Check(
+    "AILB304",
+    Severity.ERROR,
+    "every prefix of a leaf is advertised exactly once, with its color, and is on the IRB",
+    "Junos gives no commit error for a prefix that does not exist: it is silently not advertised.",
+    "Correct `protocols bgp fabric-advertise route`.",
+)
+BACKED_UP = Check(
+    "AILB305",
+    Severity.ERROR,
+    "every advertised prefix has the backup color that the intent asks for",
+    "Without its backup a prefix is gone when a single link of its color fails.",
+    "Correct `backup-color` of the route.",
+)
+KEPT = Check(
+    "AILB306",
+    Severity.ERROR,
+    "spines pass on every prefix of the pool with its color and AIGP, and nothing else",
+    "A prefix that a spine's policy drops, or strips of its color, is not pinned to that spine any more.",
+    "Correct the import and export policies of the spine.",
+)
+NOT_BACK = Check(
+    "AILB307",
+    Severity.ERROR,
+    "spines mark what they send, and refuse on import what carries the mark: nothing passes a spine twice",
+    "A leaf that leaks would win: with AIGP its longer path beats the direct one of a backup color.",
+    "Restore the term that adds the community on export and the one that rejects it on import.",
+)
+NO_TRANSIT = Check(
+    "AILB308",
+    Severity.ERROR,
+    "leaves never pass on what they learned from spines",
+    "A leaf between two spines carries other leaves' traffic over its uplinks: a valley.",
+    "Restore the export policy that rejects the pool before anything accepts it.",
+)
+HIDDEN = Check(
+    "AILB309",
+    Severity.ERROR,
+    "no route is hidden on any switch",
+    "A hidden route is a path that exists and is not used: less capacity, and fewer backups than planned.",
+    "The message gives the reason: a color mismatch, a policy, or an AS path loop.",
+)
+COLORED = Check(
+    "AILB310",
+    Severity.ERROR,
+    "every prefix reaches every leaf once over each session that its color and backups allow, AIGP on its own color",
+    "A copy that is missing is a backup that is missing; AIGP on a backup makes it as good as the color itself.",
+    "Look at the route with `ailb-gen rib` on the leaf, the spine and the origin.",
+)
+CHECKS = (DEFINED, SAME_ENDS, EVEN, ADVERTISED, BACKED_UP, KEPT, NOT_BACK, NO_TRANSIT, HIDDEN, COLORED)
+# Findings of one kind on one switch that are worth listing one by one.
+SHOWN = 8
+
+
+def run(wanted: Plan, network: Network, routing: Routing) -> Iterator[Result]:
+    """Run all checks of colors."""
+    tally = Tally(CHECKS)
+    for name, switch in network.switches.items():
+        _check_defined(wanted, switch, tally)
+        asked = wanted.speakers.get(name)
+        if asked is not None and asked.role == "leaf":
+            _check_advertised(wanted, asked, switch, tally)
+    _check_links(wanted, network, tally)
+    _check_spines(wanted, routing, tally)
+    _check_states(wanted, routing, tally)
+    yield from tally.results()
+
+
+def _check_defined(wanted: Plan, switch: Switch, tally: Tally) -> None:
+    holders: dict[str, str] = {}
+    for color in wanted.colors:
+        tally.look(DEFINED)
+        community = switch.communities.get(color.name)
+        found = " ".join(community.members) if community is not None else ""
+        if found != color.value:
+            line = community.line if community is not None else 1
+            message = f"community {color.name} is {found or 'not defined'}; it must be {color.value}"
+            tally.add(DEFINED, switch.named, message, Place(switch.file, line or 1), color.value, found)
+    for community in switch.communities.values():
+        for value in members(community):
+            if value.startswith("color:") and holders.setdefault(value, community.name) != community.name:
+                message = f"{value} is also the value of community {holders[value]}"
+                tally.add(DEFINED, f"{switch.named} {community.name}", message, Place(switch.file, community.line or 1))
+
+
+def _check_advertised(wanted: Plan, asked: WantedSpeaker, switch: Switch, tally: Tally) -> None:
+    direct = {address.prefix for port in switch.ports.values() for unit in port.units for address in unit.addresses}
+    found = {route.prefix: route for route in switch.routes}
+    for prefix, color in zip(asked.prefixes, wanted.colors, strict=True):
+        tally.look(ADVERTISED)
+        tally.look(BACKED_UP)
+        route = found.pop(prefix, None)
+        if route is None:
+            message = f"{prefix} is not advertised; it must be, with color {color.name}"
+            tally.add(ADVERTISED, asked.name, message, Place(switch.file, switch.bgp_line or 1), color.name)
+            continue
+        if route.color != color.name:
+            message = f"{prefix} is advertised with color {route.color or 'none'}; it must be {color.name}"
+            place = Place(switch.file, route.color_line or route.line or 1)
+            tally.add(ADVERTISED, asked.name, message, place, color.name, route.color or "none")
+        if prefix not in direct:
+            message = f"{prefix} is on no interface: Junos silently does not advertise it"
+            tally.add(ADVERTISED, asked.name, message, Place(switch.file, route.line or 1))
+        _check_backup(asked, switch, route, color.backup, tally)
+    for prefix, route in found.items():
+        message = f"{prefix} is advertised, but not in the address plan of {asked.name}"
+        tally.add(ADVERTISED, asked.name, message, Place(switch.file, route.line or 1))
+    for color_name, count in Counter(route.color for route in switch.routes if route.color is not None).items():
+        if count > 1 and len(wanted.colors) == len(asked.prefixes):
+            message = f"{count} prefixes have color {color_name}; each color takes one"
+            tally.add(ADVERTISED, asked.name, message, Place(switch.file, switch.bgp_line or 1), 1, count)
+
+
+def _check_backup(asked: WantedSpeaker, switch: Switch, route: FabricRoute, backup: str, tally: Tally) -> None:
+    if (route.backup or "") != backup:
+        place = Place(switch.file, route.backup_line or route.line or 1)
+        message = f"{route.prefix} has backup color {route.backup or 'none'}; the intent asks for {backup or 'none'}"
+        tally.add(BACKED_UP, asked.name, message, place, backup or "none", route.backup or "none")
+
+
+def _check_links(wanted: Plan, network: Network, tally: Tally) -> None:
+    """Compare the colors at both ends of every link with the cable's, and count them per leaf."""
+    tables = {name: discovered(switch) for name, switch in network.switches.items()}
+    value = {color.name: color.value for color in wanted.colors}
+    uplinks: dict[str, Counter[str]] = defaultdict(Counter)
+    for cable in network.links:
+        for end in (cable.a, cable.b):
+            switch = network.switches.get(end.device)
+            if switch is None:
+                continue
+            tally.look(SAME_ENDS)
+            index = tables[end.device].get(f"{end.port}.0")
+            group = switch.groups[index] if index is not None else None
+            found = color_value(switch, group.color) if group is not None else None
+            uplinks[end.device][found or "none"] += 1
+            expected = value.get(cable.color)
+            if found is None or (expected is not None and found != expected):
+                where = f"group {group.name}" if group is not None else "no group"
+                line = (group.color_line or group.line) if group is not None else switch.bgp_line
+                other = cable.b if end == cable.a else cable.a
+                message = f"the link to {other} is {found or 'uncolored'} ({where}); it must be {expected}"
+                tally.add(
+                    SAME_ENDS, f"{end.device} {end.port}", message, Place(switch.file, line or 1), expected, found
+                )
+    each = len(wanted.fabric.spines) * wanted.fabric.links_per_spine // len(wanted.colors)
+    for leaf in wanted.leaves:
+        if leaf.name not in network.switches:
+            continue
+        for color in wanted.colors:
+            tally.look(EVEN)
+            count = uplinks[leaf.name][color.value]
+            if count != each:
+                message = f"{count} uplinks of color {color.name}; every color has {each}"
+                place = Place(network.switches[leaf.name].file, network.switches[leaf.name].bgp_line or 1)
+                tally.add(EVEN, leaf.name, message, place, each, count)
+
+
+def _check_spines(wanted: Plan, routing: Routing, tally: Tally) -> None:
+    """Send every prefix through the policies of every spine, and what comes out through them once more."""
+    graph = routing.graph
+    for name in (spine.name for spine in wanted.spines if spine.name in graph.index):
+        device = graph.index[name]
+        switch, lists = graph.switches[device], graph.lists[device]
+        for index in graph.classes[graph.class_of[device]].groups:
+            group, rule = switch.groups[index], graph.rules[device][index]
+            lost, passed = [], []
+            for leaf in wanted.leaves:
+                for prefix in leaf.prefixes:
+                    tally.look(KEPT)
+                    tally.look(NOT_BACK)
+                    held = routing.held(device, prefix).selection.active
+                    if held is None:
+                        continue
+                    sent = exported(rule, lists, prefix, held)
+                    if sent is None:
+                        dropped = rule.color is None or rule.color in held.colors
+                    else:
+                        dropped = (sent.colors, sent.aigp) != (held.colors, held.aigp)
+                        if not received(rule, lists, prefix, sent).hidden:
+                            passed.append(prefix)
+                    if dropped:
+                        lost.append(prefix)
+            place, scope = Place(switch.file, group.line or 1), f"{name} {group.name}"
+            if lost:
+                message = f"group {group.name} does not pass on {_some(lost)} with color and AIGP"
+                tally.add(KEPT, scope, message, place)
+            if passed:
+                message = f"what group {group.name} sends, it would take back: {_some(passed)}"
+                tally.add(NOT_BACK, scope, message, place)
+        _check_pool_only(wanted, graph, device, tally)
+
+
+def _check_pool_only(wanted: Plan, graph: Graph, device: int, tally: Tally) -> None:
+    """Offer a route from outside the pool: an import policy that lets it in would let in anything."""
+    outside = Prefix((wanted.pool.value ^ 1 << 127) >> 64 << 64, 64)
+    switch, lists = graph.switches[device], graph.lists[device]
+    for index in graph.classes[graph.class_of[device]].groups:
+        tally.look(KEPT)
+        rule = graph.rules[device][index]
+        if not received(rule, lists, outside, Route()).hidden:
+            group = switch.groups[index]
+            message = f"group {group.name} accepts {outside}, which is outside the pool"
+            tally.add(KEPT, f"{switch.named} {group.name}", message, Place(switch.file, group.line or 1))
+
+
+def _some(items: Sequence[object]) -> str:
+    shown = ", ".join(map(str, items[:3]))
+    return f"{shown} and {len(items) - 3} more" if len(items) > 3 else shown
+
+
+def _check_states(wanted: Plan, routing: Routing, tally: Tally) -> None:
+    """Look at the RIBs: what leaves send on, what is hidden, and which copies of each prefix reach each leaf."""
+    graph = routing.graph
+    leaves = {graph.index[leaf.name] for leaf in wanted.leaves if leaf.name in graph.index}
+    leaking: dict[int, list[object]] = defaultdict(list)
+    hidden: dict[tuple[int, str], list[object]] = defaultdict(list)
+    for prefix in routing.prefixes:
+        state = routing.states[prefix]
+        for node, rib in state.nodes.items():
+            if not rib.local and any(rib.sent):
+                for device in leaves.intersection(members_of(graph, state, node)):
+                    leaking[device].append(prefix)
+            for candidate in rib.candidates:
+                if candidate.hidden:
+                    for device in members_of(graph, state, node)[:SHOWN]:
+                        hidden[device, candidate.hidden].append(prefix)
+    tally.look(NO_TRANSIT, len(leaves))
+    tally.look(HIDDEN, len(routing.prefixes))
+    for device, prefixes in leaking.items():
+        switch = graph.switches[device]
+        message = f"sends on what it learned from spines: {_some(prefixes)}"
+        tally.add(NO_TRANSIT, switch.named, message, Place(switch.file, switch.bgp_line or 1))
+    for (device, reason), prefixes in hidden.items():
+        switch = graph.switches[device]
+        message = f"hidden ({reason}): {_some(list(dict.fromkeys(prefixes)))}"
+        tally.add(HIDDEN, switch.named, message, Place(switch.file, switch.bgp_line or 1))
+    for leaf in wanted.leaves:
+        for prefix, color in zip(leaf.prefixes, wanted.colors, strict=True):
+            if prefix in routing.states:
+                _check_copies(wanted, routing, prefix, color, leaves, tally)
+
+
+def members_of(graph: Graph, state: State, node: int) -> list[int]:
+    """Return the devices that a node of a state stands for."""
+    classes = graph.classes
+    return [node - len(classes)] if node >= len(classes) else sorted(classes[node].members - state.singles)
+
+
+def _check_copies(
+    wanted: Plan, routing: Routing, prefix: Prefix, color: WantedColor, leaves: set[int], tally: Tally
+) -> None:
+    graph, state = routing.graph, routing.states[prefix]
+    singles = {len(graph.classes) + device for device in state.singles & leaves}
+    groups = {number for number in range(len(graph.classes)) if graph.classes[number].members & leaves - state.singles}
+    allowed = {other.value for other in wanted.colors if color.backup in (ALL_COLORS, other.name)} | {color.value}
+    for node in sorted(singles | groups):
+        rib = state.nodes.get(node, EMPTY)
+        if rib.local:
+            continue
+        devices = members_of(graph, state, node)
+        tally.look(COLORED, len(devices))
+        for message in _wrong_copies(graph, devices[0], rib.candidates, color.value, allowed, wanted.fabric.aigp):
+            for device in devices[:SHOWN]:
+                switch = graph.switches[device]
+                tally.add(COLORED, switch.named, f"{prefix} {message}", Place(switch.file, switch.bgp_line or 1))
+
+
+def _wrong_copies(
+    graph: Graph, device: int, candidates: tuple[Candidate, ...], own: str, allowed: set[str], aigp: bool
+) -> Iterator[str]:
+    """Compare what came in with what must: a copy per spine, of the prefix's own color where the spine has it.
+
+    A spine with several sessions to the origin sends on its active route only, so one copy of any backup is enough.
+    """
+    row = graph.adjacencies[device]
+    came: dict[int, set[str]] = defaultdict(set)
+    for candidate in candidates:
+        found = next(iter(candidate.route.colors), "none")
+        for at in candidate.positions:
+            session = graph.rules[device][row[at].own_group].color
+            came[row[at].peer].add(found)
+            if found != session:
+                yield f"came from {graph.names[row[at].peer]} with color {found} over a session of {session}"
+        if (candidate.route.aigp is not None) != (found == own and aigp) and candidate.positions:
+            spine = graph.names[row[candidate.positions[0]].peer]
+            yield f"came from {spine} {'with' if candidate.route.aigp is not None else 'without'} AIGP as {found}"
+    offered: dict[int, set[str]] = defaultdict(set)
+    for entry in row:
+        offered[entry.peer].add(graph.rules[device][entry.own_group].color or "none")
+    for peer, colors in offered.items():
+        wanted = {own} if own in colors else colors & allowed
+        if wanted and not came[peer] & wanted:
+            yield f"did not come from {graph.names[peer]} as {' or '.join(sorted(wanted))}"

@@ -1,0 +1,65 @@
+"""Where work that is independent runs: here, in processes of this machine, or on a Dask cluster."""
+
+from __future__ import annotations
+
+import gc
+from contextlib import contextmanager
+from multiprocessing import get_context
+from typing import TYPE_CHECKING
+
+from ailb_gen.errors import UsageError, WorkerError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from concurrent.futures import Executor
+
+    from ailb_gen.checks.model import RunOptions
+
+# Starting processes costs more than reading this many switches.
+SMALL = 96
+
+
+@contextmanager
+def executor_of(options: RunOptions, switches: int) -> Iterator[Executor | None]:
+    """Give the executor that was asked for; None is this process.
+
+    Processes are used from a certain size of the fabric on. With Dask the workers must see the artifact directory
+    and the directory for temporary files. Raises UsageError and WorkerError.
+    """
+    kind, _, address = options.executor.partition(":")
+    if kind == "dask":
+        with _dask(address) as executor:
+            yield executor
+    elif kind == "processes" and options.jobs > 1 and switches >= SMALL:
+        with _processes(options.jobs) as executor:
+            yield executor
+    else:
+        yield None
+
+
+@contextmanager
+def _processes(jobs: int) -> Iterator[Executor]:
+    from concurrent.futures import ProcessPoolExecutor
+    from concurrent.futures.process import BrokenProcessPool
+
+    # Not forked from here: this process may have threads by then, the progress bar's for one.
+    context = get_context("forkserver")
+    try:
+        with ProcessPoolExecutor(jobs, context, initializer=gc.disable) as executor:
+            yield executor
+    except BrokenProcessPool as error:
+        raise WorkerError("a worker process died, perhaps for want of memory; try a smaller -j") from error
+
+
+@contextmanager
+def _dask(address: str) -> Iterator[Executor]:
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise UsageError("--executor dask: Dask is not installed; pip install 'ailb-gen[dask]'") from error
+    try:
+        client = Client(address, timeout="10s")
+    except (OSError, ValueError) as error:
+        raise WorkerError(f"--executor dask:{address}: no scheduler answers there: {error}") from error
+    with client, client.get_executor(pure=False) as executor:
+        yield executor

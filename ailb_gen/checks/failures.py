@@ -1,0 +1,309 @@
+"""The checks of failures (AILB5xx): every link, every spine, and a sample of pairs of links."""
+
+from __future__ import annotations
+
+import gc
+import pickle
+import random
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from ailb_gen.checks.model import Check, Finding, Result, Severity, by_place
+from ailb_gen.checks.plan import ALL_COLORS
+from ailb_gen.errors import Place
+from ailb_gen.forwarding.failures import Failure, assess
+from ailb_gen.forwarding.survey import Survey
+from ailb_gen.network.topology import CABLING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from concurrent.futures import Executor
+
+    from ailb_gen.addresses import Prefix
+    from ailb_gen.checks.plan import Plan
+    from ailb_gen.forwarding.failures import Impact
+    from ailb_gen.routing.graph import Graph
+    from ailb_gen.routing.rib import Routing
+
+REPAIR = "Look at the prefix with `ailb-gen rib`, and at the way with `ailb-gen path --fail LINK`."
+LINK_REACH = Check(
+    "AILB501",
+    Severity.ERROR,
+    "when any single link fails, every leaf still reaches every prefix that it can",
+    "One broken cable would stop the job: a prefix has no backup, or the backup does not work.",
+    REPAIR,
+)
+LINK_CALM = Check(
+    "AILB502",
+    Severity.ERROR,
+    "when any single link fails, pairs that did not use it keep their paths",
+    "Moving flows that nothing happened to reorders their packets and loads other links.",
+    REPAIR,
+)
+LINK_LOAD = Check(
+    "AILB503",
+    Severity.ERROR,
+    "when any single link fails, no link carries more than its even share of what has to move",
+    "The most loaded link after a failure sets the speed of the job until the repair.",
+    "Back up every color with all others, and keep multipath on.",
+)
+SPINE_REACH = Check(
+    "AILB504",
+    Severity.ERROR,
+    "when any single spine fails, every leaf still reaches every prefix that it can",
+    "A spine that reboots would stop the job.",
+    REPAIR,
+)
+SPINE_LOAD = Check(
+    "AILB505",
+    Severity.ERROR,
+    "when any single spine fails, no link carries more than its even share of what has to move",
+    "The most loaded link after a failure sets the speed of the job until the repair.",
+    "Back up every color with all others, and keep multipath on.",
+)
+PAIR_REACH = Check(
+    "AILB506",
+    Severity.ERROR,
+    "when two links fail, of a sample, every leaf still reaches every prefix that it can",
+    "The second cable fails before the first is repaired, in a fabric of thousands.",
+    REPAIR,
+)
+PAIR_CALM = Check(
+    "AILB507",
+    Severity.ERROR,
+    "when two links fail, of a sample, pairs that did not use them keep their paths",
+    "Moving flows that nothing happened to reorders their packets and loads other links.",
+    REPAIR,
+)
+CHECKS = (LINK_REACH, LINK_CALM, LINK_LOAD, SPINE_REACH, SPINE_LOAD, PAIR_REACH, PAIR_CALM)
+# Pairs of links that are looked at: all of them in a small fabric, else a sample.
+PAIRS = 128
+CHUNK = 256
+EXACT = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """An impact as it is needed here: small enough to come back from another process by the thousand."""
+
+    failure: Failure
+    lost: tuple[tuple[int, Prefix, str], ...]
+    strayed: tuple[tuple[int, Prefix], ...]
+    moved: int
+    worst: float
+    worst_link: int
+
+
+def run(
+    wanted: Plan,
+    routing: Routing,
+    seed: int,
+    executor: Executor | None = None,
+    advance: Callable[[int], None] = lambda count: None,
+) -> Iterator[Result]:
+    """Run all checks of failures; `advance` is told how many failures were looked at."""
+    graph = routing.graph
+    survey = Survey(routing, destinations(wanted, routing))
+    broken = survey.lost > EXACT
+    if broken or not survey.prefixes:
+        reason = "the steady state does not deliver everything (AILB402): failures would say nothing new"
+        yield from (Result(check, skipped=reason) for check in CHECKS)
+        return
+    links = [Failure(_link(graph, at), frozenset({at})) for at in range(len(graph.sessions.up))]
+    names = [spine.name for spine in wanted.spines if spine.name in graph.index]
+    spines = [Failure(name, dead=frozenset({graph.index[name]})) for name in names]
+    pairs = [
+        Failure(f"{_link(graph, a)} and {_link(graph, b)}", frozenset({a, b}))
+        for a, b in sampled_pairs(len(links), PAIRS, seed)
+    ]
+    judge = _Judge(wanted, routing, survey)
+    found = list(_assessed(survey, [*links, *spines, *pairs], executor, advance))
+    of_links, of_spines, of_pairs = (
+        found[: len(links)],
+        found[len(links) : len(links) + len(spines)],
+        found[len(links) + len(spines) :],
+    )
+    yield judge.reach(LINK_REACH, of_links)
+    yield judge.calm(LINK_CALM, of_links)
+    yield judge.load(LINK_LOAD, of_links, link_bound(wanted))
+    yield judge.reach(SPINE_REACH, of_spines)
+    yield judge.load(SPINE_LOAD, of_spines, spine_bound(wanted))
+    yield judge.reach(PAIR_REACH, of_pairs)
+    yield judge.calm(PAIR_CALM, of_pairs)
+
+
+def destinations(wanted: Plan, routing: Routing) -> dict[int, tuple[Prefix, ...]]:
+    """Return the prefixes of every leaf that is there, by device."""
+    found = {}
+    for leaf in wanted.leaves:
+        prefixes = tuple(prefix for prefix in leaf.prefixes if prefix in routing.states)
+        if leaf.name in routing.graph.index and prefixes:
+            found[routing.graph.index[leaf.name]] = prefixes
+    return found
+
+
+def sampled_pairs(count: int, size: int, seed: int) -> list[tuple[int, int]]:
+    """Return `size` different pairs of numbers below `count`, or all if there are not more."""
+    if count * (count - 1) // 2 <= size:
+        return [(a, b) for a in range(count) for b in range(a + 1, count)]
+    source = random.Random(seed)  # noqa: S311 - a sample, not a secret
+    found: dict[tuple[int, int], None] = {}
+    while len(found) < size:
+        a, b = sorted(source.sample(range(count), 2))
+        found[a, b] = None
+    return list(found)
+
+
+def _link(graph: Graph, number: int) -> str:
+    cable = graph.sessions.up[number].cable
+    return f"{cable.a} - {cable.b}"
+
+
+def _assessed(
+    survey: Survey, failures: Sequence[Failure], executor: Executor | None, advance: Callable[[int], None]
+) -> Iterator[Verdict]:
+    """Look at every failure, in order; chunks go to the executor if there is one."""
+    chunks = [failures[start : start + CHUNK] for start in range(0, len(failures), CHUNK)]
+    with TemporaryDirectory(prefix="ailb-gen-") as folder:
+        if executor is None or len(chunks) < 2:
+            batches: Iterable[list[Verdict]] = (_assess_all(survey, chunk) for chunk in chunks)
+        else:
+            # Written once for all chunks: each worker reads it once, and not with every chunk.
+            path = Path(folder) / "survey"
+            path.write_bytes(pickle.dumps(survey, pickle.HIGHEST_PROTOCOL))
+            batches = executor.map(partial(assess_stored, path), chunks)
+        for batch in batches:
+            advance(len(batch))
+            yield from batch
+
+
+def assess_stored(path: Path, failures: Sequence[Failure]) -> list[Verdict]:
+    """Look at some failures of the survey in a file of this program's own."""
+    return _assess_all(_stored(path), failures)
+
+
+@lru_cache(maxsize=1)
+def _stored(path: Path) -> Survey:
+    gc.disable()
+    survey = pickle.loads(path.read_bytes())  # noqa: S301 - written by the process that started this one
+    if not isinstance(survey, Survey):
+        raise TypeError(f"{path} holds no survey")
+    return survey
+
+
+def _assess_all(survey: Survey, failures: Sequence[Failure]) -> list[Verdict]:
+    return [_small(assess(survey, failure)) for failure in failures]
+
+
+def _small(impact: Impact) -> Verdict:
+    worst = (impact.moved, impact.worst, impact.worst_link)
+    return Verdict(impact.failure, impact.lost, impact.strayed, *worst)
+
+
+def link_bound(wanted: Plan) -> float:
+    """Return the highest load after one link failed, over that before.
+
+    A color on several spines keeps to them: m uplinks become m - 1. One on a single spine moves to its backups: all
+    other spines, each on one of its links, or the one color that was named.
+    """
+    spines, links = len(wanted.fabric.spines), wanted.fabric.links_per_spine
+    same = spines * links // len(wanted.colors)
+    if same > 1:
+        return same / (same - 1)
+    if any(color.backup != ALL_COLORS for color in wanted.colors):
+        return 2.0
+    return 1 + 1 / (spines - 1) if spines > 1 else 2.0
+
+
+def spine_bound(wanted: Plan) -> float:
+    """Return the highest load after one spine failed, over that before: it takes all its links along."""
+    spines, links = len(wanted.fabric.spines), wanted.fabric.links_per_spine
+    same = spines * links // len(wanted.colors)
+    if same > links:
+        return same / (same - links)
+    if any(color.backup != ALL_COLORS for color in wanted.colors):
+        return 1.0 + links
+    return 1 + links / (spines - 1) if spines > 1 else 1.0 + links
+
+
+class _Judge:
+    """Makes results of verdicts."""
+
+    def __init__(self, wanted: Plan, routing: Routing, survey: Survey) -> None:
+        self.graph = routing.graph
+        self.wanted = wanted
+        self.owner = {prefix: int(device) for prefix, device in zip(survey.prefixes, survey.owner, strict=True)}
+        self.allowed = _allowed(wanted)
+
+    def reach(self, check: Check, verdicts: Sequence[Verdict]) -> Result:
+        findings, unavoidable = [], 0
+        for verdict in verdicts:
+            lost = [entry for entry in verdict.lost if self._possible(verdict.failure, entry[0], entry[1])]
+            unavoidable += len(verdict.lost) - len(lost)
+            if lost:
+                device, prefix, problem = lost[0]
+                more = f" and {len(lost) - 1} more" if len(lost) > 1 else ""
+                message = f"{verdict.failure.name} fails: {self.graph.names[device]} loses {prefix} ({problem}){more}"
+                findings.append(self._finding(check, verdict, message))
+        figures = [("failures", str(len(verdicts))), ("cut off by any path", str(unavoidable))]
+        return Result(check, by_place(findings), len(verdicts), tuple(figures))
+
+    def calm(self, check: Check, verdicts: Sequence[Verdict]) -> Result:
+        findings = []
+        for verdict in verdicts:
+            if verdict.strayed:
+                device, prefix = verdict.strayed[0]
+                more = f" and {len(verdict.strayed) - 1} more" if len(verdict.strayed) > 1 else ""
+                name = self.graph.names[device]
+                message = f"{verdict.failure.name} fails: {name} moves {prefix}, which did not use it{more}"
+                findings.append(self._finding(check, verdict, message))
+        moved = max((verdict.moved for verdict in verdicts), default=0)
+        return Result(check, by_place(findings), len(verdicts), (("most FIB entries changed", str(moved)),))
+
+    def load(self, check: Check, verdicts: Sequence[Verdict], bound: float) -> Result:
+        findings = []
+        for verdict in verdicts:
+            if verdict.worst > bound + EXACT and not verdict.lost:
+                link = _link(self.graph, verdict.worst_link // 2)
+                message = f"{verdict.failure.name} fails: {link} carries {verdict.worst:.3f} times what it did"
+                findings.append(self._finding(check, verdict, message))
+        worst = max((verdict.worst for verdict in verdicts), default=0.0)
+        figures = (("worst link load", f"{worst:.3f}"), ("bound", f"{bound:.3f}"))
+        return Result(check, by_place(findings), len(verdicts), figures)
+
+    def _finding(self, check: Check, verdict: Verdict, message: str) -> Finding:
+        failure = verdict.failure
+        if failure.dead:
+            return Finding(check.id, failure.name, message)
+        cable = self.graph.sessions.up[min(failure.sessions)].cable
+        return Finding(check.id, f"{cable.a.device} {cable.a.port}", message, Place(CABLING, cable.line or 1))
+
+    def _possible(self, failure: Failure, source: int, prefix: Prefix) -> bool:
+        """Tell whether links are left by which the source may reach the prefix: up and down one spine in one color."""
+        allowed, target = self.allowed.get(prefix), self.owner[prefix]
+        if allowed is None:
+            return True
+        return bool(self._ways(failure, source, allowed) & self._ways(failure, target, allowed))
+
+    def _ways(self, failure: Failure, device: int, allowed: frozenset[str]) -> set[tuple[int, str]]:
+        found = set()
+        for entry in self.graph.adjacencies[device]:
+            color = self.graph.rules[device][entry.own_group].color or ""
+            if entry.session not in failure.sessions and entry.peer not in failure.dead and color in allowed:
+                found.add((entry.peer, color))
+        return found
+
+
+def _allowed(wanted: Plan) -> dict[Prefix, frozenset[str]]:
+    """Return the colors, as values, over which each prefix may travel by the intent."""
+    everything = frozenset(color.value for color in wanted.colors)
+    named = {color.name: color.value for color in wanted.colors}
+    found = {}
+    for leaf in wanted.leaves:
+        for prefix, color in zip(leaf.prefixes, wanted.colors, strict=True):
+            backups = everything if color.backup == ALL_COLORS else frozenset({named.get(color.backup, "")})
+            found[prefix] = backups | {color.value}
+    return found

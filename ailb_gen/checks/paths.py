@@ -1,0 +1,251 @@
+"""The checks of paths and balance (AILB4xx): the steady state, walked and loaded."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ailb_gen.checks.colors import members_of
+from ailb_gen.checks.model import Check, Finding, Result, Severity, by_place
+from ailb_gen.checks.tally import Tally
+from ailb_gen.errors import Place
+from ailb_gen.forwarding.delivery import VALLEY_FREE_HOPS, outcomes, positions
+from ailb_gen.forwarding.ecmp import monte_carlo
+from ailb_gen.forwarding.loads import Links, by_device, loads
+from ailb_gen.forwarding.patterns import all_to_all, permutation, rails, ring
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from ailb_gen.addresses import Prefix
+    from ailb_gen.checks.plan import Plan
+    from ailb_gen.forwarding.loads import Volumes
+    from ailb_gen.network.fabric import Network
+    from ailb_gen.network.model import Switch
+    from ailb_gen.routing.graph import Graph
+    from ailb_gen.routing.rib import Routing
+    from ailb_gen.routing.solve import State
+
+PINNED = Check(
+    "AILB401",
+    Severity.ERROR,
+    "from every leaf, prefix k of every other leaf is reached over exactly the uplinks of color k",
+    "A queue pair on another color's uplink collides with the one that belongs there: both run at half speed.",
+    "Look at the prefix with `ailb-gen rib` on the leaf: what is missing, hidden, or preferred.",
+)
+DELIVERED = Check(
+    "AILB402",
+    Severity.ERROR,
+    "every leaf reaches every prefix: no black hole, no loop",
+    "Packets that do not arrive time out; one pair of GPUs that cannot talk stops the whole job.",
+    "Follow it with `ailb-gen path`.",
+)
+NO_VALLEY = Check(
+    "AILB403",
+    Severity.ERROR,
+    "every path goes up to one spine and down again",
+    "A path through a third leaf takes capacity that belongs to that leaf's servers.",
+    "Look at the export policy of the leaf in the middle.",
+)
+SETTLED = Check(
+    "AILB404",
+    Severity.ERROR,
+    "the routes of every prefix come to rest",
+    "Policies that prefer each other's routes in a circle change the FIB for ever.",
+    "Compare the local preferences that the policies of neighboring switches set.",
+)
+BALANCED = Check(
+    "AILB405",
+    Severity.ERROR,
+    "with one queue pair per color, collectives load all uplinks of a leaf, and all links down to it, evenly",
+    "All queue pairs of a collective wait for the most loaded link.",
+    "See AILB401 and AILB303: some prefix or uplink is not where its color says.",
+)
+TABLES = Check(
+    "AILB406",
+    Severity.ERROR,
+    "the FIB holds all paths of a route: load balancing per packet, a high enough maximum-ecmp, fast reroute",
+    "Without the policy Junos installs one path: when a color fails all its traffic goes to a single other uplink.",
+    "Add `routing-options forwarding-table export` with the policy, and `chassis maximum-ecmp`.",
+)
+DLB = Check(
+    "AILB407",
+    Severity.ERROR,
+    "dynamic load balancing runs in the mode that the intent asks for, for IPv6",
+    "After a failure hashing alone spreads the moved queue pairs, and collides.",
+    "Change the intent's `load_balancing.dlb` and generate again.",
+)
+GLB = Check(
+    "AILB408",
+    Severity.ERROR,
+    "global load balancing is as the intent asks: leaves balance, spines help",
+    "A leaf that hears nothing from its spines keeps sending to congested links behind them.",
+    "Change the intent's `load_balancing.glb` and generate again.",
+)
+CHECKS = (PINNED, DELIVERED, NO_VALLEY, SETTLED, BALANCED, TABLES, DLB, GLB)
+# Fluid loads are sums of fractions; what differs by less is the same.
+EXACT = 1e-6
+PATTERNS = (("ring all-reduce", ring), ("all-to-all", all_to_all), ("permutation", permutation))
+DLB_MODES = {"off": ""}
+
+
+def run(wanted: Plan, network: Network, routing: Routing, seed: int) -> Iterator[Result]:
+    """Run all checks of paths; `seed` fixes the Monte-Carlo run of ECMP hashing that balance is compared with."""
+    tally = Tally([check for check in CHECKS if check is not BALANCED])
+    leaves = {routing.graph.index[leaf.name] for leaf in wanted.leaves if leaf.name in routing.graph.index}
+    for leaf in wanted.leaves:
+        for prefix, color in zip(leaf.prefixes, wanted.colors, strict=True):
+            state = routing.states.get(prefix)
+            if state is None:
+                tally.add(DELIVERED, leaf.name, f"{prefix} is on no switch: nobody reaches it")
+                continue
+            _check_prefix(routing.graph, state, color.value, leaves, tally)
+    for name, switch in network.switches.items():
+        asked = wanted.speakers.get(name)
+        if asked is None:
+            continue
+        _check_tables(wanted, switch, asked.role, tally)
+        _check_dlb(switch, asked.settings.load_balancing.dlb.mode, tally)
+        glb = {"leaf": "load-balancer-only", "spine": "helper-only"}[asked.role]
+        tally.look(GLB)
+        expected = glb if asked.settings.load_balancing.glb else ""
+        if switch.balancing.glb != expected:
+            found = switch.balancing.glb or "off"
+            message = f"global load balancing is {found}; the intent asks for {expected or 'off'}"
+            place = Place(switch.file, switch.balancing.glb_line or switch.bgp_line or 1)
+            tally.add(GLB, name, message, place, expected or "off", found)
+    results = {result.check: result for result in tally.results()}
+    results[BALANCED] = _balance(wanted, network, routing, seed)
+    yield from (results[check] for check in CHECKS)
+
+
+def _check_prefix(graph: Graph, state: State, color: str, leaves: set[int], tally: Tally) -> None:
+    """Check where packets to a prefix go from every leaf."""
+    tally.look(SETTLED)
+    if not state.stable:
+        tally.add(SETTLED, str(state.prefix), f"the routes of {state.prefix} never come to rest")
+    ends = outcomes(graph, state)
+    singles = {len(graph.classes) + device for device in state.singles & leaves}
+    groups = {number for number, found in enumerate(graph.classes) if found.members & leaves - state.singles}
+    for node in sorted(singles | groups):
+        rib = state.nodes.get(node)
+        if rib is not None and rib.local:
+            continue
+        devices = members_of(graph, state, node)
+        for check in (PINNED, DELIVERED, NO_VALLEY):
+            tally.look(check, len(devices))
+        row = graph.adjacencies[devices[0]]
+        rules = graph.rules[devices[0]]
+        expected = tuple(at for at, entry in enumerate(row) if rules[entry.own_group].color == color)
+        found = positions(graph, state, node)
+        end = ends.get(node)
+        problem = f"no route at {graph.names[devices[0]]}" if end is None else end.problem
+        for device in devices:
+            switch = graph.switches[device]
+            place = Place(switch.file, switch.bgp_line or 1)
+            if problem:
+                tally.add(DELIVERED, switch.named, f"{state.prefix} is not reached: {problem}", place)
+            elif end is not None and end.hops > VALLEY_FREE_HOPS:
+                tally.add(
+                    NO_VALLEY, switch.named, f"{state.prefix} takes {end.hops} hops", place, VALLEY_FREE_HOPS, end.hops
+                )
+            if found != expected and not problem:
+                wrong, right = _ports(graph, device, found), _ports(graph, device, expected)
+                message = f"{state.prefix} is reached over {wrong}; the uplinks of its color are {right}"
+                tally.add(PINNED, switch.named, message, place, right, wrong)
+
+
+def _ports(graph: Graph, device: int, ways: tuple[int, ...]) -> str:
+    row = graph.adjacencies[device]
+    return ", ".join(row[at].interface for at in ways[:8]) + (" …" if len(ways) > 8 else "") if ways else "none"
+
+
+def _check_tables(wanted: Plan, switch: Switch, role: str, tally: Tally) -> None:
+    tally.look(TABLES)
+    balancing, place = switch.balancing, Place(switch.file)
+    if not balancing.per_packet:
+        message = "the forwarding table exports no load-balancing policy: one next hop per route"
+        tally.add(TABLES, switch.named, message, place)
+    if not balancing.fast_reroute:
+        tally.add(TABLES, switch.named, "the forwarding table lacks ecmp-fast-reroute", place)
+    # A backup uses what is left of a leaf's uplinks; a spine has the parallel links to one leaf.
+    needed = (
+        len(wanted.fabric.spines) * wanted.fabric.links_per_spine if role == "leaf" else wanted.fabric.links_per_spine
+    )
+    if balancing.maximum_ecmp < needed:
+        message = f"maximum-ecmp is {balancing.maximum_ecmp}; routes can have {needed} next hops"
+        tally.add(TABLES, switch.named, message, place, needed, balancing.maximum_ecmp)
+
+
+def _check_dlb(switch: Switch, mode: str, tally: Tally) -> None:
+    tally.look(DLB)
+    expected, found = DLB_MODES.get(mode, mode), switch.balancing.dlb
+    place = Place(switch.file, switch.balancing.line or 1)
+    if found != expected:
+        message = f"dynamic load balancing is {found or 'off'}; the intent asks for {expected or 'off'}"
+        tally.add(DLB, switch.named, message, place, expected or "off", found or "off")
+    elif expected and not switch.balancing.dlb_ipv6:
+        tally.add(DLB, switch.named, "dynamic load balancing leaves IPv6 out (ether-type)", place)
+
+
+def _balance(wanted: Plan, network: Network, routing: Routing, seed: int) -> Result:
+    graph = routing.graph
+    links = Links(routing)
+    rows = rails(network, graph.index)
+    colored = {
+        graph.index[leaf.name]: tuple(prefix for prefix in leaf.prefixes if prefix in routing.states)
+        for leaf in wanted.leaves
+        if leaf.name in graph.index
+    }
+    colored = {device: prefixes for device, prefixes in colored.items() if prefixes}
+    findings: list[Finding] = []
+    figures: list[tuple[str, str]] = []
+    for name, pattern in PATTERNS:
+        matrix = pattern(rows, len(graph.names))
+        if not matrix.any():
+            figures.append((name, "nothing crosses a spine"))
+            continue
+        load, lost = loads(links, routing.states, colored, matrix)
+        worst = _worst(links, colored, load)
+        findings += _uneven(routing, name, worst)
+        hashed = monte_carlo(links, matrix, len(wanted.colors), seed)
+        ours = f"max/mean up {_top(worst, 0)}, down {_top(worst, 1)}"
+        share = f"; {lost / matrix.sum():.1%} lost" if lost > EXACT * matrix.sum() else ""
+        peer = f"; ECMP hashing {hashed.up:.2f}, {hashed.down:.2f} ({hashed.draws} draws)" if hashed else ""
+        figures.append((name, f"{ours}{share}{peer}"))
+    return Result(BALANCED, by_place(findings), len(colored) * len(PATTERNS), tuple(figures))
+
+
+Worst = dict[int, tuple[float, float]]
+
+
+def _worst(links: Links, leaves: Mapping[int, tuple[Prefix, ...]], load: Volumes) -> Worst:
+    """Return, per leaf, the load of its most loaded uplink over their mean, and the same for the links down to it."""
+    found = {}
+    for device, (out, into) in by_device(links, leaves, load).items():
+        found[device] = (_ratio(out), _ratio(into))
+    return found
+
+
+def _ratio(load: Volumes) -> float:
+    mean = float(np.mean(load)) if len(load) else 0.0
+    return float(np.max(load)) / mean if mean else 1.0
+
+
+def _top(worst: Worst, tier: int) -> str:
+    return f"{max((pair[tier] for pair in worst.values()), default=1.0):.3f}"
+
+
+def _uneven(routing: Routing, pattern: str, worst: Worst) -> Iterator[Finding]:
+    by_value: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for device, pair in worst.items():
+        for tier, value in zip(("its uplinks", "the links down to it"), pair, strict=True):
+            if value > 1 + EXACT:
+                by_value[tier, f"{value:.3f}"].append(device)
+    for (tier, value), devices in by_value.items():
+        for device in devices:
+            switch = routing.graph.switches[device]
+            message = f"{pattern} loads {tier} unevenly: max/mean {value}"
+            yield Finding(BALANCED.id, switch.named, message, Place(switch.file, switch.bgp_line or 1), "1.000", value)

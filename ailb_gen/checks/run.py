@@ -1,0 +1,167 @@
+"""Runs the checks that were asked for, in the order of the rooms: read, route, forward, compare."""
+
+from __future__ import annotations
+
+import gc
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from ailb_gen.checks import addresses, colors, failures, files, hosts, junos, paths, roce, sessions
+from ailb_gen.checks.executors import executor_of
+from ailb_gen.checks.model import Result, Run, by_place
+from ailb_gen.checks.plan import plan
+from ailb_gen.checks.wanted import wanted_hosts
+from ailb_gen.junos.check import check
+from ailb_gen.junos.groups import active
+from ailb_gen.junos.outcome import CheckOutcome
+from ailb_gen.junos.schema import Schema, load_schema
+from ailb_gen.junos.yang_files import model_directory
+from ailb_gen.network.read import read_network, switch_count
+from ailb_gen.routing.rib import Routing
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from ailb_gen.checks.model import RunOptions
+    from ailb_gen.checks.plan import Plan
+    from ailb_gen.intent.load import Intent
+    from ailb_gen.junos.tree import Node
+    from ailb_gen.network.fabric import Network
+
+# How much of the work each step is, about: what a progress bar counts.
+READING, CHECKING, FAILING = 40, 20, 40
+STEPS = READING + CHECKING + FAILING
+NO_MODELS = "no YANG models were given (--yang DIR or AILB_YANG)"
+NOTHING = CheckOutcome((), 0, ())
+
+
+@dataclass(frozen=True, slots=True)
+class CommitCheck:
+    """Commit-checks a tree against the models in a directory; without one it does nothing."""
+
+    yang: Path | None
+
+    def __call__(self, written: Node, tree: Node) -> CheckOutcome:
+        """Check the tree as it takes effect, and the groups of the tree as written."""
+        if self.yang is None:
+            return NOTHING
+        return check(tree, _schema(self.yang), active(written).get("groups"))
+
+
+@lru_cache(maxsize=2)
+def _schema(yang: Path) -> Schema:
+    return load_schema(yang)
+
+
+def run(intent: Intent, root: Path, options: RunOptions, advance: Callable[[int], None] = lambda count: None) -> Run:
+    """Check the files below `root` against the intent; `advance` is told how many of STEPS steps are done.
+
+    The result has one entry for every check that was asked for, by id. Raises UsageError for a directory without
+    artifacts and for YANG models that cannot be used, WorkerError when a worker dies.
+    """
+    with _no_garbage_collection(), executor_of(options, switch_count(root)) as executor:
+        commit = "AILB9" in _families(options)
+        yang = model_directory(options.yang) if options.yang is not None and commit else None
+        if yang is not None:
+            _schema(yang)
+        steps = _Steps(advance, READING, switch_count(root))
+        reading = read_network(root, CommitCheck(yang), executor, steps)
+        steps.finish()
+        wanted = plan(intent.fabric)
+        results = list(_of_files(intent, wanted, reading.network, options))
+        if "AILB0" in _families(options):
+            results += files.run(wanted, reading.network, reading.topology, root)
+        if commit:
+            results += _commit_results(reading.network, reading.inspected, yang is not None)
+        routing = Routing(reading.network)
+        results += _of_routes(wanted, reading.network, routing, options)
+        advance(CHECKING)
+        if "AILB5" in _families(options):
+            steps = _Steps(advance, FAILING, len(routing.graph.sessions.up))
+            results += failures.run(wanted, routing, options.seed, executor, steps)
+            steps.finish()
+        else:
+            advance(FAILING)
+    chosen = sorted((one for one in results if one.check.id in options.checks), key=lambda one: one.check.id)
+    roles = {name: speaker.role for name, speaker in wanted.speakers.items()} | dict(reading.network.roles)
+    servers = dict.fromkeys([*wanted_hosts(intent.fabric), *reading.network.hosts], "server")
+    return Run(intent.fabric.name, intent.source.file, str(root), tuple((roles | servers).items()), tuple(chosen))
+
+
+def _families(options: RunOptions) -> frozenset[str]:
+    return frozenset(name[:5] for name in options.checks)
+
+
+def _of_files(intent: Intent, wanted: Plan, network: Network, options: RunOptions) -> Iterator[Result]:
+    families = _families(options)
+    if "AILB1" in families:
+        yield from addresses.run(wanted, network)
+    if "AILB6" in families:
+        yield from hosts.run(intent.fabric, network)
+    if "AILB7" in families:
+        yield from roce.run(intent.fabric, network)
+
+
+def _of_routes(wanted: Plan, network: Network, routing: Routing, options: RunOptions) -> Iterator[Result]:
+    families = _families(options)
+    if "AILB2" in families:
+        yield from sessions.run(wanted, network, routing.graph.sessions)
+    if "AILB3" in families:
+        yield from colors.run(wanted, network, routing)
+    if "AILB4" in families:
+        yield from paths.run(wanted, network, routing, options.seed)
+
+
+def _commit_results(network: Network, outcomes: dict[str, CheckOutcome], checked: bool) -> Iterator[Result]:
+    found = [
+        finding
+        for name, outcome in outcomes.items()
+        for finding in junos.findings(outcome, name, network.switches[name].file)
+    ]
+    for entry in junos.CHECKS:
+        if not checked:
+            yield Result(entry, skipped=NO_MODELS)
+            continue
+        own = by_place(finding for finding in found if finding.check == entry.id)
+        evaluated = sum(outcome.evaluated for outcome in outcomes.values())
+        figures = (("constraints evaluated", str(evaluated)),) if entry is junos.MUST else ()
+        yield Result(entry, own, len(outcomes), figures)
+
+
+class _Steps:
+    """Turns counts of things into steps of a progress bar."""
+
+    __slots__ = ("advance", "done", "size", "told", "total")
+
+    def __init__(self, advance: Callable[[int], None], size: int, total: int) -> None:
+        self.advance, self.size, self.total = advance, size, max(total, 1)
+        self.done = self.told = 0
+
+    def __call__(self, count: int) -> None:
+        """Note that so many more things are done."""
+        self.done += count
+        self._tell(min(self.size, self.size * self.done // self.total))
+
+    def finish(self) -> None:
+        """Say that all is done."""
+        self._tell(self.size)
+
+    def _tell(self, steps: int) -> None:
+        if steps > self.told:
+            self.advance(steps - self.told)
+            self.told = steps
+
+
+@contextmanager
+def _no_garbage_collection() -> Iterator[None]:
+    """Hold the collector off: one pass over much data without cycles, where it would only cost time."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()

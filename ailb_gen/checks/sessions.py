@@ -1,0 +1,310 @@
+"""The checks of BGP sessions (AILB2xx): both ends, AS numbers, what every group needs."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from ailb_gen.checks.model import Check, Severity
+from ailb_gen.checks.plan import ALL_COLORS
+from ailb_gen.checks.tally import Tally
+from ailb_gen.errors import Place
+from ailb_gen.network.fabric import End
+from ailb_gen.network.sessions import local_as
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterable, Iterator
+
+    from ailb_gen.checks.model import Result
+    from ailb_gen.checks.plan import Plan, WantedSpeaker
+    from ailb_gen.network.fabric import Network
+    from ailb_gen.network.model import Group, Switch
+    from ailb_gen.network.sessions import Sessions
+
+AGAIN = "Correct the intent and generate again."
+UP = Check(
+    "AILB201",
+    Severity.ERROR,
+    "over every cable between switches a BGP session comes up",
+    "A cable without a session carries nothing; its color is moved to the other links of the leaf.",
+    "The message says what is missing at which end: RA, family inet6, discovery, or the AS number.",
+)
+AS_NUMBERS = Check(
+    "AILB202",
+    Severity.ERROR,
+    "every switch has the AS number of the plan, the same in all groups; no two leaves share one",
+    "Leaves in one AS drop each other's routes in the loop check; a wrong number is refused by the peers.",
+    AGAIN,
+)
+AS_LISTS = Check(
+    "AILB203",
+    Severity.ERROR,
+    "the as-list of every group admits its neighbors and nobody else",
+    "A list that is too wide lets a cable in the wrong port come up as a session of the wrong color.",
+    "List the AS numbers of the group's own neighbors.",
+)
+BFD = Check(
+    "AILB204",
+    Severity.ERROR,
+    "every group runs BFD with the interval and multiplier that the intent asks for, or none if it asks for none",
+    "Without BFD a link that fails silently is noticed after the hold time: seconds of lost packets.",
+    "Change the intent's `bfd:` and generate again.",
+)
+MULTIPATH = Check(
+    "AILB205",
+    Severity.ERROR,
+    "every group has multipath multiple-as",
+    "Backups of a prefix come from spines in different AS numbers: without it all its traffic takes one of them.",
+    "Add `multipath multiple-as` to the group.",
+)
+AIGP = Check(
+    "AILB206",
+    Severity.ERROR,
+    "AIGP is on at both ends of every session, or off everywhere if the intent says so",
+    "Junos neither sends nor accepts AIGP unless told: nothing would prefer a prefix's own color over its backups.",
+    "Add `family inet6 unicast aigp` to the group.",
+)
+DISCOVERY = Check(
+    "AILB207",
+    Severity.ERROR,
+    "auto-discovery stands alone: no authentication, allow or multihop, no interface twice or without a cable",
+    "The commit fails, or a neighbor nobody planned comes up as part of the fabric.",
+    "Take the statement, or the interface, out of the group.",
+)
+REFERENCES = Check(
+    "AILB208",
+    Severity.ERROR,
+    "every policy, community, as-list, prefix-list, VLAN and class that is named is defined",
+    "Junos refuses to commit an undefined policy; an undefined list matches nothing, silently.",
+    "Define what is named, or correct the name.",
+)
+MODELLED = Check(
+    "AILB209",
+    Severity.WARNING,
+    "routing is made of statements that this program computes",
+    "Statements that it does not know are left out of RIBs and paths: what it says there may be wrong.",
+    "Take the statement out, or accept with a waiver what only a device can show.",
+)
+LLDP = Check(
+    "AILB210",
+    Severity.WARNING,
+    "LLDP runs on every cabled port",
+    "Without it nobody can compare the cabling with the plan from afar.",
+    "Add `protocols lldp interface all`.",
+)
+CHECKS = (UP, AS_NUMBERS, AS_LISTS, BFD, MULTIPATH, AIGP, DISCOVERY, REFERENCES, MODELLED, LLDP)
+Neighbors = dict[tuple[str, int], set[int]]
+
+
+def run(wanted: Plan, network: Network, sessions: Sessions) -> Iterator[Result]:
+    """Run all checks of sessions."""
+    tally = Tally(CHECKS)
+    _check_up(network, sessions, tally)
+    _check_as_numbers(wanted, network, tally)
+    _check_as_lists(network, tally)
+    cabled = {end for cable in network.links for end in (cable.a, cable.b)}
+    ports: dict[str, list[str]] = defaultdict(list)
+    for end in sorted(cabled):
+        ports[end.device].append(end.port)
+    for name, switch in network.switches.items():
+        asked = wanted.speakers.get(name)
+        for group in switch.groups:
+            if not group.discoveries:
+                continue
+            place = Place(switch.file, group.line or 1)
+            scope = f"{name} {group.name}"
+            if asked is not None:
+                _check_bfd(asked, group, scope, switch.file, tally)
+            tally.look(MULTIPATH)
+            if not (group.multipath and group.multiple_as):
+                message = f"group {group.name} lacks multipath{' multiple-as' if group.multipath else ''}"
+                tally.add(MULTIPATH, scope, message, place)
+            tally.look(AIGP)
+            if group.aigp != wanted.fabric.aigp:
+                state = "on" if wanted.fabric.aigp else "off"
+                tally.add(AIGP, scope, f"the intent wants AIGP {state} in group {group.name}", place, state)
+        _check_discovery(switch, cabled, tally)
+        _check_references(switch, tally)
+        tally.look(MODELLED)
+        for text, line in _unmodelled(switch):
+            tally.add(MODELLED, name, f"{text} is not computed", Place(switch.file, line or 1))
+        _check_lldp(switch, ports[name], tally)
+    yield from tally.results()
+
+
+def _check_up(network: Network, sessions: Sessions, tally: Tally) -> None:
+    tally.look(UP, len(sessions.up) + len(sessions.down))
+    for cable, obstacles in sessions.down:
+        for obstacle in obstacles:
+            switch = network.switches.get(obstacle.device)
+            place = Place(switch.file, obstacle.line or 1) if switch is not None else None
+            message = f"no session {cable.a} - {cable.b}: at {obstacle.device}, {obstacle.message}"
+            tally.add(UP, f"{obstacle.device} {obstacle.interface}", message, place)
+
+
+def _check_as_numbers(wanted: Plan, network: Network, tally: Tally) -> None:
+    leaves: dict[int, str] = {}
+    for name, switch in network.switches.items():
+        asked = wanted.speakers.get(name)
+        if asked is None:
+            continue
+        tally.look(AS_NUMBERS)
+        if switch.asn != asked.asn:
+            message = f"the autonomous-system is {switch.asn or 'missing'}; the plan says {asked.asn}"
+            place = Place(switch.file, switch.asn_line or 1)
+            tally.add(AS_NUMBERS, name, message, place, asked.asn, switch.asn)
+        for group in switch.groups:
+            tally.look(AS_NUMBERS)
+            if group.local_as is not None and group.local_as != asked.asn:
+                message = f"local-as of group {group.name} is {group.local_as}; the plan says {asked.asn}"
+                place = Place(switch.file, group.local_as_line or 1)
+                tally.add(AS_NUMBERS, f"{name} {group.name}", message, place, asked.asn, group.local_as)
+        if asked.role == "leaf" and switch.asn is not None and leaves.setdefault(switch.asn, name) != name:
+            message = f"AS {switch.asn} is also that of {leaves[switch.asn]}: they drop each other's routes"
+            tally.add(AS_NUMBERS, name, message, Place(switch.file, switch.asn_line or 1))
+
+
+def _neighbors(network: Network) -> Neighbors:
+    """Return the AS numbers of the switches that are cabled to the interfaces of every group, by (switch, group)."""
+    groups: dict[End, int] = {}
+    for name, switch in network.switches.items():
+        for index, group in enumerate(switch.groups):
+            for discovery in group.discoveries:
+                for interface, _ in discovery.interfaces:
+                    groups.setdefault(End(name, interface.rpartition(".")[0]), index)
+    found: Neighbors = defaultdict(set)
+    for cable in network.links:
+        for end, other in ((cable.a, cable.b), (cable.b, cable.a)):
+            peer = network.switches.get(other.device)
+            if end in groups and peer is not None:
+                numbers = {local_as(peer, peer.groups[groups[other]])} if other in groups else {peer.asn}
+                found[end.device, groups[end]] |= {number for number in numbers if number is not None}
+    return found
+
+
+def _check_as_lists(network: Network, tally: Tally) -> None:
+    neighbors = _neighbors(network)
+    for name, switch in network.switches.items():
+        for index, group in enumerate(switch.groups):
+            listed = switch.as_lists.get(group.peer_as_list or "")
+            if listed is None or not group.discoveries:
+                continue
+            tally.look(AS_LISTS)
+            known = neighbors.get((name, index), set())
+            size = sum(high - low + 1 for low, high in listed.ranges if high >= low)
+            inside = sum(asn in listed for asn in known)
+            place = Place(switch.file, listed.line or 1)
+            if inside < size:
+                message = (
+                    f"as-list {listed.name} admits {size} AS numbers; group {group.name} has {inside} neighbors in it"
+                )
+                tally.add(AS_LISTS, f"{name} {listed.name}", message, place, _ranges(known), size)
+            for asn in sorted(known):
+                if asn not in listed:
+                    message = f"as-list {listed.name} of group {group.name} lacks its neighbor's AS {asn}"
+                    tally.add(AS_LISTS, f"{name} {listed.name}", message, place, asn)
+
+
+def _ranges(numbers: set[int]) -> str:
+    ordered = sorted(numbers)
+    if ordered and ordered[-1] - ordered[0] == len(ordered) - 1:
+        return f"{ordered[0]}-{ordered[-1]}" if len(ordered) > 1 else str(ordered[0])
+    return " ".join(map(str, ordered[:20]))
+
+
+def _check_bfd(asked: WantedSpeaker, group: Group, scope: str, file: str, tally: Tally) -> None:
+    tally.look(BFD)
+    bfd = asked.settings.bfd
+    expected = f"{bfd.interval_ms} ms x {bfd.multiplier}" if bfd.enabled else "none"
+    found = f"{group.bfd.interval_ms} ms x {group.bfd.multiplier}" if group.bfd is not None else "none"
+    if found != expected:
+        line = group.bfd.line if group.bfd is not None else group.line
+        message = f"BFD of group {group.name} is {found}; the intent asks for {expected}"
+        tally.add(BFD, scope, message, Place(file, line or 1), expected, found)
+
+
+def _check_discovery(switch: Switch, cabled: set[End], tally: Tally) -> None:
+    seen: dict[str, str] = {}
+    for group in switch.groups:
+        for discovery in group.discoveries:
+            scope = f"{switch.named} {group.name}"
+            for word, line in (*group.forbidden, *discovery.forbidden):
+                message = f"{word} cannot stand together with auto-discovery in group {group.name}"
+                tally.add(DISCOVERY, scope, message, Place(switch.file, line or 1))
+            for interface, line in discovery.interfaces:
+                tally.look(DISCOVERY)
+                place = Place(switch.file, line or 1)
+                if seen.setdefault(interface, group.name) != group.name:
+                    message = f"{interface} is in group {seen[interface]}, too"
+                    tally.add(DISCOVERY, f"{switch.named} {interface}", message, place)
+                port, dot, unit = interface.rpartition(".")
+                if not dot or unit != "0" or End(switch.named, port) not in cabled:
+                    message = f"group {group.name} discovers neighbors on {interface}, where no switch is cabled"
+                    tally.add(DISCOVERY, f"{switch.named} {interface}", message, place)
+
+
+def _check_references(switch: Switch, tally: Tally) -> None:
+    known: dict[str, Container[str]] = {
+        "policy": switch.policies,
+        "community": switch.communities,
+        "as-list": switch.as_lists,
+        "prefix-list": switch.prefix_lists,
+        "interface": frozenset(unit.name for port in switch.ports.values() for unit in port.units),
+    }
+    for kind, name, by, line in (*_named_by_bgp(switch), *_named_by_policies(switch), *_named_interfaces(switch)):
+        tally.look(REFERENCES)
+        if name not in known[kind]:
+            message = f"{by} names {kind} {name}, which is not defined"
+            tally.add(REFERENCES, f"{switch.named} {name}", message, Place(switch.file, line or 1))
+
+
+# (kind, name, what names it, line)
+Named = tuple[str, str, str, int]
+
+
+def _named_by_bgp(switch: Switch) -> Iterator[Named]:
+    for group in switch.groups:
+        by = f"group {group.name}"
+        yield from (("policy", policy, by, group.line) for policy in (*group.imports, *group.exports))
+        if group.color is not None:
+            yield "community", group.color, by, group.color_line
+        if group.peer_as_list is not None:
+            yield "as-list", group.peer_as_list, by, group.peer_as_line
+    for route in switch.routes:
+        for color, line in ((route.color, route.color_line), (route.backup, route.backup_line)):
+            if color is not None and color != ALL_COLORS:
+                yield "community", color, f"fabric-advertise route {route.prefix}", line
+
+
+def _named_by_policies(switch: Switch) -> Iterator[Named]:
+    for policy in switch.policies.values():
+        for term in policy.terms:
+            by = f"policy {policy.name}" + (f" term {term.name}" if term.name else "")
+            for name in (*term.communities, *(name for _, name in term.changes)):
+                yield "community", name, by, term.line
+            for name in (*term.prefix_lists, *(name for name, _ in term.prefix_list_filters)):
+                yield "prefix-list", name, by, term.line
+
+
+def _named_interfaces(switch: Switch) -> Iterator[Named]:
+    for vlan in switch.vlans:
+        if vlan.irb is not None:
+            yield "interface", vlan.irb, f"VLAN {vlan.name}", vlan.line
+    for announced in switch.advertisements.values():
+        yield "interface", announced.interface, "router-advertisement", announced.line
+
+
+def _unmodelled(switch: Switch) -> Iterator[tuple[str, int]]:
+    yield from switch.unmodelled
+    for policy in switch.policies.values():
+        for term in policy.terms:
+            for text, line in term.unknown:
+                yield f"{text} in policy {policy.name}{f' term {term.name}' if term.name else ''}", line
+
+
+def _check_lldp(switch: Switch, ports: Iterable[str], tally: Tally) -> None:
+    tally.look(LLDP)
+    without = [port for port in ports if not {"all", port} & switch.lldp]
+    if without:
+        shown = f"{without[0]} and {len(without) - 1} more" if len(without) > 1 else without[0]
+        tally.add(LLDP, switch.named, f"no LLDP on {shown}", Place(switch.file))
