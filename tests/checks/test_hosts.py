@@ -176,7 +176,7 @@ def test_a_gateway_of_another_rail_names_leaf_and_table(tree: Path, lab: Network
     found = next(finding for finding in judged(tree, lab) if finding.check == "AILB606")
     assert found.scope == f"{PROFILE} gpu0_eth"
     assert "stripe1-leaf1" in found.message
-    assert "gpu0_subnet3" in found.message
+    assert "table 10002" in found.message
     assert "(2 servers)" in found.message
     assert (found.expected, found.found) == ("fc00:1:1:3::/64", "fc00:1:2:3::/64")
 
