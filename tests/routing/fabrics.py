@@ -55,7 +55,7 @@ TERMS = (
     LEAKED,
     Term("pool", prefix_list_filters=(("pool", "longer"),), verdict="accept"),
     OTHERS,
-    replace(FABRIC, changes=()),
+    replace(FABRIC, name="untagged", changes=()),
     Term("direct", protocols=("direct",), verdict="accept"),
     Term("tagged-direct", protocols=("direct", "bgp"), changes=(("add", "green"),), verdict="accept"),
     Term("loopbacks", protocols=("direct",), prefix_lists=("loopbacks",), verdict="accept"),
@@ -127,13 +127,13 @@ def profiles(draw: st.DrawFn, leaf: bool) -> Profile:
     communities["pair"] = Community("pair", (values["blue"], "0:99"))
     out = (NO_VALLEY, OTHERS) if leaf else (FABRIC, OTHERS)
     into = (TERMS[3],) if leaf else (LEAKED, TERMS[3], OTHERS)
-    policies = {
-        found.name: found
-        for found in (draw(policy("OUT", out)), draw(policy("IN", into)), draw(policy("MORE", TERMS[6:7])))
-    }
+    per_packet = not draw(rarely())
+    spread = Policy("PFE-LB", (Term("", load_balance="per-packet"),) if per_packet else ())
+    chains = (draw(policy("OUT", out)), draw(policy("IN", into)), draw(policy("MORE", TERMS[6:7])), spread)
+    policies = {found.name: found for found in chains if found.terms}
     groups = tuple(draw(groups_of(slot, leaf)) for slot in range(len(COLORS)))
     balancing = LoadBalancing(
-        per_packet=not draw(rarely()), fast_reroute=False, maximum_ecmp=16, dlb="", dlb_ipv6=False, glb=""
+        per_packet=per_packet, fast_reroute=False, maximum_ecmp=16, dlb="", dlb_ipv6=False, glb=""
     )
     return Profile(communities, policies, groups, balancing)
 
@@ -144,6 +144,7 @@ def groups_of(draw: st.DrawFn, slot: int, leaf: bool) -> Group:
     if draw(rarely()):
         color = draw(st.sampled_from([None, *COLORS, "pair", "nothing"]))
     chains = st.sampled_from([(), ("IN",), ("OUT",), ("MORE", "OUT"), ("OUT", "MORE"), ("missing", "IN")])
+    multipath = not draw(rarely())
     return Group(
         name=f"fabric-{slot}",
         external=True,
@@ -153,8 +154,8 @@ def groups_of(draw: st.DrawFn, slot: int, leaf: bool) -> Group:
         exports=draw(chains) if draw(rarely(4)) else ("OUT",),
         inet6=True,
         aigp=not draw(rarely()),
-        multipath=not draw(rarely()),
-        multiple_as=not draw(rarely()),
+        multipath=multipath,
+        multiple_as=multipath and not draw(rarely()),
         bfd=None,
         peer_as=None,
         peer_as_list="any",

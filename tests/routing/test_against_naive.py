@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from dataclasses import replace
 
 from hypothesis import HealthCheck, given, settings
 
 from ailb_gen.addresses import Prefix
+from ailb_gen.junos.reader import read
 from ailb_gen.network.fabric import Cable
+from ailb_gen.network.model import Group
+from ailb_gen.network.switch import switch
 from ailb_gen.routing.graph import Graph
 from ailb_gen.routing.rib import Path, Routing
 from tests.routing.fabrics import Case, cases
 from tests.routing.naive import Fabric, NoRestError, Seen
 from tests.routing.naive_policy import Route
+from tests.routing.text import curly_text, set_text
 
 # Kinds of reasons: the rest of the text names communities and policies.
 KINDS = ("AS path loop", "color mismatch", "rejected by")
@@ -60,6 +65,23 @@ def compare(case: Case) -> None:
             assert {path.interface: as_seen(path) for path in paths} == expected[name], (name, str(prefix))
             hops = {hop.interface for hop in routing.next_hops(device, prefix)}
             assert hops - {""} == fabric.next_hops(name, prefix, expected[name]) - {""}, (name, str(prefix))
+
+
+@settings(max_examples=60)
+@given(cases())
+def test_what_is_written_reads_back(case: Case) -> None:
+    """The random switches are what their text says, in both notations: the text is compared with, not only the data."""
+    for name, expected in case.network.switches.items():
+        for text in (set_text(expected), curly_text(expected)):
+            found = switch(name, expected.file, read(text, expected.file))
+            assert replace(found, groups=tuple(without_lines(group) for group in found.groups)) == expected
+
+
+def without_lines(group: Group) -> Group:
+    discoveries = (
+        replace(found, interfaces=tuple((name, 0) for name, _ in found.interfaces)) for found in group.discoveries
+    )
+    return replace(group, discoveries=tuple(discoveries))
 
 
 @settings(max_examples=400, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
