@@ -20,10 +20,9 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ailb_gen.checks.run import run
-
 from ailb_gen.checks.catalogue import BY_ID
 from ailb_gen.checks.model import Finding, RunOptions
+from ailb_gen.checks.run import run
 from ailb_gen.errors import AilbError
 from ailb_gen.intent.load import load
 from tests.conftest import EXAMPLES, ROOT, SHARED

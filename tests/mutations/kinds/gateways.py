@@ -111,6 +111,12 @@ IRBS = (
 
 
 VLANS = (
+    kind(
+        "vlan-description",
+        "a VLAN says that it is another leaf's",
+        borrow(leaf("vlans > vn* > description *"), across=True),
+        "AILB007 AILB105",
+    ),
     kind("vlan-removed", "a leaf's VLAN is not defined", delete(leaf("vlans > vn*")), "AILB105"),
     kind("vlans-removed", "a leaf has no VLANs", delete(leaf("vlans")), "AILB105"),
     kind("vlan-inactive", "a leaf's VLAN is inactive", deactivate(leaf("vlans > vn*")), "AILB105"),

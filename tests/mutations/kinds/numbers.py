@@ -75,6 +75,12 @@ NUMBERS = (
         "AILB203",
     ),
     kind(
+        "local-as-missing",
+        "a group leaves its local AS to the switch",
+        delete(switch(f"{GROUP} > local-as *")),
+        "AILB202",
+    ),
+    kind(
         "local-as-differs",
         "a group's local AS is not the switch's",
         replace(switch(f"{GROUP} > local-as *"), r"\d+", add(1000)),

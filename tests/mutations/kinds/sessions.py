@@ -174,7 +174,7 @@ SESSIONS = (
         "local-preference",
         "routes of one group are preferred to AIGP",
         insert(leaf(GROUP), f"{INDENT}local-preference 200;"),
-        "AILB209",
+        "AILB209 AILB401",
     ),
     kind(
         "peer-as-list-missing-leaf",
@@ -210,7 +210,7 @@ SESSIONS = (
         "global-load-balancing-alone",
         "one switch alone takes part in GLB",
         insert(switch("protocols > bgp"), "        global-load-balancing;"),
-        "AILB209 AILB404",
+        "AILB408 AILB209",
     ),
     kind(
         "lldp-removed",

@@ -179,7 +179,7 @@ STATEMENTS = (
         "range-sampling",
         "a sampling rate is out of range",
         replace(switch("forwarding-options > * > ecmp-dlb > sampling-rate *"), r"\d+", "99999999"),
-        "AILB902 AILB4",
+        "AILB902 AILB407",
     ),
     kind(
         "group-twice",

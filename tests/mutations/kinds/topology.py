@@ -11,6 +11,7 @@ from tests.mutations.tree import Changes, Link, Tree
 
 TOPOLOGY, CABLING = "topology.json", "cabling.csv"
 SWITCH = text(TOPOLOGY, r'^  \{"name": .*"asn": .*\n')
+SERVER = text(TOPOLOGY, r'^  \{"name": .*"role": "server".*\n')
 LEAF = text(TOPOLOGY, r'^  \{"name": .*"role": "leaf".*\n')
 LINKS = text(TOPOLOGY, r'^  \{"leaf": .*\n')
 NIC = text(TOPOLOGY, r'\{"name": "\w+", "rdma": [^}]*\}')
@@ -37,6 +38,18 @@ def removed(glob: str) -> Callable[[Tree], list[Changes]]:
 
 
 TOPOLOGIES = (
+    kind(
+        "topology-link-added",
+        "a link stands once too often in the topology",
+        replace(LINKS, r"(?s).+,\n", lambda old: old + old),
+        "AILB006",
+    ),
+    kind(
+        "topology-device-twice",
+        "a device stands twice in the topology",
+        replace(SWITCH, r"(?s).+,\n", lambda old: old + old),
+        "AILB002 AILB008",
+    ),
     kind("topology-missing", "there is no topology", put(removed(TOPOLOGY)), "AILB002 AILB006"),
     kind("topology-empty", "the topology is empty", rewrite(TOPOLOGY, lambda _: b""), "AILB002 AILB006"),
     kind(
@@ -163,6 +176,24 @@ TOPOLOGIES = (
         replace(text(TOPOLOGY, r'^ "fabric": .*\n'), value("fabric"), "other"),
         "AILB008",
     ),
+    kind(
+        "topology-server-role",
+        "a server is something else in the topology",
+        replace(SERVER, value("role"), "host"),
+        "AILB008",
+    ),
+    kind(
+        "topology-server-stripe",
+        "a server is in another stripe in the topology",
+        replace(SERVER, value("stripe"), add(1)),
+        "AILB008",
+    ),
+    kind(
+        "topology-platform",
+        "a switch is of another platform in the topology",
+        replace(SWITCH, value("platform"), "other"),
+        "AILB008",
+    ),
     kind("topology-nic-leaf", "a NIC is on another leaf in the topology", borrow(NIC, value("leaf")), "AILB006"),
     kind(
         "topology-nic-port",
@@ -192,6 +223,12 @@ TOPOLOGIES = (
 
 
 CABLES = (
+    kind(
+        "cabling-doubled",
+        "a cable stands once too often in the cabling list",
+        replace(FABRIC_CABLE, r"(?s).+", lambda old: old + old),
+        "AILB006",
+    ),
     kind("cabling-missing", "there is no cabling list", put(removed(CABLING)), "AILB002 AILB006"),
     kind("cabling-empty", "the cabling list is empty", rewrite(CABLING, lambda _: b""), "AILB002 AILB006"),
     kind(

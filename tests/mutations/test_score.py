@@ -1,0 +1,56 @@
+"""Every kind of damage is found by a check that names it. `python -m tests.mutations.score` shows more.
+
+One class per example: pytest-xdist gives each to a worker of its own.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from ailb_gen.checks.catalogue import BY_ID
+from tests.conftest import need_shared
+from tests.mutations.catalogue import KINDS
+from tests.mutations.score import ALL, LEAST, findings, outcomes
+
+YANG = "yang/24.4R1-EVO"
+
+
+def score(example: str, capfd: pytest.CaptureFixture[str]) -> None:
+    """Print the score of an example; it must be high enough."""
+    need_shared(YANG)
+    done = list(outcomes(example, KINDS))
+    missed = [outcome for outcome in done if not outcome.named]
+    reached = 1 - len(missed) / len(done)
+    with capfd.disabled():
+        # Standard output of a worker process goes nowhere.
+        sys.stderr.write(f"\nmutation score of {example}: {reached:.2%} of {len(done)}\n")
+    assert reached >= LEAST, "\n".join(map(str, missed))
+
+
+class TestLab:
+    def test_clean_tree_gives_no_finding(self) -> None:
+        need_shared(YANG)
+        assert findings("lab", {}, ALL) == ()
+
+    def test_score(self, capfd: pytest.CaptureFixture[str]) -> None:
+        score("lab", capfd)
+
+
+class TestJvd:
+    def test_clean_tree_gives_no_finding(self) -> None:
+        need_shared(YANG)
+        assert findings("jvd", {}, ALL) == ()
+
+    def test_score(self, capfd: pytest.CaptureFixture[str]) -> None:
+        score("jvd", capfd)
+
+
+class TestBrownfield:
+    def test_score(self, capfd: pytest.CaptureFixture[str]) -> None:
+        score("brownfield", capfd)
+
+
+def test_named_checks_exist() -> None:
+    assert {check for row in KINDS for check in row.named_by} <= set(BY_ID)
