@@ -56,3 +56,9 @@ def prefix_value(text: str) -> Prefix | None:
     """Read `ADDRESS/LENGTH` without host bits; None if it is not one."""
     found = interface_value(text)
     return found[1] if found is not None and found[0] == found[1].value else None
+
+
+def eui64(mac: str) -> int:
+    """Return the modified EUI-64 interface identifier of a MAC address (RFC 4291, appendix A)."""
+    octets = bytes.fromhex(mac.replace(":", ""))
+    return int.from_bytes(bytes([octets[0] ^ 2]) + octets[1:3] + b"\xff\xfe" + octets[3:], "big")

@@ -58,8 +58,8 @@ def _dask(address: str) -> Iterator[Executor]:
     except ImportError as error:
         raise UsageError("--executor dask: Dask is not installed; pip install 'ailb-gen[dask]'") from error
     try:
-        client = Client(address, timeout="10s")
+        client = Client(address, timeout="10s")  # type: ignore[no-untyped-call]
     except (OSError, ValueError) as error:
         raise WorkerError(f"--executor dask:{address}: no scheduler answers there: {error}") from error
-    with client, client.get_executor(pure=False) as executor:
+    with client, client.get_executor(pure=False) as executor:  # type: ignore[no-untyped-call]
         yield executor

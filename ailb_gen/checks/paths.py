@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -239,13 +238,10 @@ def _top(worst: Worst, tier: int) -> str:
 
 
 def _uneven(routing: Routing, pattern: str, worst: Worst) -> Iterator[Finding]:
-    by_value: dict[tuple[str, str], list[int]] = defaultdict(list)
     for device, pair in worst.items():
+        switch = routing.graph.switches[device]
+        place = Place(switch.file, switch.bgp_line or 1)
         for tier, value in zip(("its uplinks", "the links down to it"), pair, strict=True):
             if value > 1 + EXACT:
-                by_value[tier, f"{value:.3f}"].append(device)
-    for (tier, value), devices in by_value.items():
-        for device in devices:
-            switch = routing.graph.switches[device]
-            message = f"{pattern} loads {tier} unevenly: max/mean {value}"
-            yield Finding(BALANCED.id, switch.named, message, Place(switch.file, switch.bgp_line or 1), "1.000", value)
+                message = f"{pattern} loads {tier} unevenly: max/mean {value:.3f}"
+                yield Finding(BALANCED.id, switch.named, message, place, "1.000", f"{value:.3f}")

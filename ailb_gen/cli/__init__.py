@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ailb_gen.cli import checks, explain, generate, init, junos, schema, validate
+from ailb_gen.cli import checks, explain, generate, init, junos, path, routes, schema, validate
 from ailb_gen.errors import AilbError, ExitCode, IntentError
 
 app = typer.Typer(
@@ -41,6 +41,9 @@ app.command("init")(init.init)
 app.command("generate")(generate.generate)
 app.command("validate")(validate.validate)
 app.command("checks")(checks.checks)
+app.command("rib")(routes.rib)
+app.command("fib")(routes.fib)
+app.command("path")(path.path)
 app.command("explain")(explain.explain)
 app.command("schema")(schema.schema)
 app.add_typer(junos.app)

@@ -1,25 +1,14 @@
-"""Address arithmetic on integers: the /64 of stripe, leaf and uplink, EUI-64, and text."""
+"""Address arithmetic on integers: the /64 of stripe, leaf and uplink, MAC addresses, and IPv4 text."""
 
 from dataclasses import dataclass
-from socket import AF_INET, AF_INET6, inet_ntop
+from socket import AF_INET, inet_ntop
 
 from ailb_gen.intent.plans import Addressing
-
-
-def ipv6_text(address: int) -> str:
-    """Write an IPv6 address in its canonical form (RFC 5952)."""
-    return inet_ntop(AF_INET6, address.to_bytes(16, "big"))
 
 
 def ipv4_text(address: int) -> str:
     """Write an IPv4 address in dotted decimal."""
     return inet_ntop(AF_INET, address.to_bytes(4, "big"))
-
-
-def eui64(mac: str) -> int:
-    """Return the modified EUI-64 interface identifier of a MAC address (RFC 4291, appendix A)."""
-    octets = bytes.fromhex(mac.replace(":", ""))
-    return int.from_bytes(bytes([octets[0] ^ 2]) + octets[1:3] + b"\xff\xfe" + octets[3:], "big")
 
 
 def mac_of(interface_id: int) -> str:

@@ -3,8 +3,9 @@
 from collections import defaultdict
 from dataclasses import replace
 
+from ailb_gen.addresses import address_text
 from ailb_gen.design import check, numbers
-from ailb_gen.design.addresses import AddressPlan, address_plan, ipv4_text, ipv6_text
+from ailb_gen.design.addresses import AddressPlan, address_plan, ipv4_text
 from ailb_gen.design.colors import colors as fabric_colors
 from ailb_gen.design.inventory import Platforms, Slot, StripeSlot, spines, stripes
 from ailb_gen.design.levels import knobs
@@ -25,7 +26,7 @@ def _prefixes(plan: AddressPlan, leaf: Slot, colors: tuple[Color, ...]) -> tuple
     rows = []
     for color in colors:
         network = plan.network(leaf.stripe, leaf.number, color.number)
-        rows.append(Prefix(color, network, f"{ipv6_text(network)}/64", ipv6_text(network | plan.gateway)))
+        rows.append(Prefix(color, network, f"{address_text(network)}/64", address_text(network | plan.gateway)))
     return tuple(rows)
 
 

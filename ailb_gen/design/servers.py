@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ailb_gen.design.addresses import eui64, ipv6_text
+from ailb_gen.addresses import address_text, eui64
 from ailb_gen.design.inventory import Slot, StripeSlot
 from ailb_gen.design.levels import host_qos
 from ailb_gen.design.model import HostConfig, HostNic, HostTable, Prefix, Server, Vlan
@@ -187,7 +187,7 @@ class ServerBuilder:
             leaf=leaf.name,
             vlan=self.vlans[leaf.name].id,
             tables=rows,
-            addresses=tuple(ipv6_text(row.prefix.network | suffix) for row in rows) if suffix else (),
+            addresses=tuple(address_text(row.prefix.network | suffix) for row in rows) if suffix else (),
         )
 
     def _config(self, stripe: StripeSlot, seat: Seat) -> HostConfig:

@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass
 
+from ailb_gen.addresses import address_text
 from ailb_gen.design import numbers
-from ailb_gen.design.addresses import ipv4_text, ipv6_text
+from ailb_gen.design.addresses import ipv4_text
 from ailb_gen.design.check import Claim, duplicates
 from ailb_gen.design.inventory import Slot
 from ailb_gen.design.model import Management
@@ -69,7 +70,7 @@ def check_unique(
     routers: list[Claim] = [(g.router_id[0], g.slot.name, g.router_id[1]) for g in everyone if g.router_id[0]]
     duplicates("duplicate-router-id", "router-id", routers, problems, ipv4_text)
     loopbacks: list[Claim] = [(g.loopback[0], g.slot.name, g.loopback[1]) for g in everyone if g.loopback[0]]
-    duplicates("duplicate-address", "loopback", loopbacks, problems, ipv6_text)
+    duplicates("duplicate-address", "loopback", loopbacks, problems, address_text)
 
 
 def _check_asns(
@@ -98,6 +99,6 @@ def as_numbers(given: HandedOut, gateway: str) -> Numbers:
     return Numbers(
         asn=given.asn[0],
         router_id=ipv4_text(given.router_id[0]),
-        loopback=ipv6_text(given.loopback[0]) if given.loopback[0] else "",
+        loopback=address_text(given.loopback[0]) if given.loopback[0] else "",
         management=Management(port, str(cidr), gateway) if cidr else None,
     )

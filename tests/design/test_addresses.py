@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from netaddr import EUI
 
-from ailb_gen.design.addresses import AddressPlan, BitField, eui64, ipv4_text, ipv6_text, mac_of
+from ailb_gen.addresses import address_text, eui64
+from ailb_gen.design.addresses import AddressPlan, BitField, ipv4_text, mac_of
 from tests.conftest import design_of
 
 MACS = st.binary(min_size=6, max_size=6).map(lambda raw: ":".join(f"{octet:02x}" for octet in raw))
@@ -33,12 +34,12 @@ def test_eui64_is_what_netaddr_computes(mac: str) -> None:
     ],
 )
 def test_table_4_suffixes(mac: str, suffix: str) -> None:
-    assert ipv6_text((0xFC00 << 112) | (1 << 96) | (1 << 80) | (1 << 64) | eui64(mac)) == f"fc00:1:1:1:{suffix}"
+    assert address_text((0xFC00 << 112) | (1 << 96) | (1 << 80) | (1 << 64) | eui64(mac)) == f"fc00:1:1:1:{suffix}"
 
 
 @given(st.integers(0, 2**128 - 1))
 def test_ipv6_text_is_the_address(value: int) -> None:
-    assert int(ipaddress.IPv6Address(ipv6_text(value))) == value
+    assert int(ipaddress.IPv6Address(address_text(value))) == value
 
 
 @given(st.integers(0, 2**32 - 1))

@@ -1,0 +1,139 @@
+"""`ailb-gen rib` and `ailb-gen fib`: the routes of a switch, computed from the files."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ailb_gen.cli.proof import HERE, Artifacts, Failed, device_of, prefixes_of, read, routing_of
+
+if TYPE_CHECKING:
+    from ailb_gen.addresses import Prefix
+    from ailb_gen.routing.rib import NextHop, Path, Routing
+
+MARKS = {"active": "*", "multipath": "#", "inactive": " ", "hidden": "-"}
+
+Device = Annotated[str, typer.Argument(help="A switch.", metavar="SWITCH")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+def rib(
+    device: Device,
+    prefix: Annotated[str | None, typer.Argument(help="A prefix or an address.", metavar="[PREFIX]")] = None,
+    artifacts: Artifacts = HERE,
+    fail: Failed = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show every path that a switch has of a prefix.
+
+    Attributes, and why a path is not used: * active, # multipath, - hidden.
+    """
+    routing = routing_of(read(artifacts), fail)
+    index = device_of(routing, device)
+    found = {row: routing.paths(index, row) for row in prefixes_of(routing, prefix)}
+    if as_json:
+        body = {str(row): [_as_json(path) for path in paths] for row, paths in found.items() if paths}
+        typer.echo(json.dumps({"switch": device, "routes": body}, indent=1))
+        return
+    shown = {row: paths for row, paths in found.items() if paths}
+    hidden = sum(path.status == "hidden" for paths in shown.values() for path in paths)
+    count = sum(map(len, shown.values()))
+    typer.echo(f"{device}: {_count(len(shown), 'destination')}, {_count(count, 'path')} ({hidden} hidden)")
+    for row, paths in shown.items():
+        typer.echo(f"\n{row} ({len(paths)} {'entry' if len(paths) == 1 else 'entries'})")
+        for path in paths:
+            typer.echo("\n".join(_lines(path)))
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def _communities(path: Path) -> list[str]:
+    return sorted(path.route.communities)
+
+
+def _lines(path: Path) -> list[str]:
+    mark = MARKS[path.status]
+    if not path.peer:
+        return [f" {mark}[Direct]  {path.status}"]
+    aigp = "" if path.route.aigp is None else f"   AIGP: {path.route.aigp}"
+    med = "" if path.route.med is None else f"   MED: {path.route.med}"
+    as_path = " ".join(map(str, path.route.as_path))
+    rows = [
+        f" {mark}[BGP]  {path.status}, to {path.peer} via {path.interface}, group {path.group}",
+        f"    AS path: {as_path} I   Localpref: {path.route.local_preference}{aigp}{med}",
+    ]
+    if path.route.communities:
+        rows.append(f"    Communities: {' '.join(_communities(path))}")
+    if path.reason:
+        rows.append(f"    {'Hidden' if path.status == 'hidden' else 'Inactive'} reason: {path.reason}")
+    return rows
+
+
+def _as_json(path: Path) -> dict[str, object]:
+    return {
+        "protocol": path.route.protocol,
+        "status": path.status,
+        "reason": path.reason,
+        "peer": path.peer,
+        "interface": path.interface,
+        "group": path.group,
+        "as_path": list(path.route.as_path),
+        "local_preference": path.route.local_preference,
+        "aigp": path.route.aigp,
+        "med": path.route.med,
+        "communities": _communities(path),
+    }
+
+
+def fib(
+    device: Device,
+    address: Annotated[str | None, typer.Argument(help="An address or a prefix.", metavar="[ADDRESS]")] = None,
+    artifacts: Artifacts = HERE,
+    fail: Failed = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show where a switch sends packets: the next hops of every prefix.
+
+    For an address only the longest prefix that holds it.
+    """
+    from ailb_gen.addresses import address_value
+    from ailb_gen.cli.console import table
+    from ailb_gen.forwarding.walk import longest_match
+
+    routing = routing_of(read(artifacts), fail)
+    index = device_of(routing, device)
+    value = address_value(address) if address is not None else None
+    if value is not None:
+        best = longest_match(routing, index, value)
+        rows: tuple[Prefix, ...] = (best,) if best is not None else ()
+    else:
+        rows = prefixes_of(routing, address)
+    found = {row: routing.next_hops(index, row) for row in rows}
+    local = {row for row in rows if routing.held(index, row).local}
+    if as_json:
+        typer.echo(json.dumps({"switch": device, "routes": _fib_json(routing, index, found, local)}, indent=1))
+        return
+    shown: list[tuple[str, str, str]] = []
+    for row, hops in found.items():
+        shown += [(str(row), hop.interface, hop.peer) for hop in hops]
+        if not hops:
+            shown.append((str(row), "direct" if row in local else "no route", ""))
+    typer.echo(table(f"{device}: forwarding table", ("PREFIX", "INTERFACE", "TO"), shown), nl=False)
+    if not rows:
+        typer.echo(f"no route to {address}")
+
+
+def _fib_json(
+    routing: Routing, index: int, found: dict[Prefix, tuple[NextHop, ...]], local: set[Prefix]
+) -> dict[str, object]:
+    return {
+        str(row): {
+            "direct": row in local,
+            "next_hops": [{"interface": hop.interface, "peer": hop.peer} for hop in hops],
+        }
+        for row, hops in found.items()
+    }
