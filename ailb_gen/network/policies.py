@@ -78,11 +78,10 @@ def _term(name: str, node: Node) -> Term:
     conditions = node.get("from")
     filters, unknown = [], []
     for entry in conditions.each("route-filter") if conditions is not None else ():
-        found = _route_filter(entry)
-        if found is None:
+        found = [_route_filter(entry.word, kind) for kind in entry]
+        if not found or None in found:
             unknown.append((f"from route-filter {entry.word}", entry.line))
-        else:
-            filters.append(found)
+        filters += [good for good in found if good is not None]
     for entry in conditions or ():
         if entry.word not in KNOWN_CONDITIONS:
             unknown.append((f"from {entry.word}", entry.line))
@@ -120,21 +119,22 @@ def _list_filters(node: Node | None) -> Iterator[tuple[str, str]]:
             yield entry.word, match
 
 
-def _route_filter(node: Node) -> RouteFilter | None:
+def _route_filter(text: str, kind: Node) -> RouteFilter | None:
     """Read one route filter; None for an IPv4 prefix, a match type or an action of its own that is not evaluated."""
-    prefix = prefix_value(node.word)
-    if prefix is None or len(node.children) != 1:
+    prefix = prefix_value(text)
+    if prefix is None:
         return None
-    kind = next(iter(node))
     low, high = prefix.length, BITS
     if kind.word in ("upto", "prefix-length-range"):
-        sizes = [size.lstrip("/") for size in (node.value(kind.word) or "").split("-")]
+        sizes = [size.lstrip("/") for size in next(iter(kind.children), "").split("-")]
+        if len(kind.children) > 1 or any(size.children for size in kind):
+            return None
         if not all(size.isascii() and size.isdigit() and len(size) <= 3 for size in sizes):
             return None
         low, high = (prefix.length, int(sizes[0])) if kind.word == "upto" else (int(sizes[0]), int(sizes[-1]))
     elif kind.word not in MATCHES or kind.children:
         return None
-    return RouteFilter(prefix, kind.word, low, high, node.line)
+    return RouteFilter(prefix, kind.word, low, high, kind.line)
 
 
 def _action(
