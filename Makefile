@@ -7,9 +7,9 @@ STAMP := $(VENV)/.installed
 .PHONY: help demo test lint types unit bench schema checks-doc golden format clean
 
 help:
-	@echo "make demo    generate the reference fabric into build/jvd and show a summary"
+	@echo "make demo    generate the reference fabric into build/jvd, show a summary, prove it"
 	@echo "make test    lint, types and tests"
-	@echo "make bench   measure generate against plain Jinja2"
+	@echo "make bench   measure against floors and peers"
 	@echo "make format  format the code"
 
 $(STAMP): pyproject.toml constraints.txt
@@ -22,6 +22,8 @@ demo: $(STAMP)
 	$(BIN)/ailb-gen generate examples/jvd/fabric.yaml -o build/jvd
 	@echo
 	$(BIN)/ailb-gen explain examples/jvd/fabric.yaml stripe1-leaf1
+	@echo
+	$(BIN)/ailb-gen validate examples/jvd/fabric.yaml build/jvd
 
 test: lint types unit
 
@@ -34,7 +36,7 @@ types: $(STAMP)
 	$(BIN)/mypy
 
 unit: $(STAMP)
-	$(BIN)/pytest --cov=ailb_gen.intent --cov=ailb_gen.design --cov=ailb_gen.render --cov-branch --cov-report=term --cov-fail-under=90
+	$(BIN)/pytest --cov=ailb_gen --cov-branch --cov-report=term --cov-fail-under=90
 
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks.generate

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from ailb_gen.forwarding.loads import Links, Volumes
 
 # Draws are cut down where flows times links would take longer than the rest of the validation.
-DRAWS = 100
+DRAWS = 50
 WORK = 4_000_000
 EXACT = 1e-9
 
