@@ -13,6 +13,7 @@ from ailb_gen.junos.setreader import COMMANDS, REFUSED, SetReader
 from ailb_gen.junos.tree import Node
 from ailb_gen.junos.words import CONTROL, wrong
 
+MAX_LINE = 1_000_000
 # What a device prints around a configuration: the command line that was typed, a prompt, the role of its
 # routing engine, the level that is edited.
 BANNER = re.compile(
@@ -57,6 +58,7 @@ def read_file(path: Path) -> Node:
 def _read(form: type[CurlyReader | SetReader], text: str, file: str, start: int, line: int) -> Node:
     if control := CONTROL.search(text):
         raise wrong(file, text, control.start(), f"a control character {control[0]!r}")
+    _check_lines(text, file)
     # A tree holds no cycles: looking for them among millions of new nodes would take longer than reading.
     enabled = gc.isenabled()
     gc.disable()
@@ -65,6 +67,16 @@ def _read(form: type[CurlyReader | SetReader], text: str, file: str, start: int,
     finally:
         if enabled:
             gc.enable()
+
+
+def _check_lines(text: str, file: str) -> None:
+    """Refuse a line longer than any device prints, before time and memory are spent on its words."""
+    start = 0
+    while len(text) - start > MAX_LINE:
+        end = text.rfind("\n", start, start + MAX_LINE + 1)
+        if end < 0:
+            raise wrong(file, text, start, f"a line of more than {MAX_LINE:,} characters")
+        start = end + 1
 
 
 def is_set(text: str, start: int = 0) -> bool:

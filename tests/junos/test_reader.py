@@ -218,11 +218,11 @@ HOSTILE = {
     "words of a set line": "set " + "a " * 100_000,
     "half a million lines with a break": "a\n;\n" * 250_000,
     "brackets": "a " + "( " * 100_000 + ";",
-    "escapes": 'a "' + '\\"' * 1_000_000 + '";',
-    "one word": "a" * 5_000_000 + ";",
+    "escapes": 'a "' + '\\"' * 400_000 + '";',
+    "one word": "a" * 900_000 + ";",
     "banners": "{master:0}\n" * 100_000,
     "empty lines": 'a "b";' + "\n" * 1_000_000 + 'a "c";',
-    "open comments": "/*" * 500_000,
+    "open comments": "/*" * 400_000,
     "never closed": "a {\n" * 100_000,
 }
 
@@ -236,6 +236,13 @@ def test_hostile_texts_are_read_or_refused(text: str) -> None:
     for write in (to_curly, to_set):
         assert read(write(root)).children.keys() == root.children.keys()
     to_json(root)
+
+
+@pytest.mark.parametrize("line", ["a", "a;", "a ", "a{", '"', "/*", "set a "], ids=repr)
+def test_a_line_without_end_is_refused(line: str) -> None:
+    with pytest.raises(JunosSyntaxError) as caught:
+        read(f"b;\n{line * 10_000_000}\nc;\n", "f")
+    assert str(caught.value) == "f:2:1: a line of more than 1,000,000 characters"
 
 
 @given(st.one_of(st.text(alphabet='ab{};[]()"\\#/*: \n\t\r\x00', max_size=80), st.text(max_size=40)))
