@@ -24,7 +24,7 @@ def fabric_of(name: str) -> Fabric:
 
 def network_of(root: Path) -> Network:
     """The network that the files of an artifact directory describe."""
-    return read_network(root, lambda tree: True).network
+    return read_network(root, lambda *trees: True).network
 
 
 def rendered(text: str, folder: Path) -> tuple[Intent, Path]:
