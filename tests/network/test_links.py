@@ -1,0 +1,231 @@
+"""Cables from the table, the topology or the descriptions; every contradiction is found at its line."""
+
+import json
+
+import pytest
+
+from ailb_gen.network.fabric import End, Fault
+from ailb_gen.network.topology import CABLING, TOPOLOGY, read_cabling, read_topology
+from tests.network.lab import LEAF, SPINE, TEXTS, changed, line_of, network
+
+ROW = "stripe1-leaf1,et-0/0/0,spine1,et-0/0/0,400g,fabric,green,\n"
+HEAD = TEXTS[CABLING].split("\n")[0]
+ENTRY = (
+    '  {"leaf": "stripe1-leaf1", "leaf_port": "et-0/0/0", "spine": "spine1", "spine_port": "et-0/0/0", '
+    '"color": "green", "speed": "400g"},\n'
+)
+DESCRIPTION = "description facing_spine1:et-0/0/0;"
+
+
+def faults(texts: dict[str, str]) -> list[Fault]:
+    return list(network(texts).faults)
+
+
+def without(*files: str) -> dict[str, str]:
+    return {file: text for file, text in TEXTS.items() if file not in files}
+
+
+def test_the_lab_is_consistent() -> None:
+    found = network(TEXTS)
+    assert not found.faults
+    assert len(found.links) == 16
+    assert found.links[0].a == End("stripe1-leaf1", "et-0/0/0")
+    assert found.links[0].b == End("spine1", "et-0/0/0")
+    assert (found.links[0].color, found.links[0].speed, found.links[0].line) == ("green", "400g", 2)
+    assert found.attachments["gpu-s1-2", "gpu1_eth"] == End("stripe1-leaf2", "et-0/0/17")
+    assert len(found.attachments) == 8
+
+
+@pytest.mark.parametrize("gone", [(CABLING,), (TOPOLOGY,), (CABLING, TOPOLOGY)])
+def test_any_one_source_is_enough(gone: tuple[str, ...]) -> None:
+    found = network(without(*gone))
+    assert {(cable.a, cable.b) for cable in found.links} == {(cable.a, cable.b) for cable in network(TEXTS).links}
+    assert found.attachments == network(TEXTS).attachments
+
+
+def test_descriptions_need_both_ends() -> None:
+    texts = {**without(CABLING, TOPOLOGY), LEAF: changed(LEAF, DESCRIPTION, "description uplink;")[LEAF]}
+    assert len(network(texts).links) == 15
+
+
+def test_the_table_goes_first() -> None:
+    other = ROW.replace("spine1,et-0/0/0", "spine1,et-0/0/9")
+    found = network(changed(CABLING, ROW, other))
+    assert found.links[0].b == End("spine1", "et-0/0/9")
+
+
+def place(fault: Fault) -> tuple[str, int | None]:
+    assert fault.place is not None
+    return fault.place.file, fault.place.line
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "message", "at"),
+    [
+        (
+            CABLING,
+            ROW,
+            "",
+            "topology.json has a cable to spine1:et-0/0/0, cabling.csv has none",
+            (TOPOLOGY, line_of(TEXTS, TOPOLOGY, ENTRY.strip())),
+        ),
+        (TOPOLOGY, ENTRY, "", "cabling.csv has a cable to spine1:et-0/0/0, topology.json has none", (CABLING, 2)),
+        (
+            TOPOLOGY,
+            '"color": "green", "speed"',
+            '"color": "red", "speed"',
+            "green, topology.json says red",
+            (CABLING, 2),
+        ),
+        (CABLING, "400g,fabric,green", "400g,fabric,", "says color none, topology.json says green", (CABLING, 2)),
+        (CABLING, "400g,fabric", "800g,fabric", "cabling.csv says 800g, topology.json says 400g", (CABLING, 2)),
+    ],
+)
+def test_table_against_topology(file: str, old: str, new: str, message: str, at: tuple[str, int]) -> None:
+    found = [fault for fault in faults(changed(file, old, new)) if fault.kind == "cabling"]
+    assert len(found) == 1
+    assert message in found[0].message
+    assert (found[0].scope, place(found[0])) == ("stripe1-leaf1 et-0/0/0", at)
+
+
+def test_two_ports_swapped_in_the_table() -> None:
+    """Both rows contradict the topology and the descriptions of the ports at both ends."""
+    text = TEXTS[CABLING].replace("spine1,et-0/0/0,400g", "spine1,et-0/0/1,400g", 1)
+    second = "stripe1-leaf2,et-0/0/0,spine1,et-0/0/1"
+    assert second in text
+    found = faults({**TEXTS, CABLING: text.replace(second, second[:-1] + "0")})
+    assert [fault.scope for fault in found if fault.kind == "cabling"] == [
+        "stripe1-leaf1 et-0/0/0",
+        "stripe1-leaf2 et-0/0/0",
+    ]
+    wrong = {(fault.scope, fault.message) for fault in found if fault.kind == "description"}
+    assert wrong == {
+        ("stripe1-leaf1 et-0/0/0", "described as cabled to spine1:et-0/0/0, the cable goes to spine1:et-0/0/1"),
+        ("stripe1-leaf2 et-0/0/0", "described as cabled to spine1:et-0/0/1, the cable goes to spine1:et-0/0/0"),
+        ("spine1 et-0/0/0", "described as cabled to stripe1-leaf1:et-0/0/0, the cable goes to stripe1-leaf2:et-0/0/0"),
+        ("spine1 et-0/0/1", "described as cabled to stripe1-leaf2:et-0/0/0, the cable goes to stripe1-leaf1:et-0/0/0"),
+    }
+
+
+def test_a_port_takes_one_cable() -> None:
+    texts = changed(CABLING, ROW, ROW + ROW.replace("spine1,et-0/0/0", "spine1,et-0/0/9"))
+    found = [fault for fault in faults(texts) if "a port takes one" in fault.message]
+    assert [place(fault) for fault in found] == [(CABLING, 2), (CABLING, 3)]
+    assert found[0].message == "et-0/0/0 of stripe1-leaf1 has 2 cables; a port takes one"
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "message", "scope"),
+    [
+        (
+            LEAF,
+            DESCRIPTION,
+            "description facing_spine2:et-0/0/0;",
+            "described as cabled to spine2:et-0/0/0, the cable goes to spine1:et-0/0/0",
+            "stripe1-leaf1 et-0/0/0",
+        ),
+        (
+            LEAF,
+            "to.gpu-s1-1:gpu0_eth",
+            "to.gpu-s1-1:gpu1_eth",
+            "described as cabled to gpu-s1-1:gpu1_eth, the cable goes to gpu-s1-1:gpu0_eth",
+            "stripe1-leaf1 et-0/0/16",
+        ),
+    ],
+)
+def test_descriptions_that_contradict(file: str, old: str, new: str, message: str, scope: str) -> None:
+    texts = changed(file, old, new)
+    (found,) = faults(texts)
+    assert (found.kind, found.scope, found.message) == ("description", scope, message)
+    assert place(found) == (file, line_of(texts, file, new))
+
+
+def test_a_description_without_a_cable() -> None:
+    texts = {
+        **changed(CABLING, ROW, ""),
+        TOPOLOGY: changed(TOPOLOGY, ENTRY, "")[TOPOLOGY],
+    }
+    found = faults(texts)
+    assert [(fault.scope, fault.message) for fault in found] == [
+        ("spine1 et-0/0/0", "described as cabled to stripe1-leaf1:et-0/0/0, but no cable ends here"),
+        ("stripe1-leaf1 et-0/0/0", "described as cabled to spine1:et-0/0/0, but no cable ends here"),
+    ]
+    assert place(found[0]) == (SPINE, line_of(TEXTS, SPINE, "facing_stripe1-leaf1"))
+
+
+def test_a_cable_to_a_port_without_configuration() -> None:
+    (found,) = faults(changed(LEAF, "    et-0/0/0 {\n        " + DESCRIPTION, "    et-0/0/63 {\n"))
+    assert found.message == "a cable to spine1:et-0/0/0 ends at this port, which is not configured"
+    assert place(found) == (LEAF, 1)
+
+
+def test_a_description_in_ones_own_words_is_no_contradiction() -> None:
+    assert not faults(changed(LEAF, DESCRIPTION, 'description "to the spine";'))
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "line"),
+    [
+        ("", "the first line must name the columns a_device,a_port,b_device,b_port,speed,kind,color,rail", 1),
+        ("a,b\n", "the first line must name the columns a_device,a_port,b_device,b_port,speed,kind,color,rail", 1),
+        (HEAD + "\n\na,b,c\n", "3 cells where 8 belong", 3),
+        (HEAD + "\na,b,c,d,400g,optic,green,\n", "'optic' is no kind of cable; it must be fabric or host", 2),
+        (HEAD + '\n"a"b,c\n', "not CSV: ',' expected after '\"'", 2),
+    ],
+)
+def test_bad_tables(text: str, message: str, line: int) -> None:
+    (found,) = read_cabling(text).faults
+    assert (found.kind, found.message, place(found)) == ("unreadable", message, (CABLING, line))
+
+
+def test_a_bad_row_does_not_hide_the_others() -> None:
+    found = read_cabling(f"{HEAD}\nshort\n{ROW}")
+    assert (len(found.links), found.links[0].line, len(found.faults)) == (1, 3, 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "part", "line"),
+    [
+        ("{\n\n", "not JSON", 3),
+        ("[" * 100_000, "not JSON: nested too deeply", 1),
+        ("[]", "TypeError", 1),
+        ("{}", "KeyError: 'devices'", 1),
+        ('{"devices": 5}', "TypeError", 1),
+        ('{"devices": [5]}', "AttributeError", 1),
+        ('{"devices": [{"name": "a"}], "links": [], "colors": []}', "KeyError: 'role'", 1),
+        ('{"devices": [{"name": 5, "role": "leaf"}], "links": [], "colors": []}', "5 is not text", 1),
+        ('{"devices": [{"name": "a", "role": "leaf", "asn": "x"}]}', "'x' is not a number", 1),
+        ('{"devices": [{"name": "a", "role": "leaf", "asn": true}]}', "True is not a number", 1),
+        ('{"devices": [], "links": [{"leaf": "a"}], "colors": []}', "KeyError: 'leaf_port'", 1),
+        ('{"devices": [], "links": [], "colors": [{"name": "a", "community": 1}]}', "1 is not text", 1),
+        ('{"devices": [{"name": "a", "role": "leaf", "prefixes": [{}]}]}', "KeyError: 'prefix'", 1),
+    ],
+)
+def test_bad_topologies(text: str, part: str, line: int) -> None:
+    (found,) = read_topology(text).faults
+    assert (found.kind, place(found)) == ("unreadable", (TOPOLOGY, line))
+    assert part in found.message
+    assert found.message.endswith("generate it again")
+
+
+def test_the_entry_that_cannot_be_used_is_named_by_its_line() -> None:
+    texts = changed(TOPOLOGY, '"spine_port": "et-0/0/1", "color": "red"', '"spine_port": 1, "color": "red"')
+    (found,) = read_topology(texts[TOPOLOGY]).faults
+    assert place(found) == (TOPOLOGY, line_of(texts, TOPOLOGY, '"spine_port": 1,'))
+
+
+def test_what_the_topology_says_of_devices() -> None:
+    found = read_topology(TEXTS[TOPOLOGY])
+    leaf = next(device for device in found.devices if device.name == "stripe1-leaf2")
+    assert (leaf.role, leaf.stripe, leaf.rail, leaf.asn, leaf.vlan) == ("leaf", 1, 1, 65102, 3)
+    assert leaf.prefixes[3] == ("fc00:1:2:4::/64", "fc00:1:2:4::1", "orange")
+    assert leaf.line == line_of(TEXTS, TOPOLOGY, '"name": "stripe1-leaf2", "role"')
+    assert found.colors[0] == ("green", "color:0:1")
+    assert found.links[0].line == line_of(TEXTS, TOPOLOGY, ENTRY.strip())
+
+
+def test_topology_in_another_layout_still_reads() -> None:
+    """Lines are found for the layout that is written; any other is read all the same."""
+    found = read_topology(json.dumps(json.loads(TEXTS[TOPOLOGY]), indent=4))
+    assert not found.faults
+    assert [link.a for link in found.links] == [link.a for link in read_topology(TEXTS[TOPOLOGY]).links]

@@ -1,0 +1,207 @@
+"""Every obstacle to a session, at the end and the line where it is."""
+
+from dataclasses import replace
+
+import pytest
+
+from ailb_gen.network.fabric import Cable, End
+from ailb_gen.network.sessions import Obstacle, sessions
+from tests.network.lab import LEAF, SPINE, TEXTS, changed, line_of, network
+
+LINK = ("stripe1-leaf1:et-0/0/0", "spine1:et-0/0/0")
+GROUP = "        group fabric-green {\n"
+RA = """        interface et-0/0/0.0 {
+            max-advertisement-interval 30;
+            min-advertisement-interval 10;
+        }
+"""
+
+
+def obstacles(texts: dict[str, str]) -> tuple[Obstacle, ...]:
+    """Return why the link from the first leaf to the first spine has no session; the only one without."""
+    found = sessions(network(texts))
+    assert len(found.up) == 15
+    ((cable, reasons),) = found.down
+    assert (str(cable.a), str(cable.b)) == LINK
+    return reasons
+
+
+def test_all_sessions_of_the_lab_come_up() -> None:
+    found = sessions(network(TEXTS))
+    assert (len(found.up), found.down) == (16, ())
+    first = found.up[0]
+    assert (str(first.cable.a), str(first.cable.b)) == LINK
+    assert (first.a.device, first.a.interface, first.a.asn) == ("stripe1-leaf1", "et-0/0/0.0", 65101)
+    assert (first.b.device, first.b.interface, first.b.asn) == ("spine1", "et-0/0/0.0", 65001)
+    assert [session.a.group for session in found.up[:4]] == [0, 1, 2, 3]
+
+
+# (what is replaced, by what, the message, the line it points to: the text of the line, or None for no line)
+AT_THE_LEAF = {
+    "no port": ("    et-0/0/0 {\n", "    et-0/0/63 {\n", "the port is not configured", None),
+    "port disabled": ("    et-0/0/0 {\n", "    et-0/0/0 {\n disable;\n", "the interface is disabled", "    et-0/0/0 {"),
+    "unit disabled": (
+        "        unit 0 {\n            family inet6;",
+        "        unit 0 {\n            disable; family inet6;",
+        "the interface is disabled",
+        "    et-0/0/0 {",
+    ),
+    "another unit": ("unit 0 {", "unit 1 {", "unit 0 has no family inet6", "    et-0/0/0 {"),
+    "no inet6": ("            family inet6;", "            family inet;", "unit 0 has no family inet6", "et-0/0/0 {"),
+    "no RA": (RA, "", "no router advertisements here: the neighbor cannot discover this switch", None),
+    "no group": (
+        "                    interface et-0/0/0.0;\n",
+        "",
+        "no BGP group discovers neighbors here (peer-auto-discovery with ipv6-nd)",
+        "    bgp {",
+    ),
+    "no discovery": (
+        "ipv6-nd;",
+        "ipv4-nd;",
+        "no BGP group discovers neighbors here (peer-auto-discovery with ipv6-nd)",
+        "    bgp {",
+    ),
+    "internal": (
+        "type external;",
+        "type internal;",
+        "group fabric-green is not external: auto-discovery is for single-hop EBGP",
+        "group fabric-green",
+    ),
+    "no family": (
+        "family inet6 {\n                unicast",
+        "family inet {\n                unicast",
+        "group fabric-green has no family inet6 unicast",
+        "group fabric-green",
+    ),
+    "authentication": (
+        "type external;",
+        "type external; authentication-key secret;",
+        "authentication-key in group fabric-green cannot stand together with auto-discovery",
+        "authentication-key",
+    ),
+    "multihop": (
+        "dynamic-neighbor spines-green {\n",
+        "dynamic-neighbor spines-green {\n allow ::/0;\n",
+        "allow in group fabric-green cannot stand together with auto-discovery",
+        " allow ::/0;",
+    ),
+    "no list": (
+        "            peer-as-list spines-green;\n",
+        "",
+        "group fabric-green has no peer-as-list: spine1 in AS 65001 is not accepted",
+        "group fabric-green",
+    ),
+    "another peer AS": (
+        "peer-as-list spines-green;",
+        "peer-as 65002;",
+        "group fabric-green has no peer-as-list: spine1 in AS 65001 is not accepted",
+        "peer-as 65002",
+    ),
+    "list not defined": (
+        "peer-as-list spines-green;",
+        "peer-as-list spines;",
+        "as-list spines of group fabric-green is not defined",
+        "peer-as-list spines;",
+    ),
+    "not in the list": (
+        "as-list spines-green members 65001;",
+        "as-list spines-green members [ 65002-65009 64000 ];",
+        "spine1 is in AS 65001, which as-list spines-green does not hold",
+        "as-list spines-green members",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", AT_THE_LEAF)
+def test_obstacles_at_one_end(case: str) -> None:
+    old, new, message, line = AT_THE_LEAF[case]
+    texts = changed(LEAF, old, new)
+    at = line_of(texts, LEAF, line) if line is not None else 0
+    interface = "et-0/0/0.0"
+    assert obstacles(texts) == (Obstacle("stripe1-leaf1", interface, message, at),)
+
+
+def test_the_peer_is_found_by_peer_as_alone() -> None:
+    texts = changed(LEAF, "peer-as-list spines-green;", "peer-as 65001;")
+    assert not sessions(network(texts)).down
+
+
+def test_one_as_at_both_ends() -> None:
+    texts = changed(LEAF, "local-as 65101;", "local-as 65001;")
+    first, second = obstacles(texts)
+    message = "both ends are in AS 65001: no external session"
+    assert (first.message, first.line) == (message, line_of(texts, LEAF, "local-as 65001;"))
+    assert (second.message, second.device) == (message, "spine1")
+
+
+def test_an_as_that_the_peer_does_not_expect() -> None:
+    (found,) = obstacles(changed(LEAF, "local-as 65101;", "local-as 64000;"))
+    assert found.device == "spine1"
+    assert found.message == "stripe1-leaf1 is in AS 64000, which as-list leaves does not hold"
+    assert found.line == line_of(TEXTS, SPINE, "as-list leaves")
+
+
+def test_the_as_of_routing_options_holds_without_local_as() -> None:
+    assert not sessions(network(changed(LEAF, "            local-as 65101;\n", ""))).down
+
+
+def test_no_as_number_at_all() -> None:
+    text = TEXTS[LEAF].replace("            local-as 65101;\n", "", 1).replace("    autonomous-system 65101;\n", "")
+    (found,) = obstacles({**TEXTS, LEAF: text})
+    assert found.message == "neither local-as nor autonomous-system gives an AS number"
+    assert found.line == line_of({LEAF: text}, LEAF, "group fabric-green")
+
+
+def test_both_ends_are_named() -> None:
+    texts = {**changed(LEAF, RA, ""), SPINE: changed(SPINE, RA, "")[SPINE]}
+    assert [(found.device, found.interface) for found in obstacles(texts)] == [
+        ("stripe1-leaf1", "et-0/0/0.0"),
+        ("spine1", "et-0/0/0.0"),
+    ]
+
+
+def test_several_obstacles_at_one_end() -> None:
+    text = changed(LEAF, RA, "")[LEAF].replace("type external;", "type internal;", 1)
+    assert len(obstacles({**TEXTS, LEAF: text})) == 2
+
+
+def test_a_device_without_a_file() -> None:
+    texts = {file: text for file, text in TEXTS.items() if file != SPINE}
+    found = sessions(network(texts))
+    assert len(found.up) == 12
+    assert {reasons for _, reasons in found.down} == {
+        (Obstacle("spine1", f"et-0/0/{port}", "there is no usable file of this device"),) for port in range(4)
+    }
+
+
+def test_a_cable_to_a_port_that_nobody_configured() -> None:
+    found = network(TEXTS)
+    cable = Cable(End("stripe1-leaf1", "et-0/0/60"), End("spine1", "et-0/0/61"))
+    ((_, reasons),) = sessions(replace(found, links=(cable,))).down
+    assert [reason.message for reason in reasons] == ["the port is not configured"] * 2
+
+
+def test_the_first_of_two_groups_has_the_interface() -> None:
+    second = (
+        GROUP.replace("green", "second")
+        + """            type external;
+            family inet6 { unicast; }
+            local-as 64999;
+            dynamic-neighbor again { peer-auto-discovery { family inet6 { ipv6-nd; } interface et-0/0/0.0; } }
+        }
+"""
+    )
+    before = sessions(network(TEXTS)).up[0]
+    behind = changed(LEAF, "        group fabric-blue {\n", second + "        group fabric-blue {\n")
+    assert sessions(network(behind)).up[0].a == before.a
+    in_front = changed(LEAF, GROUP, second + GROUP)
+    assert obstacles(in_front)[0].message.startswith("group fabric-second has no peer-as-list")
+
+
+def test_what_groups_inherit_from_protocols_bgp() -> None:
+    """`type`, `family` and `peer-as-list` may stand at the top; a family of the group hides the one above."""
+    text = TEXTS[LEAF]
+    for line in ("            type external;\n", "            peer-as-list spines-green;\n"):
+        text = text.replace(line, "")
+    text = text.replace("    bgp {\n", "    bgp {\n        type external;\n        peer-as-list spines-green;\n")
+    assert not [down for down in sessions(network({**TEXTS, LEAF: text})).down if down[0].b.device == "spine1"]
