@@ -56,7 +56,7 @@ FILES = (
         put(lambda _: [{"switches/spine1.set": b"set system host-name spine1\n"}]),
         "AILB003 AILB002",
     ),
-    kind("switch-empty", "a switch's file is empty", rewrite("switches/*", lambda _: b""), "AILB002 AILB001"),
+    kind("switch-empty", "a switch's file is empty", rewrite("switches/*", lambda _: b""), "AILB002 AILB001 AILB004"),
     kind(
         "switch-folder",
         "a switch's file is a directory",

@@ -203,7 +203,7 @@ STATEMENTS = (
         "interface-name",
         "an interface's name is none",
         replace(switch("interfaces > et-*"), r"et-(0)/", "x"),
-        "AILB901 AILB902 AILB007",
+        "AILB901 AILB902 AILB007 AILB109",
     ),
     kind(
         "community-garbled",
