@@ -64,7 +64,7 @@ _LISTS: dict[tuple[int, str], str] = {
         classifiers/inet-precedence rewrite-rules/dscp rewrite-rules/dscp-ipv6 rewrite-rules/exp
         rewrite-rules/ieee-802.1 firewall/policer inet/filter
     """,
-    (1, PLUS): "level route flex-algorithm srlg instance-type",
+    (1, PLUS): "level route flex-algorithm srlg",
     (1, LINE): """
         as-list code-point-aliases/dscp code-point-aliases/ieee-802.1 contents forwarding-classes/class
         from/address from/destination-address from/destination-prefix-list from/interface-set from/prefix-list
