@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Sessions (indices) whose links are down, and devices that are dead."""
+    """Sessions (indices) whose links are down, and devices that are dead: spines, nobody who sends or owns a prefix."""
 
     name: str
     sessions: frozenset[int] = frozenset()
@@ -109,9 +109,9 @@ class _Assessment:
                 else:
                     self._singly(site, numbers, groups)
             special = site.special()
-            sending = {number for number in special if (self._holder(site.node, number), number) in self.survey.transit}
-            fully |= sending
-            self._singly(site, [number for number in special if number not in sending], groups)
+            whole = {number for number in special if (self._holder(site.node, number), number) in self.survey.whole}
+            fully |= whole
+            self._singly(site, [number for number in special if number not in whole], groups)
         rows = {key: np.unique(np.concatenate(found)) for key, found in groups.items()}
         # What goes another way than up to a switch next to the destination is computed like everything else.
         fully.update(number for (node, old, new), row in rows.items() for number in self._further(node, old, new, row))
@@ -126,21 +126,24 @@ class _Assessment:
 
     def _sites(self) -> Iterator[_Site]:
         """Give every node that loses positions: devices at failed links, classes next to dead devices."""
-        survey, graph = self.survey, self.graph
+        survey, graph, dead = self.survey, self.graph, self.failure.dead
         classes = len(graph.classes)
-        for device, spots in self.removed.items():
-            down = spots | self._dead_ways(graph.class_of[device])
-            for held in (graph.class_of[device], classes + device):
-                yield _Site(
-                    classes + device, down, survey.uses.get(held), survey.apart[device] if held < classes else None
-                )
-        if self.failure.dead:
-            for number, found in enumerate(graph.classes):
-                down = self._dead_ways(number)
-                if down:
-                    yield _Site(number, down, survey.uses.get(number), None)
-                    for device in found.members - self.removed.keys():
-                        yield _Site(classes + device, down, survey.uses.get(classes + device), None)
+        alone = set(self.removed)
+        for number, found in enumerate(graph.classes) if dead else ():
+            down = self._dead_ways(number)
+            if not down:
+                continue
+            if found.members & (alone | dead):
+                alone |= found.members
+                continue
+            yield _Site(number, down, survey.uses.get(number), None)
+            for device in found.members:
+                yield _Site(classes + device, down, survey.uses.get(classes + device), None)
+        for device in sorted(alone - dead):
+            number = graph.class_of[device]
+            down = self.removed.get(device, frozenset()) | self._dead_ways(number)
+            yield _Site(classes + device, down, survey.uses.get(number), survey.apart[device])
+            yield _Site(classes + device, down, survey.uses.get(classes + device), None)
 
     def _dead_ways(self, number: int) -> frozenset[int]:
         places = self.graph.classes[number].places
@@ -192,13 +195,15 @@ class _Assessment:
         volume = np.zeros(len(graph.names))
         volume[sources] = survey.sources[sources] * survey.weight[row].sum()
         inflow = survey.weight[row] * survey.sources[sources].sum()
+        self.moved += len(row) * len(sources)
         if node < classes:
             # Whoever is on its own for a prefix is not moved with its class.
             for index, number in enumerate(row):
-                for single in survey.states[number].singles & graph.classes[node].members:
+                apart = survey.states[number].singles & graph.classes[node].members
+                self.moved -= len(apart)
+                for single in apart:
                     volume[single] -= survey.sources[single] * survey.weight[number]
                     inflow[index] -= survey.sources[single] * survey.weight[number]
-        self.moved += len(row) * (1 if node >= classes else len(sources) - 1)
         if not new:
             self.lost += [
                 (source, survey.prefixes[number], f"no route at {graph.names[source]}")

@@ -73,7 +73,9 @@ def spread(links: Links, state: State, demand: Volumes, load: Volumes, sign: flo
     graph = links.graph
     arriving: dict[int, float] = defaultdict(float)
     lost = 0.0
-    for node in state.nodes:
+    # A class that never heard of the prefix has no node, and drops what it would send.
+    unheard = [number for number in range(len(graph.classes)) if number not in state.nodes]
+    for node in (*state.nodes, *unheard):
         if node >= len(graph.classes):
             device = node - len(graph.classes)
             if demand[device]:

@@ -10,16 +10,18 @@ import numpy as np
 
 from ailb_gen.forwarding.delivery import positions, who
 from ailb_gen.forwarding.loads import Links, spread
+from ailb_gen.routing.policy import evaluate
 from ailb_gen.routing.rib import node_of
 from ailb_gen.routing.solve import EMPTY
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from ailb_gen.addresses import Prefix
     from ailb_gen.forwarding.loads import Indices, Volumes
+    from ailb_gen.network.policy import Policy
     from ailb_gen.routing.rib import Routing
-    from ailb_gen.routing.solve import LocRib, State
+    from ailb_gen.routing.solve import Candidate, LocRib, State
 
 Ways = tuple[int, ...]
 # Marks in Survey.second: the way from here is not a single link to the destination.
@@ -30,8 +32,8 @@ NOT_ONE = -1
 class Uses:
     """By position, the prefixes of a node whose best paths use it.
 
-    `plain` are those whose best paths, kept as the second key, are all in the FIB and sent to nobody; `special` the
-    others.
+    `plain` are those whose best paths, kept as the second key, are all in the FIB, sent to nobody, and best without
+    each other, too; `special` the others, with the positions of all paths where MED is compared.
     """
 
     plain: dict[int, dict[Ways, Indices]]
@@ -56,7 +58,10 @@ class Survey:
         self.sources[list(destinations)] = 1.0
         self.uses: dict[int, Uses] = {}
         self.apart: dict[int, Indices] = {}
-        self.transit: set[tuple[int, int]] = set()
+        # (node, prefix) whose loss of a path can change what the node sends, or its choice among the other paths.
+        self.whole: set[tuple[int, int]] = set()
+        # By class, whether its export policies look at the prefix alone, and those policies.
+        self.by_prefix: dict[int, tuple[bool, list[tuple[Policy, ...]]]] = {}
         self.second: dict[int, Indices] = {}
         self.load = np.zeros(self.links.count)
         self.lost = 0.0
@@ -82,16 +87,21 @@ class Survey:
                 apart[device].append(number)
             for node, rib in state.nodes.items():
                 best = rib.selection.best
-                if any(rib.sent):
-                    self.transit.add((node, number))
-                    for at in best:
+                usable = [candidate for candidate in rib.candidates if not candidate.hidden]
+                if any(candidate.route.med is not None for candidate in usable):
+                    # A path that is not used can, by its MED, keep another one from being used.
+                    self.whole.add((node, number))
+                    for at in sorted(at for candidate in usable for at in candidate.positions):
                         special[node][at].append(number)
-                elif self._is_plain(node, rib):
+                    continue
+                if not self._is_silent(node, state.prefix, rib):
+                    self.whole.add((node, number))
+                elif self._is_plain(node, usable, best):
                     for at in best:
                         plain[node][at][best].append(number)
-                else:
-                    for at in best:
-                        special[node][at].append(number)
+                    continue
+                for at in best:
+                    special[node][at].append(number)
         self.apart = {device: np.array(numbers, dtype=np.int64) for device, numbers in apart.items()}
         for node in plain.keys() | special.keys():
             arrays = {
@@ -100,11 +110,27 @@ class Survey:
             }
             self.uses[node] = Uses(arrays, dict(special[node]))
 
-    def _is_plain(self, node: int, rib: LocRib) -> bool:
-        """Tell whether the rest of the best paths are the best paths when one of them is lost."""
-        balancing = self.graph.switches[who(self.graph, node)].balancing
-        whole = balancing.per_packet and len(rib.selection.best) <= balancing.maximum_ecmp
-        return whole and all(candidate.route.med is None for candidate in rib.candidates)
+    def _is_plain(self, node: int, usable: Iterable[Candidate], best: Ways) -> bool:
+        """Tell whether the rest of the best paths are the best paths, and in the FIB, when one of them is lost."""
+        device = who(self.graph, node)
+        balancing, rules = self.graph.switches[device].balancing, self.graph.rules[device]
+        if not balancing.per_packet or len(best) > balancing.maximum_ecmp:
+            return False
+        return all(rules[candidate.group].multipath and rules[candidate.group].multiple_as for candidate in usable)
+
+    def _is_silent(self, node: int, prefix: Prefix, rib: LocRib) -> bool:
+        """Tell whether a node sends nothing to anybody, and would not if another of its paths were the active one."""
+        if rib.selection.active is None or any(rib.sent):
+            return not any(rib.sent)
+        device = who(self.graph, node)
+        number = self.graph.class_of[device]
+        if number not in self.by_prefix:
+            chains = [self.graph.rules[device][group].exports for group in self.graph.classes[number].groups]
+            terms = [term for chain in chains for policy in chain for term in policy.terms]
+            self.by_prefix[number] = not any(term.communities for term in terms), list(dict.fromkeys(chains))
+        certain, distinct = self.by_prefix[number]
+        lists, route = self.graph.lists[device], rib.selection.active
+        return certain and not any(evaluate(chain, lists, prefix, route, default=True).accepted for chain in distinct)
 
     def second_hops(self, device: int) -> Indices:
         """Return, per prefix, the one link by which a device reaches its owner; NOT_ONE where there is none."""

@@ -42,9 +42,10 @@ class Reading(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class _File(Generic[T]):
-    switch: Switch | None
-    inspected: T | None
-    fault: Fault | None
+    """One file: what was read, or why it could not be."""
+
+    read: tuple[Switch, T] | None
+    fault: Fault | None = None
 
 
 def read_network(
@@ -66,9 +67,8 @@ def read_network(
         name = Path(path).stem
         if found.fault is not None:
             faults.append(found.fault)
-        if found.switch is not None and found.inspected is not None:
-            switches[name] = found.switch
-            inspected[name] = found.inspected
+        if found.read is not None:
+            switches[name], inspected[name] = found.read
     hosts, found_faults = read_hosts(root)
     host_faults = [Fault("host-folder", fault.folder, fault.reason, fault.place) for fault in found_faults]
     topology, cabling = _optional(root, TOPOLOGY, read_topology), _optional(root, CABLING, read_cabling)
@@ -151,13 +151,13 @@ def _read_switch(root: Path, file: str, inspect: Callable[[Node, Node], T]) -> _
         tree = effective(written)
     except IntentError as error:
         problem = error.problems[0]
-        return _File(None, None, Fault("unreadable", name, problem.reason, problem.place))
+        return _File(None, Fault("unreadable", name, problem.reason, problem.place))
     except JunosSyntaxError as error:
         place = Place(file, error.line, error.column)
-        return _File(None, None, Fault("unreadable", name, f"not Junos text: {error.reason}", place))
+        return _File(None, Fault("unreadable", name, f"not Junos text: {error.reason}", place))
     except UsageError as error:
-        return _File(None, None, Fault("unreadable", name, str(error), Place(file)))
-    return _File(switch(name, file, tree), inspect(written, tree), None)
+        return _File(None, Fault("unreadable", name, str(error), Place(file)))
+    return _File((switch(name, file, tree), inspect(written, tree)))
 
 
 def _optional(root: Path, file: str, parse: Callable[[str], Topology]) -> Topology:
