@@ -18,6 +18,8 @@ Destinations = Mapping[int, tuple[Prefix, ...]]
 # What goes round longer than this is in a loop.
 HOPS = 64
 
+NOTHING = Failure("nothing")
+
 
 @dataclass(frozen=True)
 class Compared:
@@ -78,7 +80,7 @@ class Slow:
             hops += 1
         return arrives and not here, bool(here), passed
 
-    def loads(self, fibs: Fibs, failure: Failure = Failure("nothing")) -> dict[tuple[int, int], float] | None:
+    def loads(self, fibs: Fibs, failure: Failure = NOTHING) -> dict[tuple[int, int], float] | None:
         """Return the volume out of every position of every device; None when something goes round."""
         found: dict[tuple[int, int], float] = defaultdict(float)
         others = len(self.destinations) - 1

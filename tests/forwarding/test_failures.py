@@ -15,7 +15,7 @@ from ailb_gen.forwarding.failures import Failure, Impact, assess
 from ailb_gen.forwarding.survey import Survey
 from ailb_gen.network.fabric import Network
 from ailb_gen.routing.graph import Graph
-from ailb_gen.routing.rib import Routing
+from ailb_gen.routing.rib import Routing, removed_positions
 from ailb_gen.routing.solve import solve
 from tests.checks.trees import GOLDEN, network_of
 from tests.forwarding.slow import Compared, Destinations, Slow, same_routes
@@ -125,8 +125,6 @@ def agreed(routing: Routing, slow: Slow, failure: Failure) -> bool:
     Some policies admit several stable routes or none (RFC 4264): there is nothing to compare then.
     """
     graph = routing.graph
-    from ailb_gen.routing.rib import removed_positions
-
     removed = removed_positions(graph, failure.sessions)
     for prefix in slow.prefixes:
         before = routing.states[prefix]
