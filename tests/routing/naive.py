@@ -19,7 +19,7 @@ from tests.routing.naive_policy import Route, one_value, policies
 MESSAGES_PER_SESSION = 400
 
 
-@dataclass
+@dataclass(eq=False)
 class Peering:
     """One end of a session, with what came in over it and what was last sent over it."""
 
@@ -44,6 +44,9 @@ class Seen:
     status: str
     reason: str
     route: Route
+
+
+Message = tuple[Peering, Route | None]
 
 
 class NoRestError(Exception):
@@ -74,12 +77,12 @@ class Fabric:
     def run(self, prefix: Prefix, order: random.Random | None = None) -> dict[str, dict[str, Seen]]:
         """Let the speakers talk about a prefix until nobody has anything to say. Raises NoRestError if they never stop.
 
-        Messages are delivered in the order of sending; with `order` at random, but in order on each session.
+        Messages are delivered in the order of sending, with `order` at random.
         """
         everything = [end for ends in self.peerings.values() for end in ends]
         for end in everything:
             end.received = end.sent = None
-        queue: deque[tuple[Peering, Route | None]] = deque()
+        queue: deque[Message] = deque()
         for switch in self.switches.values():
             self._speak(switch, prefix, queue)
         for _ in range(MESSAGES_PER_SESSION * len(everything) + 1):
@@ -96,7 +99,7 @@ class Fabric:
         wanted = ("active", "multipath") if per_packet else ("active",)
         return {interface for interface, path in seen.items() if path.status in wanted}
 
-    def _speak(self, switch: Switch, prefix: Prefix, queue: deque[tuple[Peering, Route | None]]) -> None:
+    def _speak(self, switch: Switch, prefix: Prefix, queue: deque[Message]) -> None:
         """Send every peer what it should now hear, if that is not what it was told last."""
         best = self._decide(switch, prefix)[0]
         for end in self.peerings[switch.named]:
@@ -171,13 +174,15 @@ def welcomes(end: Peering, asn: int) -> bool:
     return asn == end.group.peer_as or (listed is not None and any(low <= asn <= high for low, high in listed.ranges))
 
 
-def take(queue: deque[tuple[Peering, Route | None]], order: random.Random | None) -> tuple[Peering, Route | None]:
+def take(queue: deque[Message], order: random.Random | None) -> Message:
+    """Take the oldest message, or the newest to a peer chosen at random: what it replaces was then never sent."""
     if order is None:
         return queue.popleft()
     chosen = order.choice(queue)[0]
-    message = next(message for message in queue if message[0] is chosen)
-    queue.remove(message)
-    return message
+    messages = [message for message in queue if message[0] is chosen]
+    for message in messages:
+        queue.remove(message)
+    return messages[-1]
 
 
 def has(switch: Switch, prefix: Prefix) -> bool:
