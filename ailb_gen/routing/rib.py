@@ -59,20 +59,24 @@ class Routing:
         """The RIBs of every prefix."""
         return {prefix: solve(self.graph, prefix, self.removed) for prefix in self.prefixes}
 
+    def state(self, prefix: Prefix) -> State:
+        """Return the RIBs of a prefix; of one that no device has an address in, nobody holds anything."""
+        return self.states.get(prefix) or State(prefix, frozenset(), {})
+
     def held(self, device: int, prefix: Prefix) -> LocRib:
         """Return what a device holds of a prefix."""
-        return held(self.graph, self.states[prefix], device)
+        return held(self.graph, self.state(prefix), device)
 
     def paths(self, device: int, prefix: Prefix) -> tuple[Path, ...]:
         """Return every path that a device has of a prefix, the best ones first, the hidden ones last."""
-        return tuple(sorted(_paths(self.graph, self.states[prefix], device), key=lambda path: ORDER[path.status]))
+        return tuple(sorted(_paths(self.graph, self.state(prefix), device), key=lambda path: ORDER[path.status]))
 
     def next_hops(self, device: int, prefix: Prefix) -> tuple[NextHop, ...]:
         """Return the FIB entry of a prefix; empty for a direct route or none at all."""
         row = self.graph.adjacencies[device]
         return tuple(
             NextHop(row[at].interface, self.graph.names[row[at].peer])
-            for at in forwarding_set(self.graph, self.states[prefix], device)
+            for at in forwarding_set(self.graph, self.state(prefix), device)
         )
 
 
