@@ -1,25 +1,21 @@
 """How much CPU `ailb-gen generate` takes, next to plain Jinja2 rendering of the same texts.
 
-Every figure is CPU seconds, user and system, of a process of its own, start-up included; the peak of its memory
-is its resident set. The floor loads the distinct texts that came out and renders them again with a template that
-does nothing but print lines: no program built on Jinja2 can be cheaper. Run: python -m benchmarks.generate
+Every figure is the cost of a process of its own, start-up included. The floor loads the distinct texts that came out
+and renders them again with a template that does nothing but print lines: no program built on Jinja2 can be cheaper.
+Run: python -m benchmarks.generate
 """
 
 import argparse
-import json
-import os
 import shutil
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import jinja2
 
-ROOT = Path(__file__).parent.parent
+from benchmarks.measure import ROOT, Cost, best, cost
+
 LARGE = """\
 name: large
 stripes: 120
@@ -35,38 +31,6 @@ host_ports: {first_port: 32}
 GROWTH = LARGE.replace("name: large", "name: growth").replace("servers: {count: 34,", "servers: {count: 8,")
 ROUNDS = 8
 LIMITS = {"jvd": (0.6, None), "large": (4.0, None), "frontier": (12.0, 1024), "help": (0.2, None)}
-
-
-@dataclass(frozen=True, slots=True)
-class Cost:
-    """CPU seconds and peak resident memory of one process."""
-
-    cpu_s: float
-    rss_mib: float
-
-
-CHILD = """
-import json, os, resource, sys
-code = os.spawnv(os.P_WAIT, sys.argv[1], sys.argv[1:])
-used = resource.getrusage(resource.RUSAGE_CHILDREN)
-print(json.dumps([code, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024]), file=sys.stderr)
-"""
-
-
-def cost(*words: str) -> Cost:
-    """Run the command line once in a fresh process and measure it."""
-    command = [sys.executable, "-m", "ailb_gen", *words]
-    done = subprocess.run(
-        [sys.executable, "-c", CHILD, *command],
-        capture_output=True,
-        text=True,
-        check=True,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-    )
-    code, cpu_s, rss_mib = json.loads(done.stderr.splitlines()[-1])
-    if code != 0:
-        raise SystemExit(f"{' '.join(words)}: exit code {code}\n{done.stderr}")
-    return Cost(cpu_s, rss_mib)
 
 
 def distinct_texts(tree: Path) -> list[str]:
@@ -85,15 +49,10 @@ def floor(tree: Path) -> float:
     return time.process_time() - started
 
 
-def best(runs: int, words: tuple[str, ...]) -> Cost:
-    """Return the cheapest of several runs: the machine is shared, and noise only adds."""
-    return min((cost(*words) for _ in range(runs)), key=lambda row: row.cpu_s)
-
-
 def verdict(name: str, row: Cost) -> str:
     """Say whether a figure keeps its limit."""
     cpu, rss = LIMITS.get(name, (None, None))
-    kept = (cpu is None or row.cpu_s <= cpu) and (rss is None or row.rss_mib <= rss)
+    kept = (cpu is None or row.cpu_s <= cpu) and (rss is None or row.memory_mib <= rss)
     limit = " ".join(filter(None, (f"<= {cpu} s" if cpu else "", f"<= {rss} MiB" if rss else "")))
     return f"{limit:22} {'kept' if kept else 'NOT KEPT'}" if limit else ""
 
@@ -148,16 +107,18 @@ def main() -> None:
 def measure(folder: Path) -> None:
     """Run everything, with the trees in `folder`."""
     helped = best(5, ("--help",))
-    print(f"{'fabric':10} {'CPU s':>7} {'RSS MiB':>8} {'floor s':>8} {'ratio':>6}  {'limit':22}")
-    print(f"{'help':10} {helped.cpu_s:7.2f} {helped.rss_mib:8.0f} {'':8} {'':6}  {verdict('help', helped)}")
+    print(f"{'fabric':10} {'CPU s':>7} {'MiB':>8} {'floor s':>8} {'ratio':>6}  {'limit':22}")
+    print(f"{'help':10} {helped.cpu_s:7.2f} {helped.memory_mib:8.0f} {'':8} {'':6}  {verdict('help', helped)}")
     for name, path, runs in fabrics(folder):
         rows = [cost("generate", str(path), "-o", str(folder / f"{name}{run}")) for run in range(runs)]
         row = min(rows, key=lambda one: one.cpu_s)
         lowest = floor(folder / f"{name}0")
-        figures = f"{row.cpu_s:7.2f} {row.rss_mib:8.0f} {lowest:8.3f} {row.cpu_s / lowest:6.1f}"
+        figures = f"{row.cpu_s:7.2f} {row.memory_mib:8.0f} {lowest:8.3f} {row.cpu_s / lowest:6.1f}"
         print(f"{name:10} {figures}  {verdict(name, row)}")
     again = cost("generate", str(ROOT / "examples/frontier/fabric.yaml"), "-o", str(folder / "frontier0"))
-    print(f"{'unchanged':10} {again.cpu_s:7.2f} {again.rss_mib:8.0f} {'':8} {'':6}  frontier again: nothing is written")
+    print(
+        f"{'unchanged':10} {again.cpu_s:7.2f} {again.memory_mib:8.0f} {'':8} {'':6}  frontier again: nothing is written"
+    )
     memory = Path("/dev/shm")
     print(f"growth, written to {'memory' if memory.is_dir() else 'disk'}:")
     with tempfile.TemporaryDirectory(prefix="ailb-bench-", dir=memory if memory.is_dir() else folder) as name:

@@ -1,0 +1,158 @@
+"""What proving a fabric costs: `ailb-gen validate` as a whole, and its parts next to floors and a peer.
+
+The whole is measured in processes of its own, start-up and workers included. The floors do the least that anything
+has to do: cut every distinct text into words, and search the fabric breadth first for every prefix, without policies
+or attributes. The peer of the failures computes every prefix again and compares all FIB entries, for a sample.
+Run: python -m benchmarks.validate [--yang DIR]
+"""
+
+import argparse
+import gc
+import os
+import random
+import tempfile
+import time
+from collections import deque
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from ailb_gen.checks.failures import destinations
+from ailb_gen.checks.plan import plan
+from ailb_gen.checks.run import CommitCheck
+from ailb_gen.forwarding.failures import Failure, assess
+from ailb_gen.forwarding.survey import Survey
+from ailb_gen.intent.load import load
+from ailb_gen.network.read import read_network
+from ailb_gen.routing.rib import Routing, forwarding_set, removed_positions
+from ailb_gen.routing.solve import solve
+from benchmarks.generate import distinct_texts
+from benchmarks.measure import ROOT, Cost, cost
+
+SHARED = Path(os.environ.get("AILB_SHARED", ROOT.parent / "shared"))
+T = TypeVar("T")
+# What the figures have to keep: CPU seconds, seconds gone by, MiB.
+LIMITS = {
+    "jvd, everything": (1.5, None, None),
+    "frontier, no failures": (None, 120.0, 6144),
+    "frontier, failures": (None, 180.0, 6144),
+}
+NO_FAILURES, FAILURES = ("--checks", "!AILB5"), ("--checks", "AILB501,AILB502,AILB503")
+JVD_RUNS = 7
+SAMPLE, PEER_SAMPLE = 1000, 3
+
+
+def verdict(name: str, row: Cost) -> str:
+    """Say whether a figure keeps its limits."""
+    rows = zip(LIMITS[name], (row.cpu_s, row.wall_s, row.memory_mib), ("CPU s", "s", "MiB"), strict=True)
+    asked = [(most, value, unit) for most, value, unit in rows if most is not None]
+    kept = all(value <= most for most, value, _ in asked)
+    return f"<= {', '.join(f'{most:g} {unit}' for most, _, unit in asked)}: {'kept' if kept else 'NOT KEPT'}"
+
+
+def wholes(folder: Path, yang: Path) -> None:
+    """Print what whole runs cost; the schema of the models is in the cache by then."""
+    print(f"{'validate':22} {'CPU s':>7} {'s':>7} {'MiB':>6}  limit")
+    for name, example, words, runs in (
+        ("jvd, everything", "jvd", (), JVD_RUNS),
+        ("frontier, no failures", "frontier", NO_FAILURES, 1),
+        ("frontier, failures", "frontier", FAILURES, 1),
+    ):
+        command = ("validate", str(fabric(example)), str(folder / example), "--yang", str(yang), *words)
+        row = min((cost(*command) for _ in range(runs)), key=lambda one: one.cpu_s)
+        print(f"{name:22} {row.cpu_s:7.2f} {row.wall_s:7.1f} {row.memory_mib:6.0f}  {verdict(name, row)}")
+
+
+def fabric(example: str) -> Path:
+    """Return the file of an example."""
+    return ROOT / "examples" / example / "fabric.yaml"
+
+
+def timed(work: Callable[[], T]) -> tuple[float, T]:
+    """Return the CPU seconds that something takes, and what came out."""
+    gc.collect()
+    started = time.process_time()
+    result = work()
+    return time.process_time() - started, result
+
+
+def breadth_first(routing: Routing) -> int:
+    """Find for every prefix how far every device is from it: what no control plane can go without."""
+    graph = routing.graph
+    peers = [[entry.peer for entry in row] for row in graph.adjacencies]
+    reached = 0
+    for prefix in routing.prefixes:
+        far = dict.fromkeys(graph.owners[prefix], 0)
+        queue = deque(far)
+        while queue:
+            here = queue.popleft()
+            for peer in peers[here]:
+                if peer not in far:
+                    far[peer] = far[here] + 1
+                    queue.append(peer)
+        reached += len(far)
+    return reached
+
+
+def anew(survey: Survey, failure: Failure) -> int:
+    """Compute every prefix again with a failure and count the FIB entries that changed."""
+    graph = survey.graph
+    removed = removed_positions(graph, failure.sessions)
+    changed = 0
+    for before in survey.states:
+        after = solve(graph, before.prefix, removed, failure.dead)
+        changed += sum(
+            forwarding_set(graph, before, device) != forwarding_set(graph, after, device)
+            for device in range(len(graph.names))
+        )
+    return changed
+
+
+def parts(tree: Path, example: str, yang: Path) -> None:
+    """Print what the parts cost in one process, next to the least and to the obvious way."""
+    print(f"\n{example}, parts in one process {'CPU s':>9} {'next to it':>12} {'ratio':>7}")
+    texts = distinct_texts(tree)
+    floor, _ = timed(lambda: [line.split() for text in texts for line in text.splitlines()])
+    spent, reading = timed(lambda: read_network(tree, CommitCheck(yang)))
+    line("read and commit-check", spent, "cut into words", floor)
+    routing = Routing(reading.network)
+    floor, _ = timed(lambda: breadth_first(routing))
+    spent, _ = timed(lambda: len(routing.states))
+    line("RIBs and FIBs", spent, "breadth first", floor)
+    wanted = plan(load(fabric(example)).fabric)
+    spent, survey = timed(lambda: Survey(routing, destinations(wanted, routing)))
+    line("loads without failures", spent)
+    failures = [Failure("", frozenset({number})) for number in range(len(routing.graph.sessions.up))]
+    chosen = random.Random(1).sample(failures, min(SAMPLE, len(failures)))
+    spent, impacts = timed(lambda: [assess(survey, failure) for failure in chosen])
+    peer, counts = timed(lambda: [anew(survey, failure) for failure in chosen[:PEER_SAMPLE]])
+    if counts != [impact.moved for impact in impacts[:PEER_SAMPLE]]:
+        raise SystemExit(f"both ways count differently: {counts}, {[impact.moved for impact in impacts]}")
+    line("a single-link failure", spent / len(chosen), "all computed again", peer / PEER_SAMPLE)
+    every = spent / len(chosen) * len(failures)
+    print(f"all {len(failures)} single-link failures on one core, by the sample: {every:.0f} s")
+
+
+def line(what: str, spent: float, other: str = "", least: float = 0.0) -> None:
+    """Print one row."""
+    compared = f"{least:12.4f} {spent / least:7.3f}  {other}" if other else ""
+    print(f"  {what:28} {spent:9.4f} {compared}")
+
+
+def main() -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    default = os.environ.get("AILB_YANG") or SHARED / "yang" / "24.4R1-EVO"
+    parser.add_argument("--yang", type=Path, default=default, help="Juniper's YANG models (default: AILB_YANG)")
+    yang = parser.parse_args().yang
+    with tempfile.TemporaryDirectory(prefix="ailb-bench-") as name:
+        folder = Path(name)
+        for example in ("lab", "jvd", "frontier"):
+            cost("generate", str(fabric(example)), "-o", str(folder / example))
+        cost("validate", str(fabric("lab")), str(folder / "lab"), "--yang", str(yang))
+        wholes(folder, yang)
+        parts(folder / "frontier", "frontier", yang)
+
+
+if __name__ == "__main__":
+    main()
