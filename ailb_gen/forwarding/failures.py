@@ -241,8 +241,10 @@ class _Assessment:
         for node in changed:
             self.moved += 1 if node >= len(graph.classes) else len(graph.classes[node].members - new.singles)
             if node in sources:
+                # Members of a class have the same ways, and none of them is next to what failed.
                 members = self._members(new, node)
-                self.strayed += [(device, old.prefix) for device in members if not self._used(old, device)]
+                if not self._used(old, members[0]):
+                    self.strayed += [(device, old.prefix) for device in members]
 
     def _before_node(self, old: State, node: int) -> int:
         device = node - len(self.graph.classes)
@@ -257,7 +259,8 @@ class _Assessment:
             return False
         if device >= 0:
             return bool(self.survey.sources[device])
-        return bool(self.survey.sources[sorted(self.graph.classes[node].members - state.singles)].any())
+        members = self.graph.classes[node].members
+        return any(self.survey.sources[member] for member in members if member not in state.singles)
 
     def _members(self, state: State, node: int) -> list[int]:
         """Return the devices that the node holds routes for."""
