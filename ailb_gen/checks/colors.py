@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 from ailb_gen.addresses import Prefix
 from ailb_gen.checks.model import Check, Severity
+from ailb_gen.checks.policies import EFFECTIVE, KEPT, NO_TRANSIT, NOT_BACK, check_policies, some
 from ailb_gen.checks.tally import Tally
 from ailb_gen.errors import Place
 from ailb_gen.network.sessions import discovered
 from ailb_gen.routing.policy import members
-from ailb_gen.routing.route import Route
 from ailb_gen.routing.solve import EMPTY
-from ailb_gen.routing.speaker import ALL_COLORS, color_value, exported, received
+from ailb_gen.routing.speaker import ALL_COLORS, color_value, direct_prefixes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from ailb_gen.checks.model import Result
     from ailb_gen.checks.plan import Plan, WantedColor, WantedSpeaker
@@ -51,7 +51,7 @@ EVEN = Check(
 ADVERTISED = Check(
     "AILB304",
     Severity.ERROR,
-    "every prefix of a leaf is advertised exactly once, with its color, and is on the IRB",
+    "every prefix of a leaf, and no other, is advertised exactly once, with its color, and is on the IRB",
     "Junos gives no commit error for a prefix that does not exist: it is silently not advertised.",
     "Correct `protocols bgp fabric-advertise route`.",
 )
@@ -61,27 +61,6 @@ BACKED_UP = Check(
     "every advertised prefix has the backup color that the intent asks for",
     "Without its backup a prefix is gone when a single link of its color fails.",
     "Correct `backup-color` of the route.",
-)
-KEPT = Check(
-    "AILB306",
-    Severity.ERROR,
-    "spines pass on every prefix of the pool with its color and AIGP, and nothing else",
-    "A prefix that a spine's policy drops, or strips of its color, is not pinned to that spine any more.",
-    "Correct the import and export policies of the spine.",
-)
-NOT_BACK = Check(
-    "AILB307",
-    Severity.ERROR,
-    "spines mark what they send, and refuse on import what carries the mark: nothing passes a spine twice",
-    "A leaf that leaks would win: with AIGP its longer path beats the direct one of a backup color.",
-    "Restore the term that adds the community on export and the one that rejects it on import.",
-)
-NO_TRANSIT = Check(
-    "AILB308",
-    Severity.ERROR,
-    "leaves never pass on what they learned from spines",
-    "A leaf between two spines carries other leaves' traffic over its uplinks: a valley.",
-    "Restore the export policy that rejects the pool before anything accepts it.",
 )
 HIDDEN = Check(
     "AILB309",
@@ -97,7 +76,7 @@ COLORED = Check(
     "A copy that is missing is a backup that is missing; AIGP on a backup makes it as good as the color itself.",
     "Look at the route with `ailb-gen rib` on the leaf, the spine and the origin.",
 )
-CHECKS = (DEFINED, SAME_ENDS, EVEN, ADVERTISED, BACKED_UP, KEPT, NOT_BACK, NO_TRANSIT, HIDDEN, COLORED)
+CHECKS = (DEFINED, SAME_ENDS, EVEN, ADVERTISED, BACKED_UP, KEPT, NOT_BACK, NO_TRANSIT, HIDDEN, COLORED, EFFECTIVE)
 # Findings of one kind on one switch that are worth listing one by one.
 SHOWN = 8
 
@@ -108,10 +87,10 @@ def run(wanted: Plan, network: Network, routing: Routing) -> Iterator[Result]:
     for name, switch in network.switches.items():
         _check_defined(wanted, switch, tally)
         asked = wanted.speakers.get(name)
-        if asked is not None and asked.role == "leaf":
+        if asked is not None:
             _check_advertised(wanted, asked, switch, tally)
     _check_links(wanted, network, tally)
-    _check_spines(wanted, routing, tally)
+    check_policies(wanted, routing.graph, tally)
     _check_states(wanted, routing, tally)
     yield from tally.results()
 
@@ -134,9 +113,11 @@ def _check_defined(wanted: Plan, switch: Switch, tally: Tally) -> None:
 
 
 def _check_advertised(wanted: Plan, asked: WantedSpeaker, switch: Switch, tally: Tally) -> None:
-    direct = {address.prefix for port in switch.ports.values() for unit in port.units for address in unit.addresses}
+    direct = direct_prefixes(switch)
     found = {route.prefix: route for route in switch.routes}
-    for prefix, color in zip(asked.prefixes, wanted.colors, strict=True):
+    # A spine has no prefixes of its own, and must advertise none.
+    colors = wanted.colors if asked.prefixes else ()
+    for prefix, color in zip(asked.prefixes, colors, strict=True):
         tally.look(ADVERTISED)
         tally.look(BACKED_UP)
         route = found.pop(prefix, None)
@@ -149,14 +130,14 @@ def _check_advertised(wanted: Plan, asked: WantedSpeaker, switch: Switch, tally:
             place = Place(switch.file, route.color_line or route.line or 1)
             tally.add(ADVERTISED, asked.name, message, place, color.name, route.color or "none")
         if prefix not in direct:
-            message = f"{prefix} is on no interface: Junos silently does not advertise it"
+            message = f"{prefix} is on no interface that is enabled: Junos silently does not advertise it"
             tally.add(ADVERTISED, asked.name, message, Place(switch.file, route.line or 1))
         _check_backup(asked, switch, route, color.backup, tally)
     for prefix, route in found.items():
         message = f"{prefix} is advertised, but not in the address plan of {asked.name}"
         tally.add(ADVERTISED, asked.name, message, Place(switch.file, route.line or 1))
     for color_name, count in Counter(route.color for route in switch.routes if route.color is not None).items():
-        if count > 1 and len(wanted.colors) == len(asked.prefixes):
+        if count > 1 and asked.prefixes:
             message = f"{count} prefixes have color {color_name}; each color takes one"
             tally.add(ADVERTISED, asked.name, message, Place(switch.file, switch.bgp_line or 1), 1, count)
 
@@ -205,59 +186,6 @@ def _check_links(wanted: Plan, network: Network, tally: Tally) -> None:
                 tally.add(EVEN, leaf.name, message, place, each, count)
 
 
-def _check_spines(wanted: Plan, routing: Routing, tally: Tally) -> None:
-    """Send every prefix through the policies of every spine, and what comes out through them once more."""
-    graph = routing.graph
-    for name in (spine.name for spine in wanted.spines if spine.name in graph.index):
-        device = graph.index[name]
-        switch, lists = graph.switches[device], graph.lists[device]
-        for index in graph.classes[graph.class_of[device]].groups:
-            group, rule = switch.groups[index], graph.rules[device][index]
-            lost, passed = [], []
-            for leaf in wanted.leaves:
-                for prefix in leaf.prefixes:
-                    tally.look(KEPT)
-                    tally.look(NOT_BACK)
-                    held = routing.held(device, prefix).selection.active
-                    if held is None:
-                        continue
-                    sent = exported(rule, lists, prefix, held)
-                    if sent is None:
-                        dropped = rule.color is None or rule.color in held.colors
-                    else:
-                        dropped = (sent.colors, sent.aigp) != (held.colors, held.aigp)
-                        if not received(rule, lists, prefix, sent).hidden:
-                            passed.append(prefix)
-                    if dropped:
-                        lost.append(prefix)
-            place, scope = Place(switch.file, group.line or 1), f"{name} {group.name}"
-            if lost:
-                message = f"group {group.name} does not pass on {_some(lost)} with color and AIGP"
-                tally.add(KEPT, scope, message, place)
-            if passed:
-                message = f"what group {group.name} sends, it would take back: {_some(passed)}"
-                tally.add(NOT_BACK, scope, message, place)
-        _check_pool_only(wanted, graph, device, tally)
-
-
-def _check_pool_only(wanted: Plan, graph: Graph, device: int, tally: Tally) -> None:
-    """Offer a route from outside the pool: an import policy that lets it in would let in anything."""
-    outside = Prefix((wanted.pool.value ^ 1 << 127) >> 64 << 64, 64)
-    switch, lists = graph.switches[device], graph.lists[device]
-    for index in graph.classes[graph.class_of[device]].groups:
-        tally.look(KEPT)
-        rule = graph.rules[device][index]
-        if not received(rule, lists, outside, Route()).hidden:
-            group = switch.groups[index]
-            message = f"group {group.name} accepts {outside}, which is outside the pool"
-            tally.add(KEPT, f"{switch.named} {group.name}", message, Place(switch.file, group.line or 1))
-
-
-def _some(items: Sequence[object]) -> str:
-    shown = ", ".join(map(str, items[:3]))
-    return f"{shown} and {len(items) - 3} more" if len(items) > 3 else shown
-
-
 def _check_states(wanted: Plan, routing: Routing, tally: Tally) -> None:
     """Look at the RIBs: what leaves send on, what is hidden, and which copies of each prefix reach each leaf."""
     graph = routing.graph
@@ -278,11 +206,11 @@ def _check_states(wanted: Plan, routing: Routing, tally: Tally) -> None:
     tally.look(HIDDEN, len(routing.prefixes))
     for device, prefixes in leaking.items():
         switch = graph.switches[device]
-        message = f"sends on what it learned from spines: {_some(prefixes)}"
+        message = f"sends on what it learned from spines: {some(prefixes)}"
         tally.add(NO_TRANSIT, switch.named, message, Place(switch.file, switch.bgp_line or 1))
     for (device, reason), prefixes in hidden.items():
         switch = graph.switches[device]
-        message = f"hidden ({reason}): {_some(list(dict.fromkeys(prefixes)))}"
+        message = f"hidden ({reason}): {some(list(dict.fromkeys(prefixes)))}"
         tally.add(HIDDEN, switch.named, message, Place(switch.file, switch.bgp_line or 1))
     for leaf in wanted.leaves:
         for prefix, color in zip(leaf.prefixes, wanted.colors, strict=True):

@@ -14,6 +14,7 @@ from ipaddress import AddressValueError, IPv4Address
 from typing import TYPE_CHECKING
 
 from ailb_gen.network.sessions import Session, Sessions, sessions
+from ailb_gen.routing.policy import referred
 from ailb_gen.routing.speaker import Rules, direct_prefixes, lists_of, rules
 
 if TYPE_CHECKING:
@@ -125,10 +126,11 @@ class Graph:
         signatures: dict[object, list[int]] = defaultdict(list)
         for device, row in enumerate(self.adjacencies):
             sessions_of = tuple((entry.peer, entry.peer_group, entry.own_group, entry.looped) for entry in row)
-            used = sorted({entry.own_group for entry in row})
-            transit = tuple(_transit(self.rules[device][group]) for group in used)
+            groups = sorted({entry.own_group for entry in row})
+            transit = tuple(_transit(self.rules[device][group]) for group in groups)
             balancing = self.switches[device].balancing
-            named = _named(transit, self.lists[device])
+            used = [policy for rule in transit for policy in (*rule.imports, *rule.exports)]
+            named = referred(used, self.lists[device])
             limits = (balancing.per_packet, balancing.maximum_ecmp)
             signatures[sessions_of, transit, limits, named].append(device)
         class_of = [0] * len(self.names)
@@ -169,15 +171,6 @@ def _transit(rule: Rules) -> Rules:
 def _transit_policy(policy: Policy) -> Policy:
     kept = tuple(term for term in policy.terms if not term.protocols or "bgp" in term.protocols)
     return policy if len(kept) == len(policy.terms) else replace(policy, terms=kept)
-
-
-def _named(transit: tuple[Rules, ...], lists: Lists) -> object:
-    """Return the contents of the lists that policies refer to: what a name stands for decides, not the name."""
-    terms = [term for rule in transit for policy in (*rule.imports, *rule.exports) for term in policy.terms]
-    used = {name for term in terms for name in (*term.communities, *(name for _, name in term.changes))}
-    listed = {name for term in terms for name in (*term.prefix_lists, *(name for name, _ in term.prefix_list_filters))}
-    communities = tuple((name, lists.communities.get(name)) for name in sorted(used))
-    return communities, tuple((name, lists.prefix_lists.get(name)) for name in sorted(listed))
 
 
 def _router_id(switch: Switch) -> int:

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from ailb_gen.addresses import Prefix
     from ailb_gen.network.policy import Community, Policy, PrefixList, RouteFilter, Term
@@ -130,6 +130,15 @@ def members(community: Community | None) -> frozenset[str]:
     if community is None:
         return frozenset()
     return frozenset(member for member in community.members if not WILDCARD.search(member))
+
+
+def referred(chain: Iterable[Policy], lists: Lists) -> object:
+    """Return the contents of the lists that policies refer to: what a name stands for decides, not the name."""
+    terms = [term for policy in chain for term in policy.terms]
+    used = {name for term in terms for name in (*term.communities, *(name for _, name in term.changes))}
+    listed = {name for term in terms for name in (*term.prefix_lists, *(name for name, _ in term.prefix_list_filters))}
+    communities = tuple((name, lists.communities.get(name)) for name in sorted(used))
+    return communities, tuple((name, lists.prefix_lists.get(name)) for name in sorted(listed))
 
 
 def _changed(term: Term, lists: Lists, route: Route) -> Route:

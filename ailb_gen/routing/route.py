@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-DIRECT, BGP = "direct", "bgp"
+DIRECT, BGP, STATIC = "direct", "bgp", "static"
 DEFAULT_LOCAL_PREFERENCE = 100
 COLOR = "color:"
 

@@ -1,0 +1,320 @@
+"""The checks of routing policies (AILB306-308, AILB311): what every chain makes of the routes that tell it apart."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from ailb_gen.addresses import Prefix
+from ailb_gen.checks.model import Check, Severity
+from ailb_gen.checks.plan import LEAF, SPINE
+from ailb_gen.checks.probes import heard, local, prefixes
+from ailb_gen.errors import Place
+from ailb_gen.routing.policy import evaluate, members, referred
+from ailb_gen.routing.route import BGP, DIRECT, Route
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from ailb_gen.checks.plan import Plan
+    from ailb_gen.checks.tally import Tally
+    from ailb_gen.network.model import Switch
+    from ailb_gen.network.policy import Policy, Term
+    from ailb_gen.routing.graph import Graph
+    from ailb_gen.routing.policy import Lists
+
+KEPT = Check(
+    "AILB306",
+    Severity.ERROR,
+    "the policies of spines let every prefix of the pool through as it is, and nothing else; what leaves import, too",
+    "A prefix that a policy drops, or strips of its color, is not pinned to that spine any more.",
+    "The message names the term that decides: correct it, or the one that should have decided before.",
+)
+NOT_BACK = Check(
+    "AILB307",
+    Severity.ERROR,
+    "all spines mark what they send alike, and refuse on import what carries the mark: nothing passes two spines",
+    "A leaf that leaks would win: with AIGP its longer path beats the direct one of a backup color.",
+    "Restore the term that adds the community on export and the one that rejects it on import.",
+)
+NO_TRANSIT = Check(
+    "AILB308",
+    Severity.ERROR,
+    "leaves pass on nothing: a term of its own rejects the pool, and what is left is rejected but for the loopback",
+    "A leaf between two spines carries other leaves' traffic over its uplinks: a valley.",
+    "Restore the export policy that rejects the pool before anything else decides.",
+)
+EFFECTIVE = Check(
+    "AILB311",
+    Severity.WARNING,
+    "every term of a policy does something, and none stands behind another that decides all that it would",
+    "A term that is never asked looks like protection and is none.",
+    "Take the term out, or put it where it is asked.",
+)
+ENDS = ("accept", "reject", "next-policy")
+Chain = tuple["Policy", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What decides which routes a switch may let through.
+
+    `pools` are the fabric's pool and those of loopbacks, `own` the switch's loopbacks, `colors` values of color
+    communities, `mark` what spines add.
+    """
+
+    role: str
+    pools: tuple[Prefix, ...]
+    own: frozenset[Prefix]
+    colors: tuple[str, ...]
+    mark: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Deviation:
+    """A route that a chain treats otherwise than it must; `by` is the term that decides, empty for the default."""
+
+    check: Check
+    what: str
+    by: str
+    route: str
+
+
+def check_policies(wanted: Plan, graph: Graph, tally: Tally) -> None:
+    """Send routes through the policies of every fabric group of every switch."""
+    spines = [name for name in graph.index if name in wanted.speakers and wanted.speakers[name].role == SPINE]
+    mark = _check_marks(wanted, graph, spines, tally)
+    known: dict[object, list[Deviation]] = {}
+    for name, device in graph.index.items():
+        switch = graph.switches[device]
+        _check_terms(switch, tally)
+        asked = wanted.speakers.get(name)
+        if asked is None:
+            continue
+        facts = replace(_facts(wanted, switch, asked.role), mark=mark)
+        for (imports, exports), groups in _chains(graph, device).items():
+            for direction, chain in (("import", imports), ("export", exports)):
+                _check_chain(facts, switch, (direction, chain, groups), graph.lists[device], known, tally)
+
+
+def _facts(wanted: Plan, switch: Switch, role: str) -> Facts:
+    asked = wanted.fabric.loopbacks
+    pools = [Prefix(pool.network, pool.length) for pool in (asked.leaves, asked.spines)] if asked else []
+    unit = switch.unit("lo0.0")
+    loopbacks = [Prefix(address.value, 128) for address in unit.addresses] if unit is not None else []
+    own = frozenset(prefix for prefix in loopbacks if any(pool.contains(prefix) for pool in pools))
+    return Facts(role, (wanted.pool, *pools), own, tuple(color.value for color in wanted.colors))
+
+
+def _chains(graph: Graph, device: int) -> dict[tuple[Chain, Chain], list[str]]:
+    """Return the chains of a switch's groups that discover neighbors, with the names of the groups; each once."""
+    found: dict[tuple[Chain, Chain], list[str]] = defaultdict(list)
+    alike: dict[tuple[object, ...], tuple[Chain, Chain]] = {}
+    for group, rule in zip(graph.switches[device].groups, graph.rules[device], strict=True):
+        if group.discoveries:
+            # Groups name the same policies, and comparing those by content would take longer than all the rest.
+            chains = alike.setdefault((group.imports, group.exports), (rule.imports, rule.exports))
+            found[chains].append(group.name)
+    return found
+
+
+def _check_marks(wanted: Plan, graph: Graph, spines: Sequence[str], tally: Tally) -> frozenset[str]:
+    """Return what spines add to the pool's routes; most of them decide when they differ."""
+    first = Prefix(wanted.pool.value, 64)
+    bare = frozenset({wanted.colors[0].value})
+    marks: dict[str, dict[frozenset[str], list[str]]] = {}
+    for name in spines:
+        device = graph.index[name]
+        marks[name] = defaultdict(list)
+        for (_, exports), groups in _chains(graph, device).items():
+            verdict = evaluate(exports, graph.lists[device], first, Route(communities=bare), default=True)
+            if verdict.accepted:
+                marks[name][verdict.route.communities - bare] += groups
+    counts = Counter(mark for found in marks.values() for mark in found if mark)
+    most = counts.most_common(1)[0][0] if counts else frozenset()
+    for name, found in marks.items():
+        switch = graph.switches[graph.index[name]]
+        tally.look(NOT_BACK)
+        for mark, groups in found.items():
+            if not mark:
+                message = f"what goes to {some(groups)} gets no mark: a leaf that leaks it would be believed"
+                tally.add(NOT_BACK, name, message, Place(switch.file, _line_of_exports(switch)))
+            elif mark != most:
+                message = f"what goes to {some(groups)} is marked {_text(mark)}; other spines mark {_text(most)}"
+                place = Place(switch.file, _line_of_member(switch, mark))
+                tally.add(NOT_BACK, name, message, place, _text(most), _text(mark))
+    return most
+
+
+def _line_of_exports(switch: Switch) -> int:
+    names = [name for group in switch.groups for name in group.exports if name in switch.policies]
+    return (switch.policies[names[0]].line if names else switch.bgp_line) or 1
+
+
+def _line_of_member(switch: Switch, mark: frozenset[str]) -> int:
+    return next((row.line for row in switch.communities.values() if mark & members(row)), switch.bgp_line) or 1
+
+
+def _text(communities: Iterable[str]) -> str:
+    return " ".join(sorted(communities)) or "nothing"
+
+
+def some(items: Sequence[object]) -> str:
+    """Write the first few of many things."""
+    shown = ", ".join(map(str, items[:3]))
+    return f"{shown} and {len(items) - 3} more" if len(items) > 3 else shown
+
+
+def _check_chain(
+    facts: Facts,
+    switch: Switch,
+    where: tuple[str, Chain, list[str]],
+    lists: Lists,
+    known: dict[object, list[Deviation]],
+    tally: Tally,
+) -> None:
+    direction, chain, groups = where
+    check = NO_TRANSIT if (facts.role, direction) == (LEAF, "export") else KEPT
+    tally.look(check)
+    if direction == "import" and facts.role == SPINE:
+        tally.look(NOT_BACK)
+    key = (facts, direction, chain, referred(chain, lists))
+    if key not in known:
+        known[key] = list(_deviations(facts, direction, chain, lists))
+    lines = {f"{policy.name} term {term.name}": term.line for policy in chain for term in policy.terms if term.name}
+    lines |= {policy.name: policy.line for policy in chain}
+    rows: dict[tuple[Check, str, str], list[str]] = defaultdict(list)
+    for row in known[key]:
+        rows[row.check, row.by, row.what].append(row.route)
+    default = f"the default behind {', '.join(policy.name for policy in chain)}" if chain else "the default"
+    for (found, by, what), routes in rows.items():
+        line = lines.get(by) or next((group.line for group in switch.groups if group.name == groups[0]), 0)
+        message = f"{direction} of {some(groups)}: {by or default} {what} {some(routes)}"
+        tally.add(
+            found, f"{switch.named} {chain[0].name if chain else groups[0]}", message, Place(switch.file, line or 1)
+        )
+
+
+def _deviations(facts: Facts, direction: str, chain: Chain, lists: Lists) -> Iterator[Deviation]:
+    """Compare what a chain makes of all kinds of routes with what it must."""
+    marks = [facts.mark] if facts.mark and (facts.role, direction) == (SPINE, "import") else []
+    routes = heard(chain, facts.colors, marks) + (local(chain) if direction == "export" else ())
+    deciding: dict[bool, set[str]] = {True: set(), False: set()}
+    for prefix in prefixes(chain, lists, (*facts.pools, *facts.own)):
+        for route in routes:
+            check, expected = EXPECTED[facts.role, direction](facts, prefix, route)
+            if check is None:
+                continue
+            verdict = evaluate(chain, lists, prefix, route, default=route.protocol == BGP)
+            got = verdict.route if verdict.accepted else None
+            deciding[facts.pools[0].contains(prefix)].add(verdict.by)
+            if got != expected:
+                yield Deviation(check, _difference(got, expected, route), verdict.by, _shown(prefix, route))
+    if (facts.role, direction) == (LEAF, "export"):
+        for by in sorted(deciding[True] & deciding[False] - {""}):
+            yield Deviation(NO_TRANSIT, "rejects it only along with everything else:", by, f"the pool {facts.pools[0]}")
+
+
+def _shown(prefix: Prefix, route: Route) -> str:
+    return f"{prefix} ({' '.join((route.protocol, *sorted(route.communities)))})"
+
+
+def _difference(got: Route | None, expected: Route | None, route: Route) -> str:
+    """Say what is wrong, as a verb whose object is the route."""
+    if got is None:
+        return "rejects"
+    if expected is None:
+        return "accepts"
+    gone, more = expected.communities - got.communities, got.communities - expected.communities
+    changes = [f"{verb} {_text(values)}" for verb, values in (("lacks", gone), ("has", more)) if values]
+    if got.local_preference != expected.local_preference:
+        changes.append(f"has local-preference {got.local_preference}")
+    if got.med != expected.med:
+        changes.append(f"has metric {got.med}")
+    return f"changes what comes out ({', '.join(changes)}):"
+
+
+Expectation = tuple["Check | None", "Route | None"]
+
+
+def _of_leaf_export(facts: Facts, prefix: Prefix, route: Route) -> Expectation:
+    """`fabric-advertise` asks no policy: all that one has to accept is the leaf's own loopback."""
+    return NO_TRANSIT, route if route.protocol == DIRECT and prefix in facts.own else None
+
+
+def _of_leaf_import(facts: Facts, prefix: Prefix, route: Route) -> Expectation:
+    """Spines send nothing from outside the pools: it matters only what becomes of the pool."""
+    return (KEPT if facts.pools[0].contains(prefix) and route.communities else None), route
+
+
+def _of_spine_import(facts: Facts, prefix: Prefix, route: Route) -> Expectation:
+    if facts.mark and facts.mark <= route.communities:
+        return NOT_BACK, None
+    inside = any(pool.contains(prefix) for pool in facts.pools)
+    return KEPT, route if inside else None
+
+
+def _of_spine_export(facts: Facts, prefix: Prefix, route: Route) -> Expectation:
+    mine = route.protocol == DIRECT and prefix in facts.own
+    if mine or (route.protocol == BGP and any(pool.contains(prefix) for pool in facts.pools)):
+        return KEPT, replace(route, communities=route.communities | facts.mark)
+    return KEPT, None
+
+
+EXPECTED = {
+    (LEAF, "export"): _of_leaf_export,
+    (LEAF, "import"): _of_leaf_import,
+    (SPINE, "export"): _of_spine_export,
+    (SPINE, "import"): _of_spine_import,
+}
+
+
+def _check_terms(switch: Switch, tally: Tally) -> None:
+    for policy in switch.policies.values():
+        for at, term in enumerate(policy.terms):
+            tally.look(EFFECTIVE)
+            by = f"{policy.name} term {term.name}" if term.name else policy.name
+            place = Place(switch.file, term.line or 1)
+            if _is_idle(term):
+                tally.add(EFFECTIVE, f"{switch.named} {policy.name}", f"{by} does nothing", place)
+            first = next((other for other in policy.terms[:at] if _hides(other, term)), None)
+            if first is not None:
+                message = f"{by} is never asked: {first.name or policy.name} decides before it"
+                tally.add(EFFECTIVE, f"{switch.named} {policy.name}", message, place)
+
+
+def _is_idle(term: Term) -> bool:
+    """Tell whether a term has no action; what is not evaluated counts as one."""
+    actions = (term.changes, term.load_balance, term.local_preference is not None, term.metric is not None)
+    unknown = any(text.startswith("then") for text, _ in term.unknown)
+    return term.verdict not in ENDS and not any(actions) and not unknown
+
+
+def _hides(earlier: Term, later: Term) -> bool:
+    """Tell whether a term decides about everything that a later one matches.
+
+    Communities may change on the way, and longer filters take precedence over shorter ones: with those it is only
+    told of terms whose conditions are the same.
+    """
+    if earlier.verdict not in ENDS or any(text.startswith(("from", "to")) for text, _ in earlier.unknown):
+        return False
+    sets = ((earlier.families, later.families), (earlier.protocols, later.protocols))
+    if not all(not wide or (narrow and set(narrow) <= set(wide)) for wide, narrow in sets):
+        return False
+    if earlier.communities:
+        return False
+    return not _filters(earlier) or _filters(earlier) == _filters(later) or _one_holds_all(earlier, later)
+
+
+def _filters(term: Term) -> tuple[object, ...]:
+    rows = (term.prefix_lists, term.prefix_list_filters, term.route_filters)
+    return rows if any(rows) else ()
+
+
+def _one_holds_all(earlier: Term, later: Term) -> bool:
+    if earlier.prefix_lists or earlier.prefix_list_filters or later.prefix_lists or later.prefix_list_filters:
+        return False
+    only = earlier.route_filters[0]
+    fits = len(earlier.route_filters) == 1 and only.match == "orlonger" and bool(later.route_filters)
+    return fits and all(only.prefix.contains(entry.prefix) for entry in later.route_filters)
