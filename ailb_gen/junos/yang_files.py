@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ailb_gen.errors import UsageError
 
+WITH_CONSTRAINTS = "conf-with-extensions"
 _ROOT = re.compile(r"junos(-[a-z]+)?-conf-root(@[\d-]+)?\.yang")
 _MODULE = re.compile(r"junos(-[a-z]+)?-(conf|common)-.+\.yang")
 
@@ -17,14 +18,17 @@ def asked_directory(directory: Path | None) -> Path:
     named = directory if directory is not None else os.environ.get("AILB_YANG", "")
     if not str(named):
         raise UsageError(
-            "no YANG models to check against: clone https://github.com/Juniper/yang and name the conf/models folder of "
-            "your release with --yang or in the environment variable AILB_YANG"
+            "no YANG models to check against: clone https://github.com/Juniper/yang and name the folder of your "
+            "release, such as 24.4/24.4R1-EVO, with --yang or in the environment variable AILB_YANG"
         )
     return Path(named)
 
 
 def model_directory(directory: Path) -> Path:
-    """Return the directory that holds `junos-conf-root`: this one, or the only such one below it. Raises UsageError."""
+    """Return the directory that holds `junos-conf-root`: this one, or the only such one below it. Raises UsageError.
+
+    Of `conf` and `conf-with-extensions` of a release it is the latter.
+    """
     if not directory.is_dir():
         raise UsageError(f"{directory}: there is no such directory; --yang names a folder of Juniper's YANG models")
     try:
@@ -36,8 +40,10 @@ def model_directory(directory: Path) -> Path:
     if not found:
         raise UsageError(
             f"{directory}: no junos-conf-root*.yang in it or below it; clone https://github.com/Juniper/yang "
-            "and name the conf/models folder of your release"
+            "and name the folder of your release, such as 24.4/24.4R1-EVO"
         )
+    # A release has its models twice; only these have the commit constraints.
+    found = [path for path in found if WITH_CONSTRAINTS in path.parts] or found
     if len(found) > 1:
         shown = ", ".join(str(path.relative_to(directory)) for path in found[:4])
         raise UsageError(f"{directory}: {len(found)} folders below it hold models ({shown} …); name one of them")
@@ -45,9 +51,18 @@ def model_directory(directory: Path) -> Path:
 
 
 def model_files(directory: Path) -> list[tuple[Path, bytes]]:
-    """Return the configuration models of a directory, sorted by name, with their contents. Raises UsageError."""
-    files = sorted(path for path in directory.iterdir() if _MODULE.fullmatch(path.name) and path.is_file())
+    """Return the configuration models of a directory, sorted by name, with their contents. Raises UsageError.
+
+    Published releases keep the types that all models import in a folder `common` beside theirs.
+    """
+    common = (above / "common" / below for above in directory.resolve().parents[:2] for below in ("models", "."))
+    folders = [directory, *(path for path in common if path.is_dir())]
     try:
-        return [(path, path.read_bytes()) for path in files]
+        files = {path.name: path for folder in reversed(folders) for path in folder.iterdir() if _is_module(path)}
+        return [(files[name], files[name].read_bytes()) for name in sorted(files)]
     except OSError as error:
         raise UsageError(f"{error.filename}: the model cannot be read: {error.strerror}") from error
+
+
+def _is_module(path: Path) -> bool:
+    return bool(_MODULE.fullmatch(path.name)) and path.is_file()

@@ -14,8 +14,11 @@ from ailb_gen.junos.check import check
 from ailb_gen.junos.reader import read
 from ailb_gen.junos.schema import Schema, load_schema
 from ailb_gen.junos.values import canonical, compile_type, posix
-from ailb_gen.junos.yang_files import asked_directory, model_directory
+from ailb_gen.junos.yang_files import asked_directory, model_directory, model_files
+from tests.conftest import need_shared
 from tests.junos.models import schema
+
+RELEASE_FOLDERS = ("common", "conf", "conf-with-extensions")
 
 ROOT_MODEL = """
 module junos-conf-root {
@@ -193,6 +196,24 @@ def test_which_folder_holds_models(models: Path) -> None:
     (models.parent / "second" / "junos-qfx-conf-root@2024-01-01.yang").write_text(ROOT_MODEL)
     with pytest.raises(UsageError, match="2 folders below it hold models"):
         model_directory(models.parent)
+
+
+def test_folders_of_a_published_release(tmp_path: Path) -> None:
+    yang = need_shared("yang/24.4R1-EVO")
+    release = tmp_path / "24.4" / "24.4R1-EVO"
+    folders = {name: release / "native" / "conf-and-rpcs" / name / "models" for name in RELEASE_FOLDERS}
+    for folder in folders.values():
+        folder.mkdir(parents=True)
+    for path in yang.glob("*.yang"):
+        kinds = ("common",) if path.name.startswith("junos-common") else ("conf", "conf-with-extensions")
+        for kind in kinds:
+            (folders[kind] / path.name).symlink_to(path)
+    found = model_directory(release)
+    assert found == folders["conf-with-extensions"]
+    assert [(path.name, text) for path, text in model_files(found)] == [
+        (path.name, text) for path, text in model_files(yang)
+    ]
+    assert model_directory(folders["conf"]) == folders["conf"]
 
 
 def test_who_names_the_folder(monkeypatch: pytest.MonkeyPatch) -> None:
