@@ -11,7 +11,7 @@ from ailb_gen.checks.model import Check, Severity
 from ailb_gen.checks.plan import LEAF, SPINE
 from ailb_gen.checks.probes import heard, local, prefixes
 from ailb_gen.errors import Place
-from ailb_gen.routing.policy import evaluate, members, referred
+from ailb_gen.routing.policy import evaluate, referred
 from ailb_gen.routing.route import BGP, DIRECT, Route
 
 if TYPE_CHECKING:
@@ -73,10 +73,11 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Deviation:
-    """A route that a chain treats otherwise than it must; `by` is the term that decides, empty for the default."""
+    """A route that a chain treats otherwise than it must: `by`, the term that decides, empty for the default."""
 
     check: Check
-    what: str
+    found: str
+    expected: str
     by: str
     route: str
 
@@ -84,7 +85,7 @@ class Deviation:
 def check_policies(wanted: Plan, graph: Graph, tally: Tally) -> None:
     """Send routes through the policies of every fabric group of every switch."""
     spines = [name for name in graph.index if name in wanted.speakers and wanted.speakers[name].role == SPINE]
-    mark = _check_marks(wanted, graph, spines, tally)
+    mark = _mark(wanted, graph, spines, tally)
     known: dict[object, list[Deviation]] = {}
     for name, device in graph.index.items():
         switch = graph.switches[device]
@@ -119,45 +120,28 @@ def _chains(graph: Graph, device: int) -> dict[tuple[Chain, Chain], list[str]]:
     return found
 
 
-def _check_marks(wanted: Plan, graph: Graph, spines: Sequence[str], tally: Tally) -> frozenset[str]:
-    """Return what spines add to the pool's routes; most of them decide when they differ."""
-    first = Prefix(wanted.pool.value, 64)
-    bare = frozenset({wanted.colors[0].value})
-    marks: dict[str, dict[frozenset[str], list[str]]] = {}
+def _mark(wanted: Plan, graph: Graph, spines: Sequence[str], tally: Tally) -> frozenset[str]:
+    """Return the communities that most groups of spines add to the pool's routes."""
+    first, bare = Prefix(wanted.pool.value, 64), frozenset({wanted.colors[0].value})
+    counts: Counter[frozenset[str]] = Counter()
     for name in spines:
         device = graph.index[name]
-        marks[name] = defaultdict(list)
+        tally.look(NOT_BACK)
         for (_, exports), groups in _chains(graph, device).items():
             verdict = evaluate(exports, graph.lists[device], first, Route(communities=bare), default=True)
             if verdict.accepted:
-                marks[name][verdict.route.communities - bare] += groups
-    counts = Counter(mark for found in marks.values() for mark in found if mark)
-    most = counts.most_common(1)[0][0] if counts else frozenset()
-    for name, found in marks.items():
-        switch = graph.switches[graph.index[name]]
-        tally.look(NOT_BACK)
-        for mark, groups in found.items():
-            if not mark:
-                message = f"what goes to {some(groups)} gets no mark: a leaf that leaks it would be believed"
-                tally.add(NOT_BACK, name, message, Place(switch.file, _line_of_exports(switch)))
-            elif mark != most:
-                message = f"what goes to {some(groups)} is marked {_text(mark)}; other spines mark {_text(most)}"
-                place = Place(switch.file, _line_of_member(switch, mark))
-                tally.add(NOT_BACK, name, message, place, _text(most), _text(mark))
-    return most
-
-
-def _line_of_exports(switch: Switch) -> int:
-    names = [name for group in switch.groups for name in group.exports if name in switch.policies]
-    return (switch.policies[names[0]].line if names else switch.bgp_line) or 1
-
-
-def _line_of_member(switch: Switch, mark: frozenset[str]) -> int:
-    return next((row.line for row in switch.communities.values() if mark & members(row)), switch.bgp_line) or 1
+                counts[verdict.route.communities - bare] += len(groups)
+    if counts.keys() == {frozenset()}:
+        for name in spines:
+            switch = graph.switches[graph.index[name]]
+            message = "no spine marks what it sends: a leaf that leaks it would be believed"
+            tally.add(NOT_BACK, name, message, Place(switch.file, switch.bgp_line or 1))
+    del counts[frozenset()]
+    return counts.most_common(1)[0][0] if counts else frozenset()
 
 
 def _text(communities: Iterable[str]) -> str:
-    return " ".join(sorted(communities)) or "nothing"
+    return " ".join(sorted(communities))
 
 
 def some(items: Sequence[object]) -> str:
@@ -184,23 +168,24 @@ def _check_chain(
         known[key] = list(_deviations(facts, direction, chain, lists))
     lines = {f"{policy.name} term {term.name}": term.line for policy in chain for term in policy.terms if term.name}
     lines |= {policy.name: policy.line for policy in chain}
-    rows: dict[tuple[Check, str, str], list[str]] = defaultdict(list)
+    rows: dict[tuple[Check, str, str, str], list[str]] = defaultdict(list)
     for row in known[key]:
-        rows[row.check, row.by, row.what].append(row.route)
+        rows[row.check, row.by, row.found, row.expected].append(row.route)
     default = f"the default behind {', '.join(policy.name for policy in chain)}" if chain else "the default"
-    for (found, by, what), routes in rows.items():
+    for (found, by, verb, expected), routes in rows.items():
         line = lines.get(by) or next((group.line for group in switch.groups if group.name == groups[0]), 0)
-        message = f"{direction} of {some(groups)}: {by or default} {what} {some(routes)}"
-        tally.add(
-            found, f"{switch.named} {chain[0].name if chain else groups[0]}", message, Place(switch.file, line or 1)
-        )
+        message = f"{direction} of {some(groups)}: {by or default} {verb} {routes[0]}"
+        if len(routes) > 1:
+            message += f"; {len(routes) - 1} other kinds of routes, too"
+        scope = f"{switch.named} {chain[0].name if chain else groups[0]}"
+        tally.add(found, scope, message, Place(switch.file, line or 1), expected, verb)
 
 
 def _deviations(facts: Facts, direction: str, chain: Chain, lists: Lists) -> Iterator[Deviation]:
     """Compare what a chain makes of all kinds of routes with what it must."""
     marks = [facts.mark] if facts.mark and (facts.role, direction) == (SPINE, "import") else []
     routes = heard(chain, facts.colors, marks) + (local(chain) if direction == "export" else ())
-    deciding: dict[bool, set[str]] = {True: set(), False: set()}
+    rejecting: dict[bool, set[str]] = {True: set(), False: set()}
     for prefix in prefixes(chain, lists, (*facts.pools, *facts.own)):
         for route in routes:
             check, expected = EXPECTED[facts.role, direction](facts, prefix, route)
@@ -208,31 +193,33 @@ def _deviations(facts: Facts, direction: str, chain: Chain, lists: Lists) -> Ite
                 continue
             verdict = evaluate(chain, lists, prefix, route, default=route.protocol == BGP)
             got = verdict.route if verdict.accepted else None
-            deciding[facts.pools[0].contains(prefix)].add(verdict.by)
+            if got is None:
+                rejecting[facts.pools[0].contains(prefix)].add(verdict.by)
             if got != expected:
-                yield Deviation(check, _difference(got, expected, route), verdict.by, _shown(prefix, route))
+                yield _deviation(check, verdict.by, prefix, (route, got, expected))
     if (facts.role, direction) == (LEAF, "export"):
-        for by in sorted(deciding[True] & deciding[False] - {""}):
-            yield Deviation(NO_TRANSIT, "rejects it only along with everything else:", by, f"the pool {facts.pools[0]}")
+        for by in sorted(rejecting[True] & rejecting[False] - {""}):
+            pool = f"{facts.pools[0]} only together with everything else"
+            yield Deviation(NO_TRANSIT, "rejects", "a term of its own", by, pool)
 
 
-def _shown(prefix: Prefix, route: Route) -> str:
-    return f"{prefix} ({' '.join((route.protocol, *sorted(route.communities)))})"
-
-
-def _difference(got: Route | None, expected: Route | None, route: Route) -> str:
-    """Say what is wrong, as a verb whose object is the route."""
+def _deviation(check: Check, by: str, prefix: Prefix, routes: tuple[Route, Route | None, Route | None]) -> Deviation:
+    route, got, expected = routes
+    shown = f"{prefix} ({' '.join((route.protocol, *sorted(route.communities)))})"
     if got is None:
-        return "rejects"
+        return Deviation(check, "rejects", "accepts", by, shown)
     if expected is None:
-        return "accepts"
+        return Deviation(check, "accepts", "rejects", by, shown)
     gone, more = expected.communities - got.communities, got.communities - expected.communities
-    changes = [f"{verb} {_text(values)}" for verb, values in (("lacks", gone), ("has", more)) if values]
+    changes = [f"{verb} {_text(values)}" for verb, values in (("without", gone), ("with", more)) if values]
     if got.local_preference != expected.local_preference:
-        changes.append(f"has local-preference {got.local_preference}")
+        changes.append(f"with local-preference {got.local_preference}")
     if got.med != expected.med:
-        changes.append(f"has metric {got.med}")
-    return f"changes what comes out ({', '.join(changes)}):"
+        changes.append(f"with metric {got.med}")
+    only_mark = replace(got, communities=expected.communities) == expected and not Route(communities=gone | more).colors
+    return Deviation(
+        NOT_BACK if only_mark else check, "changes", "keeps", by, f"{shown}: it goes on {' and '.join(changes)}"
+    )
 
 
 Expectation = tuple["Check | None", "Route | None"]

@@ -30,13 +30,13 @@ def terms_of(chain: Iterable[Policy]) -> Iterator[Term]:
 
 
 def prefixes(chain: tuple[Policy, ...], lists: Lists, pools: Iterable[Prefix]) -> tuple[Prefix, ...]:
-    """Return prefixes in, around and far from the pools and whatever the policies name, in order."""
+    """Return prefixes in, around and far from the pools and whatever the policies name, subnets first."""
     edges = {Prefix(0, 0), Prefix(0, SUBNET)}
     for pool in {*pools, *_named(chain, lists)}:
         size = max(pool.length, SUBNET)
         beyond = (pool.value + (1 << BITS - pool.length)) % (1 << BITS)
         edges |= {pool, Prefix(pool.value, size), Prefix(beyond, size), Prefix(pool.value, BITS)}
-    return tuple(sorted(edges))
+    return tuple(sorted(edges, key=lambda prefix: (prefix.length != SUBNET, prefix)))
 
 
 def _named(chain: tuple[Policy, ...], lists: Lists) -> Iterator[Prefix]:
