@@ -8,6 +8,7 @@ import numpy as np
 
 from ailb_gen.checks.colors import members_of
 from ailb_gen.checks.model import Check, Finding, Result, Severity, by_place
+from ailb_gen.checks.plan import LEAF
 from ailb_gen.checks.tally import Tally
 from ailb_gen.errors import Place
 from ailb_gen.forwarding.delivery import VALLEY_FREE_HOPS, outcomes, positions
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from ailb_gen.addresses import Prefix
     from ailb_gen.checks.plan import Plan
     from ailb_gen.forwarding.loads import Volumes
+    from ailb_gen.intent.settings import Dlb
     from ailb_gen.network.fabric import Network
     from ailb_gen.network.model import Switch
     from ailb_gen.routing.graph import Graph
@@ -65,14 +67,14 @@ BALANCED = Check(
 TABLES = Check(
     "AILB406",
     Severity.ERROR,
-    "the FIB holds all paths of a route: load balancing per packet, a high enough maximum-ecmp, fast reroute",
+    "the FIB holds all paths of every route: load balancing per packet, a high enough maximum-ecmp, fast reroute",
     "Without the policy Junos installs one path: when a color fails all its traffic goes to a single other uplink.",
     "Add `routing-options forwarding-table export` with the policy, and `chassis maximum-ecmp`.",
 )
 DLB = Check(
     "AILB407",
     Severity.ERROR,
-    "dynamic load balancing runs in the mode that the intent asks for, for IPv6",
+    "dynamic load balancing has the mode and every value that the intent asks for, for IPv6",
     "After a failure hashing alone spreads the moved queue pairs, and collides.",
     "Change the intent's `load_balancing.dlb` and generate again.",
 )
@@ -86,8 +88,8 @@ GLB = Check(
 CHECKS = (PINNED, DELIVERED, NO_VALLEY, SETTLED, BALANCED, TABLES, DLB, GLB)
 # Fluid loads are sums of fractions; what differs by less is the same.
 EXACT = 1e-6
+DLB_MODES = ("flowlet", "per-packet", "assigned-flow")
 PATTERNS = (("ring all-reduce", ring), ("all-to-all", all_to_all), ("permutation", permutation))
-DLB_MODES = {"off": ""}
 
 
 def run(wanted: Plan, network: Network, routing: Routing, seed: int) -> Iterator[Result]:
@@ -106,7 +108,7 @@ def run(wanted: Plan, network: Network, routing: Routing, seed: int) -> Iterator
         if asked is None:
             continue
         _check_tables(wanted, switch, asked.role, tally)
-        _check_dlb(switch, asked.settings.load_balancing.dlb.mode, tally)
+        _check_dlb(switch, asked.settings.load_balancing.dlb, tally)
         glb = {"leaf": "load-balancer-only", "spine": "helper-only"}[asked.role]
         tally.look(GLB)
         expected = glb if asked.settings.load_balancing.glb else ""
@@ -163,30 +165,60 @@ def _ports(graph: Graph, device: int, ways: tuple[int, ...]) -> str:
 
 def _check_tables(wanted: Plan, switch: Switch, role: str, tally: Tally) -> None:
     tally.look(TABLES)
-    balancing, place = switch.balancing, Place(switch.file)
+    balancing = switch.balancing
+    place = Place(switch.file, balancing.table_line or 1)
     if not balancing.per_packet:
-        message = "the forwarding table exports no load-balancing policy: one next hop per route"
+        message = "the forwarding table exports no policy that balances all routes: one next hop per route"
         tally.add(TABLES, switch.named, message, place)
     if not balancing.fast_reroute:
         tally.add(TABLES, switch.named, "the forwarding table lacks ecmp-fast-reroute", place)
     # A backup uses what is left of a leaf's uplinks; a spine has the parallel links to one leaf.
-    needed = (
-        len(wanted.fabric.spines) * wanted.fabric.links_per_spine if role == "leaf" else wanted.fabric.links_per_spine
-    )
+    needed = wanted.fabric.links_per_spine * (len(wanted.fabric.spines) if role == LEAF else 1)
     if balancing.maximum_ecmp < needed:
         message = f"maximum-ecmp is {balancing.maximum_ecmp}; routes can have {needed} next hops"
+        place = Place(switch.file, balancing.ecmp_line or 1)
         tally.add(TABLES, switch.named, message, place, needed, balancing.maximum_ecmp)
 
 
-def _check_dlb(switch: Switch, mode: str, tally: Tally) -> None:
+def _check_dlb(switch: Switch, asked: Dlb, tally: Tally) -> None:
+    """Compare the mode, and in the same mode every statement."""
     tally.look(DLB)
-    expected, found = DLB_MODES.get(mode, mode), switch.balancing.dlb
-    place = Place(switch.file, switch.balancing.line or 1)
-    if found != expected:
-        message = f"dynamic load balancing is {found or 'off'}; the intent asks for {expected or 'off'}"
-        tally.add(DLB, switch.named, message, place, expected or "off", found or "off")
-    elif expected and not switch.balancing.dlb_ipv6:
-        tally.add(DLB, switch.named, "dynamic load balancing leaves IPv6 out (ether-type)", place)
+    found = dict(switch.balancing.dlb)
+    mode = "+".join(mode for mode in DLB_MODES if any(text.split()[0] == mode for text in found)) or "off"
+    place = Place(switch.file, switch.balancing.dlb_line or 1)
+    if mode != asked.mode:
+        message = f"dynamic load balancing is {mode}; the intent asks for {asked.mode}"
+        tally.add(DLB, switch.named, message, place, asked.mode, mode)
+        return
+    missing = [text for text in _wanted_dlb(asked) if found.pop(text, None) is None]
+    for text, line in found.items():
+        setting = text.rpartition(" ")[0]
+        instead = next((other for other in missing if other.rpartition(" ")[0] == setting), "")
+        if instead:
+            missing.remove(instead)
+        message = f"ecmp-dlb has {text}; the intent asks for {instead.removeprefix(f'{setting} ') or 'nothing there'}"
+        tally.add(DLB, switch.named, message, Place(switch.file, line or 1), instead, text)
+    for text in missing:
+        tally.add(DLB, switch.named, f"ecmp-dlb lacks {text}", place, text)
+
+
+def _wanted_dlb(dlb: Dlb) -> Iterator[str]:
+    """Give the statements below `forwarding-options enhanced-hash-key ecmp-dlb`; none when it is off."""
+    if dlb.mode == "off":
+        return
+    grades = dlb.egress_quantization
+    if grades is not None:
+        for name, value in (("min", grades.min), ("max", grades.max), ("rate-weightage", grades.rate_weightage)):
+            yield f"egress-quantization {name} {value}"
+    if dlb.mode == "flowlet":
+        yield f"flowlet inactivity-interval {dlb.inactivity_interval_us}"
+        yield f"flowlet flowset-table-size {dlb.flowset_table_size}"
+        yield f"flowlet reassignment prob-threshold {dlb.prob_threshold}"
+        yield f"flowlet reassignment quality-delta {dlb.quality_delta}"
+    else:
+        yield dlb.mode
+    yield "ether-type ipv6"
+    yield f"sampling-rate {dlb.sampling_rate}"
 
 
 def _balance(wanted: Plan, network: Network, routing: Routing, seed: int) -> Result:

@@ -173,15 +173,20 @@ class AsList:
 
 @dataclass(frozen=True, slots=True)
 class LoadBalancing:
-    """How a switch spreads packets: `dlb` is the mode of ecmp-dlb or empty, `glb` that of global load balancing."""
+    """How a switch spreads packets.
+
+    `per_packet` tells whether the forwarding table exports a policy that balances all routes; `dlb` are the statements
+    below ecmp-dlb with their lines, `glb` those below global-load-balancing in one text.
+    """
 
     per_packet: bool
     fast_reroute: bool
     maximum_ecmp: int
-    dlb: str
-    dlb_ipv6: bool
+    dlb: tuple[tuple[str, int], ...]
     glb: str
-    line: int = at()
+    table_line: int = at()
+    ecmp_line: int = at()
+    dlb_line: int = at()
     glb_line: int = at()
 
 

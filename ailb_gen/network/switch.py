@@ -11,11 +11,15 @@ from ailb_gen.network.policies import as_lists, communities, policies, prefix_li
 from ailb_gen.network.ports import advertisements, line, number, ports, vlans
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ailb_gen.junos.tree import Node
     from ailb_gen.network.policy import Policy
 
 # Junos's own limit of next hops per route.
 DEFAULT_MAXIMUM_ECMP = 16
+# Both names mean the same: a hash of each packet's flow chooses the next hop.
+PER_FLOW = ("per-packet", "per-flow")
 # Where routes can come from that are not computed here.
 OTHER_PROTOCOLS = ("isis", "ospf", "ospf3", "rip", "ripng", "ldp", "mpls", "rsvp", "rift")
 
@@ -69,18 +73,40 @@ def _other_sources(root: Node) -> list[tuple[str, int]]:
 def _balancing(root: Node, policy: dict[str, Policy]) -> LoadBalancing:
     table = root.get("routing-options", "forwarding-table")
     names = table.values("export") if table is not None else ()
-    terms = [term for name in names if name in policy for term in policy[name].terms]
     dlb = root.get("forwarding-options", "enhanced-hash-key", "ecmp-dlb")
-    modes = [word for word in ("flowlet", "per-packet", "assigned-flow") if dlb is not None and dlb.has(word)]
     glb = root.get("protocols", "bgp", "global-load-balancing")
-    limit = number(root.get("chassis", "maximum-ecmp"))
+    ecmp = root.get("chassis", "maximum-ecmp")
+    limit = number(ecmp)
     return LoadBalancing(
-        per_packet=any(term.load_balance in ("per-packet", "per-flow") for term in terms),
+        per_packet=_balances_all([policy[name] for name in names if name in policy]),
         fast_reroute=table is not None and table.has("ecmp-fast-reroute"),
         maximum_ecmp=DEFAULT_MAXIMUM_ECMP if limit is None else limit,
-        dlb="+".join(modes),
-        dlb_ipv6=dlb is not None and dlb.has("ether-type", "ipv6"),
-        glb=next(reversed(glb.children), "plain") if glb is not None else "",
-        line=dlb.line if dlb is not None else 0,
+        dlb=tuple(_statements(dlb)) if dlb is not None else (),
+        glb=" ".join(glb.children) or "plain" if glb is not None else "",
+        table_line=table.line if table is not None else 0,
+        ecmp_line=line(ecmp),
+        dlb_line=dlb.line if dlb is not None else 0,
         glb_line=line(glb),
     )
+
+
+def _balances_all(chain: list[Policy]) -> bool:
+    """Tell whether a chain balances routes per flow before a term has decided about any of them."""
+    for policy in chain:
+        for term in policy.terms:
+            if term.load_balance in PER_FLOW and term.matches_all:
+                return True
+            if term.verdict in ("accept", "reject"):
+                return False
+            if term.verdict == "next-policy":
+                break
+    return False
+
+
+def _statements(node: Node) -> Iterator[tuple[str, int]]:
+    """Give the text and the line of every statement below a node."""
+    for child in node:
+        if not child.children:
+            yield child.word, child.line
+        for text, at in _statements(child):
+            yield f"{child.word} {text}", at

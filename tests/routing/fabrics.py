@@ -132,9 +132,7 @@ def profiles(draw: st.DrawFn, leaf: bool) -> Profile:
     chains = (draw(policy("OUT", out)), draw(policy("IN", into)), draw(policy("MORE", TERMS[6:7])), spread)
     policies = {found.name: found for found in chains if found.terms}
     groups = tuple(draw(groups_of(slot, leaf)) for slot in range(len(COLORS)))
-    balancing = LoadBalancing(
-        per_packet=per_packet, fast_reroute=False, maximum_ecmp=16, dlb="", dlb_ipv6=False, glb=""
-    )
+    balancing = LoadBalancing(per_packet=per_packet, fast_reroute=False, maximum_ecmp=16, dlb=(), glb="")
     return Profile(communities, policies, groups, balancing)
 
 
