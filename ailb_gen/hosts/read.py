@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,11 +35,14 @@ from ailb_gen.hosts.text import Folder, assignments, ini, sysctls
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from concurrent.futures import Executor
 
 DROP_IN = re.compile(r"^10-netplan-(.+)\.network\.d$")
 # Rules and routes without a number come last.
 LAST = 1 << 32
 SERVERS = "servers"
+# Folders that go to another process at once.
+CHUNK = 8
 
 
 def _names(folder: Folder, sub: str) -> list[str]:
@@ -157,31 +161,36 @@ def _folder_of(root: str, entry: os.DirEntry[str]) -> str:
     return os.path.relpath(path, root)
 
 
-def read_hosts(root: Path) -> tuple[dict[str, Host], tuple[HostFault, ...]]:
+def read_hosts(root: Path, executor: Executor | None = None) -> tuple[dict[str, Host], tuple[HostFault, ...]]:
     """Read all servers below `root`; returns them by name, and what is wrong with their folders as such.
 
     Servers that share a folder share one `Profile`; faults of single files are in the profile.
     """
-    hosts: dict[str, Host] = {}
+    folders, faults = _folders(root)
+    distinct = list(dict.fromkeys(folders.values()))
+    read = partial(read_profile, root)
+    found = map(read, distinct) if executor is None else executor.map(read, distinct, chunksize=CHUNK)
+    profiles = dict(zip(distinct, found, strict=True))
+    return {name: Host(name, profiles[folder]) for name, folder in folders.items()}, tuple(faults)
+
+
+def _folders(root: Path) -> tuple[dict[str, str], list[HostFault]]:
+    """Return the folder of every server, and what is wrong with the others."""
+    folders: dict[str, str] = {}
     faults: list[HostFault] = []
-    profiles: dict[str, Profile] = {}
     try:
         real = os.path.realpath(root, strict=True)
         with os.scandir(root / SERVERS) as listing:
             entries = sorted(listing, key=lambda entry: entry.name)
     except FileNotFoundError:
-        return {}, ()
+        return {}, []
     except OSError as error:
         reason = f"cannot list the servers: {error.strerror or error}"
-        return {}, (HostFault(SERVERS, reason, Place(SERVERS)),)
+        return {}, [HostFault(SERVERS, reason, Place(SERVERS))]
     for entry in entries:
         try:
-            folder = _folder_of(real, entry)
+            folders[entry.name] = _folder_of(real, entry)
         except (OSError, ValueError) as error:
             own = f"{SERVERS}/{entry.name}"
             faults.append(HostFault(own, str(error), Place(own)))
-            continue
-        if folder not in profiles:
-            profiles[folder] = read_profile(root, folder)
-        hosts[entry.name] = Host(entry.name, profiles[folder])
-    return hosts, tuple(faults)
+    return folders, faults

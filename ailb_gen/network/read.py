@@ -69,7 +69,7 @@ def read_network(
             faults.append(found.fault)
         if found.read is not None:
             switches[name], inspected[name] = found.read
-    hosts, found_faults = read_hosts(root)
+    hosts, found_faults = read_hosts(root, executor)
     host_faults = [Fault("host-folder", fault.folder, fault.reason, fault.place) for fault in found_faults]
     topology, cabling = _optional(root, TOPOLOGY, read_topology), _optional(root, CABLING, read_cabling)
     roles = {facts.name: facts.role for facts in topology.devices if facts.role != "server"}
