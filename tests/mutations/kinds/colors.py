@@ -173,7 +173,7 @@ ADVERTISED = (
         "advertise-color-undefined",
         "a prefix has a color that is not defined",
         replace(leaf(f"{ADVERTISE} > route * > color *"), r"color (.+);", "violet"),
-        "AILB30406 AILB208",
+        "AILB304 AILB208",
     ),
     kind(
         "advertise-all-colors",

@@ -11,7 +11,7 @@ ADDRESS = f"{IRB} > family inet6 > address *"
 RA = "protocols > router-advertisement > interface"
 IRBS = (
     kind("irb-removed", "a leaf has no IRB", delete(leaf("interfaces > irb")), "AILB102 AILB108"),
-    kind("irb-disabled", "the IRB is shut down", insert(leaf(IRB), "            disable;"), "AILB102 AILB108"),
+    kind("irb-disabled", "the IRB is shut down", insert(leaf(IRB), "            disable;"), "AILB102 AILB108 AILB304"),
     kind("irb-inactive", "the IRB's unit is inactive", deactivate(leaf(IRB)), "AILB102 AILB108"),
     kind("irb-no-inet6", "the IRB's IPv6 is inactive", deactivate(leaf(f"{IRB} > family inet6")), "AILB102 AILB108"),
     kind(
