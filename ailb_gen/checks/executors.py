@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from multiprocessing import get_context
 from typing import TYPE_CHECKING
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 # Starting processes costs more than reading this many switches.
 SMALL = 96
+# How long a scheduler may take to answer, in seconds.
+PATIENCE_S = 10
 
 
 @contextmanager
@@ -54,12 +57,19 @@ def _processes(jobs: int) -> Iterator[Executor]:
 @contextmanager
 def _dask(address: str) -> Iterator[Executor]:
     try:
-        from distributed import Client
+        from distributed import Client, KilledWorker
     except ImportError as error:
         raise UsageError("--executor dask: Dask is not installed; pip install 'ailb-gen[dask]'") from error
     try:
-        client = Client(address, timeout="10s")  # type: ignore[no-untyped-call]
+        client = Client(address, timeout=PATIENCE_S)  # type: ignore[no-untyped-call]
     except (OSError, ValueError) as error:
         raise WorkerError(f"--executor dask:{address}: no scheduler answers there: {error}") from error
     with client, client.get_executor(pure=False) as executor:  # type: ignore[no-untyped-call]
-        yield executor
+        try:
+            yield executor
+        except KilledWorker as error:
+            raise WorkerError(
+                f"--executor dask:{address}: workers died, perhaps for want of memory: {error}"
+            ) from error
+        except CancelledError as error:
+            raise WorkerError(f"--executor dask:{address}: the connection to the scheduler was lost") from error

@@ -1,0 +1,114 @@
+"""Where work runs: the same findings here, in processes and on a real Dask cluster; what happens when workers die."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from distributed import LocalCluster
+
+from ailb_gen.checks import executors, failures
+from ailb_gen.checks.catalogue import BY_ID
+from ailb_gen.checks.executors import SMALL, executor_of
+from ailb_gen.checks.model import Run, RunOptions
+from ailb_gen.checks.run import run
+from ailb_gen.errors import UsageError, WorkerError
+from ailb_gen.intent.load import load
+from tests.checks.trees import GOLDEN
+from tests.conftest import EXAMPLES
+
+OPTIONS = RunOptions(frozenset(BY_ID), None, 1, "serial", 2)
+
+
+@pytest.fixture(scope="module")
+def scheduler(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a scheduler with two workers in processes of their own."""
+    folder = tmp_path_factory.mktemp("dask")
+    with LocalCluster(  # type: ignore[no-untyped-call]
+        n_workers=2, threads_per_worker=1, dashboard_address=None, local_directory=str(folder)
+    ) as cluster:
+        yield cluster.scheduler_address
+
+
+def proved(options: RunOptions) -> Run:
+    return run(load(EXAMPLES / "lab" / "fabric.yaml"), GOLDEN / "lab", options)
+
+
+def die(code: int) -> None:
+    os._exit(code)
+
+
+def test_small_fabrics_stay_in_this_process() -> None:
+    with executor_of(replace(OPTIONS, executor="processes"), SMALL - 1) as executor:
+        assert executor is None
+    with executor_of(replace(OPTIONS, executor="processes", jobs=1), SMALL) as executor:
+        assert executor is None
+    with executor_of(OPTIONS, SMALL) as executor:
+        assert executor is None
+
+
+def test_processes_find_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = proved(OPTIONS)
+    monkeypatch.setattr(executors, "SMALL", 1)
+    monkeypatch.setattr(failures, "CHUNK", 16)
+    with executor_of(replace(OPTIONS, executor="processes"), 2) as executor:
+        assert isinstance(executor, ProcessPoolExecutor)
+        assert set(executor.map(_process, range(8))).isdisjoint({os.getpid()})
+    assert proved(replace(OPTIONS, executor="processes")) == expected
+    assert sum(result.examined for result in expected.results if result.check.id.startswith("AILB5")) > 32
+
+
+def _process(_: int) -> int:
+    return os.getpid()
+
+
+def test_dask_finds_the_same(scheduler: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(failures, "CHUNK", 16)
+    assert proved(replace(OPTIONS, executor=f"dask:{scheduler}")) == proved(OPTIONS)
+
+
+def test_a_dead_worker_process_is_an_error_of_the_environment() -> None:
+    with (
+        pytest.raises(WorkerError, match=r"worker process died.*smaller -j"),
+        executor_of(replace(OPTIONS, executor="processes"), SMALL) as executor,
+    ):
+        assert executor is not None
+        list(executor.map(die, [9]))
+
+
+def test_a_dead_dask_worker_is_an_error_of_the_environment(scheduler: str) -> None:
+    with (
+        pytest.raises(WorkerError, match=f"dask:{scheduler}: .*worker"),
+        executor_of(replace(OPTIONS, executor=f"dask:{scheduler}"), 1) as executor,
+    ):
+        assert executor is not None
+        list(executor.map(die, [9]))
+
+
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "nonsense://x", "127.0.0.1:1"])
+def test_no_scheduler_there(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(executors, "PATIENCE_S", 1)
+    with (
+        pytest.raises(WorkerError, match="no scheduler answers there"),
+        executor_of(replace(OPTIONS, executor=f"dask:{address}"), 1),
+    ):
+        pass
+
+
+def test_dask_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with (
+        pytest.raises(UsageError, match=r"pip install 'ailb-gen\[dask\]'"),
+        executor_of(replace(OPTIONS, executor="dask:tcp://127.0.0.1:8786"), 1),
+    ):
+        pass
+
+
+def test_workers_that_do_not_see_the_files(scheduler: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no such directory"):
+        run(load(EXAMPLES / "lab" / "fabric.yaml"), tmp_path / "none", replace(OPTIONS, executor=f"dask:{scheduler}"))
