@@ -12,7 +12,8 @@ from ailb_gen.checks.model import Check, Severity
 from ailb_gen.checks.plan import explicit_ends, wanted_links
 from ailb_gen.checks.tally import Tally
 from ailb_gen.checks.wanted import wanted_hosts
-from ailb_gen.errors import Place
+from ailb_gen.errors import IntentError, Place
+from ailb_gen.intent.csvfile import read_text
 from ailb_gen.network.topology import CABLING, TOPOLOGY
 
 if TYPE_CHECKING:
@@ -137,10 +138,10 @@ def _check_switches(wanted: Plan, network: Network, tally: Tally) -> None:
 def _check_manifest(root: Path, tally: Tally) -> None:
     place = Place(MANIFEST)
     try:
-        data = json.loads((root / MANIFEST).read_text(encoding="utf-8"))
+        data = json.loads(read_text(root / MANIFEST, MANIFEST))
         files = {str(name): str(digest) for name, digest in data["files"].items()}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "not what generate writes"
+    except (IntentError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        reason = error.problems[0].reason if isinstance(error, IntentError) else "not what generate writes"
         tally.add(UNCHANGED, MANIFEST, f"the manifest cannot be used ({reason}): nothing was compared", place)
         return
     for name, digest in files.items():
