@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import re
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 from ailb_gen.errors import JunosSyntaxError, UsageError
@@ -14,6 +15,7 @@ from ailb_gen.junos.tree import Node
 from ailb_gen.junos.words import CONTROL, wrong
 
 MAX_LINE = 1_000_000
+MAX_BYTES = 256 * 1024 * 1024
 # What a device prints around a configuration: the command line that was typed, a prompt, the role of its
 # routing engine, the level that is edited.
 BANNER = re.compile(
@@ -43,10 +45,13 @@ def read_file(path: Path) -> Node:
     """Read a file; `-` is standard input. Raises UsageError for what cannot be read, JunosSyntaxError."""
     name = "standard input" if str(path) == "-" else str(path)
     try:
-        content = sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
+        with nullcontext(sys.stdin.buffer) if str(path) == "-" else path.open("rb") as stream:
+            content = stream.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise UsageError(f"{name[:200]}: cannot be read: {reason}") from error
+    if len(content) > MAX_BYTES:
+        raise UsageError(f"{name[:200]}: larger than {MAX_BYTES >> 20} MiB; no configuration is")
     try:
         return read(content.decode("utf-8"), name)
     except UnicodeDecodeError as error:

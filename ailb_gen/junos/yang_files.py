@@ -9,6 +9,8 @@ from pathlib import Path
 from ailb_gen.errors import UsageError
 
 WITH_CONSTRAINTS = "conf-with-extensions"
+# The clone of all published releases has some hundreds.
+MAX_FOLDERS = 10_000
 _ROOT = re.compile(r"junos(-[a-z]+)?-conf-root(@[\d-]+)?\.yang")
 _MODULE = re.compile(r"junos(-[a-z]+)?-(conf|common)-.+\.yang")
 
@@ -36,7 +38,7 @@ def model_directory(directory: Path) -> Path:
             return directory
     except OSError as error:
         raise UsageError(f"{directory}: the folder cannot be read: {error.strerror}") from error
-    found = sorted({path.parent for path in directory.rglob("junos*-conf-root*.yang") if _ROOT.fullmatch(path.name)})
+    found = _model_folders(directory)
     if not found:
         raise UsageError(
             f"{directory}: no junos-conf-root*.yang in it or below it; clone https://github.com/Juniper/yang "
@@ -48,6 +50,19 @@ def model_directory(directory: Path) -> Path:
         shown = ", ".join(str(path.relative_to(directory)) for path in found[:4])
         raise UsageError(f"{directory}: {len(found)} folders below it hold models ({shown} …); name one of them")
     return found[0]
+
+
+def _model_folders(directory: Path) -> list[Path]:
+    """Return the folders below a directory that hold `junos-conf-root`. Raises UsageError for too large a tree."""
+    found = []
+    for count, (folder, _, files) in enumerate(os.walk(directory)):
+        if count > MAX_FOLDERS:
+            raise UsageError(
+                f"{directory}: more than {MAX_FOLDERS:,} folders below it; name the folder of your release"
+            )
+        if any(map(_ROOT.fullmatch, files)):
+            found.append(Path(folder))
+    return sorted(found)
 
 
 def model_files(directory: Path) -> list[tuple[Path, bytes]]:

@@ -207,6 +207,8 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
         read_file(tmp_path)
     with pytest.raises(UsageError, match="cannot be read"):
         read_file(Path("a\0b"))
+    with pytest.raises(UsageError, match="larger than 256 MiB"):
+        read_file(Path("/dev/zero"))
     (tmp_path / "x").write_bytes(b"a;\n \xff\n")
     with pytest.raises(JunosSyntaxError, match="x:2:2: this is not UTF-8 text"):
         read_file(tmp_path / "x")

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ailb_gen.errors import OutputError, UsageError
-from ailb_gen.junos import cache, yang
+from ailb_gen.junos import cache, yang, yang_files
 from ailb_gen.junos.check import check
 from ailb_gen.junos.reader import read
 from ailb_gen.junos.schema import Schema, load_schema
@@ -196,6 +196,14 @@ def test_which_folder_holds_models(models: Path) -> None:
     (models.parent / "second" / "junos-qfx-conf-root@2024-01-01.yang").write_text(ROOT_MODEL)
     with pytest.raises(UsageError, match="2 folders below it hold models"):
         model_directory(models.parent)
+
+
+def test_a_whole_disk_is_not_searched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(yang_files, "MAX_FOLDERS", 3)
+    for name in "abcd":
+        (tmp_path / name).mkdir()
+    with pytest.raises(UsageError, match="more than 3 folders in it"):
+        model_directory(tmp_path)
 
 
 def test_folders_of_a_published_release(tmp_path: Path) -> None:
