@@ -57,9 +57,7 @@ def _model_folders(directory: Path) -> list[Path]:
     found = []
     for count, (folder, _, files) in enumerate(os.walk(directory)):
         if count > MAX_FOLDERS:
-            raise UsageError(
-                f"{directory}: more than {MAX_FOLDERS:,} folders below it; name the folder of your release"
-            )
+            raise UsageError(f"{directory}: more than {MAX_FOLDERS:,} folders in it; name the one of your release")
         if any(map(_ROOT.fullmatch, files)):
             found.append(Path(folder))
     return sorted(found)
