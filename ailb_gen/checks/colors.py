@@ -191,7 +191,8 @@ def _check_states(wanted: Plan, routing: Routing, tally: Tally) -> None:
     graph = routing.graph
     leaves = {graph.index[leaf.name] for leaf in wanted.leaves if leaf.name in graph.index}
     leaking: dict[int, list[object]] = defaultdict(list)
-    hidden: dict[tuple[int, str], list[object]] = defaultdict(list)
+    # By device, group and reason.
+    hidden: dict[tuple[int, int, str], list[object]] = defaultdict(list)
     for prefix in routing.prefixes:
         state = routing.states[prefix]
         for node, rib in state.nodes.items():
@@ -201,17 +202,18 @@ def _check_states(wanted: Plan, routing: Routing, tally: Tally) -> None:
             for candidate in rib.candidates:
                 if candidate.hidden:
                     for device in members_of(graph, state, node)[:SHOWN]:
-                        hidden[device, candidate.hidden].append(prefix)
+                        hidden[device, candidate.group, candidate.hidden].append(prefix)
     tally.look(NO_TRANSIT, len(leaves))
     tally.look(HIDDEN, len(routing.prefixes))
     for device, prefixes in leaking.items():
         switch = graph.switches[device]
         message = f"sends on what it learned from spines: {some(prefixes)}"
         tally.add(NO_TRANSIT, switch.named, message, Place(switch.file, switch.bgp_line or 1))
-    for (device, reason), prefixes in hidden.items():
+    for (device, group, reason), prefixes in hidden.items():
         switch = graph.switches[device]
-        message = f"hidden ({reason}): {some(list(dict.fromkeys(prefixes)))}"
-        tally.add(HIDDEN, switch.named, message, Place(switch.file, switch.bgp_line or 1))
+        named = switch.groups[group]
+        message = f"hidden ({reason}) in group {named.name}: {some(list(dict.fromkeys(prefixes)))}"
+        tally.add(HIDDEN, f"{switch.named} {named.name}", message, Place(switch.file, named.line or 1))
     for leaf in wanted.leaves:
         for prefix, color in zip(leaf.prefixes, wanted.colors, strict=True):
             if prefix in routing.states:
@@ -237,35 +239,43 @@ def _check_copies(
             continue
         devices = members_of(graph, state, node)
         tally.look(COLORED, len(devices))
-        for message in _wrong_copies(graph, devices[0], rib.candidates, color.value, allowed, wanted.fabric.aigp):
+        for message, group in _wrong_copies(
+            graph, devices[0], rib.candidates, color.value, allowed, wanted.fabric.aigp
+        ):
             for device in devices[:SHOWN]:
                 switch = graph.switches[device]
-                tally.add(COLORED, switch.named, f"{prefix} {message}", Place(switch.file, switch.bgp_line or 1))
+                place = Place(switch.file, switch.groups[group].line or 1)
+                tally.add(COLORED, switch.named, f"{prefix} {message}", place)
 
 
 def _wrong_copies(
     graph: Graph, device: int, candidates: tuple[Candidate, ...], own: str, allowed: set[str], aigp: bool
-) -> Iterator[str]:
+) -> Iterator[tuple[str, int]]:
     """Compare what came in with what must: a copy per spine, of the prefix's own color where the spine has it.
 
-    A spine with several sessions to the origin sends on its active route only, so one copy of any backup is enough.
+    Gives messages with the group that they are about. A spine with several sessions to the origin sends on its active
+    route only, so one copy of any backup is enough.
     """
-    row = graph.adjacencies[device]
+    row, rules = graph.adjacencies[device], graph.rules[device]
     came: dict[int, set[str]] = defaultdict(set)
     for candidate in candidates:
         found = next(iter(candidate.route.colors), "none")
         for at in candidate.positions:
-            session = graph.rules[device][row[at].own_group].color
-            came[row[at].peer].add(found)
+            entry = row[at]
+            session = rules[entry.own_group].color
+            came[entry.peer].add(found)
             if found != session:
-                yield f"came from {graph.names[row[at].peer]} with color {found} over a session of {session}"
+                message = f"came from {graph.names[entry.peer]} with color {found} over a session of {session}"
+                yield message, entry.own_group
         if (candidate.route.aigp is not None) != (found == own and aigp) and candidate.positions:
             spine = graph.names[row[candidate.positions[0]].peer]
-            yield f"came from {spine} {'with' if candidate.route.aigp is not None else 'without'} AIGP as {found}"
-    offered: dict[int, set[str]] = defaultdict(set)
+            state = "with" if candidate.route.aigp is not None else "without"
+            yield f"came from {spine} {state} AIGP as {found}", candidate.group
+    # Color and group of the sessions to every spine.
+    offered: dict[int, dict[str, int]] = defaultdict(dict)
     for entry in row:
-        offered[entry.peer].add(graph.rules[device][entry.own_group].color or "none")
+        offered[entry.peer][rules[entry.own_group].color or "none"] = entry.own_group
     for peer, colors in offered.items():
-        wanted = {own} if own in colors else colors & allowed
-        if wanted and not came[peer] & wanted:
-            yield f"did not come from {graph.names[peer]} as {' or '.join(sorted(wanted))}"
+        wanted = sorted({own} if own in colors else colors.keys() & allowed)
+        if wanted and not came[peer].intersection(wanted):
+            yield f"did not come from {graph.names[peer]} as {' or '.join(wanted)}", colors[wanted[0]]
