@@ -232,6 +232,8 @@ def _check_copies(
     graph, state = routing.graph, routing.states[prefix]
     singles = {len(graph.classes) + device for device in state.singles & leaves}
     groups = {number for number in range(len(graph.classes)) if graph.classes[number].members & leaves - state.singles}
+    # The origin puts AIGP on what has a backup to be preferred to.
+    aigp = wanted.fabric.aigp and color.backup != ""
     allowed = {other.value for other in wanted.colors if color.backup in (ALL_COLORS, other.name)} | {color.value}
     for node in sorted(singles | groups):
         rib = state.nodes.get(node, EMPTY)
@@ -239,9 +241,7 @@ def _check_copies(
             continue
         devices = members_of(graph, state, node)
         tally.look(COLORED, len(devices))
-        for message, group in _wrong_copies(
-            graph, devices[0], rib.candidates, color.value, allowed, wanted.fabric.aigp
-        ):
+        for message, group in _wrong_copies(graph, devices[0], rib.candidates, color.value, allowed, aigp):
             for device in devices[:SHOWN]:
                 switch = graph.switches[device]
                 place = Place(switch.file, switch.groups[group].line or 1)
