@@ -40,6 +40,8 @@ unit: $(STAMP)
 
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks.generate
+	$(BIN)/python -m benchmarks.parse
+	$(BIN)/python -m benchmarks.validate
 
 # What is generated and kept in the repository; review the diff before you commit it.
 schema: $(STAMP)
