@@ -8,10 +8,10 @@ import numpy as np
 
 from ailb_gen.checks.colors import members_of
 from ailb_gen.checks.model import Check, Finding, Result, Severity, by_place
-from ailb_gen.checks.plan import LEAF
+from ailb_gen.checks.plan import LEAF, SPINE
 from ailb_gen.checks.tally import Tally
 from ailb_gen.errors import Place
-from ailb_gen.forwarding.delivery import VALLEY_FREE_HOPS, outcomes, positions
+from ailb_gen.forwarding.delivery import VALLEY_FREE_HOPS, Outcome, outcomes, positions
 from ailb_gen.forwarding.ecmp import monte_carlo
 from ailb_gen.forwarding.loads import Links, by_device, loads
 from ailb_gen.forwarding.patterns import all_to_all, permutation, rails, ring
@@ -88,6 +88,7 @@ GLB = Check(
 CHECKS = (PINNED, DELIVERED, NO_VALLEY, SETTLED, BALANCED, TABLES, DLB, GLB)
 # Fluid loads are sums of fractions; what differs by less is the same.
 EXACT = 1e-6
+GLB_ROLES = {LEAF: "load-balancer-only", SPINE: "helper-only"}
 DLB_MODES = ("flowlet", "per-packet", "assigned-flow")
 PATTERNS = (("ring all-reduce", ring), ("all-to-all", all_to_all), ("permutation", permutation))
 
@@ -100,7 +101,9 @@ def run(wanted: Plan, network: Network, routing: Routing, seed: int) -> Iterator
         for prefix, color in zip(leaf.prefixes, wanted.colors, strict=True):
             state = routing.states.get(prefix)
             if state is None:
-                tally.add(DELIVERED, leaf.name, f"{prefix} is on no switch: nobody reaches it")
+                switch = network.switches.get(leaf.name)
+                place = Place(switch.file) if switch is not None else None
+                tally.add(DELIVERED, leaf.name, f"{prefix} is on no switch: nobody reaches it", place)
                 continue
             _check_prefix(routing.graph, state, color.value, leaves, tally)
     for name, switch in network.switches.items():
@@ -109,14 +112,7 @@ def run(wanted: Plan, network: Network, routing: Routing, seed: int) -> Iterator
             continue
         _check_tables(wanted, switch, asked.role, tally)
         _check_dlb(switch, asked.settings.load_balancing.dlb, tally)
-        glb = {"leaf": "load-balancer-only", "spine": "helper-only"}[asked.role]
-        tally.look(GLB)
-        expected = glb if asked.settings.load_balancing.glb else ""
-        if switch.balancing.glb != expected:
-            found = switch.balancing.glb or "off"
-            message = f"global load balancing is {found}; the intent asks for {expected or 'off'}"
-            place = Place(switch.file, switch.balancing.glb_line or switch.bgp_line or 1)
-            tally.add(GLB, name, message, place, expected or "off", found)
+        _check_glb(switch, GLB_ROLES[asked.role] if asked.settings.load_balancing.glb else "off", tally)
     results = {result.check: result for result in tally.results()}
     results[BALANCED] = _balance(wanted, network, routing, seed)
     yield from (results[check] for check in CHECKS)
@@ -137,25 +133,38 @@ def _check_prefix(graph: Graph, state: State, color: str, leaves: set[int], tall
         devices = members_of(graph, state, node)
         for check in (PINNED, DELIVERED, NO_VALLEY):
             tally.look(check, len(devices))
-        row = graph.adjacencies[devices[0]]
-        rules = graph.rules[devices[0]]
+        row, rules = graph.adjacencies[devices[0]], graph.rules[devices[0]]
         expected = tuple(at for at, entry in enumerate(row) if rules[entry.own_group].color == color)
         found = positions(graph, state, node)
-        end = ends.get(node)
-        problem = f"no route at {graph.names[devices[0]]}" if end is None else end.problem
+        end = ends.get(node) or Outcome(0, f"no route at {graph.names[devices[0]]}")
+        if found == expected and not end.problem and end.hops <= VALLEY_FREE_HOPS:
+            continue
         for device in devices:
-            switch = graph.switches[device]
-            place = Place(switch.file, switch.bgp_line or 1)
-            if problem:
-                tally.add(DELIVERED, switch.named, f"{state.prefix} is not reached: {problem}", place)
-            elif end is not None and end.hops > VALLEY_FREE_HOPS:
-                tally.add(
-                    NO_VALLEY, switch.named, f"{state.prefix} takes {end.hops} hops", place, VALLEY_FREE_HOPS, end.hops
-                )
-            if found != expected and not problem:
-                wrong, right = _ports(graph, device, found), _ports(graph, device, expected)
-                message = f"{state.prefix} is reached over {wrong}; the uplinks of its color are {right}"
-                tally.add(PINNED, switch.named, message, place, right, wrong)
+            _report(graph, device, str(state.prefix), (end, found, expected), tally)
+
+
+def _report(
+    graph: Graph, device: int, prefix: str, way: tuple[Outcome, tuple[int, ...], tuple[int, ...]], tally: Tally
+) -> None:
+    """Say what is wrong with the way from a leaf: where it ends, the ways that it takes, and those of the color."""
+    end, found, expected = way
+    switch = graph.switches[device]
+    place = Place(switch.file, _line(graph, device, (*expected, *found)) or 1)
+    if end.problem:
+        tally.add(DELIVERED, switch.named, f"{prefix} is not reached: {end.problem}", place)
+        return
+    if end.hops > VALLEY_FREE_HOPS:
+        tally.add(NO_VALLEY, switch.named, f"{prefix} takes {end.hops} hops", place, VALLEY_FREE_HOPS, end.hops)
+    if found != expected:
+        wrong, right = _ports(graph, device, found), _ports(graph, device, expected)
+        message = f"{prefix} is reached over {wrong}; the uplinks of its color are {right}"
+        tally.add(PINNED, switch.named, message, place, right, wrong)
+
+
+def _line(graph: Graph, device: int, ways: tuple[int, ...]) -> int:
+    """Return the line of the group of the first way, where there is one."""
+    switch = graph.switches[device]
+    return switch.groups[graph.adjacencies[device][ways[0]].own_group].line if ways else switch.bgp_line
 
 
 def _ports(graph: Graph, device: int, ways: tuple[int, ...]) -> str:
@@ -219,6 +228,15 @@ def _wanted_dlb(dlb: Dlb) -> Iterator[str]:
         yield dlb.mode
     yield "ether-type ipv6"
     yield f"sampling-rate {dlb.sampling_rate}"
+
+
+def _check_glb(switch: Switch, expected: str, tally: Tally) -> None:
+    tally.look(GLB)
+    found = switch.balancing.glb or "off"
+    if found != expected:
+        message = f"global load balancing is {found}; the intent asks for {expected}"
+        place = Place(switch.file, switch.balancing.glb_line or switch.bgp_line or 1)
+        tally.add(GLB, switch.named, message, place, expected, found)
 
 
 def _balance(wanted: Plan, network: Network, routing: Routing, seed: int) -> Result:
