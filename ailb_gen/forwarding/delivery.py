@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 # Hops from a leaf to any other: up to a spine and down again. What needs more passes a valley.
 VALLEY_FREE_HOPS = 2
+NO_ROUTE = "no route at "
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,7 @@ def _follow(graph: Graph, state: State, node: int, known: dict[int, Outcome], pa
         return known[node]
     ways = positions(graph, state, node)
     if not ways:
-        known[node] = Outcome(0, f"no route at {graph.names[device]}")
+        known[node] = Outcome(0, NO_ROUTE + graph.names[device])
         return known[node]
     row = graph.adjacencies[device]
     following = {node_of(graph, state, row[at].peer) for at in ways}

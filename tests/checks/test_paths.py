@@ -1,0 +1,212 @@
+"""The checks of paths and balance: where packets go from every leaf, and how switches spread them."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from ailb_gen.checks import paths
+from ailb_gen.checks.model import Result
+from ailb_gen.checks.plan import Plan, plan
+from ailb_gen.network.fabric import Network
+from ailb_gen.routing.rib import Routing
+from tests.checks.edited import LEAF, SPINE, Edit, edited, judged, lines, network, text_of, unchanged, wanted, without
+from tests.checks.trees import findings, network_of, rendered, shown
+from tests.conftest import SMALL
+
+GREEN = "                    interface et-0/0/0.0;\n"
+ADDRESS = "                address fc00:1:1:2::1/64;\n"
+DLB = "forwarding-options {\n    enhanced-hash-key {\n        ecmp-dlb {\n"
+POLICY = "        then {\n            load-balance per-packet;\n        }\n"
+
+
+def run(asked: Plan, found: Network, routing: Routing) -> Iterator[Result]:
+    yield from paths.run(asked, found, routing, seed=1)
+
+
+@pytest.mark.parametrize("name", ["lab", "jvd", "jvd-8-uplinks", "brownfield"])
+def test_shipped_trees_are_clean_and_every_check_looked_at_something(name: str) -> None:
+    results = list(run(wanted(name), unchanged(name), Routing(unchanged(name))))
+    assert not shown(results)
+    assert [result.check for result in results] == list(paths.CHECKS)
+    assert all(result.examined for result in results)
+
+
+VARIANTS = {
+    "fewer-colors-than-spines": SMALL.replace("spines: 2", "spines: 4") + "colors: [left, right]\n",
+    "several-links": SMALL + "links_per_spine: 2\n",
+    "one-spine": SMALL.replace("spines: 2", "spines: 1"),
+    "many-links": SMALL.replace("spines: 2", "spines: 4")
+    + "links_per_spine: 8\ncolors: [left, right]\nhost_ports: {first_port: 48}\n",
+    "no-backup": SMALL + "colors: {backup: none}\n",
+    "no-aigp": SMALL + "aigp: off\ncolors: {backup: none}\n",
+    "one-leaf": SMALL.replace("stripes: 2", "stripes: 1").replace("rails: 2", "rails: 1"),
+    "per-packet": SMALL + "load_balancing: {dlb: per-packet, glb: on}\n",
+    "assigned-flow": SMALL + "load_balancing: {dlb: assigned-flow}\n",
+    "off": SMALL + "load_balancing: {dlb: off}\n",
+    "values": SMALL
+    + "load_balancing: {dlb: {inactivity_interval_us: 16, flowset_table_size: 256, prob_threshold: 90,"
+    + " quality_delta: 2, sampling_rate: 5000, egress_quantization: {min: 10, max: 40, rate_weightage: 70}}}\n"
+    + "overrides: {leaves: {stripe1-leaf1: {load_balancing: {dlb: per-packet}}}}\n",
+}
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_whatever_is_asked_the_rendered_paths_are_clean(name: str, tmp_path: Path) -> None:
+    intent, root = rendered(VARIANTS[name], tmp_path)
+    found = network_of(root)
+    assert not shown(run(plan(intent.fabric), found, Routing(found)))
+
+
+# edit, the checks that find it, a part of the line that a finding of the first points at
+DAMAGES: list[tuple[Edit, set[str], str]] = [
+    ((LEAF, GREEN, ""), {"401", "405"}, "bgp {"),
+    ((SPINE, GREEN, ""), {"401", "405"}, "group fabric-blue"),
+    ((LEAF, "fabric-color blue", "fabric-color green"), {"401", "405"}, "group fabric-green"),
+    ((LEAF, ADDRESS, ""), {"402", "405"}, "## stripe1-leaf1"),
+    ((SPINE, "protocol bgp", "protocol direct"), {"401", "405"}, "group fabric-blue"),
+    ((LEAF, "        export PFE-LB;\n", ""), {"406"}, "forwarding-table {"),
+    ((LEAF, "        ecmp-fast-reroute;\n", ""), {"406"}, "forwarding-table {"),
+    ((LEAF, POLICY, POLICY.replace("per-packet", "per-prefix")), {"406"}, "forwarding-table {"),
+    ((LEAF, POLICY, "        from protocol direct;\n" + POLICY), {"406"}, "forwarding-table {"),
+    ((LEAF, POLICY, "        from interface et-0/0/0.0;\n" + POLICY), {"406"}, "forwarding-table {"),
+    ((LEAF, POLICY, "        term a { then reject; }\n" + POLICY), {"406"}, "forwarding-table {"),
+    ((LEAF, POLICY, "        term a { then next policy; }\n" + POLICY), {"406"}, "forwarding-table {"),
+    ((LEAF, POLICY, "        term a { from protocol direct; then accept; }\n" + POLICY), {"406"}, "forwarding-table {"),
+    ((LEAF, POLICY, POLICY.replace("per-packet", "per-flow")), set(), ""),
+    ((LEAF, "interfaces {\n", "chassis { maximum-ecmp 3; }\ninterfaces {\n"), {"406"}, "chassis"),
+    ((SPINE, "interfaces {\n", "chassis { maximum-ecmp 3; }\ninterfaces {\n"), set(), ""),
+    ((LEAF, "inactivity-interval 128", "inactivity-interval 129"), {"407"}, "inactivity-interval 129"),
+    ((LEAF, "flowset-table-size 2048", "flowset-table-size 256"), {"407"}, "flowset-table-size 256"),
+    ((LEAF, "prob-threshold 3", "prob-threshold 4"), {"407"}, "prob-threshold 4"),
+    ((LEAF, "quality-delta 6", "quality-delta 5"), {"407"}, "quality-delta 5"),
+    ((LEAF, "                    quality-delta 6;\n", ""), {"407"}, "ecmp-dlb {"),
+    ((LEAF, "sampling-rate 1000000", "sampling-rate 100000"), {"407"}, "sampling-rate 100000"),
+    ((LEAF, "                ipv6;\n", "                ipv4;\n"), {"407"}, "ipv4"),
+    ((LEAF, "                ipv6;\n", "                ipv6; ipv4;\n"), {"407"}, "ipv4"),
+    ((LEAF, DLB, DLB + "            egress-quantization { min 10; }\n"), {"407"}, "egress-quantization"),
+    ((LEAF, DLB, DLB + "            per-packet;\n"), {"407"}, "ecmp-dlb {"),
+    ((LEAF, DLB, DLB.replace("ecmp-dlb", "inactive: ecmp-dlb")), {"407"}, "##"),
+    ((SPINE, "    bgp {\n", "    bgp {\n        global-load-balancing { helper-only; }\n"), {"408"}, "helper-only"),
+]
+
+
+@pytest.mark.parametrize(("edit", "checks", "part"), DAMAGES)
+def test_a_damage_is_found_by_the_checks_that_name_it(edit: Edit, checks: set[str], part: str) -> None:
+    texts = edited(edit)
+    found = judged(run, network(texts))
+    assert {one.check for one in found} == {f"AILB{check}" for check in checks}, found
+    if checks:
+        first = f"AILB{min(checks)}"
+        places = [line for check, line in lines(texts, found) if check == first]
+        assert any(part in line for line in places), places
+
+
+def messages(*edits: Edit) -> list[str]:
+    """Findings about the lab with some edits."""
+    return [f"{one.scope}: {one.message}" for one in judged(run, network(edited(*edits)))]
+
+
+def test_a_prefix_on_other_uplinks_is_told_with_both() -> None:
+    found = messages((SPINE, GREEN, ""))
+    backups = "et-0/0/0.0, et-0/0/2.0, et-0/0/3.0"
+    assert f"stripe2-leaf2: fc00:1:1:2::/64 is reached over {backups}; the uplinks of its color are et-0/0/1.0" in found
+    assert f"{LEAF}: fc00:2:2:2::/64 is reached over {backups}; the uplinks of its color are none" in found
+
+
+def test_a_prefix_that_nobody_reaches_is_told_by_leaf() -> None:
+    color = "                backup-color all-colors;\n"
+    found = messages((LEAF, color, ""), (LEAF, GREEN, ""))
+    lost = "fc00:1:1:1::/64 is not reached: no route at"
+    leaves = ("stripe1-leaf2", "stripe2-leaf1", "stripe2-leaf2")
+    assert [line for line in found if lost in line] == [f"{leaf}: {lost} {leaf}" for leaf in leaves]
+
+
+def test_a_prefix_that_is_on_no_switch() -> None:
+    assert f"{LEAF}: fc00:1:1:2::/64 is on no switch: nobody reaches it" in messages((LEAF, ADDRESS, ""))
+    found = [one for one in judged(run, without(LEAF)) if one.check == "AILB402"]
+    assert [(one.scope, one.place) for one in found] == [(LEAF, None)] * 4
+
+
+def test_the_modes_of_dynamic_load_balancing_are_compared_before_their_values() -> None:
+    text = text_of(LEAF)
+    start = text.index("            flowlet {")
+    flowlet = text[start : text.index("            ether-type")]
+    assert messages((LEAF, flowlet, "per-packet;\n")) == [
+        f"{LEAF}: dynamic load balancing is per-packet; the intent asks for flowlet"
+    ]
+    assert messages((LEAF, flowlet, "")) == [f"{LEAF}: dynamic load balancing is off; the intent asks for flowlet"]
+    assert messages((LEAF, "inactivity-interval 128;", "inactivity-interval 16;")) == [
+        f"{LEAF}: ecmp-dlb has flowlet inactivity-interval 16; the intent asks for 128"
+    ]
+    assert messages((LEAF, "            sampling-rate 1000000;\n", "")) == [
+        f"{LEAF}: ecmp-dlb lacks sampling-rate 1000000"
+    ]
+    assert messages((LEAF, DLB, DLB + "egress-quantization { max 50; }\n")) == [
+        f"{LEAF}: ecmp-dlb has egress-quantization max 50; the intent asks for nothing there"
+    ]
+
+
+def change(root: Path, name: str, old: str, new: str) -> None:
+    """Replace the first place of a text in the file of a switch."""
+    file = root / f"switches/{name}.conf"
+    text = file.read_text()
+    assert old in text, (name, old)
+    file.write_text(text.replace(old, new, 1))
+
+
+def test_global_load_balancing_has_a_side_for_each_role(tmp_path: Path) -> None:
+    intent, root = rendered(VARIANTS["per-packet"], tmp_path)
+    change(root, "stripe1-leaf1", "load-balancer-only", "helper-only")
+    change(root, "spine1", "helper-only;", "")
+    change(root, "spine2", "global-load-balancing {", "inactive: global-load-balancing {")
+    found = network_of(root)
+    told = [
+        f"{one.check} {one.scope}: {one.found}" for one in findings(run(plan(intent.fabric), found, Routing(found)))
+    ]
+    assert told == ["AILB408 spine1: plain", "AILB408 spine2: off", "AILB408 stripe1-leaf1: helper-only"]
+
+
+def test_a_way_through_a_third_leaf(tmp_path: Path) -> None:
+    """Two spines of a color, each without one of two leaves; a third leaf leaks, and one of the spines believes it."""
+    intent, root = rendered(VARIANTS["fewer-colors-than-spines"], tmp_path)
+    change(root, "stripe1-leaf2", "            then reject;", "            then accept;")
+    change(root, "spine3", "            import FABRIC-IN;\n", "")
+    change(root, "spine3", "                    interface et-0/0/0.0;\n", "")
+    change(root, "spine1", "                    interface et-0/0/2.0;\n", "")
+    found = network_of(root)
+    told = [one for one in findings(run(plan(intent.fabric), found, Routing(found))) if one.check == "AILB403"]
+    assert [f"{one.scope}: {one.message}" for one in told] == ["stripe2-leaf1: fc00:1:1:1::/64 takes 4 hops"]
+    assert (told[0].expected, told[0].found) == ("2", "4")
+
+
+def test_routes_that_never_come_to_rest() -> None:
+    found = Routing(unchanged())
+    prefix = wanted().leaves[0].prefixes[0]
+    found.__dict__["states"] = {**found.states, prefix: replace(found.states[prefix], stable=False)}
+    (told,) = findings(run(wanted(), unchanged(), found))
+    assert (told.check, told.message) == ("AILB404", f"the routes of {prefix} never come to rest")
+
+
+def test_uneven_loads_are_given_as_the_most_loaded_over_the_mean() -> None:
+    found = messages((SPINE, GREEN, ""))
+    # Of three destinations one lost a color, which its three others share: (3 + 1/3) / 3 on each of these uplinks.
+    assert "stripe2-leaf2: all-to-all loads its uplinks unevenly: max/mean 1.111" in found
+    # Along the rail all goes to that destination: 4/3.
+    assert "stripe2-leaf1: ring all-reduce loads its uplinks unevenly: max/mean 1.333" in found
+    assert not [line for line in found if line.startswith(f"{LEAF}: ") and "unevenly" in line]
+
+
+def test_figures_compare_with_hashing() -> None:
+    (balanced,) = (one for one in run(wanted(), unchanged(), Routing(unchanged())) if one.check == paths.BALANCED)
+    figures = dict(balanced.figures)
+    assert figures.keys() == {"ring all-reduce", "all-to-all", "permutation"}
+    assert figures["all-to-all"].startswith("max/mean up 1.000, down 1.000; ECMP hashing ")
+
+
+@pytest.mark.parametrize("names", [(LEAF,), (SPINE,), (LEAF, SPINE), tuple(unchanged().switches)])
+def test_switches_without_a_file_are_no_reason_to_stop(names: tuple[str, ...]) -> None:
+    found = without(*names)
+    results = list(run(wanted(), found, Routing(found)))
+    assert [result.check for result in results] == list(paths.CHECKS)
