@@ -67,7 +67,7 @@ SPINE_LOAD = Check(
 PAIR_REACH = Check(
     "AILB506",
     Severity.ERROR,
-    "when two links fail, of a sample, every leaf still reaches every prefix that it can",
+    "when two links fail, of a sample, every leaf still reaches every prefix that a spine can pass on to it",
     "The second cable fails before the first is repaired, in a fabric of thousands.",
     REPAIR,
 )
@@ -131,7 +131,7 @@ def run(
     yield judge.load(LINK_LOAD, of_links, link_bound(wanted))
     yield judge.reach(SPINE_REACH, of_spines)
     yield judge.load(SPINE_LOAD, of_spines, spine_bound(wanted))
-    yield judge.reach(PAIR_REACH, of_pairs)
+    yield judge.reach(PAIR_REACH, of_pairs, passed_on=True)
     yield judge.calm(PAIR_CALM, of_pairs)
 
 
@@ -237,11 +237,18 @@ class _Judge:
         self.wanted = wanted
         self.owner = {prefix: int(device) for prefix, device in zip(survey.prefixes, survey.owner, strict=True)}
         self.allowed = _allowed(wanted)
+        self.own = {
+            prefix: color.value
+            for leaf in wanted.leaves
+            for prefix, color in zip(leaf.prefixes, wanted.colors, strict=True)
+        }
 
-    def reach(self, check: Check, verdicts: Sequence[Verdict]) -> Result:
+    def reach(self, check: Check, verdicts: Sequence[Verdict], passed_on: bool = False) -> Result:
+        """Tell what is lost though links are left for it; with `passed_on` only if a spine would use them."""
+        possible = self._passed_on if passed_on else self._possible
         findings, unavoidable = [], 0
         for verdict in verdicts:
-            lost = [entry for entry in verdict.lost if self._possible(verdict.failure, entry[0], entry[1])]
+            lost = [entry for entry in verdict.lost if possible(verdict.failure, entry[0], entry[1])]
             unavoidable += len(verdict.lost) - len(lost)
             if lost:
                 device, prefix, problem = lost[0]
@@ -287,6 +294,24 @@ class _Judge:
         if allowed is None:
             return True
         return bool(self._ways(failure, source, allowed) & self._ways(failure, target, allowed))
+
+    def _passed_on(self, failure: Failure, source: int, prefix: Prefix) -> bool:
+        """Tell whether a spine surely passes the prefix on to the source.
+
+        It sends its active route alone, and only over sessions of that route's color: one that has several sessions to
+        the origin, each of another color, may send any of them, but for the prefix's own, which AIGP prefers.
+        """
+        allowed = self.allowed.get(prefix)
+        if allowed is None:
+            return True
+        near, far = self._ways(failure, source, allowed), self._ways(failure, self.owner[prefix], allowed)
+        for spine in {peer for peer, _ in far}:
+            came = {color for peer, color in far if peer == spine}
+            own = self.own[prefix]
+            sent = {own} if own in came and self.wanted.fabric.aigp else came
+            if all((spine, color) in near for color in sent):
+                return True
+        return False
 
     def _ways(self, failure: Failure, device: int, allowed: frozenset[str]) -> set[tuple[int, str]]:
         found = set()

@@ -1,0 +1,208 @@
+"""The checks of failures: bounds, samples, what is lost, moved and loaded, and the same from another process."""
+
+import gc
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ailb_gen.checks import failures
+from ailb_gen.checks.failures import (
+    assess_stored,
+    destinations,
+    link_bound,
+    sampled_pairs,
+    spine_bound,
+)
+from ailb_gen.checks.model import Result
+from ailb_gen.checks.plan import Plan, plan
+from ailb_gen.forwarding.failures import Failure, Impact
+from ailb_gen.forwarding.survey import Survey
+from ailb_gen.network.fabric import Network
+from ailb_gen.routing.rib import Routing
+from tests.checks.edited import LEAF, SPINE, Edit, edited, judged, network, unchanged, wanted, without
+from tests.checks.trees import network_of, rendered, shown
+from tests.conftest import SMALL, intent_of
+
+BACKUP = "                backup-color all-colors;\n"
+
+
+def run(asked: Plan, found: Network, routing: Routing) -> Iterator[Result]:
+    yield from failures.run(asked, routing, seed=1)
+
+
+@pytest.mark.parametrize("name", ["lab", "jvd", "brownfield"])
+def test_shipped_trees_are_clean_and_every_check_looked_at_something(name: str) -> None:
+    results = list(run(wanted(name), unchanged(name), Routing(unchanged(name))))
+    assert not shown(results)
+    assert [result.check for result in results] == list(failures.CHECKS)
+    assert all(result.examined for result in results)
+
+
+VARIANTS = {
+    "fewer-colors-than-spines": SMALL.replace("spines: 2", "spines: 4") + "colors: [left, right]\n",
+    "several-links": SMALL + "links_per_spine: 2\n",
+    "links-of-one-color": SMALL + "links_per_spine: 2\ncolors: [left, right]\n",
+    "one-spine": SMALL.replace("spines: 2", "spines: 1"),
+    "one-backup": SMALL.replace("spines: 2", "spines: 3") + "colors: {names: [a, b, c], backup: [b, c]}\n",
+    "no-backup": SMALL + "colors: {backup: none}\n",
+    "one-leaf": SMALL.replace("stripes: 2", "stripes: 1").replace("rails: 2", "rails: 1"),
+}
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_whatever_is_asked_the_rendered_fabric_survives_what_it_can(name: str, tmp_path: Path) -> None:
+    intent, root = rendered(VARIANTS[name], tmp_path)
+    found = network_of(root)
+    assert not shown(run(plan(intent.fabric), found, Routing(found)))
+
+
+# edit, the checks that find it
+DAMAGES: list[tuple[Edit, set[str]]] = [
+    ((LEAF, BACKUP, ""), {"501", "504", "506"}),
+    ((LEAF, BACKUP, BACKUP.replace("all-colors", "green")), {"501", "504", "506"}),
+    ((LEAF, BACKUP, BACKUP.replace("all-colors", "red")), {"503", "505"}),
+    ((SPINE, "            multipath {\n                multiple-as;\n            }\n", ""), set()),
+    ((LEAF, "            multipath {\n                multiple-as;\n            }\n", ""), set()),
+    ((LEAF, "        export PFE-LB;\n", ""), {"503", "505"}),
+    ((LEAF, "interfaces {\n", "chassis { maximum-ecmp 1; }\ninterfaces {\n"), {"503", "505"}),
+]
+
+
+@pytest.mark.parametrize(("edit", "checks"), DAMAGES)
+def test_a_damage_is_found_by_the_checks_that_name_it(edit: Edit, checks: set[str]) -> None:
+    assert {one.check for one in judged(run, network(edited(edit)))} >= {f"AILB{check}" for check in checks}
+
+
+def test_a_finding_names_the_failure_who_loses_what_and_the_cable() -> None:
+    found = judged(run, network(edited((LEAF, BACKUP, ""))))
+    link = next(one for one in found if one.check == "AILB501")
+    assert link.scope == f"{LEAF} et-0/0/0"
+    lost = "loses fc00:1:1:1::/64 (no route at"
+    assert link.message.startswith(f"{LEAF}:et-0/0/0 - spine1:et-0/0/0 fails: stripe1-leaf2 {lost} stripe1-leaf2)")
+    assert link.message.endswith(") and 2 more")
+    assert link.place is not None
+    rows = (network_root() / "cabling.csv").read_text().split("\n")
+    assert "stripe1-leaf1,et-0/0/0,spine1,et-0/0/0" in rows[link.place.line - 1]
+    (spine,) = (one for one in found if one.check == "AILB504")
+    assert (spine.scope, spine.place) == ("spine1", None)
+
+
+def network_root() -> Path:
+    return Path(__file__).parent.parent / "golden" / "lab"
+
+
+def test_a_load_is_told_with_its_link() -> None:
+    found = judged(run, network(edited((LEAF, BACKUP, BACKUP.replace("all-colors", "red")))))
+    told = [one.message for one in found if one.check == "AILB503"]
+    moved = f"{LEAF}:et-0/0/2 - spine3:et-0/0/0"
+    assert f"{LEAF}:et-0/0/0 - spine1:et-0/0/0 fails: {moved} carries 2.000 times what it did" in told
+
+
+def test_one_spine_with_links_of_several_colors_survives_no_link(tmp_path: Path) -> None:
+    """It sends its active route only, whose color the link that is left does not have."""
+    intent, root = rendered(SMALL.replace("spines: 2", "spines: 1") + "links_per_spine: 2\n", tmp_path)
+    found = network_of(root)
+    results = {result.check: result for result in run(plan(intent.fabric), found, Routing(found))}
+    assert len(results[failures.LINK_REACH].findings) == len(found.links)
+    assert not results[failures.PAIR_REACH].findings
+
+
+def test_where_not_everything_arrives_failures_are_not_looked_at() -> None:
+    found = network(edited((LEAF, BACKUP, ""), (LEAF, "                    interface et-0/0/0.0;\n", "")))
+    results = list(run(wanted(), found, Routing(found)))
+    assert [result.check for result in results] == list(failures.CHECKS)
+    assert all("AILB402" in result.skipped and not result.findings for result in results)
+
+
+def test_pairs_that_move_without_a_reason_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = Routing(unchanged())
+    device = found.graph.index["stripe2-leaf1"]
+    strayed = tuple((device, prefix) for prefix in wanted().leaves[0].prefixes[:2])
+
+    def stray(survey: Survey, failure: Failure) -> Impact:
+        return Impact(failure, 7, (), strayed if 3 in failure.sessions else (), 1.0, 0)
+
+    monkeypatch.setattr(failures, "assess", stray)
+    results = {result.check: result for result in failures.run(wanted(), found, seed=1)}
+    (one,) = results[failures.LINK_CALM].findings
+    cable = found.graph.sessions.up[3].cable
+    assert (
+        one.message
+        == f"{cable.a} - {cable.b} fails: stripe2-leaf1 moves fc00:1:1:1::/64, which did not use it and 1 more"
+    )
+    assert results[failures.LINK_CALM].figures == (("most FIB entries changed", "7"),)
+    pairs = results[failures.PAIR_CALM].findings
+    assert pairs and all(f"{cable.a} - {cable.b}" in other.message for other in pairs)
+    assert not results[failures.LINK_REACH].findings
+
+
+def test_what_no_path_is_left_for_is_no_finding() -> None:
+    results = {
+        result.check: result
+        for result in run(wanted("brownfield"), unchanged("brownfield"), Routing(unchanged("brownfield")))
+    }
+    assert dict(results[failures.PAIR_REACH].figures)["cut off by any path"] != "0"
+    assert not results[failures.PAIR_REACH].findings
+
+
+@given(st.integers(0, 40), st.integers(0, 80), st.integers())
+def test_pairs_are_sampled_without_repetition(count: int, size: int, seed: int) -> None:
+    found = sampled_pairs(count, size, seed)
+    assert len(found) == len(set(found)) == min(size, count * (count - 1) // 2)
+    assert all(0 <= a < b < count for a, b in found)
+    assert found == sampled_pairs(count, size, seed)
+
+
+# what is asked; how much more the most loaded link carries after a link, and after a spine, failed
+BOUNDS = [
+    ("spines: 4\n", 4 / 3, 4 / 3),
+    ("spines: 2\n", 2.0, 2.0),
+    ("spines: 1\n", 2.0, 2.0),
+    ("spines: 4\ncolors: [a, b]\n", 2.0, 2.0),
+    ("spines: 8\ncolors: [a, b]\n", 4 / 3, 4 / 3),
+    ("spines: 4\nlinks_per_spine: 2\n", 4 / 3, 5 / 3),
+    ("spines: 4\nlinks_per_spine: 2\ncolors: [a, b, c, d]\n", 2.0, 5 / 3),
+    ("spines: 4\ncolors: {count: 4, backup: [color1]}\n", 2.0, 2.0),
+]
+
+
+@pytest.mark.parametrize(("text", "link", "spine"), BOUNDS)
+def test_bounds(text: str, link: float, spine: float) -> None:
+    asked = plan(intent_of(SMALL.replace("spines: 2\n", text).replace("[color1]", "[blue]")).fabric)
+    assert link_bound(asked) == pytest.approx(link)
+    assert spine_bound(asked) == pytest.approx(spine)
+
+
+def test_destinations_are_what_is_there() -> None:
+    routing = Routing(without(LEAF))
+    found = destinations(wanted(), routing)
+    assert {routing.graph.names[device] for device in found} == {"stripe1-leaf2", "stripe2-leaf1", "stripe2-leaf2"}
+    assert not destinations(wanted(), Routing(without(*unchanged().switches)))
+
+
+def test_another_process_finds_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = Routing(network(edited((LEAF, BACKUP, ""))))
+    told: list[int] = []
+    here = list(failures.run(wanted(), found, 1, None, told.append))
+    monkeypatch.setattr(failures, "CHUNK", 16)
+    collecting = gc.isenabled()
+    try:
+        with ThreadPoolExecutor(1) as executor:
+            there = list(failures.run(wanted(), found, 1, executor, told.append))
+    finally:
+        # A worker holds the collector off for good; here that was this process.
+        if collecting:
+            gc.enable()
+    assert here == there
+    assert told[0] == sum(told[1:]) and max(told[1:]) == 16
+
+
+def test_a_file_that_holds_no_survey_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "survey"
+    path.write_bytes(b"N.")
+    with pytest.raises(TypeError, match="holds no survey"):
+        assess_stored(path, [])
