@@ -19,7 +19,10 @@ NO_ROUTE = "no route at "
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What happens to packets at a node: the most hops that any of its ways takes, and what goes wrong on any."""
+    """What happens to packets at a node: the most hops that any of its ways takes, and what goes wrong on any.
+
+    Where something goes wrong, `hops` says nothing.
+    """
 
     hops: int
     problem: str = ""
@@ -50,26 +53,28 @@ def outcomes(graph: Graph, state: State) -> dict[int, Outcome]:
 
 
 def _follow(graph: Graph, state: State, node: int, known: dict[int, Outcome], path: tuple[int, ...]) -> Outcome:
-    """Recursion is bounded by the number of nodes, which is small: classes and what was taken apart."""
+    """Recursion is bounded by the number of nodes, which is small: classes and what was taken apart.
+
+    Every node is followed once: what leads back to `path` goes round wherever it is entered.
+    """
     if node in known:
         return known[node]
     if node in path:
         names = " > ".join(graph.names[who(graph, step)] for step in (*path[path.index(node) :], node))
         return Outcome(0, f"packets go round: {names}")
+    known[node] = _end(graph, state, node, known, (*path, node))
+    return known[node]
+
+
+def _end(graph: Graph, state: State, node: int, known: dict[int, Outcome], path: tuple[int, ...]) -> Outcome:
     device = who(graph, node)
     if state.nodes.get(node, EMPTY).local:
-        known[node] = Outcome(0)
-        return known[node]
+        return Outcome(0)
     ways = positions(graph, state, node)
     if not ways:
-        known[node] = Outcome(0, NO_ROUTE + graph.names[device])
-        return known[node]
+        return Outcome(0, NO_ROUTE + graph.names[device])
     row = graph.adjacencies[device]
     following = {node_of(graph, state, row[at].peer) for at in ways}
-    ends = [_follow(graph, state, other, known, (*path, node)) for other in sorted(following)]
+    ends = [_follow(graph, state, other, known, path) for other in sorted(following)]
     problem = next((end.problem for end in ends if end.problem), "")
-    found = Outcome(1 + max(end.hops for end in ends), problem)
-    # What was seen from the middle of a loop holds for this way in only.
-    if not problem.startswith("packets go round") or not path:
-        known[node] = found
-    return found
+    return Outcome(1 + max(end.hops for end in ends), problem)

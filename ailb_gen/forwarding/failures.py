@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ailb_gen.forwarding.delivery import outcomes, positions, who
+from ailb_gen.forwarding.delivery import NO_ROUTE, outcomes, positions, who
 from ailb_gen.forwarding.loads import spread
 from ailb_gen.forwarding.survey import NOT_ONE, Ways
 from ailb_gen.routing.rib import node_of, removed_positions
@@ -41,9 +41,9 @@ class Failure:
 class Impact:
     """What a failure does.
 
-    `lost` are (device, prefix, problem) that no longer arrive, `strayed` FIB entries that
-    change without having used what failed, `moved` how many entries changed. `worst` is the highest load of a link
-    over what a link carries without failures, under all-to-all traffic, `worst_link` that link.
+    `lost` are (device, prefix, problem) that no longer arrive, `strayed` FIB entries that change without having used
+    what failed, both of devices that send traffic; `moved` is how many entries changed, of all devices. `worst` is the
+    highest load of a link over what a link carries without failures, under all-to-all traffic, `worst_link` that link.
     """
 
     failure: Failure
@@ -206,10 +206,10 @@ class _Assessment:
                     inflow[index] -= survey.sources[single] * survey.weight[number]
         if not new:
             self.lost += [
-                (source, survey.prefixes[number], f"no route at {graph.names[source]}")
+                (source, survey.prefixes[number], NO_ROUTE + graph.names[source])
                 for number in row
                 for source in sources
-                if node >= classes or source not in survey.states[number].singles
+                if survey.sources[source] and (node >= classes or source not in survey.states[number].singles)
             ]
         for ways, sign in ((old, -1.0), (new, 1.0)):
             for at in ways:
@@ -224,7 +224,7 @@ class _Assessment:
         old = survey.states[number]
         new = solve(graph, old.prefix, self.removed, self.failure.dead, old)
         changed = [node for node in new.nodes if positions(graph, new, node) != self._before(old, node)]
-        sources = [node for node in new.nodes if self._sends(new, node)]
+        sources = {node: senders for node in new.nodes if (senders := self._senders(new, node))}
         reached = {self._before_node(old, node) for node in sources} | {
             node_of(graph, state, graph.adjacencies[who(graph, node)][at].peer)
             for state in (old, new)
@@ -235,16 +235,17 @@ class _Assessment:
             spread(survey.links, old, survey.demand(number), self.load, -1.0)
             spread(survey.links, new, survey.demand(number), self.load)
         ends = outcomes(graph, new)
-        for node in sources:
-            if ends[node].problem:
-                self.lost += [(device, old.prefix, ends[node].problem) for device in self._members(new, node)]
+        for node, senders in sources.items():
+            if problem := ends[node].problem:
+                # The other members of a class lack a route as well as the one that is looked at.
+                own = not positions(graph, new, node)
+                named = [(device, NO_ROUTE + graph.names[device] if own else problem) for device in senders]
+                self.lost += [(device, old.prefix, text) for device, text in named]
         for node in changed:
             self.moved += 1 if node >= len(graph.classes) else len(graph.classes[node].members - new.singles)
-            if node in sources:
-                # Members of a class have the same ways, and none of them is next to what failed.
-                members = self._members(new, node)
-                if not self._used(old, members[0]):
-                    self.strayed += [(device, old.prefix) for device in members]
+            # Members of a class have the same ways, and none of them is next to what failed.
+            if node in sources and not self._used(old, sources[node][0]):
+                self.strayed += [(device, old.prefix) for device in sources[node]]
 
     def _before_node(self, old: State, node: int) -> int:
         device = node - len(self.graph.classes)
@@ -253,19 +254,13 @@ class _Assessment:
     def _before(self, old: State, node: int) -> Ways:
         return positions(self.graph, old, self._before_node(old, node))
 
-    def _sends(self, state: State, node: int) -> bool:
-        device = node - len(self.graph.classes)
-        if state.nodes[node].local:
-            return False
-        if device >= 0:
-            return bool(self.survey.sources[device])
-        members = self.graph.classes[node].members
-        return any(self.survey.sources[member] for member in members if member not in state.singles)
-
-    def _members(self, state: State, node: int) -> list[int]:
-        """Return the devices that the node holds routes for."""
+    def _senders(self, state: State, node: int) -> list[int]:
+        """Return the devices of a node that send traffic to the prefix."""
         classes = self.graph.classes
-        return [node - len(classes)] if node >= len(classes) else sorted(classes[node].members - state.singles)
+        if state.nodes[node].local:
+            return []
+        devices = [node - len(classes)] if node >= len(classes) else sorted(classes[node].members - state.singles)
+        return [device for device in devices if self.survey.sources[device]]
 
     def _used(self, old: State, device: int) -> bool:
         """Tell whether any way from a device passed what failed."""

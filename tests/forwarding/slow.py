@@ -10,6 +10,7 @@ from ailb_gen.addresses import Prefix
 from ailb_gen.forwarding.failures import Failure
 from ailb_gen.routing.graph import Graph
 from ailb_gen.routing.rib import forwarding_set, held, removed_positions
+from ailb_gen.routing.route import Route
 from ailb_gen.routing.solve import State, solve
 
 # (prefix, device) -> the positions that its FIB holds; nothing for a dead device.
@@ -129,6 +130,10 @@ class Slow:
 def same_routes(graph: Graph, one: State, other: State) -> bool:
     """Tell whether two states mean the same for every device, however devices are taken apart in them."""
     return all(
-        sorted(held(graph, one, device).candidates, key=repr) == sorted(held(graph, other, device).candidates, key=repr)
-        for device in range(len(graph.names))
+        _by_position(graph, one, device) == _by_position(graph, other, device) for device in graph.index.values()
     )
+
+
+def _by_position(graph: Graph, state: State, device: int) -> dict[int, tuple[Route, str]]:
+    candidates = held(graph, state, device).candidates
+    return {at: (found.route, found.hidden) for found in candidates for at in found.positions}

@@ -1,10 +1,15 @@
-"""Random small fabrics: sensible ones, and ones with every mistake that the control plane has to survive."""
+"""Random small fabrics: sensible ones, and ones with every mistake that the control plane has to survive.
+
+`AILB_EXAMPLES=10 pytest tests/routing tests/forwarding` looks at ten times as many; `--hypothesis-seed=N` at others.
+"""
 
 from __future__ import annotations
 
+import os
 from collections import defaultdict
 from dataclasses import dataclass, replace
 
+from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 
 from ailb_gen.addresses import Prefix, interface_value, prefix_value
@@ -103,6 +108,22 @@ class Case:
 
     network: Network
     failed: frozenset[Cable]
+
+    def __repr__(self) -> str:
+        # In full it is so long that hypothesis warns, and the warning would hide the failure. What hypothesis prints
+        # to reproduce the example brings back everything; `tests.routing.text` writes its switches down.
+        cables = ", ".join(f"{cable.a} - {cable.b}{' failed' * (cable in self.failed)}" for cable in self.network.links)
+        return f"Case({cables or ', '.join(self.network.switches)})"
+
+
+def random_fabrics(usual: int) -> settings:
+    """Return settings for so many random fabrics, times AILB_EXAMPLES.
+
+    In CI a failure is reported as it was found: making it smaller takes minutes, and can be done at one's desk.
+    """
+    phases = [phase for phase in Phase if phase is not Phase.shrink or os.environ.get("CI", "").lower() != "true"]
+    many = usual * int(os.environ.get("AILB_EXAMPLES", "1"))
+    return settings(max_examples=many, phases=phases, suppress_health_check=list(HealthCheck))
 
 
 def rarely(once_in: int = 8) -> st.SearchStrategy[bool]:

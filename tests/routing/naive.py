@@ -148,6 +148,19 @@ class Fabric:
         return found
 
 
+def solutions(fabric: Fabric, prefix: Prefix) -> dict[str, dict[str, Seen]] | None:
+    """Return what the speakers agree on; None when they never agree, or on something else in another order.
+
+    Some policies admit no stable routes or several (RFC 4264): there is nothing to compare then.
+    """
+    try:
+        found = fabric.run(prefix)
+        others = [fabric.run(prefix, random.Random(seed)) for seed in range(3)]
+    except NoRestError:
+        return None
+    return found if all(other == found for other in others) else None
+
+
 def peering(switches: Mapping[str, Switch], end: End) -> Peering | None:
     """Return one end of a session if the switch looks for neighbors at this port and can find one."""
     switch = switches.get(end.device)

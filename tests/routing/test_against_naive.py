@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import random
 from collections import Counter
 from dataclasses import replace
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 
-from ailb_gen.addresses import Prefix
 from ailb_gen.junos.reader import read
 from ailb_gen.network.fabric import Cable
 from ailb_gen.network.model import Group
 from ailb_gen.network.switch import switch
 from ailb_gen.routing.graph import Graph
 from ailb_gen.routing.rib import Path, Routing
-from tests.routing.fabrics import Case, cases
-from tests.routing.naive import Fabric, NoRestError, Seen
+from tests.routing.fabrics import Case, cases, random_fabrics
+from tests.routing.naive import Fabric, Seen, solutions
 from tests.routing.naive_policy import Route
 from tests.routing.text import curly_text, set_text
 
@@ -31,19 +29,6 @@ def as_seen(path: Path) -> Seen:
     route = path.route
     attributes = (route.as_path, route.communities, route.aigp, route.local_preference, route.med, route.protocol)
     return Seen(path.peer, path.group, path.status, reason, Route(*attributes))
-
-
-def solutions(fabric: Fabric, prefix: Prefix) -> dict[str, dict[str, Seen]] | None:
-    """Return what the speakers agree on; None when they never agree, or on something else in another order.
-
-    Some policies admit no stable routes or several (RFC 4264): there is nothing to compare then.
-    """
-    try:
-        found = fabric.run(prefix)
-        others = [fabric.run(prefix, random.Random(seed)) for seed in range(3)]
-    except NoRestError:
-        return None
-    return found if all(other == found for other in others) else None
 
 
 def compare(case: Case) -> None:
@@ -84,7 +69,7 @@ def without_lines(group: Group) -> Group:
     return replace(group, discoveries=tuple(discoveries))
 
 
-@settings(max_examples=400, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@random_fabrics(300)
 @given(cases())
 def test_random_fabrics(case: Case) -> None:
     compare(case)
