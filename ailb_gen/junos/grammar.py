@@ -68,13 +68,19 @@ _LISTS: dict[tuple[int, str], str] = {
     (1, LINE): """
         as-list code-point-aliases/dscp code-point-aliases/ieee-802.1 contents forwarding-classes/class
         from/address from/destination-address from/destination-prefix-list from/interface-set from/prefix-list
-        from/source-address from/source-prefix-list install ntp/server loss-priority member-range
-        policy-options/as-path policy-options/community policy-options/condition route-filter
-        scheduler-maps/forwarding-class source-address-filter
+        from/source-address from/source-prefix-list install interface-traceoptions/flag ntp/server loss-priority
+        member-range policy-options/as-path policy-options/community policy-options/condition
+        scheduler-maps/forwarding-class traceoptions/flag
     """,
     (4, LINE): "drop-profile-map",
-    (2, LINE): "from/prefix-list-filter from/route-filter-list",
+    (2, LINE): """
+        from/prefix-list-filter from/route-filter-list route-filter source-address-filter then/community
+    """,
 }
+# Keys that take a value (CLI reference, route-filter).
+WITH_VALUE = frozenset({"upto", "through", "prefix-length-range", "address-mask"})
+# What is an object only together with the word behind it (YANG: homogeneous); nothing is called just `family`.
+PREFIX = "family"
 
 # Statements that open no list.
 _FORMS = {
@@ -115,7 +121,7 @@ _FORMS = {
     """,
     LINE: """
         aigp-adjust domain-id explicit-null family filter/input filter/output node-protection
-        proxy-arp reject remove-private srgb-label-range then/community then/load-balance vrf-target
+        proxy-arp reject remove-private srgb-label-range then/load-balance vrf-target
         dynamic-label-range static-label-range then/as-path-expand
     """,
     VALUES: """

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ailb_gen.junos.grammar import BLOCK, LINE, PLUS, VALUE, VALUES, form_of
-from ailb_gen.junos.tree import ENDS, FLAT, LIST, Node
+from ailb_gen.junos.grammar import BLOCK, LINE, PLUS, PREFIX, VALUE, VALUES, form_of
+from ailb_gen.junos.tree import ENDS, FLAT, LIST, TAGGED, Node
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,7 +25,10 @@ def shape(root: Node) -> None:
             for entry in _entries(child, keys):
                 if not entry.children:
                     continue
-                if form == VALUES and not _deep(entry):
+                if child.word != PREFIX and _tagged(entry):
+                    # On one line, the tag would be that of the whole.
+                    entry.flags |= ENDS
+                elif form == VALUES and not _deep(entry):
                     entry.flags |= LIST if len(entry.children) > 1 else 0
                 elif not _inline(entry, child.word, form):
                     entry.flags |= ENDS
@@ -47,6 +50,11 @@ def _deep(node: Node) -> bool:
     return any(child.children for child in node)
 
 
+def _tagged(node: Node) -> bool:
+    """Tell whether something right behind a node is inactive, protected, to be replaced or deleted."""
+    return any(child.flags & TAGGED for child in node)
+
+
 def _inline(node: Node, word: str, form: str) -> bool:
     """Tell whether what stands behind a node goes on its line."""
     if node.flags & LIST or form in (LINE, VALUE):
@@ -55,6 +63,8 @@ def _inline(node: Node, word: str, form: str) -> bool:
         return False
     (child,) = node
     if form == PLUS:
+        if any(text.startswith("/*") for text in child.comment or ()):
+            return False
         keys, inner = form_of(word, child.word)
         return not child.children or (keys == 0 and inner in ("", VALUE, VALUES) and not _deep(child))
     return not child.children

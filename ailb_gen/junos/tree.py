@@ -19,6 +19,7 @@ INACTIVE = 8  # `inactive:`, `deactivate`
 PROTECT = 16  # `protect:`
 REPLACE = 32  # `replace:`
 DELETE = 64  # `delete:`
+TAGGED = INACTIVE | PROTECT | REPLACE | DELETE
 # A root has the tags of all statements below it; besides:
 FLAT = 128  # the tree comes from set text, where nothing tells which statements are blocks
 

@@ -6,6 +6,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from ailb_gen.junos import outcome as kinds
+from ailb_gen.junos.grammar import WITH_VALUE
 from ailb_gen.junos.instance import Instance, key_is_named
 from ailb_gen.junos.outcome import Fault
 from ailb_gen.junos.schema import CHOICE_IDENT, CHOICE_VALUE
@@ -32,8 +33,6 @@ HIERARCHIES = frozenset(
     ]
 )
 
-# The words of a `choice-ident` key that have a value (CLI reference, route-filter).
-_WITH_VALUE = frozenset({"upto", "through", "prefix-length-range", "address-mask"})
 _HINTS = 200  # faults of one file that get a did-you-mean: looking for one takes a millisecond
 
 
@@ -253,7 +252,7 @@ class Walk:
             path = Instance(definition, node, instance, (*done, word)).path()
             self._wrong(path, definition, node, wrong)
         done = (*done, word)
-        if len(done) == len(keys) or (keys[len(done)].name == CHOICE_VALUE and word not in _WITH_VALUE):
+        if len(done) == len(keys) or (keys[len(done)].name == CHOICE_VALUE and word not in WITH_VALUE):
             self._entry(instance, definition, node, done)
         elif not node.children:
             self._incomplete(instance, definition, node, done)

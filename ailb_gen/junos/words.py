@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ailb_gen.errors import JunosSyntaxError
-from ailb_gen.junos.grammar import ONELINERS, form_of
+from ailb_gen.junos.grammar import LINE, ONELINERS, PREFIX, WITH_VALUE, form_of
 from ailb_gen.junos.tree import ENDS, LIST, QUOTED, Node
 
 # Possessive throughout: a line of a hundred megabytes must not fill the memory with ways back.
@@ -135,7 +135,9 @@ def put(block: Node, words: Words, line: int) -> Node:
 
 def subject(block: Node, words: Words) -> Node:
     """Return the node that stands for the whole of a statement, where `deactivate` puts its mark: without values."""
-    keys, _ = form_of(block.word, str(words[0]))
+    keys, form = form_of(block.word, str(words[0]))
+    if (words[0] == PREFIX and form == LINE) or (keys and words[keys : keys + 1] and words[keys] in WITH_VALUE):
+        keys += 1
     node = block
     for token in words[: 1 + keys]:
         child = node.children.get(unquote(token) if token[0] == '"' else token) if isinstance(token, str) else None

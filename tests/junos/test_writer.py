@@ -126,6 +126,30 @@ def test_grouping_of_set_lines(lines: list[str], curly: list[str]) -> None:
     assert [line for line in map(str.strip, written.splitlines()) if line in curly] == curly
 
 
+@pytest.mark.parametrize(
+    ("lines", "curly"),
+    [
+        ("set p then accept\ndeactivate p then accept\n", "p {\n    then {\n        inactive: accept;\n    }\n}\n"),
+        ("set p then accept\ndeactivate p then\n", "p {\n    inactive: then accept;\n}\n"),
+        (
+            'set p then accept\nedit p then\nannotate accept "so"\ntop\n',
+            "p {\n    then {\n        /* so */\n        accept;\n    }\n}\n",
+        ),
+        ("set unit 0 family inet\ndeactivate unit 0 family inet\n", "unit 0 {\n    inactive: family inet;\n}\n"),
+        ("set import a\nset import b\ndeactivate import a\n", "import {\n    inactive: a;\n    b;\n}\n"),
+        ("set unheard of\nprotect unheard of\n", "unheard {\n    protect: of;\n}\n"),
+    ],
+)
+def test_tags_and_annotations_stay_where_they_are(lines: str, curly: str) -> None:
+    assert to_curly(read(lines)) == curly
+    assert to_set(read(curly)) == lines
+
+
+def test_a_tag_on_one_entry_leaves_the_others_alone() -> None:
+    text = "unit 0 {\n    family inet6;\n    inactive: family inet;\n}\n"
+    assert to_curly(read(text)) == text
+
+
 # Words of every kind; none that the grammar splits at, or that says which form a text has.
 WORDS = st.one_of(
     st.sampled_from(["a", "unit", "0", "family", "inet6", "export", "mtu", "et-0/0/0:0", "fc00::/64", "<*>", "term"]),
