@@ -136,7 +136,7 @@ def test_grouping_of_set_lines(lines: list[str], curly: list[str]) -> None:
             "p {\n    then {\n        /* so */\n        accept;\n    }\n}\n",
         ),
         ("set unit 0 family inet\ndeactivate unit 0 family inet\n", "unit 0 {\n    inactive: family inet;\n}\n"),
-        ("set import a\nset import b\ndeactivate import a\n", "import {\n    inactive: a;\n    b;\n}\n"),
+        ("set import a\nset import b\ndeactivate import b\n", "import {\n    a;\n    inactive: b;\n}\n"),
         ("set unheard of\nprotect unheard of\n", "unheard {\n    protect: of;\n}\n"),
     ],
 )
