@@ -2,7 +2,7 @@
 
 Most of Junos text explains itself; these tables hold what does not. Source: `junos:cli-feature` and `key` of
 Juniper's YANG models, and what devices print. A word may be given with the word that opens the block around it,
-`from/interface`, where its meaning depends on that; `local/*` is every word in such a block.
+`from/interface`, where its meaning depends on that; `local/*` is every other word in such a block.
 """
 
 from __future__ import annotations
@@ -107,8 +107,8 @@ _FORMS = {
         security services sflow shared-buffer signaling snmp ssh ssl statistics switch-options symmetric-hash system
         system-defaults telemetry telnet thresholds traceoptions traffic-control-profiles traffic-engineering
         traffic-manager transport trap-options tunnel-services unicast unit/classifiers v3 vlans vpls vrrp vstp vxlan
-        web-management chassis/alarm certificates/local local/* ethernet-switching/vlan filter/from hash-mode
-        inet/accounting input/dscp input/ieee-802.1 instance/vlan labeled-unicast/rib
+        web-management chassis/alarm certificates/local interfaces/* local/* ethernet-switching/vlan filter/from
+        hash-mode inet/accounting input/dscp input/ieee-802.1 instance/vlan labeled-unicast/rib
         layer2 node-detection output/ieee-802.1 protocols/ldp protocols/oam
         protocols/ospf protocols/ospf3 protocols/rsvp rpf-check system/accounting system/archival system/ntp
         system/syslog unit/filter inet6/filter mpls/filter
@@ -178,4 +178,4 @@ FIRST_COUNTS: dict[str, bool] = {
 
 def form_of(parent: str, word: str) -> tuple[int, str]:
     """Return how many keys stand behind a word inside a block, and its form; an empty one if it is not known."""
-    return FORMS.get(f"{parent}/{word}") or FORMS.get(f"{parent}/*") or FORMS.get(word) or (0, "")
+    return FORMS.get(f"{parent}/{word}") or FORMS.get(word) or FORMS.get(f"{parent}/*") or (0, "")

@@ -100,6 +100,11 @@ def test_groups_are_inherited(text: str, expected: list[str]) -> None:
     assert sorted(lines(to_set(read(GROUPS + text)))) == sorted(expected)
 
 
+def test_an_interface_with_one_word_in_set_text_inherits() -> None:
+    text = "set groups G interfaces <et-*> mtu 9000\nset apply-groups G\nset interfaces et-0/0/0 disable\n"
+    assert lines(text) == ["set interfaces et-0/0/0 disable", "set interfaces et-0/0/0 mtu 9000"]
+
+
 def test_statements_keep_the_line_of_their_group() -> None:
     root = effective(read(GROUPS + "apply-groups B;"))
     assert root.get("system", "location", "here").line == 13  # type: ignore[union-attr]

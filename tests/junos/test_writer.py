@@ -117,6 +117,7 @@ def test_json() -> None:
             ["community c members [ 1:1 1:2 ];"],
         ),
         (["policy-options prefix-list p 1.0.0.0/8"], ["prefix-list p {", "1.0.0.0/8;"]),
+        (["interfaces et-0/0/0 disable", "interfaces apply-groups G"], ["et-0/0/0 {", "disable;", "apply-groups G;"]),
         (["unheard of thing"], ["unheard {", "of thing;"]),
         (["unheard thing a", "unheard thing b"], ["thing {", "a;", "b;"]),
     ],
