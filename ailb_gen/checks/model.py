@@ -101,7 +101,8 @@ class Run:
     """What a run of the checks gave: the one thing every report is made from.
 
     `fabric` is the fabric's name, `intent` and `artifacts` are the paths as they were given. `roles` is the role of
-    every device (`leaf`, `spine` or `server`) by name. `results` are in the order of the catalogue.
+    every device (`leaf`, `spine` or `server`) by name, `folders` where the files of every server are: servers that are
+    configured alike share a folder. `results` are in the order of the catalogue.
     """
 
     fabric: str
@@ -109,3 +110,4 @@ class Run:
     artifacts: str
     roles: tuple[tuple[str, str], ...]
     results: tuple[Result, ...]
+    folders: tuple[tuple[str, str], ...] = ()

@@ -4,23 +4,28 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from ipaddress import IPv4Address
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypedDict
 
-from ailb_gen.addresses import BITS, Prefix
+from ailb_gen.addresses import BITS, Prefix, address_text
 from ailb_gen.checks.wanted import color_names, rails, stripe_settings
-from ailb_gen.intent.models import Colors, Device, Fabric, LeafOverride, SpineOverride
-from ailb_gen.intent.platforms import shipped
-from ailb_gen.intent.settings import CommonSettings, Settings, merged
-from ailb_gen.network.fabric import End
+from ailb_gen.errors import UsageError
+from ailb_gen.intent.messages import did_you_mean
+from ailb_gen.intent.models import Colors, LeafOverride, SpineOverride, StripeOverride
+from ailb_gen.intent.platforms import shipped, shipped_names
+from ailb_gen.intent.settings import CommonSettings, PortOverride, Settings, merged
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from ailb_gen.intent.models import Device, Fabric
     from ailb_gen.intent.plans import Addressing
+    from ailb_gen.intent.platforms import Profile
     from ailb_gen.intent.scalars import AsnRange, Cidr
+    from ailb_gen.network.fabric import End
 
 ALL_COLORS = "all-colors"
 LEAF, SPINE = "leaf", "spine"
+PLAIN_PORT = PortOverride()
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,18 +42,25 @@ class WantedSpeaker:
     """What is asked of a switch as a router.
 
     `prefixes` are a leaf's, one per color in order, `gateways` the leaf's own addresses in them; both are empty on a
-    spine, where `vlan` is None.
+    spine, where `vlan` is None. `loopback` is the IPv6 address of lo0, `management` the address with length of the
+    management port; both are empty where nothing is asked for. `ports` is what the intent says of single ports, `links`
+    the ports that it names, by peer.
     """
 
     name: str
     role: str
+    platform: str
     stripe: int
     rail: int
     asn: int
     router_id: str
+    loopback: str
+    management: str
     vlan: int | None
     prefixes: tuple[Prefix, ...]
     gateways: tuple[int, ...]
+    ports: Mapping[str, PortOverride]
+    links: Mapping[str, tuple[str, ...]]
     settings: CommonSettings
 
 
@@ -103,7 +115,10 @@ def colors(fabric: Fabric) -> tuple[WantedColor, ...]:
 
 def _leaves(fabric: Fabric) -> list[WantedSpeaker]:
     result: list[WantedSpeaker] = []
+    pools = _Pools.of(fabric, "leaves")
     for stripe, settings in enumerate(stripe_settings(fabric), 1):
+        over = fabric.overrides.stripes.get(stripe, StripeOverride())
+        platform = over.platform or fabric.stripes[stripe - 1].platform or fabric.platform.leaf
         for number in range(1, rails(fabric, stripe) + 1):
             name = fabric.names.leaf.format(s=stripe, l=number)
             device = fabric.overrides.leaves.get(name, LeafOverride())
@@ -116,13 +131,15 @@ def _leaves(fabric: Fabric) -> list[WantedSpeaker]:
                 WantedSpeaker(
                     name=name,
                     role=LEAF,
+                    platform=device.platform or platform,
                     stripe=stripe,
                     rail=number - 1,
-                    asn=_asn(device, fabric.asn.leaves, index),
-                    router_id=_router_id(device, fabric.router_ids.leaves, index),
+                    **pools.numbers(device, index),
                     vlan=device.vlan if device.vlan is not None else automatic,
                     prefixes=prefixes,
                     gateways=tuple(prefix.value + fabric.addressing.gateway for prefix in prefixes),
+                    ports=device.ports,
+                    links=device.uplinks,
                     settings=merged(settings, device),
                 )
             )
@@ -132,26 +149,77 @@ def _leaves(fabric: Fabric) -> list[WantedSpeaker]:
 def _spines(fabric: Fabric) -> list[WantedSpeaker]:
     base = Settings.model_construct(**{key: getattr(fabric, key) for key in Settings.model_fields})
     result = []
+    pools = _Pools.of(fabric, "spines")
     for index, spine in enumerate(fabric.spines):
         name = spine.name or fabric.names.spine.format(k=index + 1)
         device = merged(spine, fabric.overrides.spines.get(name, SpineOverride()))
-        asn, router_id = _asn(device, fabric.asn.spines, index), _router_id(device, fabric.router_ids.spines, index)
-        result.append(WantedSpeaker(name, SPINE, 0, 0, asn, router_id, None, (), (), merged(base, device)))
+        result.append(
+            WantedSpeaker(
+                name=name,
+                role=SPINE,
+                platform=device.platform or fabric.platform.spine,
+                stripe=0,
+                rail=0,
+                **pools.numbers(device, index),
+                vlan=None,
+                prefixes=(),
+                gateways=(),
+                ports=device.ports,
+                links=device.downlinks,
+                settings=merged(base, device),
+            )
+        )
     return result
 
 
-def _asn(device: Device, asked: AsnRange, index: int) -> int:
-    if device.asn is not None:
-        return device.asn
-    return asked.first if asked.shared else asked.first + index
+class _Numbers(TypedDict):
+    asn: int
+    router_id: str
+    loopback: str
+    management: str
 
 
-def _router_id(device: Device, pool: Cidr, index: int) -> str:
-    """Return the router-id; a pool of one or two addresses is all hosts (RFC 3021)."""
-    if device.router_id is not None:
-        return str(IPv4Address(device.router_id))
-    first = pool.network if pool.last - pool.network < 2 else pool.network + 1
-    return str(IPv4Address(first + index))
+@dataclass(frozen=True, slots=True)
+class _Pools:
+    """What the numbers of the leaves, or of the spines, are taken from."""
+
+    asn: AsnRange
+    router_ids: Cidr
+    loopbacks: Cidr | None
+    management: Cidr | None
+
+    @classmethod
+    def of(cls, fabric: Fabric, kind: Literal["leaves", "spines"]) -> _Pools:
+        """Return the pools of a kind of switch."""
+        loopbacks = getattr(fabric.loopbacks, kind) if fabric.loopbacks is not None else None
+        numbers = getattr(fabric.asn, kind), getattr(fabric.router_ids, kind)
+        return cls(*numbers, loopbacks, getattr(fabric.management, kind))
+
+    def numbers(self, device: Device, index: int) -> _Numbers:
+        """Return the numbers of a switch; what is said about the switch itself wins."""
+        automatic = self.asn.first if self.asn.shared else self.asn.first + index
+        router_id = device.router_id if device.router_id is not None else _nth(self.router_ids, index)
+        loopback = device.loopback
+        if loopback is None and self.loopbacks is not None:
+            loopback = _nth(self.loopbacks, index)
+        return {
+            "asn": device.asn if device.asn is not None else automatic,
+            "router_id": str(IPv4Address(router_id)),
+            "loopback": address_text(loopback) if loopback else "",
+            "management": management_address(device.management, self.management, index),
+        }
+
+
+def _nth(pool: Cidr, index: int) -> int:
+    """Return an address of a pool; one of one or two addresses is all hosts (RFC 3021, RFC 6164)."""
+    return (pool.network if pool.last - pool.network < 2 else pool.network + 1) + index
+
+
+def management_address(given: Cidr | None, first: Cidr | None, index: int) -> str:
+    """Return a management address with length: the given one, else the index-th from the first on; may be empty."""
+    if given is not None:
+        return f"{IPv4Address(given.address)}/{given.length}"
+    return f"{IPv4Address(first.address + index)}/{first.length}" if first is not None else ""
 
 
 def _prefix(addressing: Addressing, stripe: int, leaf: int, color: int) -> Prefix:
@@ -162,52 +230,30 @@ def _prefix(addressing: Addressing, stripe: int, leaf: int, color: int) -> Prefi
     return Prefix(value, 64)
 
 
-def wanted_links(wanted: Plan) -> dict[tuple[str, str], tuple[str, ...]]:
-    """Return the colors of the links of every leaf and spine, in the order of the links."""
-    found = {}
-    for leaf in wanted.leaves:
-        for number, spine in enumerate(wanted.spines):
-            found[leaf.name, spine.name] = wanted.link_colors(number)
-    return found
-
-
-def explicit_ends(wanted: Plan) -> dict[tuple[str, str], tuple[End, ...]]:
-    """Return the ports that the intent names for links: (device, peer) to the device's ports."""
-    found: dict[tuple[str, str], tuple[End, ...]] = {}
-    over = wanted.fabric.overrides
-    for name, leaf in over.leaves.items():
-        for peer, ports in leaf.uplinks.items():
-            found[name, peer] = tuple(End(name, port) for port in ports)
-    for number, spine in enumerate(wanted.spines):
-        listed = merged(wanted.fabric.spines[number], over.spines.get(spine.name, SpineOverride()))
-        for peer, ports in listed.downlinks.items():
-            found[spine.name, peer] = tuple(End(spine.name, port) for port in ports)
-    return found
+def port_override(wanted: Plan, end: End) -> PortOverride:
+    """Return what the intent says of a single port."""
+    speaker = wanted.speakers.get(end.device)
+    return speaker.ports.get(end.port, PLAIN_PORT) if speaker is not None else PLAIN_PORT
 
 
 def native_speeds(wanted: Plan) -> dict[str, dict[str, str]]:
-    """Return, per switch and port, the speed that the port has without a `speed` statement (platform profile)."""
+    """Return, per switch and port, the speed that the port has without a `speed` statement. Raises UsageError."""
     tables: dict[str, dict[str, str]] = {}
-    found = {}
-    for name, speaker in wanted.speakers.items():
-        platform = _platform(wanted, speaker)
-        if platform not in tables:
-            profile = wanted.fabric.platforms.get(platform) or shipped(platform)
-            tables[platform] = {port: f"{group.native}g" for group in profile.port_groups for port in group.names()}
-        found[name] = tables[platform]
-    return found
+    for platform in {speaker.platform for speaker in wanted.speakers.values()}:
+        profile = profile_of(wanted.fabric, platform)
+        tables[platform] = {port: f"{group.native}g" for group in profile.port_groups for port in group.names()}
+    return {name: tables[speaker.platform] for name, speaker in wanted.speakers.items()}
 
 
-def _platform(wanted: Plan, speaker: WantedSpeaker) -> str:
-    fabric = wanted.fabric
-    if speaker.role == SPINE:
-        listed = fabric.spines[[spine.name for spine in wanted.spines].index(speaker.name)]
-        own = merged(listed, fabric.overrides.spines.get(speaker.name, SpineOverride())).platform
-        return own or fabric.platform.spine
-    leaf, over = fabric.overrides.leaves.get(speaker.name), fabric.overrides.stripes.get(speaker.stripe)
-    levels = (
-        leaf.platform if leaf is not None else None,
-        over.platform if over is not None else None,
-        fabric.stripes[speaker.stripe - 1].platform,
-    )
-    return next((level for level in levels if level), fabric.platform.leaf)
+def management_interface(wanted: Plan, speaker: WantedSpeaker) -> str:
+    """Return the name of a switch's management port. Raises UsageError."""
+    return profile_of(wanted.fabric, speaker.platform).management_interface
+
+
+def profile_of(fabric: Fabric, platform: str) -> Profile:
+    """Return a platform. Raises UsageError for one that nobody knows."""
+    known = [*fabric.platforms, *shipped_names()]
+    if platform not in known:
+        hint = did_you_mean(platform, known) or f"known: {', '.join(known)}"
+        raise UsageError(f"the intent names a platform {platform!r} that nobody knows; {hint}")
+    return fabric.platforms.get(platform) or shipped(platform)

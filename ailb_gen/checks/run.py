@@ -13,6 +13,7 @@ from ailb_gen.checks.executors import executor_of
 from ailb_gen.checks.model import Result, Run, by_place
 from ailb_gen.checks.plan import plan
 from ailb_gen.checks.wanted import wanted_hosts
+from ailb_gen.checks.wiring import wiring
 from ailb_gen.junos.check import check
 from ailb_gen.junos.groups import active
 from ailb_gen.junos.outcome import CheckOutcome
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
     from ailb_gen.checks.model import RunOptions
     from ailb_gen.checks.plan import Plan
+    from ailb_gen.checks.wiring import Wiring
     from ailb_gen.intent.load import Intent
     from ailb_gen.junos.tree import Node
     from ailb_gen.network.fabric import Network
@@ -71,9 +73,10 @@ def run(intent: Intent, root: Path, options: RunOptions, advance: Callable[[int]
         reading = read_network(root, CommitCheck(yang), executor, steps)
         steps.finish()
         wanted = plan(intent.fabric)
-        results = list(_of_files(intent, wanted, reading.network, options))
+        cables = wiring(wanted)
+        results = list(_of_files(intent, wanted, cables, reading.network, options))
         if "AILB0" in _families(options):
-            results += files.run(wanted, reading.network, reading.topology, root)
+            results += files.run(intent, wanted, cables, reading.network, reading.records, root)
         if commit:
             results += _commit_results(reading.network, reading.inspected, yang is not None)
         routing = Routing(reading.network)
@@ -86,19 +89,28 @@ def run(intent: Intent, root: Path, options: RunOptions, advance: Callable[[int]
         else:
             advance(FAILING)
     chosen = sorted((one for one in results if one.check.id in options.checks), key=lambda one: one.check.id)
-    roles = {name: speaker.role for name, speaker in wanted.speakers.items()} | dict(reading.network.roles)
-    servers = dict.fromkeys([*wanted_hosts(intent.fabric), *reading.network.hosts], "server")
-    return Run(intent.fabric.name, intent.source.file, str(root), tuple((roles | servers).items()), tuple(chosen))
+    network = reading.network
+    roles = dict(network.roles) | {name: speaker.role for name, speaker in wanted.speakers.items()}
+    folders = {name: f"servers/{name}" for name in wanted_hosts(intent.fabric)}
+    folders |= {name: host.profile.folder for name, host in network.hosts.items()}
+    return Run(
+        fabric=intent.fabric.name,
+        intent=intent.source.file,
+        artifacts=str(root),
+        roles=tuple((roles | dict.fromkeys(folders, "server")).items()),
+        results=tuple(chosen),
+        folders=tuple(folders.items()),
+    )
 
 
 def _families(options: RunOptions) -> frozenset[str]:
     return frozenset(name[:5] for name in options.checks)
 
 
-def _of_files(intent: Intent, wanted: Plan, network: Network, options: RunOptions) -> Iterator[Result]:
+def _of_files(intent: Intent, wanted: Plan, cables: Wiring, network: Network, options: RunOptions) -> Iterator[Result]:
     families = _families(options)
     if "AILB1" in families:
-        yield from addresses.run(wanted, network)
+        yield from addresses.run(wanted, cables, network)
     if "AILB6" in families:
         yield from hosts.run(intent.fabric, network)
     if "AILB7" in families:

@@ -11,6 +11,7 @@ from ailb_gen.intent.messages import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
 
     from ailb_gen.checks.model import Check, Result
 
@@ -62,7 +63,7 @@ def pick_checks(catalogue: Sequence[Check], families: Mapping[str, str], values:
     return tuple(check for check in catalogue if check.id in chosen)
 
 
-def pick_devices(roles: Mapping[str, str], values: Iterable[str]) -> frozenset[str] | None:
+def pick_devices(roles: Mapping[str, str], values: Iterable[str]) -> set[str] | None:
     """Return the names of the devices that the patterns pick, or None for no pattern.
 
     A pattern is a name, a glob or a role. Raises UsageError for a pattern that picks nothing.
@@ -79,17 +80,23 @@ def pick_devices(roles: Mapping[str, str], values: Iterable[str]) -> frozenset[s
             hint = known or f"names, globs, or {', '.join(ROLES)}"
             raise UsageError(f"--limit {pattern!r}: no device is called that; {hint}")
         chosen |= found
-    return frozenset(chosen) if patterns else None
+    return chosen if patterns else None
 
 
-def limited(results: Iterable[Result], devices: frozenset[str] | None) -> tuple[Result, ...]:
-    """Return the results with the findings whose scope names one of the devices; all of them for None."""
+def limited(
+    results: Iterable[Result], devices: AbstractSet[str] | None, folders: Iterable[tuple[str, str]] = ()
+) -> tuple[Result, ...]:
+    """Return the results with the findings whose scope names one of the devices; all of them for None.
+
+    `folders` are pairs of a device and the folder of its files, which scopes name where devices share one.
+    """
     if devices is None:
         return tuple(results)
+    names = devices | {folder for device, folder in folders if device in devices}
     return tuple(
         replace(
             result,
-            findings=tuple(finding for finding in result.findings if not devices.isdisjoint(finding.scope.split())),
+            findings=tuple(finding for finding in result.findings if not names.isdisjoint(finding.scope.split())),
         )
         for result in results
     )

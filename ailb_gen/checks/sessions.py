@@ -67,15 +67,15 @@ AIGP = Check(
 DISCOVERY = Check(
     "AILB207",
     Severity.ERROR,
-    "auto-discovery stands alone: no authentication, allow or multihop, no interface twice or without a cable",
+    "auto-discovery is in groups of `type external`, without authentication, allow or multihop, once on cabled ports",
     "The commit fails, or a neighbor nobody planned comes up as part of the fabric.",
-    "Take the statement, or the interface, out of the group.",
+    "Write the type; take the other statement, or the interface, out of the group.",
 )
 REFERENCES = Check(
     "AILB208",
     Severity.ERROR,
-    "every policy, community, as-list, prefix-list, VLAN and class that is named is defined",
-    "Junos refuses to commit an undefined policy; an undefined list matches nothing, silently.",
+    "every policy, community, as-list, prefix-list, interface and configuration group that is named is defined",
+    "Junos refuses to commit an undefined policy or group; an undefined list matches nothing, silently.",
     "Define what is named, or correct the name.",
 )
 MODELLED = Check(
@@ -226,8 +226,11 @@ def _check_bfd(asked: WantedSpeaker, group: Group, scope: str, file: str, tally:
 def _check_discovery(switch: Switch, cabled: set[End], tally: Tally) -> None:
     seen: dict[str, str] = {}
     for group in switch.groups:
+        scope = f"{switch.named} {group.name}"
+        if group.discoveries and not group.typed:
+            message = f"group {group.name} does not say `type external`, which auto-discovery needs"
+            tally.add(DISCOVERY, scope, message, Place(switch.file, group.line or 1), "external")
         for discovery in group.discoveries:
-            scope = f"{switch.named} {group.name}"
             for word, line in (*group.forbidden, *discovery.forbidden):
                 message = f"{word} cannot stand together with auto-discovery in group {group.name}"
                 tally.add(DISCOVERY, scope, message, Place(switch.file, line or 1))
@@ -244,6 +247,9 @@ def _check_discovery(switch: Switch, cabled: set[End], tally: Tally) -> None:
 
 
 def _check_references(switch: Switch, tally: Tally) -> None:
+    for name, line in switch.unknown_groups:
+        message = f"apply-groups names group {name}, which is not defined"
+        tally.add(REFERENCES, f"{switch.named} {name}", message, Place(switch.file, line or 1))
     known: dict[str, Container[str]] = {
         "policy": switch.policies,
         "community": switch.communities,

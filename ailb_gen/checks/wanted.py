@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 # What stands behind an entry that was left out.
-NOTHING = Nic()
+NOTHING, NOTHING_SAID = Nic(), ServerOverride()
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,14 +142,20 @@ def tables(fabric: Fabric, nic: int) -> tuple[WantedTable, ...]:
     )
 
 
-def _seats(fabric: Fabric) -> Iterator[tuple[str, int, ServerOverride]]:
-    """Iterate over (name, stripe, what is said about the server)."""
+def seats(fabric: Fabric) -> Iterator[tuple[str, int, ServerOverride]]:
+    """Iterate over (name, stripe, what is said about the server), stripe by stripe in the order of their ports."""
+    over = fabric.overrides.servers
+    for name, stripe, said in _listed(fabric):
+        yield name, stripe, merged(said, over[name]) if name in over else said
+
+
+def _listed(fabric: Fabric) -> Iterator[tuple[str, int, ServerOverride]]:
     counter = iter(range(1, 10**9))
     for number, stripe in enumerate(fabric.stripes, 1):
         own = stripe.servers
         group = own if own is not None else fabric.servers
         for place in range(1, group.count + 1):
-            yield group.name.format(n=next(counter), s=number, i=place), number, ServerOverride()
+            yield group.name.format(n=next(counter), s=number, i=place), number, NOTHING_SAID
         for server in fabric.servers.list:
             if server.stripe == number or (server.stripe is None and len(fabric.stripes) == 1):
                 yield server.name, number, server
@@ -186,8 +192,7 @@ def wanted_hosts(fabric: Fabric) -> dict[str, WantedHost]:
     numbered = tuple(tables(fabric, nic) for nic in range(max(rails(fabric, s) for s in range(1, len(settings) + 1))))
     alike: dict[object, WantedHost] = {}
     result = {}
-    for name, stripe, said in _seats(fabric):
-        given = merged(said, fabric.overrides.servers.get(name, ServerOverride()))
+    for name, stripe, given in seats(fabric):
         mtu = given.mtu or settings[stripe - 1].mtu.host
         key = (stripe, mtu, tuple((nic.name, nic.rdma, nic.mac) for nic in given.nics))
         if key not in alike:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ailb_gen.cli.console import fabric_file, progress, table, warn
-from ailb_gen.cli.select import select
+from ailb_gen.cli.select import device_roles
 from ailb_gen.errors import ExitCode, WorkerError
 
 if TYPE_CHECKING:
@@ -53,6 +53,7 @@ def generate(
 
     Only what changed is written, and all of it or nothing.
     """
+    from ailb_gen.checks.select import pick_devices
     from ailb_gen.design.build import build
     from ailb_gen.intent.load import load
     from ailb_gen.render.artifacts import RenderOptions
@@ -63,7 +64,7 @@ def generate(
     gc.disable()
     design, warnings = build(load(fabric_file(fabric)))
     warn(warnings)
-    selected = select(design, limit or [])
+    selected = pick_devices(device_roles(design), limit or [])
     options = RenderOptions(form.value, templates)
     total = len(design.switches) + len(design.servers) if selected is None else len(selected)
     with _pool(design, options, min(jobs, total)) as executor, progress("rendering", total) as advance:

@@ -63,6 +63,7 @@ def _group(node: Node, top: Node) -> Group:
         discoveries=tuple(_discovery(entry) for entry in node.each("dynamic-neighbor")),
         neighbors=node.values("neighbor"),
         forbidden=tuple((word, entry.line) for word in FORBIDDEN if (entry := own(word)) is not None),
+        typed=kind is not None,
         line=node.line,
         color_line=line(color),
         local_as_line=line(local_as),

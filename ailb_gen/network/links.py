@@ -1,4 +1,4 @@
-"""Cables from two files and from the descriptions of the ports, each checked against the others."""
+"""Cables from two files, checked against each other; for want of both, from the descriptions of the ports."""
 
 from __future__ import annotations
 
@@ -39,12 +39,8 @@ def cables(switches: Mapping[str, Switch], roles: Mapping[str, str], topology: T
     described = _described(switches, roles)
     links = cabling.links or topology.links or described.links
     attachments = cabling.attachments or topology.attachments or described.attachments
-    faults = [
-        *_twice(links, attachments),
-        *_compared(cabling.links + cabling.attachments, topology.links + topology.attachments),
-        *_undescribed(switches, links, attachments),
-    ]
-    return Cables(links, attachments, tuple(faults))
+    compared = _compared(cabling.links + cabling.attachments, topology.links + topology.attachments)
+    return Cables(links, attachments, (*_twice(links, attachments), *compared))
 
 
 def neighbour(port: Port) -> End | None:
@@ -106,37 +102,3 @@ def _compared(table: tuple[Cable, ...], topology: tuple[Cable, ...]) -> Iterator
             f"{TOPOLOGY} has a cable to {cable.b}, {CABLING} has none",
             Place(TOPOLOGY, cable.line or 1),
         )
-
-
-def _undescribed(
-    switches: Mapping[str, Switch], links: tuple[Cable, ...], attachments: tuple[Cable, ...]
-) -> Iterator[Fault]:
-    """Compare every end that is a switch's port with the port's description."""
-    for cable in (*links, *attachments):
-        yield from _end(switches, cable.a, cable.b)
-        yield from _end(switches, cable.b, cable.a)
-    wired = {end for cable in (*links, *attachments) for end in (cable.a, cable.b)}
-    for name, switch in switches.items():
-        for port in switch.ports.values():
-            other = neighbour(port)
-            if other is not None and End(name, port.name) not in wired:
-                message = f"described as cabled to {other}, but no cable ends here"
-                yield Fault(
-                    "description", f"{name} {port.name}", message, Place(switch.file, port.description_line or 1)
-                )
-
-
-def _end(switches: Mapping[str, Switch], here: End, there: End) -> Iterator[Fault]:
-    switch = switches.get(here.device)
-    if switch is None:
-        return
-    port = switch.ports.get(here.port)
-    scope = f"{here.device} {here.port}"
-    if port is None:
-        message = f"a cable to {there} ends at this port, which is not configured"
-        yield Fault("description", scope, message, Place(switch.file, 1))
-        return
-    # A description in one's own words says nothing about the neighbour: brownfield ports have them.
-    if (other := neighbour(port)) is not None and other != there:
-        message = f"described as cabled to {other}, the cable goes to {there}"
-        yield Fault("description", scope, message, Place(switch.file, port.description_line or 1))

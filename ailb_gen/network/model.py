@@ -31,7 +31,10 @@ class Address:
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A logical interface, such as `et-0/0/0:0.0` or `irb.2`."""
+    """A logical interface, such as `et-0/0/0:0.0` or `irb.2`.
+
+    `others` are families besides inet6 and ethernet-switching, with their lines.
+    """
 
     name: str
     inet6: bool
@@ -43,6 +46,7 @@ class Unit:
     mode: str | None
     vlans: tuple[tuple[str, int], ...]
     disabled: bool
+    others: tuple[tuple[str, int], ...] = ()
     line: int = at()
 
 
@@ -71,22 +75,32 @@ class Vlan:
     name: str
     vlan_id: int | None
     irb: str | None
+    description: str = ""
     line: int = at()
+    description_line: int = at()
 
 
 @dataclass(frozen=True, slots=True)
 class RaPrefix:
-    """A prefix that router advertisements announce; without on-link or autonomous, hosts form no address of it."""
+    """A prefix that router advertisements announce; without on-link or autonomous, hosts form no address of it.
+
+    Lifetimes are as written, in seconds, empty where Junos's default holds.
+    """
 
     prefix: Prefix
     on_link: bool
     autonomous: bool
+    valid: str = ""
+    preferred: str = ""
     line: int = at()
 
 
 @dataclass(frozen=True, slots=True)
 class RouterAdvertisement:
-    """`protocols router-advertisement interface NAME`; times in seconds, None where Junos's default holds."""
+    """`protocols router-advertisement interface NAME`; times in seconds, None where Junos's default holds.
+
+    `others` are the statements that are none of these and that change what hosts are told, with their lines.
+    """
 
     interface: str
     prefixes: tuple[RaPrefix, ...]
@@ -94,6 +108,7 @@ class RouterAdvertisement:
     max_interval: int | None
     min_interval: int | None
     lifetime: int | None
+    others: tuple[tuple[str, int], ...] = ()
     line: int = at()
 
 
@@ -122,7 +137,7 @@ class Group:
     """A BGP group with what it inherits from `protocols bgp` filled in.
 
     `color` is the name of its color community, `forbidden` what may not stand beside auto-discovery, `neighbors`
-    those that were configured by address.
+    those that were configured by address, `typed` whether the type is written and not left to Junos.
     """
 
     name: str
@@ -141,6 +156,7 @@ class Group:
     discoveries: tuple[Discovery, ...]
     neighbors: tuple[str, ...]
     forbidden: tuple[tuple[str, int], ...]
+    typed: bool = True
     line: int = at()
     color_line: int = at()
     local_as_line: int = at()
@@ -195,7 +211,9 @@ class Switch:
     """A switch as its file describes it; `file` is relative to the artifact directory.
 
     `named` is the file's name without suffix, `host_name` what the text says. `unmodelled` are statements that would
-    change routing and that this program does not compute, with their lines.
+    change routing and that this program does not compute, with their lines; `unknown_groups` are groups that are
+    applied and not defined. `services` are those by which the switch is managed, `management_gateway` is where its
+    management instance sends packets to; empty for no default route.
     """
 
     named: str
@@ -217,9 +235,13 @@ class Switch:
     cos: ClassOfService
     lldp: frozenset[str]
     unmodelled: tuple[tuple[str, int], ...]
+    unknown_groups: tuple[tuple[str, int], ...] = ()
+    services: frozenset[str] = frozenset()
+    management_gateway: str = ""
     host_name_line: int = at()
     asn_line: int = at()
     router_id_line: int = at()
+    management_line: int = at()
     bgp_line: int = at()
 
     def unit(self, name: str) -> Unit | None:

@@ -11,6 +11,14 @@ if TYPE_CHECKING:
     from ailb_gen.junos.tree import Node
 
 
+FAMILIES = ("inet6", "ethernet-switching")
+# Statements of router advertisements that are read, or that say what holds without them.
+RA_STATEMENTS = frozenset({
+    "prefix", "max-advertisement-interval", "min-advertisement-interval", "default-lifetime",
+    "no-managed-configuration", "no-other-stateful-configuration", "no-link-mtu",
+})  # fmt: skip
+
+
 def number(node: Node | None) -> int | None:
     """Return the value behind a node as a number; None where there is none, or no number."""
     text = next(reversed(node.children), "") if node is not None else ""
@@ -71,6 +79,7 @@ def _unit(port: str, node: Node) -> Unit:
         mode=switching.value("interface-mode") if switching is not None else None,
         vlans=tuple((entry.word, entry.line) for entry in node.each("family", "ethernet-switching", "vlan", "members")),
         disabled=node.has("disable"),
+        others=tuple((entry.word, entry.line) for entry in node.each("family") if entry.word not in FAMILIES),
         line=node.line,
     )
 
@@ -78,7 +87,14 @@ def _unit(port: str, node: Node) -> Unit:
 def vlans(root: Node) -> tuple[Vlan, ...]:
     """Read `vlans`."""
     return tuple(
-        Vlan(node.word, number(node.get("vlan-id")), node.value("l3-interface"), node.line)
+        Vlan(
+            name=node.word,
+            vlan_id=number(node.get("vlan-id")),
+            irb=node.value("l3-interface"),
+            description=node.value("description") or "",
+            line=node.line,
+            description_line=line(node.get("description")),
+        )
         for node in root.each("vlans")
     )
 
@@ -95,7 +111,16 @@ def _advertisement(node: Node) -> RouterAdvertisement:
         if prefix is None:
             bad.append((entry.word, entry.line))
         else:
-            good.append(RaPrefix(prefix, not entry.has("no-on-link"), not entry.has("no-autonomous"), entry.line))
+            good.append(
+                RaPrefix(
+                    prefix=prefix,
+                    on_link=not entry.has("no-on-link"),
+                    autonomous=not entry.has("no-autonomous"),
+                    valid=entry.value("valid-lifetime") or "",
+                    preferred=entry.value("preferred-lifetime") or "",
+                    line=entry.line,
+                )
+            )
     return RouterAdvertisement(
         interface=node.word,
         prefixes=tuple(good),
@@ -103,5 +128,6 @@ def _advertisement(node: Node) -> RouterAdvertisement:
         max_interval=number(node.get("max-advertisement-interval")),
         min_interval=number(node.get("min-advertisement-interval")),
         lifetime=number(node.get("default-lifetime")),
+        others=tuple((entry.word, entry.line) for entry in node if entry.word not in RA_STATEMENTS),
         line=node.line,
     )

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from ailb_gen.errors import IntentError, JunosSyntaxError, Place, UsageError
 from ailb_gen.hosts.read import read_hosts
 from ailb_gen.intent.csvfile import read_text
-from ailb_gen.junos.groups import effective
+from ailb_gen.junos.groups import APPLY, effective
 from ailb_gen.junos.reader import read
 from ailb_gen.network.fabric import Fault, Network
 from ailb_gen.network.links import cables
-from ailb_gen.network.switch import switch
+from ailb_gen.network.switch import applied_groups, switch
 from ailb_gen.network.topology import CABLING, TOPOLOGY, Topology, read_cabling, read_topology
 
 if TYPE_CHECKING:
@@ -23,9 +23,11 @@ if TYPE_CHECKING:
 
     from ailb_gen.junos.tree import Node
     from ailb_gen.network.model import Switch
+    from ailb_gen.network.records import Record
 
 SWITCHES = "switches"
 SUFFIXES = (".conf", ".set")
+ROLES = ("leaf", "spine")
 CHUNK = 8
 
 T = TypeVar("T")
@@ -33,10 +35,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Reading(Generic[T]):
-    """A network, the topology it was read with, and what `inspect` returned for every switch's effective tree."""
+    """A network, the entries of topology and cabling by file, and what `inspect` returned for every effective tree."""
 
     network: Network
-    topology: Topology
+    records: dict[str, tuple[Record, ...]]
     inspected: dict[str, T]
 
 
@@ -72,10 +74,10 @@ def read_network(
     hosts, found_faults = read_hosts(root, executor)
     host_faults = [Fault("host-folder", fault.folder, fault.reason, fault.place) for fault in found_faults]
     topology, cabling = _optional(root, TOPOLOGY, read_topology), _optional(root, CABLING, read_cabling)
-    roles = {facts.name: facts.role for facts in topology.devices if facts.role != "server"}
     # Without a topology a leaf is what has IRBs: collected configurations come without one.
     roles = {
-        name: roles.get(name) or ("leaf" if "irb" in device.ports else "spine") for name, device in switches.items()
+        name: role if (role := topology.roles.get(name)) in ROLES else "leaf" if "irb" in device.ports else "spine"
+        for name, device in switches.items()
     }
     found_cables = cables(switches, roles, topology, cabling)
     network = Network(
@@ -86,7 +88,7 @@ def read_network(
         attachments={(cable.b.device, cable.b.port): cable.a for cable in found_cables.attachments},
         faults=(*faults, *host_faults, *topology.faults, *cabling.faults, *found_cables.faults),
     )
-    return Reading(network, replace(topology, faults=()), inspected)
+    return Reading(network, {TOPOLOGY: topology.records, CABLING: cabling.records}, inspected)
 
 
 def switch_count(root: Path) -> int:
@@ -147,7 +149,8 @@ def _read_chunk(root: Path, inspect: Callable[[Node, Node], T], files: list[str]
 def _read_switch(root: Path, file: str, inspect: Callable[[Node, Node], T]) -> _File[T]:
     name = Path(file).stem
     try:
-        written = read(read_text(root / file, file), file)
+        text = read_text(root / file, file)
+        written = read(text, file)
         tree = effective(written)
     except IntentError as error:
         problem = error.problems[0]
@@ -157,7 +160,11 @@ def _read_switch(root: Path, file: str, inspect: Callable[[Node, Node], T]) -> _
         return _File(None, Fault("unreadable", name, f"not Junos text: {error.reason}", place))
     except UsageError as error:
         return _File(None, Fault("unreadable", name, str(error), Place(file)))
-    return _File((switch(name, file, tree), inspect(written, tree)))
+    found = switch(name, file, tree)
+    # Few files have the word, and the whole tree must be walked for it.
+    if APPLY in text:
+        found = replace(found, unknown_groups=applied_groups(tree))
+    return _File((found, inspect(written, tree)))
 
 
 def _optional(root: Path, file: str, parse: Callable[[str], Topology]) -> Topology:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ailb_gen.junos.groups import APPLY
 from ailb_gen.network.bgp import as_number, fabric_routes, groups, unmodelled
 from ailb_gen.network.cos import class_of_service
 from ailb_gen.network.model import LoadBalancing, Switch
@@ -22,6 +23,9 @@ DEFAULT_MAXIMUM_ECMP = 16
 PER_FLOW = ("per-packet", "per-flow")
 # Where routes can come from that are not computed here.
 OTHER_PROTOCOLS = ("isis", "ospf", "ospf3", "rip", "ripng", "ldp", "mpls", "rsvp", "rift")
+# How the switch is reached: services by the words of their statement, and its way back to who manages it.
+SERVICES = (("ssh",), ("netconf", "ssh"))
+MANAGEMENT_ROUTE = ("routing-instances", "mgmt_junos", "routing-options", "static", "route", "0.0.0.0/0")
 
 
 def switch(name: str, file: str, root: Node) -> Switch:
@@ -33,6 +37,8 @@ def switch(name: str, file: str, root: Node) -> Switch:
     )
     routes, bad_routes = fabric_routes(root)
     policy = policies(root)
+    # Junos has that routing instance only when it is told to.
+    gateway = root.get(*MANAGEMENT_ROUTE, "next-hop") if root.has("system", "management-instance") else None
     bgp = root.get("protocols", "bgp")
     return Switch(
         named=name,
@@ -54,11 +60,25 @@ def switch(name: str, file: str, root: Node) -> Switch:
         cos=class_of_service(root),
         lldp=frozenset(node.word for node in root.each("protocols", "lldp", "interface") if not node.has("disable")),
         unmodelled=(*unmodelled(root), *_other_sources(root)),
+        services=frozenset(" ".join(words) for words in SERVICES if root.has("system", "services", *words)),
+        management_gateway=next(reversed(gateway.children), "") if gateway is not None else "",
         host_name_line=line(host),
         asn_line=line(asn),
         router_id_line=line(router_id),
+        management_line=line(gateway),
         bgp_line=bgp.line if bgp is not None else 0,
     )
+
+
+def applied_groups(root: Node) -> tuple[tuple[str, int], ...]:
+    """List the groups that are still applied in an effective tree: those that are not defined; with their lines."""
+    found = []
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        found += [(group.word, group.line) for group in node.each(APPLY)]
+        stack += node.children.values()
+    return tuple(sorted(found, key=lambda row: row[1]))
 
 
 def _other_sources(root: Node) -> list[tuple[str, int]]:

@@ -1,18 +1,19 @@
-"""`topology.json` and `cabling.csv`: what is cabled to what, and what every device is."""
+"""`topology.json` and `cabling.csv`: what is cabled to what, and everything that they say, as records."""
 
 from __future__ import annotations
 
 import csv
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from io import StringIO
 from typing import TYPE_CHECKING, Any
 
 from ailb_gen.errors import Place
 from ailb_gen.network.fabric import Cable, End, Fault
+from ailb_gen.network.records import Record, entry_lines, unique, values
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
 TOPOLOGY = "topology.json"
 CABLING = "cabling.csv"
@@ -20,65 +21,56 @@ COLUMNS = ("a_device", "a_port", "b_device", "b_port", "speed", "kind", "color",
 
 
 @dataclass(frozen=True, slots=True)
-class DeviceFacts:
-    """What `topology.json` says of a device; None and empty where it does not apply to its role."""
-
-    name: str
-    role: str
-    line: int
-    stripe: int | None = None
-    rail: int | None = None
-    asn: int | None = None
-    router_id: str = ""
-    vlan: int | None = None
-    # (prefix, gateway, color)
-    prefixes: tuple[tuple[str, str, str], ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class Topology:
-    """What the two files say: devices, fabric cables, server cables; `faults` is what is wrong with the text itself."""
+    """What one of the files says: roles by device, fabric cables, server cables, and its entries as they stand there.
 
-    devices: tuple[DeviceFacts, ...] = ()
-    colors: tuple[tuple[str, str], ...] = ()
+    `faults` is what is wrong with the text itself.
+    """
+
+    roles: Mapping[str, str] = field(default_factory=dict)
     links: tuple[Cable, ...] = ()
     attachments: tuple[Cable, ...] = ()
+    records: tuple[Record, ...] = ()
     faults: tuple[Fault, ...] = ()
-
-
-def _lines(text: str) -> dict[str, int]:
-    """Map every line's stripped text to its number: rows of devices and links are one line each."""
-    return {line.strip().rstrip(","): number for number, line in reversed(list(enumerate(text.splitlines(), 1)))}
 
 
 def read_topology(text: str) -> Topology:
     """Read `topology.json`. What is not of the expected shape becomes a fault."""
     try:
-        data = json.loads(text)
+        data = json.loads(text, object_pairs_hook=unique)
     except (ValueError, RecursionError) as error:
-        line = error.lineno if isinstance(error, json.JSONDecodeError) else 1
-        reason = error.msg if isinstance(error, json.JSONDecodeError) else "nested too deeply or numbers too long"
+        line, reason = 1, "nested too deeply" if isinstance(error, RecursionError) else str(error)
+        if isinstance(error, json.JSONDecodeError):
+            line, reason = error.lineno, error.msg
         fault = Fault("unreadable", TOPOLOGY, f"not JSON: {reason}; generate it again", Place(TOPOLOGY, line))
         return Topology(faults=(fault,))
-    where = _Rows(_lines(text))
+    entries = _Entries(data if isinstance(data, dict) else {}, text.split("\n"))
     try:
-        return _topology(data, where)
+        return _topology(entries)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         detail = f"{type(error).__name__}: {error}"
         message = f"an entry lacks a key or has a value of the wrong type ({detail}); generate it again"
-        return Topology(faults=(Fault("unreadable", TOPOLOGY, message, Place(TOPOLOGY, where.last)),))
+        return Topology(faults=(Fault("unreadable", TOPOLOGY, message, Place(TOPOLOGY, entries.line)),))
 
 
-class _Rows:
-    """Finds the line of an entry; `last` is the one that was looked for last, to name it when it cannot be used."""
+class _Entries:
+    """The lists of the document; `line` is that of the entry being read, to name it when it cannot be used."""
 
-    def __init__(self, lines: dict[str, int]) -> None:
-        self.lines = lines
-        self.last = 1
+    __slots__ = ("data", "line", "starts", "values")
 
-    def line(self, entry: object) -> int:
-        self.last = self.lines.get(json.dumps(entry), self.last)
-        return self.last
+    def __init__(self, data: dict[str, Any], lines: Sequence[str]) -> None:
+        self.data, self.line = data, 1
+        self.starts = entry_lines(data, lines)
+        self.values = tuple(values(data, lines))
+
+    def of(self, key: str) -> Iterator[Any]:
+        """Iterate over the entries of a list. Raises TypeError when it is none."""
+        entries = self.data[key]
+        if not isinstance(entries, list):
+            raise TypeError(f"{key} is no list")
+        for entry, line in zip(entries, self.starts[key], strict=True):
+            self.line = line
+            yield entry
 
 
 def _text(value: object) -> str:
@@ -87,50 +79,55 @@ def _text(value: object) -> str:
     return value
 
 
-def _number(value: object) -> int | None:
-    if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
-        raise TypeError(f"{value!r} is not a number")
-    return value
+def _whole(entry: Mapping[str, object]) -> Mapping[str, object]:
+    """Return a device. Raises TypeError for what Python takes for a number and others do not."""
+    for value in entry.values():
+        if isinstance(value, bool | float):
+            raise TypeError(f"{value!r} is neither text nor a whole number")
+    return entry
 
 
-def _topology(data: dict[str, Any], where: _Rows) -> Topology:
-    devices, attachments = [], []
-    for entry in data["devices"]:
-        line = where.line(entry)
-        prefixes = tuple(
-            (_text(p["prefix"]), _text(p["gateway"]), _text(p["color"])) for p in entry.get("prefixes", ())
-        )
-        facts = (_number(entry.get("stripe")), _number(entry.get("rail")), _number(entry.get("asn")))
-        ids = (_text(entry.get("router_id", "")), _number(entry.get("vlan")))
-        devices.append(DeviceFacts(_text(entry["name"]), _text(entry["role"]), line, *facts, *ids, prefixes))
+def _topology(entries: _Entries) -> Topology:
+    records, roles = list(entries.values), {}
+    attachments, links = [], []
+    for entry in entries.of("devices"):
+        name, role = _text(entry["name"]), _text(entry["role"])
+        records.append(Record("device", name, _whole(entry), entries.line))
+        roles[name] = role
         for nic in entry.get("nics", ()):
             leaf = End(_text(nic["leaf"]), _text(nic["leaf_port"]))
-            attachments.append(Cable(leaf, End(entry["name"], _text(nic["name"])), line=line))
-    links = []
-    for entry in data["links"]:
-        line = where.line(entry)
+            attachments.append(Cable(leaf, End(name, _text(nic["name"])), line=entries.line))
+    for entry in entries.of("links"):
         leaf = End(_text(entry["leaf"]), _text(entry["leaf_port"]))
         spine = End(_text(entry["spine"]), _text(entry["spine_port"]))
-        links.append(Cable(leaf, spine, _text(entry["color"]), _text(entry["speed"]), line))
-    colors = tuple((_text(entry["name"]), _text(entry["community"])) for entry in data["colors"])
-    return Topology(tuple(devices), colors, tuple(links), tuple(attachments))
+        links.append(Cable(leaf, spine, _text(entry["color"]), _text(entry["speed"]), entries.line))
+        records.append(Record("link", f"{leaf.device} {leaf.port}", entry, entries.line))
+    records += [Record("color", _text(entry["name"]), entry, entries.line) for entry in entries.of("colors")]
+    return Topology(roles, tuple(links), tuple(attachments), tuple(records))
 
 
 def read_cabling(text: str) -> Topology:
-    """Read `cabling.csv`: one cable per line, the leaf or switch first."""
+    """Read `cabling.csv`: one cable per line, the leaf first.
+
+    Records of cables are known by what has one cable only by its nature: a leaf's port towards a spine, else the NIC.
+    """
     links: list[Cable] = []
     attachments: list[Cable] = []
+    records: list[Record] = []
     faults: list[Fault] = []
     for line, row in _rows(text, faults):
         cable = Cable(End(row[0], row[1]), End(row[2], row[3]), row[6], row[4], line)
+        fields = dict(zip(COLUMNS, row, strict=True))
         if row[5] == "fabric":
             links.append(cable)
+            records.append(Record("cable", f"{row[0]} {row[1]}", fields, line))
         elif row[5] == "host":
             attachments.append(cable)
+            records.append(Record("cable", f"{row[2]} {row[3]}", fields, line))
         else:
             message = f"{row[5]!r} is no kind of cable; it must be fabric or host"
             faults.append(Fault("unreadable", CABLING, message, Place(CABLING, line)))
-    return Topology(links=tuple(links), attachments=tuple(attachments), faults=tuple(faults))
+    return Topology({}, tuple(links), tuple(attachments), tuple(records), tuple(faults))
 
 
 def _rows(text: str, faults: list[Fault]) -> Iterator[tuple[int, list[str]]]:

@@ -37,7 +37,7 @@ def judge(
     """
     day = day or today()
     accepted = accept(run.results, waivers, day)
-    results = limited(run.results, pick_devices(dict(run.roles), limit))
+    results = limited(run.results, pick_devices(dict(run.roles), limit), run.folders)
     own = review(run.results, waivers, day, run.artifacts)
     results = (*results, *(result for result in own if result.check.id in chosen))
     results = tuple(sorted(results, key=lambda result: result.check.id))

@@ -212,6 +212,20 @@ MANIFESTS = (
         "AILB005",
         seal=False,
     ),
+    kind(
+        "manifest-entry-twice",
+        "a file has two digests",
+        replace(DIGEST, r"(?s).+,\n", lambda old: old + old),
+        "AILB005",
+        seal=False,
+    ),
+    kind(
+        "manifest-generator",
+        "the manifest is of another program",
+        replace(text(MANIFEST, r'^ "generator": .*\n'), r"ailb-gen", "other"),
+        "AILB005",
+        seal=False,
+    ),
     kind("manifest-input", "the files are of another input", rewrite(MANIFEST, other_input), "AILB005", seal=False),
     kind(
         "manifest-fabric",

@@ -7,6 +7,7 @@ from tests.mutations.kind import kind
 from tests.mutations.spots import leaf, spine, switch, switches
 
 IRB = "interfaces > irb > unit *"
+MANAGEMENT = "interfaces > re0:mgmt-0"
 ADDRESS = f"{IRB} > family inet6 > address *"
 RA = "protocols > router-advertisement > interface"
 IRBS = (
@@ -89,6 +90,38 @@ IRBS = (
         "AILB102",
     ),
     kind(
+        "loopback6",
+        "a switch has another IPv6 loopback",
+        replace(switch("interfaces > lo0 > unit 0 > family inet6 > address *"), r"::(\w+)/", "77"),
+        "AILB110",
+        ("brownfield",),
+    ),
+    kind(
+        "management-address",
+        "a switch has another management address",
+        replace(switch(f"{MANAGEMENT} > unit 0 > family inet > address *"), r"\.(\d+)/", add(100)),
+        "AILB110",
+        ("brownfield",),
+    ),
+    kind("management-port", "a switch has no management port", delete(switch(MANAGEMENT)), "AILB110", ("brownfield",)),
+    kind(
+        "management-gateway",
+        "management packets go elsewhere",
+        replace(switch("routing-instances > * > * > static > route *"), r"hop [\d.]+\.(\d+)", add(-1)),
+        "AILB110",
+        ("brownfield",),
+    ),
+    kind(
+        "management-instance",
+        "the management port is in no routing instance",
+        delete(switch("system > management-instance")),
+        "AILB110",
+        ("brownfield",),
+    ),
+    kind("ssh-removed", "nobody can log in", delete(switch("system > services > ssh")), "AILB111"),
+    kind("netconf-removed", "nothing can be pushed", delete(switch("system > services > netconf")), "AILB111"),
+    kind("services-removed", "a switch has no services", delete(switch("system > services")), "AILB111"),
+    kind(
         "leaf-prefixes-swapped",
         "two leaves have each other's prefixes",
         trade(lambda tree: switches(tree, "leaf"), r"address (fc00:\d+:\d+):"),
@@ -116,6 +149,13 @@ VLANS = (
         "a VLAN says that it is another leaf's",
         borrow(leaf("vlans > vn* > description *"), across=True),
         "AILB007 AILB105",
+    ),
+    kind("vlan-no-description", "a VLAN is nobody's", delete(leaf("vlans > vn* > description *")), "AILB007"),
+    kind(
+        "vlan-rail",
+        "a VLAN says another rail",
+        replace(leaf("vlans > vn* > description *"), r"rail (\d+)", add(1)),
+        "AILB007",
     ),
     kind("vlan-removed", "a leaf's VLAN is not defined", delete(leaf("vlans > vn*")), "AILB105"),
     kind("vlans-removed", "a leaf has no VLANs", delete(leaf("vlans")), "AILB105"),
@@ -207,7 +247,7 @@ ADVERTISEMENTS = (
             r"/64(;)",
             " {\n                valid-lifetime 0;\n                preferred-lifetime 0;\n            }",
         ),
-        "AILB103",
+        "AILB104",
     ),
     kind(
         "ra-prefix-short-lived",
@@ -217,7 +257,7 @@ ADVERTISEMENTS = (
             r"/64(;)",
             " {\n                valid-lifetime 10;\n                preferred-lifetime 10;\n            }",
         ),
-        "AILB103",
+        "AILB104",
     ),
     kind(
         "ra-router-lifetime",
@@ -235,7 +275,20 @@ ADVERTISEMENTS = (
         "ra-managed",
         "hosts are told to use DHCPv6",
         insert(leaf(f"{RA} irb.*"), "            managed-configuration;"),
-        "AILB103",
+        "AILB104",
+    ),
+    kind("ra-link-mtu", "hosts are told another MTU", insert(leaf(f"{RA} irb.*"), "            link-mtu;"), "AILB104"),
+    kind(
+        "ra-hop-limit",
+        "hosts are told to send packets that end at the first router",
+        insert(leaf(f"{RA} irb.*"), "            current-hop-limit 1;"),
+        "AILB104",
+    ),
+    kind(
+        "ra-uplink-prefix",
+        "a prefix is advertised to a switch",
+        insert(leaf(f"{RA} et-*"), "            prefix 2001:db8::/64;"),
+        "AILB104",
     ),
     kind("ra-uplink-missing-leaf", "no router advertisements on an uplink", delete(leaf(f"{RA} et-*")), "AILB201"),
     kind(

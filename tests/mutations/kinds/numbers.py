@@ -1,4 +1,7 @@
-"""Damage to AS numbers, AS lists and router-ids."""
+"""Damage to AS numbers, AS lists and router-ids.
+
+A local AS that is left out is no damage: the group then has that of the switch, which is the same.
+"""
 
 from __future__ import annotations
 
@@ -73,12 +76,6 @@ NUMBERS = (
         "two AS lists hold each other's spines",
         swap(leaf("policy-options > as-list *"), r"members (.+);"),
         "AILB203",
-    ),
-    kind(
-        "local-as-missing",
-        "a group leaves its local AS to the switch",
-        delete(switch(f"{GROUP} > local-as *")),
-        "AILB202",
     ),
     kind(
         "local-as-differs",

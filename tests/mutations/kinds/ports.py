@@ -56,6 +56,27 @@ UPLINKS = (
         "AILB108 AILB201",
     ),
     kind(
+        "uplink-second-unit",
+        "a fabric port has another unit",
+        insert(switch(PORT, UPLINK), "        unit 7 {\n            family inet6;\n        }"),
+        "AILB108",
+    ),
+    kind(
+        "uplink-ipv4-too",
+        "a fabric port speaks IPv4, too",
+        insert(
+            switch(f"{PORT} > unit 0", "family inet6;"),
+            "            family inet {\n                address 192.0.2.1/31;\n            }",
+        ),
+        "AILB108",
+    ),
+    kind(
+        "uplink-description-useless",
+        "a description names nobody",
+        replace(switch(f"{PORT} > description facing_*"), r"facing_.+;", "uplink;"),
+        "AILB007",
+    ),
+    kind(
         "uplink-no-description",
         "a fabric port does not say what it faces",
         delete(switch(f"{PORT} > description facing_*")),
@@ -121,6 +142,20 @@ UPLINKS = (
         replace(switch(f"{PORT} > number-of-sub-ports *"), r"\d", "4"),
         "AILB109",
         ("jvd",),
+    ),
+    kind(
+        "breakout-description",
+        "a split port is described as another",
+        replace(switch(f"{PORT} > description *Breakout*"), r"0/0/(\d+)", add(1)),
+        "AILB007",
+        ("jvd",),
+    ),
+    kind(
+        "description-of-the-intent",
+        "a port is not described as the intent says",
+        replace(switch(f"{PORT} > description *spare*"), r"spare link", "uplink"),
+        "AILB007",
+        ("brownfield",),
     ),
     kind(
         "breakout-no-count",
@@ -203,6 +238,12 @@ HOST_PORTS = (
             replace(leaf(f"{PORT} > native-vlan-id *"), r"\d+", add(1)),
             replace(leaf(f"{TRUNK} > vlan > members *"), r"vn(\d+)", add(1)),
         ),
+        "AILB106",
+    ),
+    kind(
+        "host-port-inet6",
+        "a server's port routes",
+        insert(leaf(f"{PORT} > unit 0", "ethernet-switching"), "            family inet6;"),
         "AILB106",
     ),
     kind("host-port-no-vlan", "a server's port is in no VLAN", delete(leaf(f"{TRUNK} > vlan > members *")), "AILB106"),

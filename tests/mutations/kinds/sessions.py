@@ -1,4 +1,7 @@
-"""Damage to BGP sessions and what they are made of."""
+"""Damage to BGP sessions and what they are made of.
+
+A BFD multiplier that is left out is no damage: the shipped fabrics ask for 3, which Junos takes without one.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,7 @@ SESSIONS = (
         replace(switch(f"{GROUP} > type external"), "external", "internal"),
         "AILB201 AILB906",
     ),
-    kind("group-no-type", "a BGP group has no type", delete(switch(f"{GROUP} > type external")), "AILB201 AILB906"),
+    kind("group-no-type", "a BGP group has no type", delete(switch(f"{GROUP} > type external")), "AILB201 AILB207"),
     kind(
         "family-inet",
         "a group carries IPv4 routes",
@@ -80,12 +83,6 @@ SESSIONS = (
         "bfd-multiplier",
         "a group has another BFD multiplier",
         replace(switch(f"{GROUP} > bfd-liveness-detection > multiplier *"), r"\d+", "20"),
-        "AILB204",
-    ),
-    kind(
-        "bfd-no-multiplier",
-        "the BFD multiplier is left out",
-        delete(switch(f"{GROUP} > bfd-liveness-detection > multiplier *")),
         "AILB204",
     ),
     kind("neighbor-removed", "a group has no neighbors", delete(switch(f"{GROUP} > dynamic-neighbor *")), "AILB201"),

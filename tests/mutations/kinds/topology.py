@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from tests.mutations.edits import add, borrow, delete, put, replace, rewrite, swap, together
 from tests.mutations.kind import kind
 from tests.mutations.spots import files, text
-from tests.mutations.tree import Changes, Link, Tree
+from tests.mutations.tree import Changes, Link, Tree, text_of
 
 TOPOLOGY, CABLING = "topology.json", "cabling.csv"
 SWITCH = text(TOPOLOGY, r'^  \{"name": .*"asn": .*\n')
@@ -37,18 +38,77 @@ def removed(glob: str) -> Callable[[Tree], list[Changes]]:
     return lambda tree: [{path: None} for path in files(tree, glob)]
 
 
+def moved_everywhere(tree: Tree) -> list[Changes]:
+    """Move an uplink to another port in every file that knows it: only the intent tells."""
+    found: list[Changes] = []
+    for leaf, base, spine in re.findall(r"^([^,]+),([^,:]+)[^,]*,([^,]+),.*,fabric,", text_of(tree, CABLING), re.M):
+        new = re.sub(r"\d+$", "48", base)
+        patterns = {
+            f"switches/{leaf}.conf": rf"(?<![\w:]){base}(?!\d)",
+            f"switches/{spine}.conf": rf"(?<=facing_{leaf}:){base}(?!\d)",
+            CABLING: rf"(?m)(?<=^{leaf},){base}(?!\d)",
+            TOPOLOGY: rf'(?<="leaf": "{leaf}", "leaf_port": "){base}(?!\d)',
+        }
+        found.append({file: re.sub(old, new, text_of(tree, file)).encode() for file, old in patterns.items()})
+    return found
+
+
 TOPOLOGIES = (
     kind(
         "topology-link-added",
         "a link stands once too often in the topology",
         replace(LINKS, r"(?s).+,\n", lambda old: old + old),
-        "AILB006",
+        "AILB006 AILB008",
     ),
     kind(
         "topology-device-twice",
         "a device stands twice in the topology",
         replace(SWITCH, r"(?s).+,\n", lambda old: old + old),
         "AILB002 AILB008",
+    ),
+    kind(
+        "topology-key-twice",
+        "a switch has two AS numbers in the topology",
+        replace(SWITCH, r'("asn": )\d+', '"asn": 1, "asn": '),
+        "AILB002",
+    ),
+    kind(
+        "topology-key-unknown",
+        "the topology says of a switch what nobody asked for",
+        replace(SWITCH, r'("platform": )', '"model": "x", "platform": '),
+        "AILB008",
+    ),
+    kind(
+        "topology-device-extra",
+        "the topology has a device that is not in the fabric",
+        replace(SERVER, r"(?s).+,\n", lambda old: old + old.replace('"name": "', '"name": "old-', 1)),
+        "AILB008",
+    ),
+    kind(
+        "topology-prefix-missing",
+        "a leaf lacks a prefix in the topology",
+        replace(LEAF, r'\{"prefix": [^}]*\}, ', ""),
+        "AILB008",
+    ),
+    kind(
+        "topology-server-moved",
+        "a server has no NICs in the topology",
+        replace(SERVER, r'(, "nics": .*)\}', ""),
+        "AILB006 AILB008",
+    ),
+    kind(
+        "topology-loopback",
+        "a switch has another loopback in the topology",
+        replace(SWITCH, r'"loopback": "[^"]+::(\d+)', "77"),
+        "AILB008",
+        ("brownfield",),
+    ),
+    kind(
+        "topology-management",
+        "a device has another management address in the topology",
+        replace(text(TOPOLOGY, r'^  \{"name": .*"management": .*\n'), r'"management": "[\d.]+\.(\d+)', add(100)),
+        "AILB008",
+        ("brownfield",),
     ),
     kind("topology-missing", "there is no topology", put(removed(TOPOLOGY)), "AILB002 AILB006"),
     kind("topology-empty", "the topology is empty", rewrite(TOPOLOGY, lambda _: b""), "AILB002 AILB006"),
@@ -69,7 +129,7 @@ TOPOLOGIES = (
         "topology-wrong-type",
         "an AS of the topology is text",
         replace(SWITCH, r'"asn": (\d+)', '"many"'),
-        "AILB002 AILB006",
+        "AILB002 AILB008",
     ),
     kind(
         "topology-device-missing",
@@ -261,6 +321,22 @@ CABLES = (
         together(swap(FABRIC_CABLE, FAR_END), swap(LINKS, FAR_TOPOLOGY)),
         "AILB009 AILB007",
     ),
+    kind(
+        "uplink-moved-everywhere",
+        "an uplink is on another port than the intent asks, in all files",
+        put(moved_everywhere),
+        "AILB009",
+    ),
+    kind(
+        "host-cable-moved-in-both",
+        "two servers have each other's port in cabling list and topology",
+        together(
+            swap(text(CABLING, r"^[^,]+,[^,]+,[^,]+,[^,]*0[^,]*,[^,]+,host,,0\n"), r"^[^,]+,([^,]+),"),
+            swap(text(TOPOLOGY, r'^  \{"name": .*"role": "server".*\n'), r'"leaf_port": "([^"]+)"'),
+        ),
+        "AILB009 AILB007",
+        ("lab",),
+    ),
     kind("host-cable-moved", "two server cables are moved in the cabling list", swap(HOST_CABLE, FAR_END), "AILB006"),
     kind(
         "cabling-port",
@@ -274,10 +350,20 @@ CABLES = (
         replace(FABRIC_CABLE, r"^[^,]+,et-0/0/(\d+)", add(6)),
         "AILB006",
     ),
+    kind(
+        "cabling-fields-empty",
+        "the cabling list does not say how fast a cable is",
+        replace(FABRIC_CABLE, r",(400g),", ""),
+        "AILB006 AILB009",
+    ),
+    kind("cabling-link-rail", "a fabric cable has a rail", replace(FABRIC_CABLE, r",()$", "3"), "AILB009"),
     kind("cabling-color", "a cable has another color", borrow(FABRIC_CABLE, r",fabric,(\w+),"), "AILB006"),
     kind("cabling-speed", "a cable has another speed", replace(FABRIC_CABLE, r",(400g),", "100g"), "AILB006"),
     kind(
-        "cabling-host-speed", "a server's cable has another speed", replace(HOST_CABLE, r",(400g),", "100g"), "AILB006"
+        "cabling-host-speed",
+        "a server's cable has another speed",
+        replace(HOST_CABLE, r",(400g),", "100g"),
+        "AILB006 AILB009",
     ),
     kind(
         "cabling-rail",

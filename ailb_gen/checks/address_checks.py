@@ -1,0 +1,88 @@
+"""The checks of addresses and VLANs as entries of the catalogue."""
+
+from __future__ import annotations
+
+from ailb_gen.checks.model import Check, Severity
+
+AGAIN = "Correct the intent and generate again; a line edited by hand is lost with the next generate."
+UNIQUE = Check(
+    "AILB101",
+    Severity.ERROR,
+    "no address and no prefix is on two interfaces, and every address is one",
+    "Two leaves with one prefix split its traffic: half of the packets arrive at a leaf that has no such host.",
+    AGAIN,
+)
+PLANNED = Check(
+    "AILB102",
+    Severity.ERROR,
+    "the IRB of every leaf is up and has exactly the prefixes and gateways of the address plan, and no IPv4",
+    "Servers form addresses of what the leaf announces; a prefix off by one is another leaf's or nobody's.",
+    AGAIN,
+)
+ANNOUNCED = Check(
+    "AILB103",
+    Severity.ERROR,
+    "router advertisements announce every prefix of the IRB, on-link and autonomous, and no other",
+    "Without its announcement no server forms an address in the prefix: one queue pair of each connection fails.",
+    "Add or correct `protocols router-advertisement interface irb.N prefix`.",
+)
+TIMERS = Check(
+    "AILB104",
+    Severity.ERROR,
+    "router advertisements have the intervals and lifetimes that the intent asks for, and tell hosts nothing else",
+    "Advertisements that are too rare delay discovery; lifetimes that are too short take addresses and routes away; "
+    "other settings send hosts to DHCPv6 or change their MTU.",
+    "Change the intent's `ra:` and generate again.",
+)
+VLANS = Check(
+    "AILB105",
+    Severity.ERROR,
+    "every leaf has one VLAN with the id of the plan, unique as the intent asks, routed by the IRB of that number",
+    "A VLAN with another IRB, or another id, cuts its servers off from their gateway.",
+    AGAIN,
+)
+ACCESS = Check(
+    "AILB106",
+    Severity.ERROR,
+    "every server port is there, enabled, and a trunk with the leaf's VLAN, alone and native",
+    "Servers send untagged: with another native VLAN their packets end in nobody's VLAN, or another rail's.",
+    "Set native-vlan-id and vlan members to the leaf's VLAN.",
+)
+ROUTER_IDS = Check(
+    "AILB107",
+    Severity.ERROR,
+    "every switch has the router-id of the plan, which is unique and the address of lo0",
+    "Two switches with one router-id refuse each other's routes, or break ties differently every time.",
+    AGAIN,
+)
+FABRIC_PORTS = Check(
+    "AILB108",
+    Severity.ERROR,
+    "every port of a link is enabled and has IPv6 on unit 0, and nothing else",
+    "A port that is disabled, or of the wrong family, is a cable for nothing.",
+    "Configure unit 0 of the port, or take away `disable`.",
+)
+SPEEDS = Check(
+    "AILB109",
+    Severity.ERROR,
+    "ports are split and clocked as the intent asks for their cables, alike on both ends",
+    "A link whose ends have different speeds stays down.",
+    "Correct `speed` and `number-of-sub-ports` of the port.",
+)
+REACHABLE = Check(
+    "AILB110",
+    Severity.ERROR,
+    "lo0 and the management port have the addresses, and management the gateway, that the intent asks for",
+    "Without its own address a switch is out of reach; with another's it answers in its place.",
+    AGAIN,
+)
+SERVICES = Check(
+    "AILB111",
+    Severity.WARNING,
+    "SSH and NETCONF over SSH are on",
+    "The file takes away the way by which the next one comes: somebody has to go to the console.",
+    "Add `system services ssh` and `system services netconf ssh`, or accept another way in with a waiver.",
+)
+CHECKS = (
+    UNIQUE, PLANNED, ANNOUNCED, TIMERS, VLANS, ACCESS, ROUTER_IDS, FABRIC_PORTS, SPEEDS, REACHABLE, SERVICES,
+)  # fmt: skip

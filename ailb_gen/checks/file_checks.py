@@ -1,0 +1,80 @@
+"""The checks of files, topology and cabling as entries of the catalogue."""
+
+from __future__ import annotations
+
+from ailb_gen.checks.model import Check, Severity
+
+AGAIN = "Generate the fabric again, and look at the difference before you commit it."
+
+PRESENT = Check(
+    "AILB001",
+    Severity.ERROR,
+    "every switch of the intent has a file",
+    "A switch without a file keeps its old configuration, or none.",
+    AGAIN,
+)
+READABLE = Check(
+    "AILB002",
+    Severity.ERROR,
+    "every file can be read and is what its name says",
+    "What cannot be read cannot be pushed, and nothing about it was checked.",
+    "Correct the syntax at the place given, or generate the file again.",
+)
+STRAY = Check(
+    "AILB003",
+    Severity.ERROR,
+    "every switch file belongs to one switch of the intent",
+    "A stale file of a switch that was renamed or removed is pushed to somebody, one day.",
+    "Delete the file, or add the switch to the intent.",
+)
+HOST_NAME = Check(
+    "AILB004",
+    Severity.ERROR,
+    "host-name is the name of the file",
+    "The file would be pushed to one switch and make it call itself another; LLDP shows wrong neighbors.",
+    "Correct system host-name.",
+)
+UNCHANGED = Check(
+    "AILB005",
+    Severity.WARNING,
+    "every file is as it was generated, by the sha256 in manifest.json, and generated from this intent",
+    "What was edited by hand is lost with the next generate, and nobody has reviewed it in the intent.",
+    "Put the change into the intent, extra_config or a template, and generate again.",
+)
+CABLES = Check(
+    "AILB006",
+    Severity.ERROR,
+    "cabling.csv and topology.json have the same cables, and no port has two",
+    "Cables are pulled by one file and judged by the other.",
+    AGAIN,
+)
+DESCRIPTIONS = Check(
+    "AILB007",
+    Severity.ERROR,
+    "descriptions of cabled ports name the other end, or are the intent's; those of VLANs name their leaf",
+    "A wrong description, a missing one, or a cable in the wrong port sends the next engineer to the wrong link.",
+    "Move the cable in the files, or correct the description.",
+)
+TOPOLOGY_AGREES = Check(
+    "AILB008",
+    Severity.ERROR,
+    "topology.json says of the fabric and of every device, color and link what the intent asks, and nothing else",
+    "Other tools read the topology; what it says wrongly they do wrongly.",
+    AGAIN,
+)
+CABLING_AS_ASKED = Check(
+    "AILB009",
+    Severity.ERROR,
+    "every leaf is cabled to every spine, and every NIC to the leaf of its rail, at the ports and speeds asked for",
+    "A missing or moved cable leaves a color without a path, or puts a GPU on another rail.",
+    "Generate the fabric again; when the cables stay as they are, name their ports in the intent.",
+)
+CHECKS = (
+    PRESENT, READABLE, STRAY, HOST_NAME, UNCHANGED, CABLES, DESCRIPTIONS, TOPOLOGY_AGREES, CABLING_AS_ASKED,
+)  # fmt: skip
+KINDS = {
+    "unreadable": READABLE,
+    "host-folder": READABLE,
+    "stray-file": STRAY,
+    "cabling": CABLES,
+}

@@ -1,0 +1,104 @@
+"""The manifest of an artifact directory against its files, and against the intent that they were generated from."""
+
+from __future__ import annotations
+
+import json
+import re
+from hashlib import sha256
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Any
+
+from ailb_gen import __version__
+from ailb_gen.checks.file_checks import UNCHANGED
+from ailb_gen.checks.host_settings import PLAIN_FILES, QOS_FILES, drop_in_file
+from ailb_gen.checks.records import compare
+from ailb_gen.errors import IntentError, Place
+from ailb_gen.intent.csvfile import read_text
+from ailb_gen.network.read import SWITCHES
+from ailb_gen.network.records import Record, unique, values
+from ailb_gen.network.topology import CABLING, TOPOLOGY
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from ailb_gen.checks.tally import Tally
+    from ailb_gen.intent.load import Intent
+    from ailb_gen.network.fabric import Network
+
+MANIFEST = "manifest.json"
+GENERATOR = re.compile(r"ailb-gen \S+")
+# What a difference of these values means.
+MEANINGS = {"input_sha256": "the fabric file, or a CSV file of it, has changed since everything was generated: "}
+
+
+def check_manifest(intent: Intent, network: Network, root: Path, tally: Tally) -> None:
+    """Compare the manifest with the files below `root`, and with the intent."""
+    place = Place(MANIFEST)
+    try:
+        text = read_text(root / MANIFEST, MANIFEST)
+        data = json.loads(text, object_pairs_hook=unique)
+        files = {str(name): str(digest) for name, digest in data["files"].items()}
+    except (IntentError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        reason = error.problems[0].reason if isinstance(error, IntentError) else "not what generate writes"
+        tally.add(UNCHANGED, MANIFEST, f"the manifest cannot be used ({reason}): nothing was compared", place)
+        return
+    _check_head(intent, data, text, tally)
+    for name, digest in files.items():
+        tally.look(UNCHANGED)
+        try:
+            found = _digest(root / name)
+        except OSError as error:
+            tally.add(UNCHANGED, _owner(name), f"{name} cannot be read: {error.strerror}", Place(name))
+            continue
+        if not found:
+            tally.add(UNCHANGED, _owner(name), f"{name} was generated and is not there any more", place)
+        elif found != digest:
+            tally.add(UNCHANGED, _owner(name), f"{name} is not as it was generated", Place(name), digest, found)
+    for name in _generated(network, root):
+        if name not in files:
+            message = f"{MANIFEST} does not know {name}: nothing tells whether it was edited"
+            tally.add(UNCHANGED, _owner(name), message, place)
+
+
+def _check_head(intent: Intent, data: Mapping[str, Any], text: str, tally: Tally) -> None:
+    generator = data.get("generator")
+    # Any version may have written the files; the newest need not have changed them.
+    known = isinstance(generator, str) and GENERATOR.fullmatch(generator)
+    wanted = {
+        "generator": generator if known else f"ailb-gen {__version__}",
+        "fabric": intent.fabric.name,
+        "input_sha256": intent.digest,
+    }
+    records = [Record("value", key, {key: value}) for key, value in wanted.items()]
+    for row in compare(records, values(data, text.split("\n"))):
+        message = f"{MEANINGS.get(row.key, '')}{row.message}"
+        tally.add(UNCHANGED, f"{MANIFEST} {row.key}", message, Place(MANIFEST, row.line), row.expected, row.found)
+
+
+def _owner(name: str) -> str:
+    """Return what a file belongs to: a switch, the folder of a server or of a profile, else itself."""
+    folder, _, rest = name.partition("/")
+    if folder == SWITCHES and rest:
+        return PurePath(rest).stem
+    return f"{folder}/{rest.partition('/')[0]}" if rest else name
+
+
+def _digest(path: Path) -> str:
+    """Return what the manifest holds of a path: the sha256 of a file, the target of a link; empty for nothing."""
+    if path.is_symlink():
+        return f"link:{path.readlink()}"
+    return sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
+
+
+def _generated(network: Network, root: Path) -> Iterator[str]:
+    """Iterate over the files that are there and that `generate` writes; others may be somebody's own."""
+    yield from (name for name in (TOPOLOGY, CABLING) if (root / name).is_file())
+    yield from (switch.file for switch in network.switches.values())
+    profiles = {}
+    for name, host in network.hosts.items():
+        profiles[host.profile.folder] = host.profile
+        if host.profile.folder != f"servers/{name}":
+            yield f"servers/{name}"
+    for folder, profile in profiles.items():
+        names = {*PLAIN_FILES, *QOS_FILES, *map(drop_in_file, profile.drop_ins)}
+        yield from (f"{folder}/{file}" for file in sorted(profile.files & names))

@@ -1,0 +1,126 @@
+"""Cabled ports of switches: what their cables need of them, speeds and splits."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from ailb_gen.checks.address_checks import ACCESS, FABRIC_PORTS, SPEEDS
+from ailb_gen.checks.plan import native_speeds, port_override
+from ailb_gen.errors import Place
+from ailb_gen.network.fabric import End
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from ailb_gen.checks.model import Check
+    from ailb_gen.checks.plan import Plan
+    from ailb_gen.checks.tally import Tally
+    from ailb_gen.checks.wiring import Wiring
+    from ailb_gen.network.fabric import Network
+    from ailb_gen.network.model import Port, Switch, Unit
+
+# A message and the line that it is about; 0 is that of the port.
+Told = tuple[str, int]
+
+
+def check_ports(wanted: Plan, network: Network, tally: Tally) -> None:
+    """Compare every port at which a cable ends with what the cable needs."""
+    vlan_of = {leaf.name: leaf.vlan for leaf in wanted.leaves}
+    for end in (end for cable in network.links for end in (cable.a, cable.b)):
+        _check_end(wanted, network, end, FABRIC_PORTS, _link_port, tally)
+    for end in network.attachments.values():
+        vlan = vlan_of.get(end.device)
+        _check_end(wanted, network, end, ACCESS, partial(_server_port, vlan), tally)
+
+
+def _check_end(
+    wanted: Plan,
+    network: Network,
+    end: End,
+    check: Check,
+    told: Callable[[Switch, Port, Unit | None], Iterator[Told]],
+    tally: Tally,
+) -> None:
+    switch = network.switches.get(end.device)
+    if switch is None:
+        return
+    tally.look(check)
+    port, scope = switch.ports.get(end.port), f"{end.device} {end.port}"
+    if port is None:
+        tally.add(check, scope, "a cable ends here, but the port is not configured", Place(switch.file))
+        return
+    unit = switch.unit(f"{end.port}.0")
+    off = port_override(wanted, end).disabled
+    for message, line in (*_state(port, unit, off), *told(switch, port, unit)):
+        tally.add(check, scope, message, Place(switch.file, line or port.line or 1))
+
+
+def _state(port: Port, unit: Unit | None, off: bool) -> Iterator[Told]:
+    """Tell what is wrong with a port of whatever kind; `off` is whether the intent disables it."""
+    if (port.disabled or (unit is not None and unit.disabled)) and not off:
+        yield "the port is disabled", port.line
+    if off and not port.disabled:
+        yield "the intent disables this port, the file does not", port.line
+    for other in port.units:
+        if other is not unit:
+            yield f"{other.name} does not belong there: a cabled port has unit 0 alone", other.line
+
+
+def _link_port(switch: Switch, port: Port, unit: Unit | None) -> Iterator[Told]:
+    if unit is None or not unit.inet6:
+        yield "unit 0 lacks family inet6", port.line
+        return
+    if unit.addresses or unit.switching:
+        yield "a fabric link has link-local addresses only and no switching", unit.line
+    yield from _other_families(unit)
+
+
+def _server_port(vlan: int | None, switch: Switch, port: Port, unit: Unit | None) -> Iterator[Told]:
+    if port.native_vlan != vlan:
+        yield f"the native VLAN is {port.native_vlan}; it must be {vlan}", port.native_vlan_line
+    if unit is None or not unit.switching or unit.mode != "trunk":
+        yield "unit 0 must be a trunk of family ethernet-switching", port.line
+        return
+    ids = {found.name: found.vlan_id for found in switch.vlans}
+    for member, line in unit.vlans:
+        if ids.get(member, int(member) if member.isdigit() else None) != vlan:
+            yield f"VLAN {member} is not the leaf's VLAN {vlan}, or not defined", line
+    if not unit.vlans:
+        yield "the trunk carries no VLAN", unit.line
+    if unit.inet6:
+        yield "family inet6 does not belong there: the IRB routes for servers", unit.line
+    yield from _other_families(unit)
+
+
+def _other_families(unit: Unit) -> Iterator[Told]:
+    return ((f"family {family} does not belong there", line) for family, line in unit.others)
+
+
+def check_speeds(wanted: Plan, wiring: Wiring, network: Network, tally: Tally) -> None:
+    """Compare speed and split of every cabled port with what the intent asks for such cables."""
+    uplinks, hosts = f"{wanted.fabric.uplinks.speed}g", f"{wanted.fabric.host_ports.speed}g"
+    ends = [(end, uplinks) for cable in network.links for end in (cable.a, cable.b)]
+    ends += [(end, hosts) for end in network.attachments.values()]
+    native = native_speeds(wanted)
+    for end, speed in ends:
+        switch = network.switches.get(end.device)
+        if switch is None or end.device not in wanted.speakers:
+            continue
+        tally.look(SPEEDS)
+        base = end.port.partition(":")[0]
+        parent = switch.ports.get(base)
+        split = (parent.sub_ports if parent is not None else None) or 1
+        asked = wiring.splits.get(End(end.device, base), 1)
+        found = (parent.speed if parent is not None else "") or native[end.device].get(base, "")
+        place = Place(switch.file, parent.line if parent is not None else 1)
+        if split != asked:
+            message = f"{base} is {_split(split)}; the intent asks for {_split(asked)}"
+            tally.add(SPEEDS, f"{end.device} {end.port}", message, place, asked, split)
+        elif found != speed:
+            message = f"the speed of {base} is {found or 'unknown'}; the intent asks for {speed}"
+            tally.add(SPEEDS, f"{end.device} {end.port}", message, place, speed, found)
+
+
+def _split(count: int) -> str:
+    return f"{count} sub-ports" if count > 1 else "an unsplit port"

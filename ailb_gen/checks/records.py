@@ -1,0 +1,151 @@
+"""What `topology.json` and `cabling.csv` must say, worked out from the intent, and how records are compared."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ailb_gen.addresses import address_text, eui64
+from ailb_gen.checks.plan import LEAF, management_address
+from ailb_gen.checks.wanted import seats, wanted_hosts
+from ailb_gen.network.records import Record
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from ailb_gen.addresses import Prefix
+    from ailb_gen.checks.plan import Plan, WantedSpeaker
+    from ailb_gen.checks.wanted import WantedNic
+    from ailb_gen.checks.wiring import WantedCable, Wiring
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A record, or a field of it, that is not as it must be; one that is missing has line 1."""
+
+    kind: str
+    key: str
+    line: int
+    message: str
+    expected: str = ""
+    found: str = ""
+
+
+def compare(wanted: Iterable[Record], found: Iterable[Record]) -> Iterator[Difference]:
+    """Iterate over all differences between records as they must be and as they are; their order does not count."""
+    there: dict[tuple[str, str], Record] = {}
+    for record in found:
+        if there.setdefault(record[:2], record) is not record:
+            yield Difference(record.kind, record.key, record.line, f"the {record.kind} stands there twice")
+    for record in wanted:
+        other = there.pop(record[:2], None)
+        if other is None:
+            yield Difference(record.kind, record.key, 1, f"the {record.kind} is missing", _summary(record.fields))
+        elif other.fields != record.fields:
+            for message, expected, value in _differing(record.fields, other.fields):
+                yield Difference(record.kind, record.key, other.line, message, expected, value)
+    for record in there.values():
+        message = f"the intent has no such {record.kind}"
+        yield Difference(record.kind, record.key, record.line, message, "", _summary(record.fields))
+
+
+def _differing(wanted: object, found: object, path: str = "") -> Iterator[tuple[str, str, str]]:
+    """Iterate over (message, expected, found) of the values that differ, those inside lists and objects too."""
+    if isinstance(wanted, dict) and isinstance(found, dict):
+        for key in wanted | found:
+            what = f"{path} {key}".lstrip()
+            if key not in found:
+                expected = _shown(wanted[key])
+                yield f"{what} is missing; it must be {expected}", expected, ""
+            elif key not in wanted:
+                yield f"{what} does not belong there", "", _shown(found[key])
+            else:
+                yield from _differing(wanted[key], found[key], what)
+    elif isinstance(wanted, list) and isinstance(found, list) and len(wanted) == len(found):
+        for number, (one, other) in enumerate(zip(wanted, found, strict=True), 1):
+            yield from _differing(one, other, f"{path} {number}")
+    elif wanted != found:
+        expected, value = _shown(wanted), _shown(found)
+        yield f"{path} is {value}; it must be {expected}", expected, value
+
+
+def _shown(value: object) -> str:
+    return value if isinstance(value, str) and value else json.dumps(value)
+
+
+def _summary(fields: Mapping[str, object]) -> str:
+    return " ".join(str(value) for value in fields.values() if value and not isinstance(value, list))
+
+
+def topology(wanted: Plan, wiring: Wiring) -> Iterator[Record]:
+    """Iterate over what `topology.json` must say."""
+    for key, value in (("fabric", wanted.fabric.name), ("pool", str(wanted.pool))):
+        yield Record("value", key, {key: value})
+    for color in wanted.colors:
+        fields = {"name": color.name, "community": color.value, "backup": color.backup or None}
+        yield Record("color", color.name, fields)
+    names = [color.name for color in wanted.colors]
+    for speaker in wanted.speakers.values():
+        yield Record("device", speaker.name, _switch(speaker, names))
+    yield from _servers(wanted, wiring)
+    for a_device, a_port, b_device, b_port, speed, _, link_color, _ in wiring.links:
+        ends = {"leaf": a_device, "leaf_port": a_port, "spine": b_device, "spine_port": b_port}
+        yield Record("link", f"{a_device} {a_port}", {**ends, "color": link_color, "speed": speed})
+
+
+def _switch(speaker: WantedSpeaker, colors: Iterable[str]) -> dict[str, object]:
+    row: dict[str, object] = {
+        "name": speaker.name,
+        "role": speaker.role,
+        "platform": speaker.platform,
+        "asn": speaker.asn,
+        "router_id": speaker.router_id,
+    }
+    if speaker.loopback:
+        row["loopback"] = speaker.loopback
+    if speaker.management:
+        row["management"] = speaker.management
+    if speaker.role == LEAF:
+        row |= {"stripe": speaker.stripe, "rail": speaker.rail, "vlan": speaker.vlan}
+        row["prefixes"] = [
+            {"prefix": str(prefix), "gateway": address_text(gateway), "color": color}
+            for prefix, gateway, color in zip(speaker.prefixes, speaker.gateways, colors, strict=True)
+        ]
+    return row
+
+
+def _servers(wanted: Plan, wiring: Wiring) -> Iterator[Record]:
+    fabric = wanted.fabric
+    hosts = wanted_hosts(fabric)
+    cables: dict[str, list[WantedCable]] = {}
+    for cable in wiring.hosts:
+        cables.setdefault(cable.b_device, []).append(cable)
+    prefixes = {leaf.name: leaf.prefixes for leaf in wanted.leaves}
+    for number, (name, stripe, given) in enumerate(seats(fabric)):
+        row: dict[str, object] = {"name": name, "role": "server", "stripe": stripe}
+        management = management_address(given.management, fabric.management.servers, number)
+        if management:
+            row["management"] = management
+        row["nics"] = [
+            _nic(nic, cable, prefixes[cable.a_device])
+            for nic, cable in zip(hosts[name].nics, cables.get(name, ()), strict=False)
+        ]
+        yield Record("device", name, row)
+
+
+def _nic(nic: WantedNic, cable: WantedCable, prefixes: Iterable[Prefix]) -> dict[str, Any]:
+    """Return a NIC; the addresses that it forms are known with its MAC alone (RFC 4291, appendix A)."""
+    row: dict[str, Any] = {"name": nic.name, "rdma": nic.rdma, "leaf": cable.a_device, "leaf_port": cable.a_port}
+    if nic.mac:
+        suffix = eui64(nic.mac)
+        row |= {"mac": nic.mac, "addresses": [address_text(prefix.value | suffix) for prefix in prefixes]}
+    return row
+
+
+def cabling(wiring: Wiring) -> Iterator[Record]:
+    """Iterate over what `cabling.csv` must say."""
+    for cable in wiring.links:
+        yield Record("cable", f"{cable.a_device} {cable.a_port}", dict(zip(cable._fields, cable, strict=True)))
+    for cable in wiring.hosts:
+        yield Record("cable", f"{cable.b_device} {cable.b_port}", dict(zip(cable._fields, cable, strict=True)))
