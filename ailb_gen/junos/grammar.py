@@ -136,7 +136,7 @@ _FORMS = {
     """,
     VALUE: """
         bfd-liveness-detection/neighbor class/forwarding-class dynamic-neighbor/interface from/family from/rib
-        from/route-type interfaces/congestion-notification-profile interfaces/scheduler-map lacp/periodic
+        from/route-type interfaces/*/congestion-notification-profile interfaces/*/scheduler-map lacp/periodic
         loopback/filter peer-auto-discovery/interface scheduler-maps/scheduler then/class then/dscp
         then/forwarding-class then/log then/loss-priority then/policer unit/encapsulation user/class user/uid
         vlans/l3-interface vrf-target/export vrf-target/import
@@ -179,3 +179,10 @@ FIRST_COUNTS: dict[str, bool] = {
 def form_of(parent: str, word: str) -> tuple[int, str]:
     """Return how many keys stand behind a word inside a block, and its form; an empty one if it is not known."""
     return FORMS.get(f"{parent}/{word}") or FORMS.get(word) or FORMS.get(f"{parent}/*") or (0, "")
+
+
+def inside(parent: str, word: str) -> str:
+    """Return as what the tables know the block that a word opens: names of the user's own are those around them."""
+    if word in FORMS or f"{parent}/{word}" in FORMS:
+        return word
+    return f"{parent}/*" if f"{parent}/*" in FORMS else parent

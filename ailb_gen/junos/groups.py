@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from ailb_gen.errors import UsageError
-from ailb_gen.junos.grammar import VALUE, form_of
+from ailb_gen.junos.grammar import VALUE, form_of, inside
 from ailb_gen.junos.shape import shape
 from ailb_gen.junos.tree import DELETE, ENDS, FLAT, INACTIVE, LIST, Node
 
@@ -142,7 +142,7 @@ def _inherit(node: Node, source: Node, parent: str, group: str) -> None:
             word = child.word
             if word == "when" and not parent:
                 continue
-            below = word if form_of(parent, word)[1] else parent
+            below = inside(parent, word)
             if _is_wildcard(word):
                 stack += [(there, child, below) for there in target if _takes(there, word, parent, group)]
                 continue

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ailb_gen.junos.grammar import BLOCK, LINE, PLUS, PREFIX, VALUE, VALUES, form_of
+from ailb_gen.junos.grammar import BLOCK, LINE, PLUS, PREFIX, VALUE, VALUES, form_of, inside
 from ailb_gen.junos.tree import ENDS, FLAT, LIST, TAGGED, Node
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def shape(root: Node) -> None:
                 elif not _inline(entry, child.word, form):
                     entry.flags |= ENDS
                 # The entries of a block have names of their own: what they hold goes by the word of the block.
-                stack.append((entry, child.word if form else parent))
+                stack.append((entry, inside(parent, child.word)))
 
 
 def _entries(node: Node, keys: int) -> Iterator[Node]:
