@@ -1,0 +1,207 @@
+"""The driver: what is asked for is done and told; broken trees end in findings, never in a traceback."""
+
+import gc
+import random
+import shutil
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ailb_gen.checks import waivers
+from ailb_gen.checks.catalogue import BY_ID
+from ailb_gen.checks.model import Finding, Run, RunOptions
+from ailb_gen.checks.run import STEPS, run
+from ailb_gen.errors import UsageError
+from ailb_gen.intent.load import Intent, load
+from tests.checks.trees import GOLDEN, rendered, shown
+from tests.conftest import EXAMPLES, SMALL, need_shared
+from tests.mutations.tree import Changes, Entry, Folder, Link, copy_with, read_tree
+
+# Waivers are judged where reports are made.
+ALL = frozenset(BY_ID) - {check.id for check in waivers.CHECKS}
+TINY = SMALL.replace("rails: 2", "rails: 1").replace("servers: 2", "servers: 1")
+LONG = b"x" * 2_000_000
+
+
+@cache
+def lab() -> Intent:
+    return load(EXAMPLES / "lab" / "fabric.yaml")
+
+
+def validated(intent: Intent, root: Path, checks: frozenset[str] = ALL) -> Run:
+    return run(intent, root, RunOptions(checks, executor="serial"))
+
+
+def found_in(done: Run) -> list[Finding]:
+    return [finding for result in done.results for finding in result.findings]
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> tuple[Intent, Path]:
+    """A fabric with one of everything, and two of what needs two."""
+    return rendered(TINY, tmp_path_factory.mktemp("tiny"))
+
+
+VARIANTS = {
+    "small": SMALL,
+    "loopbacks": SMALL + 'loopbacks: {leaves: "fd00:1::/64", spines: "fd00:2::/64"}\n',
+    "fewer-colors-than-spines": SMALL.replace("spines: 2", "spines: 4") + "colors: [left, right]\n",
+    "several-links": SMALL + "links_per_spine: 2\n",
+    "one-spine": SMALL.replace("spines: 2", "spines: 1"),
+    "no-aigp": SMALL + "aigp: off\ncolors: {backup: none}\n",
+    "no-servers": SMALL.replace("servers: 2", "servers: 0"),
+    "everything-off": SMALL + "roce: {enabled: off}\nbfd: {enabled: off}\nload_balancing: {dlb: off}\n",
+    "many-rails": SMALL.replace("rails: 2", "rails: 5").replace("spines: 2", "spines: 3"),
+}
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_whatever_is_asked_the_rendered_tree_is_clean(name: str, tmp_path: Path) -> None:
+    intent, root = rendered(VARIANTS[name], tmp_path)
+    assert not shown(validated(intent, root).results)
+
+
+def test_results_are_those_asked_for_in_order_with_roles_of_all_devices() -> None:
+    chosen = frozenset({"AILB801", "AILB310", "AILB001", "AILB701"} & ALL)
+    done = validated(lab(), GOLDEN / "lab", chosen)
+    assert [result.check.id for result in done.results] == sorted(chosen)
+    assert done.fabric == "lab" and done.artifacts == str(GOLDEN / "lab")
+    roles = [role for _, role in done.roles]
+    assert {role: roles.count(role) for role in roles} == {"leaf": 4, "spine": 4, "server": 4}
+
+
+def test_without_models_the_commit_check_is_skipped_with_the_reason() -> None:
+    done = validated(lab(), GOLDEN / "lab", frozenset(name for name in ALL if name.startswith("AILB9")))
+    assert done.results
+    assert all("AILB_YANG" in result.skipped for result in done.results)
+
+
+@pytest.mark.parametrize("checks", [ALL, frozenset({"AILB301"}), frozenset({"AILB501"})])
+def test_a_progress_bar_gets_full(checks: frozenset[str]) -> None:
+    steps: list[int] = []
+    run(lab(), GOLDEN / "lab", RunOptions(checks, executor="serial"), steps.append)
+    assert sum(steps) == STEPS
+    assert min(steps) > 0
+
+
+def test_the_collector_is_as_before() -> None:
+    assert gc.isenabled()
+    with pytest.raises(UsageError):
+        validated(lab(), GOLDEN / "nowhere")
+    assert gc.isenabled()
+    validated(lab(), GOLDEN / "lab", frozenset({"AILB301"}))
+    assert gc.isenabled()
+
+
+@pytest.mark.parametrize("place", ["nowhere", "manifest.json", "profiles"])
+def test_a_place_without_artifacts_is_refused(place: str) -> None:
+    with pytest.raises(UsageError, match="ailb-gen generate -o DIR"):
+        validated(lab(), GOLDEN / "lab" / place)
+
+
+def wrecks(path: str, entry: Entry) -> Iterator[tuple[str, Entry | None]]:
+    """Everything that can become of a file, by name."""
+    data = entry if isinstance(entry, bytes) else b""
+    yield "removed", None
+    yield "folder", Folder()
+    yield "link to itself", Link(Path(path).name)
+    yield "random", random.Random(path).randbytes(4000)
+    yield "one long line", data + LONG
+    if data:
+        yield "empty", b""
+        yield "half", data[: len(data) // 2]
+        yield "zeros", data[:100] + bytes(100) + data[100:]
+        yield "braces", b"{" * 100_000
+    else:
+        yield "file", b"a file where a link belongs\n"
+
+
+def test_broken_files_end_in_findings(tiny: tuple[Intent, Path], tmp_path: Path) -> None:
+    intent, root = tiny
+    alike = ("stripe2", "spine2", "server-002")
+    for path, entry in read_tree(root).items():
+        if any(name in path for name in alike):
+            continue
+        for number, (name, wreck) in enumerate(wrecks(path, entry)):
+            changes: Changes = {path: wreck}
+            folder = tmp_path / str(number)
+            copy_with(root, changes, folder)
+            assert found_in(validated(intent, folder)), f"{path}: {name}"
+            shutil.rmtree(folder)
+
+
+def test_missing_folders_end_in_findings(tiny: tuple[Intent, Path], tmp_path: Path) -> None:
+    intent, root = tiny
+    for name in sorted(path.name for path in root.iterdir() if path.is_dir() and path.name != "switches"):
+        for file in (False, True):
+            folder = tmp_path / f"{name}{file}"
+            shutil.copytree(root, folder, symlinks=True)
+            shutil.rmtree(folder / name)
+            if file:
+                (folder / name).write_text("not a folder\n")
+            assert found_in(validated(intent, folder)), name
+
+
+def test_no_switch_is_left(tiny: tuple[Intent, Path], tmp_path: Path) -> None:
+    intent, root = tiny
+    shutil.copytree(root, tmp_path / "out", symlinks=True)
+    for path in (tmp_path / "out" / "switches").iterdir():
+        path.write_text("")
+    assert {finding.check for finding in found_in(validated(intent, tmp_path / "out"))} >= {"AILB201", "AILB402"}
+    shutil.rmtree(tmp_path / "out" / "switches")
+    (tmp_path / "out" / "switches").mkdir()
+    assert {finding.check for finding in found_in(validated(intent, tmp_path / "out"))} >= {"AILB001", "AILB402"}
+
+
+def test_files_of_another_fabric_end_in_findings(tiny: tuple[Intent, Path]) -> None:
+    assert found_in(validated(tiny[0], GOLDEN / "brownfield"))
+    assert found_in(validated(lab(), tiny[1]))
+
+
+SHUFFLED = st.sampled_from(["delete", "swap", "double", "cut", "move"])
+FILES = st.sampled_from(
+    ["switches/stripe1-leaf1.conf", "switches/spine2.conf", "cabling.csv", "topology.json", "manifest.json"]
+)
+
+
+@settings(max_examples=60)
+@given(FILES, st.lists(st.tuples(SHUFFLED, st.integers(0, 10_000), st.integers(0, 10_000)), min_size=1, max_size=6))
+def test_lines_in_any_order_end_in_a_run(
+    tiny: tuple[Intent, Path],
+    tmp_path_factory: pytest.TempPathFactory,
+    file: str,
+    edits: list[tuple[str, int, int]],
+) -> None:
+    intent, root = tiny
+    text = (root / file).read_text().splitlines(keepends=True)
+    for how, first, second in edits:
+        one, other = first % len(text), second % len(text)
+        if how == "delete" and len(text) > 1:
+            del text[one]
+        elif how == "swap":
+            text[one], text[other] = text[other], text[one]
+        elif how == "double":
+            text.insert(other, text[one])
+        elif how == "cut":
+            text[one] = text[one][: len(text[one]) // 2]
+        else:
+            text.insert(other, text.pop(one))
+    folder = tmp_path_factory.mktemp("shuffled") / "out"
+    copy_with(root, {file: "".join(text).encode()}, folder)
+    done = validated(intent, folder)
+    assert {result.check.id for result in done.results} == ALL
+    shutil.rmtree(folder)
+
+
+def test_broken_files_end_in_findings_with_the_commit_check(tmp_path: Path) -> None:
+    yang = need_shared("yang/24.4R1-EVO")
+    for number, wreck in enumerate((b"", b"{" * 100_000, b"interfaces;\nprotocols bgp;\n", LONG, b'"' * 5000)):
+        folder = tmp_path / str(number)
+        copy_with(GOLDEN / "lab", {"switches/stripe1-leaf1.conf": wreck}, folder)
+        done = run(lab(), folder, RunOptions(ALL, yang, executor="serial"))
+        assert found_in(done)
+        assert not [result for result in done.results if result.skipped and result.check.id.startswith("AILB9")]
