@@ -1,33 +1,41 @@
-"""`ailb-gen path`: the way of one queue pair, server to server, like a traceroute."""
+"""`ailb-gen path`: the ways of the queue pairs of a connection, server to server, like a traceroute."""
 
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
+from zlib import crc32
 
 import typer
 
-from ailb_gen.cli.proof import HERE, Artifacts, Failed, read, routing_of
+from ailb_gen.cli.proof import HERE, Artifacts, Failed, View, view
 from ailb_gen.errors import ExitCode
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from ailb_gen.forwarding.endpoints import Endpoint
     from ailb_gen.forwarding.walk import Hop, Walk
     from ailb_gen.hosts.lookup import Lookup
-    from ailb_gen.network.fabric import Network
-    from ailb_gen.routing.rib import Routing
+
+# More ways than this beside the one that is taken are only counted.
+LISTED = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """A whole way: the server's decision, the switches, and whether the packet arrives."""
+    """A whole way: the server's decision, the switches, and what goes wrong, empty if the packet arrives.
+
+    `entered` is the leaf's port that the packet comes in on.
+    """
 
     source: Endpoint
     target: Endpoint
-    pair: int
     lookup: Lookup
-    walk: Walk | None
+    entered: str
+    hops: tuple[Hop, ...]
     problem: str
 
 
@@ -35,109 +43,154 @@ def path(
     source: Annotated[str, typer.Argument(help="SERVER, SERVER:NIC or an address.", metavar="SRC")],
     destination: Annotated[str, typer.Argument(help="SERVER, SERVER:NIC or an address.", metavar="DST")],
     qp: Annotated[int | None, typer.Option("--qp", min=1, help="Only this queue pair.", metavar="K")] = None,
-    flow: Annotated[int, typer.Option("--hash", min=0, help="Picks among several next hops.")] = 0,
+    number: Annotated[int, typer.Option("--hash", min=0, help="Picks among several next hops.", metavar="NUMBER")] = 0,
     artifacts: Artifacts = HERE,
     fail: Failed = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Follow the queue pairs of a connection, hop by hop.
 
-    Exit code 1 when one does not arrive.
+    Queue pair k goes from the k-th prefix of a NIC to the k-th prefix of the
+    other. Exit code 1 when one does not arrive.
     """
-    network = read(artifacts)
-    routing = routing_of(network, fail)
-    traces = [_trace(network, routing, (source, destination), pair, flow) for pair in _pairs(network, source, qp)]
+    from ailb_gen.forwarding.endpoints import flows
+
+    seen = view(artifacts, fail)
+    traces = [_trace(seen, start, end, number) for start, end in flows(seen.network, source, destination, qp)]
     if as_json:
         typer.echo(json.dumps([_as_json(trace) for trace in traces], indent=1))
     else:
         typer.echo("\n\n".join("\n".join(_lines(trace)) for trace in traces))
+        if len(traces) > 1:
+            typer.echo("\n" + "\n".join(_summary(traces)))
     if any(trace.problem for trace in traces):
         raise typer.Exit(ExitCode.FINDINGS)
 
 
-def _pairs(network: Network, source: str, qp: int | None) -> range:
-    """Return the queue pairs to follow: the one that was asked for, else every one of the source's NIC."""
-    from ailb_gen.addresses import address_value
-    from ailb_gen.forwarding.endpoints import endpoint, pairs_of
-
-    if qp is not None or address_value(source) is not None:
-        return range(qp or 1, (qp or 1) + 1)
-    return range(1, pairs_of(network, endpoint(network, source, 1)) + 1)
-
-
-def _trace(network: Network, routing: Routing, ends: tuple[str, str], pair: int, flow: int) -> Trace:
-    from ailb_gen.forwarding.endpoints import endpoint, leave
+def _trace(seen: View, source: Endpoint, target: Endpoint, number: int) -> Trace:
+    from ailb_gen.forwarding.endpoints import leave
     from ailb_gen.forwarding.walk import walk
 
-    source = endpoint(network, ends[0], pair)
-    target = endpoint(network, ends[1], pair, source.rail)
-    lookup = leave(network, source, target.address)
-    if lookup.route is None:
-        return Trace(source, target, pair, lookup, None, f"{source.server} has no route to {target.text}")
-    port = network.attachments.get((source.server, lookup.nic))
-    if port is None or port.device not in routing.graph.index:
-        return Trace(
-            source, target, pair, lookup, None, f"{lookup.nic} of {source.server} is cabled to no known switch"
-        )
-    if lookup.gateway is not None and not _has_address(network, port.device, lookup.gateway):
-        return Trace(source, target, pair, lookup, None, f"the gateway is no address of {port.device}")
-    found = walk(routing, routing.graph.index[port.device], target.address, flow)
-    problem = found.problem
-    last = found.hops[-1].device
-    if not problem and target.port is not None and target.port.device != last:
-        problem = f"arrives at {last}; {target.nic} of {target.server} is cabled to {target.port}"
-    return Trace(source, target, pair, lookup, found, problem)
+    lookup = leave(seen.network, source, target.address)
+    problem = _stuck(seen, source, target, lookup)
+    if problem:
+        return Trace(source, target, lookup, "", (), problem)
+    leaf = seen.network.attachments[source.device, lookup.nic]
+    # Switches hash what is in the header; the number stands for the ports.
+    header = crc32(f"{source.address} {target.address} {number}".encode())
+    found = walk(seen.routing, seen.routing.graph.index[leaf.device], target.address, header)
+    return Trace(source, target, lookup, leaf.port, found.hops, found.problem or _missed(seen, target, found))
 
 
-def _has_address(network: Network, switch: str, value: int) -> bool:
-    ports = network.switches[switch].ports.values()
-    return any(value == address.value for port in ports for unit in port.units for address in unit.addresses)
-
-
-def _gateway(lookup: Lookup) -> str:
+def _stuck(seen: View, source: Endpoint, target: Endpoint, lookup: Lookup) -> str:
+    """Return why a packet does not even reach the server's leaf; empty if it does."""
     from ailb_gen.addresses import address_text
 
-    return f"via {address_text(lookup.gateway)} dev {lookup.nic}" if lookup.gateway is not None else f"dev {lookup.nic}"
+    if lookup.route is None:
+        return f"{source.device} has no route to {target.text}"
+    leaf = seen.network.attachments.get((source.device, lookup.nic))
+    if leaf is None or leaf.device not in seen.network.switches:
+        return f"{lookup.nic} of {source.device} is cabled to no known switch"
+    if leaf.device in seen.switches:
+        return f"{leaf.device} is down"
+    if (source.device, lookup.nic) in seen.nics:
+        return f"the cable from {lookup.nic} to {leaf} is down"
+    ports = seen.network.switches[leaf.device].ports.values()
+    addresses = {address.value for port in ports for unit in port.units for address in unit.addresses}
+    if lookup.gateway is not None and lookup.gateway not in addresses:
+        return f"the gateway {address_text(lookup.gateway)} is no address of {leaf.device}"
+    return ""
 
 
-def _lines(trace: Trace) -> list[str]:
+def _missed(seen: View, target: Endpoint, found: Walk) -> str:
+    """Return why a packet that reached a switch with the prefix does not reach the target."""
+    last = found.hops[-1].device
+    if target.leaf is None:
+        return f"arrives at {last}; {target.port} of {target.device} is cabled to no known switch"
+    if target.leaf.device != last:
+        where = f"; {target.port} of {target.device} is cabled to {target.leaf}" if target.pair else ""
+        return f"arrives at {last}, not at {target.leaf.device}{where}"
+    if (target.device, target.port) in seen.nics:
+        return f"the cable from {target.leaf} to {target.port} is down"
+    return ""
+
+
+def _name(end: Endpoint) -> str:
+    return f"{end.device}{'' if end.certain else '?'}"
+
+
+def _lines(trace: Trace) -> Iterator[str]:
+    source, target = trace.source, trace.target
+    title = f"queue pair {source.pair}:"
+    yield f"{title} {_name(source)} {source.port} {source.text}"
+    yield f"{'->':>{len(title)}} {_name(target)} {target.port} {target.text}"
+    rows = list(_rows(trace))
+    width = max(len(device) for _, device, _ in rows)
+    yield from (f"{number:>2}  {device:{width}}  {text}" for number, device, text in rows)
+    if trace.problem:
+        yield f"    FAILS: {trace.problem}"
+    if not (source.certain and target.certain):
+        yield "    ? one of several servers: the files do not say which MAC address is whose"
+
+
+def _rows(trace: Trace) -> Iterator[tuple[object, str, str]]:
+    """Give number, device and text of every line of a way; further lines of a device have neither of the first."""
+    from ailb_gen.addresses import address_text
+
     source, target, lookup = trace.source, trace.target, trace.lookup
-    rows = [
-        f"queue pair {trace.pair}: {source.server} {source.nic} {source.text}",
-        f"           -> {target.server} {target.nic} {target.text}",
-    ]
-    rule = f"rule {lookup.rule.priority} from {lookup.rule.source}" if lookup.rule is not None else "no rule"
-    rows.append(
-        f" 1  {source.server}  {rule}, table {lookup.table_name}: {_gateway(lookup) if lookup.route else 'no route'}"
-    )
-    for number, hop in enumerate(trace.walk.hops if trace.walk is not None else (), 2):
-        rows.append(f"{number:2}  {hop.device}  {_hop_text(hop)}")
-    if not trace.problem:
-        rows.append(f"{len(rows) - 1:2}  {target.server}  {target.nic}")
-    return [*rows, f"    FAILS: {trace.problem}"] if trace.problem else rows
+    rule = f"rule {lookup.rule.priority}" if lookup.rule is not None else "no rule"
+    yield 1, _name(source), f"{rule}, table {lookup.table_name}{'' if lookup.route else ': no route'}"
+    if lookup.route is not None:
+        via = f"via {address_text(lookup.gateway)} " if lookup.gateway is not None else ""
+        yield "", "", f"{via}dev {lookup.nic}"
+    for number, hop in enumerate(trace.hops, 2):
+        yield number, hop.device, f"in {hop.arrived or trace.entered}, {_hop_text(hop)}"
+        others = [way for at, way in enumerate(hop.ways) if at != hop.taken]
+        yield from (("", "", f"or out {interface} to {peer}") for interface, peer in others[:LISTED])
+        if len(others) > LISTED:
+            yield "", "", f"or one of {len(others) - LISTED} more"
+    if not trace.problem and target.pair:
+        cable = f" from {target.leaf.port}" if target.certain and target.leaf is not None else ""
+        yield len(trace.hops) + 2, _name(target), f"in {target.port}{cable}"
 
 
 def _hop_text(hop: Hop) -> str:
-    into = f"in {hop.arrived}, " if hop.arrived else ""
     if hop.prefix is None:
-        return f"{into}no route"
+        return "no route"
     if not hop.ways:
-        return f"{into}{hop.prefix} is direct"
+        return f"{hop.prefix} is direct"
     interface, peer = hop.ways[hop.taken]
-    more = f", one of {len(hop.ways)} ways" if len(hop.ways) > 1 else ""
-    return f"{into}{hop.prefix} out {interface} to {peer} ({hop.color or 'uncolored'}{more})"
+    return f"out {interface} to {peer} ({hop.color or 'uncolored'})"
+
+
+def _summary(traces: list[Trace]) -> Iterator[str]:
+    """Tell how many arrive, and which share a link between switches: those share its bandwidth."""
+    arrived = [trace for trace in traces if not trace.problem]
+    yield f"{len(arrived)} of {len(traces)} queue pairs arrive"
+    users: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for trace in arrived:
+        for hop in trace.hops:
+            if hop.ways:
+                users[hop.device, hop.ways[hop.taken][0]].append(trace.source.pair)
+    for (device, interface), pairs in users.items():
+        if len(pairs) > 1:
+            yield f"{device} {interface} is shared by queue pairs {_listed(pairs)}"
+
+
+def _listed(numbers: Iterable[int]) -> str:
+    return ", ".join(map(str, numbers))
 
 
 def _as_json(trace: Trace) -> dict[str, object]:
     lookup = trace.lookup
-    hops = trace.walk.hops if trace.walk is not None else ()
     return {
-        "queue_pair": trace.pair,
-        "source": {"server": trace.source.server, "nic": trace.source.nic, "address": trace.source.text},
-        "destination": {"server": trace.target.server, "nic": trace.target.nic, "address": trace.target.text},
+        "queue_pair": trace.source.pair,
+        "source": _end_json(trace.source),
+        "destination": _end_json(trace.target),
         "rule": lookup.rule.priority if lookup.rule is not None else None,
         "table": lookup.table_name,
         "nic": lookup.nic,
+        "entered": trace.entered,
         "hops": [
             {
                 "switch": hop.device,
@@ -147,7 +200,19 @@ def _as_json(trace: Trace) -> dict[str, object]:
                 "taken": hop.taken if hop.ways else None,
                 "color": hop.color,
             }
-            for hop in hops
+            for hop in trace.hops
         ],
         "problem": trace.problem,
+    }
+
+
+def _end_json(end: Endpoint) -> dict[str, object]:
+    """Return an end; `address` is null without the NIC's MAC address, `certain` false if another NIC may have it."""
+    return {
+        "device": end.device,
+        "port": end.port,
+        "prefix": str(end.prefix),
+        "address": end.text if end.known else None,
+        "certain": end.certain,
+        "cable": str(end.leaf) if end.pair and end.leaf is not None else None,
     }

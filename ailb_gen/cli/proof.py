@@ -1,7 +1,8 @@
-"""What `rib`, `fib` and `path` share: reading an artifact directory, failed links, prefixes."""
+"""What `rib`, `fib` and `path` share: reading an artifact directory, what is down, devices and prefixes."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,9 +11,11 @@ import typer
 from ailb_gen.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from ailb_gen.addresses import Prefix
     from ailb_gen.junos.tree import Node
-    from ailb_gen.network.fabric import Network
+    from ailb_gen.network.fabric import End, Network
     from ailb_gen.routing.rib import Routing
 
 Artifacts = Annotated[
@@ -21,9 +24,21 @@ Artifacts = Annotated[
 ]
 Failed = Annotated[
     list[str] | None,
-    typer.Option("--fail", help="A link that is down, SWITCH:PORT, or a dead switch; several.", metavar="LINK"),
+    typer.Option("--fail", help="What is down: DEVICE:PORT, DEVICE:DEVICE or a switch; several.", metavar="LINK"),
 ]
 HERE = Path()
+# So many problems of the files are worth a line each.
+TOLD = 3
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A fabric with something down: `switches` are dead, `nics` (server, NIC) have no link."""
+
+    network: Network
+    routing: Routing
+    switches: frozenset[str]
+    nics: frozenset[tuple[str, str]]
 
 
 def nothing(written: Node, tree: Node) -> int:
@@ -31,64 +46,123 @@ def nothing(written: Node, tree: Node) -> int:
     return 0
 
 
-def read(artifacts: Path) -> Network:
-    """Read an artifact directory; says on standard error when something in it could not be used."""
+def view(artifacts: Path, failed: list[str] | None) -> View:
+    """Read an artifact directory and compute the routes with some cables and switches down.
+
+    Says on standard error what in the files could not be used. Raises UsageError for what is neither.
+    """
     from ailb_gen.network.read import read_network
-
-    network = read_network(artifacts, nothing).network
-    if network.faults:
-        count = len(network.faults)
-        typer.echo(f"{count} problem{'s' if count > 1 else ''} in the files; 'ailb-gen validate' lists them", err=True)
-    return network
-
-
-def routing_of(network: Network, failed: list[str] | None) -> Routing:
-    """Compute the routes with some links and switches down. Raises UsageError for what is neither."""
-    from ailb_gen.intent.messages import did_you_mean
     from ailb_gen.routing.graph import Graph
     from ailb_gen.routing.rib import Routing
 
+    network = read_network(artifacts, nothing).network
+    doubts = list(_doubts(network))
+    for line in doubts[:TOLD]:
+        typer.echo(f"warning: {line}", err=True)
+    if len(doubts) > TOLD:
+        typer.echo(f"warning: {len(doubts) - TOLD} more; 'ailb-gen validate' lists all", err=True)
     graph = Graph(network)
-    ends = {}
-    for number, session in enumerate(graph.sessions.up):
-        for end in (session.cable.a, session.cable.b):
-            ends[str(end)] = number
-    down: set[int] = set()
-    for word in failed or []:
-        if word in ends:
-            down.add(ends[word])
-        elif word in graph.index:
-            down.update(entry.session for entry in graph.adjacencies[graph.index[word]])
-        else:
-            hint = did_you_mean(word, [*ends, *graph.names]) or "SWITCH:PORT of a link with a session, or SWITCH"
-            raise UsageError(f"--fail {word!r}: there is no such link or switch; {hint}")
-    return Routing(network, frozenset(down), graph)
+    sessions = {(session.cable.a, session.cable.b): number for number, session in enumerate(graph.sessions.up)}
+    dead = frozenset(word for word in failed or [] if word in network.switches)
+    cables = {ends for word in failed or [] if word not in dead for ends in cables_of(network, word)}
+    cables |= {ends for ends in _cables(network) if not dead.isdisjoint({ends[0].device, ends[1].device})}
+    nics = frozenset((b.device, b.port) for _, b in cables if b.device not in network.switches)
+    # A cable without a session carries nothing that could be lost.
+    down = frozenset(sessions[ends] for ends in cables if ends in sessions)
+    return View(network, Routing(network, down, graph), dead, nics)
 
 
-def device_of(routing: Routing, name: str) -> int:
-    """Return the index of a switch. Raises UsageError."""
+def _doubts(network: Network) -> Iterator[str]:
+    """Give what makes the answer less than the truth: files that are missing, or that could not be read."""
+    yield from (f"{fault.place or fault.scope}: {fault.message}" for fault in network.faults)
+    faulty = {fault.scope for fault in network.faults}
+    for name in _without_file(network):
+        if name not in faulty:
+            yield f"{name}: cables lead there, but it has no usable file: it is as if it were down"
+
+
+def _without_file(network: Network) -> list[str]:
+    """Return the switches that cables lead to and that have no usable file."""
+    known = {end.device for cable in network.links for end in (cable.a, cable.b)}
+    known |= {end.device for end in network.attachments.values()}
+    return sorted(known - network.switches.keys())
+
+
+def _cables(network: Network) -> Iterator[tuple[End, End]]:
+    """Give both ends of every cable; to a server the switch comes first."""
+    from ailb_gen.network.fabric import End
+
+    yield from ((cable.a, cable.b) for cable in network.links)
+    yield from ((end, End(*nic)) for nic, end in network.attachments.items())
+
+
+def cables_of(network: Network, word: str) -> list[tuple[End, End]]:
+    """Return the cables that a word means.
+
+    `DEVICE:PORT` or `DEVICE PORT` by either end, with or without the unit of the interface, `DEVICE:DEVICE` for all
+    between two devices, and `END - END` as checks print it. Raises UsageError.
+    """
     from ailb_gen.intent.messages import did_you_mean
 
-    if name in routing.graph.index:
-        return routing.graph.index[name]
-    known = routing.graph.names
-    hint = did_you_mean(name, known) or f"there are {len(known)}: {', '.join(known[:4])} ..."
+    known = list(_cables(network))
+    devices = {end.device for ends in known for end in ends}
+    one, dash, other = word.partition(" - ")
+    if not dash:
+        first, _, second = word.partition(":")
+        one, other = (first, second) if second in devices else (word.replace(" ", ":", 1), "")
+    found = [ends for ends in known if _joins(ends, one, other) or _joins(ends[::-1], one, other)]
+    if not found:
+        names = [*network.switches, *network.hosts, *(str(end) for ends in known for end in ends)]
+        hint = did_you_mean(word, names) or "name one end as DEVICE:PORT, both as DEVICE:DEVICE, or a switch"
+        raise UsageError(f"--fail {word!r}: there is no such cable or switch; {hint}")
+    return found
+
+
+def _joins(ends: tuple[End, ...], one: str, other: str) -> bool:
+    return _is(ends[0], one) and (not other or _is(ends[1], other))
+
+
+def _is(end: End, text: str) -> bool:
+    return text in (end.device, str(end), f"{end}.0")
+
+
+def device_of(found: View, name: str) -> int:
+    """Return the index of a switch. Raises UsageError."""
+    from ailb_gen.forwarding.endpoints import some
+    from ailb_gen.intent.messages import did_you_mean
+
+    if name in found.switches:
+        raise UsageError(f"{name!r}: this switch is down (--fail)")
+    graph = found.routing.graph
+    if name in graph.index:
+        return graph.index[name]
+    if name in found.network.hosts:
+        raise UsageError(f"{name!r}: this is a server, on {_leaves(found.network, name)}; name a switch")
+    fault = next((fault.message for fault in found.network.faults if fault.scope == name), "")
+    if fault or name in _without_file(found.network):
+        raise UsageError(f"{name!r}: there is no usable file of this switch{f': {fault}' * bool(fault)}")
+    hint = did_you_mean(name, graph.names) or f"there are {len(graph.names)}: {some(graph.names)}"
     raise UsageError(f"{name!r}: no switch of the files is called that; {hint}")
 
 
+def _leaves(network: Network, server: str) -> str:
+    leaves: Iterable[str] = (end.device for (name, _), end in network.attachments.items() if name == server)
+    return ", ".join(dict.fromkeys(leaves)) or "no known switch"
+
+
 def prefixes_of(routing: Routing, text: str | None) -> tuple[Prefix, ...]:
-    """Return the prefixes that a text picks: one, those within it, or those that hold an address. Raises UsageError."""
-    from ailb_gen.addresses import address_value, interface_value
+    """Return the prefixes that a text picks: those within it, else those around it. Raises UsageError."""
+    from ailb_gen.addresses import BITS, Prefix, address_value, interface_value
 
     if text is None:
         return routing.prefixes
     value, wide = address_value(text), interface_value(text)
-    if value is None and wide is None:
-        raise UsageError(f"{text!r}: not an IPv6 address or prefix")
     if value is not None:
-        found = [prefix for prefix in routing.prefixes if prefix.holds(value)]
-    else:
-        found = [prefix for prefix in routing.prefixes if wide is not None and wide[1].contains(prefix)]
-    if not found:
-        raise UsageError(f"{text}: no switch has a prefix there; 'ailb-gen rib SWITCH' lists all")
-    return tuple(found)
+        wide = value, Prefix(value, BITS)
+    if wide is None:
+        raise UsageError(f"{text!r}: not an IPv6 address or prefix")
+    within = tuple(prefix for prefix in routing.prefixes if wide[1].contains(prefix))
+    around = tuple(prefix for prefix in routing.prefixes if prefix.contains(wide[1]))
+    if not within and not around:
+        raise UsageError(f"{text}: no switch has a prefix there; 'ailb-gen fib SWITCH' lists all")
+    return within or around

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ailb_gen.cli.proof import HERE, Artifacts, Failed, device_of, prefixes_of, read, routing_of
+from ailb_gen.cli.proof import HERE, Artifacts, Failed, device_of, prefixes_of, view
 
 if TYPE_CHECKING:
     from ailb_gen.addresses import Prefix
     from ailb_gen.routing.rib import NextHop, Path, Routing
 
 MARKS = {"active": "*", "multipath": "#", "inactive": " ", "hidden": "-"}
+# Junos's preferences, as `show route` prints them.
+PROTOCOLS = {"direct": "[Direct/0]", "bgp": "[BGP/170]"}
 
 Device = Annotated[str, typer.Argument(help="A switch.", metavar="SWITCH")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
@@ -30,8 +32,8 @@ def rib(
 
     Attributes, and why a path is not used: * active, # multipath, - hidden.
     """
-    routing = routing_of(read(artifacts), fail)
-    index = device_of(routing, device)
+    seen = view(artifacts, fail)
+    routing, index = seen.routing, device_of(seen, device)
     found = {row: routing.paths(index, row) for row in prefixes_of(routing, prefix)}
     if as_json:
         body = {str(row): [_as_json(path) for path in paths] for row, paths in found.items() if paths}
@@ -56,14 +58,14 @@ def _communities(path: Path) -> list[str]:
 
 
 def _lines(path: Path) -> list[str]:
-    mark = MARKS[path.status]
+    mark, protocol = MARKS[path.status], PROTOCOLS[path.route.protocol]
     if not path.peer:
-        return [f" {mark}[Direct]  {path.status}"]
+        return [f" {mark}{protocol}  {path.status}"]
     aigp = "" if path.route.aigp is None else f"   AIGP: {path.route.aigp}"
     med = "" if path.route.med is None else f"   MED: {path.route.med}"
     as_path = " ".join(map(str, path.route.as_path))
     rows = [
-        f" {mark}[BGP]  {path.status}, to {path.peer} via {path.interface}, group {path.group}",
+        f" {mark}{protocol}  {path.status}, to {path.peer} via {path.interface}, group {path.group}",
         f"    AS path: {as_path} I   Localpref: {path.route.local_preference}{aigp}{med}",
     ]
     if path.route.communities:
@@ -104,8 +106,8 @@ def fib(
     from ailb_gen.cli.console import table
     from ailb_gen.forwarding.walk import longest_match
 
-    routing = routing_of(read(artifacts), fail)
-    index = device_of(routing, device)
+    seen = view(artifacts, fail)
+    routing, index = seen.routing, device_of(seen, device)
     value = address_value(address) if address is not None else None
     if value is not None:
         best = longest_match(routing, index, value)
@@ -117,14 +119,15 @@ def fib(
     if as_json:
         typer.echo(json.dumps({"switch": device, "routes": _fib_json(routing, index, found, local)}, indent=1))
         return
+    if not rows:
+        typer.echo(f"{device}: no route to {address}")
+        return
     shown: list[tuple[str, str, str]] = []
     for row, hops in found.items():
         shown += [(str(row), hop.interface, hop.peer) for hop in hops]
         if not hops:
             shown.append((str(row), "direct" if row in local else "no route", ""))
     typer.echo(table(f"{device}: forwarding table", ("PREFIX", "INTERFACE", "TO"), shown), nl=False)
-    if not rows:
-        typer.echo(f"no route to {address}")
 
 
 def _fib_json(

@@ -1,7 +1,8 @@
-"""Where a flow starts and ends: servers, their NICs, and the address that belongs to a queue pair."""
+"""Where a flow starts and ends: NICs of servers with the address of a queue pair, and addresses of switches."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -9,27 +10,37 @@ from ailb_gen.addresses import address_text, address_value, eui64
 from ailb_gen.errors import UsageError
 from ailb_gen.hosts.lookup import Lookup, route
 from ailb_gen.intent.messages import did_you_mean
+from ailb_gen.network.fabric import End
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from ailb_gen.addresses import Prefix
-    from ailb_gen.hosts.model import Host, Nic, Rule
-    from ailb_gen.network.fabric import End, Network
+    from ailb_gen.hosts.model import Host, Nic
+    from ailb_gen.network.fabric import Network
+
+MAC = re.compile(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}")
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """A NIC of a server with the address of one queue pair.
+    """A NIC of a server with the address of one queue pair, or an address of a switch's own.
 
-    `address` has zeros for the interface identifier where the NIC's MAC address is not known (`known` is False).
+    `pair` counts the NIC's prefixes from 1; it is 0 at a switch. `address` has zeros for the interface identifier
+    where the NIC's MAC address is not known (`known` is False). `certain` is False where the files do not tell which
+    server of several has the address: it is one like this. `leaf` is the port that the NIC is cabled to, None if to
+    nothing; a switch's own interface at a switch.
     """
 
-    server: str
-    nic: str
+    device: str
+    port: str
     rail: int
+    pair: int
     prefix: Prefix
     address: int
     known: bool
-    port: End | None
+    certain: bool
+    leaf: End | None
 
     @property
     def text(self) -> str:
@@ -37,75 +48,135 @@ class Endpoint:
         return address_text(self.address) if self.known else str(self.prefix)
 
 
-def endpoint(network: Network, text: str, pair: int, rail: int | None = None) -> Endpoint:
-    """Find what `SERVER`, `SERVER:NIC` or an address means.
+def flows(
+    network: Network, source: str, destination: str, pair: int | None = None
+) -> tuple[tuple[Endpoint, Endpoint], ...]:
+    """Return both ends of every queue pair between `SERVER`, `SERVER:NIC` or addresses.
 
-    `pair` is the queue pair, from 1: it uses the NIC's prefix of that number. Without a NIC it is that of `rail`, or
-    the first. Raises UsageError.
+    Queue pair k goes from the source's k-th prefix to the destination's. Without a NIC the source is its server's
+    first, the destination the one on the source's rail. An address belongs to one queue pair; only that is followed.
+    Raises UsageError.
     """
-    value = address_value(text)
-    if value is not None:
-        return _by_address(network, value)
-    name, _, nic_name = text.partition(":")
-    host = network.hosts.get(name)
-    if host is None:
-        hint = (
-            did_you_mean(name, network.hosts) or f"there are {len(network.hosts)} servers; SERVER[:NIC] or an address"
-        )
-        raise UsageError(f"{text!r}: there is no server called {name!r}; {hint}")
-    nics = list(host.profile.nics.values())
-    names = [nic.name for nic in nics]
-    if nic_name and nic_name not in names:
-        raise UsageError(f"{text!r}: {name} has no NIC {nic_name!r}; it has {', '.join(names) or 'none'}")
-    number = names.index(nic_name) if nic_name else rail or 0
-    if number >= len(nics):
-        raise UsageError(f"{text!r}: {name} has {len(nics)} NICs, none on rail {number}")
-    rules = _rules(host, nics[number])
-    if not 1 <= pair <= len(rules):
-        raise UsageError(f"--qp {pair}: {nics[number].name} of {name} has {len(rules)} prefixes, counted from 1")
-    source = rules[pair - 1].source
-    assert source is not None  # noqa: S101 - _rules returns none without
-    return _endpoint(network, host, number, source, None)
-
-
-def pairs_of(network: Network, end: Endpoint) -> int:
-    """Return how many queue pairs a connection of a NIC has: one per prefix."""
-    host = network.hosts[end.server]
-    return len(_rules(host, list(host.profile.nics.values())[end.rail]))
-
-
-def _rules(host: Host, nic: Nic) -> list[Rule]:
-    """Return the rules of a NIC by priority: one per prefix."""
-    return [rule for rule in host.profile.rules if rule.nic == nic.name and rule.source is not None]
-
-
-def _endpoint(network: Network, host: Host, number: int, prefix: Prefix, address: int | None) -> Endpoint:
-    nic = list(host.profile.nics.values())[number]
-    known = address is not None or nic.mac is not None
-    if address is None:
-        address = prefix.value + (eui64(nic.mac) if nic.mac is not None else 0)
-    port = network.attachments.get((host.name, nic.name))
-    return Endpoint(host.name, nic.name, number, prefix, address, known, port)
-
-
-def _by_address(network: Network, value: int) -> Endpoint:
-    """Find the NIC that has an address: by its MAC, else the only one on that prefix."""
-    found: list[Endpoint] = []
-    for host in network.hosts.values():
-        for number, nic in enumerate(host.profile.nics.values()):
-            for rule in _rules(host, nic):
-                if rule.source is not None and rule.source.holds(value):
-                    mine = nic.mac is not None and rule.source.value + eui64(nic.mac) == value
-                    end = _endpoint(network, host, number, rule.source, value)
-                    if mine:
-                        return end
-                    found.append(end)
-    if not found:
-        raise UsageError(f"{address_text(value)}: no server has a prefix with this address")
-    # Any server of the rail will do: they share leaf, prefix and tables.
-    return found[0]
+    start = _by_address(network, source)
+    if start is not None and not start.pair:
+        raise UsageError(f"{source}: this is an address of {start.device}, a switch; name a server")
+    if start is not None and pair not in (None, start.pair):
+        raise UsageError(f"--qp {pair}: {source} is the address of queue pair {start.pair}")
+    host, rail = _nic(network, source, 0) if start is None else (network.hosts[start.device], start.rail)
+    end = _by_address(network, destination, (host.name, list(host.profile.nics)[rail]))
+    chosen = pair or (start.pair if start is not None else 0) or (end.pair if end is not None else 0)
+    found = []
+    for number in (chosen,) if chosen else range(1, len(_prefixes(host, rail)) + 1):
+        first = start or _endpoint(network, host, rail, number)
+        found.append((first, end or _endpoint(network, *_nic(network, destination, rail), number)))
+    if any((first.device, first.port) == (last.device, last.port) for first, last in found):
+        raise UsageError(f"{source} and {destination}: the same NIC; such packets never leave the server")
+    return tuple(found)
 
 
 def leave(network: Network, source: Endpoint, destination: int) -> Lookup:
     """Return how the source's server sends a packet."""
-    return route(network.hosts[source.server].profile, source.address, destination)
+    return route(network.hosts[source.device].profile, source.address, destination)
+
+
+def _nic(network: Network, text: str, rail: int) -> tuple[Host, int]:
+    """Return the server and the number of the NIC that `SERVER[:NIC]` means; without NIC that of the rail."""
+    name, _, nic = text.partition(":")
+    host = network.hosts.get(name)
+    if host is None:
+        raise UsageError(f"{text!r}: {_unknown(network, name)}")
+    names = list(host.profile.nics)
+    if nic and nic not in names:
+        hint = did_you_mean(nic, names) or f"it has {some(names)}"
+        raise UsageError(f"{text!r}: this server has no NIC {nic!r}; {hint}")
+    number = names.index(nic) if nic else rail
+    if number >= len(names):
+        count = f"{len(names)} NICs, none on rail {number}" if names else "no NICs in its netplan files"
+        raise UsageError(f"{text!r}: this server has {count}")
+    return host, number
+
+
+def _unknown(network: Network, name: str) -> str:
+    if name in network.switches:
+        return "this is a switch; name a server, or an address"
+    if name in {server for server, _ in network.attachments}:
+        return "cables lead to this server, but there are no usable files of it"
+    hint = did_you_mean(name, network.hosts) or f"there are {len(network.hosts)}: {some(network.hosts)}"
+    return f"there is no server called {name!r}; {hint}"
+
+
+def some(names: Iterable[str]) -> str:
+    """Return the first few of several names."""
+    listed = list(names)
+    return ", ".join(listed[:4]) + (", ..." if len(listed) > 4 else "") if listed else "none"
+
+
+def _prefixes(host: Host, rail: int) -> list[Prefix]:
+    """Return the prefixes of a NIC, in the order of its rules: one per queue pair. Raises UsageError without any."""
+    nic = list(host.profile.nics.values())[rail]
+    found = _sources(host, nic)
+    if not found:
+        raise UsageError(f"{host.name}: {nic.name} has no usable routing rules, so no queue pair has an address there")
+    return found
+
+
+def _sources(host: Host, nic: Nic) -> list[Prefix]:
+    return [rule.source for rule in host.profile.rules if rule.nic == nic.name and rule.source is not None]
+
+
+def _identifier(nic: Nic) -> int | None:
+    """Return the interface identifier that SLAAC makes of the MAC address; None where that is not known."""
+    return eui64(nic.mac) if nic.mac is not None and MAC.fullmatch(nic.mac) else None
+
+
+def _endpoint(network: Network, host: Host, rail: int, pair: int) -> Endpoint:
+    nic = list(host.profile.nics.values())[rail]
+    prefixes = _prefixes(host, rail)
+    if pair > len(prefixes):
+        raise UsageError(f"--qp {pair}: {nic.name} of {host.name} has {len(prefixes)} prefixes, counted from 1")
+    prefix, identifier = prefixes[pair - 1], _identifier(nic)
+    leaf = network.attachments.get((host.name, nic.name))
+    address = prefix.value + (identifier or 0)
+    return Endpoint(host.name, nic.name, rail, pair, prefix, address, identifier is not None, True, leaf)
+
+
+def _by_address(network: Network, text: str, source: tuple[str, str] = ("", "")) -> Endpoint | None:
+    """Find what has an address: a switch, a NIC by its MAC address, else any on that prefix; None for other text.
+
+    `source` is the NIC that packets to it come from, which is not any.
+    """
+    value = address_value(text)
+    if value is None:
+        return None
+    for name, switch in network.switches.items():
+        for unit in (unit for port in switch.ports.values() for unit in port.units):
+            for address in unit.addresses:
+                if address.value == value:
+                    return Endpoint(name, unit.name, 0, 0, address.prefix, value, True, True, End(name, unit.name))
+    others: list[Endpoint] = []
+    guess: Endpoint | None = None
+    for found, identifier in _on_prefix(network, value):
+        if identifier is not None and found.prefix.value + identifier == value:
+            return found
+        if identifier is None and (found.device, found.port) != source:
+            guess = guess or found
+        others.append(found)
+    if guess is not None:
+        return guess
+    if others:
+        names = some(f"{end.device} {end.port}" for end in others)
+        raise UsageError(f"{text}: no server has this address; on {others[0].prefix} are {names}")
+    raise UsageError(f"{text}: no server and no switch has an address there; 'ailb-gen fib SWITCH' lists the prefixes")
+
+
+def _on_prefix(network: Network, value: int) -> Iterator[tuple[Endpoint, int | None]]:
+    """Give every NIC with a prefix that holds an address, as if it had it, and its interface identifier."""
+    for host in network.hosts.values():
+        for rail, nic in enumerate(host.profile.nics.values()):
+            for pair, prefix in enumerate(_sources(host, nic), 1):
+                if prefix.holds(value):
+                    identifier = _identifier(nic)
+                    leaf = network.attachments.get((host.name, nic.name))
+                    certain = identifier is not None
+                    found = Endpoint(host.name, nic.name, rail, pair, prefix, value, True, certain, leaf)
+                    yield found, identifier
