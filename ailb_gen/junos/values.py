@@ -223,9 +223,14 @@ def packed(word: str) -> bytes | None:
 @lru_cache(65536)
 def canonical(word: str) -> object:
     """Return an address or prefix in a form that is the same however it was written; other words are themselves."""
-    text, _, mask = word.partition("/")
-    found = packed(text)
+    text, slash, mask = word.partition("/")
+    found = _network(text) if slash else packed(text)
     return (found, mask) if found is not None else word
+
+
+def _network(text: str) -> bytes | None:
+    """Return the address of a prefix; octets that are left out are 0, as in `10/8` and `0/0`."""
+    return packed(text if ":" in text else text + ".0" * (3 - text.count(".")))
 
 
 def _address(versions: tuple[int, ...], what: str) -> Callable[[str], Wrong | None]:
@@ -241,7 +246,7 @@ def _prefix(versions: tuple[int, ...], what: str, length: str) -> Callable[[str]
 
     def fits(word: str) -> Wrong | None:
         text, slash, mask = word.partition("/")
-        found = packed(text)
+        found = _network(text) if slash else packed(text)
         if found is None or len(found) not in versions:
             return Wrong("type", f"{_short(word)} is not {what}")
         if not slash:

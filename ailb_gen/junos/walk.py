@@ -194,7 +194,8 @@ class Walk:
                 other = seen.setdefault(canonical(value.word), value)
                 if other is not value:
                     message = f"{value.word} is the same as {other.word}"
-                    self._fault(kinds.DUPLICATE, instance, value, message)
+                    path = (*instance.path(), *_written(instance, definition, value.word))
+                    self.faults.append(Fault(kinds.DUPLICATE, path, value.line, message))
 
     def _value(self, instance: Instance, definition: Definition, node: Node, whole: bool = False) -> None:
         word = node.word

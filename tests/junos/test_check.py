@@ -47,6 +47,8 @@ RIGHT = [
     "class-of-service interfaces et-* unit * classifiers dscp mydscp",
     "routing-options autonomous-system 4200000001",
     "routing-options static route 0.0.0.0/0 next-hop 10.0.0.1",
+    "routing-options static route 0/0 next-hop 10.0.0.1",
+    "policy-options prefix-list p 10.1/16",
     "system syslog file messages any notice",
     "system login user x uid 2000 class super-user",
     "groups g interfaces <et-*> unit <*> family inet6 mtu 9000",
@@ -109,6 +111,10 @@ def test_one_address_written_in_two_ways() -> None:
     inet6 = "set interfaces irb unit 2 family inet6 address"
     [fault] = outcome_of(f"{inet6} fc00::1/64\n{inet6} FC00:0::1/64\n").findings
     assert (fault.kind, fault.line, fault.message) == ("duplicate", 2, "FC00:0::1/64 is the same as fc00::1/64")
+    assert " ".join(fault.path) == "interfaces irb unit 2 family inet6 address FC00:0::1/64"
+    route = "set routing-options static route"
+    [fault] = outcome_of(f"{route} 10/8 discard\n{route} 10.0.0.0/8 discard\n").findings
+    assert fault.message == "10.0.0.0/8 is the same as 10/8"
 
 
 def test_cases_of_a_choice() -> None:
