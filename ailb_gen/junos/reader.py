@@ -43,9 +43,12 @@ def read_curly(text: str, file: str = "") -> Node:
 
 def read_file(path: Path) -> Node:
     """Read a file; `-` is standard input. Raises UsageError for what cannot be read, JunosSyntaxError."""
-    name = "standard input" if str(path) == "-" else str(path)
+    piped = str(path) == "-"
+    name = "standard input" if piped else str(path)
+    if piped and sys.stdin is None:
+        raise UsageError(f"{name}: cannot be read: it is closed")
     try:
-        with nullcontext(sys.stdin.buffer) if str(path) == "-" else path.open("rb") as stream:
+        with nullcontext(sys.stdin.buffer) if piped else path.open("rb") as stream:
             content = stream.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error

@@ -206,6 +206,12 @@ def test_a_piece_of_curly_text_is_nothing_else() -> None:
             read_curly(text)
 
 
+def test_a_closed_standard_input_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", None)
+    with pytest.raises(UsageError, match="standard input: cannot be read: it is closed"):
+        read_file(Path("-"))
+
+
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="cannot be read: No such file"):
         read_file(tmp_path / "none")
