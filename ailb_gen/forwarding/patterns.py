@@ -19,17 +19,19 @@ Rails = list[list[int]]
 def rails(network: Network, index: Mapping[str, int]) -> Rails:
     """Return, for every rail, the leaf of every server's NIC, servers in the order of their first leaf and name.
 
-    The n-th NIC of each server in the order of its names is on the n-th rail.
+    The n-th cabled NIC of each server in the order of its names is on the n-th rail. `index` are the switches that
+    are known; a NIC on another one takes no part.
     """
-    nics: dict[str, list[tuple[str, int]]] = defaultdict(list)
-    for (server, nic), end in network.attachments.items():
-        if end.device in index:
-            nics[server].append((nic, index[end.device]))
-    for row in nics.values():
-        row.sort(key=lambda pair: _natural(pair[0]))
-    servers = sorted(nics, key=lambda name: (min(leaf for _, leaf in nics[name]), _natural(name)))
-    width = max((len(row) for row in nics.values()), default=0)
-    return [[nics[name][rail][1] for name in servers if rail < len(nics[name])] for rail in range(width)]
+    nics: dict[str, list[str]] = defaultdict(list)
+    for server, nic in network.attachments:
+        nics[server].append(nic)
+    leaves: dict[str, dict[int, int]] = {}
+    for server, names in nics.items():
+        ends = [network.attachments[server, nic].device for nic in sorted(names, key=_natural)]
+        leaves[server] = {rail: index[device] for rail, device in enumerate(ends) if device in index}
+    servers = sorted(filter(leaves.get, leaves), key=lambda name: (min(leaves[name].values()), _natural(name)))
+    width = max((rail + 1 for row in leaves.values() for rail in row), default=0)
+    return [[leaves[name][rail] for name in servers if rail in leaves[name]] for rail in range(width)]
 
 
 def _natural(text: str) -> tuple[tuple[int, int | str], ...]:

@@ -17,6 +17,7 @@ from ailb_gen.routing.graph import Graph
 from ailb_gen.routing.rib import Routing, removed_positions
 from ailb_gen.routing.solve import solve
 from tests.checks.trees import GOLDEN, network_of
+from tests.forwarding.examples import advertised
 from tests.forwarding.slow import Compared, Destinations, Slow, same_routes
 from tests.routing.fabrics import Case, cases, random_fabrics
 from tests.routing.naive import Fabric, solutions
@@ -25,22 +26,10 @@ EXAMPLES = ("lab", "jvd", "jvd-8-uplinks", "brownfield")
 counts: Counter[str] = Counter()
 
 
-def destinations_of(graph: Graph) -> Destinations:
-    """Every device's advertised prefixes; one that two devices have is the first one's."""
-    taken: set[object] = set()
-    found = {}
-    for device, row in enumerate(graph.advertised):
-        prefixes = tuple(prefix for prefix in row if prefix not in taken)
-        taken.update(prefixes)
-        if prefixes:
-            found[device] = prefixes
-    return found
-
-
 @cache
 def example(name: str) -> tuple[Graph, Survey, Slow]:
     routing = Routing(network_of(GOLDEN / name))
-    wanted = destinations_of(routing.graph)
+    wanted = advertised(routing)
     return routing.graph, Survey(routing, wanted), Slow(routing.graph, wanted)
 
 
@@ -106,7 +95,7 @@ def failures_of(draw: st.DrawFn, graph: Graph, wanted: Destinations) -> Failure:
 @given(limited(), st.data())
 def test_random_fabrics(case: Case, data: st.DataObject) -> None:
     routing = Routing(case.network)
-    wanted = destinations_of(routing.graph)
+    wanted = advertised(routing)
     failure = data.draw(failures_of(routing.graph, wanted))
     survey, slow = Survey(routing, wanted), Slow(routing.graph, wanted)
     delivers = slow.delivers()
