@@ -100,7 +100,8 @@ def write(path: Path, content: bytes) -> None:
         with os.fdopen(descriptor, "wb") as file:
             file.write(content)
         Path(name).replace(path)
-    except OSError:
+    except BaseException:
+        # Ctrl-C, too, leaves nothing half-written behind.
         Path(name).unlink(missing_ok=True)
         raise
 

@@ -27,6 +27,7 @@ from ailb_gen.junos.statements import (
     USES,
     Json,
 )
+from ailb_gen.junos.values import compile_type
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -42,6 +43,7 @@ _LARGE = 2000  # characters of JSON
 class Statement(Protocol):
     """What is used of a statement of pyang."""
 
+    pos: Any
     keyword: Any
     raw_keyword: Any
     arg: Any
@@ -62,8 +64,8 @@ class Builder:
         self.groupings: list[Json] = []
         self._numbers: dict[tuple[str, str], int] = {}
         self._imports = {
-            name: {str(one.search_one("prefix").arg): str(one.arg) for one in module.search("import")}
-            | {str(module.search_one("prefix").arg): name}
+            name: {_argument(one, "prefix"): str(one.arg) for one in module.search("import")}
+            | {_argument(module, "prefix"): name}
             for name, module in modules.items()
         }
         self._definitions = {
@@ -75,11 +77,12 @@ class Builder:
 
     def build(self) -> Json:
         """Return the children of `configuration` with what all modules add to them."""
-        root = next(module for name, module in self.modules.items() if name.endswith("-conf-root"))
-        home = str(root.arg)
-        configuration = root.search_one("container", "configuration")
-        children = self._children(configuration, home)
-        groups = next(child for child in children if child[1] == "groups")
+        home = next((name for name in self.modules if name.endswith("-conf-root")), "")
+        configuration = self.modules[home].search_one("container", "configuration") if home else None
+        children = self._children(configuration, home) if configuration is not None else []
+        groups = next((child for child in children if child[0] == LIST and child[1] == "groups"), None)
+        if groups is None:
+            raise UsageError("junos-conf-root: there is no list configuration groups; the models are damaged")
         for name, module in self.modules.items():
             for augment in module.search("augment"):
                 into = [step.rpartition(":")[2] for step in str(augment.arg).strip("/").split("/")]
@@ -139,12 +142,12 @@ class Builder:
         if kind in {CONTAINER, LIST}:
             made.append(self._outlined(self._children(statement, home)))
         else:
-            made.append(self._type(statement.search_one("type"), home))
+            made.append(self._type(_need(statement, "type"), home))
         if kind == LIST:
-            made.append(str(statement.search_one("key").arg).split())
+            made.append(_argument(statement, "key").split())
         if kind in {LIST, LEAF_LIST}:
             most = statement.search_one("max-elements")
-            made.append(int(most.arg) if most is not None and most.arg != "unbounded" else 0)
+            made.append(int(most.arg) if most is not None and str(most.arg).isdecimal() else 0)
         return made
 
     def _all_features(self, statement: Statement, home: str) -> tuple[int, list[list[str]]]:
@@ -169,9 +172,30 @@ class Builder:
             definition, module = self._find("typedef", name, home)
             if module.endswith("-common-types"):
                 return ["junos", str(definition.arg)]
-            return self._type(definition.search_one("type"), module)
+            return self._type(_need(definition, "type"), module)
         bounds = statement.search_one("range")
-        return [name, str(bounds.arg)] if bounds is not None else [name]
+        return _readable([name, str(bounds.arg)], statement) if bounds is not None else [name]
+
+
+def _need(statement: Statement, keyword: str) -> Statement:
+    """Return what a statement must have. Raises UsageError."""
+    found: Statement | None = statement.search_one(keyword)
+    if found is None:
+        raise UsageError(f"{statement.pos}: {statement.keyword} {statement.arg} has no {keyword}; the model is damaged")
+    return found
+
+
+def _argument(statement: Statement, keyword: str) -> str:
+    return str(_need(statement, keyword).arg)
+
+
+def _readable(made: Json, statement: Statement) -> Json:
+    """Return a type with bounds if they are some. Raises UsageError."""
+    try:
+        compile_type(made, lambda pattern, reason: None)
+    except ValueError:
+        raise UsageError(f"{statement.pos}: {made[1]!r} is no range; the model is damaged") from None
+    return made
 
 
 def _string_type(statement: Statement) -> Json:
@@ -186,7 +210,7 @@ def _string_type(statement: Statement) -> Json:
         elif one.raw_keyword[-1] == "pattern-message" and patterns:
             patterns[-1][2] = _message(one)
     length = statement.search_one("length")
-    return ["string", str(length.arg) if length is not None else "", patterns]
+    return _readable(["string", str(length.arg) if length is not None else "", patterns], statement)
 
 
 def _features(statement: Statement) -> tuple[int, list[list[str]]]:
@@ -234,6 +258,8 @@ def build(texts: list[tuple[Path, str]], advance: Callable[[int], None]) -> list
     try:
         builder = Builder(_parse(texts, advance))
         return [builder.build(), *builder.groupings]
+    except RecursionError:
+        raise UsageError("a grouping of the models uses itself; the folder is damaged") from None
     finally:
         if collecting:
             gc.enable()
@@ -243,7 +269,11 @@ def _parse(texts: list[tuple[Path, str]], advance: Callable[[int], None]) -> dic
     state = context.Context(repository.FileRepository("", use_env=False, no_path_recurse=True))
     modules = {}
     for path, text in texts:
-        module = yang_parser.YangParser().parse(state, str(path), text)
+        try:
+            module = yang_parser.YangParser().parse(state, str(path), text)
+        except (IndexError, TypeError) as reason:
+            # pyang's reader of words runs over the end of a text that is cut off.
+            raise UsageError(f"{path}: not a YANG module: it ends early") from reason
         for position, tag, arguments in state.errors:
             if error.is_error(error.err_level(tag)):
                 raise UsageError(f"{position}: not a YANG model: {error.err_to_str(tag, arguments)}")

@@ -148,6 +148,16 @@ def test_a_cache_that_cannot_be_written(models: Path, monkeypatch: pytest.Monkey
         load_schema(models)
 
 
+def test_an_interrupt_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Path, "replace", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        cache.write(tmp_path / "x.json", b"x")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_where_the_cache_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("XDG_CACHE_HOME", "relative")
@@ -175,6 +185,18 @@ def test_blocks_come_back(blocks: list[object]) -> None:
         ("junos-conf-things@2024-01-01.yang", MODEL[:-6], "not a YANG"),
         ("junos-conf-things@2024-01-01.yang", "", "not a YANG"),
         ("junos-conf-things@2024-01-01.yang", "{{{", "not a YANG"),
+        ("junos-conf-things@2024-01-01.yang", "module x", "not a YANG"),
+        ("junos-conf-things@2024-01-01.yang", MODEL.replace("key name;", ""), "list thing has no key"),
+        ("junos-conf-things@2024-01-01.yang", MODEL.replace("type uint8", "type-uint8"), "leaf size has no type"),
+        ("junos-conf-things@2024-01-01.yang", MODEL.replace("1 .. 9", "1 nine"), "'1 nine' is no range"),
+        ("junos-conf-things@2024-01-01.yang", MODEL.replace("prefix t;", ""), "junos-conf-things has no prefix"),
+        (
+            "junos-conf-things@2024-01-01.yang",
+            MODEL.replace("container things {", "uses things; container x {"),
+            "itself",
+        ),
+        ("junos-conf-root@2024-01-01.yang", ROOT_MODEL.replace("groups", "others"), "no list configuration groups"),
+        ("junos-conf-root@2024-01-01.yang", ROOT_MODEL.replace("container", "list"), "no list configuration groups"),
     ],
 )
 def test_models_that_cannot_be_used(models: Path, name: str, text: str, reason: str) -> None:
