@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ailb_gen.checks.model import Result
     from ailb_gen.intent.models import Fabric
     from ailb_gen.network.fabric import Network
-    from ailb_gen.network.model import Switch
+    from ailb_gen.network.model import Port, Switch
     from ailb_gen.network.port_qos import PortQos
 
 __all__ = ["CHECKS", "run"]
@@ -56,6 +56,13 @@ def _check_qos(
 
 
 def _check_mtus(switch: Switch, wanted: WantedSwitch, ports: dict[str, None], tally: Tally) -> None:
+    _check_port_mtus(switch, wanted, ports, tally)
+    irb = switch.ports.get("irb")
+    if irb is not None:
+        _check_irb_mtus(switch, wanted, irb, tally)
+
+
+def _check_port_mtus(switch: Switch, wanted: WantedSwitch, ports: dict[str, None], tally: Tally) -> None:
     for name in {**ports, **dict.fromkeys(wanted.ports)}:
         port = switch.ports.get(name)
         if port is None:
@@ -67,9 +74,15 @@ def _check_mtus(switch: Switch, wanted: WantedSwitch, ports: dict[str, None], ta
             place = Place(switch.file, port.mtu_line or port.line or 1)
             message = f"the MTU of {name} must be {expected}, not {found}"
             tally.add(MTUS, f"{switch.named} {name}", message, place, expected, found)
-    irb = switch.ports.get("irb")
-    if irb is None:
-        return
+        for unit in port.units:
+            # Junos takes the port's without it; what an IRB may send must pass.
+            if unit.inet6_mtu is not None and unit.inet6_mtu < wanted.irb_mtu:
+                place = Place(switch.file, unit.line or 1)
+                message = f"the IPv6 MTU of {unit.name} is {unit.inet6_mtu}; packets of {wanted.irb_mtu} must pass"
+                tally.add(MTUS, f"{switch.named} {unit.name}", message, place, wanted.irb_mtu, unit.inet6_mtu)
+
+
+def _check_irb_mtus(switch: Switch, wanted: WantedSwitch, irb: Port, tally: Tally) -> None:
     for unit in irb.units:
         tally.look(MTUS)
         place = Place(switch.file, unit.line or 1)

@@ -81,8 +81,8 @@ REFERENCES = Check(
 MODELLED = Check(
     "AILB209",
     Severity.WARNING,
-    "routing is made of statements that this program computes",
-    "Statements that it does not know are left out of RIBs and paths: what it says there may be wrong.",
+    "ports, VLANs, routes and class of service are made of statements that this program reads",
+    "A statement that it does not know may change what it computes: what it says of routes and paths may be wrong.",
     "Take the statement out, or accept with a waiver what only a device can show.",
 )
 LLDP = Check(

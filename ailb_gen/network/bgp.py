@@ -13,12 +13,6 @@ if TYPE_CHECKING:
 
 # What may not stand beside peer-auto-discovery (single-hop EBGP only), at the group or the dynamic neighbor.
 FORBIDDEN = ("authentication-key", "authentication-algorithm", "authentication-key-chain", "allow", "multihop")
-# Statements of a group, a neighbor or `protocols bgp` that change routes in ways that `routing` does not compute.
-UNMODELLED = (
-    "advertise-peer-as", "advertise-inactive", "advertise-external", "accept-remote-nexthop", "as-override", "cluster",
-    "damping", "local-preference", "loops", "metric-out", "no-advertise-peer-as", "outbound-route-filter", "passive",
-    "path-selection", "preference", "remove-private", "shutdown", "vpn-apply-export",
-)  # fmt: skip
 
 
 def groups(root: Node) -> tuple[Group, ...]:
@@ -64,6 +58,7 @@ def _group(node: Node, top: Node) -> Group:
         neighbors=node.values("neighbor"),
         forbidden=tuple((word, entry.line) for word in FORBIDDEN if (entry := own(word)) is not None),
         typed=kind is not None,
+        disabled=own("disable") is not None,
         line=node.line,
         color_line=line(color),
         local_as_line=line(local_as),
@@ -113,15 +108,3 @@ def fabric_routes(root: Node) -> tuple[tuple[FabricRoute, ...], tuple[tuple[str,
         lines = (node.line, line(color), line(backup))
         good.append(FabricRoute(prefix, node.value("color"), node.value("backup-color"), *lines))
     return tuple(good), tuple(bad)
-
-
-def unmodelled(root: Node) -> tuple[tuple[str, int], ...]:
-    """List the statements of `protocols bgp` that `routing` does not compute, with their lines."""
-    top = root.get("protocols", "bgp")
-    if top is None:
-        return ()
-    found = []
-    for where, node in (("", top), *((f"group {group.word} ", group) for group in top.each("group"))):
-        found += [(f"{where}{word}", entry.line) for word in UNMODELLED if (entry := node.get(word)) is not None]
-        found += [(f"{where}neighbor {entry.word}", entry.line) for entry in node.each("neighbor")]
-    return tuple(found)

@@ -157,6 +157,7 @@ class Group:
     neighbors: tuple[str, ...]
     forbidden: tuple[tuple[str, int], ...]
     typed: bool = True
+    disabled: bool = False
     line: int = at()
     color_line: int = at()
     local_as_line: int = at()

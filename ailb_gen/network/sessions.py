@@ -128,6 +128,8 @@ def _missing(switch: Switch, end: End, table: Mapping[str, int]) -> Iterator[Obs
 
 
 def _unfit(group: Group) -> Iterator[tuple[str, int]]:
+    if group.disabled:
+        yield f"group {group.name} is disabled", group.line
     if not group.external:
         yield f"group {group.name} is not external: auto-discovery is for single-hop EBGP", group.line
     if not group.inet6:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ailb_gen.junos.groups import APPLY
-from ailb_gen.network.bgp import as_number, fabric_routes, groups, unmodelled
+from ailb_gen.network.bgp import as_number, fabric_routes, groups
 from ailb_gen.network.cos import class_of_service
+from ailb_gen.network.known import unread
 from ailb_gen.network.model import LoadBalancing, Switch
 from ailb_gen.network.policies import as_lists, communities, policies, prefix_lists
 from ailb_gen.network.ports import advertisements, line, number, ports, vlans
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
 DEFAULT_MAXIMUM_ECMP = 16
 # Both names mean the same: a hash of each packet's flow chooses the next hop.
 PER_FLOW = ("per-packet", "per-flow")
-# Where routes can come from that are not computed here.
-OTHER_PROTOCOLS = ("isis", "ospf", "ospf3", "rip", "ripng", "ldp", "mpls", "rsvp", "rift")
 # How the switch is reached: services by the words of their statement, and its way back to who manages it.
 SERVICES = (("ssh",), ("netconf", "ssh"))
 MANAGEMENT_ROUTE = ("routing-instances", "mgmt_junos", "routing-options", "static", "route", "0.0.0.0/0")
@@ -59,7 +58,7 @@ def switch(name: str, file: str, root: Node) -> Switch:
         balancing=_balancing(root, policy),
         cos=class_of_service(root),
         lldp=frozenset(node.word for node in root.each("protocols", "lldp", "interface") if not node.has("disable")),
-        unmodelled=(*unmodelled(root), *_other_sources(root)),
+        unmodelled=tuple(unread(root)),
         services=frozenset(" ".join(words) for words in SERVICES if root.has("system", "services", *words)),
         management_gateway=next(reversed(gateway.children), "") if gateway is not None else "",
         host_name_line=line(host),
@@ -79,15 +78,6 @@ def applied_groups(root: Node) -> tuple[tuple[str, int], ...]:
         found += [(group.word, group.line) for group in node.each(APPLY)]
         stack += node.children.values()
     return tuple(sorted(found, key=lambda row: row[1]))
-
-
-def _other_sources(root: Node) -> list[tuple[str, int]]:
-    found = [(f"protocols {word}", node.line) for word in OTHER_PROTOCOLS if (node := root.get("protocols", word))]
-    found += [(f"routing-options rib {node.word} static", node.line) for node in root.each("routing-options", "rib")]
-    static = root.get("routing-options", "static", "route")
-    return found + [
-        (f"routing-options static route {node.word}", node.line) for node in static or () if ":" in node.word
-    ]
 
 
 def _balancing(root: Node, policy: dict[str, Policy]) -> LoadBalancing:

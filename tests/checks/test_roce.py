@@ -131,6 +131,11 @@ def test_mtus_of_ports_links_and_irbs(lab: Network) -> None:
     assert [(finding.check, finding.scope, finding.expected) for finding in found] == [
         ("AILB710", f"{LEAF} irb.2", "9170")
     ]
+    found = judged(lab, LEAF, text.replace("family inet6;", "family inet6 { mtu 9169; }", 1))
+    assert [(finding.check, finding.scope, finding.found) for finding in found] == [
+        ("AILB710", f"{LEAF} et-0/0/0.0", "9169")
+    ]
+    assert not judged(lab, LEAF, text.replace("family inet6;", "family inet6 { mtu 9170; }", 1))
     start = text.index("    irb {")
     found = judged(lab, LEAF, text[:start] + text[start:].replace("mtu 9216;", "", 1))
     assert [(finding.check, finding.scope) for finding in found] == [("AILB710", LEAF)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.mutations.kind import Kind
 from tests.mutations.kinds import (
+    additions,
     balance,
     colors,
     cos,
@@ -34,6 +35,7 @@ MODULES = (
     netplan,
     host_scripts,
     host_settings,
+    additions,
     syntax,
 )
 KINDS: tuple[Kind, ...] = tuple(row for module in MODULES for row in module.KINDS)

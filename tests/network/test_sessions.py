@@ -61,6 +61,12 @@ AT_THE_LEAF = {
         "no BGP group discovers neighbors here (peer-auto-discovery with ipv6-nd)",
         "    bgp {",
     ),
+    "disabled": (
+        "type external;",
+        "type external; disable;",
+        "group fabric-green is disabled",
+        "group fabric-green",
+    ),
     "internal": (
         "type external;",
         "type internal;",
