@@ -76,13 +76,13 @@ REACHABLE = Check(
     "Without its own address a switch is out of reach; with another's it answers in its place.",
     AGAIN,
 )
-SERVICES = Check(
+OPERATED = Check(
     "AILB111",
     Severity.WARNING,
-    "SSH and NETCONF over SSH are on",
-    "The file takes away the way by which the next one comes: somebody has to go to the console.",
-    "Add `system services ssh` and `system services netconf ssh`, or accept another way in with a waiver.",
+    "SSH and NETCONF over SSH are on, BGP logs its sessions, and LLDP tells ports by their names",
+    "The file takes away the way by which the next one comes, or what one looks at when a link fails.",
+    "Put the statement back, or accept another way with a waiver.",
 )
 CHECKS = (
-    UNIQUE, PLANNED, ANNOUNCED, TIMERS, VLANS, ACCESS, ROUTER_IDS, FABRIC_PORTS, SPEEDS, REACHABLE, SERVICES,
+    UNIQUE, PLANNED, ANNOUNCED, TIMERS, VLANS, ACCESS, ROUTER_IDS, FABRIC_PORTS, SPEEDS, REACHABLE, OPERATED,
 )  # fmt: skip

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from ailb_gen.addresses import BITS, Prefix, address_text
 from ailb_gen.checks.address_checks import (
     CHECKS,
+    OPERATED,
     PLANNED,
     REACHABLE,
     ROUTER_IDS,
-    SERVICES,
     UNIQUE,
     VLANS,
 )
@@ -21,6 +21,7 @@ from ailb_gen.checks.plan import LEAF, management_interface
 from ailb_gen.checks.ports import check_ports, check_speeds
 from ailb_gen.checks.tally import Tally
 from ailb_gen.errors import Place
+from ailb_gen.network.switch import OPERATING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,9 +33,6 @@ if TYPE_CHECKING:
     from ailb_gen.network.model import Switch, Unit
 
 __all__ = ["CHECKS", "run"]
-
-# What must be on below `system services`.
-SERVICES_ASKED = ("ssh", "netconf ssh")
 
 
 def run(wanted: Plan, wiring: Wiring, network: Network) -> Iterator[Result]:
@@ -167,10 +165,10 @@ def _check_router_id(switch: Switch, asked: WantedSpeaker, tally: Tally) -> None
 
 def _check_reachable(wanted: Plan, switch: Switch, asked: WantedSpeaker, tally: Tally) -> None:
     """Compare how the switch itself is reached, by loopback and management port."""
-    tally.look(SERVICES)
-    for service in SERVICES_ASKED:
-        if service not in switch.services:
-            tally.add(SERVICES, asked.name, f"system services {service} is missing", Place(switch.file), service)
+    tally.look(OPERATED)
+    for text in OPERATING:
+        if text not in switch.operating:
+            tally.add(OPERATED, asked.name, f"{text} is missing", Place(switch.file), text)
     port = management_interface(wanted, asked)
     rows = [("lo0.0", f"{asked.loopback}/{BITS}" if asked.loopback else ""), (f"{port}.0", asked.management)]
     for name, address in rows:

@@ -77,6 +77,9 @@ def _check_uncabled(switch: Switch, port: Port, tally: Tally) -> None:
         tally.add(DESCRIPTIONS, scope, message, place, "", port.description)
     elif port.sub_ports is not None:
         tally.look(DESCRIPTIONS)
+        if not port.description:
+            message = f"{port.name} is split and has no description"
+            tally.add(DESCRIPTIONS, scope, message, Place(switch.file, port.line or 1))
         strange = [found for found in PORT.findall(port.description) if found.partition(":")[0] != port.name]
         if strange:
             message = f"{port.name} is described as {strange[0]}"

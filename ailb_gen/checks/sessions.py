@@ -92,7 +92,16 @@ LLDP = Check(
     "Without it nobody can compare the cabling with the plan from afar.",
     "Add `protocols lldp interface all`.",
 )
-CHECKS = (UP, AS_NUMBERS, AS_LISTS, BFD, MULTIPATH, AIGP, DISCOVERY, REFERENCES, MODELLED, LLDP)
+WRITTEN = Check(
+    "AILB211",
+    Severity.NOTE,
+    "local-as and the BFD multiplier of every group are written, not left to what a release has as default",
+    "A default differs from the intent as soon as somebody changes the value elsewhere.",
+    "Generate the file again.",
+)
+CHECKS = (UP, AS_NUMBERS, AS_LISTS, BFD, MULTIPATH, AIGP, DISCOVERY, REFERENCES, MODELLED, LLDP, WRITTEN)
+# Junos CLI reference, bfd-liveness-detection.
+DEFAULT_MULTIPLIER = 3
 Neighbors = dict[tuple[str, int], set[int]]
 
 
@@ -115,6 +124,7 @@ def run(wanted: Plan, network: Network, sessions: Sessions) -> Iterator[Result]:
             scope = f"{name} {group.name}"
             if asked is not None:
                 _check_bfd(asked, group, scope, switch.file, tally)
+            _check_written(group, scope, place, tally)
             tally.look(MULTIPATH)
             if not (group.multipath and group.multiple_as):
                 message = f"group {group.name} lacks multipath{' multiple-as' if group.multipath else ''}"
@@ -216,11 +226,19 @@ def _check_bfd(asked: WantedSpeaker, group: Group, scope: str, file: str, tally:
     tally.look(BFD)
     bfd = asked.settings.bfd
     expected = f"{bfd.interval_ms} ms x {bfd.multiplier}" if bfd.enabled else "none"
-    found = f"{group.bfd.interval_ms} ms x {group.bfd.multiplier}" if group.bfd is not None else "none"
+    found = f"{group.bfd.interval_ms} ms x {group.bfd.multiplier or DEFAULT_MULTIPLIER}" if group.bfd else "none"
     if found != expected:
         line = group.bfd.line if group.bfd is not None else group.line
         message = f"BFD of group {group.name} is {found}; the intent asks for {expected}"
         tally.add(BFD, scope, message, Place(file, line or 1), expected, found)
+
+
+def _check_written(group: Group, scope: str, place: Place, tally: Tally) -> None:
+    tally.look(WRITTEN)
+    if group.local_as is None:
+        tally.add(WRITTEN, scope, f"group {group.name} has no local-as of its own", place)
+    if group.bfd is not None and group.bfd.multiplier is None:
+        tally.add(WRITTEN, scope, f"BFD of group {group.name} has no multiplier of its own", place)
 
 
 def _check_discovery(switch: Switch, cabled: set[End], tally: Tally) -> None:

@@ -79,9 +79,7 @@ def as_number(text: str) -> int | None:
 def _bfd(node: Node | None) -> Bfd | None:
     if node is None:
         return None
-    interval = number(node.get("minimum-interval"))
-    multiplier = number(node.get("multiplier"))
-    return Bfd(interval, 3 if multiplier is None else multiplier, node.line)
+    return Bfd(number(node.get("minimum-interval")), number(node.get("multiplier")), node.line)
 
 
 def _discovery(node: Node) -> Discovery:

@@ -114,10 +114,10 @@ class RouterAdvertisement:
 
 @dataclass(frozen=True, slots=True)
 class Bfd:
-    """`bfd-liveness-detection`: interval in ms and the number of packets that may be lost."""
+    """`bfd-liveness-detection`: interval in ms and the number of packets that may be lost, None for Junos's 3."""
 
     interval_ms: int | None
-    multiplier: int
+    multiplier: int | None
     line: int = at()
 
 
@@ -213,7 +213,8 @@ class Switch:
 
     `named` is the file's name without suffix, `host_name` what the text says. `unmodelled` are statements that would
     change routing and that this program does not compute, with their lines; `unknown_groups` are groups that are
-    applied and not defined. `services` are those by which the switch is managed, `management_gateway` is where its
+    applied and not defined. `operating` are the statements, as text, by which it is
+    managed and watched (see network/switch.py), `management_gateway` is where its
     management instance sends packets to; empty for no default route.
     """
 
@@ -237,7 +238,7 @@ class Switch:
     lldp: frozenset[str]
     unmodelled: tuple[tuple[str, int], ...]
     unknown_groups: tuple[tuple[str, int], ...] = ()
-    services: frozenset[str] = frozenset()
+    operating: frozenset[str] = frozenset()
     management_gateway: str = ""
     host_name_line: int = at()
     asn_line: int = at()

@@ -22,8 +22,15 @@ if TYPE_CHECKING:
 DEFAULT_MAXIMUM_ECMP = 16
 # Both names mean the same: a hash of each packet's flow chooses the next hop.
 PER_FLOW = ("per-packet", "per-flow")
-# How the switch is reached: services by the words of their statement, and its way back to who manages it.
-SERVICES = (("ssh",), ("netconf", "ssh"))
+# By what the switch is managed and watched, and its way back to who manages it.
+OPERATING = (
+    "system services ssh",
+    "system services netconf ssh",
+    "protocols bgp log-updown",
+    "protocols lldp port-id-subtype interface-name",
+    "protocols lldp port-description-type interface-description",
+    "protocols lldp neighbour-port-info-display port-id",
+)
 MANAGEMENT_ROUTE = ("routing-instances", "mgmt_junos", "routing-options", "static", "route", "0.0.0.0/0")
 
 
@@ -59,7 +66,7 @@ def switch(name: str, file: str, root: Node) -> Switch:
         cos=class_of_service(root),
         lldp=frozenset(node.word for node in root.each("protocols", "lldp", "interface") if not node.has("disable")),
         unmodelled=tuple(unread(root)),
-        services=frozenset(" ".join(words) for words in SERVICES if root.has("system", "services", *words)),
+        operating=frozenset(text for text in OPERATING if root.has(*text.split())),
         management_gateway=next(reversed(gateway.children), "") if gateway is not None else "",
         host_name_line=line(host),
         asn_line=line(asn),

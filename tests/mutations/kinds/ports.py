@@ -144,6 +144,13 @@ UPLINKS = (
         ("jvd",),
     ),
     kind(
+        "breakout-no-description",
+        "a split port has no description",
+        delete(switch(f"{PORT} > description *")),
+        "AILB007",
+        ("jvd",),
+    ),
+    kind(
         "breakout-description",
         "a split port is described as another",
         replace(switch(f"{PORT} > description *Breakout*"), r"0/0/(\d+)", add(1)),

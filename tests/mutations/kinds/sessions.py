@@ -215,6 +215,22 @@ SESSIONS = (
         delete(switch("protocols > lldp")),
         "AILB210",
     ),
+    kind(
+        "lldp-port-id",
+        "LLDP tells ports by their index",
+        delete(switch("protocols > lldp > port-id-subtype interface-name")),
+        "AILB111",
+    ),
+    kind("log-updown", "sessions go down without a word", delete(switch("protocols > bgp > log-updown")), "AILB111"),
+    kind(
+        "local-as-missing", "a group leaves its AS number to others", delete(switch(f"{GROUP} > local-as *")), "AILB211"
+    ),
+    kind(
+        "bfd-no-multiplier",
+        "a group leaves BFD's multiplier to the release",
+        delete(switch(f"{GROUP} > bfd-liveness-detection > multiplier *")),
+        "AILB211",
+    ),
     kind("lldp-interfaces", "LLDP runs on no interface", delete(switch("protocols > lldp > interface all")), "AILB210"),
 )
 
