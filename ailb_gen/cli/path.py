@@ -6,7 +6,6 @@ import json
 from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
-from zlib import crc32
 
 import typer
 
@@ -69,7 +68,7 @@ def path(
 
 def _trace(seen: View, source: Endpoint, target: Endpoint, number: int) -> Trace:
     from ailb_gen.forwarding.endpoints import leave
-    from ailb_gen.forwarding.walk import walk
+    from ailb_gen.forwarding.walk import mixed, walk
 
     lookup = leave(seen.network, source, target.address)
     problem = _stuck(seen, source, target, lookup)
@@ -77,8 +76,8 @@ def _trace(seen: View, source: Endpoint, target: Endpoint, number: int) -> Trace
         return Trace(source, target, lookup, "", (), problem)
     leaf = seen.network.attachments[source.device, lookup.nic]
     # Switches hash what is in the header; the number stands for the ports.
-    header = crc32(f"{source.address} {target.address} {number}".encode())
-    found = walk(seen.routing, seen.routing.graph.index[leaf.device], target.address, header)
+    flow = mixed(source.address, target.address, number)
+    found = walk(seen.routing, seen.routing.graph.index[leaf.device], target.address, flow)
     return Trace(source, target, lookup, leaf.port, found.hops, found.problem or _missed(seen, target, found))
 
 

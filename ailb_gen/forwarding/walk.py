@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import TYPE_CHECKING
-from zlib import crc32
 
 from ailb_gen.routing.rib import forwarding_set, held
 
@@ -51,6 +51,11 @@ def longest_match(routing: Routing, device: int, address: int) -> Prefix | None:
     return max(found, key=lambda prefix: prefix.length, default=None)
 
 
+def mixed(*parts: object) -> int:
+    """Return a 64-bit hash, the same in every run; a CRC would send flows that differ in one digit the same way."""
+    return int.from_bytes(blake2b(" ".join(map(str, parts)).encode(), digest_size=8).digest(), "big")
+
+
 def walk(routing: Routing, start: int, address: int, flow: int = 0) -> Walk:
     """Follow a packet from a device to an address; `flow` is the hash of its header, mixed with each switch's name."""
     graph = routing.graph
@@ -66,7 +71,7 @@ def walk(routing: Routing, start: int, address: int, flow: int = 0) -> Walk:
             return Walk((*hops, Hop(name, arrived, prefix)))
         positions = forwarding_set(graph, state, device)
         row = graph.adjacencies[device]
-        taken = crc32(f"{flow} {name}".encode()) % len(positions)
+        taken = mixed(flow, name) % len(positions)
         entry = row[positions[taken]]
         ways = tuple((row[at].interface, graph.names[row[at].peer]) for at in positions)
         color = graph.switches[device].groups[entry.own_group].color or ""

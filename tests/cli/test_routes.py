@@ -1,0 +1,332 @@
+"""`ailb-gen rib` and `ailb-gen fib`: what an operator reads, what a script reads, and bad input."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from tests.checks.trees import GOLDEN
+from tests.cli.verbs import Told, changed, run, unread
+
+LAB, JVD = str(GOLDEN / "lab"), str(GOLDEN / "jvd")
+NUMBER = {"type": ["integer", "null"]}
+TEXT = {"type": "string"}
+
+
+def closed(**properties: object) -> dict[str, object]:
+    """The schema of an object with exactly these keys."""
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def listed(items: object) -> dict[str, object]:
+    return {"type": "array", "items": items}
+
+
+PATH = closed(
+    protocol={"enum": ["bgp", "direct"]},
+    status={"enum": ["active", "multipath", "inactive", "hidden"]},
+    reason=TEXT,
+    peer=TEXT,
+    interface=TEXT,
+    group=TEXT,
+    as_path=listed({"type": "integer"}),
+    local_preference={"type": "integer"},
+    aigp=NUMBER,
+    med=NUMBER,
+    communities=listed(TEXT),
+)
+ENTRY = closed(direct={"type": "boolean"}, next_hops=listed(closed(interface=TEXT, peer=TEXT)))
+RIB = closed(switch=TEXT, routes={"type": "object", "additionalProperties": listed(PATH)})
+FIB = closed(switch=TEXT, routes={"type": "object", "additionalProperties": ENTRY})
+
+
+def rib(*words: str) -> Told:
+    return run("rib", *words, "-C", LAB)
+
+
+def fib(*words: str) -> Told:
+    return run("fib", *words, "-C", LAB)
+
+
+def rows(out: str) -> list[list[str]]:
+    """The rows of a forwarding table."""
+    return [line.split() for line in out.splitlines()[3:]]
+
+
+def test_every_path_with_its_attributes_and_why_it_lost() -> None:
+    """The words of `show route extensive`: the color's own spine wins by AIGP, the backups have none."""
+    assert rib("stripe2-leaf1", "fc00:1:1:2::/64") == (
+        0,
+        """\
+stripe2-leaf1: 1 destination, 4 paths (0 hidden)
+
+fc00:1:1:2::/64 (4 entries)
+ *[BGP/170]  active, to spine2 via et-0/0/1.0, group fabric-blue
+    AS path: 65002 65101 I   Localpref: 100   AIGP: 0
+    Communities: 0:15 color:0:2
+  [BGP/170]  inactive, to spine1 via et-0/0/0.0, group fabric-green
+    AS path: 65001 65101 I   Localpref: 100
+    Communities: 0:15 color:0:1
+    Inactive reason: AIGP
+  [BGP/170]  inactive, to spine3 via et-0/0/2.0, group fabric-red
+    AS path: 65003 65101 I   Localpref: 100
+    Communities: 0:15 color:0:3
+    Inactive reason: AIGP
+  [BGP/170]  inactive, to spine4 via et-0/0/3.0, group fabric-orange
+    AS path: 65004 65101 I   Localpref: 100
+    Communities: 0:15 color:0:4
+    Inactive reason: AIGP
+""",
+        "",
+    )
+
+
+def test_a_direct_route() -> None:
+    code, out, _ = rib("stripe1-leaf1", "fc00:1:1:2::")
+    assert (code, out.splitlines()[-1]) == (0, " *[Direct/0]  active")
+
+
+def test_a_failure_shares_the_load() -> None:
+    code, out, _ = rib("stripe2-leaf1", "fc00:1:1:2::/64", "--fail", "stripe1-leaf1:et-0/0/1")
+    assert code == 0
+    marks = [line.split("]")[0] for line in out.splitlines() if "BGP" in line]
+    assert marks == [" *[BGP/170", " #[BGP/170", " #[BGP/170"]
+
+
+def test_hidden_paths_say_why(tmp_path: Path) -> None:
+    """A spine that calls the color blue green hides what the leaves send it, and its own sessions' color is wrong."""
+    shutil.copytree(LAB, tmp_path, dirs_exist_ok=True)
+    changed(tmp_path, "switches/spine2.conf", "community blue members color:0:2;", "community blue members color:0:1;")
+    code, out, err = run("rib", "spine2", "fc00:1:1:2::/64", "-C", str(tmp_path))
+    assert (code, err) == (0, "")
+    assert out.splitlines()[0] == "spine2: 1 destination, 1 path (1 hidden)"
+    assert out.splitlines()[3].startswith(" -[BGP/170]  hidden, to stripe1-leaf1 via et-0/0/0.0")
+    assert "    Hidden reason: color mismatch: the route has color:0:2, the session color:0:1\n" in out
+    assert fib_of(tmp_path, "spine2", "fc00:1:1:2::/64") == [["fc00:1:1:2::/64", "no", "route"]]
+
+
+def fib_of(folder: Path, *words: str) -> list[list[str]]:
+    code, out, _ = run("fib", *words, "-C", str(folder))
+    assert code == 0
+    return rows(out)
+
+
+def test_what_a_prefix_picks() -> None:
+    """A prefix, those within it, those that hold an address, or a narrower prefix."""
+    for text, count in (
+        ("fc00:1:1:2::/64", 1),
+        ("fc00:1:1::/48", 4),
+        ("fc00::/16", 16),
+        ("fc00:1:1:2::5", 1),
+        ("fc00:1:1:2:8000::/65", 1),
+        ("fc00:1:1:2::5/64", 1),
+    ):
+        code, out, _ = rib("spine1", text)
+        assert (code, out.split(": ")[1].split(",")[0]) == (0, f"{count} destination{'s' * (count > 1)}")
+    assert rib("spine1")[1] == rib("spine1", "::/0")[1]
+
+
+def test_rib_as_json() -> None:
+    code, out, err = rib("stripe2-leaf1", "fc00:1:1::/48", "--json", "--fail", "stripe1-leaf1:spine2")
+    assert (code, err) == (0, "")
+    found = json.loads(out)
+    jsonschema.validate(found, RIB)
+    assert found["switch"] == "stripe2-leaf1"
+    assert list(found["routes"]) == [f"fc00:1:1:{k}::/64" for k in range(1, 5)]
+    assert [path["status"] for path in found["routes"]["fc00:1:1:2::/64"]] == ["active", "multipath", "multipath"]
+    assert found["routes"]["fc00:1:1:1::/64"][0] == {
+        "protocol": "bgp",
+        "status": "active",
+        "reason": "",
+        "peer": "spine1",
+        "interface": "et-0/0/0.0",
+        "group": "fabric-green",
+        "as_path": [65001, 65101],
+        "local_preference": 100,
+        "aigp": 0,
+        "med": None,
+        "communities": ["0:15", "color:0:1"],
+    }
+
+
+def test_a_forwarding_table() -> None:
+    code, out, err = fib("stripe1-leaf2", "fc00:1::/32")
+    assert (code, err) == (0, "")
+    assert (
+        out
+        == """\
+stripe1-leaf2: forwarding table
+PREFIX           INTERFACE   TO
+---------------  ----------  ------
+fc00:1:1:1::/64  et-0/0/0.0  spine1
+fc00:1:1:2::/64  et-0/0/1.0  spine2
+fc00:1:1:3::/64  et-0/0/2.0  spine3
+fc00:1:1:4::/64  et-0/0/3.0  spine4
+fc00:1:2:1::/64  direct
+fc00:1:2:2::/64  direct
+fc00:1:2:3::/64  direct
+fc00:1:2:4::/64  direct
+"""
+    )
+
+
+def test_the_longest_prefix_of_an_address() -> None:
+    assert rows(fib("spine3", "fc00:2:1:4::17")[1]) == [["fc00:2:1:4::/64", "et-0/0/2.0", "stripe2-leaf1"]]
+    assert fib("spine3", "2001:db8::1") == (0, "spine3: no route to 2001:db8::1\n", "")
+
+
+def test_fib_as_json() -> None:
+    code, out, _ = fib("stripe1-leaf1", "--json")
+    assert code == 0
+    found = json.loads(out)
+    jsonschema.validate(found, FIB)
+    assert len(found["routes"]) == 16
+    assert found["routes"]["fc00:1:1:1::/64"] == {"direct": True, "next_hops": []}
+    hop = {"interface": "et-0/0/0.0", "peer": "spine1"}
+    assert found["routes"]["fc00:2:1:1::/64"] == {"direct": False, "next_hops": [hop]}
+    assert json.loads(fib("spine3", "2001:db8::1", "--json")[1]) == {"switch": "spine3", "routes": {}}
+
+
+SPELLINGS = [
+    ("stripe1-leaf1:et-0/0/1",),
+    ("stripe1-leaf1:et-0/0/1.0",),
+    ("stripe1-leaf1 et-0/0/1",),
+    ("spine2:et-0/0/0",),
+    ("stripe1-leaf1:spine2",),
+    ("spine2:stripe1-leaf1",),
+    ("stripe1-leaf1:et-0/0/1 - spine2:et-0/0/0",),
+    ("spine2 - stripe1-leaf1",),
+    ("stripe1-leaf1:et-0/0/1", "spine2:et-0/0/0"),
+]
+
+
+@pytest.mark.parametrize("words", SPELLINGS, ids=str)
+def test_a_failed_link_by_any_spelling(words: tuple[str, ...]) -> None:
+    down = [part for word in words for part in ("--fail", word)]
+    code, out, err = fib("stripe2-leaf1", "fc00:1:1:2::/64", *down)
+    assert (code, err) == (0, "")
+    assert [row[2] for row in rows(out)] == ["spine1", "spine3", "spine4"]
+    # The others still go over spine 2.
+    assert [row[2] for row in rows(fib("stripe2-leaf1", "fc00:1:2:2::/64", *down)[1])] == ["spine2"]
+
+
+def test_a_dead_spine() -> None:
+    for target in ("fc00:1:1:2::/64", "fc00:1:2:2::/64"):
+        code, out, _ = fib("stripe2-leaf1", target, "--fail", "spine2")
+        assert (code, [row[2] for row in rows(out)]) == (0, ["spine1", "spine3", "spine4"])
+
+
+def test_a_dead_leaf_takes_its_prefixes_along() -> None:
+    assert rows(fib("spine1", "fc00:1:1:2::/64", "--fail", "stripe1-leaf1")[1]) == [["fc00:1:1:2::/64", "no", "route"]]
+
+
+def test_a_cable_to_a_server_changes_no_route() -> None:
+    for word in ("stripe1-leaf1:et-0/0/16", "gpu-s1-1:gpu0_eth", "gpu-s1-1"):
+        assert fib("spine1", "--fail", word) == fib("spine1")
+
+
+BAD = [
+    (["rib", "stripe1-leaf"], "'stripe1-leaf': no switch of the files is called that; did you mean 'stripe1-leaf"),
+    (["rib", "x"], "'x': no switch of the files is called that; there are 8: spine1, spine2, spine3, spine4, ...\n"),
+    (["fib", "gpu-s1-1"], "'gpu-s1-1': this is a server, on stripe1-leaf1, stripe1-leaf2; name a switch\n"),
+    (["rib", "spine1", "hello"], "'hello': not an IPv6 address or prefix\n"),
+    (["rib", "spine1", "10.0.0.1"], "'10.0.0.1': not an IPv6 address or prefix\n"),
+    (["rib", "spine1", "fc00::/129"], "'fc00::/129': not an IPv6 address or prefix\n"),
+    (["fib", "spine1", "fc00:/64"], "'fc00:/64': not an IPv6 address or prefix\n"),
+    (["rib", "spine1", "2001:db8::/32"], "2001:db8::/32: no switch has a prefix there; 'ailb-gen fib SWITCH' lists"),
+    (["rib", "spine1", "2001:db8::1"], "2001:db8::1: no switch has a prefix there; "),
+    (
+        ["fib", "spine1", "--fail", "spin2"],
+        "--fail 'spin2': there is no such cable or switch; did you mean 'spine2'?\n",
+    ),
+    (["fib", "spine1", "--fail", "spine2:et-0/0/9"], "there is no such cable or switch; did you mean 'spine2:et-0/0/"),
+    (["fib", "spine1", "--fail", "spine2:spine3"], "--fail 'spine2:spine3': there is no such cable or switch; "),
+    (["fib", "spine1", "--fail", "???"], "name one end as DEVICE:PORT, both as DEVICE:DEVICE, or a switch\n"),
+    (["fib", "spine1", "--fail", ""], "--fail '': there is no such cable or switch; name one end "),
+    (["rib", "spine1", "--fail", "spine1"], "'spine1': this switch is down (--fail)\n"),
+]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"), BAD, ids=lambda value: " ".join(value) if isinstance(value, list) else ""
+)
+def test_bad_input(words: list[str], message: str) -> None:
+    code, out, err = run(*words, "-C", LAB)
+    assert (code, out) == (2, "")
+    assert message in err and err.startswith("ailb-gen: ") and err.count("\n") == 1
+
+
+def test_bad_directories(tmp_path: Path) -> None:
+    told = "name the directory that 'ailb-gen generate -o DIR' wrote\n"
+    missing = tmp_path / "none"
+    assert run("rib", "spine1", "-C", str(missing)) == (
+        2,
+        "",
+        f"ailb-gen: {missing}: there is no such directory; {told}",
+    )
+    assert run("rib", "spine1", "-C", str(tmp_path)) == (
+        2,
+        "",
+        f"ailb-gen: {tmp_path}: there is no switches/ in it; {told}",
+    )
+    file = tmp_path / "file"
+    file.touch()
+    assert run("fib", "spine1", "-C", str(file)) == (2, "", f"ailb-gen: {file}: this is a file; {told}")
+    (tmp_path / "switches").mkdir()
+    code, out, err = run("fib", "spine1", "-C", str(tmp_path))
+    assert (code, out) == (2, "")
+    assert err.splitlines()[-1] == "ailb-gen: 'spine1': no switch of the files is called that; there are 0: none"
+
+
+def test_a_switch_without_a_file_is_said_to_be_missing(tmp_path: Path) -> None:
+    """Nobody should take the routes without it for the truth."""
+    shutil.copytree(LAB, tmp_path, dirs_exist_ok=True)
+    (tmp_path / "switches/spine2.conf").unlink()
+    warning = "warning: spine2: cables lead there, but it has no usable file: it is as if it were down\n"
+    code, out, err = run("fib", "stripe1-leaf1", "fc00:2:1:2::/64", "-C", str(tmp_path))
+    assert (code, err) == (0, warning)
+    assert [row[2] for row in rows(out)] == ["spine1", "spine3", "spine4"]
+    message = f"{warning}ailb-gen: 'spine2': there is no usable file of this switch\n"
+    assert run("rib", "spine2", "-C", str(tmp_path)) == (2, "", message)
+
+
+def test_a_switch_with_a_damaged_file(tmp_path: Path) -> None:
+    shutil.copytree(LAB, tmp_path, dirs_exist_ok=True)
+    (tmp_path / "switches/spine1.conf").write_text("system {\n  host-name spine1;\n}}\n")
+    reason = "not Junos text: '}' without '{'"
+    warning = f"warning: switches/spine1.conf:3:2: {reason}\n"
+    message = f"{warning}ailb-gen: 'spine1': there is no usable file of this switch: {reason}\n"
+    assert run("fib", "spine1", "-C", str(tmp_path)) == (2, "", message)
+    code, out, err = run("fib", "spine2", "-C", str(tmp_path))
+    assert (code, err, len(rows(out))) == (0, warning, 16)
+
+
+def test_many_problems_are_counted(tmp_path: Path) -> None:
+    shutil.copytree(LAB, tmp_path, dirs_exist_ok=True)
+    for name in ("spine1", "spine2", "spine3", "stripe1-leaf2", "stripe2-leaf2"):
+        (tmp_path / f"switches/{name}.conf").unlink()
+    code, _, err = run("fib", "spine4", "-C", str(tmp_path))
+    assert (code, len(err.splitlines())) == (0, 4)
+    assert err.endswith("warning: 2 more; 'ailb-gen validate' lists all\n")
+
+
+def test_lines_fit_a_terminal() -> None:
+    for words in (["rib", "stripe1-leaf1"], ["rib", "spine1"], ["fib", "stripe1-leaf1"], ["fib", "spine4"]):
+        for tree in (LAB, JVD):
+            code, out, _ = run(*words, "-C", tree)
+            assert code == 0
+            assert max(map(len, out.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("verb", ["rib", "fib"])
+def test_a_reader_may_go_away(verb: str) -> None:
+    assert unread(verb, "spine1", "-C", JVD) == (0, "")
