@@ -6,7 +6,7 @@ from bisect import bisect_left
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ailb_gen.junos.grammar import FIRST_COUNTS
+from ailb_gen.junos.grammar import FIRST_COUNTS, LINE, MOST_KEYS, PREFIX, WITH_VALUE, form_of
 from ailb_gen.junos.tree import ENDS, INACTIVE, PROTECT, Node
 from ailb_gen.junos.words import written
 from ailb_gen.junos.writer import set_lines
@@ -14,6 +14,7 @@ from ailb_gen.junos.writer import set_lines
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+COMMUNITIES = ["then", "community"]
 MARKS = ((INACTIVE, "deactivate", "activate"), (PROTECT, "protect", "unprotect"))
 
 
@@ -32,37 +33,63 @@ def diff(first: Node, second: Node) -> Iterator[Change]:
     """Iterate over the commands that turn the first tree into the second; none if they say the same.
 
     The order of statements counts only where it counts in Junos: terms, policy chains and the other words of
-    FIRST_COUNTS. Comments, quotes and grouping do not count. Neither tree is changed.
+    FIRST_COUNTS, and for what a policy does to communities. Comments, quotes and grouping do not count. What is
+    protected is unprotected before it changes. Neither tree is changed.
     """
     path: list[str] = []
     stack = [iter([(first, second)])]
-    pairs: list[tuple[Node, Node]] = []
+    entered: list[tuple[int, Node]] = []
     while stack:
         pair = next(stack[-1], None)
         if pair is None:
             stack.pop()
-            if pairs:
-                yield from _marked(*pairs.pop(), path)
+            if entered:
+                yield from _marked(*entered.pop(), path)
             if path:
                 path.pop()
             continue
         old, new = pair
         if old is not first:
             path.append(written(new))
-        common = [child for child in old if child.word in new.children]
+        flags = old.flags
+        if path and flags & PROTECT and (not new.flags & PROTECT or next(diff(old, new), None)):
+            yield Change(f"unprotect {' '.join(path)}", new.line)
+            flags &= ~PROTECT
+        if path[-2:] == COMMUNITIES and _order(old, new) != list(new.children):
+            # No `insert` moves one action in front of another of a different kind.
+            yield Change(f"delete {' '.join(path)}", old.line)
+            old, flags = Node(old.word), 0
         yield from _changed(old, new, path)
-        pairs.append(pair)
+        entered.append((0 if _gives_way(old, new, path) else flags, new))
+        common = [child for child in old if child.word in new.children]
         stack.append(iter([(child, new.children[child.word]) for child in common]))
 
 
-def _gives_way(old: Node, new: Node) -> bool:
+def _order(old: Node, new: Node) -> list[str]:
+    """Return the words behind a node after what is missing has been set: at the end, as devices do it."""
+    kept = [word for word in old.children if word in new.children]
+    return [*kept, *(word for word in new.children if word not in old.children)]
+
+
+def _gives_way(old: Node, new: Node, path: Sequence[str]) -> bool:
     """Tell whether what stands behind a word is a value that gives way to another one, or to none."""
-    return bool(old.children) and not any(child.children or child.word in new.children for child in old)
+    if not path or not old.children or any(child.children or child.word in new.children for child in old):
+        return False
+    return not _names_entries(path)
+
+
+def _names_entries(path: Sequence[str]) -> bool:
+    """Tell whether the words behind a path are keys: a device deletes an entry by all of them."""
+    for back, word in enumerate(reversed(path[-MOST_KEYS:]), 1):
+        keys, form = form_of(path[-back - 1] if len(path) > back else "", word)
+        if keys >= back or (word == PREFIX and form == LINE and back == 1):
+            return True
+    return path[-1] in WITH_VALUE
 
 
 def _changed(old: Node, new: Node, path: list[str]) -> Iterator[Change]:
     """Iterate over what goes, what comes and what moves right below a node."""
-    if path and _gives_way(old, new):
+    if _gives_way(old, new, path):
         # A device deletes a value by its word alone.
         yield Change(f"delete {' '.join(path)}", old.line)
         if not new.children:
@@ -70,7 +97,10 @@ def _changed(old: Node, new: Node, path: list[str]) -> Iterator[Change]:
     else:
         for child in old:
             if child.word not in new.children:
-                yield Change(f"delete {' '.join([*path, written(child)])}", child.line)
+                words = " ".join([*path, written(child)])
+                if child.flags & PROTECT:
+                    yield Change(f"unprotect {words}", child.line)
+                yield Change(f"delete {words}", child.line)
         if path and old.children and not new.children and new.flags & ENDS:
             yield Change(f"set {' '.join(path)}", new.line)
     for child in new:
@@ -78,8 +108,7 @@ def _changed(old: Node, new: Node, path: list[str]) -> Iterator[Change]:
             for line in set_lines([child], list(path)):
                 yield Change(line, child.line)
     if new.word in FIRST_COUNTS and len(new.children) > 1:
-        kept = [word for word in old.children if word in new.children]
-        yield from _moved([*kept, *(word for word in new.children if word not in old.children)], new, path)
+        yield from _moved(_order(old, new), new, path)
 
 
 def _moved(words: Sequence[str], new: Node, path: list[str]) -> Iterator[Change]:
@@ -113,9 +142,8 @@ def _rising(numbers: list[int]) -> set[int]:
     return found
 
 
-def _marked(old: Node, new: Node, path: list[str]) -> Iterator[Change]:
-    """Iterate over the marks that a statement gets or loses."""
-    before = 0 if _gives_way(old, new) else old.flags
+def _marked(before: int, new: Node, path: list[str]) -> Iterator[Change]:
+    """Iterate over the marks that a statement gets or loses; `before` are the flags it has by then."""
     for flag, command, undo in MARKS:
         if path and (before ^ new.flags) & flag:
             yield Change(f"{command if new.flags & flag else undo} {' '.join(path)}", new.line)

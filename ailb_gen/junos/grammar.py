@@ -149,7 +149,7 @@ FORMS: dict[str, tuple[int, str]] = {
     **{word: (0, form) for form, words in _FORMS.items() for word in words.split()},
     **{word: row for row, words in _LISTS.items() for word in words.split()},
 }
-
+MOST_KEYS = max(keys for keys, _ in FORMS.values())
 
 # Words whose entries or values count in their order, and whether each is written with the word again
 # (`insert term b before term a`).

@@ -40,10 +40,46 @@ def commands(first: str, second: str) -> list[str]:
             ["set p term new", "insert p term new after term a"],
         ),
         ("other [ a b ];", "other [ b a ];", []),
+        (
+            "unit 0 { family inet; }",
+            "unit 0 { family inet6; }",
+            ["delete unit 0 family inet", "set unit 0 family inet6"],
+        ),
+        ("lldp { interface a; }", "lldp { interface b; }", ["delete lldp interface a", "set lldp interface b"]),
+        (
+            "from { route-filter ::/0 exact; }",
+            "from { route-filter ::/0 upto /8; }",
+            ["delete from route-filter ::/0 exact", "set from route-filter ::/0 upto /8"],
+        ),
+        (
+            "then { community add x; community delete y; }",
+            "then { community delete y; community add x; }",
+            ["delete then community", "set then community delete y", "set then community add x"],
+        ),
+        (
+            "then { community add x; }",
+            "then { community add y; }",
+            ["delete then community add x", "set then community add y"],
+        ),
     ],
 )
 def test_commands(first: str, second: str, expected: list[str]) -> None:
     assert sorted(commands(first, second)) == sorted(expected)
+    apply(read(first), read(second))
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        ("protect: a { b; }", "protect: a { b; }", []),
+        ("protect: a { b; }", "protect: a { b; c; }", ["unprotect a", "set a c", "protect a"]),
+        ("protect: a { b; }", "a { c; }", ["unprotect a", "delete a", "set a c"]),
+        ("protect: mtu 1;", "protect: mtu 2;", ["unprotect mtu", "delete mtu", "set mtu 2", "protect mtu"]),
+        ("protect: a { b; } c;", "c;", ["unprotect a", "delete a"]),
+    ],
+)
+def test_what_is_protected_is_unprotected_before_it_changes(first: str, second: str, expected: list[str]) -> None:
+    assert commands(first, second) == expected
     apply(read(first), read(second))
 
 
