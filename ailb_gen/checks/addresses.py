@@ -138,16 +138,18 @@ def _check_vlan(switch: Switch, asked: WantedSpeaker, tally: Tally) -> None:
 
 def _check_vlans_unique(wanted: Plan, network: Network, tally: Tally) -> None:
     """Find VLANs that two leaves share, of one stripe or of all as the intent asks."""
-    holders: dict[tuple[int, int | None], list[str]] = defaultdict(list)
+    holders: dict[tuple[int, int | None], list[tuple[str, Place]]] = defaultdict(list)
     for leaf in wanted.leaves:
         if leaf.name in network.switches:
             stripe = leaf.stripe if wanted.fabric.vlans.unique == "stripe" else 0
-            for vlan in network.switches[leaf.name].vlans:
-                holders[stripe, vlan.vlan_id].append(leaf.name)
-    for (_, vlan_id), names in holders.items():
-        if len(names) > 1 and vlan_id is not None:
-            message = f"VLAN {vlan_id} is also that of {', '.join(sorted(set(names)))}"
-            tally.add(VLANS, names[-1], message, Place(network.switches[names[-1]].file))
+            switch = network.switches[leaf.name]
+            for vlan in switch.vlans:
+                holders[stripe, vlan.vlan_id].append((leaf.name, Place(switch.file, vlan.line or 1)))
+    for (_, vlan_id), rows in holders.items():
+        (first, _), *others = rows
+        for name, place in others:
+            if vlan_id is not None:
+                tally.add(VLANS, name, f"VLAN {vlan_id} is also that of {first}", place)
 
 
 def _check_router_id(switch: Switch, asked: WantedSpeaker, tally: Tally) -> None:

@@ -115,7 +115,7 @@ def check_speeds(wanted: Plan, wiring: Wiring, network: Network, tally: Tally) -
         found = (parent.speed if parent is not None else "") or native[end.device].get(base, "")
         place = Place(switch.file, parent.line if parent is not None else 1)
         if split != asked:
-            message = f"{base} is {_split(split)}; the intent asks for {_split(asked)}"
+            message = f"{base} is {_split(split)}; the intent wants it {_split(asked)}"
             tally.add(SPEEDS, f"{end.device} {end.port}", message, place, asked, split)
         elif found != speed:
             message = f"the speed of {base} is {found or 'unknown'}; the intent asks for {speed}"
@@ -123,4 +123,4 @@ def check_speeds(wanted: Plan, wiring: Wiring, network: Network, tally: Tally) -
 
 
 def _split(count: int) -> str:
-    return f"{count} sub-ports" if count > 1 else "an unsplit port"
+    return f"split into {count}" if count > 1 else "unsplit"

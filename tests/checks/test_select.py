@@ -1,10 +1,18 @@
 """Patterns of `--checks` and `--limit`."""
 
+import shutil
+from pathlib import Path
+
 import pytest
 
-from ailb_gen.checks.model import Check, Finding, Result, Severity
+from ailb_gen.checks.model import Check, Finding, Result, RunOptions, Severity
+from ailb_gen.checks.run import run
 from ailb_gen.checks.select import limited, pick_checks, pick_devices
 from ailb_gen.errors import UsageError
+from ailb_gen.intent.load import load
+from ailb_gen.report.judge import judge
+from tests.checks.trees import GOLDEN
+from tests.conftest import EXAMPLES
 
 IDS = ("AILB001", "AILB201", "AILB202", "AILB501")
 CATALOGUE = tuple(Check(name, Severity.ERROR, "", "", "") for name in IDS)
@@ -83,3 +91,24 @@ def test_limit_keeps_findings_that_name_a_device() -> None:
     assert [finding.scope for finding in kept.findings] == [scopes[0], scopes[1], scopes[3]]
     assert kept.examined == 5
     assert limited([kept], None) == (kept,)
+
+
+def test_limit_keeps_findings_about_the_folder_of_a_device() -> None:
+    scopes = ("profiles/a", "profiles/a gpu0_eth", "profiles/b", "servers/h1", "h1 gpu0_eth")
+    findings = tuple(Finding("AILB201", scope, "") for scope in scopes)
+    folders = (("h1", "profiles/a"), ("h2", "profiles/a"), ("h3", "servers/h3"), ("h4", "profiles/b"))
+    for devices, expected in (({"h1"}, {0, 1, 4}), ({"h2"}, {0, 1}), ({"h3"}, set()), ({"h3", "h4"}, {2})):
+        (kept,) = limited([Result(CATALOGUE[1], findings, 5)], devices, folders)
+        assert [finding.scope for finding in kept.findings] == [scopes[number] for number in sorted(expected)]
+
+
+@pytest.mark.parametrize(("limit", "count"), [("gpu-s1-1", 2), ("gpu-s1-2", 2), ("gpu-s2-1", 0), ("servers", 2)])
+def test_what_servers_share_is_told_of_each(limit: str, count: int, tmp_path: Path) -> None:
+    root = Path(shutil.copytree(GOLDEN / "lab", tmp_path / "lab", symlinks=True))
+    netplan = root / "profiles/stripe1/etc/netplan/60-ailb-gpu.yaml"
+    netplan.write_text(netplan.read_text().replace("dhcp4: false", "dhcp4: true"))
+    chosen = frozenset({"AILB609"})
+    done = run(load(EXAMPLES / "lab/fabric.yaml"), root, RunOptions(chosen, executor="serial"))
+    (result,) = judge(done, (), chosen, [limit], "error").run.results
+    assert {finding.scope for finding in result.findings} <= {"profiles/stripe1 gpu0_eth", "profiles/stripe1 gpu1_eth"}
+    assert len(result.findings) == count

@@ -1,0 +1,198 @@
+"""The checks of addresses and VLANs: every damage to ports, IRBs, VLANs and advertisements is found where it is."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ailb_gen.checks import addresses
+from ailb_gen.checks.model import Result
+from ailb_gen.checks.plan import Plan, plan
+from ailb_gen.checks.wiring import wiring
+from ailb_gen.network.fabric import Network
+from tests.checks.edited import LEAF, SPINE, Edit, edited, lines, network, unchanged, wanted, without
+from tests.checks.trees import findings, network_of, rendered, shown
+from tests.conftest import SMALL
+
+OTHER = "stripe1-leaf2"
+IRB = "        unit 2 {\n            family inet6 {\n"
+GATEWAY = "                address fc00:1:1:2::1/64;\n"
+RA = "        interface irb.2 {\n"
+PREFIX = "            prefix fc00:1:1:2::/64;\n"
+UPLINK_RA = "        interface et-0/0/0.0 {\n"
+UPLINK = "        mtu 9216;\n        unit 0 {\n            family inet6;\n"
+TRUNK = "                interface-mode trunk;\n"
+MEMBERS = "                    members vn2;\n"
+
+
+def run(asked: Plan, found: Network) -> Iterator[Result]:
+    yield from addresses.run(asked, wiring(asked), found)
+
+
+@pytest.mark.parametrize("name", ["lab", "jvd", "jvd-8-uplinks", "brownfield"])
+def test_shipped_trees_are_clean_and_every_check_looked_at_something(name: str) -> None:
+    results = list(run(wanted(name), unchanged(name)))
+    assert not shown(results)
+    assert [result.check for result in results] == list(addresses.CHECKS)
+    # Only brownfield asks for IPv6 loopbacks and management addresses.
+    assert [result.check.id for result in results if not result.examined] == ["AILB110"] * (name != "brownfield")
+
+
+VARIANTS = {
+    "ra": SMALL
+    + "ra: {max_interval_s: 90, min_interval_s: 30, router_lifetime_s: 0, valid_lifetime_s: 700000}\n"
+    + "overrides:\n  leaves: {stripe1-leaf1: {ra: {preferred_lifetime_s: 600}}}\n"
+    + "  spines: {spine1: {ra: {max_interval_s: 60}}}\n",
+    "vlans": SMALL + "vlans: {first: 100, unique: stripe}\n",
+    "bits": SMALL + "addressing: {pool: 'fd12:3456::/32', stripe: 32-39, leaf: 40-51, uplink: 52-63, gateway: 254}\n",
+    "disabled": SMALL
+    + "overrides:\n  leaves: {stripe1-leaf1: {ports: {et-0/0/0: {disabled: on}, et-0/0/16: {disabled: on}}}}\n"
+    + "  spines: {spine2: {ports: {et-0/0/1: {disabled: on}}}}\n",
+    "speeds": SMALL.replace("generic", "qfx5240-64od")
+    + "uplinks: {speed: 100g, sub_ports: 4}\nhost_ports: {speed: 200g}\ndownlinks: {sub_ports: 8, packing: packed}\n",
+    "unsplit": SMALL.replace("generic", "qfx5240-64od") + "uplinks: {sub_ports: 1}\ndownlinks: {sub_ports: 1}\n",
+    "reached": SMALL
+    + "loopbacks: {leaves: 'fd00:1::/64', spines: 'fd00:2::/64'}\n"
+    + "management: {gateway: 192.0.2.1, leaves: 192.0.2.11/24, spines: 192.0.2.2/24}\n",
+    "no-servers": SMALL.replace("servers: 2\n", ""),
+}
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_whatever_is_asked_the_rendered_switches_are_clean(name: str, tmp_path: Path) -> None:
+    intent, root = rendered(VARIANTS[name], tmp_path)
+    assert not shown(run(plan(intent.fabric), network_of(root)))
+
+
+# edit, the check that names it, the scope of its finding, a part of the line that the finding points at
+DAMAGES: list[tuple[Edit, str, str, str]] = [
+    ((LEAF, "fc00:1:1:2::1/64", "fc00:1:2:2::1/64"), "101", f"{OTHER} irb.3", "fc00:1:2:2::1"),
+    ((LEAF, "fc00:1:1:2::1/64", "fc00:1:2:2::9/64"), "101", f"{OTHER} irb.3", "fc00:1:2:2::1"),
+    ((LEAF, "fc00:1:1:2::1/64", "fc00:1:1:2::1"), "101", f"{LEAF} irb.2", "fc00:1:1:2::1;"),
+    ((LEAF, "route fc00:1:1:1::/64", "route fc00:1:1:1::1/64"), "101", LEAF, "route fc00:1:1:1::1"),
+    ((LEAF, "fc00:1:1:2::1/64", "fc00:1:1:3::1/64"), "102", f"{LEAF} irb.2", "unit 2"),
+    ((LEAF, "fc00:1:1:2::1/64", "fc00:1:1:2::2/64"), "102", f"{LEAF} irb.2", "fc00:1:1:2::2/64"),
+    ((LEAF, "fc00:1:1:2::1/64", "fc00:1:1:2::1/65"), "102", f"{LEAF} irb.2", "fc00:1:1:2::1/65"),
+    ((LEAF, GATEWAY, ""), "102", f"{LEAF} irb.2", "unit 2"),
+    ((LEAF, GATEWAY, f"{GATEWAY}                address 2001:db8::1/64;\n"), "102", f"{LEAF} irb.2", "2001:db8"),
+    ((LEAF, "        unit 2 {", "        unit 3 {"), "102", LEAF, "##"),
+    ((LEAF, "        unit 2 {", "        unit 9 { family inet6 { address 2001:db8::1/64; } }\n        unit 2 {"),
+     "102", f"{LEAF} irb.9", "unit 9"),
+    ((LEAF, "        unit 2 {", "        unit 2 { disable;"), "102", f"{LEAF} irb.2", "unit 2"),
+    ((LEAF, "    irb {", "    irb { disable;"), "102", f"{LEAF} irb.2", "unit 2"),
+    ((LEAF, IRB, IRB.replace("inet6", "iso")), "102", f"{LEAF} irb.2", "family iso"),
+    ((LEAF, "        unit 2 {", "        unit 2 { family inet { dhcp; }"), "102", f"{LEAF} irb.2", "unit 2"),
+    ((LEAF, RA, RA.replace("irb.2", "irb.3")), "103", f"{LEAF} irb.2", "unit 2"),
+    ((LEAF, PREFIX, ""), "103", f"{LEAF} irb.2", "interface irb.2"),
+    ((LEAF, PREFIX, PREFIX.replace("2::", "7::")), "103", f"{LEAF} irb.2", "fc00:1:1:7::/64"),
+    ((LEAF, PREFIX, PREFIX.replace("2::", "2::1")), "103", f"{LEAF} irb.2", "fc00:1:1:2::1/64"),
+    ((LEAF, PREFIX, PREFIX.replace(";", " no-autonomous;")), "103", f"{LEAF} irb.2", "no-autonomous"),
+    ((LEAF, PREFIX, PREFIX.replace(";", " no-on-link;")), "103", f"{LEAF} irb.2", "no-on-link"),
+    ((LEAF, PREFIX, PREFIX.replace(";", " valid-lifetime 0;")), "104", f"{LEAF} irb.2", "valid-lifetime 0"),
+    ((LEAF, PREFIX, PREFIX.replace(";", " preferred-lifetime 9;")), "104", f"{LEAF} irb.2", "preferred-lifetime 9"),
+    ((LEAF, "default-lifetime 1800", "default-lifetime 0"), "104", f"{LEAF} irb.2", "interface irb.2"),
+    ((LEAF, "            default-lifetime 1800;\n", ""), "104", f"{LEAF} irb.2", "interface irb.2"),
+    ((LEAF, "max-advertisement-interval 30", "max-advertisement-interval 600"), "104", f"{LEAF} irb.2", "irb.2"),
+    ((LEAF, RA, f"{RA} managed-configuration;"), "104", f"{LEAF} irb.2", "managed-configuration"),
+    ((LEAF, RA, f"{RA} dns-server-address 2001:db8::53;"), "104", f"{LEAF} irb.2", "dns-server-address"),
+    ((LEAF, UPLINK_RA, f"{UPLINK_RA} link-mtu;"), "104", f"{LEAF} et-0/0/0.0", "link-mtu"),
+    ((LEAF, UPLINK_RA, f"{UPLINK_RA} default-lifetime 0;"), "104", f"{LEAF} et-0/0/0.0", "et-0/0/0.0"),
+    ((SPINE, UPLINK_RA, f"{UPLINK_RA} prefix 2001:db8::/64;"), "104", f"{SPINE} et-0/0/0.0", "prefix 2001:db8"),
+    ((SPINE, "min-advertisement-interval 10", "min-advertisement-interval 9"), "104", f"{SPINE} et-0/0/0.0", "et-"),
+    ((LEAF, "  vlan-id 2;", "  vlan-id 3;"), "105", LEAF, "vn2"),
+    ((LEAF, "        vlan-id 2;\n", ""), "105", LEAF, "vn2"),
+    ((LEAF, "l3-interface irb.2", "l3-interface irb.3"), "105", LEAF, "vn2"),
+    ((LEAF, "        l3-interface irb.2;\n", ""), "105", LEAF, "vn2"),
+    ((LEAF, "  vlan-id 2;", "  vlan-id 3;"), "105", OTHER, "vn3"),
+    ((LEAF, "native-vlan-id 2", "native-vlan-id 3"), "106", f"{LEAF} et-0/0/16", "native-vlan-id 3"),
+    ((LEAF, "        native-vlan-id 2;\n", ""), "106", f"{LEAF} et-0/0/16", "et-0/0/16"),
+    ((LEAF, TRUNK, TRUNK.replace("trunk", "access")), "106", f"{LEAF} et-0/0/16", "et-0/0/16"),
+    ((LEAF, MEMBERS, MEMBERS.replace("vn2", "vn3")), "106", f"{LEAF} et-0/0/16", "members vn3"),
+    ((LEAF, MEMBERS, MEMBERS.replace("vn2", "[ vn2 9 ]")), "106", f"{LEAF} et-0/0/16", "members"),
+    ((LEAF, MEMBERS, ""), "106", f"{LEAF} et-0/0/16", "unit 0"),
+    ((LEAF, "    et-0/0/16 {", "    et-0/0/16 { disable;"), "106", f"{LEAF} et-0/0/16", "et-0/0/16"),
+    ((LEAF, "    et-0/0/16 {", "    et-0/0/16 { unit 4 { family inet6; }"), "106", f"{LEAF} et-0/0/16", "unit 4"),
+    ((LEAF, TRUNK, f"{TRUNK}}} family inet6 {{ mtu 9000;\n"), "106", f"{LEAF} et-0/0/16", "unit 0"),
+    ((LEAF, TRUNK, f"{TRUNK}}} family iso {{ mtu 9000;\n"), "106", f"{LEAF} et-0/0/16", "family iso"),
+    ((LEAF, "    et-0/0/16 {", "    et-0/0/66 {"), "106", f"{LEAF} et-0/0/16", "##"),
+    ((LEAF, "router-id 10.255.16.1", "router-id 10.255.16.9"), "107", LEAF, "router-id"),
+    ((LEAF, "    router-id 10.255.16.1;\n", ""), "107", LEAF, "##"),
+    ((LEAF, "10.255.16.1/32", "10.255.16.9/32"), "107", LEAF, "router-id"),
+    ((LEAF, "router-id 10.255.16.1", "router-id 10.255.16.2"), "107", OTHER, "router-id"),
+    ((LEAF, UPLINK, UPLINK.replace("inet6", "inet")), "108", f"{LEAF} et-0/0/0", "et-0/0/0"),
+    ((LEAF, UPLINK, UPLINK.replace("unit 0", "unit 1")), "108", f"{LEAF} et-0/0/0", "unit 1"),
+    ((LEAF, UPLINK, UPLINK.replace("inet6;", "inet6 { address 2001:db8::1/64;}")), "108", f"{LEAF} et-0/0/0", "unit 0"),
+    ((LEAF, UPLINK, f"{UPLINK}            family inet;\n"), "108", f"{LEAF} et-0/0/0", "family inet;"),
+    ((LEAF, UPLINK, UPLINK.replace("unit 0 {", "unit 0 { disable;")), "108", f"{LEAF} et-0/0/0", "et-0/0/0"),
+    ((SPINE, "    et-0/0/0 {", "    et-0/0/0 { disable;"), "108", f"{SPINE} et-0/0/0", "et-0/0/0"),
+    ((LEAF, "    et-0/0/0 {", "    et-0/0/60 {"), "108", f"{LEAF} et-0/0/0", "##"),
+    ((LEAF, "    et-0/0/0 {", "    et-0/0/0 { speed 100g;"), "109", f"{LEAF} et-0/0/0", "et-0/0/0"),
+    ((LEAF, "    et-0/0/0 {", "    et-0/0/0 { number-of-sub-ports 2;"), "109", f"{LEAF} et-0/0/0", "et-0/0/0"),
+    ((SPINE, "        ssh;\n", ""), "111", SPINE, "##"),
+    ((SPINE, "        netconf {\n            ssh;\n        }\n", ""), "111", SPINE, "##"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("edit", "check", "scope", "pointed"), DAMAGES)
+def test_a_damage_is_found_by_the_check_that_names_it(edit: Edit, check: str, scope: str, pointed: str) -> None:
+    texts = edited(edit)
+    found = findings(run(wanted(), network(texts)))
+    named = [finding for finding in found if (finding.check, finding.scope) == (f"AILB{check}", scope)]
+    assert any(pointed in line for _, line in lines(texts, named)), found
+
+
+BREAKOUT = "        number-of-sub-ports 2;\n        speed 400g;\n"
+IN_BROWNFIELD: list[tuple[Edit, str, str, str]] = [
+    (("r1l1", "fd00:9:1::1/128", "fd00:9:1::9/128"), "110", "r1l1 lo0.0", "unit 0"),
+    (("r1l1", "192.0.2.11/24", "192.0.2.12/24"), "110", "r1l1 re0:mgmt-0.0", "unit 0"),
+    (("r1l1", "192.0.2.11/24", "192.0.2.11/25"), "110", "r1l1 re0:mgmt-0.0", "unit 0"),
+    (("r1l1", "    re0:mgmt-0 {", "    em0 {"), "110", "r1l1 re0:mgmt-0.0", "##"),
+    (("r1l1", "next-hop 192.0.2.254", "next-hop 192.0.2.253"), "110", "r1l1", "next-hop 192.0.2.253"),
+    (("core-a", "    management-instance;\n", ""), "110", "core-a", "##"),
+]
+
+
+@pytest.mark.parametrize(("edit", "check", "scope", "pointed"), IN_BROWNFIELD)
+def test_how_a_switch_is_reached(edit: Edit, check: str, scope: str, pointed: str) -> None:
+    texts = edited(edit, example="brownfield")
+    found = findings(run(wanted("brownfield"), network(texts, "brownfield")))
+    assert [(finding.check, finding.scope) for finding in found] == [(f"AILB{check}", scope)]
+    ((_, line),) = lines(texts, found, "brownfield")
+    assert pointed in line
+
+
+@pytest.mark.parametrize(
+    ("new", "message", "count"),
+    [
+        ("", "et-0/0/16 is unsplit; the intent wants it split into 2", 2),
+        (BREAKOUT.replace("ports 2", "ports 4"), "et-0/0/16 is split into 4; the intent wants it split into 2", 2),
+        (BREAKOUT.replace("400g", "100g"), "the speed of et-0/0/16 is 100g; the intent asks for 400g", 2),
+        (BREAKOUT.replace("        speed 400g;\n", ""), "the speed of et-0/0/16 is 800g; the intent asks for 400g", 2),
+    ],
+)
+def test_splits(new: str, message: str, count: int) -> None:
+    head = '        description "Breakout et-0/0/16";\n'
+    texts = edited((LEAF, head + BREAKOUT, head + new), example="jvd")
+    found = [one for one in findings(run(wanted("jvd"), network(texts, "jvd"))) if one.check == "AILB109"]
+    assert [one.message for one in found] == [message] * count
+    assert {one.scope for one in found} == {f"{LEAF} et-0/0/16:0", f"{LEAF} et-0/0/16:1"}
+
+
+def test_a_port_that_the_intent_disables_must_be(tmp_path: Path) -> None:
+    intent, root = rendered(VARIANTS["disabled"], tmp_path)
+    for path in (root / "switches").iterdir():
+        path.write_text(path.read_text().replace("        disable;\n", ""))
+    found = findings(run(plan(intent.fabric), network_of(root)))
+    assert {(one.check, one.scope, one.message) for one in found} == {
+        (check, scope, "the intent disables this port, the file does not")
+        for check, scope in (
+            ("AILB108", f"{LEAF} et-0/0/0"),
+            ("AILB106", f"{LEAF} et-0/0/16"),
+            ("AILB108", "spine2 et-0/0/1"),
+        )
+    }
+
+
+def test_switches_without_a_file_are_no_business_of_these_checks() -> None:
+    assert not shown(run(wanted(), without(LEAF, SPINE)))
+    assert not shown(run(wanted(), network({"stranger": "system { host-name stranger; }"})))

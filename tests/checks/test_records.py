@@ -1,0 +1,174 @@
+"""Records against each other; what the files must say is what they say."""
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ailb_gen.checks import records
+from ailb_gen.checks.plan import plan
+from ailb_gen.checks.records import Difference, compare
+from ailb_gen.checks.wiring import wiring
+from ailb_gen.intent.load import Intent, load
+from ailb_gen.network.records import Record, entry_lines, unique, values
+from ailb_gen.network.topology import CABLING, TOPOLOGY, read_cabling, read_topology
+from tests.checks.trees import GOLDEN, rendered
+from tests.conftest import EXAMPLES, SMALL
+
+LEAF = {"name": "leaf1", "asn": 65001, "nics": [{"name": "a", "mac": "00"}, {"name": "b"}], "backup": None}
+
+
+def told(wanted: dict[str, object], found: dict[str, object]) -> list[tuple[str, str, str]]:
+    rows = compare([Record("device", "leaf1", wanted)], [Record("device", "leaf1", found, 7)])
+    return [(row.message, row.expected, row.found) for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("change", "message", "expected", "found"),
+    [
+        ({"asn": 65002}, "asn is 65002; it must be 65001", "65001", "65002"),
+        ({"asn": "65001x"}, "asn is 65001x; it must be 65001", "65001", "65001x"),
+        ({"name": ""}, 'name is ""; it must be leaf1', "leaf1", '""'),
+        ({"backup": "all"}, "backup is all; it must be null", "null", "all"),
+        ({"rail": 0}, "rail does not belong there", "", "0"),
+        (
+            {"nics": [{"name": "a", "mac": "01"}, {"name": "b"}]},
+            "nics 1 mac is 01; it must be 00",
+            "00",
+            "01",
+        ),
+        ({"nics": [{"name": "a"}, {"name": "b"}]}, "nics 1 mac is missing; it must be 00", "00", ""),
+        (
+            {"nics": [{"name": "b"}]},
+            'nics is [{"name": "b"}]; it must be [{"name": "a", "mac": "00"}, {"name": "b"}]',
+            '[{"name": "a", "mac": "00"}, {"name": "b"}]',
+            '[{"name": "b"}]',
+        ),
+        ({"nics": 5}, f"nics is 5; it must be {json.dumps(LEAF['nics'])}", json.dumps(LEAF["nics"]), "5"),
+    ],
+)
+def test_fields_that_differ(change: dict[str, object], message: str, expected: str, found: str) -> None:
+    assert told(LEAF, {**LEAF, **change}) == [(message, expected, found)]
+
+
+def test_a_field_that_is_missing_and_several_at_once() -> None:
+    assert told(LEAF, {key: value for key, value in LEAF.items() if key != "asn"}) == [
+        ("asn is missing; it must be 65001", "65001", "")
+    ]
+    assert len(told(LEAF, {**LEAF, "asn": 1, "name": "x", "more": 2})) == 3
+
+
+def test_records_that_are_missing_twice_or_too_many() -> None:
+    wanted = [Record("link", "a 1", {"leaf": "a"}), Record("link", "a 2", {"leaf": "a"})]
+    found = [Record("link", "a 2", {"leaf": "a"}, 3), Record("link", "a 2", {"leaf": "b"}, 4)]
+    found += [Record("device", "a 1", {"leaf": "c", "nics": [], "n": 1}, 5)]
+    assert list(compare(wanted, found)) == [
+        Difference("link", "a 2", 4, "the link stands there twice"),
+        Difference("link", "a 1", 1, "the link is missing", "a"),
+        Difference("device", "a 1", 5, "the intent has no such device", "", "c 1"),
+    ]
+
+
+fields = st.dictionaries(st.sampled_from("abc"), st.recursive(st.integers() | st.none() | st.text(), st.lists))
+
+
+@given(wanted=fields, found=fields)
+def test_records_differ_exactly_when_their_fields_do(wanted: dict[str, object], found: dict[str, object]) -> None:
+    assert bool(told(wanted, found)) == (wanted != found)
+
+
+def test_keys_that_stand_twice() -> None:
+    assert unique([("a", 1), ("b", 2)]) == {"a": 1, "b": 2}
+    with pytest.raises(ValueError, match="the key 'a' stands twice"):
+        json.loads('{"x": {"b": 1, "a": 1, "a": 1}}', object_pairs_hook=unique)
+
+
+def test_lines_of_values_and_entries() -> None:
+    lines = [
+        "{",
+        ' "list": [',
+        '  {"a": 1},',
+        '  {"a": 2}',
+        " ],",
+        ' "name": "x",',
+        ' "other": [',
+        '  {"b": 1}',
+        " ]",
+        "}",
+    ]
+    data = json.loads("\n".join(lines))
+    assert list(values(data, lines)) == [("value", "name", {"name": "x"}, 6)]
+    assert entry_lines(data, lines) == {"list": [3, 4], "other": [8]}
+    assert entry_lines(data, [json.dumps(data)]) == {"list": [1, 1], "other": [1]}
+
+
+VARIANTS = {
+    "plain": SMALL,
+    "no-servers": SMALL.replace("servers: 2\n", ""),
+    "backups": SMALL + "colors: {names: [a, b], backup: none}\n",
+    "addresses": SMALL
+    + "loopbacks: {leaves: 'fd00:1::/64', spines: 'fd00:2::/64'}\n"
+    + "management: {leaves: 192.0.2.11/24, servers: 192.0.2.100/24}\n",
+    "macs": SMALL.replace("servers: 2\n", "")
+    + "servers: [{name: a, stripe: 1, nics: [{mac: 'a0:88:c2:00:00:01'}, {mac: A0-88-C2-00-00-02, rdma: bnxt}]},"
+    + " {name: b, stripe: 2, management: 192.0.2.7/24}]\n",
+    "levels": SMALL + "overrides: {stripes: {2: {rails: 3}}, servers: {server-001: {mtu: 3000}}}\n",
+    "servers-of-stripes": SMALL.replace("stripes: 2", "stripes: [{servers: 3}, {}]"),
+}
+
+
+def found_in(root: Path) -> dict[str, tuple[Record, ...]]:
+    return {
+        TOPOLOGY: read_topology((root / TOPOLOGY).read_text()).records,
+        CABLING: read_cabling((root / CABLING).read_text()).records,
+    }
+
+
+def differences(intent: Intent, found: dict[str, tuple[Record, ...]]) -> list[Difference]:
+    wanted = plan(intent.fabric)
+    cables = wiring(wanted)
+    return [
+        *compare(records.topology(wanted, cables), found[TOPOLOGY]),
+        *compare(records.cabling(cables), found[CABLING]),
+    ]
+
+
+@pytest.mark.parametrize("name", ["lab", "jvd", "jvd-8-uplinks", "brownfield"])
+def test_shipped_files_say_what_they_must(name: str) -> None:
+    assert not differences(load(EXAMPLES / name / "fabric.yaml"), found_in(GOLDEN / name))
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_generated_files_say_what_they_must(name: str, tmp_path: Path) -> None:
+    intent, root = rendered(VARIANTS[name], tmp_path)
+    assert not differences(intent, found_in(root))
+
+
+def leaves(value: object, path: tuple[object, ...] = ()) -> list[tuple[object, ...]]:
+    """Paths of all values inside lists and objects that are neither."""
+    if isinstance(value, dict):
+        return [found for key, inner in value.items() for found in leaves(inner, (*path, key))]
+    if isinstance(value, list):
+        return [found for number, inner in enumerate(value) for found in leaves(inner, (*path, number))]
+    return [path]
+
+
+def test_every_value_of_both_files_counts() -> None:
+    """Brownfield has everything that the files can say: whichever value changes, it is found."""
+    intent, files = load(EXAMPLES / "brownfield/fabric.yaml"), found_in(GOLDEN / "brownfield")
+    count = 0
+    for file, rows in files.items():
+        for number, record in enumerate(rows):
+            for path in leaves(dict(record.fields)):
+                changed = json.loads(json.dumps(record.fields))
+                inner = changed
+                for step in path[:-1]:
+                    inner = inner[step]
+                inner[path[-1]] = "other"
+                damaged = (*rows[:number], record._replace(fields=changed), *rows[number + 1 :])
+                (found,) = differences(intent, {**files, file: damaged})
+                assert (found.kind, found.key, found.line, found.found) == (*record[:2], record.line, "other")
+                count += 1
+    assert count > 500
