@@ -97,10 +97,7 @@ def _changed(old: Node, new: Node, path: list[str]) -> Iterator[Change]:
     else:
         for child in old:
             if child.word not in new.children:
-                words = " ".join([*path, written(child)])
-                if child.flags & PROTECT:
-                    yield Change(f"unprotect {words}", child.line)
-                yield Change(f"delete {words}", child.line)
+                yield from _deleted(child, path)
         if path and old.children and not new.children and new.flags & ENDS:
             yield Change(f"set {' '.join(path)}", new.line)
     for child in new:
@@ -109,6 +106,19 @@ def _changed(old: Node, new: Node, path: list[str]) -> Iterator[Change]:
                 yield Change(line, child.line)
     if new.word in FIRST_COUNTS and len(new.children) > 1:
         yield from _moved(_order(old, new), new, path)
+
+
+def _deleted(node: Node, path: Sequence[str]) -> Iterator[Change]:
+    """Iterate over the commands that take away a word and all behind it; of keys, every one is named."""
+    stack = [(node, [*path, written(node)])]
+    while stack:
+        one, words = stack.pop()
+        if one.children and _names_entries(words):
+            stack += [(child, [*words, written(child)]) for child in reversed(one.children.values())]
+            continue
+        if one.flags & PROTECT:
+            yield Change(f"unprotect {' '.join(words)}", one.line)
+        yield Change(f"delete {' '.join(words)}", one.line)
 
 
 def _moved(words: Sequence[str], new: Node, path: list[str]) -> Iterator[Change]:

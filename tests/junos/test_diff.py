@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from ailb_gen.junos.diff import diff
 from ailb_gen.junos.grammar import FIRST_COUNTS
 from ailb_gen.junos.reader import read
-from ailb_gen.junos.tree import DELETE, INACTIVE, PROTECT, REPLACE, Node
+from ailb_gen.junos.tree import DELETE, ENDS, INACTIVE, PROTECT, REPLACE, Node
 from ailb_gen.junos.writer import to_set
 from tests.junos.test_writer import said, trees
 
@@ -45,6 +45,8 @@ def commands(first: str, second: str) -> list[str]:
             "unit 0 { family inet6; }",
             ["delete unit 0 family inet", "set unit 0 family inet6"],
         ),
+        ("x { mtu 1; unit 0 { a; } unit 1; }", "x { mtu 1; }", ["delete x unit 0", "delete x unit 1"]),
+        ("x { family inet { a; } }", "x { b; }", ["delete x family inet", "set x b"]),
         ("lldp { interface a; }", "lldp { interface b; }", ["delete lldp interface a", "set lldp interface b"]),
         (
             "from { route-filter ::/0 exact; }",
@@ -104,13 +106,20 @@ def apply(first: Node, second: Node) -> None:
     """Carry out the commands on the first tree, as a device would, and see the second."""
     done = read(to_set(first) + "".join(f"{change}\n" for change in diff(first, second)))
     stack = [done]
+    order: list[tuple[Node, Node]] = []
     while stack:
         node = stack.pop()
         for child in list(node):
             child.flags &= ~REPLACE
             if child.flags & DELETE:
                 del node.children[child.word]
-            stack.append(child)
+            else:
+                stack.append(child)
+                order.append((node, child))
+    for node, child in reversed(order):
+        # Without its last entry, a list is not there.
+        if not child.children and not child.flags & ENDS:
+            del node.children[child.word]
     assert said(done) == said(second)
     assert orders(done) == orders(second)
 
