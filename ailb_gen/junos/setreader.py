@@ -140,6 +140,9 @@ class SetReader:
         if verb == "annotate":
             if len(words) < 2 or not isinstance(words[-1], str) or words[-1][0] != '"':
                 raise ValueError("annotate takes a statement and a comment in quotes")
+            if "*/" in words[-1]:
+                # In curly text, what follows would be statements.
+                raise ValueError("a comment cannot hold '*/'")
             node = walk(base, words[:-1], number)
             note(node, [f"/* {unquote(words[-1])} */"])
             return node

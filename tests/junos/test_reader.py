@@ -185,6 +185,7 @@ def test_several_attributes_on_a_line_are_statements_of_their_own() -> None:
         ("set a\nexit", "f:2:1: 'exit' at the top level"),
         ("set a\nup", "f:2:1: 'up' is not a command of set text"),
         ("set a\ntop b", "f:2:1: nothing may stand behind 'top'"),
+        ('set a\nannotate a "b */ c;"', "f:2:1: a comment cannot hold '*/'"),
         ("annotate a b", "f:1:1: annotate takes a statement and a comment in quotes"),
         ("set a b\ninsert a c before b", "f:2:1: insert takes an entry that is set"),
         ("delete a [ b ]", "f:1:1: a list with words behind it"),
