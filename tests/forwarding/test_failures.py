@@ -91,7 +91,7 @@ def failures_of(draw: st.DrawFn, graph: Graph, wanted: Destinations) -> Failure:
     return Failure("some", frozenset(draw(links)), frozenset(dead))
 
 
-@random_fabrics(200)
+@random_fabrics(150)
 @given(limited(), st.data())
 def test_random_fabrics(case: Case, data: st.DataObject) -> None:
     routing = Routing(case.network)

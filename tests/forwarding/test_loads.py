@@ -18,8 +18,10 @@ from tests.routing.fabrics import Case, cases, random_fabrics
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from ailb_gen.addresses import Prefix
     from ailb_gen.forwarding.loads import Volumes
     from ailb_gen.forwarding.patterns import Rails
+    from ailb_gen.routing.solve import State
 
 SPINES = ("spine1", "spine2", "spine3", "spine4")
 OWN, *OTHERS = LAB_LEAVES
@@ -122,34 +124,35 @@ def test_collectives_load_a_clean_fabric_evenly(name: str, pattern: Callable[[Ra
 
 @random_fabrics(40)
 @given(cases())
-def test_volume_is_conserved(case: Case) -> None:
-    """What comes into a device and starts there leaves it, ends there, or is lost there: over all devices, `lost`."""
+def test_random_fabrics(case: Case) -> None:
     found = Routing(case.network)
-    graph, links = found.graph, Links(found)
     for prefix, state in found.states.items():
-        demand = np.arange(1.0, len(graph.names) + 1)
-        load = np.zeros(links.count)
-        lost = spread(links, state, demand, load)
-        dropped = 0.0
-        for device in range(len(graph.names)):
-            out, into = load[links.of[device]].sum(), load[links.of[device] ^ 1].sum()
-            rest = demand[device] + into - out
-            local = held(graph, state, device).local
-            assert abs(rest) < 1e-9 or local or not found.next_hops(device, prefix)
-            dropped += 0.0 if local else rest
-        assert abs(lost - dropped) < 1e-9
+        check_that_volume_is_conserved(found, prefix, state)
+    check_against_packets_followed_one_by_one(found)
 
 
-@random_fabrics(40)
-@given(cases())
-def test_against_packets_followed_one_by_one(case: Case) -> None:
-    found = Routing(case.network)
+def check_that_volume_is_conserved(found: Routing, prefix: Prefix, state: State) -> None:
+    """What comes into a device and starts there leaves it, ends there, or is lost there: over all devices, `lost`."""
     graph, links = found.graph, Links(found)
-    wanted = advertised(found)
-    slow = Slow(graph, wanted)
+    demand = np.arange(1.0, len(graph.names) + 1)
+    load = np.zeros(links.count)
+    lost = spread(links, state, demand, load)
+    dropped = 0.0
+    for device in range(len(graph.names)):
+        out, into = load[links.of[device]].sum(), load[links.of[device] ^ 1].sum()
+        rest = demand[device] + into - out
+        local = held(graph, state, device).local
+        assert abs(rest) < 1e-9 or local or not found.next_hops(device, prefix)
+        dropped += 0.0 if local else rest
+    assert abs(lost - dropped) < 1e-9
+
+
+def check_against_packets_followed_one_by_one(found: Routing) -> None:
+    links, wanted = Links(found), advertised(found)
+    slow = Slow(found.graph, wanted)
     assert slow.loads_before is not None
     # The slow computation gives every device a volume of 1 for all others together.
     load, _ = loads(links, found.states, wanted, everybody(found) / max(1, len(wanted) - 1))
-    for device, row in enumerate(graph.adjacencies):
+    for device, row in enumerate(found.graph.adjacencies):
         for at in range(len(row)):
             assert abs(load[links.of[device][at]] - slow.loads_before.get((device, at), 0.0)) < 1e-9

@@ -88,10 +88,16 @@ def used(found: Survey) -> dict[tuple[int, int], set[int]]:
 
 @random_fabrics(40)
 @given(cases())
-def test_every_use_is_listed_once(case: Case) -> None:
-    """All best paths; where MED is compared, all paths that are not hidden, for they can keep others out."""
+def test_random_fabrics(case: Case) -> None:
     routes = Routing(case.network)
     found = Survey(routes, advertised(routes))
+    check_that_every_use_is_listed_once(found)
+    check_that_what_is_plain_loses_a_path_and_nothing_else(found)
+    check_second_hops(found)
+
+
+def check_that_every_use_is_listed_once(found: Survey) -> None:
+    """All best paths; where MED is compared, all paths that are not hidden, for they can keep others out."""
     expected: dict[tuple[int, int], set[int]] = {}
     for number, state in enumerate(found.states):
         for node, rib in state.nodes.items():
@@ -105,12 +111,8 @@ def test_every_use_is_listed_once(case: Case) -> None:
         assert numbers.tolist() == [number for number, state in enumerate(found.states) if device in state.singles]
 
 
-@random_fabrics(40)
-@given(cases())
-def test_what_is_plain_loses_a_path_and_nothing_else(case: Case) -> None:
+def check_that_what_is_plain_loses_a_path_and_nothing_else(found: Survey) -> None:
     """Whatever paths are lost, as long as one is left: the others are the best, are in the FIB, and nobody is told."""
-    routes = Routing(case.network)
-    found = Survey(routes, advertised(routes))
     graph = found.graph
     for node, uses in found.uses.items():
         device = who(graph, node)
@@ -131,12 +133,8 @@ def test_what_is_plain_loses_a_path_and_nothing_else(case: Case) -> None:
                     assert best == tuple(at for at in ways if at not in down)
 
 
-@random_fabrics(40)
-@given(cases())
-def test_second_hops_of_random_fabrics(case: Case) -> None:
-    routes = Routing(case.network)
-    found = Survey(routes, advertised(routes))
-    links = Links(routes)
+def check_second_hops(found: Survey) -> None:
+    links = found.links
     for device in range(len(found.graph.names)):
         for number, link in enumerate(found.second_hops(device).tolist()):
             state = found.states[number]

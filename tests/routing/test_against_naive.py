@@ -69,7 +69,7 @@ def without_lines(group: Group) -> Group:
     return replace(group, discoveries=tuple(discoveries))
 
 
-@random_fabrics(300)
+@random_fabrics(250)
 @given(cases())
 def test_random_fabrics(case: Case) -> None:
     compare(case)
