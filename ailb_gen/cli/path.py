@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ailb_gen.cli.proof import HERE, Artifacts, Failed, View, view
+from ailb_gen.cli.proof import HERE, Artifacts, Failed, View, view, warn_unsettled
 from ailb_gen.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -56,6 +56,8 @@ def path(
 
     seen = view(artifacts, fail)
     traces = [_trace(seen, start, end, number) for start, end in flows(seen.network, source, destination, qp)]
+    passed = (hop.prefix for trace in traces for hop in trace.hops)
+    warn_unsettled(seen.routing, (prefix for prefix in passed if prefix is not None))
     if as_json:
         typer.echo(json.dumps([_as_json(trace) for trace in traces], indent=1))
     else:

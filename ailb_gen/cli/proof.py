@@ -27,7 +27,7 @@ Failed = Annotated[
     typer.Option("--fail", help="What is down: DEVICE:PORT, DEVICE:DEVICE or a switch; several.", metavar="LINK"),
 ]
 HERE = Path()
-# So many problems of the files are worth a line each.
+# So many problems are worth a line each.
 TOLD = 3
 
 
@@ -56,11 +56,7 @@ def view(artifacts: Path, failed: list[str] | None) -> View:
     from ailb_gen.routing.rib import Routing
 
     network = read_network(artifacts, nothing).network
-    doubts = list(_doubts(network))
-    for line in doubts[:TOLD]:
-        typer.echo(f"warning: {line}", err=True)
-    if len(doubts) > TOLD:
-        typer.echo(f"warning: {len(doubts) - TOLD} more; 'ailb-gen validate' lists all", err=True)
+    _warn(_doubts(network))
     graph = Graph(network)
     sessions = {(session.cable.a, session.cable.b): number for number, session in enumerate(graph.sessions.up)}
     dead = frozenset(word for word in failed or [] if word in network.switches)
@@ -70,6 +66,20 @@ def view(artifacts: Path, failed: list[str] | None) -> View:
     # A cable without a session carries nothing that could be lost.
     down = frozenset(sessions[ends] for ends in cables if ends in sessions)
     return View(network, Routing(network, down, graph), dead, nics)
+
+
+def warn_unsettled(routing: Routing, prefixes: Iterable[Prefix]) -> None:
+    """Say on standard error of which prefixes the routes never come to rest: what is shown is a moment."""
+    restless = (prefix for prefix in dict.fromkeys(prefixes) if not routing.states[prefix].stable)
+    _warn(f"the routes of {prefix} never come to rest; this is one moment" for prefix in restless)
+
+
+def _warn(doubts: Iterable[str]) -> None:
+    lines = list(doubts)
+    for line in lines[:TOLD]:
+        typer.echo(f"warning: {line}", err=True)
+    if len(lines) > TOLD:
+        typer.echo(f"warning: {len(lines) - TOLD} more; 'ailb-gen validate' lists all", err=True)
 
 
 def _doubts(network: Network) -> Iterator[str]:

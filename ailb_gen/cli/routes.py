@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ailb_gen.cli.proof import HERE, Artifacts, Failed, device_of, prefixes_of, view
+from ailb_gen.cli.proof import HERE, Artifacts, Failed, device_of, prefixes_of, view, warn_unsettled
 
 if TYPE_CHECKING:
     from ailb_gen.addresses import Prefix
@@ -35,6 +35,7 @@ def rib(
     seen = view(artifacts, fail)
     routing, index = seen.routing, device_of(seen, device)
     found = {row: routing.paths(index, row) for row in prefixes_of(routing, prefix)}
+    warn_unsettled(routing, found)
     if as_json:
         body = {str(row): [_as_json(path) for path in paths] for row, paths in found.items() if paths}
         typer.echo(json.dumps({"switch": device, "routes": body}, indent=1))
@@ -115,6 +116,7 @@ def fib(
     else:
         rows = prefixes_of(routing, address)
     found = {row: routing.next_hops(index, row) for row in rows}
+    warn_unsettled(routing, found)
     local = {row for row in rows if routing.held(index, row).local}
     if as_json:
         typer.echo(json.dumps({"switch": device, "routes": _fib_json(routing, index, found, local)}, indent=1))

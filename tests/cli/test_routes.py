@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import jsonschema
 import pytest
 
 from tests.checks.trees import GOLDEN
 from tests.cli.verbs import Told, changed, run, unread
+from tests.routing.test_rib import ring
 
 LAB, JVD = str(GOLDEN / "lab"), str(GOLDEN / "jvd")
 NUMBER = {"type": ["integer", "null"]}
@@ -317,6 +319,17 @@ def test_many_problems_are_counted(tmp_path: Path) -> None:
     code, _, err = run("fib", "spine4", "-C", str(tmp_path))
     assert (code, len(err.splitlines())) == (0, 4)
     assert err.endswith("warning: 2 more; 'ailb-gen validate' lists all\n")
+
+
+def test_routes_that_never_come_to_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is shown is a moment: that is said."""
+    reading = SimpleNamespace(network=ring(3))
+    monkeypatch.setattr("ailb_gen.network.read.read_network", lambda root, inspect: reading)
+    warning = "warning: the routes of fc00:1::/64 never come to rest; this is one moment\n"
+    for verb in ("rib", "fib"):
+        code, out, err = run(verb, "n1", "fc00:1::/64")
+        assert (code, err) == (0, warning)
+        assert "fc00:1::/64" in out
 
 
 def test_lines_fit_a_terminal() -> None:
