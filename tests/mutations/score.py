@@ -135,6 +135,9 @@ def main() -> int:
                 missed += 1
                 sys.stdout.write(f"{outcome}\n")
                 sys.stdout.flush()
+    if not total:
+        sys.stdout.write(f"no kind of damage is called {options.kinds}\n")
+        return 2
     score = 1 - missed / total
     sys.stdout.write(f"{total - missed} of {total} mutations named: {score:.2%}\n")
     return int(score < LEAST)
