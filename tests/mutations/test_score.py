@@ -19,7 +19,7 @@ YANG = "yang/24.4R1-EVO"
 
 
 def score(example: str, capfd: pytest.CaptureFixture[str]) -> None:
-    """Print the score of an example; it must be high enough. A process of its own is not slowed by measuring coverage."""
+    """Print the score of an example; it must be high enough. A process of its own is not slowed by coverage."""
     need_shared(YANG)
     command = [sys.executable, "-m", "tests.mutations.score", "--example", example, "--jobs", "1"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
