@@ -88,13 +88,18 @@ def test_a_progress_bar_gets_full(checks: frozenset[str]) -> None:
     assert min(steps) > 0
 
 
-def test_the_collector_is_as_before() -> None:
-    assert gc.isenabled()
-    with pytest.raises(UsageError):
-        validated(lab(), GOLDEN / "nowhere")
-    assert gc.isenabled()
-    validated(lab(), GOLDEN / "lab", frozenset({"AILB301"}))
-    assert gc.isenabled()
+@pytest.mark.parametrize("collecting", [True, False])
+def test_the_collector_is_as_before(collecting: bool) -> None:
+    before = gc.isenabled()
+    try:
+        (gc.enable if collecting else gc.disable)()
+        with pytest.raises(UsageError):
+            validated(lab(), GOLDEN / "nowhere")
+        assert gc.isenabled() == collecting
+        validated(lab(), GOLDEN / "lab", frozenset({"AILB301"}))
+        assert gc.isenabled() == collecting
+    finally:
+        (gc.enable if before else gc.disable)()
 
 
 @pytest.mark.parametrize("place", ["nowhere", "manifest.json", "profiles"])
