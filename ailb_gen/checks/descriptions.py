@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from ailb_gen.checks.file_checks import DESCRIPTIONS
@@ -23,17 +24,18 @@ RAIL = re.compile(r"\brail\s*(\d+)")
 
 def check_descriptions(wanted: Plan, network: Network, tally: Tally) -> None:
     """Compare the descriptions of cabled and split ports with the cables, those of VLANs with their leaf."""
-    cabled: set[End] = set()
+    cabled: dict[str, set[str]] = defaultdict(set)
     for cable in network.links:
         _check_end(wanted, network, cable.a, cable.b, tally)
         _check_end(wanted, network, cable.b, cable.a, tally)
-        cabled.update((cable.a, cable.b))
+        cabled[cable.a.device].add(cable.a.port)
+        cabled[cable.b.device].add(cable.b.port)
     for (server, nic), end in network.attachments.items():
         _check_end(wanted, network, end, End(server, nic), tally)
-        cabled.add(end)
+        cabled[end.device].add(end.port)
     for name, switch in network.switches.items():
         for port in switch.ports.values():
-            if End(name, port.name) not in cabled:
+            if port.name not in cabled[name]:
                 _check_uncabled(switch, port, tally)
         asked = wanted.speakers.get(name)
         if asked is not None:
@@ -61,7 +63,8 @@ def _check_end(wanted: Plan, network: Network, here: End, there: End, tally: Tal
 
 def names(said: str, there: End) -> bool:
     """Tell whether a description names both a device and its port."""
-    if said in (f"facing_{there}", f"to.{there}"):
+    # What `generate` writes, first of all: the search is slow for many thousand ports.
+    if said in (f"facing_{there.device}:{there.port}", f"to.{there.device}:{there.port}"):
         return True
     return all(
         re.search(rf"(?<![a-zA-Z0-9/-]){re.escape(word)}(?![\w/-]|:\d)", said) for word in (there.device, there.port)

@@ -11,7 +11,7 @@ from ailb_gen.errors import Place
 from ailb_gen.network.fabric import End
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from ailb_gen.checks.model import Check
     from ailb_gen.checks.plan import Plan
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ailb_gen.network.fabric import Network
     from ailb_gen.network.model import Port, Switch, Unit
 
+UNSPLIT: Mapping[str, int] = {}
 # A message and the line that it is about; 0 is that of the port.
 Told = tuple[str, int]
 
@@ -50,7 +51,7 @@ def _check_end(
     if port is None:
         tally.add(check, scope, "a cable ends here, but the port is not configured", Place(switch.file))
         return
-    unit = switch.unit(f"{end.port}.0")
+    unit = next((unit for unit in port.units if unit.name == f"{port.name}.0"), None)
     off = port_override(wanted, end).disabled
     for message, line in (*_state(port, unit, off), *told(switch, port, unit)):
         tally.add(check, scope, message, Place(switch.file, line or port.line or 1))
@@ -111,7 +112,7 @@ def check_speeds(wanted: Plan, wiring: Wiring, network: Network, tally: Tally) -
         base = end.port.partition(":")[0]
         parent = switch.ports.get(base)
         split = (parent.sub_ports if parent is not None else None) or 1
-        asked = wiring.splits.get(End(end.device, base), 1)
+        asked = wiring.splits.get(end.device, UNSPLIT).get(base, 1)
         found = (parent.speed if parent is not None else "") or native[end.device].get(base, "")
         place = Place(switch.file, parent.line if parent is not None else 1)
         if split != asked:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from ailb_gen.checks.plan import profile_of
 from ailb_gen.checks.wanted import NOTHING, seats
-from ailb_gen.network.fabric import End
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -34,12 +34,12 @@ class WantedCable(NamedTuple):
 class Wiring:
     """The cables of the fabric.
 
-    `splits` says into how many sub-ports a physical port is split; those that are not in it are not split.
+    `splits` says, per switch and physical port, into how many sub-ports it is split; others are not split.
     """
 
     links: tuple[WantedCable, ...]
     hosts: tuple[WantedCable, ...]
-    splits: Mapping[End, int]
+    splits: Mapping[str, Mapping[str, int]]
 
     @property
     def cables(self) -> tuple[WantedCable, ...]:
@@ -47,6 +47,7 @@ class Wiring:
         return self.links + self.hosts
 
 
+Splits = dict[str, dict[str, int]]
 # The number of sub-ports, and the ports of all links by neighbour.
 _Table = tuple[int, tuple[tuple[str, ...], ...]]
 
@@ -78,7 +79,7 @@ class _Ports:
     __slots__ = ("fabric", "links", "neighbours", "speed", "splits", "spread", "tables")
 
     def __init__(
-        self, fabric: Fabric, spread: Spread | Downlinks, speed: int, size: tuple[int, int], splits: dict[End, int]
+        self, fabric: Fabric, spread: Spread | Downlinks, speed: int, size: tuple[int, int], splits: Splits
     ) -> None:
         self.fabric, self.spread, self.speed, self.splits = fabric, spread, speed, splits
         self.neighbours, self.links = size
@@ -96,17 +97,17 @@ class _Ports:
         for port in found:
             physical, colon, _ = port.partition(":")
             if colon:
-                self.splits[End(device, physical)] = sub_ports
+                self.splits[device][physical] = sub_ports
         return found
 
 
 def wiring(wanted: Plan) -> Wiring:
     """Work out all cables: by leaf, then spine, then link; then by leaf and server. Raises UsageError."""
-    splits: dict[End, int] = {}
+    splits: Splits = defaultdict(dict)
     return Wiring(tuple(_links(wanted, splits)), tuple(_hosts(wanted, splits)), splits)
 
 
-def _links(wanted: Plan, splits: dict[End, int]) -> Iterator[WantedCable]:
+def _links(wanted: Plan, splits: Splits) -> Iterator[WantedCable]:
     fabric, leaves, spines = wanted.fabric, wanted.leaves, wanted.spines
     links, speed = fabric.links_per_spine, fabric.uplinks.speed
     up = _Ports(fabric, fabric.uplinks, speed, (len(spines), links), splits)
@@ -120,7 +121,7 @@ def _links(wanted: Plan, splits: dict[End, int]) -> Iterator[WantedCable]:
                 yield WantedCable(leaf.name, port, spine.name, other, f"{speed}g", "fabric", color, "")
 
 
-def _hosts(wanted: Plan, splits: dict[End, int]) -> Iterator[WantedCable]:
+def _hosts(wanted: Plan, splits: Splits) -> Iterator[WantedCable]:
     fabric = wanted.fabric
     speed = fabric.host_ports.speed
     leaves: dict[int, list[WantedSpeaker]] = {}

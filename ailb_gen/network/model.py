@@ -213,9 +213,9 @@ class Switch:
 
     `named` is the file's name without suffix, `host_name` what the text says. `unmodelled` are statements that would
     change routing and that this program does not compute, with their lines; `unknown_groups` are groups that are
-    applied and not defined. `operating` are the statements, as text, by which it is
-    managed and watched (see network/switch.py), `management_gateway` is where its
-    management instance sends packets to; empty for no default route.
+    applied and not defined. `operating` are the statements, as text, by which it is managed and watched (see
+    network/switch.py), `management_gateway` is where its management instance sends packets to; empty for no default
+    route.
     """
 
     named: str

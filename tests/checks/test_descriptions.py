@@ -118,6 +118,13 @@ DAMAGES: list[tuple[Edit, str, str, str, str]] = [
         "Breakout et-0/0/2",
     ),
     (
+        (LEAF, '        description "Breakout et-0/0/1";\n', ""),
+        "jvd",
+        f"{LEAF} et-0/0/1",
+        "et-0/0/1 is split and has no description",
+        "et-0/0/1 {",
+    ),
+    (
         ("r1l1", '"spare link, do not unplug"', "to.a-gpu2:eth0_gpu"),
         "brownfield",
         "r1l1 et-0/0/1:0",

@@ -101,6 +101,8 @@ DAMAGES: list[tuple[Edit, str, str, str]] = [
     ((LEAF, "    bgp {\n", "    ospf3 { area 0; }\n    bgp {\n"), "209", LEAF, "ospf3"),
     ((LEAF, "        interface all;\n", "        interface et-0/0/0;\n"), "210", LEAF, "##"),
     ((LEAF, "        interface all;\n", ""), "210", LEAF, "##"),
+    ((LEAF, "            local-as 65101;\n", ""), "211", f"{LEAF} fabric-green", "group fabric-green"),
+    ((LEAF, "                multiplier 3;\n", ""), "211", f"{LEAF} fabric-green", "group fabric-green"),
 ]  # fmt: skip
 
 

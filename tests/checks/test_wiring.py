@@ -48,7 +48,7 @@ def assert_as_designed(intent: Intent) -> Wiring:
         for port in switch.interfaces
         if isinstance(port, Breakout)
     }
-    assert {(end.device, end.port): count for end, count in found.splits.items()} == splits
+    assert {(device, port): count for device, ports in found.splits.items() for port, count in ports.items()} == splits
     return found
 
 

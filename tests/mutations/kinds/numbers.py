@@ -1,7 +1,4 @@
-"""Damage to AS numbers, AS lists and router-ids.
-
-A local AS that is left out is no damage: the group then has that of the switch, which is the same.
-"""
+"""Damage to AS numbers, AS lists and router-ids."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Damage to BGP sessions and what they are made of.
-
-A BFD multiplier that is left out is no damage: the shipped fabrics ask for 3, which Junos takes without one.
-"""
+"""Damage to BGP sessions and what they are made of."""
 
 from __future__ import annotations
 
