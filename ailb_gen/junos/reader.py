@@ -22,7 +22,7 @@ BANNER = re.compile(
     r"\s*(?:\S+@\S+[>#%](?:\s[^;{}]*)?|\{(?:master|backup|primary|secondary|linecard|line-card)[^{};\s]*\}(?:\[edit.*\])?"
     r"|\[edit.*\]|show(?:\s[^;{}]*)?)\s*"
 )
-FIRST = re.compile(r"(?:\s++|#[^\n]*+|/\*[\s\S]*?\*/)*+([a-z]*)(?=\s)")
+FIRST = re.compile(r"(?:\s++|#[^\n]*+|/\*[^*]*+\*++(?:[^/*][^*]*+\*++)*/)*([a-z]*)(?=\s)")
 
 
 def read(text: str, file: str = "") -> Node:
