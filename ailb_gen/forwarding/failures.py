@@ -259,8 +259,10 @@ class _Assessment:
         classes = self.graph.classes
         if state.nodes[node].local:
             return []
-        devices = [node - len(classes)] if node >= len(classes) else sorted(classes[node].members - state.singles)
-        return [device for device in devices if self.survey.sources[device]]
+        if node >= len(classes):
+            device = node - len(classes)
+            return [device] if self.survey.sources[device] else []
+        return [device for device in self.survey.senders[node] if device not in state.singles]
 
     def _used(self, old: State, device: int) -> bool:
         """Tell whether any way from a device passed what failed."""

@@ -56,6 +56,7 @@ class Survey:
         self.weight = np.array([1.0 / len(row) / others for row in destinations.values() for _ in row])
         self.sources = np.zeros(len(self.graph.names))
         self.sources[list(destinations)] = 1.0
+        self.senders = tuple(sorted(found.members & destinations.keys()) for found in self.graph.classes)
         self.uses: dict[int, Uses] = {}
         self.apart: dict[int, Indices] = {}
         # (node, prefix) whose loss of a path can change what the node sends, or its choice among the other paths.

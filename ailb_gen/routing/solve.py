@@ -203,6 +203,8 @@ class _Solver:
             if held.sent:
                 groups = graph.classes[bundle.peer_class].groups
                 route = held.sent[groups.index(bundle.peer_group)]
+                if route is None:
+                    continue
                 without = apart.get(bundle_number, set()) | down
                 positions = tuple(p for p in bundle.positions if p not in without) if without else bundle.positions
                 yield from self._delivered(device, number, bundle.own_group, positions, route)
