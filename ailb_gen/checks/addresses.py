@@ -40,7 +40,7 @@ def run(wanted: Plan, wiring: Wiring, network: Network) -> Iterator[Result]:
     tally = Tally(CHECKS)
     _check_unique(network, tally)
     links: dict[str, set[str]] = defaultdict(set)
-    for end in (end for cable in network.links for end in (cable.a, cable.b)):
+    for end in network.link_ends():
         links[end.device].add(f"{end.port}.0")
     for name, switch in network.switches.items():
         asked = wanted.speakers.get(name)

@@ -11,7 +11,7 @@ from ailb_gen.checks.model import Check, Finding, Result, Severity, by_place
 from ailb_gen.checks.plan import LEAF, SPINE
 from ailb_gen.checks.tally import Tally
 from ailb_gen.errors import Place
-from ailb_gen.forwarding.delivery import NO_ROUTE, VALLEY_FREE_HOPS, Outcome, outcomes, positions
+from ailb_gen.forwarding.delivery import VALLEY_FREE_HOPS, Outcome, outcome_at, outcomes, positions, stranded
 from ailb_gen.forwarding.ecmp import monte_carlo
 from ailb_gen.forwarding.loads import Links, by_device, loads
 from ailb_gen.forwarding.patterns import all_to_all, permutation, rails, ring
@@ -136,15 +136,11 @@ def _check_prefix(graph: Graph, state: State, color: str, leaves: set[int], tall
         row, rules = graph.adjacencies[devices[0]], graph.rules[devices[0]]
         expected = tuple(at for at, entry in enumerate(row) if rules[entry.own_group].color == color)
         found = positions(graph, state, node)
-        end = ends.get(node) or Outcome(0, NO_ROUTE + graph.names[devices[0]])
+        end = ends.get(node) or stranded(graph, devices[0])
         if found == expected and not end.problem and end.hops <= VALLEY_FREE_HOPS:
             continue
         for device in devices:
-            # What is said of the first member of a class holds for all.
-            here = (
-                Outcome(0, NO_ROUTE + graph.names[device]) if end.problem == NO_ROUTE + graph.names[devices[0]] else end
-            )
-            _report(graph, device, str(state.prefix), (here, found, expected), tally)
+            _report(graph, device, str(state.prefix), (outcome_at(graph, end, device), found, expected), tally)
 
 
 def _report(

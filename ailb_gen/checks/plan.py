@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from ipaddress import IPv4Address
-from typing import TYPE_CHECKING, Literal, TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 from ailb_gen.addresses import BITS, Prefix, address_text
 from ailb_gen.checks.wanted import color_names, rails, stripe_settings
@@ -115,7 +115,8 @@ def colors(fabric: Fabric) -> tuple[WantedColor, ...]:
 
 def _leaves(fabric: Fabric) -> list[WantedSpeaker]:
     result: list[WantedSpeaker] = []
-    pools = _Pools.of(fabric, "leaves")
+    loopbacks = fabric.loopbacks.leaves if fabric.loopbacks is not None else None
+    pools = _Pools(fabric.asn.leaves, fabric.router_ids.leaves, loopbacks, fabric.management.leaves)
     for stripe, settings in enumerate(stripe_settings(fabric), 1):
         over = fabric.overrides.stripes.get(stripe, StripeOverride())
         platform = over.platform or fabric.stripes[stripe - 1].platform or fabric.platform.leaf
@@ -149,7 +150,8 @@ def _leaves(fabric: Fabric) -> list[WantedSpeaker]:
 def _spines(fabric: Fabric) -> list[WantedSpeaker]:
     base = Settings.model_construct(**{key: getattr(fabric, key) for key in Settings.model_fields})
     result = []
-    pools = _Pools.of(fabric, "spines")
+    loopbacks = fabric.loopbacks.spines if fabric.loopbacks is not None else None
+    pools = _Pools(fabric.asn.spines, fabric.router_ids.spines, loopbacks, fabric.management.spines)
     for index, spine in enumerate(fabric.spines):
         name = spine.name or fabric.names.spine.format(k=index + 1)
         device = merged(spine, fabric.overrides.spines.get(name, SpineOverride()))
@@ -187,13 +189,6 @@ class _Pools:
     router_ids: Cidr
     loopbacks: Cidr | None
     management: Cidr | None
-
-    @classmethod
-    def of(cls, fabric: Fabric, kind: Literal["leaves", "spines"]) -> _Pools:
-        """Return the pools of a kind of switch."""
-        loopbacks = getattr(fabric.loopbacks, kind) if fabric.loopbacks is not None else None
-        numbers = getattr(fabric.asn, kind), getattr(fabric.router_ids, kind)
-        return cls(*numbers, loopbacks, getattr(fabric.management, kind))
 
     def numbers(self, device: Device, index: int) -> _Numbers:
         """Return the numbers of a switch; what is said about the switch itself wins."""

@@ -28,7 +28,7 @@ Told = tuple[str, int]
 def check_ports(wanted: Plan, network: Network, tally: Tally) -> None:
     """Compare every port at which a cable ends with what the cable needs."""
     vlan_of = {leaf.name: leaf.vlan for leaf in wanted.leaves}
-    for end in (end for cable in network.links for end in (cable.a, cable.b)):
+    for end in network.link_ends():
         _check_end(wanted, network, end, FABRIC_PORTS, _link_port, tally)
     for end in network.attachments.values():
         vlan = vlan_of.get(end.device)
@@ -101,7 +101,7 @@ def _other_families(unit: Unit) -> Iterator[Told]:
 def check_speeds(wanted: Plan, wiring: Wiring, network: Network, tally: Tally) -> None:
     """Compare speed and split of every cabled port with what the intent asks for such cables."""
     uplinks, hosts = f"{wanted.fabric.uplinks.speed}g", f"{wanted.fabric.host_ports.speed}g"
-    ends = [(end, uplinks) for cable in network.links for end in (cable.a, cable.b)]
+    ends = [(end, uplinks) for end in network.link_ends()]
     ends += [(end, hosts) for end in network.attachments.values()]
     native = native_speeds(wanted)
     for end, speed in ends:

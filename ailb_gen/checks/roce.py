@@ -25,7 +25,7 @@ __all__ = ["CHECKS", "run"]
 def _cabled(network: Network) -> dict[str, dict[str, None]]:
     """Return the ports that carry RDMA by switch, each once, in order."""
     result: dict[str, dict[str, None]] = {name: {} for name in network.switches}
-    ends = [*(end for cable in network.links for end in (cable.a, cable.b)), *network.attachments.values()]
+    ends = [*network.link_ends(), *network.attachments.values()]
     for end in ends:
         if end.device in result:
             result[end.device][end.port] = None

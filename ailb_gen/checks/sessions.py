@@ -111,7 +111,7 @@ def run(wanted: Plan, network: Network, sessions: Sessions) -> Iterator[Result]:
     _check_up(network, sessions, tally)
     _check_as_numbers(wanted, network, tally)
     _check_as_lists(network, tally)
-    cabled = {end for cable in network.links for end in (cable.a, cable.b)}
+    cabled = set(network.link_ends())
     ports: dict[str, list[str]] = defaultdict(list)
     for end in sorted(cabled):
         ports[end.device].append(end.port)

@@ -41,11 +41,6 @@ class Wiring:
     hosts: tuple[WantedCable, ...]
     splits: Mapping[str, Mapping[str, int]]
 
-    @property
-    def cables(self) -> tuple[WantedCable, ...]:
-        """All cables, in the order of the files."""
-        return self.links + self.hosts
-
 
 Splits = dict[str, dict[str, int]]
 # The number of sub-ports, and the ports of all links by neighbour.

@@ -93,7 +93,7 @@ def _doubts(network: Network) -> Iterator[str]:
 
 def _without_file(network: Network) -> list[str]:
     """Return the switches that cables lead to and that have no usable file."""
-    known = {end.device for cable in network.links for end in (cable.a, cable.b)}
+    known = {end.device for end in network.link_ends()}
     known |= {end.device for end in network.attachments.values()}
     return sorted(known - network.switches.keys())
 
@@ -150,7 +150,8 @@ def device_of(found: View, name: str) -> int:
         raise UsageError(f"{name!r}: this is a server, on {_leaves(found.network, name)}; name a switch")
     fault = next((fault.message for fault in found.network.faults if fault.scope == name), "")
     if fault or name in _without_file(found.network):
-        raise UsageError(f"{name!r}: there is no usable file of this switch{f': {fault}' * bool(fault)}")
+        reason = f": {fault}" if fault else ""
+        raise UsageError(f"{name!r}: there is no usable file of this switch{reason}")
     hint = did_you_mean(name, graph.names) or f"there are {len(graph.names)}: {some(graph.names)}"
     raise UsageError(f"{name!r}: no switch of the files is called that; {hint}")
 

@@ -14,18 +14,29 @@ if TYPE_CHECKING:
 
 # Hops from a leaf to any other: up to a spine and down again. What needs more passes a valley.
 VALLEY_FREE_HOPS = 2
-NO_ROUTE = "no route at "
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What happens to packets at a node: the most hops that any of its ways takes, and what goes wrong on any.
 
-    Where something goes wrong, `hops` says nothing.
+    Where something goes wrong, `hops` says nothing. `stranded`: the node has no route, and so has none of the devices
+    that it stands for.
     """
 
     hops: int
     problem: str = ""
+    stranded: bool = False
+
+
+def stranded(graph: Graph, device: int) -> Outcome:
+    """Return what happens to packets at a device without a route."""
+    return Outcome(0, f"no route at {graph.names[device]}", stranded=True)
+
+
+def outcome_at(graph: Graph, outcome: Outcome, device: int) -> Outcome:
+    """Return what happens at one device of the node that an outcome is of."""
+    return stranded(graph, device) if outcome.stranded else outcome
 
 
 def positions(graph: Graph, state: State, node: int) -> tuple[int, ...]:
@@ -72,7 +83,7 @@ def _end(graph: Graph, state: State, node: int, known: dict[int, Outcome], path:
         return Outcome(0)
     ways = positions(graph, state, node)
     if not ways:
-        return Outcome(0, NO_ROUTE + graph.names[device])
+        return stranded(graph, device)
     row = graph.adjacencies[device]
     following = {node_of(graph, state, row[at].peer) for at in ways}
     ends = [_follow(graph, state, other, known, path) for other in sorted(following)]

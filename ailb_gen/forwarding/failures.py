@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ailb_gen.forwarding.delivery import NO_ROUTE, outcomes, positions, who
+from ailb_gen.forwarding.delivery import outcome_at, outcomes, positions, stranded, who
 from ailb_gen.forwarding.loads import spread
 from ailb_gen.forwarding.survey import NOT_ONE, Ways
 from ailb_gen.routing.rib import node_of, removed_positions
@@ -206,7 +206,7 @@ class _Assessment:
                     inflow[index] -= survey.sources[single] * survey.weight[number]
         if not new:
             self.lost += [
-                (source, survey.prefixes[number], NO_ROUTE + graph.names[source])
+                (source, survey.prefixes[number], stranded(graph, source).problem)
                 for number in row
                 for source in sources
                 if survey.sources[source] and (node >= classes or source not in survey.states[number].singles)
@@ -236,11 +236,8 @@ class _Assessment:
             spread(survey.links, new, survey.demand(number), self.load)
         ends = outcomes(graph, new)
         for node, senders in sources.items():
-            if problem := ends[node].problem:
-                # The other members of a class lack a route as well as the one that is looked at.
-                own = not positions(graph, new, node)
-                named = [(device, NO_ROUTE + graph.names[device] if own else problem) for device in senders]
-                self.lost += [(device, old.prefix, text) for device, text in named]
+            if ends[node].problem:
+                self.lost += [(device, old.prefix, outcome_at(graph, ends[node], device).problem) for device in senders]
         for node in changed:
             self.moved += 1 if node >= len(graph.classes) else len(graph.classes[node].members - new.singles)
             # Members of a class have the same ways, and none of them is next to what failed.

@@ -12,7 +12,6 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-import tempfile
 from contextlib import contextmanager
 from hashlib import blake2b
 from itertools import accumulate
@@ -91,19 +90,6 @@ def read(path: Path) -> Blocks | None:
         return None
     except OSError as error:
         raise OutputError(f"{path}: the cached schema cannot be read: {error.strerror}; set XDG_CACHE_HOME") from error
-
-
-def write(path: Path, content: bytes) -> None:
-    """Replace a cache file in one step: whoever reads at the same time sees all of the old or all of the new."""
-    descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-        Path(name).replace(path)
-    except BaseException:
-        # Ctrl-C, too, leaves nothing half-written behind.
-        Path(name).unlink(missing_ok=True)
-        raise
 
 
 @contextmanager

@@ -33,11 +33,17 @@ if TYPE_CHECKING:
     from ailb_gen.junos.schema import Definition
     from ailb_gen.junos.tree import Node
 
+    Test = Callable[["Scope"], bool | None]
+    # What was read, and the position behind it.
+    Parsed = tuple[Test, int]
+    Parser = Callable[[list[str], int, int], Parsed]
+    Fold = Callable[[list[Test], "Scope"], bool | None]
+
 _TOKEN = re.compile(r'\s*(?:(?P<path>"[^"]*")|(?P<sign>&&|\|\||[!()])|(?P<word>any|all|unique)\b)')
 # A path of a routing instance leads nowhere from what stands outside of all of them.
 _INSTANCE = "${instance}"
 _VALUELESS = "$$ where the statement has no value"
-_DEEP = 200  # levels of brackets; the models have 20
+_DEEP = 128  # levels of brackets; no model has more than 80
 
 
 class Unevaluable(Exception):  # noqa: N818 - not an error of the user's: it is counted and listed
@@ -105,29 +111,26 @@ def _signs(text: str) -> Iterator[str]:
         position = found.end()
 
 
-def _or(signs: list[str], position: int, depth: int) -> tuple[Callable[[Scope], bool | None], int]:
-    tests = []
-    while True:
-        test, position = _and(signs, position, depth)
+def _or(signs: list[str], position: int, depth: int) -> Parsed:
+    return _chain(signs, position, depth, ("||", _and, _any))
+
+
+def _and(signs: list[str], position: int, depth: int) -> Parsed:
+    return _chain(signs, position, depth, ("&&", _unary, _all))
+
+
+def _chain(signs: list[str], position: int, depth: int, level: tuple[str, Parser, Fold]) -> Parsed:
+    """Read parts with one operator between them; `level` says which, what reads a part, and what it makes of them."""
+    operator, part, fold = level
+    test, position = part(signs, position, depth)
+    tests = [test]
+    while position < len(signs) and signs[position] == operator:
+        test, position = part(signs, position + 1, depth)
         tests.append(test)
-        if position >= len(signs) or signs[position] != "||":
-            break
-        position += 1
-    return (tests[0] if len(tests) == 1 else lambda scope: _any(tests, scope)), position
+    return (tests[0] if len(tests) == 1 else lambda scope: fold(tests, scope)), position
 
 
-def _and(signs: list[str], position: int, depth: int) -> tuple[Callable[[Scope], bool | None], int]:
-    tests = []
-    while True:
-        test, position = _unary(signs, position, depth)
-        tests.append(test)
-        if position >= len(signs) or signs[position] != "&&":
-            break
-        position += 1
-    return (tests[0] if len(tests) == 1 else lambda scope: _all(tests, scope)), position
-
-
-def _any(tests: list[Callable[[Scope], bool | None]], scope: Scope) -> bool | None:
+def _any(tests: list[Test], scope: Scope) -> bool | None:
     known: bool | None = False
     for test in tests:
         one = test(scope)
@@ -138,7 +141,7 @@ def _any(tests: list[Callable[[Scope], bool | None]], scope: Scope) -> bool | No
     return known
 
 
-def _all(tests: list[Callable[[Scope], bool | None]], scope: Scope) -> bool | None:
+def _all(tests: list[Test], scope: Scope) -> bool | None:
     known: bool | None = True
     for test in tests:
         one = test(scope)
@@ -153,7 +156,7 @@ def _not(value: bool | None) -> bool | None:
     return None if value is None else not value
 
 
-def _unary(signs: list[str], position: int, depth: int) -> tuple[Callable[[Scope], bool | None], int]:
+def _unary(signs: list[str], position: int, depth: int) -> Parsed:
     if position >= len(signs) or depth > _DEEP:
         raise Unevaluable("not an expression: it ends early" if depth <= _DEEP else "too many brackets")
     sign = signs[position]

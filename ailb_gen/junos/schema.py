@@ -6,6 +6,7 @@ from contextlib import nullcontext
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from ailb_gen.atomic import replace_file
 from ailb_gen.junos import cache
 from ailb_gen.junos.statements import (
     CHOICE,
@@ -221,7 +222,7 @@ def _build(
     texts = [(file, content.decode("utf-8", "replace")) for file, content in models]
     with progress("Reading the YANG models, once", sum(len(text) for _, text in texts)) as advance:
         content = cache.encode(yang.build(texts, advance))
-    cache.write(path, content)
+    replace_file(path, content)
     blocks = cache.decode(content)
     assert blocks is not None  # noqa: S101 - what encode has just made
     return blocks

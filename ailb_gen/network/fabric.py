@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ailb_gen.network.model import at
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from ailb_gen.errors import Place
     from ailb_gen.hosts.model import Host
@@ -64,3 +64,7 @@ class Network:
     links: tuple[Cable, ...]
     attachments: Mapping[tuple[str, str], End]
     faults: tuple[Fault, ...]
+
+    def link_ends(self) -> Iterator[End]:
+        """Iterate over both ends of every cable between switches."""
+        return (end for cable in self.links for end in (cable.a, cable.b))

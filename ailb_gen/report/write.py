@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 import stat
-import tempfile
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ailb_gen.atomic import replace_file
 from ailb_gen.errors import OutputError
 from ailb_gen.report.json import as_json
 from ailb_gen.report.junit import junit
@@ -41,33 +40,9 @@ def write(path: Path, text: str) -> None:
             target.write_bytes(data)
             return
         target.parent.mkdir(parents=True, exist_ok=True)
-        _replace(target, data)
+        replace_file(target, data)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         inner = getattr(error, "filename", None)
         where = f" ({inner})" if inner and str(inner) != str(path) else ""
         raise OutputError(f"{path}: cannot write the report: {reason}{where}") from error
-
-
-def _replace(target: Path, data: bytes) -> None:
-    descriptor, name = tempfile.mkstemp(prefix=f".{target.name[:100]}.", dir=target.parent)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fchmod(file.fileno(), _mode(target))
-            os.fsync(file.fileno())
-        Path(name).replace(target)
-    except BaseException:
-        with suppress(FileNotFoundError):
-            Path(name).unlink()
-        raise
-
-
-def _mode(target: Path) -> int:
-    """Return the mode the file has, or that a new file would get."""
-    with suppress(FileNotFoundError):
-        return stat.S_IMODE(target.stat().st_mode)
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask

@@ -148,16 +148,6 @@ def test_a_cache_that_cannot_be_written(models: Path, monkeypatch: pytest.Monkey
         load_schema(models)
 
 
-def test_an_interrupt_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(Path, "replace", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        cache.write(tmp_path / "x.json", b"x")
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_where_the_cache_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("XDG_CACHE_HOME", "relative")

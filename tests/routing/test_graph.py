@@ -1,8 +1,11 @@
 """Which switches are alike, and which are not."""
 
+from collections.abc import Mapping
+
 import pytest
 
 from ailb_gen.network.fabric import Network
+from ailb_gen.network.model import Port
 from ailb_gen.network.read import read_network
 from ailb_gen.routing.graph import Graph
 from tests.conftest import ROOT
@@ -45,7 +48,7 @@ def test_loopbacks_of_their_own_do_not_make_a_class() -> None:
     assert sorted(len(group.members) for group in Graph(found).classes) == [1, 1, 8]
 
 
-def _loopbacks(ports: dict) -> list[int]:  # type: ignore[type-arg]
+def _loopbacks(ports: Mapping[str, Port]) -> list[int]:
     return [address.value for unit in (ports["lo0"].units if "lo0" in ports else ()) for address in unit.addresses]
 
 

@@ -1,0 +1,37 @@
+"""Files that are there as a whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import stat
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+
+def replace_file(target: Path, data: bytes) -> None:
+    """Put data into a file in one step: a reader, a crash or Ctrl-C sees all of the old or all of the new.
+
+    A file that is there keeps its mode. The folder must exist. Raises OSError.
+    """
+    descriptor, name = tempfile.mkstemp(prefix=f".{target.name[:100]}.", dir=target.parent)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fchmod(file.fileno(), _mode(target))
+            os.fsync(file.fileno())
+        Path(name).replace(target)
+    except BaseException:
+        with suppress(FileNotFoundError):
+            Path(name).unlink()
+        raise
+
+
+def _mode(target: Path) -> int:
+    """Return the mode the file has, or that a new file would get."""
+    with suppress(FileNotFoundError):
+        return stat.S_IMODE(target.stat().st_mode)
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
