@@ -1,0 +1,1 @@
+"""Batfish as a second opinion: snapshots, an IPv4 shadow, questions."""
