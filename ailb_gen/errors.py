@@ -152,3 +152,9 @@ class WorkerError(AilbError):
     """A worker process died."""
 
     exit_code = ExitCode.ENVIRONMENT
+
+
+class BatfishError(AilbError):
+    """The Batfish service cannot be reached, or does not do what it is asked; says what was being done, and where."""
+
+    exit_code = ExitCode.ENVIRONMENT

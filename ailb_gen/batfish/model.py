@@ -1,0 +1,31 @@
+"""What the other modules of this room need of a Batfish service; no pybatfish."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
+
+# One row of an answer, by column: str, int, bool, None, or a list of these.
+Row = dict[str, object]
+
+
+class Batfish(Protocol):
+    """A Batfish service with a network of its own; all methods raise BatfishError.
+
+    `version` is the service's. `left_behind` is empty, or says, once everything is done, what could not be deleted.
+    """
+
+    version: str
+    left_behind: str
+
+    def upload(self, snapshot: str, folder: Path) -> None:
+        """Give the service a snapshot and have it parsed; `folder` holds `configs/`."""
+
+    def fork(
+        self, base: str, snapshot: str, nodes: Sequence[str] = (), interfaces: Sequence[tuple[str, str]] = ()
+    ) -> None:
+        """Copy a snapshot without some nodes and interfaces (node, name), which Batfish takes on trust."""
+
+    def ask(self, question: str, snapshot: str, reference: str | None = None, **parameters: object) -> list[Row]:
+        """Return the rows of an answer. `dst_ips` and `start` constrain the header and the start of flows."""
