@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ailb_gen.checks import (
     addresses,
+    batfish_checks,
     colors,
     failures,
     files,
@@ -30,12 +31,27 @@ FAMILIES = {
     "AILB5": ("failures", "Failures"),
     "AILB6": ("hosts", "Hosts"),
     "AILB7": ("roce", "RoCE"),
+    "AILB8": ("batfish", "Batfish, with `--batfish`"),
     "AILB9": ("junos", "Junos commit check"),
 }
+# What is asked of a Batfish service, and only if there is one.
+WITH_BATFISH = "AILB8"
 NAMES = {family: name for family, (name, _) in FAMILIES.items()}
 
 # The modules that hold the families.
-MODULES = (files, waivers, addresses, sessions, colors, paths, failures, host_checks, roce_checks, junos)
+MODULES = (
+    files,
+    waivers,
+    addresses,
+    sessions,
+    colors,
+    paths,
+    failures,
+    host_checks,
+    roce_checks,
+    batfish_checks,
+    junos,
+)
 CATALOGUE: tuple[Check, ...] = tuple(
     sorted((check for module in MODULES for check in module.CHECKS), key=lambda check: check.id)
 )

@@ -236,7 +236,7 @@ class _Judge:
         self.graph = routing.graph
         self.wanted = wanted
         self.owner = {prefix: int(device) for prefix, device in zip(survey.prefixes, survey.owner, strict=True)}
-        self.allowed = _allowed(wanted)
+        self.allowed = allowed_colors(wanted)
         self.own = {
             prefix: color.value
             for leaf in wanted.leaves
@@ -322,7 +322,7 @@ class _Judge:
         return found
 
 
-def _allowed(wanted: Plan) -> dict[Prefix, frozenset[str]]:
+def allowed_colors(wanted: Plan) -> dict[Prefix, frozenset[str]]:
     """Return the colors, as values, over which each prefix may travel by the intent."""
     everything = frozenset(color.value for color in wanted.colors)
     named = {color.name: color.value for color in wanted.colors}

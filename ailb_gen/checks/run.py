@@ -58,11 +58,28 @@ def _schema(yang: Path) -> Schema:
     return load_schema(yang)
 
 
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What was judged: what the intent asks, what the files say, and what follows for routes."""
+
+    wanted: Plan
+    cables: Wiring
+    routing: Routing
+
+
 def run(intent: Intent, root: Path, options: RunOptions, advance: Callable[[int], None] = lambda count: None) -> Run:
+    """Check the files below `root` against the intent (see `examine`)."""
+    return examine(intent, root, options, advance)[0]
+
+
+def examine(
+    intent: Intent, root: Path, options: RunOptions, advance: Callable[[int], None] = lambda count: None
+) -> tuple[Run, Subject]:
     """Check the files below `root` against the intent; `advance` is told how many of STEPS steps are done.
 
-    The result has one entry for every check that was asked for, by id. Raises UsageError for a directory without
-    artifacts and for YANG models that cannot be used, WorkerError when a worker dies.
+    The run has one result for every check that was asked for, by id, but for those that Batfish makes. Raises
+    UsageError for a directory without artifacts and for YANG models that cannot be used, WorkerError when a worker
+    dies.
     """
     with _no_garbage_collection(), executor_of(options, switch_count(root)) as executor:
         commit = "AILB9" in _families(options)
@@ -93,7 +110,7 @@ def run(intent: Intent, root: Path, options: RunOptions, advance: Callable[[int]
     roles = dict(network.roles) | {name: speaker.role for name, speaker in wanted.speakers.items()}
     folders = {name: f"servers/{name}" for name in wanted_hosts(intent.fabric)}
     folders |= {name: host.profile.folder for name, host in network.hosts.items()}
-    return Run(
+    done = Run(
         fabric=intent.fabric.name,
         intent=intent.source.file,
         artifacts=str(root),
@@ -101,6 +118,7 @@ def run(intent: Intent, root: Path, options: RunOptions, advance: Callable[[int]
         results=tuple(chosen),
         folders=tuple(folders.items()),
     )
+    return done, Subject(wanted, cables, routing)
 
 
 def _families(options: RunOptions) -> frozenset[str]:

@@ -33,8 +33,12 @@ def _patterns(option: str, values: Iterable[str]) -> list[str]:
     return patterns
 
 
-def pick_checks(catalogue: Sequence[Check], families: Mapping[str, str], values: Iterable[str]) -> tuple[Check, ...]:
+def pick_checks(
+    catalogue: Sequence[Check], families: Mapping[str, str], values: Iterable[str], unasked: str = ""
+) -> tuple[Check, ...]:
     """Return the checks that the patterns pick, in the order of the catalogue; all of them for no pattern.
+
+    Those of the family `unasked` only if a pattern picks them.
 
     A pattern is an id, a glob over ids (`AILB2*`), or a family (`AILB2`, `sessions`); `!` before it takes away
     what it picks. When every pattern takes away, it is from the whole catalogue. Upper and lower case count as equal.
@@ -43,7 +47,7 @@ def pick_checks(catalogue: Sequence[Check], families: Mapping[str, str], values:
     patterns = _patterns("--checks", values)
     chosen: set[str] = set()
     if all(pattern.startswith("!") for pattern in patterns):
-        chosen = {check.id for check in catalogue}
+        chosen = {check.id for check in catalogue if check.family != unasked}
     for pattern in patterns:
         word = pattern.removeprefix("!")
         found = {

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ailb_gen.cli import checks, explain, generate, init, junos, path, routes, schema, validate
+from ailb_gen.cli import batfish, checks, explain, generate, init, junos, path, routes, schema, validate
 from ailb_gen.errors import AilbError, ExitCode, IntentError
 
 app = typer.Typer(
@@ -47,6 +47,7 @@ app.command("path")(path.path)
 app.command("explain")(explain.explain)
 app.command("schema")(schema.schema)
 app.add_typer(junos.app)
+app.add_typer(batfish.app)
 
 
 def report(error: AilbError) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ailb_gen.cli.batfish import ask, open_service
 from ailb_gen.cli.console import fabric_file, progress
 from ailb_gen.errors import ExitCode, OutputError, UsageError
 
@@ -58,6 +60,12 @@ def validate(
     jobs: Annotated[
         int | None, typer.Option("-j", "--jobs", min=1, max=256, help="Processes; default: all cores.")
     ] = None,
+    batfish: Annotated[
+        str | None, typer.Option("--batfish", help="Ask this Batfish service too.", metavar="HOST[:PORT]")
+    ] = None,
+    batfish_timeout: Annotated[
+        int, typer.Option("--batfish-timeout", min=1, max=86400, help="Seconds for each thing it is asked.")
+    ] = 600,
 ) -> None:
     """Check the files of a fabric against its intent.
 
@@ -69,25 +77,32 @@ def validate(
     if yang:
         _check_folder("--yang", yang, "clone github.com/Juniper/yang and name the folder of a release")
 
-    from ailb_gen.checks.catalogue import BY_ID, CATALOGUE, NAMES
+    from ailb_gen.checks.catalogue import BY_ID, CATALOGUE, NAMES, WITH_BATFISH
     from ailb_gen.checks.model import RunOptions
     from ailb_gen.checks.select import pick_checks
     from ailb_gen.checks.waivers import read_waivers
     from ailb_gen.intent.load import load
 
-    chosen = frozenset(check.id for check in pick_checks(CATALOGUE, NAMES, checks or []))
+    service = open_service(batfish, batfish_timeout) if batfish is not None else None
+    picked = pick_checks(CATALOGUE, NAMES, checks or [], "" if service is not None else WITH_BATFISH)
+    chosen = frozenset(check.id for check in picked)
     accepted = read_waivers(waivers, BY_ID) if waivers else ()
     intent = load(fabric_file(fabric))
     options = RunOptions(chosen, yang, seed, executor, jobs or len(os.sched_getaffinity(0)))
 
     # Imported when the input is known to be usable: it brings everything that computes.
-    from ailb_gen.checks.run import STEPS, run
+    from ailb_gen.batfish.run import Second
+    from ailb_gen.checks.run import STEPS, examine
     from ailb_gen.report.judge import judge
 
     with progress("checking", STEPS) as advance:
-        done = run(intent, artifacts, options, advance)
+        done, subject = examine(intent, artifacts, options, advance)
+    opinion, trouble = ask(service, Second(artifacts, subject, chosen, seed))
+    done = replace(done, results=(*done.results, *opinion))
     verdict = judge(done, accepted, chosen, limit or [], fail_on.value)
     _report(verdict, targets)
+    if trouble is not None:
+        raise trouble
     if verdict.failed:
         raise typer.Exit(ExitCode.FINDINGS)
 

@@ -32,6 +32,10 @@ class Side:
     asn: int
 
 
+# One side of a session, or what it lacks.
+Ready = Side | tuple[Obstacle, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Session:
     """A session over one cable; it is established when there are no obstacles."""
@@ -67,26 +71,28 @@ def discovered(switch: Switch) -> dict[str, int]:
 
 def sessions(network: Network) -> Sessions:
     """Try a session over every cable between two switches; the unit is 0 on both ends."""
-    tables = {name: discovered(switch) for name, switch in network.switches.items()}
     up: list[Session] = []
     down: list[tuple[Cable, tuple[Obstacle, ...]]] = []
-    for cable in network.links:
-        sides = [_side(network.switches, tables, end) for end in (cable.a, cable.b)]
-        a, b = sides
+    for cable, a, b in sides(network):
         if isinstance(a, Side) and isinstance(b, Side):
-            obstacles = (*_refused(network.switches, a, b), *_refused(network.switches, b, a))
+            obstacles = (*refused(network.switches, a, b), *refused(network.switches, b, a))
             if not obstacles:
                 up.append(Session(cable, a, b))
                 continue
         else:
-            obstacles = tuple(obstacle for side in sides if isinstance(side, tuple) for obstacle in side)
+            obstacles = tuple(obstacle for one in (a, b) if isinstance(one, tuple) for obstacle in one)
         down.append((cable, obstacles))
     return Sessions(tuple(up), tuple(down))
 
 
-def _side(
-    switches: Mapping[str, Switch], tables: Mapping[str, Mapping[str, int]], end: End
-) -> Side | tuple[Obstacle, ...]:
+def sides(network: Network) -> Iterator[tuple[Cable, Ready, Ready]]:
+    """Give both sides of every cable between two switches, each for itself: what it is, or what it lacks."""
+    tables = {name: discovered(switch) for name, switch in network.switches.items()}
+    for cable in network.links:
+        yield cable, _side(network.switches, tables, cable.a), _side(network.switches, tables, cable.b)
+
+
+def _side(switches: Mapping[str, Switch], tables: Mapping[str, Mapping[str, int]], end: End) -> Ready:
     """Return one side of a session if everything that it needs at this end is there, else what is missing."""
     switch = switches.get(end.device)
     if switch is None:
@@ -138,7 +144,7 @@ def _unfit(group: Group) -> Iterator[tuple[str, int]]:
         yield f"{word} in group {group.name} cannot stand together with auto-discovery", line
 
 
-def _refused(switches: Mapping[str, Switch], side: Side, peer: Side) -> Iterator[Obstacle]:
+def refused(switches: Mapping[str, Switch], side: Side, peer: Side) -> Iterator[Obstacle]:
     """Tell why one side would not have the other as its peer."""
     switch = switches[side.device]
     group = switch.groups[side.group]

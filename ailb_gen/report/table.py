@@ -52,8 +52,7 @@ def _lines(verdict: Verdict) -> Iterator[str]:
         yield from _group(result, findings)
     yield from _section("Waived", _waived(verdict))
     yield from _section("Figures", _figures(verdict))
-    skipped = [f"{row.check.id} {row.skipped}" for row in verdict.run.results if verdict.status(row) == "skip"]
-    yield from _section("Skipped", skipped)
+    yield from _section("Skipped", _skipped(verdict))
     yield ""
     yield from wrapped(verdict.sentence())
 
@@ -83,6 +82,18 @@ def _waived(verdict: Verdict) -> list[str]:
     return [
         f"{waiver.check} {waiver.scope}: {number(count, 'finding')} until {waiver.expires}: {waiver.reason}"
         for waiver, count in counts.items()
+    ]
+
+
+def _skipped(verdict: Verdict) -> list[str]:
+    """Return the checks that did not run, those with one reason together."""
+    reasons: dict[str, list[str]] = {}
+    for result in verdict.run.results:
+        if verdict.status(result) == "skip":
+            reasons.setdefault(result.skipped, []).append(result.check.id)
+    return [
+        f"{ids[0]} {reason}" if len(ids) == 1 else f"{ids[0]} to {ids[-1]} ({len(ids)} checks): {reason}"
+        for reason, ids in reasons.items()
     ]
 
 

@@ -1,0 +1,137 @@
+"""Every single spine, and a sample of links, down in the shadow: forks of it, compared with our own engine."""
+
+from __future__ import annotations
+
+import random
+from ipaddress import IPv4Address, IPv4Network
+from typing import TYPE_CHECKING
+
+from ailb_gen.batfish.hops import batfish_hops, own_hops
+from ailb_gen.batfish.numbering import PREFIX_LENGTH, PREFIXES
+from ailb_gen.batfish.places import interface
+from ailb_gen.batfish.routes import SNAPSHOT, disagreements, first_of
+from ailb_gen.checks.batfish_checks import AGREE_LINK, AGREE_SPINE, LINK_REACH, SPINE_REACH
+from ailb_gen.errors import BatfishError, Place
+from ailb_gen.network.topology import CABLING
+from ailb_gen.routing.rib import Routing
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from ailb_gen.addresses import Prefix
+    from ailb_gen.batfish.hops import Hops, Intent
+    from ailb_gen.batfish.model import Batfish, Row
+    from ailb_gen.batfish.shadow import Shadow
+    from ailb_gen.checks.model import Check
+    from ailb_gen.checks.tally import Tally
+    from ailb_gen.network.fabric import Cable
+
+# Links that are tried: every one costs Batfish a whole computation.
+LINKS = 4
+# Packets of servers enter at the IRBs of the leaves.
+START = "@enter(/.*/[/irb/])"
+
+
+def judge_spines(
+    batfish: Batfish, shadow: Shadow, intent: Intent, routing: Routing, tally: Tally, advance: Callable[[], None]
+) -> None:
+    """Take every spine down, one after the other, and note what is lost or disagreed on. Raises BatfishError."""
+    graph, network = routing.graph, routing.graph.network
+    for number, spine in enumerate(name for name in intent.spines() if name in network.switches):
+        fork = f"spine-{number + 1}"
+        batfish.fork(SNAPSHOT, fork, nodes=[spine.lower()])
+        advance()
+        rows = batfish.ask("routes", fork, protocols="bgp")
+        advance()
+        if any(str(row["Node"]) == spine.lower() for row in rows):
+            raise BatfishError(f"Batfish was told to take {spine} down, and still computes routes for it")
+        theirs = batfish_hops(network, shadow.numbering, rows)
+        dead = frozenset(at for at, up in enumerate(graph.sessions.up) if up.cable.b.device == spine)
+        disagreements(network, theirs, own_hops(Routing(network, dead, graph)), AGREE_SPINE, _fails(spine), tally)
+        changed = batfish.ask("differentialReachability", fork, SNAPSHOT, dst_ips=str(PREFIXES), start=START)
+        advance()
+        lost = _without_route(intent, theirs, network.switches) + _changed(shadow, intent, changed)
+        cut = [pair for pair in dict.fromkeys(lost) if intent.reachable(*pair, spine=spine)]
+        tally.look(SPINE_REACH)
+        _report(SPINE_REACH, spine, cut, None, tally)
+
+
+def judge_links(
+    batfish: Batfish,
+    shadow: Shadow,
+    intent: Intent,
+    routing: Routing,
+    seed: int,
+    tally: Tally,
+    advance: Callable[[], None],
+) -> None:
+    """Take a sample of links down, one after the other, and note what is lost or disagreed on. Raises BatfishError."""
+    graph, network = routing.graph, routing.graph.network
+    for number, at in enumerate(sampled(len(graph.sessions.up), seed)):
+        cable = graph.sessions.up[at].cable
+        fork = f"link-{number + 1}"
+        ends = [(end.device.lower(), end.port) for end in (cable.a, cable.b)]
+        batfish.fork(SNAPSHOT, fork, interfaces=ends)
+        advance()
+        _check_down(cable, batfish.ask("interfaceProperties", fork, properties="Active"))
+        advance()
+        theirs = batfish_hops(network, shadow.numbering, batfish.ask("routes", fork, protocols="bgp"))
+        advance()
+        ours = own_hops(Routing(network, frozenset({at}), graph))
+        name = f"{cable.a} - {cable.b}"
+        disagreements(network, theirs, ours, AGREE_LINK, _fails(name), tally)
+        gone = frozenset({cable.a, cable.b})
+        lost = _without_route(intent, theirs, network.switches)
+        cut = [pair for pair in lost if intent.reachable(*pair, ends=gone)]
+        tally.look(LINK_REACH)
+        _report(LINK_REACH, f"{cable.a.device} {cable.a.port}", cut, cable, tally)
+
+
+def sampled(count: int, seed: int) -> list[int]:
+    """Return a sample of numbers below `count`, in order; all of them if there are no more than LINKS."""
+    source = random.Random(seed)  # noqa: S311 - a sample, not a secret
+    return sorted(source.sample(range(count), min(LINKS, count)))
+
+
+def _fails(name: str) -> str:
+    return f"{name} fails: "
+
+
+def _check_down(cable: Cable, rows: Sequence[Row]) -> None:
+    """Make sure that Batfish took the ports down: names that it does not know it ignores silently."""
+    active = {interface(row["Interface"]): row["Active"] for row in rows}
+    for end in (cable.a, cable.b):
+        if active.get((end.device.lower(), end.port)) is not False:
+            raise BatfishError(f"Batfish was told to take {end} down, and says that it is up")
+
+
+def _without_route(intent: Intent, found: Hops, there: Iterable[str]) -> list[tuple[str, Prefix]]:
+    """Return the leaves and prefixes between which Batfish has no route."""
+    names = set(there)
+    return [
+        (leaf, prefix)
+        for leaf, prefix, _ in intent.pinned()
+        if leaf in names and intent.owners[prefix][0] in names and (leaf, prefix) not in found
+    ]
+
+
+def _changed(shadow: Shadow, intent: Intent, rows: Sequence[Row]) -> list[tuple[str, Prefix]]:
+    """Return the leaves and prefixes of flows that arrive in one of two snapshots only."""
+    names = {leaf.lower(): leaf for leaf in intent.uplinks}
+    found = []
+    for row in rows:
+        network = IPv4Network((IPv4Address(str(row["Flow.dstIp"])), PREFIX_LENGTH), strict=False)
+        prefix = shadow.numbering.meanings.get(network)
+        leaf = names.get(str(row["Flow.ingressNode"]))
+        owner = intent.owners.get(prefix) if prefix is not None else None
+        if prefix is not None and owner is not None and leaf is not None and owner[0] != leaf:
+            found.append((leaf, prefix))
+    return found
+
+
+def _report(check: Check, scope: str, lost: list[tuple[str, Prefix]], cable: Cable | None, tally: Tally) -> None:
+    if lost:
+        name = f"{cable.a} - {cable.b}" if cable is not None else scope
+        message = first_of([f"{leaf} loses {prefix}" for leaf, prefix in lost])
+        place = Place(CABLING, cable.line or 1) if cable is not None else None
+        tally.add(check, scope, f"{_fails(name)}in Batfish {message}", place)

@@ -1,0 +1,146 @@
+"""Next hops of every switch and prefix: as Batfish computes them from the shadow, as we do, and as the intent asks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from ipaddress import AddressValueError, IPv4Address, IPv4Network
+from typing import TYPE_CHECKING
+
+from ailb_gen.checks.failures import allowed_colors
+from ailb_gen.checks.plan import port_override
+from ailb_gen.network.fabric import End
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from ailb_gen.addresses import Prefix
+    from ailb_gen.batfish.model import Row
+    from ailb_gen.batfish.numbering import Numbering
+    from ailb_gen.checks.plan import Plan
+    from ailb_gen.checks.wiring import WantedCable, Wiring
+    from ailb_gen.network.fabric import Network
+    from ailb_gen.routing.rib import Routing
+
+# A switch and a prefix of another one, to the switch's own ports that packets leave by.
+Hops = dict[tuple[str, "Prefix"], frozenset[str]]
+SHOWN = 8
+
+
+def batfish_hops(network: Network, numbering: Numbering, rows: Iterable[Row]) -> Hops:
+    """Read the rows of `routes`: BGP routes with next hops such as `ip 10.128.0.1`."""
+    names = {name.lower(): name for name in network.switches}
+    found: dict[tuple[str, Prefix], set[str]] = {}
+    for row in rows:
+        name = names.get(str(row["Node"]))
+        prefix = numbering.meanings.get(IPv4Network(str(row["Network"])))
+        if name is not None and prefix is not None:
+            found.setdefault((name, prefix), set()).add(_port(numbering, name, str(row["Next_Hop"])))
+    return {key: frozenset(ports) for key, ports in found.items()}
+
+
+def _port(numbering: Numbering, name: str, next_hop: str) -> str:
+    """Return a switch's own port to a next hop; what is not the other end of a cable of its own stays as it is."""
+    try:
+        ends = numbering.ends.get(IPv4Address(next_hop.removeprefix("ip ")))
+    except AddressValueError:
+        ends = None
+    if ends is None or ends[1].device != name:
+        return f"({next_hop})"
+    return ends[1].port
+
+
+def own_hops(routing: Routing) -> Hops:
+    """Return what this program computes: the best paths of every switch that has no direct route to the prefix."""
+    graph = routing.graph
+    found: Hops = {}
+    for prefix in routing.prefixes:
+        for device, name in enumerate(graph.names):
+            held = routing.held(device, prefix)
+            if held.selection.best and not held.local:
+                row = graph.adjacencies[device]
+                ports = frozenset(row[at].interface.rpartition(".")[0] for at in held.selection.best)
+                found[name, prefix] = ports
+    return found
+
+
+@dataclass(frozen=True)
+class Intent:
+    """What the intent asks of routes.
+
+    `uplinks` are a leaf's ports by color, `owners` the leaf and the color of every prefix, `cables` those that are
+    not disabled, `allowed` the names of the colors over which a prefix may travel.
+    """
+
+    uplinks: Mapping[str, Mapping[str, frozenset[str]]]
+    owners: Mapping[Prefix, tuple[str, str]]
+    cables: tuple[WantedCable, ...]
+    allowed: Mapping[Prefix, frozenset[str]]
+
+    def spines(self) -> tuple[str, ...]:
+        """Return the spines that any cable leads to."""
+        return tuple(dict.fromkeys(cable.b_device for cable in self.cables))
+
+    def ends(self) -> tuple[tuple[End, End], ...]:
+        """Return both ends of every cable, the leaf's first."""
+        return tuple((End(cable.a_device, cable.a_port), End(cable.b_device, cable.b_port)) for cable in self.cables)
+
+    def pinned(self) -> Iterator[tuple[str, Prefix, frozenset[str]]]:
+        """Give, for every leaf and every prefix of another, the ports that packets must leave by."""
+        for leaf, colors in self.uplinks.items():
+            for prefix, (owner, color) in self.owners.items():
+                if owner != leaf:
+                    yield leaf, prefix, colors.get(color, frozenset())
+
+    def heard(self, spine: str) -> Iterator[tuple[Prefix, str]]:
+        """Give every prefix that its own leaf sends to a spine, and that leaf."""
+        colors: dict[str, set[str]] = {}
+        for cable in self.cables:
+            if cable.b_device == spine:
+                colors.setdefault(cable.a_device, set()).add(cable.color)
+        for prefix, (owner, _) in self.owners.items():
+            if not self.allowed[prefix].isdisjoint(colors.get(owner, ())):
+                yield prefix, owner
+
+    def reachable(self, leaf: str, prefix: Prefix, spine: str = "", ends: frozenset[End] = frozenset()) -> bool:
+        """Tell whether links are left, without a spine or the cable with some ends, by which a leaf may reach a prefix.
+
+        Up and down one spine, in colors over which the prefix may travel.
+        """
+        owner = self.owners[prefix][0]
+        ways: dict[str, set[str]] = {leaf: set(), owner: set()}
+        for cable in self.cables:
+            gone = cable.b_device == spine or End(cable.a_device, cable.a_port) in ends
+            if cable.a_device in ways and not gone and cable.color in self.allowed[prefix]:
+                ways[cable.a_device].add(cable.b_device)
+        return not ways[leaf].isdisjoint(ways[owner])
+
+
+def intent_of(wanted: Plan, cables: Wiring) -> Intent:
+    """Work out what the intent asks of routes."""
+    alive = tuple(
+        cable
+        for cable in cables.links
+        if not port_override(wanted, End(cable.a_device, cable.a_port)).disabled
+        and not port_override(wanted, End(cable.b_device, cable.b_port)).disabled
+    )
+    ports: dict[str, dict[str, set[str]]] = {leaf.name: {} for leaf in wanted.leaves}
+    for cable in alive:
+        ports[cable.a_device].setdefault(cable.color, set()).add(cable.a_port)
+    owners = {
+        prefix: (leaf.name, color.name)
+        for leaf in wanted.leaves
+        for prefix, color in zip(leaf.prefixes, wanted.colors, strict=True)
+    }
+    named = {color.value: color.name for color in wanted.colors}
+    allowed = {
+        prefix: frozenset(named[value] for value in values if value in named)
+        for prefix, values in allowed_colors(wanted).items()
+    }
+    uplinks = {leaf: {color: frozenset(found) for color, found in by.items()} for leaf, by in ports.items()}
+    return Intent(uplinks, owners, alive, allowed)
+
+
+def ports_text(ports: frozenset[str]) -> str:
+    """Write some ports, the first few of many."""
+    names = sorted(ports)
+    return ", ".join(names[:SHOWN]) + (" …" if len(names) > SHOWN else "") if names else "none"

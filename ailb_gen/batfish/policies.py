@@ -1,0 +1,203 @@
+"""Routing policies of the shadow: the files' own, translated, and those that stand for fabric colors and AIGP.
+
+BGP-DPF does three things that Batfish does not know. `fabric-advertise` announces without asking a policy: a policy
+in front of the switch's own does that. A session passes only its color: communities stand for colors and the same
+policies filter them. AIGP comes before the AS path: a community stands for it, and gives a route a higher local
+preference wherever it is received.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from ailb_gen.routing.policy import matches
+from ailb_gen.routing.route import DEFAULT_LOCAL_PREFERENCE, Route
+from ailb_gen.routing.speaker import lists_of, originated, rules
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from ailb_gen.addresses import Prefix
+    from ailb_gen.batfish.communities import Communities
+    from ailb_gen.batfish.numbering import Numbering
+    from ailb_gen.network.model import Group, Switch
+    from ailb_gen.network.policy import Policy, Term
+    from ailb_gen.routing.speaker import Rules
+
+# A route's local preference is doubled, so that AIGP fits in between.
+SCALE = 2
+PLAIN = re.compile(r"[A-Za-z0-9_.-]+")
+VERDICTS = {"accept": "accept", "reject": "reject", "next-term": "next term", "next-policy": "next policy"}
+KNOWN_PROTOCOLS = ("bgp", "direct")
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """Something in a switch's file that the shadow cannot show, and its line."""
+
+    message: str
+    line: int
+
+
+@dataclass(slots=True)
+class Translator:
+    """Translates the policies of one switch.
+
+    `names` are those of its own policies that any group uses, with what they are called in the shadow. Collects the
+    communities that are used, and what cannot be shown.
+    """
+
+    switch: Switch
+    numbering: Numbering
+    communities: Communities
+    names: Mapping[str, str]
+    used: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    gaps: list[Gap] = field(default_factory=list)
+
+    def incoming(self, name: str, group: Group) -> Iterator[str]:
+        """Give the policy, under some name, that a group's routes pass before its own import policies."""
+        rule = rules(self.switch, group)
+        head = f"policy-options policy-statement {name} term"
+        yield from self._filter(rule, head)
+        yield f"{head} without-aigp then local-preference {SCALE * DEFAULT_LOCAL_PREFERENCE}"
+        aigp = self._one(self.communities.aigp)
+        if rule.aigp:
+            yield f"{head} with-aigp from community {aigp}"
+            yield f"{head} with-aigp then local-preference {SCALE * DEFAULT_LOCAL_PREFERENCE + 1}"
+        else:
+            yield f"{head} with-aigp then community delete {aigp}"
+
+    def outgoing(self, name: str, group: Group) -> Iterator[str]:
+        """Give the policy, under some name, that routes pass before a group's own export policies."""
+        rule = rules(self.switch, group)
+        head = f"policy-options policy-statement {name} term"
+        sent: dict[Route, list[Prefix]] = {}
+        for route in self.switch.routes:
+            found = originated(self.switch, route, rule)
+            if found is not None:
+                sent.setdefault(found, []).append(route.prefix)
+        for number, (announced, prefixes) in enumerate(sent.items(), 1):
+            term = f"{head} fabric-advertise-{number}"
+            yield f"{term} from protocol direct"
+            yield from self._ranges(term, prefixes)
+            values = [self.communities.values[value] for value in sorted(announced.communities)]
+            if announced.aigp is not None:
+                values.append(self.communities.aigp)
+            yield from (f"{term} then community add {self._one(value)}" for value in values)
+            yield f"{term} then accept"
+        if not rule.aigp:
+            yield f"{head} without-aigp then community delete {self._one(self.communities.aigp)}"
+        yield from self._filter(rule, head)
+
+    def own(self) -> Iterator[str]:
+        """Give the switch's own policies that any group imports or exports by."""
+        for name in self.names:
+            yield from self._policy(self.switch.policies[name])
+
+    def definitions(self) -> Iterator[str]:
+        """Give the definitions of the communities that were used."""
+        for name, values in sorted(self.used.items()):
+            yield from (f"policy-options community {name} members {value}" for value in values)
+
+    def _filter(self, rule: Rules, head: str) -> Iterator[str]:
+        """Give the term by which a colored session passes no route of another color."""
+        others = [value for value in self.communities.colors if value != rule.color] if rule.color is not None else []
+        for value in others:
+            yield f"{head} other-colors from community {self._one(self.communities.values[value])}"
+        if others:
+            yield f"{head} other-colors then reject"
+
+    def _policy(self, policy: Policy) -> Iterator[str]:
+        head = f"policy-options policy-statement {self.names[policy.name]} term"
+        for number, term in enumerate(policy.terms, 1):
+            name = term.name if PLAIN.fullmatch(term.name) else f"term-{number}"
+            yield from self._term(term, f"{head} {name}", policy)
+
+    def _term(self, term: Term, head: str, policy: Policy) -> Iterator[str]:
+        for text, line in term.unknown:
+            self.gaps.append(Gap(f"policy {policy.name}: '{text}'", line))
+        conditions = self._conditions(term, head, policy)
+        if conditions is None:
+            return
+        actions = list(self._actions(term, head, policy))
+        if actions:
+            yield from conditions
+            yield from actions
+
+    def _conditions(self, term: Term, head: str, policy: Policy) -> list[str] | None:
+        """Return the conditions of a term; None for one that no route of the shadow meets."""
+        if any(text.startswith(("from", "to")) for text, _ in term.unknown):
+            return None
+        if term.families and "inet6" not in term.families:
+            return None
+        found = []
+        if term.protocols:
+            protocols = [protocol for protocol in KNOWN_PROTOCOLS if protocol in term.protocols]
+            if not protocols:
+                return None
+            found += [f"{head} from protocol {protocol}" for protocol in protocols]
+        if term.communities:
+            names = [name for word in term.communities for name in self._matching(word, term, policy)]
+            if not names:
+                return None
+            found += [f"{head} from community {name}" for name in dict.fromkeys(names)]
+        if term.prefix_lists or term.prefix_list_filters or term.route_filters:
+            prefixes = self._prefixes(term)
+            if not prefixes:
+                return None
+            found += self._ranges(head, prefixes)
+        return found
+
+    def _prefixes(self, term: Term) -> list[Prefix]:
+        """Return the prefixes of the fabric that a term's lists and filters hold."""
+        bare = replace(term, families=(), protocols=(), communities=(), unknown=())
+        lists, route = lists_of(self.switch), Route()
+        return [prefix for prefix in self.numbering.prefixes if matches(bare, lists, prefix, route)]
+
+    def _ranges(self, head: str, prefixes: Sequence[Prefix]) -> list[str]:
+        return [f"{head} from route-filter {found} orlonger" for found in self.numbering.ranges(prefixes)]
+
+    def _matching(self, name: str, term: Term, policy: Policy) -> list[str]:
+        combinations = self.communities.combinations(self.switch.communities.get(name))
+        if combinations is None:
+            self.gaps.append(
+                Gap(f"policy {policy.name}: community {name} has wildcards for too many values", term.line)
+            )
+            return []
+        return [self._all(values) for values in combinations]
+
+    def _actions(self, term: Term, head: str, policy: Policy) -> Iterator[str]:
+        for how, name in term.changes:
+            yield from self._change(how, name, head, (term, policy))
+        if term.local_preference is not None:
+            self.gaps.append(Gap(f"policy {policy.name}: AIGP beside a local preference of its own", term.line))
+            yield f"{head} then local-preference {SCALE * term.local_preference}"
+        if term.metric is not None:
+            yield f"{head} then metric {term.metric}"
+        if term.verdict:
+            yield f"{head} then {VERDICTS[term.verdict]}"
+
+    def _change(self, how: str, name: str, head: str, at: tuple[Term, Policy]) -> Iterator[str]:
+        community = self.switch.communities.get(name)
+        values = self.communities.matching(community) if how == "delete" else self.communities.added(community)
+        if how == "set" or not set(values).isdisjoint(self.communities.colors):
+            term, policy = at
+            self.gaps.append(Gap(f"policy {policy.name}: it changes the colors of routes", term.line))
+        for number, value in enumerate(values):
+            word = "add" if how == "set" and number else how
+            yield f"{head} then community {word} {self._one(self.communities.values[value])}"
+
+    def _one(self, value: str) -> str:
+        """Return the name of the community of one value of the shadow."""
+        return self._named((value,))
+
+    def _all(self, values: Sequence[str]) -> str:
+        """Return the name of the community that routes with all of some values of the files match."""
+        return self._named(tuple(self.communities.values[value] for value in values))
+
+    def _named(self, values: tuple[str, ...]) -> str:
+        name = "_and_".join(self.communities.names[value] for value in values)
+        self.used[name] = values
+        return name

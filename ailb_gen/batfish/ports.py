@@ -1,0 +1,160 @@
+"""Ports and VLANs as Batfish reads them from the files, compared with the intent and with our own reader."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ailb_gen.batfish.places import by_node, interface
+from ailb_gen.checks.batfish_checks import PORTS, READERS, VLANS
+from ailb_gen.checks.plan import port_override
+from ailb_gen.checks.wanted import wanted_switches
+from ailb_gen.errors import Place
+from ailb_gen.network.fabric import End
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from ailb_gen.batfish.model import Row
+    from ailb_gen.checks.plan import Plan
+    from ailb_gen.checks.tally import Tally
+    from ailb_gen.checks.wiring import Wiring
+    from ailb_gen.network.fabric import Network
+    from ailb_gen.network.model import Port, Switch
+
+# What Batfish, like Junos, assumes for an Ethernet port without `mtu` (RFC 894).
+DEFAULT_MTU = 1500
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the intent asks of ports and VLANs.
+
+    `ports` maps every cabled port of a switch to its MTU, but for those that the intent disables; `vlans` maps every
+    switch and VLAN id to the logical interfaces that belong in it.
+    """
+
+    ports: Mapping[End, int]
+    vlans: Mapping[tuple[str, int], frozenset[str]]
+
+
+def asked(wanted: Plan, cables: Wiring) -> Asked:
+    """Work out what the intent asks of ports and VLANs."""
+    switches = wanted_switches(wanted.fabric)
+    ends = [End(cable.a_device, cable.a_port) for cable in (*cables.links, *cables.hosts)]
+    ends += [End(cable.b_device, cable.b_port) for cable in cables.links]
+    ports = {end: switches[end.device].mtu_of(end.port) for end in ends if not port_override(wanted, end).disabled}
+    vlans: dict[tuple[str, int], set[str]] = {}
+    for leaf in wanted.leaves:
+        if leaf.vlan is not None:
+            vlans[leaf.name, leaf.vlan] = {f"irb.{leaf.vlan}"}
+    for cable in cables.hosts:
+        vlan = wanted.speakers[cable.a_device].vlan
+        if vlan is not None:
+            vlans[cable.a_device, vlan].add(f"{cable.a_port}.0")
+    return Asked(ports, {key: frozenset(names) for key, names in vlans.items()})
+
+
+def judge_ports(network: Network, wanted: Asked, rows: Sequence[Row], tally: Tally) -> None:
+    """Judge interfaceProperties: every cabled port is up and has its MTU; both readers see the same."""
+    seen = {interface(row["Interface"]): row for row in rows}
+    for node, switch in by_node(network).items():
+        for port in switch.ports.values():
+            row = seen.get((node, port.name))
+            # Ports without anything on them are not in every answer; cabled ones are asked for below.
+            if row is None:
+                continue
+            tally.look(READERS)
+            for message in _differences(port, row):
+                place = Place(switch.file, port.mtu_line or port.line or 1)
+                tally.add(READERS, f"{switch.named} {port.name}", message, place)
+    nodes = {switch.named: node for node, switch in by_node(network).items()}
+    for end, mtu in wanted.ports.items():
+        if end.device in nodes:
+            tally.look(PORTS)
+            found = seen.get((nodes[end.device], end.port))
+            _judge_port(network.switches[end.device], end, mtu, found, tally)
+
+
+def _differences(port: Port, row: Row) -> Iterator[str]:
+    mtu = DEFAULT_MTU if port.mtu is None else port.mtu
+    if row["MTU"] != mtu:
+        yield f"Batfish reads an MTU of {row['MTU']}, this program {mtu}"
+    if row["Active"] is not (not port.disabled):
+        state = {True: "up", False: "down"}
+        yield f"to Batfish the port is {state[row['Active'] is True]}, to this program {state[not port.disabled]}"
+
+
+def _judge_port(switch: Switch, end: End, mtu: int, row: Row | None, tally: Tally) -> None:
+    port = switch.ports.get(end.port)
+    place = Place(switch.file, (port.mtu_line or port.line or 1) if port is not None else 1)
+    scope = f"{end.device} {end.port}"
+    if row is None:
+        tally.add(PORTS, scope, "Batfish finds no such port in the file; a cable ends there", place)
+        return
+    if row["Active"] is not True:
+        tally.add(PORTS, scope, "Batfish finds the port down", place)
+    if row["MTU"] != mtu:
+        tally.add(PORTS, scope, f"Batfish finds an MTU of {row['MTU']}, not {mtu}", place, mtu, row["MTU"])
+
+
+def judge_vlans(network: Network, wanted: Asked, rows: Sequence[Row], tally: Tally) -> None:
+    """Judge switchedVlanProperties: in every VLAN the interfaces of the intent; both readers see the same."""
+    seen = _seen_vlans(network, rows)
+    for (name, vlan), expected in wanted.vlans.items():
+        if name in network.switches:
+            tally.look(VLANS)
+            have = seen.get((name, vlan), frozenset())
+            if have != expected:
+                message = f"Batfish finds VLAN {vlan} {_difference(expected, have)}"
+                tally.add(VLANS, name, message, _vlan_place(network, name, vlan))
+    for name, vlan in sorted(seen.keys() - wanted.vlans.keys()):
+        message = f"Batfish finds VLAN {vlan}, which the intent does not know"
+        tally.add(VLANS, name, message, _vlan_place(network, name, vlan))
+    for name, switch in network.switches.items():
+        for vlan, members in _read_vlans(switch).items():
+            tally.look(READERS)
+            have = seen.get((name, vlan), frozenset())
+            if have != members:
+                message = f"against this program Batfish reads VLAN {vlan} {_difference(members, have)}"
+                tally.add(READERS, name, message, _vlan_place(network, name, vlan))
+
+
+def _seen_vlans(network: Network, rows: Sequence[Row]) -> dict[tuple[str, int], frozenset[str]]:
+    nodes = by_node(network)
+    found = {}
+    for row in rows:
+        switch = nodes.get(str(row["Node"]))
+        if switch is not None:
+            members = row["Interfaces"] if isinstance(row["Interfaces"], list) else []
+            found[switch.named, int(str(row["VLAN_ID"]))] = frozenset(interface(member)[1] for member in members)
+    return found
+
+
+def _read_vlans(switch: Switch) -> dict[int, frozenset[str]]:
+    """Return the logical interfaces in every VLAN of a switch, as our own reader sees them."""
+    names = {vlan.name: vlan.vlan_id for vlan in switch.vlans}
+    found: dict[int, set[str]] = {}
+    for vlan in switch.vlans:
+        if vlan.vlan_id is not None and vlan.irb is not None and switch.unit(vlan.irb) is not None:
+            found.setdefault(vlan.vlan_id, set()).add(vlan.irb)
+    for port in switch.ports.values():
+        for unit in port.units:
+            for word, _ in unit.vlans if unit.switching else ():
+                number = names.get(word, int(word) if word.isascii() and word.isdigit() else None)
+                if number is not None:
+                    found.setdefault(number, set()).add(unit.name)
+    return {vlan: frozenset(members) for vlan, members in found.items()}
+
+
+def _vlan_place(network: Network, name: str, vlan_id: int) -> Place:
+    switch = network.switches[name]
+    line = next((vlan.line for vlan in switch.vlans if vlan.vlan_id == vlan_id), 1)
+    return Place(switch.file, line or 1)
+
+
+def _difference(expected: frozenset[str], have: frozenset[str]) -> str:
+    missing, extra = sorted(expected - have), sorted(have - expected)
+    parts = [f"without {', '.join(missing)}"] if missing else []
+    parts += [f"with {', '.join(extra)} besides"] if extra else []
+    return " and ".join(parts)

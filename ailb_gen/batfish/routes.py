@@ -1,0 +1,238 @@
+"""What Batfish says of the shadow: sessions, addresses, next hops, what spines hear, loops."""
+
+from __future__ import annotations
+
+from ipaddress import AddressValueError, IPv4Address, IPv4Network
+from typing import TYPE_CHECKING
+
+from ailb_gen.batfish.hops import batfish_hops, own_hops, ports_text
+from ailb_gen.checks.batfish_checks import AGREE, LOOPS, OWNERS, PINNED, SESSIONS, SHOWN, TRANSIT, UNDERSTOOD
+from ailb_gen.errors import Place
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from ailb_gen.addresses import Prefix
+    from ailb_gen.batfish.hops import Hops, Intent
+    from ailb_gen.batfish.model import Batfish, Row
+    from ailb_gen.batfish.shadow import Shadow
+    from ailb_gen.checks.model import Check
+    from ailb_gen.checks.tally import Tally
+    from ailb_gen.network.fabric import End, Network
+    from ailb_gen.routing.rib import Routing
+
+SNAPSHOT = "shadow"
+ESTABLISHED, MATCHED = "ESTABLISHED", "UNIQUE_MATCH"
+# BACKUP shows what a switch holds and does not use, which is where a leaf's transit shows.
+STATUSES = "BEST,BACKUP"
+
+
+def judge_shadow(
+    batfish: Batfish, shadow: Shadow, intent: Intent, routing: Routing, tally: Tally, advance: Callable[[], None]
+) -> None:
+    """Ask about the shadow without failures, and note what is wrong. Raises BatfishError."""
+    network = routing.graph.network
+
+    def ask(question: str, **parameters: object) -> list[Row]:
+        rows = batfish.ask(question, SNAPSHOT, None, **parameters)
+        advance()
+        return rows
+
+    judge_gaps(network, shadow, tally)
+    judge_understood(shadow, ask("fileParseStatus"), ask("initIssues"), tally)
+    judge_sessions(network, shadow, intent, ask("bgpSessionStatus"), tally)
+    judge_compatible(network, shadow, intent, ask("bgpSessionCompatibility"), tally)
+    judge_owners(network, shadow, ask("ipOwners", duplicatesOnly=True), tally)
+    found = batfish_hops(network, shadow.numbering, ask("routes", protocols="bgp"))
+    judge_pinned(network, intent, found, tally)
+    disagreements(network, found, own_hops(routing), AGREE, "", tally)
+    judge_transit(network, shadow, intent, ask("bgpRib", nodes=_nodes(network, intent), status=STATUSES), tally)
+    judge_loops(shadow, ask("detectLoops"), "goes round", tally)
+    judge_loops(shadow, ask("multipathConsistency"), "arrives on some of its paths only", tally)
+
+
+def _nodes(network: Network, intent: Intent) -> str:
+    """Name the spines that are there, as Batfish's node specifiers do: a name that begins with a digit in quotes."""
+    names = [name.lower() for name in intent.spines() if name in network.switches]
+    return ",".join(f'"{name}"' if name[0].isdigit() else name for name in names)
+
+
+def judge_gaps(network: Network, shadow: Shadow, tally: Tally) -> None:
+    """Name what in the files the shadow does not show."""
+    for switch in shadow.switches:
+        tally.look(SHOWN)
+        for gap in switch.gaps:
+            place = Place(network.switches[switch.name].file, gap.line or 1)
+            tally.add(SHOWN, switch.name, f"not in the shadow: {gap.message}", place)
+
+
+def judge_understood(shadow: Shadow, status: Sequence[Row], issues: Sequence[Row], tally: Tally) -> None:
+    """Judge fileParseStatus and initIssues of the shadow: every file is read wholly."""
+    rows = {str(row["File_Name"]): row for row in status}
+    for switch in shadow.switches:
+        tally.look(UNDERSTOOD)
+        row = rows.get(f"configs/{switch.name}.cfg")
+        if row is None or row["Status"] != "PASSED" or row["Nodes"] != [switch.name.lower()]:
+            state = "does not mention its shadow" if row is None else f"reads its shadow as {row['Status']}"
+            tally.add(UNDERSTOOD, switch.name, f"Batfish {state}")
+    for row in issues:
+        where = row["Source_Lines"] or row["Nodes"]
+        text = f": '{row['Line_Text']}'" if row["Line_Text"] else ""
+        scope = ", ".join(map(str, where)) if isinstance(where, list) else "shadow"
+        tally.add(UNDERSTOOD, scope, f"Batfish: {row['Details']}{text}")
+
+
+def judge_sessions(network: Network, shadow: Shadow, intent: Intent, rows: Sequence[Row], tally: Tally) -> None:
+    """Judge bgpSessionStatus: two established rows for every cable of the intent, and no others."""
+    found = {_session(shadow, row): str(row["Established_Status"]) for row in rows}
+    expected = {pair for a, b in intent.ends() for pair in ((a, b), (b, a))}
+    for own, peer in sorted(expected):
+        if own.device in network.switches:
+            tally.look(SESSIONS)
+            state = found.get((own, peer), "no such session")
+            if state != ESTABLISHED:
+                message = f"in Batfish the session to {peer} is not established: {state}"
+                tally.add(SESSIONS, f"{own.device} {own.port}", message, _port_place(network, own))
+    for pair, state in found.items():
+        if pair not in expected and pair is not None and state == ESTABLISHED:
+            own, peer = pair
+            message = f"in Batfish there is a session to {peer}, which the intent does not know"
+            tally.add(SESSIONS, f"{own.device} {own.port}", message, _port_place(network, own))
+    if None in found:
+        tally.add(SESSIONS, "shadow", "Batfish reports a session between addresses that the shadow does not have")
+
+
+def judge_compatible(network: Network, shadow: Shadow, intent: Intent, rows: Sequence[Row], tally: Tally) -> None:
+    """Judge bgpSessionCompatibility: both ends of the cables of the intent are configured for each other."""
+    expected = {pair for a, b in intent.ends() for pair in ((a, b), (b, a))}
+    for row in rows:
+        pair = _session(shadow, row)
+        if pair in expected and row["Configured_Status"] != MATCHED:
+            own, peer = pair
+            message = f"in Batfish the ends of the session to {peer} do not match: {row['Configured_Status']}"
+            tally.add(SESSIONS, f"{own.device} {own.port}", message, _port_place(network, own))
+
+
+def _session(shadow: Shadow, row: Row) -> tuple[End, End] | None:
+    """Return both ends of the cable that a session's remote address belongs to, its own first."""
+    try:
+        ends = shadow.numbering.ends.get(IPv4Address(str(row["Remote_IP"])))
+    except AddressValueError:
+        return None
+    return (ends[1], ends[0]) if ends is not None else None
+
+
+def _port_place(network: Network, end: End) -> Place | None:
+    switch = network.switches.get(end.device)
+    if switch is None:
+        return None
+    port = switch.ports.get(end.port)
+    return Place(switch.file, (port.line or 1) if port is not None else 1)
+
+
+def judge_owners(network: Network, shadow: Shadow, rows: Sequence[Row], tally: Tally) -> None:
+    """Judge ipOwners of duplicates: there are none."""
+    names = {name.lower(): name for name in network.switches}
+    tally.look(OWNERS, len(shadow.numbering.places))
+    owners: dict[str, list[str]] = {}
+    for row in rows:
+        owners.setdefault(str(row["IP"]), []).append(f"{names.get(str(row['Node']), row['Node'])} {row['Interface']}")
+    for text, found in owners.items():
+        meaning = _meaning(shadow, text)
+        for scope in sorted(found):
+            others = ", ".join(sorted(other for other in found if other != scope))
+            name, _, port = scope.partition(" ")
+            switch = network.switches.get(name)
+            unit = switch.unit(port) if switch is not None else None
+            place = Place(switch.file, (unit.line or 1) if unit is not None else 1) if switch is not None else None
+            tally.add(OWNERS, scope, f"in Batfish an address of {meaning} belongs to {others} as well", place)
+
+
+def _meaning(shadow: Shadow, address: str) -> str:
+    """Return the IPv6 prefix that the prefix of an address stands for."""
+    value = IPv4Address(address)
+    found = (
+        prefix for length in (24, 32) if (prefix := shadow.numbering.meanings.get(IPv4Network((value, length), False)))
+    )
+    return str(next(found, address))
+
+
+def judge_pinned(network: Network, intent: Intent, found: Hops, tally: Tally) -> None:
+    """Compare Batfish's next hops with what the intent asks: the uplinks of the prefix's color."""
+    wrong: dict[str, list[str]] = {}
+    for leaf, prefix, expected in intent.pinned():
+        if leaf not in network.switches:
+            continue
+        tally.look(PINNED)
+        have = found.get((leaf, prefix), frozenset())
+        if have != expected:
+            wrong.setdefault(leaf, []).append(f"{prefix} over {ports_text(have)}, not {ports_text(expected)}")
+    for leaf, messages in wrong.items():
+        place = _bgp_place(network, leaf)
+        tally.add(PINNED, leaf, f"in Batfish packets go to {first_of(messages)}", place)
+
+
+def disagreements(network: Network, theirs: Hops, ours: Hops, check: Check, failure: str, tally: Tally) -> None:
+    """Note, by switch, where the two engines differ; `failure` begins the message, empty in the steady state."""
+    tally.look(check, len(theirs.keys() | ours.keys()))
+    wrong: dict[str, list[str]] = {}
+    for name, prefix in sorted(theirs.keys() | ours.keys()):
+        a, b = theirs.get((name, prefix), frozenset()), ours.get((name, prefix), frozenset())
+        if a != b:
+            message = f"{prefix} goes over {ports_text(a)} in Batfish, over {ports_text(b)} in this program"
+            wrong.setdefault(name, []).append(message)
+    for name, messages in wrong.items():
+        tally.add(check, name, f"{failure}the engines disagree: {first_of(messages)}", _bgp_place(network, name))
+
+
+def judge_transit(network: Network, shadow: Shadow, intent: Intent, rows: Sequence[Row], tally: Tally) -> None:
+    """Judge bgpRib of the spines: every prefix is heard from its own leaf, and from no other."""
+    names = {name.lower(): name for name in network.switches}
+    heard: dict[tuple[str, Prefix], set[str]] = {}
+    for row in rows:
+        prefix = shadow.numbering.meanings.get(IPv4Network(str(row["Network"])))
+        sender = _sender(shadow, row)
+        if prefix is not None and sender is not None:
+            heard.setdefault((names.get(str(row["Node"]), ""), prefix), set()).add(sender)
+    for spine in intent.spines():
+        if spine not in network.switches:
+            continue
+        told = dict(intent.heard(spine))
+        for prefix, owner in told.items():
+            tally.look(TRANSIT)
+            if owner in network.switches and owner not in heard.get((spine, prefix), ()):
+                message = f"in Batfish it hears nothing of {prefix} from {owner}"
+                tally.add(TRANSIT, spine, message, _bgp_place(network, spine))
+    for (spine, prefix), senders in sorted(heard.items()):
+        owner = intent.owners.get(prefix, ("", ""))[0]
+        for sender in sorted(senders - {owner}) if owner else ():
+            message = f"in Batfish it passes on {prefix} of {owner} to {spine}"
+            tally.add(TRANSIT, sender, message, _bgp_place(network, sender))
+
+
+def _sender(shadow: Shadow, row: Row) -> str | None:
+    try:
+        ends = shadow.numbering.ends.get(IPv4Address(str(row["Received_From_IP"])))
+    except AddressValueError:
+        return None
+    return ends[0].device if ends is not None else None
+
+
+def judge_loops(shadow: Shadow, rows: Sequence[Row], what: str, tally: Tally) -> None:
+    """Judge detectLoops or multipathConsistency: no rows."""
+    tally.look(LOOPS, len(shadow.numbering.prefixes))
+    for row in rows:
+        scope = str(row.get("Flow.ingressNode") or "shadow")
+        meaning = _meaning(shadow, str(row["Flow.dstIp"])) if row.get("Flow.dstIp") else str(row["Flow"])
+        tally.add(LOOPS, scope, f"in Batfish a packet to {meaning} {what}")
+
+
+def _bgp_place(network: Network, name: str) -> Place | None:
+    switch = network.switches.get(name)
+    return Place(switch.file, switch.bgp_line or 1) if switch is not None else None
+
+
+def first_of(messages: Sequence[str]) -> str:
+    """Write the first of some messages, and how many more there are."""
+    more = f" and {len(messages) - 1} more" if len(messages) > 1 else ""
+    return f"{messages[0]}{more}"

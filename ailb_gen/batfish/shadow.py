@@ -1,0 +1,203 @@
+"""The IPv4 shadow of a fabric: what its files do, said in statements that Batfish models.
+
+Batfish reads IPv6 and models nothing of it. The shadow has the same switches, ports and cables, an IPv4 prefix for
+every IPv6 one, and static neighbors where the files discover them. It is made of the files alone: a wrong color or
+AS number in a file is wrong in the shadow.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ailb_gen.batfish.communities import communities
+from ailb_gen.batfish.numbering import number
+from ailb_gen.batfish.policies import PLAIN, Gap, Translator
+from ailb_gen.network.sessions import Side, refused, sides
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from ipaddress import IPv4Address
+
+    from ailb_gen.batfish.communities import Communities
+    from ailb_gen.batfish.numbering import Numbering
+    from ailb_gen.network.fabric import Network
+    from ailb_gen.network.model import Port, Switch
+    from ailb_gen.network.sessions import Ready
+
+# A port that keeps the VLAN of an IRB up. Which ports are in which VLAN is judged on the real files.
+STAND_IN = "et-9/9/{}"
+PER_PACKET = "SHADOW-LB"
+OURS = "SHADOW-"
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbor:
+    """A static neighbor in place of a discovered one; `asn` is the AS number that it must have."""
+
+    group: int
+    address: IPv4Address
+    own: IPv4Address
+    asn: int
+    own_asn: int
+
+
+@dataclass(frozen=True, slots=True)
+class ShadowSwitch:
+    """A switch of the shadow: its `set` commands, and what of its file they do not show."""
+
+    name: str
+    lines: tuple[str, ...]
+    gaps: tuple[Gap, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Shadow:
+    """The shadow of a fabric."""
+
+    switches: tuple[ShadowSwitch, ...]
+    numbering: Numbering
+
+
+def shadow(network: Network) -> Shadow:
+    """Translate a fabric's files. Raises UsageError for a fabric that the IPv4 pools cannot hold."""
+    numbering, values = number(network), communities(network)
+    neighbors: dict[str, list[Neighbor]] = {}
+    for (cable, a, b), (_, first, second) in zip(sides(network), numbering.links, strict=True):
+        for end, own, peer, addresses in ((cable.a, a, b, (first, second)), (cable.b, b, a, (second, first))):
+            found = _neighbor(network.switches, own, peer, addresses)
+            if found is not None:
+                neighbors.setdefault(end.device, []).append(found)
+    ports = _link_addresses(numbering)
+    return Shadow(
+        tuple(
+            _switch(switch, ports.get(name, {}), neighbors.get(name, []), (numbering, values))
+            for name, switch in network.switches.items()
+        ),
+        numbering,
+    )
+
+
+def _neighbor(
+    switches: Mapping[str, Switch], own: Ready, peer: Ready, addresses: tuple[IPv4Address, IPv4Address]
+) -> Neighbor | None:
+    """Return the neighbor that one side configures; None when it would discover nobody.
+
+    A peer that the side would refuse gets an AS number that it would have, so that the session fails here as there.
+    """
+    if not isinstance(own, Side):
+        return None
+    switch = switches[own.device]
+    group = switch.groups[own.group]
+    admitted = isinstance(peer, Side) and not any(refused(switches, own, peer))
+    if isinstance(peer, Side) and (admitted or peer.asn == own.asn):
+        asn = peer.asn if admitted else None
+    else:
+        listed = switch.as_lists.get(group.peer_as_list or "")
+        asn = group.peer_as or (listed.ranges[0][0] if listed is not None and listed.ranges else None)
+    if asn is None:
+        return None
+    return Neighbor(own.group, addresses[1], addresses[0], asn, own.asn)
+
+
+def _link_addresses(numbering: Numbering) -> dict[str, dict[str, list[IPv4Address]]]:
+    """Return the addresses of every switch's ports towards other switches."""
+    found: dict[str, dict[str, list[IPv4Address]]] = {}
+    for address, (end, _) in numbering.ends.items():
+        found.setdefault(end.device, {}).setdefault(end.port, []).append(address)
+    return found
+
+
+def _switch(
+    switch: Switch,
+    ports: Mapping[str, list[IPv4Address]],
+    neighbors: list[Neighbor],
+    tables: tuple[Numbering, Communities],
+) -> ShadowSwitch:
+    used = [switch.groups[index] for index in sorted({neighbor.group for neighbor in neighbors})]
+    own = [name for group in used for name in (*group.imports, *group.exports) if name in switch.policies]
+    translator = Translator(switch, *tables, {name: _name(name, at) for at, name in enumerate(dict.fromkeys(own), 1)})
+    lines = [
+        *_identity(switch),
+        *_interfaces(switch, ports, tables[0]),
+        *_bgp(switch, neighbors, translator),
+        *translator.own(),
+        *translator.definitions(),
+    ]
+    return ShadowSwitch(switch.named, tuple(f"set {line}" for line in lines), tuple(translator.gaps))
+
+
+def _name(name: str, number: int) -> str:
+    return name if PLAIN.fullmatch(name) and not name.startswith(OURS) else f"OWN-{number}"
+
+
+def _identity(switch: Switch) -> Iterator[str]:
+    yield f"system host-name {switch.named}"
+    if switch.router_id:
+        yield f"routing-options router-id {switch.router_id}"
+    if switch.asn is not None:
+        yield f"routing-options autonomous-system {switch.asn}"
+    if switch.balancing.per_packet:
+        yield f"policy-options policy-statement {PER_PACKET} then load-balance per-packet"
+        yield f"routing-options forwarding-table export {PER_PACKET}"
+
+
+def _interfaces(switch: Switch, links: Mapping[str, list[IPv4Address]], numbering: Numbering) -> Iterator[str]:
+    stand_ins = 0
+    for port in switch.ports.values():
+        if port.disabled:
+            continue
+        if port.name in links:
+            yield from _link(port, links[port.name])
+        for unit in port.units:
+            if unit.disabled or not unit.addresses:
+                continue
+            number = unit.name.rpartition(".")[2]
+            for address in unit.addresses:
+                yield f"interfaces {port.name} unit {number} family inet address {numbering.interface(address)}"
+            for vlan in switch.vlans:
+                if vlan.irb == unit.name and vlan.vlan_id is not None:
+                    yield from _vlan(vlan.vlan_id, unit.name, STAND_IN.format(stand_ins))
+                    stand_ins += 1
+
+
+def _link(port: Port, addresses: list[IPv4Address]) -> Iterator[str]:
+    """Give a port towards another switch; without family inet6 on its unit 0 it carries nothing."""
+    if port.mtu is not None:
+        yield f"interfaces {port.name} mtu {port.mtu}"
+    unit = next((unit for unit in port.units if unit.name == f"{port.name}.0"), None)
+    if unit is not None and unit.inet6 and not unit.disabled:
+        yield from (f"interfaces {port.name} unit 0 family inet address {address}/31" for address in addresses)
+
+
+def _vlan(vlan_id: int, irb: str, port: str) -> Iterator[str]:
+    name = f"vn{vlan_id}"
+    yield f"vlans {name} vlan-id {vlan_id}"
+    yield f"vlans {name} l3-interface {irb}"
+    yield f"interfaces {port} unit 0 family ethernet-switching interface-mode access"
+    yield f"interfaces {port} unit 0 family ethernet-switching vlan members {name}"
+
+
+def _bgp(switch: Switch, neighbors: list[Neighbor], translator: Translator) -> Iterator[str]:
+    """Give the groups that have neighbors, with their policies."""
+    for index, group in enumerate(switch.groups):
+        here = [neighbor for neighbor in neighbors if neighbor.group == index]
+        if not here:
+            continue
+        name = group.name if PLAIN.fullmatch(group.name) else f"group-{index}"
+        imports, exports = f"{OURS}IN-{name}", f"{OURS}OUT-{name}"
+        yield from translator.incoming(imports, group)
+        yield from translator.outgoing(exports, group)
+        head = f"protocols bgp group {name}"
+        yield f"{head} type external"
+        yield f"{head} family inet unicast"
+        if group.multipath:
+            yield f"{head} multipath{' multiple-as' if group.multiple_as else ''}"
+        for word, own, names in (("import", imports, group.imports), ("export", exports, group.exports)):
+            chain = [own, *(translator.names[policy] for policy in names if policy in translator.names)]
+            yield from (f"{head} {word} {policy}" for policy in chain)
+        if here[0].own_asn != switch.asn:
+            yield f"{head} local-as {here[0].own_asn}"
+        for neighbor in here:
+            yield f"{head} neighbor {neighbor.address} peer-as {neighbor.asn}"
+            yield f"{head} neighbor {neighbor.address} local-address {neighbor.own}"

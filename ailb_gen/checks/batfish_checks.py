@@ -1,0 +1,174 @@
+"""The checks that Batfish makes (AILB8xx), a second opinion; `ailb_gen.batfish` runs them when a service is named.
+
+Those up to AILB808 look at the files themselves, those from AILB811 at their IPv4 shadow.
+"""
+
+from __future__ import annotations
+
+from ailb_gen.checks.model import Check, Severity
+
+READ_AGAIN = "Look at the line: it is either wrong, or one that Batfish does not know yet (see docs/batfish.md)."
+LOOK = "Look at the same prefix with `ailb-gen rib`, and at what the other checks say of this switch."
+BUG = "Send both snapshots (`ailb-gen batfish snapshot`) with a report: one of the two programs is wrong."
+PARSED = Check(
+    "AILB801",
+    Severity.ERROR,
+    "Batfish reads every switch's file, takes it for Junos, and for the switch that it is named after",
+    "What Batfish does not read it cannot judge: its other answers would be about a part of the fabric.",
+    "Compare with `ailb-gen junos check`; a file that Batfish alone does not read is worth a report there.",
+)
+RECOGNIZED = Check(
+    "AILB802",
+    Severity.WARNING,
+    "Batfish recognizes every line, but for those known to be beyond it",
+    "A line that is not recognized is not judged; in a file that was typed by hand it may be a typing error.",
+    READ_AGAIN,
+)
+CONVERTED = Check(
+    "AILB803",
+    Severity.WARNING,
+    "Batfish makes its model of every file without an issue, but for those known to be false",
+    "What Batfish warns of here, a device often refuses or ignores: a VLAN without id, a policy that changes nothing.",
+    READ_AGAIN,
+)
+DEFINED = Check(
+    "AILB804",
+    Severity.ERROR,
+    "Batfish finds no reference to a policy, list, community, VLAN or interface that is not defined",
+    "Junos refuses to commit some of these, and silently matches nothing with the others.",
+    "Define what is named, or correct the name.",
+)
+USED = Check(
+    "AILB805",
+    Severity.WARNING,
+    "Batfish finds nothing that is defined and never used, but for what its model does not know the use of",
+    "A policy that nothing uses is often one that was meant to be used.",
+    "Use it where it belongs, or take it out.",
+)
+PORTS = Check(
+    "AILB806",
+    Severity.ERROR,
+    "Batfish sees every cabled port up, with the MTU that the intent asks for",
+    "A port that is down or too small for the packets is a cable for nothing.",
+    "Correct the intent and generate again.",
+)
+VLANS = Check(
+    "AILB807",
+    Severity.ERROR,
+    "Batfish sees in every VLAN the ports of its servers and the IRB, and nothing else",
+    "A server in the wrong VLAN forms addresses of another leaf's prefixes: nothing comes back to it.",
+    "Correct the intent and generate again.",
+)
+READERS = Check(
+    "AILB808",
+    Severity.ERROR,
+    "Batfish and this program read the same ports, MTUs and VLANs from the files",
+    "One of them is wrong: every other answer about that switch is in doubt.",
+    BUG,
+)
+UNDERSTOOD = Check(
+    "AILB811",
+    Severity.ERROR,
+    "Batfish understands every line of the IPv4 shadow",
+    "The answers about sessions and routes would be about another fabric than this one.",
+    BUG,
+)
+SHOWN = Check(
+    "AILB812",
+    Severity.WARNING,
+    "the IPv4 shadow shows everything in the files that decides about routes",
+    "What the shadow does not show Batfish does not judge; the two engines may then disagree for that reason alone.",
+    "Nothing, if the statement is meant: the other checks judge it; accept it with a waiver.",
+)
+SESSIONS = Check(
+    "AILB813",
+    Severity.ERROR,
+    "in Batfish every cable between switches has an established BGP session, seen from both ends",
+    "A cable without a session carries nothing; its color is moved to the other links of the leaf.",
+    "See AILB201, which says what is missing at which end.",
+)
+OWNERS = Check(
+    "AILB814",
+    Severity.ERROR,
+    "in Batfish no address belongs to two interfaces",
+    "Two leaves with one gateway draw each other's packets.",
+    "See the checks of addresses (AILB1xx).",
+)
+PINNED = Check(
+    "AILB815",
+    Severity.ERROR,
+    "in Batfish prefix k of every leaf is reached from every other over exactly the uplinks of color k",
+    "A queue pair on another color's uplink collides with the one that belongs there: both run at half speed.",
+    LOOK,
+)
+TRANSIT = Check(
+    "AILB816",
+    Severity.ERROR,
+    "in Batfish every spine has a route to every prefix, and from its own leaf alone",
+    "A leaf that passes on what spines told it becomes a transit for others' traffic as soon as a link fails.",
+    "Look at the export policy of the leaf: it must reject the fabric's pool.",
+)
+LOOPS = Check(
+    "AILB817",
+    Severity.ERROR,
+    "in Batfish no packet goes round, and none is delivered on some of its paths only",
+    "Packets that go round fill the links; those lost on one of several paths stall a job at random.",
+    "Follow the flow with `ailb-gen path`.",
+)
+SPINE_REACH = Check(
+    "AILB818",
+    Severity.ERROR,
+    "in Batfish every leaf still reaches every prefix that it can when any single spine fails",
+    "A spine that reboots would stop the job.",
+    LOOK,
+)
+LINK_REACH = Check(
+    "AILB819",
+    Severity.ERROR,
+    "in Batfish every leaf still reaches every prefix that it can when a single link fails, of a sample",
+    "One broken cable would stop the job.",
+    LOOK,
+)
+AGREE = Check(
+    "AILB821",
+    Severity.ERROR,
+    "both engines find the same next hops from every switch in the steady state",
+    "Two programs computed the same files and disagree: one of them is wrong about what the fabric will do.",
+    BUG,
+)
+AGREE_SPINE = Check(
+    "AILB822",
+    Severity.ERROR,
+    "both engines find the same next hops from every switch when any single spine fails",
+    "Two programs computed the same failure and disagree: one of them is wrong about what the fabric will do.",
+    BUG,
+)
+AGREE_LINK = Check(
+    "AILB823",
+    Severity.ERROR,
+    "both engines find the same next hops from every switch when a single link fails, of a sample",
+    "Two programs computed the same failure and disagree: one of them is wrong about what the fabric will do.",
+    BUG,
+)
+CHECKS = (
+    PARSED,
+    RECOGNIZED,
+    CONVERTED,
+    DEFINED,
+    USED,
+    PORTS,
+    VLANS,
+    READERS,
+    UNDERSTOOD,
+    SHOWN,
+    SESSIONS,
+    OWNERS,
+    PINNED,
+    TRANSIT,
+    LOOPS,
+    SPINE_REACH,
+    LINK_REACH,
+    AGREE,
+    AGREE_SPINE,
+    AGREE_LINK,
+)

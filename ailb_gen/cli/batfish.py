@@ -1,0 +1,85 @@
+"""`ailb-gen batfish`: the snapshots without a service; and asking one, for `validate --batfish`."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ailb_gen.cli.console import progress
+from ailb_gen.errors import AilbError, BatfishError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ailb_gen.batfish.model import Batfish
+    from ailb_gen.batfish.run import Second
+    from ailb_gen.checks.model import Result
+
+    Service = Callable[[], AbstractContextManager[Batfish]]
+
+app = typer.Typer(name="batfish", help="Write what Batfish is given to judge.", no_args_is_help=True)
+
+
+@app.callback()
+def _batfish() -> None:
+    """Write what Batfish is given to judge; `ailb-gen validate --batfish HOST` asks it."""
+
+
+@app.command("snapshot")
+def snapshot(
+    artifacts: Annotated[Path, typer.Argument(help="The directory of generated files.", metavar="ARTIFACTS")],
+    out: Annotated[Path, typer.Option("-o", "--output", help="Where to write; new, empty or written by this verb.")],
+) -> None:
+    """Write two snapshots for Batfish: the files as they are, and their IPv4 shadow.
+
+    Exit codes: 0 written, 2 bad input, 3 the environment failed.
+    """
+    from ailb_gen.batfish.shadow import shadow
+    from ailb_gen.batfish.snapshot import FILES, NUMBERS, SHADOW, write_snapshots
+    from ailb_gen.cli.proof import nothing
+    from ailb_gen.network.read import read_network
+
+    network = read_network(artifacts, nothing).network
+    for fault in network.faults:
+        typer.echo(f"warning: {fault.place or fault.scope}: {fault.message}", err=True)
+    translated = shadow(network)
+    gaps = [(switch.name, gap) for switch in translated.switches for gap in switch.gaps]
+    for name, gap in gaps:
+        place = f"{network.switches[name].file}:{gap.line or 1}"
+        typer.echo(f"warning: {place}: not in the shadow: {gap.message}", err=True)
+    write_snapshots(artifacts, network, translated, out)
+    typer.echo(f"{len(translated.switches)} switches: {out / FILES}, {out / SHADOW}; numbers in {out / NUMBERS}")
+
+
+def open_service(address: str, timeout_s: int) -> Service:
+    """Return what opens the service. Raises UsageError for a bad address, or without pybatfish."""
+    from ailb_gen.batfish.address import parse_address
+
+    host, port = parse_address(address)
+
+    from ailb_gen.batfish.service import connect
+
+    return lambda: connect(host, port, timeout_s)
+
+
+def ask(service: Service | None, second: Second) -> tuple[list[Result], AilbError | None]:
+    """Return the results of the checks that Batfish makes, and the error that ended them early, if any."""
+    from ailb_gen.batfish.run import NO_SERVICE, second_opinion, skipped, steps
+
+    results: list[Result] = []
+    if service is None:
+        return list(skipped(second.chosen, results, NO_SERVICE)), None
+    trouble: AilbError | None = None
+    try:
+        with progress("asking Batfish", steps(second)) as advance, service() as batfish:
+            for result in second_opinion(batfish, second, lambda: advance(1)):
+                results.append(result)
+        if batfish.left_behind:
+            typer.echo(f"warning: {batfish.left_behind}", err=True)
+    except BatfishError as error:
+        trouble = error
+        results += skipped(second.chosen, results, str(error))
+    return results, trouble
