@@ -97,6 +97,9 @@ CAUSES = (
         _READY,
         _DIED,
     ),
+    Cause(
+        (requests.TooManyRedirects, requests.exceptions.InvalidSchema), "it leads elsewhere: {detail}", _OTHER, _LOGS
+    ),
     Cause((OSError, urllib3_errors.HTTPError), "{detail}", _START, _DIED),
     Cause((QuestionValidationException,), "it does not take the question: {detail}", _VERSIONS, _VERSIONS),
     Cause((BatfishException,), "{detail}", _OTHER, _LOGS),

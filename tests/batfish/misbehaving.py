@@ -154,6 +154,17 @@ def closes(handler: Handler) -> None:
     slam(handler.connection)
 
 
+def sends(data: bytes) -> Act:
+    """Send these bytes, be they HTTP or not, and close the connection."""
+
+    def act(handler: Handler) -> None:
+        handler.wfile.write(data)
+        handler.wfile.flush()
+        closes(handler)
+
+    return act
+
+
 def never(handler: Handler) -> None:
     """Keep the connection and say nothing, until the test is over."""
     handler.close_connection = True

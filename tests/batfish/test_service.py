@@ -30,6 +30,7 @@ from tests.batfish.misbehaving import (
     never,
     nth,
     says,
+    sends,
     table,
     template,
 )
@@ -281,6 +282,16 @@ EARLY: dict[str, tuple[Act, str]] = {
         f"2 is required); {OTHER}",
     ),
     "closes": (closes, f"the connection was lost; {READY}"),
+    "ssh": (sends(b"SSH-2.0-OpenSSH_9\r\n"), f"the connection was lost; {READY}"),
+    "half": (sends(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"), f"the connection was lost; {READY}"),
+    "redirects": (
+        sends(b"HTTP/1.1 302 Found\r\nLocation: /v2/version\r\nContent-Length: 0\r\n\r\n"),
+        f"it leads elsewhere: Exceeded 30 redirects.; {OTHER}",
+    ),
+    "busy": (
+        sends(b"HTTP/1.1 503 Busy\r\nRetry-After: 100\r\nContent-Length: 4\r\n\r\nbusy"),
+        f"it answers HTTP 503: busy; {OTHER}",
+    ),
 }
 
 
@@ -291,6 +302,12 @@ def test_something_else_listens(name: str, files: Path) -> None:
     assert said == f"Batfish at 127.0.0.1:PORT: connecting: {reason}"
     # Nothing was made that could be left behind.
     assert not server.asked("POST|DELETE")
+
+
+def test_an_answer_that_is_nested_too_deep(files: Path) -> None:
+    said, _ = failure({"": says("[" * 100_000)}, files)
+    assert "the answer is not what pybatfish knows (RecursionError: " in said
+    assert said.endswith(f"; {OTHER}")
 
 
 @pytest.mark.parametrize("act", [never, drips], ids=["never", "drips"])
