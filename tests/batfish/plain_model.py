@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 from typing import TYPE_CHECKING
 
-from tests.batfish.plain_text import PlainError, Statement, statements
+from tests.batfish.plain_text import Line, PlainError, Statement, set_lines, statement
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 DEFAULT_MTU = 1500
-STANDARD = re.compile(r"\d{1,5}:\d{1,5}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,11 +84,14 @@ class Neighbor:
 
 @dataclass(frozen=True)
 class Device:
-    """A switch: `file` is its name as Batfish writes it, `vlans` are the numbers of VLAN names."""
+    """A switch: `file` is its name as Batfish writes it, `vlans` are the numbers of VLAN names.
+
+    `gateways` are the VLAN names of IRBs.
+    """
 
     name: str
     file: str
-    statements: tuple[Statement, ...]
+    lines: tuple[Line, ...]
     ports: tuple[Port, ...]
     vlans: Mapping[str, int]
     gateways: Mapping[str, str]
@@ -112,7 +113,8 @@ class Device:
 def device(text: str, file: str) -> Device:
     """Read one file. Raises PlainError."""
     try:
-        return _Builder(file, tuple(statements(text, file))).device()
+        lines = tuple(set_lines(text, file))
+        return _Builder(file, lines, tuple(statement(line, file) for line in lines)).device()
     except ValueError as error:
         raise PlainError(f"{file}: {error}") from error
 
@@ -120,6 +122,7 @@ def device(text: str, file: str) -> Device:
 @dataclass(frozen=True, slots=True)
 class _Builder:
     file: str
+    lines: tuple[Line, ...]
     statements: tuple[Statement, ...]
 
     def device(self) -> Device:
@@ -130,7 +133,7 @@ class _Builder:
         return Device(
             name=name.lower(),  # as Batfish does
             file=self.file,
-            statements=self.statements,
+            lines=self.lines,
             ports=tuple(self.ports()),
             vlans={one.values[0]: int(one.values[1]) for one in self.all("vlan-id")},
             gateways={one.values[1]: one.values[0] for one in self.all("l3-interface")},
@@ -172,8 +175,6 @@ class _Builder:
         found: dict[str, frozenset[str]] = {}
         for one in self.all("community"):
             name, member = one.values
-            if STANDARD.fullmatch(member) is None:
-                raise PlainError(f"{self.file}:{one.line}: not a standard community: {member}")
             found[name] = found.get(name, frozenset()) | {member}
         return found
 
@@ -217,7 +218,7 @@ class _Builder:
     def verdict(self, policy: str, term: str) -> str:
         found = [*self.all("then-verdict", policy, term), *self.all("then-next", policy, term)]
         if len({one.values for one in found}) > 1:
-            raise PlainError(f"{self.file}:{found[-1].line}: policy {policy}, term {term} has two verdicts")
+            raise PlainError(f"{self.file}: policy {policy}, term {term}: two verdicts")
         return found[0].values[-1] if found else ""
 
     def neighbors(self, node: str) -> Iterator[Neighbor]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tests.batfish.plain_names import undefined, unused
 from tests.batfish.plain_text import PlainError
+from tests.batfish.plain_walk import Flow, paths
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from tests.batfish.plain_links import Session
     from tests.batfish.plain_model import Device, Neighbor, Port
     from tests.batfish.plain_routes import Route
-    from tests.batfish.plain_walk import Flow
 
 Row = dict[str, Any]
 VRF = "default"
@@ -81,13 +81,18 @@ def parse_warning(_: Snapshot) -> Iterator[Row]:
 
 
 def init_issues(snapshot: Snapshot) -> Iterator[Row]:
+    return issues({name: list(warnings(device)) for name, device in snapshot.devices.items()})
+
+
+def issues(texts: Mapping[str, list[str]]) -> Iterator[Row]:
+    """Write the warnings of all switches: one row for each, with all switches that have it."""
     nodes: dict[str, list[str]] = {}
-    for name, device in snapshot.devices.items():
-        for text in dict.fromkeys(warnings(device)):
+    for name, found in texts.items():
+        for text in dict.fromkeys(found):
             nodes.setdefault(text, []).append(name)
-    for text, found in nodes.items():
+    for text, names in nodes.items():
         row = dict.fromkeys(COLUMNS["initIssues"])
-        yield {**row, "Nodes": found, "Type": "Convert warning (redflag)", "Details": text}
+        yield {**row, "Nodes": names, "Type": "Convert warning (redflag)", "Details": text}
 
 
 def warnings(device: Device) -> Iterator[str]:
@@ -281,16 +286,17 @@ def _bgp_row(name: str, route: Route, kind: str) -> Row:
 
 
 def detect_loops(snapshot: Snapshot) -> Iterator[Row]:
-    return (_flow(flow) for flow in snapshot.loops())
+    return (_flow(snapshot, flow) for flow in snapshot.loops())
 
 
 def multipath_consistency(snapshot: Snapshot) -> Iterator[Row]:
-    return (_flow(flow) for flow in snapshot.inconsistent())
+    return (_flow(snapshot, flow) for flow in snapshot.inconsistent())
 
 
-def _flow(flow: Flow) -> Row:
-    """No such row is recorded; the flow is left whole, its text is pybatfish's."""
-    return {"Flow": flow, "Traces": [], "TraceCount": 0}
+def _flow(snapshot: Snapshot, flow: Flow) -> Row:
+    """No such row is recorded. The flow and its paths are left whole; the flow's text is pybatfish's."""
+    found = list(paths(snapshot.tables, flow.node, flow.address))
+    return {"Flow": flow, "Traces": found, "TraceCount": len(found)}
 
 
 # Every question, its function, and the parameters that it takes.

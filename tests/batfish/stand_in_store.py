@@ -1,0 +1,212 @@
+"""What the stand-in keeps: networks, snapshots, questions and work, and what it did with them."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from tests.batfish import plain_rows, stand_in_text
+from tests.batfish.plain import Snapshot, from_texts
+from tests.batfish.plain_text import PlainError
+from tests.batfish.stand_in_flows import differential
+from tests.batfish.stand_in_tables import DIFFERENTIAL, TABLES, asked, table
+from tests.batfish.stand_in_text import Texts
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+NORMALLY, ABNORMALLY = "TERMINATEDNORMALLY", "TERMINATEDABNORMALLY"
+
+
+class RefusedError(Exception):
+    """A request that the service refuses: its HTTP status and text."""
+
+    def __init__(self, status: int, text: str) -> None:
+        super().__init__(text)
+        self.status = status
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question that was asked, of which snapshot, against which other one."""
+
+    question: str
+    snapshot: str
+    reference: str | None
+    parameters: Mapping[str, Any]
+
+
+@dataclass(slots=True)
+class Kept:
+    """A snapshot: its files, and, once it was parsed, what they mean; `down` are nodes and interfaces of a fork."""
+
+    texts: dict[str, str]
+    down: tuple[tuple[str, ...], tuple[tuple[str, str], ...]] = ((), ())
+    parsed: Snapshot | Texts | None = None
+
+    def parse(self) -> None:
+        """Read the files. Raises PlainError."""
+        found: Snapshot | Texts = (
+            stand_in_text.read_texts(self.texts) if stand_in_text.is_real(self.texts) else from_texts(self.texts)
+        )
+        nodes, interfaces = self.down
+        plain = found.snapshot if isinstance(found, Texts) else found
+        known = {(node, port.physical) for node, one in plain.devices.items() for port in one.ports}
+        # Batfish ignores the names of what is not there.
+        self.parsed = found.without(
+            [node for node in nodes if node in plain.devices],
+            [pair for pair in interfaces if pair in known and pair[1] != "irb"],
+        )
+
+
+@dataclass(slots=True)
+class Network:
+    """A network: its snapshots, the questions that were uploaded, their answers, and the logs of work by id.
+
+    A log is empty where the work went well.
+    """
+
+    snapshots: dict[str, Kept] = field(default_factory=dict)
+    questions: dict[str, str] = field(default_factory=dict)
+    answers: dict[tuple[str, str, str | None], dict[str, Any]] = field(default_factory=dict)
+    work: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Store:
+    """All networks; `created` and `deleted` name them as `NETWORK`, and snapshots as `NETWORK/SNAPSHOT`, in order."""
+
+    networks: dict[str, Network] = field(default_factory=dict)
+    created: list[str] = field(default_factory=list)
+    deleted: list[str] = field(default_factory=list)
+    asked: list[Asked] = field(default_factory=list)
+
+    def network(self, name: str) -> Network:
+        """Return a network. Raises RefusedError."""
+        if name not in self.networks:
+            raise RefusedError(404, f"Network '{name}' not found")
+        return self.networks[name]
+
+    def kept(self, network: str, snapshot: str) -> Kept:
+        """Return a snapshot. Raises RefusedError."""
+        found = self.network(network).snapshots
+        if snapshot not in found:
+            raise RefusedError(404, f"Snapshot '{snapshot}' in network '{network}' not found")
+        return found[snapshot]
+
+    def make(self, network: str) -> None:
+        """Make a network. Raises RefusedError for one that is there."""
+        if network in self.networks:
+            raise RefusedError(400, f"Network '{network}' already exists!")
+        self.networks[network] = Network()
+        self.created.append(network)
+
+    def remove(self, network: str, snapshot: str | None = None) -> None:
+        """Delete a snapshot, or a network with all of them. Raises RefusedError."""
+        if snapshot is None:
+            self.network(network)
+            del self.networks[network]
+            self.deleted.append(network)
+        else:
+            self.kept(network, snapshot)
+            del self.networks[network].snapshots[snapshot]
+            self.deleted.append(f"{network}/{snapshot}")
+
+    def upload(self, network: str, snapshot: str, zipped: bytes) -> None:
+        """Take a snapshot: a zipped folder with `configs/` inside. Raises RefusedError."""
+        self._keep(network, snapshot, Kept(_texts(zipped)))
+
+    def fork(self, network: str, order: Mapping[str, Any]) -> None:
+        """Copy a snapshot without some nodes and interfaces. Raises RefusedError."""
+        if any(order.get(key) for key in ("restoreInterfaces", "restoreNodes", "zipFile")):
+            raise RefusedError(501, "the stand-in restores nothing and adds no files")
+        base = self.kept(network, order["snapshotBase"])
+        nodes = (*base.down[0], *(order.get("deactivateNodes") or ()))
+        interfaces = ((one["hostname"], one["interface"]) for one in order.get("deactivateInterfaces") or ())
+        self._keep(network, order["snapshotNew"], Kept(base.texts, (nodes, (*base.down[1], *interfaces))))
+
+    def work(self, network: str, item: Mapping[str, Any]) -> None:
+        """Do a piece of work: parse a snapshot, compute its data plane, or answer a question. Raises RefusedError."""
+        parameters, log = item["requestParams"], ""
+        snapshot = parameters["testrig"]
+        try:
+            if "answer" in parameters:
+                key = (parameters["questionname"], snapshot, parameters.get("deltatestrig"))
+                self.network(network).answers[key] = self._answer(network, *key)
+            else:
+                self.kept(network, snapshot).parse()
+        except PlainError as error:
+            log = f"Loading snapshot {snapshot} of network {network}\norg.batfish.common.BatfishException: {error}\n"
+        self.network(network).work[item["id"]] = log
+
+    def status(self, network: str, work: str) -> dict[str, object]:
+        """Return how a piece of work went. Raises RefusedError."""
+        code = ABNORMALLY if self.log(network, work) else NORMALLY
+        return {"task": {"status": code, "terminated": 0}, "workstatuscode": code}
+
+    def log(self, network: str, work: str) -> str:
+        """Return the log of a piece of work. Raises RefusedError."""
+        found = self.network(network).work
+        if work not in found:
+            raise RefusedError(404, f"Work '{work}' in network '{network}' not found")
+        return found[work]
+
+    def answer(self, network: str, question: str, snapshot: str, reference: str | None) -> dict[str, Any]:
+        """Return the answer that some work has found. Raises RefusedError."""
+        found = self.network(network).answers
+        if (question, snapshot, reference) not in found:
+            raise RefusedError(404, f"Answer for question '{question}' on snapshot '{snapshot}' not found")
+        return found[question, snapshot, reference]
+
+    def _answer(self, network: str, name: str, snapshot: str, reference: str | None) -> dict[str, Any]:
+        questions = self.network(network).questions
+        if name not in questions:
+            raise RefusedError(404, f"Question '{name}' in network '{network}' not found")
+        question, parameters = asked(questions[name])
+        self.asked.append(Asked(question, snapshot, reference, parameters))
+        parsed = self._parsed(network, snapshot)
+        if question == DIFFERENTIAL:
+            other = self._parsed(network, reference or "")
+            if not (isinstance(parsed, Snapshot) and isinstance(other, Snapshot)):
+                raise PlainError(f"{question}: no IPv4 routes")
+            return table(question, differential(parsed, other, parameters), TABLES[question])
+        if isinstance(parsed, Texts):
+            rows = stand_in_text.ask(parsed, question, **parameters)
+        else:
+            rows = plain_rows.ask(parsed, question, **parameters)
+        return table(question, rows, rows[0] if rows else TABLES[question])
+
+    def _parsed(self, network: str, snapshot: str) -> Snapshot | Texts:
+        found = self.kept(network, snapshot).parsed
+        if found is None:
+            raise PlainError(f"snapshot {snapshot} was not parsed")
+        return found
+
+    def _keep(self, network: str, snapshot: str, kept: Kept) -> None:
+        if snapshot in self.network(network).snapshots:
+            raise RefusedError(400, f"Snapshot '{snapshot}' in network '{network}' already exists")
+        self.networks[network].snapshots[snapshot] = kept
+        self.created.append(f"{network}/{snapshot}")
+
+
+def _texts(zipped: bytes) -> dict[str, str]:
+    """Read the files of a snapshot that is zipped as one folder. Raises RefusedError."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(zipped)) as archive:
+            names = [name for name in archive.namelist() if not name.endswith("/")]
+            files = {name.partition("/")[2]: archive.read(name) for name in names}
+    except zipfile.BadZipFile as error:
+        raise RefusedError(400, f"not a zip file: {error}") from error
+    found = {name: _decoded(name, content) for name, content in files.items() if name.startswith("configs/")}
+    if not found:
+        raise RefusedError(400, "Invalid snapshot: no configs folder in the one folder of the zip file")
+    return found
+
+
+def _decoded(name: str, content: bytes) -> str:
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise RefusedError(400, f"{name}: {error}") from error
