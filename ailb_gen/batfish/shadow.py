@@ -14,6 +14,7 @@ from ailb_gen.batfish.communities import communities
 from ailb_gen.batfish.numbering import number
 from ailb_gen.batfish.policies import PLAIN, Gap, Translator
 from ailb_gen.network.sessions import Side, refused, sides
+from ailb_gen.routing.graph import router_id_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -133,7 +134,8 @@ def _name(name: str, number: int) -> str:
 
 def _identity(switch: Switch) -> Iterator[str]:
     yield f"system host-name {switch.named}"
-    if switch.router_id:
+    # One that is no address a device refuses; AILB107 tells.
+    if router_id_value(switch) is not None:
         yield f"routing-options router-id {switch.router_id}"
     if switch.asn is not None:
         yield f"routing-options autonomous-system {switch.asn}"

@@ -175,7 +175,13 @@ def _transit_policy(policy: Policy) -> Policy:
 
 def _router_id(switch: Switch) -> int:
     """Return the router-id as a number; without a usable one a switch loses every tie."""
+    value = router_id_value(switch)
+    return 1 << 32 if value is None else value
+
+
+def router_id_value(switch: Switch) -> int | None:
+    """Return the router-id as a number; None without a usable one."""
     try:
         return int(IPv4Address(switch.router_id or ""))
     except AddressValueError:
-        return 1 << 32
+        return None

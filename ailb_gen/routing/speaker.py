@@ -65,13 +65,14 @@ def lists_of(switch: Switch) -> Lists:
 
 
 def direct_prefixes(switch: Switch) -> frozenset[Prefix]:
-    """Return the prefixes of the enabled interfaces' addresses: the direct routes."""
+    """Return the prefixes of the enabled interfaces' addresses: the direct routes; an IRB is up with its VLAN."""
+    routed = {vlan.irb for vlan in switch.vlans if vlan.vlan_id is not None}
     return frozenset(
         address.prefix
         for port in switch.ports.values()
         if not port.disabled
         for unit in port.units
-        if not unit.disabled
+        if not unit.disabled and (port.name != "irb" or unit.name in routed)
         for address in unit.addresses
     )
 

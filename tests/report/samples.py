@@ -76,13 +76,15 @@ STEPS = 100
 def driver_that_finds(*rows: Result, seen: list[RunOptions] | None = None) -> ModuleType:
     """Return a module in the place of `ailb_gen.checks.run` whose checks find these; options go into `seen`."""
 
-    def run(intent: Intent, artifacts: Path, options: RunOptions, advance: Callable[[int], None]) -> Run:
+    def examine(
+        intent: Intent, artifacts: Path, options: RunOptions, advance: Callable[[int], None]
+    ) -> tuple[Run, None]:
         if seen is not None:
             seen.append(options)
         advance(STEPS)
         roles = (("spine1", "spine"), ("stripe1-leaf1", "leaf"))
-        return Run(intent.fabric.name, intent.source.file, str(artifacts), roles, rows)
+        return Run(intent.fabric.name, intent.source.file, str(artifacts), roles, rows), None
 
     module = ModuleType("ailb_gen.checks.run")
-    module.__dict__.update(run=run, STEPS=STEPS)
+    module.__dict__.update(examine=examine, STEPS=STEPS)
     return module

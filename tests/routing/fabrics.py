@@ -27,6 +27,7 @@ from ailb_gen.network.model import (
     RouterAdvertisement,
     Switch,
     Unit,
+    Vlan,
 )
 from ailb_gen.network.policy import Community, Policy, PrefixList, RouteFilter, Term
 
@@ -278,7 +279,7 @@ def switch_of(
         asn=asn,
         router_id=f"10.0.0.{draw(st.integers(1, 3)) if draw(rarely()) else number}" if not draw(rarely(20)) else None,
         ports=ports,
-        vlans=(),
+        vlans=(Vlan("v2", None if draw(rarely(40)) else 2, "irb.2"),) if leaf else (),
         advertisements={
             f"{port}.0": RouterAdvertisement(f"{port}.0", (), (), None, None, None)
             for port, _ in slots

@@ -202,7 +202,13 @@ def has(switch: Switch, prefix: Prefix) -> bool:
     """Tell whether the switch has an address in the prefix: a direct route, which beats all that BGP says."""
     ports = [port for port in switch.ports.values() if not port.disabled]
     units = [unit for port in ports for unit in port.units if not unit.disabled]
-    return any(address.prefix == prefix for unit in units for address in unit.addresses)
+    bridged = [vlan.irb for vlan in switch.vlans if vlan.vlan_id is not None]
+    return any(
+        address.prefix == prefix
+        for unit in units
+        if not unit.name.startswith("irb.") or unit.name in bridged
+        for address in unit.addresses
+    )
 
 
 def colors(route: Route) -> set[str]:

@@ -237,6 +237,8 @@ def ring(size: int) -> Network:
 set routing-options autonomous-system 65000
 set policy-options as-list any members 1-65535
 set interfaces irb unit 1 family inet6 address fc00:1::1/64
+set vlans v1 vlan-id 1
+set vlans v1 l3-interface irb.1
 set protocols bgp fabric-advertise route fc00:1::/64
 set protocols bgp group all family inet6 unicast
 set protocols bgp group all peer-as-list any

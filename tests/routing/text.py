@@ -43,6 +43,11 @@ def statements(switch: Switch) -> Iterator[Words]:
             yield inet6
             for address in unit.addresses:
                 yield *inet6, "address", f"{address_text(address.value)}/{address.prefix.length}"
+    for vlan in switch.vlans:
+        if vlan.vlan_id is not None:
+            yield "vlans", vlan.name, "vlan-id", str(vlan.vlan_id)
+        if vlan.irb is not None:
+            yield "vlans", vlan.name, "l3-interface", vlan.irb
     yield "routing-options", "autonomous-system", str(switch.asn)
     if switch.router_id is not None:
         yield "routing-options", "router-id", switch.router_id
