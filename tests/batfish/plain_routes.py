@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 from ipaddress import IPv4Address, IPv4Network
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tests.batfish.plain_text import PlainError
 
@@ -89,7 +89,8 @@ class Tables:
         for route in exported[theirs.node]:
             if route.as_path[:1] == (ours.local_as,) or route.communities & KEPT:
                 continue
-            sent = through(theirs.exports, replace(route, metric=0), accept=route.protocol == "bgp")
+            without_metric = replace(route, metric=0) if route.metric else route
+            sent = through(theirs.exports, without_metric, accept=route.protocol == "bgp")
             if sent is None or ours.local_as in (theirs.local_as, *sent.as_path):
                 continue
             arrived = replace(
@@ -154,16 +155,19 @@ def _filtered(filters: Sequence[Range], network: IPv4Network) -> bool:
 
 
 def _changed(term: Term, route: Route) -> Route:
+    changed: dict[str, Any] = {}
+    if term.local_preference is not None:
+        changed["local_preference"] = term.local_preference
+    if term.metric is not None:
+        changed["metric"] = term.metric
+    if term.prepend:
+        changed["as_path"] = (*term.prepend, *route.as_path)
     communities = route.communities
     for how, members in term.changes:
         communities = {"add": communities | members, "set": members, "delete": communities - members}[how]
-    return replace(
-        route,
-        communities=communities,
-        local_preference=route.local_preference if term.local_preference is None else term.local_preference,
-        metric=route.metric if term.metric is None else term.metric,
-        as_path=(*term.prepend, *route.as_path),
-    )
+    if communities != route.communities:
+        changed["communities"] = communities
+    return replace(route, **changed) if changed else route
 
 
 def _keep(routes: Sequence[Route], key: Callable[[Route], int]) -> list[Route]:

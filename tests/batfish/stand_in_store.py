@@ -40,10 +40,11 @@ class Asked:
 
 @dataclass(slots=True)
 class Kept:
-    """A snapshot: its files, and, once it was parsed, what they mean; `down` are nodes and interfaces of a fork."""
+    """A snapshot: its files, the nodes and interfaces that a fork goes without, and its meaning once it is parsed."""
 
     texts: dict[str, str]
-    down: tuple[tuple[str, ...], tuple[tuple[str, str], ...]] = ((), ())
+    nodes: tuple[str, ...] = ()
+    interfaces: tuple[tuple[str, str], ...] = ()
     parsed: Snapshot | Texts | None = None
 
     def parse(self) -> None:
@@ -51,13 +52,11 @@ class Kept:
         found: Snapshot | Texts = (
             stand_in_text.read_texts(self.texts) if stand_in_text.is_real(self.texts) else from_texts(self.texts)
         )
-        nodes, interfaces = self.down
-        plain = found.snapshot if isinstance(found, Texts) else found
-        known = {(node, port.physical) for node, one in plain.devices.items() for port in one.ports}
+        devices = (found.snapshot if isinstance(found, Texts) else found).devices
+        ports = {(node, port.physical) for node, one in devices.items() for port in one.ports if not port.is_irb}
         # Batfish ignores the names of what is not there.
         self.parsed = found.without(
-            [node for node in nodes if node in plain.devices],
-            [pair for pair in interfaces if pair in known and pair[1] != "irb"],
+            [node for node in self.nodes if node in devices], [pair for pair in self.interfaces if pair in ports]
         )
 
 
@@ -123,9 +122,10 @@ class Store:
         if any(order.get(key) for key in ("restoreInterfaces", "restoreNodes", "zipFile")):
             raise RefusedError(501, "the stand-in restores nothing and adds no files")
         base = self.kept(network, order["snapshotBase"])
-        nodes = (*base.down[0], *(order.get("deactivateNodes") or ()))
+        nodes = order.get("deactivateNodes") or ()
         interfaces = ((one["hostname"], one["interface"]) for one in order.get("deactivateInterfaces") or ())
-        self._keep(network, order["snapshotNew"], Kept(base.texts, (nodes, (*base.down[1], *interfaces))))
+        fork = Kept(base.texts, (*base.nodes, *nodes), (*base.interfaces, *interfaces))
+        self._keep(network, order["snapshotNew"], fork)
 
     def work(self, network: str, item: Mapping[str, Any]) -> None:
         """Do a piece of work: parse a snapshot, compute its data plane, or answer a question. Raises RefusedError."""

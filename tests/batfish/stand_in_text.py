@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Interface
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from tests.batfish import plain_rows
@@ -159,10 +160,9 @@ def _context(line: Line) -> str | None:
 
 def _device(file: str, lines: Sequence[Line]) -> Device:
     name, router_id = _each(lines, "system host-name *"), _each(lines, "routing-options router-id *")
-    if not name:
-        raise PlainError(f"{file}: no host-name")
     return Device(
-        name=name[-1][0].lower(),
+        # A file without a name gives its own.
+        name=(name[-1][0] if name else PurePosixPath(file).stem).lower(),
         file=file,
         lines=tuple(lines),
         ports=tuple(_ports(lines)),

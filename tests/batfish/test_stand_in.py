@@ -14,8 +14,12 @@ from pybatfish.client.session import Session
 from pybatfish.datamodel import HeaderConstraints, Interface, ListWrapper, PathConstraints
 from pybatfish.exception import BatfishException
 
+from tests.batfish import stand_in_text
+from tests.batfish.plain import PlainError
 from tests.batfish.stand_in import Delay, Die, Drop, Reply, StandIn, after, on
+from tests.batfish.stand_in_curly import curly_lines
 from tests.batfish.stand_in_tables import DIFFERENTIAL, TABLES
+from tests.batfish.stand_in_text import read_texts
 from tests.conftest import need_shared
 
 if TYPE_CHECKING:
@@ -173,6 +177,51 @@ def test_a_statement_of_a_shadow_that_nobody_knows_fails_loudly(session: Session
     file.write_text("set protocols bgp keep all\n" + file.read_text("utf-8"), "utf-8")
     with pytest.raises(BatfishException, match=r"configs/leaf1\.cfg:1: .*: set protocols bgp keep all"):
         session.init_snapshot(str(tmp_path / "copy"))
+
+
+CURLY = """\
+## by hand
+vlans {
+    /* no { brace
+       here; */
+    v1 {
+        vlan-id 1;
+        inactive: l3-interface irb.1;
+    }
+}
+protocols { bgp { group g { export [ "A B" C ]; } } }
+inactive: system {
+    host-name other;
+}
+interfaces { et-0/0/0 { unit 0 { family ethernet-switching { vlan { members 1; } } } } }
+"""
+
+
+def test_curly_text_is_read_with_its_lines() -> None:
+    lines = list(curly_lines(CURLY, "a.conf"))
+    assert [(line.number, line.text) for line in lines] == [
+        (6, "set vlans v1 vlan-id 1"),
+        (10, 'set protocols bgp group g export "A B"'),
+        (10, "set protocols bgp group g export C"),
+        (14, "set interfaces et-0/0/0 unit 0 family ethernet-switching vlan members 1"),
+    ]
+    assert lines[0].blocks == ((1, 2, 9), (2, 5, 8))
+    assert lines[1].words[-1] == "A B"
+    for wrong in ("a { b;", "a; }", "a { b }", "a"):
+        with pytest.raises(PlainError, match=r"a\.conf"):
+            list(curly_lines(wrong, "a.conf"))
+
+
+def test_real_files() -> None:
+    texts = read_texts({"configs/Leaf.conf": CURLY})
+    assert list(texts.snapshot.devices) == ["leaf"]
+    rows = stand_in_text.ask(texts, "undefinedReferences")
+    assert [(row["Ref_Name"], row["Lines"]) for row in rows] == [
+        ("A B", "configs/Leaf.conf:[10]"),
+        ("C", "configs/Leaf.conf:[10]"),
+    ]
+    ports = stand_in_text.ask(texts, "interfaceProperties", properties="Access_VLAN")
+    assert ports[1] == {"Interface": "leaf[et-0/0/0.0]", "Access_VLAN": 1}
 
 
 def get(server: StandIn, path: str = "version") -> requests.Response:
