@@ -1,0 +1,169 @@
+"""What a real Batfish service answered: its rows, networks of the files that they are about, and what stands for what.
+
+The small fabrics that were recorded are laid out alike: leaf l has a port et-0/0/s-1 to every spine s, which has a
+port et-0/0/l-1 to it; spine k has color k, and prefix k of leaf l is fc00:1:l:k::/64.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from functools import cache
+from ipaddress import IPv4Address, IPv4Network
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from ailb_gen.addresses import prefix_value
+from ailb_gen.batfish.hops import Intent
+from ailb_gen.batfish.numbering import Numbering
+from ailb_gen.batfish.shadow import Shadow, ShadowSwitch
+from ailb_gen.checks.batfish_checks import CHECKS
+from ailb_gen.checks.tally import Tally
+from ailb_gen.checks.wiring import WantedCable
+from ailb_gen.network.fabric import Cable, End
+from ailb_gen.network.read import read_network
+from tests.conftest import need_shared
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from ailb_gen.addresses import Prefix
+    from ailb_gen.batfish.model import Row
+    from ailb_gen.checks.model import Finding
+    from ailb_gen.network.fabric import Network
+    from ailb_gen.network.model import Switch
+
+FILES = ("a_v6", "d_v6_clean", "d_v6_bad")
+SHADOWS = ("c_2x4_lp", "d_v4_clean", "d_v4la_bad", "mut_m5_no_final_reject")
+LEAVES = (1, 2)
+INTERFACES = "interfaceProperties(properties='Active,MTU,Access_VLAN,All_Prefixes,Description')"
+ROUTES = "routes(nodes='leaf2', protocols='bgp')"
+OWNERS = "ipOwners(duplicatesOnly=True)"
+RIB = "bgpRib(nodes='spine1')"
+
+
+@cache
+def _answers(name: str) -> Mapping[str, Mapping[str, Any]]:
+    found: Mapping[str, Mapping[str, Any]] = json.loads(need_shared(f"batfish-rows/{name}.json").read_text("utf-8"))
+    return found
+
+
+def rows(name: str, question: str) -> list[Row]:
+    """Return all rows of an answer, to be changed at will."""
+    answer = _answers(name)[question]
+    assert answer["row_count"] == len(answer["rows"]), f"{name}: not all rows of {question} are recorded"
+    return deepcopy(answer["rows"])
+
+
+@cache
+def network(name: str) -> Network:
+    """Read a recorded snapshot's files; they keep their names in the snapshot."""
+    with TemporaryDirectory() as folder:
+        switches = Path(folder) / "switches"
+        switches.mkdir()
+        for file in need_shared(f"batfish-rows/snapshots/{name}/configs").iterdir():
+            shutil.copyfile(file, switches / f"{file.stem}.conf")
+        found = read_network(Path(folder), lambda written, tree: None).network
+    return replace(
+        found,
+        switches={name: replace(switch, file=f"switches/{name}.cfg") for name, switch in found.switches.items()},
+    )
+
+
+def changed(found: Network, name: str, **values: Any) -> Network:
+    """Return a network one switch of which is different."""
+    switch: Switch = replace(found.switches[name], **values)
+    return replace(found, switches={**found.switches, name: switch})
+
+
+def judged(judge: Callable[..., None], *arguments: object) -> list[Finding]:
+    """Return what a function notes, in the order of the catalogue."""
+    tally = Tally(CHECKS)
+    judge(*arguments, tally)
+    return [finding for result in tally.results() for finding in result.findings]
+
+
+def examined(judge: Callable[..., None], *arguments: object) -> dict[str, int]:
+    """Return how many things a function looks at, by check."""
+    tally = Tally(CHECKS)
+    judge(*arguments, tally)
+    return {result.check.id: result.examined for result in tally.results() if result.examined}
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How many spines, and thus colors, a shadow has, and its addresses: `link` is the leaf's on a cable."""
+
+    spines: range
+    link: Callable[[int, int], IPv4Address]
+    network: Callable[[int, int], IPv4Network]
+
+
+SMALL = Layout(
+    range(1, 3),
+    lambda leaf, spine: IPv4Address(f"10.64.{leaf}.{2 * spine}"),
+    lambda leaf, color: IPv4Network(f"172.16.{10 * leaf + color}.0/24"),
+)
+WIDE = Layout(
+    range(1, 5),
+    lambda leaf, spine: IPv4Address(f"10.64.0.{2 * (4 * (leaf - 1) + spine - 1)}"),
+    lambda leaf, color: IPv4Network(f"172.16.{4 * (leaf - 1) + color - 1}.0/24"),
+)
+LAYOUTS = {"c_2x4_lp": WIDE, "d_v4_clean": SMALL, "d_v4la_bad": SMALL, "mut_m5_no_final_reject": WIDE}
+
+
+def prefix(leaf: int, color: int) -> Prefix:
+    """Return the prefix of a leaf and color."""
+    found = prefix_value(f"fc00:1:{leaf}:{color}::/64")
+    assert found is not None
+    return found
+
+
+def uplink(leaf: int, spine: int) -> End:
+    """Return a leaf's end of a cable."""
+    return End(f"leaf{leaf}", f"et-0/0/{spine - 1}")
+
+
+def downlink(leaf: int, spine: int) -> End:
+    """Return a spine's end of a cable."""
+    return End(f"spine{spine}", f"et-0/0/{leaf - 1}")
+
+
+def shadow(name: str) -> Shadow:
+    """Return the shadow that a recorded snapshot is; of its switches only the names."""
+    layout = LAYOUTS[name]
+    pairs = [(leaf, number) for leaf in LEAVES for number in layout.spines]
+    numbering = Numbering(
+        prefixes={prefix(*pair): layout.network(*pair) for pair in pairs},
+        places={(prefix(*pair).value + 1, prefix(*pair)): 1 for pair in pairs},
+        links=tuple(
+            (Cable(uplink(*pair), downlink(*pair)), layout.link(*pair), layout.link(*pair) + 1) for pair in pairs
+        ),
+    )
+    return Shadow(tuple(ShadowSwitch(switch, (), ()) for switch in network(name).switches), numbering)
+
+
+def intent(name: str) -> Intent:
+    """Return what the intent of a recorded shadow is: every color has a spine of its own, and all others back it up."""
+    layout = LAYOUTS[name]
+    pairs = [(leaf, number) for leaf in LEAVES for number in layout.spines]
+    colors = frozenset(f"color-{number}" for number in layout.spines)
+    return Intent(
+        uplinks={
+            f"leaf{leaf}": {f"color-{spine}": frozenset({uplink(leaf, spine).port}) for spine in layout.spines}
+            for leaf in LEAVES
+        },
+        owners={prefix(leaf, color): (f"leaf{leaf}", f"color-{color}") for leaf, color in pairs},
+        cables=tuple(
+            WantedCable(
+                *(uplink(leaf, spine).device, uplink(leaf, spine).port),
+                *(downlink(leaf, spine).device, downlink(leaf, spine).port),
+                *("400g", "fabric", f"color-{spine}", ""),
+            )
+            for leaf, spine in pairs
+        ),
+        allowed={prefix(*pair): colors for pair in pairs},
+    )
