@@ -81,16 +81,16 @@ def judge_converted(network: Network, rows: Sequence[Row], tally: Tally) -> None
         if row["Type"] == PARSE_WARNING:
             continue
         switch, where = place(files, row["Source_Lines"])
-        named = [switch] if switch is not None else []
-        if switch is None and isinstance(row["Nodes"], list):
-            named = [nodes[str(node)] for node in row["Nodes"] if str(node) in nodes]
+        words = [str(node) for node in row["Nodes"]] if isinstance(row["Nodes"], list) else []
+        named = [switch] if switch is not None else [nodes[word] for word in words if word in nodes]
         false = WILDCARD_ADD.fullmatch(str(row["Details"]))
         for one in named:
             if false is None or not _is_color(one, false[1]):
                 at = where or Place(one.file)
                 tally.add(CONVERTED, one.named, f"Batfish: {row['Details']} ({_lower(row['Type'])})", at)
         if not named:
-            tally.add(CONVERTED, str(row["Nodes"] or "Batfish"), f"Batfish: {row['Details']} ({_lower(row['Type'])})")
+            scope = ", ".join(words) or "Batfish"
+            tally.add(CONVERTED, scope, f"Batfish: {row['Details']} ({_lower(row['Type'])})")
 
 
 def judge_defined(network: Network, rows: Sequence[Row], tally: Tally) -> None:
