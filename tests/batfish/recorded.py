@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from ailb_gen.addresses import prefix_value
 from ailb_gen.batfish.hops import Intent
 from ailb_gen.batfish.numbering import Numbering
+from ailb_gen.batfish.ports import Asked
 from ailb_gen.batfish.shadow import Shadow, ShadowSwitch
 from ailb_gen.checks.batfish_checks import CHECKS
 from ailb_gen.checks.tally import Tally
@@ -166,4 +167,15 @@ def intent(name: str) -> Intent:
             for leaf, spine in pairs
         ),
         allowed={prefix(*pair): colors for pair in pairs},
+    )
+
+
+def ports(name: str) -> Asked:
+    """Return what the intent of a small recorded fabric is: VLAN 10k of a leaf has port et-0/1/k of a server."""
+    layout = LAYOUTS.get(name, SMALL)
+    pairs = [(leaf, spine) for leaf in LEAVES for spine in layout.spines]
+    cabled = {end: 9216 for pair in pairs for end in (uplink(*pair), downlink(*pair))}
+    return Asked(
+        cabled | {End(f"leaf{leaf}", f"et-0/1/{vlan}"): 1500 for leaf, vlan in pairs},
+        {(f"leaf{leaf}", 100 + vlan): frozenset({f"et-0/1/{vlan}.0", f"irb.{100 + vlan}"}) for leaf, vlan in pairs},
     )
