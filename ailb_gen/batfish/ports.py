@@ -111,13 +111,13 @@ def judge_vlans(network: Network, wanted: Asked, rows: Sequence[Row], tally: Tal
     for name, vlan in sorted(seen.keys() - wanted.vlans.keys()):
         message = f"Batfish finds VLAN {vlan}, which the intent does not know"
         tally.add(VLANS, name, message, _vlan_place(network, name, vlan))
-    for name, switch in network.switches.items():
-        for vlan, members in _read_vlans(switch).items():
-            tally.look(READERS)
-            have = seen.get((name, vlan), frozenset())
-            if have != members:
-                message = f"against this program Batfish reads VLAN {vlan} {_difference(members, have)}"
-                tally.add(READERS, name, message, _vlan_place(network, name, vlan))
+    read = {(name, vlan): found for name, one in network.switches.items() for vlan, found in _read_vlans(one).items()}
+    for name, vlan in sorted(read.keys() | seen.keys()):
+        tally.look(READERS)
+        members, have = read.get((name, vlan), frozenset()), seen.get((name, vlan), frozenset())
+        if have != members:
+            message = f"against this program Batfish reads VLAN {vlan} {_difference(members, have)}"
+            tally.add(READERS, name, message, _vlan_place(network, name, vlan))
 
 
 def _seen_vlans(network: Network, rows: Sequence[Row]) -> dict[tuple[str, int], frozenset[str]]:
