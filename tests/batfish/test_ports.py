@@ -6,12 +6,32 @@ from dataclasses import replace
 
 import pytest
 
-from ailb_gen.batfish.ports import Asked, judge_ports, judge_vlans
+from ailb_gen.batfish.ports import Asked, asked, judge_ports, judge_vlans
 from ailb_gen.checks.model import Finding
+from ailb_gen.checks.plan import plan
+from ailb_gen.checks.wiring import wiring
 from ailb_gen.errors import Place
 from ailb_gen.network.fabric import End, Network
 from tests.batfish.recorded import INTERFACES, changed, examined, judged, network, ports, rows
+from tests.conftest import intent_of
 
+# One rail of four ports: two to the spines, two to servers; one of each kind is disabled, one has another MTU.
+RAIL = """\
+name: rail
+platform: generic
+stripes: 1
+rails: 1
+spines: 2
+servers: 2
+overrides:
+  leaves:
+    stripe1-leaf1:
+      vlan: 77
+      ports:
+        et-0/0/1: {disabled: true}
+        et-0/0/16: {mtu: 9000}
+        et-0/0/17: {disabled: true}
+"""
 # The recorded fabrics of which all interfaces are recorded.
 WHOLE = ("d_v6_clean", "d_v4_clean", "d_v6_bad", "d_v4la_bad")
 # One leaf with channels and one VLAN, and a port in a VLAN that is not there.
@@ -257,3 +277,16 @@ def test_members_by_number_and_vlans_without_anything() -> None:
     found = changed(found, "leaf1", ports={**leaf.ports, "et-0/1/1": routed})
     message = "against this program Batfish reads VLAN 101 with et-0/1/1.0 besides"
     assert of_vlans("d_v6_clean", found=found) == [Finding("AILB808", "leaf1", message, at(4))]
+
+
+def test_what_the_intent_asks() -> None:
+    wanted_plan = plan(intent_of(RAIL).fabric)
+    assert asked(wanted_plan, wiring(wanted_plan)) == Asked(
+        {
+            End("stripe1-leaf1", "et-0/0/0"): 9216,
+            End("stripe1-leaf1", "et-0/0/16"): 9000,
+            End("spine1", "et-0/0/0"): 9216,
+            End("spine2", "et-0/0/0"): 9216,
+        },
+        {("stripe1-leaf1", 77): frozenset({"irb.77", "et-0/0/16.0", "et-0/0/17.0"})},
+    )
