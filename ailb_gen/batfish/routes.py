@@ -72,14 +72,30 @@ def judge_understood(shadow: Shadow, status: Sequence[Row], issues: Sequence[Row
     for switch in shadow.switches:
         tally.look(UNDERSTOOD)
         row = rows.get(f"configs/{switch.name}.cfg")
-        if row is None or row["Status"] != "PASSED" or row["Nodes"] != [switch.name.lower()]:
-            state = "does not mention its shadow" if row is None else f"reads its shadow as {row['Status']}"
+        state = ""
+        if row is None:
+            state = "does not mention its shadow"
+        elif row["Status"] != "PASSED":
+            state = f"reads its shadow as {row['Status']}"
+        elif row["Nodes"] != [switch.name.lower()]:
+            state = f"takes its shadow for {_joined(row['Nodes']) or 'no device'}"
+        if state:
             tally.add(UNDERSTOOD, switch.name, f"Batfish {state}")
+    names = _names(shadow)
     for row in issues:
-        where = row["Source_Lines"] or row["Nodes"]
+        nodes = [names.get(str(node), node) for node in row["Nodes"]] if isinstance(row["Nodes"], list) else []
         text = f": '{row['Line_Text']}'" if row["Line_Text"] else ""
-        scope = ", ".join(map(str, where)) if isinstance(where, list) else "shadow"
+        scope = _joined(row["Source_Lines"]) or _joined(nodes) or "shadow"
         tally.add(UNDERSTOOD, scope, f"Batfish: {row['Details']}{text}")
+
+
+def _joined(value: object) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else ""
+
+
+def _names(shadow: Shadow) -> dict[str, str]:
+    """Map the names that Batfish gives to devices to those of the switches."""
+    return {switch.name.lower(): switch.name for switch in shadow.switches}
 
 
 def judge_sessions(network: Network, shadow: Shadow, intent: Intent, rows: Sequence[Row], tally: Tally) -> None:
@@ -114,12 +130,12 @@ def judge_compatible(network: Network, shadow: Shadow, intent: Intent, rows: Seq
 
 
 def _session(shadow: Shadow, row: Row) -> tuple[End, End] | None:
-    """Return both ends of the cable that a session's remote address belongs to, its own first."""
+    """Return both ends of the cable of a session, its own first; None for no cable of the switch that has it."""
     try:
         ends = shadow.numbering.ends.get(IPv4Address(str(row["Remote_IP"])))
     except AddressValueError:
         return None
-    return (ends[1], ends[0]) if ends is not None else None
+    return (ends[1], ends[0]) if ends is not None and ends[1].device.lower() == row["Node"] else None
 
 
 def _port_place(network: Network, end: End) -> Place | None:
@@ -190,10 +206,11 @@ def judge_transit(network: Network, shadow: Shadow, intent: Intent, rows: Sequen
     names = {name.lower(): name for name in network.switches}
     heard: dict[tuple[str, Prefix], set[str]] = {}
     for row in rows:
+        name = names.get(str(row["Node"]))
         prefix = shadow.numbering.meanings.get(IPv4Network(str(row["Network"])))
         sender = _sender(shadow, row)
-        if prefix is not None and sender is not None:
-            heard.setdefault((names.get(str(row["Node"]), ""), prefix), set()).add(sender)
+        if name is not None and prefix is not None and sender is not None:
+            heard.setdefault((name, prefix), set()).add(sender)
     for spine in intent.spines():
         if spine not in network.switches:
             continue
@@ -221,8 +238,10 @@ def _sender(shadow: Shadow, row: Row) -> str | None:
 def judge_loops(shadow: Shadow, rows: Sequence[Row], what: str, tally: Tally) -> None:
     """Judge detectLoops or multipathConsistency: no rows."""
     tally.look(LOOPS, len(shadow.numbering.prefixes))
+    names = _names(shadow)
     for row in rows:
-        scope = str(row.get("Flow.ingressNode") or "shadow")
+        node = str(row.get("Flow.ingressNode") or "shadow")
+        scope = names.get(node, node)
         meaning = _meaning(shadow, str(row["Flow.dstIp"])) if row.get("Flow.dstIp") else str(row["Flow"])
         tally.add(LOOPS, scope, f"in Batfish a packet to {meaning} {what}")
 
