@@ -24,7 +24,9 @@ from ailb_gen.batfish.shadow import Shadow, ShadowSwitch
 from ailb_gen.checks.batfish_checks import CHECKS
 from ailb_gen.checks.tally import Tally
 from ailb_gen.checks.wiring import WantedCable
+from ailb_gen.errors import Place
 from ailb_gen.network.fabric import Cable, End
+from ailb_gen.network.policy import Community
 from ailb_gen.network.read import read_network
 from tests.conftest import need_shared
 
@@ -44,6 +46,7 @@ INTERFACES = "interfaceProperties(properties='Active,MTU,Access_VLAN,All_Prefixe
 ROUTES = "routes(nodes='leaf2', protocols='bgp')"
 OWNERS = "ipOwners(duplicatesOnly=True)"
 RIB = "bgpRib(nodes='spine1')"
+AS_RECORDED = {"interfaceProperties": INTERFACES, "routes": ROUTES, "ipOwners": OWNERS, "bgpRib": RIB}
 
 
 @cache
@@ -78,6 +81,16 @@ def changed(found: Network, name: str, **values: Any) -> Network:
     """Return a network one switch of which is different."""
     switch: Switch = replace(found.switches[name], **values)
     return replace(found, switches={**found.switches, name: switch})
+
+
+def with_communities(found: Network, name: str, **members: tuple[str, ...]) -> Network:
+    """Return a network one switch of which has other communities."""
+    return changed(found, name, communities={word: Community(word, values) for word, values in members.items()})
+
+
+def at(line: int, name: str = "leaf1") -> Place:
+    """Return a line of a switch's file."""
+    return Place(f"switches/{name}.cfg", line)
 
 
 def judged(judge: Callable[..., None], *arguments: object) -> list[Finding]:
@@ -179,3 +192,24 @@ def ports(name: str) -> Asked:
         cabled | {End(f"leaf{leaf}", f"et-0/1/{vlan}"): 1500 for leaf, vlan in pairs},
         {(f"leaf{leaf}", 100 + vlan): frozenset({f"et-0/1/{vlan}.0", f"irb.{100 + vlan}"}) for leaf, vlan in pairs},
     )
+
+
+class Recording:
+    """A service that answers from recorded rows and notes what it was asked."""
+
+    version = "0.36.0"
+    left_behind = ""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.asked: list[tuple[str, str, str | None, dict[str, object]]] = []
+
+    def upload(self, snapshot: str, folder: Path) -> None:
+        raise AssertionError(f"{snapshot} from {folder}")
+
+    def fork(self, base: str, snapshot: str, nodes: object = (), interfaces: object = ()) -> None:
+        raise AssertionError(f"{snapshot} of {base} without {nodes} and {interfaces}")
+
+    def ask(self, question: str, snapshot: str, reference: str | None = None, **parameters: object) -> list[Row]:
+        self.asked.append((question, snapshot, reference, parameters))
+        return rows(self.name, AS_RECORDED.get(question, question))

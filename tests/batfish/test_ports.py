@@ -10,9 +10,8 @@ from ailb_gen.batfish.ports import Asked, asked, judge_ports, judge_vlans
 from ailb_gen.checks.model import Finding
 from ailb_gen.checks.plan import plan
 from ailb_gen.checks.wiring import wiring
-from ailb_gen.errors import Place
 from ailb_gen.network.fabric import End, Network
-from tests.batfish.recorded import INTERFACES, changed, examined, judged, network, ports, rows
+from tests.batfish.recorded import INTERFACES, at, changed, examined, judged, network, ports, rows
 from tests.conftest import intent_of
 
 # One rail of four ports: two to the spines, two to servers; one of each kind is disabled, one has another MTU.
@@ -39,10 +38,6 @@ LEAF = Asked(
     {End("leaf1", "et-0/0/0:0"): 9216, End("leaf1", "et-0/0/0:1"): 9216, End("leaf1", "et-0/0/8"): 9216},
     {("leaf1", 2): frozenset({"et-0/0/8.0", "irb.2"})},
 )
-
-
-def at(line: int, name: str = "leaf1") -> Place:
-    return Place(f"switches/{name}.cfg", line)
 
 
 def wanted(name: str) -> Asked:
