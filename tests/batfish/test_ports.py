@@ -132,6 +132,30 @@ def test_a_port_that_is_down_in_batfish_alone(value: object) -> None:
     ]
 
 
+def test_a_port_without_mtu_stands_at_its_own_line() -> None:
+    assert of_ports("d_v6_clean", ("leaf1[et-0/1/2]", "Active", False)) == [
+        Finding("AILB806", "leaf1 et-0/1/2", "Batfish finds the port down", at(13)),
+        Finding("AILB808", "leaf1 et-0/1/2", "to Batfish the port is down, to this program up", at(13)),
+    ]
+
+
+def test_statements_whose_line_nobody_knows_stand_at_the_first() -> None:
+    clean = network("d_v6_clean")
+    leaf = clean.switches["leaf1"]
+    port, vlan = leaf.ports["et-0/1/2"], leaf.vlans[0]
+    found = changed(
+        clean,
+        "leaf1",
+        ports={**leaf.ports, "et-0/1/2": replace(port, line=0)},
+        vlans=(replace(vlan, line=0), *leaf.vlans[1:]),
+    )
+    assert of_ports("d_v6_clean", ("leaf1[et-0/1/2]", "Active", False), found=found) == [
+        Finding("AILB806", "leaf1 et-0/1/2", "Batfish finds the port down", at(1)),
+        Finding("AILB808", "leaf1 et-0/1/2", "to Batfish the port is down, to this program up", at(1)),
+    ]
+    assert {finding.place for finding in of_vlans("d_v6_clean", ("leaf1", 101, None), found=found)} == {at(1)}
+
+
 def disabled(found: Network, name: str, port: str) -> Network:
     switch = found.switches[name]
     return changed(found, name, ports={**switch.ports, port: replace(switch.ports[port], disabled=True)})
@@ -258,7 +282,7 @@ def test_members_by_number_and_vlans_without_anything() -> None:
     clean = network("d_v6_clean")
     leaf = clean.switches["leaf1"]
     port = leaf.ports["et-0/1/1"]
-    unit = replace(port.units[0], vlans=(("101", 8), ("vn999", 8)))
+    unit = replace(port.units[0], vlans=(("101", 8), ("vn999", 8), ("²", 8)))
     bare = replace(leaf.vlans[0], name="vn103", vlan_id=103, irb=None)
     nameless = replace(leaf.vlans[0], name="vn104", vlan_id=None, irb="irb.101")
     found = changed(
