@@ -13,7 +13,6 @@ from ailb_gen.batfish.routes import SNAPSHOT, disagreements, first_of
 from ailb_gen.checks.batfish_checks import AGREE_LINK, AGREE_SPINE, LINK_REACH, SPINE_REACH
 from ailb_gen.errors import BatfishError, Place
 from ailb_gen.network.topology import CABLING
-from ailb_gen.routing.rib import Routing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from ailb_gen.checks.model import Check
     from ailb_gen.checks.tally import Tally
     from ailb_gen.network.fabric import Cable
+    from ailb_gen.routing.rib import Routing
 
 # Links that are tried: every one costs Batfish a whole computation.
 LINKS = 4
@@ -46,8 +46,8 @@ def judge_spines(
         if any(str(row["Node"]) == spine.lower() for row in rows):
             raise BatfishError(f"Batfish was told to take {spine} down, and still computes routes for it")
         theirs = batfish_hops(network, shadow.numbering, rows)
-        dead = frozenset(at for at, up in enumerate(graph.sessions.up) if up.cable.b.device == spine)
-        disagreements(network, theirs, own_hops(Routing(network, dead, graph)), AGREE_SPINE, _fails(spine), tally)
+        ours = own_hops(graph, routing.after(dead=frozenset({graph.index[spine]})))
+        disagreements(network, theirs, ours, AGREE_SPINE, _fails(spine), tally)
         changed = batfish.ask("differentialReachability", fork, SNAPSHOT, dst_ips=str(PREFIXES), start=START)
         advance()
         lost = _without_route(intent, theirs, network.switches) + _changed(shadow, intent, changed)
@@ -77,7 +77,7 @@ def judge_links(
         advance()
         theirs = batfish_hops(network, shadow.numbering, batfish.ask("routes", fork, protocols="bgp"))
         advance()
-        ours = own_hops(Routing(network, frozenset({at}), graph))
+        ours = own_hops(graph, routing.after(frozenset({at})))
         name = f"{cable.a} - {cable.b}"
         disagreements(network, theirs, ours, AGREE_LINK, _fails(name), tally)
         gone = frozenset({cable.a, cable.b})

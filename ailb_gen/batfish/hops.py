@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from ailb_gen.checks.failures import allowed_colors
 from ailb_gen.checks.plan import port_override
 from ailb_gen.network.fabric import End
+from ailb_gen.routing.rib import held
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
     from ailb_gen.checks.plan import Plan
     from ailb_gen.checks.wiring import WantedCable, Wiring
     from ailb_gen.network.fabric import Network
-    from ailb_gen.routing.rib import Routing
+    from ailb_gen.routing.graph import Graph
+    from ailb_gen.routing.solve import State
 
 # A switch and a prefix of another one, to the switch's own ports that packets leave by.
 Hops = dict[tuple[str, "Prefix"], frozenset[str]]
@@ -49,17 +51,15 @@ def _port(numbering: Numbering, name: str, next_hop: str) -> str:
     return ends[1].port
 
 
-def own_hops(routing: Routing) -> Hops:
+def own_hops(graph: Graph, states: Mapping[Prefix, State]) -> Hops:
     """Return what this program computes: the best paths of every switch that has no direct route to the prefix."""
-    graph = routing.graph
     found: Hops = {}
-    for prefix in routing.prefixes:
+    for prefix, state in states.items():
         for device, name in enumerate(graph.names):
-            held = routing.held(device, prefix)
-            if held.selection.best and not held.local:
+            rib = held(graph, state, device)
+            if rib.selection.best and not rib.local:
                 row = graph.adjacencies[device]
-                ports = frozenset(row[at].interface.rpartition(".")[0] for at in held.selection.best)
-                found[name, prefix] = ports
+                found[name, prefix] = frozenset(row[at].interface.rpartition(".")[0] for at in rib.selection.best)
     return found
 
 

@@ -45,7 +45,7 @@ def judge_shadow(
     judge_owners(network, shadow, ask("ipOwners", duplicatesOnly=True), tally)
     found = batfish_hops(network, shadow.numbering, ask("routes", protocols="bgp"))
     judge_pinned(network, intent, found, tally)
-    disagreements(network, found, own_hops(routing), AGREE, "", tally)
+    disagreements(network, found, own_hops(routing.graph, routing.states), AGREE, "", tally)
     judge_transit(network, shadow, intent, ask("bgpRib", nodes=_nodes(network, intent), status=STATUSES), tally)
     judge_loops(shadow, ask("detectLoops"), "goes round", tally)
     judge_loops(shadow, ask("multipathConsistency"), "arrives on some of its paths only", tally)

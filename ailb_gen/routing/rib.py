@@ -59,6 +59,11 @@ class Routing:
         """The RIBs of every prefix."""
         return {prefix: solve(self.graph, prefix, self.removed) for prefix in self.prefixes}
 
+    def after(self, failed: frozenset[int] = frozenset(), dead: frozenset[int] = frozenset()) -> dict[Prefix, State]:
+        """Return the RIBs when more sessions and some devices (indices) fail; only what changes is computed."""
+        removed = removed_positions(self.graph, failed)
+        return {prefix: solve(self.graph, prefix, removed, dead, state) for prefix, state in self.states.items()}
+
     def state(self, prefix: Prefix) -> State:
         """Return the RIBs of a prefix; of one that no device has an address in, nobody holds anything."""
         return self.states.get(prefix) or State(prefix, frozenset(), {})
