@@ -6,7 +6,7 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,9 @@ import yaml
 from typer.testing import CliRunner
 
 import ailb_gen.cli
+from ailb_gen.errors import ExitCode
 from ailb_gen.report.markdown import MARKER
+from tests.batfish.commands import OPTION, with_stand_in
 from tests.conftest import EXAMPLES, SMALL, need_tool
 
 GITOPS = EXAMPLES / "gitops"
@@ -67,14 +69,37 @@ def test_github_puts_nothing_from_a_contributor_into_shell() -> None:
 def test_gitlab_has_the_keys_it_needs() -> None:
     pipeline = read("gitlab-ci.yml")
     jobs = {name: job for name, job in pipeline.items() if name not in ("workflow", "variables", "default", "stages")}
-    assert set(jobs) == {"generate", "validate", "waivers"}
+    assert set(jobs) == {"generate", "validate", "batfish", "waivers"}
     known = {"stage", "timeout", "rules", "cache", "script", "after_script", "artifacts", "variables"}
+    known |= {"services", "allow_failure"}
     for name, job in jobs.items():
         assert set(job) <= known, name
         assert job["stage"] in pipeline["stages"] and job["rules"] and job["script"], name
     artifacts = jobs["validate"]["artifacts"]
     assert artifacts["when"] == "always"
     assert artifacts["reports"] == {"junit": "reports/junit.xml"}
+
+
+def test_batfish_is_asked_only_where_it_is_wanted_and_runs() -> None:
+    github, gitlab = read("github-actions.yml")["jobs"], read("gitlab-ci.yml")
+    job = github["batfish"]
+    assert job["if"].endswith("vars.BATFISH == 'true'")
+    assert job["services"] == {"batfish": {"image": "batfish/batfish", "ports": ["9996:9996"]}}
+    # On the runner itself a service is reached by its port, in a container by its name.
+    assert _asked(step.get("run", "") for step in job["steps"]) == {"localhost"}
+    job = gitlab["batfish"]
+    assert job["rules"][-1] == {"if": '$BATFISH == "true"'}
+    assert job["services"] == [{"name": "batfish/batfish", "alias": "batfish"}]
+    assert _asked(job["script"]) == {"batfish"}
+    assert job["allow_failure"] == {"exit_codes": [str(ExitCode.ENVIRONMENT.value)]}
+    named = [words for words in commands() if OPTION in words]
+    assert [words[words.index("--checks") + 1] for words in named] == ["batfish", "batfish"]
+
+
+def _asked(scripts: Iterable[str]) -> set[str]:
+    """Return the hosts that pieces of shell ask: with ailb-gen, and before it when they wait for the service."""
+    text = " ".join(scripts)
+    return {*re.findall(rf"{OPTION} (\S+)", text), *re.findall(r"http://(\S+):9996/v2/version", text)}
 
 
 def test_the_comment_of_the_last_run_is_found() -> None:
@@ -119,7 +144,8 @@ def test_every_command_runs(words: list[str], clean: bool, repository: Path) -> 
     if not clean:
         switch.write_text(switch.read_text().replace("fabric-color green", "fabric-color blue"))
         (repository / "waivers.yaml").write_text(EXPIRED)
-    done = CliRunner().invoke(ailb_gen.cli.app, words[1:])
+    with with_stand_in(words) as here:
+        done = CliRunner().invoke(ailb_gen.cli.app, here[1:])
     assert done.exit_code == (0 if clean else 1), done.output
     expected = {word.partition("=")[2] for word in words if "=" in word}
     assert {str(path.relative_to(repository)) for path in repository.glob("reports/*")} == expected
@@ -128,7 +154,7 @@ def test_every_command_runs(words: list[str], clean: bool, repository: Path) -> 
 def test_the_commands_are_the_ones_that_matter() -> None:
     verbs = [words[1] for words in commands()]
     assert verbs.count("generate") == 2
-    assert verbs.count("validate") == 4
+    assert verbs.count("validate") == 6
     for words in commands():
         if words[1] == "validate" and "--checks" not in words:
             kinds = {word.partition("=")[0] for word in words if "=" in word}
