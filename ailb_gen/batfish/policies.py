@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 # A route's local preference is doubled, so that AIGP fits in between.
 SCALE = 2
 PLAIN = re.compile(r"[A-Za-z0-9_.-]+")
+# What the names of the shadow's own policies begin with.
+OURS = "SHADOW-"
 VERDICTS = {"accept": "accept", "reject": "reject", "next-term": "next term", "next-policy": "next policy"}
 KNOWN_PROTOCOLS = ("bgp", "direct")
 
@@ -112,8 +114,7 @@ class Translator:
     def _policy(self, policy: Policy) -> Iterator[str]:
         head = f"policy-options policy-statement {self.names[policy.name]} term"
         for number, term in enumerate(policy.terms, 1):
-            name = term.name if PLAIN.fullmatch(term.name) else f"term-{number}"
-            yield from self._term(term, f"{head} {name}", policy)
+            yield from self._term(term, f"{head} {plain_name(term.name, number)}", policy)
 
     def _term(self, term: Term, head: str, policy: Policy) -> Iterator[str]:
         for text, line in term.unknown:
@@ -201,3 +202,8 @@ class Translator:
         name = "_and_".join(self.communities.names[value] for value in values)
         self.used[name] = values
         return name
+
+
+def plain_name(name: str, number: int) -> str:
+    """Return a name as it is, or one with its number: for none, for one to be quoted, or like one of the shadow's."""
+    return name if PLAIN.fullmatch(name) and not name.startswith(OURS) else f"{OURS}{number}"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from ailb_gen.batfish.communities import communities
 from ailb_gen.batfish.numbering import number
-from ailb_gen.batfish.policies import PLAIN, Gap, Translator
+from ailb_gen.batfish.policies import OURS, Gap, Translator, plain_name
 from ailb_gen.network.sessions import Side, refused, sides
 from ailb_gen.routing.graph import router_id_value
 
@@ -28,8 +28,7 @@ if TYPE_CHECKING:
 
 # A port that keeps the VLAN of an IRB up. Which ports are in which VLAN is judged on the real files.
 STAND_IN = "et-9/9/{}"
-PER_PACKET = "SHADOW-LB"
-OURS = "SHADOW-"
+PER_PACKET = f"{OURS}LB"
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +116,8 @@ def _switch(
 ) -> ShadowSwitch:
     used = [switch.groups[index] for index in sorted({neighbor.group for neighbor in neighbors})]
     own = [name for group in used for name in (*group.imports, *group.exports) if name in switch.policies]
-    translator = Translator(switch, *tables, {name: _name(name, at) for at, name in enumerate(dict.fromkeys(own), 1)})
+    names = {name: plain_name(name, at) for at, name in enumerate(dict.fromkeys(own), 1)}
+    translator = Translator(switch, *tables, names)
     lines = [
         *_identity(switch),
         *_interfaces(switch, ports, tables[0]),
@@ -126,10 +126,6 @@ def _switch(
         *translator.definitions(),
     ]
     return ShadowSwitch(switch.named, tuple(f"set {line}" for line in lines), tuple(translator.gaps))
-
-
-def _name(name: str, number: int) -> str:
-    return name if PLAIN.fullmatch(name) and not name.startswith(OURS) else f"OWN-{number}"
 
 
 def _identity(switch: Switch) -> Iterator[str]:
@@ -152,15 +148,16 @@ def _interfaces(switch: Switch, links: Mapping[str, list[IPv4Address]], numberin
         if port.name in links:
             yield from _link(port, links[port.name])
         for unit in port.units:
-            if unit.disabled or not unit.addresses:
+            vlans = [vlan.vlan_id for vlan in switch.vlans if vlan.irb == unit.name and vlan.vlan_id is not None]
+            # An IRB without a VLAN is down.
+            if unit.disabled or not unit.addresses or (port.name == "irb" and not vlans):
                 continue
             number = unit.name.rpartition(".")[2]
             for address in unit.addresses:
                 yield f"interfaces {port.name} unit {number} family inet address {numbering.interface(address)}"
-            for vlan in switch.vlans:
-                if vlan.irb == unit.name and vlan.vlan_id is not None:
-                    yield from _vlan(vlan.vlan_id, unit.name, STAND_IN.format(stand_ins))
-                    stand_ins += 1
+            for vlan_id in vlans:
+                yield from _vlan(vlan_id, unit.name, STAND_IN.format(stand_ins))
+                stand_ins += 1
 
 
 def _link(port: Port, addresses: list[IPv4Address]) -> Iterator[str]:
@@ -186,7 +183,7 @@ def _bgp(switch: Switch, neighbors: list[Neighbor], translator: Translator) -> I
         here = [neighbor for neighbor in neighbors if neighbor.group == index]
         if not here:
             continue
-        name = group.name if PLAIN.fullmatch(group.name) else f"group-{index}"
+        name = plain_name(group.name, index)
         imports, exports = f"{OURS}IN-{name}", f"{OURS}OUT-{name}"
         yield from translator.incoming(imports, group)
         yield from translator.outgoing(exports, group)
