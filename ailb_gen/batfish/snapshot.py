@@ -4,39 +4,48 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
-from tempfile import mkdtemp
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from ailb_gen.errors import OutputError, UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ailb_gen.batfish.shadow import Shadow
     from ailb_gen.network.fabric import Network
 
-FILES, SHADOW, NUMBERS = "files", "shadow", "numbers.csv"
+WRITTEN = FILES, SHADOW, NUMBERS = "files", "shadow", "numbers.csv"
 CONFIGS = "configs"
+FOLDERS = (FILES, SHADOW, f"{FILES}/{CONFIGS}", f"{SHADOW}/{CONFIGS}")
 
 
 def write_snapshots(root: Path, network: Network, shadow: Shadow, out: Path) -> None:
-    """Write `files/`, `shadow/` and `numbers.csv` into a directory, as a whole or not at all.
+    """Write `files/`, `shadow/` and `numbers.csv` into a directory; nothing there is touched before all is written.
 
-    A directory that is there must be empty or hold nothing but an earlier pair of snapshots. Raises UsageError for any
-    other, OutputError when it cannot be written.
+    A directory that is there must be empty or hold nothing but earlier snapshots, which are replaced. Raises
+    UsageError for any other, OutputError when it cannot be written.
     """
     try:
         _check(out)
-        out.parent.mkdir(parents=True, exist_ok=True)
-        stage = Path(mkdtemp(prefix=f".{out.name}-", dir=out.parent))
+        is_new = not out.exists()
+        out.mkdir(parents=True, exist_ok=True)
         try:
-            stage.chmod(0o755)
-            write_files(root, network, stage / FILES)
-            write_shadow(shadow, stage / SHADOW)
-            (stage / NUMBERS).write_text(numbers(shadow), encoding="utf-8")
-            if out.exists():
-                shutil.rmtree(out)
-            stage.replace(out)
-        finally:
-            shutil.rmtree(stage, ignore_errors=True)
+            # Inside of it: it may be a mount point, or somebody's current directory.
+            with TemporaryDirectory(prefix=".", dir=out) as folder:
+                stage, earlier = Path(folder) / "new", Path(folder) / "earlier"
+                write_files(root, network, stage / FILES)
+                write_shadow(shadow, stage / SHADOW)
+                (stage / NUMBERS).write_text(numbers(shadow), encoding="utf-8")
+                earlier.mkdir()
+                for name in WRITTEN:
+                    if (out / name).exists():
+                        (out / name).replace(earlier / name)
+                    (stage / name).replace(out / name)
+        except BaseException:
+            if is_new:
+                shutil.rmtree(out, ignore_errors=True)
+            raise
     except OSError as error:
         raise OutputError(f"{out}: cannot write the snapshots: {error.strerror or error}") from error
 
@@ -44,11 +53,19 @@ def write_snapshots(root: Path, network: Network, shadow: Shadow, out: Path) -> 
 def _check(out: Path) -> None:
     if out.exists() and not out.is_dir():
         raise UsageError(f"-o {out}: this is a file; name a directory")
-    others = (
-        sorted(path.name for path in out.iterdir() if path.name not in (FILES, SHADOW, NUMBERS)) if out.exists() else []
-    )
+    others = list(_others(out)) if out.exists() else []
     if others:
         raise UsageError(f"-o {out}: holds other things ({', '.join(others[:3])}); name an empty or new directory")
+
+
+def _others(folder: Path, below: str = "") -> Iterator[str]:
+    """Name what is no part of earlier snapshots, and would be deleted with them."""
+    for path in sorted(folder.iterdir()):
+        name = f"{below}{path.name}"
+        if path.is_dir() and name in FOLDERS:
+            yield from _others(path, f"{name}/")
+        elif path.is_dir() or not (name == NUMBERS or below.endswith(f"{CONFIGS}/")):
+            yield name
 
 
 def write_files(root: Path, network: Network, folder: Path) -> None:
