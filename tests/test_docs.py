@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from ailb_gen.errors import CODES
+from tests.batfish.commands import with_stand_in
 from tests.conftest import ROOT, SMALL, design_of
 
 PAGES = sorted(
@@ -45,14 +46,15 @@ def test_every_command_of_a_page_runs(page: Path, checkout: Path) -> None:
             assert words[1] in targets, command
             continue
         assert words[0] == "ailb-gen", command
-        done = subprocess.run(
-            [sys.executable, "-m", "ailb_gen", *words[1:]],
-            cwd=checkout,
-            env=env,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        with with_stand_in(words) as here:
+            done = subprocess.run(
+                [sys.executable, "-m", "ailb_gen", *here[1:]],
+                cwd=checkout,
+                env=env,
+                capture_output=True,
+                text=True,
+                check=False,
+            )
         assert done.returncode == 0, f"{command}\n{done.stderr}"
 
 
