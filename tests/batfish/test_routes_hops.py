@@ -27,6 +27,7 @@ from tests.batfish.recorded import (
     RIB,
     ROUTES,
     at,
+    changed,
     examined,
     intent,
     judged,
@@ -77,6 +78,12 @@ def test_a_leaf_without_routes() -> None:
 
 def route(next_hop: str, network: str = "172.16.11.0/24", node: str = "leaf2") -> Row:
     return {**rows(GOOD, ROUTES)[0], "Node": node, "Network": network, "Next_Hop": next_hop}
+
+
+def test_a_switch_whose_bgp_has_no_line() -> None:
+    found = changed(network(GOOD), "leaf2", bgp_line=0)
+    findings = judged(judge_pinned, found, asked_of(GOOD, "leaf2"), {})
+    assert [finding.place for finding in findings] == [at(1, "leaf2")]
 
 
 def test_several_next_hops() -> None:
@@ -135,9 +142,10 @@ def test_engines_that_disagree() -> None:
         ("leaf2", prefix(1, 2)): frozenset({"et-0/0/0", "et-0/0/1"}),
         ("spine1", prefix(1, 1)): frozenset({"et-0/0/0"}),
         ("spine1", prefix(1, 2)): frozenset({"et-0/0/0"}),
-        ("leaf9", prefix(1, 1)): frozenset({f"et-0/0/{number}" for number in range(10)}),
+        ("leaf8", prefix(1, 1)): frozenset({f"et-0/0/{number}" for number in range(8)}),
+        ("leaf9", prefix(1, 1)): frozenset({f"et-0/0/{number}" for number in range(9)}),
     }
-    many = "et-0/0/0, et-0/0/1, et-0/0/2, et-0/0/3, et-0/0/4, et-0/0/5, et-0/0/6, et-0/0/7 …"
+    many = "et-0/0/0, et-0/0/1, et-0/0/2, et-0/0/3, et-0/0/4, et-0/0/5, et-0/0/6, et-0/0/7"
     differ = "the engines disagree: {} goes over {} in Batfish, over {} in this program"
     assert judged(disagreements, network(GOOD), hops(GOOD), ours, AGREE_SPINE, "spine1 fails: ") == [
         Finding(
@@ -146,7 +154,8 @@ def test_engines_that_disagree() -> None:
             f"spine1 fails: {differ.format('fc00:1:1:2::/64', 'et-0/0/1', 'et-0/0/0, et-0/0/1')}",
             at(LEAF_BGP, "leaf2"),
         ),
-        Finding("AILB822", "leaf9", f"spine1 fails: {differ.format('fc00:1:1:1::/64', 'none', many)}"),
+        Finding("AILB822", "leaf8", f"spine1 fails: {differ.format('fc00:1:1:1::/64', 'none', many)}"),
+        Finding("AILB822", "leaf9", f"spine1 fails: {differ.format('fc00:1:1:1::/64', 'none', f'{many} …')}"),
         Finding(
             "AILB822",
             "spine1",
@@ -154,7 +163,7 @@ def test_engines_that_disagree() -> None:
             at(SPINE_BGP, "spine1"),
         ),
     ]
-    assert examined(disagreements, network(GOOD), hops(GOOD), ours, AGREE_SPINE, "") == {"AILB822": 5}
+    assert examined(disagreements, network(GOOD), hops(GOOD), ours, AGREE_SPINE, "") == {"AILB822": 6}
     assert judged(disagreements, network(GOOD), hops(GOOD), {}, AGREE, "")[0].message == (
         f"{differ.format('fc00:1:1:1::/64', 'et-0/0/0', 'none')} and 1 more"
     )
@@ -282,7 +291,8 @@ def test_the_lab_computes_what_its_intent_asks() -> None:
     wanted = plan(load(EXAMPLES / "lab" / "fabric.yaml").fabric)
     asks = intent_of(wanted, wiring(wanted))
     lab = read_network(ROOT / "tests" / "golden" / "lab", lambda written, tree: None).network
-    ours = own_hops(Routing(lab))
+    routing = Routing(lab)
+    ours = own_hops(routing.graph, routing.states)
     pinned = {(leaf, found): ports for leaf, found, ports in asks.pinned()}
     assert len(pinned) == 4 * 3 * 4
     assert {key: ports for key, ports in ours.items() if key[0] in asks.uplinks} == pinned
@@ -293,18 +303,28 @@ def test_the_lab_computes_what_its_intent_asks() -> None:
     assert all(list(asks.heard(spine)) == owners for spine in asks.spines())
     assert len(ours) == 4 * 3 * 4 + 4 * 16
     assert {frozenset(pair) for pair in asks.ends()} == {frozenset({cable.a, cable.b}) for cable in lab.links}
+    # Of all four spines a leaf needs but one.
+    assert all(asks.reachable(leaf, found, "spine1") for leaf, found in pinned)
+
+
+DISABLED = """\
+overrides:
+  leaves:
+    stripe1-leaf1: {ports: {et-0/0/1: {disabled: true}}}
+  spines:
+    spine1: {ports: {et-0/0/3: {disabled: true}}}
+"""
 
 
 def test_ports_that_the_intent_disables_carry_nothing() -> None:
-    wanted = plan(
-        fabric_of(SMALL + "overrides: {leaves: {stripe1-leaf1: {ports: {et-0/0/1: {disabled: true}}}}}").fabric
-    )
+    wanted = plan(fabric_of(SMALL + DISABLED).fabric)
     asks = intent_of(wanted, wiring(wanted))
-    gone = End("stripe1-leaf1", "et-0/0/1")
-    assert len(asks.cables) == 7
-    assert gone not in {end for pair in asks.ends() for end in pair}
-    leaf = {found: ports for name, found, ports in asks.pinned() if name == "stripe1-leaf1"}
-    assert sorted(map(sorted, leaf.values())) == [[]] * 3 + [["et-0/0/0"]] * 3
+    gone = {End("stripe1-leaf1", "et-0/0/1"), End("spine1", "et-0/0/3")}
+    assert len(asks.cables) == 6
+    assert gone.isdisjoint(end for pair in asks.ends() for end in pair)
+    for leaf, port in (("stripe1-leaf1", "et-0/0/0"), ("stripe2-leaf2", "et-0/0/1")):
+        ports = [sorted(ports) for name, _, ports in asks.pinned() if name == leaf]
+        assert sorted(ports) == [[]] * 3 + [[port]] * 3
 
 
 def test_what_is_reachable_without_a_spine_or_a_cable() -> None:

@@ -187,3 +187,6 @@ def test_a_port_that_is_not_in_the_file_stands_at_its_first_line() -> None:
     assert of_sessions(GOOD, rows(GOOD, "bgpSessionStatus")[1:], found) == [
         Finding("AILB813", "leaf1 et-0/0/0", message, at(1, "leaf1"))
     ]
+    known = network(GOOD).switches["leaf1"].ports
+    found = changed(network(GOOD), "leaf1", ports={**known, "et-0/0/0": replace(known["et-0/0/0"], line=0)})
+    assert of_sessions(GOOD, rows(GOOD, "bgpSessionStatus")[1:], found)[0].place == at(1, "leaf1")
