@@ -1,0 +1,198 @@
+"""Clean fabrics and damaged ones through both engines; stages, seeds, and a service that fails in the middle."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ailb_gen.batfish.failures import sampled
+from ailb_gen.batfish.model import Row
+from ailb_gen.batfish.run import NO_SERVICE, Second, second_opinion, skipped, steps
+from ailb_gen.checks.model import Result, RunOptions
+from ailb_gen.checks.run import examine
+from ailb_gen.errors import BatfishError
+from ailb_gen.intent.load import Intent, load
+from tests.batfish.near import ALL, OF_SHADOW, Near, judged
+from tests.checks.trees import GOLDEN, shown
+from tests.conftest import EXAMPLES
+from tests.mutations.catalogue import KINDS
+from tests.mutations.kind import changes_of, chosen
+from tests.mutations.score import golden
+from tests.mutations.tree import copy_with
+
+NO_ROUTE = "AILB815 AILB816 AILB818 AILB819"
+# Damage that the shadow can show, by its name in the catalogue of mutations, with the checks by which Batfish finds it.
+# AILB82x stands where the two engines differ, and docs/batfish.md says why.
+DAMAGE = {
+    "switch-missing": "AILB813 AILB815",
+    "switch-empty": f"AILB813 {NO_ROUTE}",
+    "bgp-removed": f"AILB813 {NO_ROUTE}",
+    "cable-moved-in-both": "AILB813 AILB815 AILB816",
+    "irb-removed": NO_ROUTE,
+    "irb-disabled": NO_ROUTE,
+    "gateway-missing": NO_ROUTE,
+    "gateway-of-another-leaf": f"AILB814 {NO_ROUTE}",
+    "vlan-removed": NO_ROUTE,
+    "vlan-irb-wrong": NO_ROUTE,
+    "fabric-color-missing-leaf": "AILB815 AILB816",
+    "fabric-colors-swapped": "AILB815 AILB816",
+    "fabric-color-of-another-spine": "AILB815 AILB816",
+    "aigp-missing-leaf": "AILB815",
+    "aigp-missing-spine": "AILB815",
+    "advertise-color-wrong": "AILB815",
+    "advertise-no-color": "AILB815",
+    "backup-missing": "AILB816 AILB818",
+    "backup-one-color": "AILB816",
+    "leaf-as-twice": "AILB815 AILB818 AILB819",
+    "local-as-off-by-one": "AILB815 AILB821 AILB822 AILB823",
+    "multipath-missing": "AILB811 AILB822 AILB823",
+    "local-set": "AILB812 AILB815 AILB821 AILB822 AILB823",
+    "color-added": "AILB812",
+}
+
+
+FORKED = frozenset({"AILB818", "AILB819", "AILB822", "AILB823"})
+
+
+def lab() -> Intent:
+    return load(EXAMPLES / "lab" / "fabric.yaml")
+
+
+def found(results: list[Result]) -> set[str]:
+    return {finding.check for result in results for finding in result.findings}
+
+
+@pytest.mark.parametrize("name", ["lab", "jvd", "jvd-8-uplinks", "brownfield"])
+def test_shipped_fabrics_are_clean(name: str) -> None:
+    """Every check looks at something and finds nothing; a spine and a link less as well."""
+    results, others = judged(load(EXAMPLES / name / "fabric.yaml"), GOLDEN / name)
+    assert not shown(results) and not others
+    assert {result.check.id for result in results} == ALL
+    assert all(result.examined for result in results)
+
+
+@pytest.mark.parametrize("name", DAMAGE)
+def test_damage_is_found_by_both_engines(name: str, tmp_path: Path) -> None:
+    kind = next(kind for kind in KINDS if kind.name == name)
+    tree = golden("lab")
+    copy_with(GOLDEN / "lab", changes_of(kind, tree, chosen(kind, tree, "lab", 1)), tmp_path / "out")
+    results, others = judged(lab(), tmp_path / "out", OF_SHADOW)
+    assert found(results) == set(DAMAGE[name].split()), shown(results)
+    assert others
+
+
+def test_findings_point_at_the_files(tmp_path: Path) -> None:
+    """A prefix with the color of another one: what is told, of whom, and where."""
+    file = "switches/stripe1-leaf1.conf"
+    text = (GOLDEN / "lab" / file).read_text("utf-8")
+    copy_with(GOLDEN / "lab", {file: text.replace("color green;\n", "color blue;\n", 1).encode()}, tmp_path / "out")
+    results, _ = judged(lab(), tmp_path / "out", frozenset({"AILB815"}))
+    bgp = {
+        name: (GOLDEN / "lab" / f"switches/{name}.conf").read_text("utf-8").split("\n").index("    bgp {") + 1
+        for name in ("stripe1-leaf2", "stripe2-leaf1", "stripe2-leaf2")
+    }
+    assert [(one.scope, one.message, str(one.place)) for result in results for one in result.findings] == [
+        (
+            name,
+            "in Batfish packets go to fc00:1:1:1::/64 over et-0/0/1, not et-0/0/0",
+            f"switches/{name}.conf:{line}:1",
+        )
+        for name, line in bgp.items()
+    ]
+
+
+def test_stages_are_asked_for() -> None:
+    near = Near()
+    results, _ = judged(lab(), GOLDEN / "lab", frozenset({"AILB804", "AILB201"}), near)
+    assert [result.check.id for result in results] == ["AILB804"]
+    assert set(near.snapshots) == {"files"}
+    near = Near()
+    results, _ = judged(lab(), GOLDEN / "lab", frozenset({"AILB818"}), near)
+    assert [result.check.id for result in results] == ["AILB818"]
+    assert set(near.snapshots) == {"shadow", "spine-1", "spine-2", "spine-3", "spine-4"}
+
+
+def test_the_sample_of_links_is_fixed_by_the_seed() -> None:
+    assert sampled(16, 1) == sampled(16, 1) != sampled(16, 2)
+    assert sampled(3, 1) == [0, 1, 2]
+    assert sampled(0, 1) == []
+    assert {len(set(sampled(1000, seed))) for seed in range(20)} == {4}
+
+
+def second(chosen: frozenset[str] = ALL) -> Second:
+    root = GOLDEN / "lab"
+    _, subject = examine(lab(), root, RunOptions(frozenset(), executor="serial"))
+    return Second(root, subject, chosen, 1)
+
+
+def test_every_piece_of_work_is_a_step() -> None:
+    for one in (second(), second(frozenset({"AILB801"})), second(frozenset({"AILB815"})), second(frozenset())):
+        done: list[int] = []
+        list(second_opinion(Near(), one, lambda: done.append(1)))  # noqa: B023 - called within the loop
+        assert len(done) == steps(one)
+
+
+def test_what_was_judged_before_a_failure_is_kept() -> None:
+    """The service dies at the first fork: the results of files and shadow are there."""
+
+    class Dying(Near):
+        def fork(self, *_: object, **__: object) -> None:
+            raise BatfishError("gone")
+
+    results: list[Result] = []
+    with pytest.raises(BatfishError, match="gone"):
+        for result in second_opinion(Dying(), second(), lambda: None):
+            results.append(result)
+    rest = list(skipped(ALL, results, "gone"))
+    assert {result.check.id for result in rest} == {"AILB818", "AILB819", "AILB822", "AILB823"}
+    assert {result.skipped for result in rest} == {"gone"}
+    assert {result.check.id for result in [*results, *rest]} == ALL
+    assert [result.skipped for result in skipped(frozenset({"AILB801", "AILB001"}), [], NO_SERVICE)] == [NO_SERVICE]
+
+
+@pytest.mark.parametrize(
+    ("question", "message"),
+    [
+        ("interfaceProperties", "Batfish was told to take stripe1-leaf2:et-0/0/0 down, and says that it is up"),
+        ("routes", "Batfish was told to take spine1 down, and still computes routes for it"),
+    ],
+)
+def test_a_failure_that_batfish_ignored_is_no_result(question: str, message: str) -> None:
+    """Names that it does not know it ignores silently; then everything would look fine."""
+
+    class Ignoring(Near):
+        def fork(self, base: str, snapshot: str, *_: object, **__: object) -> None:
+            self.snapshots[snapshot] = self.snapshots[base]
+
+    chosen = frozenset({"AILB819"} if question == "interfaceProperties" else {"AILB818"})
+    with pytest.raises(BatfishError) as caught:
+        list(second_opinion(Ignoring(), second(chosen), lambda: None))
+    assert str(caught.value) == message
+
+
+def test_an_empty_answer_is_a_finding() -> None:
+    """A service that answers nothing must not look like a clean fabric."""
+    results, _ = judged(lab(), GOLDEN / "lab", batfish=Near(lambda question, snapshot, rows: []), chosen=ALL - FORKED)
+    assert found(results) == {
+        "AILB801",
+        "AILB806",
+        "AILB807",
+        "AILB808",
+        "AILB811",
+        "AILB813",
+        "AILB815",
+        "AILB816",
+        "AILB821",
+    }
+
+
+@pytest.mark.parametrize("question", ["detectLoops", "multipathConsistency"])
+def test_loops_and_inconsistent_paths(question: str) -> None:
+    flow: Row = {"Flow": "start=spine1", "Flow.ingressNode": "spine1", "Flow.dstIp": "10.0.1.1"}
+    near = Near(lambda asked, snapshot, rows: [flow] if asked == question else rows)
+    results, _ = judged(lab(), GOLDEN / "lab", frozenset({"AILB817"}), near)
+    what = {"detectLoops": "goes round", "multipathConsistency": "arrives on some of its paths only"}[question]
+    assert [(one.scope, one.message) for result in results for one in result.findings] == [
+        ("spine1", f"in Batfish a packet to fc00:1:1:2::/64 {what}")
+    ]
