@@ -1,0 +1,211 @@
+"""`validate --batfish` through the real client, and `batfish snapshot`.
+
+The service is `tests.batfish.stand_in`, because a real one cannot run where the tests run; `tests/batfish/test_real.py`
+asks a real one.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.batfish.near import ALL
+from tests.batfish.stand_in import Die, Reply, StandIn, on
+from tests.checks.trees import GOLDEN
+from tests.cli.verbs import changed, run
+from tests.conftest import EXAMPLES, ROOT
+
+LAB = (str(EXAMPLES / "lab" / "fabric.yaml"), str(GOLDEN / "lab"))
+START = "start one with: docker run -d --name batfish -p 9996:9996 batfish/batfish"
+
+
+@pytest.fixture
+def server() -> Iterator[StandIn]:
+    with StandIn() as found:
+        yield found
+
+
+def address(server: StandIn) -> str:
+    return f"{server.host}:{server.port}"
+
+
+def statuses(report: Path) -> dict[str, str]:
+    """Return how Batfish's checks went, by id, as the JSON report says."""
+    document: dict[str, Any] = json.loads(report.read_text())
+    return {check["id"]: check["status"] for check in document["checks"] if check["id"] in ALL}
+
+
+def test_a_clean_fabric_passes(server: StandIn, tmp_path: Path) -> None:
+    report = tmp_path / "report.json"
+    code, out, err = run("validate", *LAB, "--batfish", address(server), "--report", f"json={report}")
+    assert (code, err) == (0, "")
+    assert out.endswith("PASS: no findings; 103 checks passed; 7 skipped; 3 with nothing to look at\n")
+    assert statuses(report) == dict.fromkeys(ALL, "pass")
+    assert server.networks == {}
+    assert {name.split("/")[-1] for name in server.created if "/" in name} == {
+        "files",
+        "shadow",
+        *(f"spine-{n}" for n in range(1, 5)),
+        *(f"link-{n}" for n in range(1, 5)),
+    }
+
+
+def test_damage_fails_the_gate(server: StandIn, tmp_path: Path) -> None:
+    shutil.copytree(GOLDEN / "lab", tmp_path / "out")
+    first = "route fc00:1:1:1::/64 {\n                color "
+    changed(tmp_path / "out", "switches/stripe1-leaf1.conf", f"{first}green;", f"{first}red;")
+    report = tmp_path / "report.json"
+    words = ("--batfish", address(server), "--checks", "batfish", "--report", f"json={report}")
+    code, out, err = run("validate", LAB[0], str(tmp_path / "out"), *words)
+    assert (code, err) == (1, "")
+    assert "over et-0/0/2, not et-0/0/0" in out
+    assert {name for name, status in statuses(report).items() if status == "fail"} == {"AILB815"}
+    assert server.networks == {}
+
+
+def test_without_a_service_nothing_is_said_of_batfish(tmp_path: Path) -> None:
+    report = tmp_path / "report.json"
+    code, out, _ = run("validate", *LAB, "--report", f"json={report}")
+    assert code == 0
+    assert "atfish" not in out
+    assert statuses(report) == {}
+
+
+def test_asked_for_without_a_service_its_checks_are_skipped(tmp_path: Path) -> None:
+    report = tmp_path / "report.json"
+    code, out, _ = run("validate", *LAB, "--checks", "batfish,AILB001", "--report", f"json={report}")
+    assert code == 0
+    assert "AILB801 to AILB823 (20 checks): no Batfish service was given (--batfish HOST)" in out
+    assert statuses(report) == dict.fromkeys(ALL, "skip")
+
+
+def test_nobody_listens(tmp_path: Path) -> None:
+    """Exit 3 and what to do; all other checks are in the reports."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port = listening.getsockname()[1]
+    report = tmp_path / "report.json"
+    code, out, err = run("validate", *LAB, "--batfish", f"127.0.0.1:{port}", "--report", f"json={report}")
+    assert code == 3
+    assert err == f"ailb-gen: Batfish at 127.0.0.1:{port}: connecting: connection refused; {START}\n"
+    assert "83 checks passed" in out
+    assert statuses(report) == dict.fromkeys(ALL, "skip")
+
+
+def test_a_service_that_dies_in_the_middle(server: StandIn, tmp_path: Path) -> None:
+    """What it judged before stays; the rest is skipped with the reason."""
+    server.faults.append(on(r"POST .*/snapshots:fork", Die()))
+    report = tmp_path / "report.json"
+    code, out, err = run("validate", *LAB, "--batfish", address(server), "--report", f"json={report}")
+    assert code == 3
+    assert f"Batfish at {address(server)}: forking snapshot 'spine-1' from 'shadow': " in err
+    assert "the network ailb-gen-" in err and "is left on Batfish" in err
+    forked = {"AILB818", "AILB819", "AILB822", "AILB823"}
+    assert statuses(report) == {name: "skip" if name in forked else "pass" for name in ALL}
+    assert "99 checks passed" in out
+
+
+def test_what_cannot_be_deleted_is_said(server: StandIn) -> None:
+    server.faults.append(on(r"DELETE .*/networks/[^/]+$", Reply(500, b"no")))
+    code, _, err = run("validate", *LAB, "--batfish", address(server), "--checks", "AILB801")
+    assert code == 0
+    (network,) = server.networks
+    where = f"is left on Batfish at {address(server)} and takes space: it answers HTTP 500: no"
+    assert err == f"warning: the network {network} {where}\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--batfish", "localhost:99999"), "--batfish 'localhost:99999': '99999' is not a port from 1 to 65535"),
+        (("--batfish", ""), "--batfish '': the host is missing"),
+        (("--batfish", "http://x"), "--batfish 'http://x': this is a URL; leave 'http://' away"),
+    ],
+)
+def test_bad_addresses_are_refused_before_anything_runs(words: tuple[str, ...], message: str) -> None:
+    code, out, err = run("validate", *LAB, *words)
+    hint = "give HOST[:PORT], for example localhost or localhost:9996"
+    assert (code, out, err) == (2, "", f"ailb-gen: {message}; {hint}\n")
+
+
+@pytest.mark.parametrize("seconds", ["0", "-1", "x", "86401"])
+def test_the_limit_is_a_number_of_seconds(seconds: str) -> None:
+    code, out, err = run("validate", *LAB, "--batfish", "localhost", "--batfish-timeout", seconds)
+    assert (code, out) == (2, "")
+    assert "--batfish-timeout" in err
+
+
+PROBE = """
+import sys
+from ailb_gen.__main__ import main
+try:
+    main()
+except SystemExit as done:
+    print("code", done.code, sorted({"pybatfish", "pandas", "requests"} & set(sys.modules)))
+"""
+
+
+def told(script: str, *words: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", script, *words], cwd=ROOT, capture_output=True, text=True, check=True, timeout=120
+    )
+    return done.stdout.splitlines()[-1] + done.stderr
+
+
+def test_pybatfish_is_imported_only_when_asked_for(tmp_path: Path) -> None:
+    assert told(PROBE, "validate", *LAB) == "code 0 []"
+    assert told(PROBE, "batfish", "snapshot", LAB[1], "-o", str(tmp_path / "snapshots")) == "code 0 []"
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port = listening.getsockname()[1]
+    assert told(PROBE, "validate", *LAB, "--batfish", f"127.0.0.1:{port}").startswith(
+        "code 3 ['pandas', 'pybatfish', 'requests']"
+    )
+
+
+def test_without_pybatfish() -> None:
+    """None among the modules is how Python says that there is none."""
+    script = f"import sys; sys.modules['pybatfish'] = None\n{PROBE}"
+    assert told(script, "validate", *LAB, "--batfish", "localhost").split("ailb-gen: ") == [
+        "code 2 ['pybatfish']",
+        "--batfish: pybatfish is not installed; pip install 'ailb-gen[batfish]'\n",
+    ]
+
+
+def test_snapshots(tmp_path: Path) -> None:
+    out = tmp_path / "snapshots"
+    code, said, err = run("batfish", "snapshot", LAB[1], "-o", str(out))
+    assert (code, err) == (0, "")
+    assert said == f"8 switches: {out / 'files'}, {out / 'shadow'}; numbers in {out / 'numbers.csv'}\n"
+    for path in sorted((GOLDEN / "lab" / "switches").iterdir()):
+        assert (out / "files" / "configs" / path.name).read_bytes() == path.read_bytes()
+    shadow = {path.name: path.read_text() for path in (out / "shadow" / "configs").iterdir()}
+    assert shadow == {path.name: path.read_text() for path in (GOLDEN / "shadow-lab").iterdir()}
+
+
+def test_snapshots_of_a_damaged_tree_say_what_is_missing(tmp_path: Path) -> None:
+    shutil.copytree(GOLDEN / "lab", tmp_path / "out")
+    (tmp_path / "out" / "switches" / "spine1.conf").write_text("system {\n")
+    before = "protocol bgp;\n"
+    changed(tmp_path / "out", "switches/spine2.conf", before, f"{before}                neighbor fe80::1;\n")
+    text = (tmp_path / "out" / "switches" / "spine2.conf").read_text()
+    line = text[: text.index("neighbor fe80::1;")].count("\n") + 1
+    code, _, err = run("batfish", "snapshot", str(tmp_path / "out"), "-o", str(tmp_path / "snapshots"))
+    assert code == 0
+    assert [line for line in err.splitlines() if "not in the shadow" in line] == [
+        f"warning: switches/spine2.conf:{line}: not in the shadow: policy FABRIC-OUT: 'from neighbor'"
+    ]
+    assert "warning: switches/spine1.conf:" in err
+    assert not (tmp_path / "snapshots" / "shadow" / "configs" / "spine1.cfg").exists()
+
+
+def test_snapshots_of_nothing(tmp_path: Path) -> None:
+    code, out, err = run("batfish", "snapshot", str(tmp_path), "-o", str(tmp_path / "snapshots"))
+    assert (code, out) == (2, "")
+    assert err.endswith("there is no switches/ in it; name the directory that 'ailb-gen generate -o DIR' wrote\n")
