@@ -93,10 +93,9 @@ class Translator:
             yield f"{head} without-aigp then community delete {self._one(self.communities.aigp)}"
         yield from self._filter(rule, head)
 
-    def own(self) -> Iterator[str]:
-        """Give the switch's own policies that any group imports or exports by."""
-        for name in self.names:
-            yield from self._policy(self.switch.policies[name])
+    def own(self) -> dict[str, tuple[str, ...]]:
+        """Return the switch's own policies that any group imports or exports by; of some nothing is left."""
+        return {name: tuple(self._policy(self.switch.policies[name])) for name in self.names}
 
     def definitions(self) -> Iterator[str]:
         """Give the definitions of the communities that were used."""

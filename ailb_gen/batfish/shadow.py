@@ -115,14 +115,15 @@ def _switch(
     tables: tuple[Numbering, Communities],
 ) -> ShadowSwitch:
     used = [switch.groups[index] for index in sorted({neighbor.group for neighbor in neighbors})]
-    own = [name for group in used for name in (*group.imports, *group.exports) if name in switch.policies]
-    names = {name: plain_name(name, at) for at, name in enumerate(dict.fromkeys(own), 1)}
+    named = [name for group in used for name in (*group.imports, *group.exports) if name in switch.policies]
+    names = {name: plain_name(name, at) for at, name in enumerate(dict.fromkeys(named), 1)}
     translator = Translator(switch, *tables, names)
+    own = translator.own()
     lines = [
         *_identity(switch),
         *_interfaces(switch, ports, tables[0]),
-        *_bgp(switch, neighbors, translator),
-        *translator.own(),
+        *_bgp(switch, neighbors, translator, frozenset(name for name, lines in own.items() if lines)),
+        *(line for lines in own.values() for line in lines),
         *translator.definitions(),
     ]
     return ShadowSwitch(switch.named, tuple(f"set {line}" for line in lines), tuple(translator.gaps))
@@ -177,8 +178,8 @@ def _vlan(vlan_id: int, irb: str, port: str) -> Iterator[str]:
     yield f"interfaces {port} unit 0 family ethernet-switching vlan members {name}"
 
 
-def _bgp(switch: Switch, neighbors: list[Neighbor], translator: Translator) -> Iterator[str]:
-    """Give the groups that have neighbors, with their policies."""
+def _bgp(switch: Switch, neighbors: list[Neighbor], translator: Translator, defined: frozenset[str]) -> Iterator[str]:
+    """Give the groups that have neighbors, with their policies: the shadow's, and those that are defined in it."""
     for index, group in enumerate(switch.groups):
         here = [neighbor for neighbor in neighbors if neighbor.group == index]
         if not here:
@@ -186,14 +187,16 @@ def _bgp(switch: Switch, neighbors: list[Neighbor], translator: Translator) -> I
         name = plain_name(group.name, index)
         imports, exports = f"{OURS}IN-{name}", f"{OURS}OUT-{name}"
         yield from translator.incoming(imports, group)
-        yield from translator.outgoing(exports, group)
+        going_out = list(translator.outgoing(exports, group))
+        yield from going_out
         head = f"protocols bgp group {name}"
         yield f"{head} type external"
         yield f"{head} family inet unicast"
         if group.multipath:
             yield f"{head} multipath{' multiple-as' if group.multiple_as else ''}"
-        for word, own, names in (("import", imports, group.imports), ("export", exports, group.exports)):
-            chain = [own, *(translator.names[policy] for policy in names if policy in translator.names)]
+        own_exports = (exports,) if going_out else ()
+        for word, own, names in (("import", (imports,), group.imports), ("export", own_exports, group.exports)):
+            chain = [*own, *(translator.names[policy] for policy in names if policy in defined)]
             yield from (f"{head} {word} {policy}" for policy in chain)
         if here[0].own_asn != switch.asn:
             yield f"{head} local-as {here[0].own_asn}"
