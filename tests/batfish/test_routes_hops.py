@@ -307,6 +307,24 @@ def test_the_lab_computes_what_its_intent_asks() -> None:
     assert all(asks.reachable(leaf, found, "spine1") for leaf, found in pinned)
 
 
+def test_a_switch_without_routes_or_with_one_of_its_own_has_no_next_hops() -> None:
+    lab = read_network(ROOT / "tests" / "golden" / "lab", lambda written, tree: None).network
+    graph = Routing(lab).graph
+    first, second = "stripe1-leaf1", "stripe1-leaf2"
+    cut = frozenset(at for at, up in enumerate(graph.sessions.up) if up.cable.a.device == first)
+    ours = own_hops(graph, Routing(lab, cut, graph).states)
+    assert len(cut) == 4
+    assert first not in {name for name, _ in ours}
+    # The second leaf has a gateway of the first: it hears of the prefix and needs nobody.
+    (irb,) = lab.switches[first].ports["irb"].units
+    own = lab.switches[second].ports["irb"]
+    both = tuple(replace(unit, addresses=(irb.addresses[0], *unit.addresses)) for unit in own.units)
+    shared = changed(lab, second, ports={**lab.switches[second].ports, "irb": replace(own, units=both)})
+    routing = Routing(shared)
+    ours = own_hops(routing.graph, routing.states)
+    assert [name for name in lab.switches if (name, irb.addresses[0].prefix) not in ours] == [first, second]
+
+
 DISABLED = """\
 overrides:
   leaves:
