@@ -15,7 +15,7 @@ from ailb_gen.network.policy import Community, Policy, Term
 from ailb_gen.network.switch import switch
 from ailb_gen.routing.policy import Lists, evaluate, has_community
 from ailb_gen.routing.route import Route
-from tests.batfish.test_numbering import prefix
+from tests.routing.fabrics import prefix
 
 PLAIN = switch("leaf1", "switches/leaf1.conf", read("", "leaf1.conf"))
 ANY = prefix("fc00::/64")
