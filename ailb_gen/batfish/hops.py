@@ -104,14 +104,14 @@ class Intent:
     def reachable(self, leaf: str, prefix: Prefix, spine: str = "", ends: frozenset[End] = frozenset()) -> bool:
         """Tell whether links are left, without a spine or the cable with some ends, by which a leaf may reach a prefix.
 
-        Up and down one spine, in colors over which the prefix may travel.
+        Up and down one spine in one color, over which the prefix may travel.
         """
         owner = self.owners[prefix][0]
-        ways: dict[str, set[str]] = {leaf: set(), owner: set()}
+        ways: dict[str, set[tuple[str, str]]] = {leaf: set(), owner: set()}
         for cable in self.cables:
             gone = cable.b_device == spine or End(cable.a_device, cable.a_port) in ends
             if cable.a_device in ways and not gone and cable.color in self.allowed[prefix]:
-                ways[cable.a_device].add(cable.b_device)
+                ways[cable.a_device].add((cable.b_device, cable.color))
         return not ways[leaf].isdisjoint(ways[owner])
 
 
