@@ -51,7 +51,8 @@ checks-doc: $(STAMP)
 	$(BIN)/ailb-gen checks --markdown > docs/checks.md
 
 golden: $(STAMP)
-	AILB_UPDATE_GOLDEN=1 $(BIN)/pytest -n 0 tests/render/test_golden.py tests/intent/test_golden_errors.py
+	AILB_UPDATE_GOLDEN=1 $(BIN)/pytest -n 0 tests/render/test_golden.py tests/intent/test_golden_errors.py \
+		tests/batfish/test_shadow.py
 
 format: $(STAMP)
 	$(BIN)/ruff format .

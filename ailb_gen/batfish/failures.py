@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import random
-from ipaddress import IPv4Address, IPv4Network
+from ipaddress import IPv4Network
 from typing import TYPE_CHECKING
 
 from ailb_gen.batfish.hops import batfish_hops, own_hops
 from ailb_gen.batfish.numbering import PREFIX_LENGTH, PREFIXES
-from ailb_gen.batfish.places import interface
+from ailb_gen.batfish.places import UPDATE, address_of, interface
 from ailb_gen.batfish.routes import SNAPSHOT, disagreements, first_of
 from ailb_gen.checks.batfish_checks import AGREE_LINK, AGREE_SPINE, LINK_REACH, SPINE_REACH
 from ailb_gen.errors import BatfishError, Place
@@ -44,7 +44,7 @@ def judge_spines(
         rows = batfish.ask("routes", fork, protocols="bgp")
         advance()
         if any(str(row["Node"]) == spine.lower() for row in rows):
-            raise BatfishError(f"Batfish was told to take {spine} down, and still computes routes for it")
+            raise _ignored(batfish, spine, "still computes routes for it")
         theirs = batfish_hops(network, shadow.numbering, rows)
         ours = own_hops(graph, routing.after(dead=frozenset({graph.index[spine]})))
         disagreements(network, theirs, ours, AGREE_SPINE, _fails(spine), tally)
@@ -73,7 +73,7 @@ def judge_links(
         ends = [(end.device.lower(), end.port) for end in (cable.a, cable.b)]
         batfish.fork(SNAPSHOT, fork, interfaces=ends)
         advance()
-        _check_down(cable, batfish.ask("interfaceProperties", fork, properties="Active"))
+        _check_down(batfish, cable, batfish.ask("interfaceProperties", fork, properties="Active"))
         advance()
         theirs = batfish_hops(network, shadow.numbering, batfish.ask("routes", fork, protocols="bgp"))
         advance()
@@ -97,12 +97,16 @@ def _fails(name: str) -> str:
     return f"{name} fails: "
 
 
-def _check_down(cable: Cable, rows: Sequence[Row]) -> None:
+def _check_down(batfish: Batfish, cable: Cable, rows: Sequence[Row]) -> None:
     """Make sure that Batfish took the ports down: names that it does not know it ignores silently."""
     active = {interface(row["Interface"]): row["Active"] for row in rows}
     for end in (cable.a, cable.b):
         if active.get((end.device.lower(), end.port)) is not False:
-            raise BatfishError(f"Batfish was told to take {end} down, and says that it is up")
+            raise _ignored(batfish, str(end), "says that it is up")
+
+
+def _ignored(batfish: Batfish, what: str, instead: str) -> BatfishError:
+    return BatfishError(f"Batfish {batfish.version} was told to take {what} down, and {instead}; {UPDATE}")
 
 
 def _without_route(intent: Intent, found: Hops, there: Iterable[str]) -> list[tuple[str, Prefix]]:
@@ -120,7 +124,7 @@ def _changed(shadow: Shadow, intent: Intent, rows: Sequence[Row]) -> list[tuple[
     names = {leaf.lower(): leaf for leaf in intent.uplinks}
     found = []
     for row in rows:
-        network = IPv4Network((IPv4Address(str(row["Flow.dstIp"])), PREFIX_LENGTH), strict=False)
+        network = IPv4Network((address_of(row["Flow.dstIp"]), PREFIX_LENGTH), strict=False)
         prefix = shadow.numbering.meanings.get(network)
         leaf = names.get(str(row["Flow.ingressNode"]))
         owner = intent.owners.get(prefix) if prefix is not None else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ailb_gen.batfish.known import QOS, WILDCARD_ADD, unrecognized
-from ailb_gen.batfish.places import by_file, by_node, place
+from ailb_gen.batfish.places import by_file, by_node, integer_of, place
 from ailb_gen.batfish.ports import judge_ports, judge_vlans
 from ailb_gen.checks.batfish_checks import CONVERTED, DEFINED, PARSED, RECOGNIZED, USED
 from ailb_gen.errors import Place
@@ -69,7 +69,7 @@ def judge_recognized(network: Network, rows: Sequence[Row], tally: Tally) -> Non
             continue
         switch = files.get(str(row["Filename"]))
         scope = switch.named if switch is not None else str(row["Filename"])
-        where = Place(switch.file, int(str(row["Line"]))) if switch is not None else None
+        where = Place(switch.file, integer_of(row["Line"])) if switch is not None else None
         tally.add(RECOGNIZED, scope, f"Batfish: {_lower(row['Comment'])}: '{text}'", where)
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from ipaddress import AddressValueError, IPv4Address, IPv4Network
+from ipaddress import AddressValueError, IPv4Address
 from typing import TYPE_CHECKING
 
+from ailb_gen.batfish.places import network_of
 from ailb_gen.checks.failures import allowed_colors
 from ailb_gen.checks.plan import port_override
 from ailb_gen.network.fabric import End
@@ -34,7 +35,7 @@ def batfish_hops(network: Network, numbering: Numbering, rows: Iterable[Row]) ->
     found: dict[tuple[str, Prefix], set[str]] = {}
     for row in rows:
         name = names.get(str(row["Node"]))
-        prefix = numbering.meanings.get(IPv4Network(str(row["Network"])))
+        prefix = numbering.meanings.get(network_of(row["Network"]))
         if name is not None and prefix is not None:
             found.setdefault((name, prefix), set()).add(_port(numbering, name, str(row["Next_Hop"])))
     return {key: frozenset(ports) for key, ports in found.items()}

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from ipaddress import IPv4Address, IPv4Network
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from ailb_gen.errors import Place
+from ailb_gen.errors import BatfishError, Place
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from ailb_gen.network.fabric import Network
     from ailb_gen.network.model import Switch
 
+# What helps where the service says something else than the release that this room was written for.
+UPDATE = "update both: docker pull batfish/batfish, pip install -U pybatfish"
 INTERFACE = re.compile(r'"?([^"\[\]]+)"?\["?([^"\[\]]+)"?\]')
 LINES = re.compile(r"(.+?):\[([\d, ]*)\]")
 
@@ -29,11 +32,40 @@ def by_file(network: Network) -> dict[str, Switch]:
 
 
 def interface(text: object) -> tuple[str, str]:
-    """Read `leaf1[et-0/0/0:0]`: the node and the interface. Raises ValueError."""
+    """Read `leaf1[et-0/0/0:0]`: the node and the interface. Raises BatfishError."""
     found = INTERFACE.fullmatch(str(text))
     if found is None:
-        raise ValueError(f"not an interface: {text}")
+        raise odd("an interface", text)
     return found[1], found[2]
+
+
+def integer_of(value: object) -> int:
+    """Read a whole number. Raises BatfishError."""
+    try:
+        return int(str(value))
+    except ValueError as error:
+        raise odd("a number", value) from error
+
+
+def address_of(value: object) -> IPv4Address:
+    """Read an IPv4 address. Raises BatfishError."""
+    try:
+        return IPv4Address(str(value))
+    except ValueError as error:
+        raise odd("an IPv4 address", value) from error
+
+
+def network_of(value: object) -> IPv4Network:
+    """Read an IPv4 prefix. Raises BatfishError."""
+    try:
+        return IPv4Network(str(value))
+    except ValueError as error:
+        raise odd("an IPv4 prefix", value) from error
+
+
+def odd(what: str, value: object) -> BatfishError:
+    """Return the error for an answer of another kind than this program knows."""
+    return BatfishError(f"Batfish answers {str(value)[:80]!r} where {what} belongs; {UPDATE}")
 
 
 def lines(value: object) -> Iterator[tuple[str, list[int]]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ailb_gen.batfish.places import by_node, interface
+from ailb_gen.batfish.places import by_node, integer_of, interface
 from ailb_gen.checks.batfish_checks import PORTS, READERS, VLANS
 from ailb_gen.checks.plan import port_override
 from ailb_gen.checks.wanted import wanted_switches
@@ -127,7 +127,7 @@ def _seen_vlans(network: Network, rows: Sequence[Row]) -> dict[tuple[str, int], 
         switch = nodes.get(str(row["Node"]))
         if switch is not None:
             members = row["Interfaces"] if isinstance(row["Interfaces"], list) else []
-            found[switch.named, int(str(row["VLAN_ID"]))] = frozenset(interface(member)[1] for member in members)
+            found[switch.named, integer_of(row["VLAN_ID"])] = frozenset(interface(member)[1] for member in members)
     return found
 
 

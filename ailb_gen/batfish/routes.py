@@ -6,6 +6,7 @@ from ipaddress import AddressValueError, IPv4Address, IPv4Network
 from typing import TYPE_CHECKING
 
 from ailb_gen.batfish.hops import batfish_hops, own_hops, ports_text
+from ailb_gen.batfish.places import address_of, network_of
 from ailb_gen.checks.batfish_checks import AGREE, LOOPS, OWNERS, PINNED, SESSIONS, SHOWN, TRANSIT, UNDERSTOOD
 from ailb_gen.errors import Place
 
@@ -166,7 +167,7 @@ def judge_owners(network: Network, shadow: Shadow, rows: Sequence[Row], tally: T
 
 def _meaning(shadow: Shadow, address: str) -> str:
     """Return the IPv6 prefix that the prefix of an address stands for."""
-    value = IPv4Address(address)
+    value = address_of(address)
     found = (
         prefix for length in (24, 32) if (prefix := shadow.numbering.meanings.get(IPv4Network((value, length), False)))
     )
@@ -207,7 +208,7 @@ def judge_transit(network: Network, shadow: Shadow, intent: Intent, rows: Sequen
     heard: dict[tuple[str, Prefix], set[str]] = {}
     for row in rows:
         name = names.get(str(row["Node"]))
-        prefix = shadow.numbering.meanings.get(IPv4Network(str(row["Network"])))
+        prefix = shadow.numbering.meanings.get(network_of(row["Network"]))
         sender = _sender(shadow, row)
         if name is not None and prefix is not None and sender is not None:
             heard.setdefault((name, prefix), set()).add(sender)
@@ -252,6 +253,6 @@ def _bgp_place(network: Network, name: str) -> Place | None:
 
 
 def first_of(messages: Sequence[str]) -> str:
-    """Write the first of some messages, and how many more there are."""
-    more = f" and {len(messages) - 1} more" if len(messages) > 1 else ""
-    return f"{messages[0]}{more}"
+    """Write the first of some messages, each about one prefix, and about how many more there are such."""
+    more = len(messages) - 1
+    return f"{messages[0]} (and {more} more prefix{'es' if more > 1 else ''})" if more else messages[0]

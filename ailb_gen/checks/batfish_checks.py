@@ -10,6 +10,7 @@ from ailb_gen.checks.model import Check, Severity
 READ_AGAIN = "Look at the line: it is either wrong, or one that Batfish does not know yet (see docs/batfish.md)."
 LOOK = "Look at the same prefix with `ailb-gen rib`, and at what the other checks say of this switch."
 BUG = "Send both snapshots (`ailb-gen batfish snapshot`) with a report: one of the two programs is wrong."
+DIFFER = "docs/batfish.md says where both may differ; where none of that holds, one is wrong: send both snapshots."
 PARSED = Check(
     "AILB801",
     Severity.ERROR,
@@ -106,7 +107,7 @@ TRANSIT = Check(
     Severity.ERROR,
     "in Batfish every spine has a route to every prefix, and from its own leaf alone",
     "A leaf that passes on what spines told it becomes a transit for others' traffic as soon as a link fails.",
-    "Look at the export policy of the leaf: it must reject the fabric's pool.",
+    "Of a prefix that is not heard, see AILB304 and AILB201; a leaf's export policy must reject the fabric's pool.",
 )
 LOOPS = Check(
     "AILB817",
@@ -134,21 +135,21 @@ AGREE = Check(
     Severity.ERROR,
     "both engines find the same next hops from every switch in the steady state",
     "Two programs computed the same files and disagree: one of them is wrong about what the fabric will do.",
-    BUG,
+    DIFFER,
 )
 AGREE_SPINE = Check(
     "AILB822",
     Severity.ERROR,
     "both engines find the same next hops from every switch when any single spine fails",
     "Two programs computed the same failure and disagree: one of them is wrong about what the fabric will do.",
-    BUG,
+    DIFFER,
 )
 AGREE_LINK = Check(
     "AILB823",
     Severity.ERROR,
     "both engines find the same next hops from every switch when a single link fails, of a sample",
     "Two programs computed the same failure and disagree: one of them is wrong about what the fabric will do.",
-    BUG,
+    DIFFER,
 )
 CHECKS = (
     PARSED,

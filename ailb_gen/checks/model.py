@@ -102,7 +102,8 @@ class Run:
 
     `fabric` is the fabric's name, `intent` and `artifacts` are the paths as they were given. `roles` is the role of
     every device (`leaf`, `spine` or `server`) by name, `folders` where the files of every server are: servers that are
-    configured alike share a folder. `results` are in the order of the catalogue.
+    configured alike share a folder. `results` are in the order of the catalogue. `trouble` is what kept the run from
+    being complete, empty if nothing did.
     """
 
     fabric: str
@@ -111,3 +112,4 @@ class Run:
     roles: tuple[tuple[str, str], ...]
     results: tuple[Result, ...]
     folders: tuple[tuple[str, str], ...] = ()
+    trouble: str = ""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ailb_gen.cli.console import progress
-from ailb_gen.errors import AilbError, BatfishError
+from ailb_gen.errors import AilbError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -79,7 +79,7 @@ def ask(service: Service | None, second: Second) -> tuple[list[Result], AilbErro
                 results.append(result)
         if batfish.left_behind:
             typer.echo(f"warning: {batfish.left_behind}", err=True)
-    except BatfishError as error:
+    except AilbError as error:
         trouble = error
         results += skipped(second.chosen, results, str(error))
     return results, trouble

@@ -98,7 +98,7 @@ def validate(
     with progress("checking", STEPS) as advance:
         done, subject = examine(intent, artifacts, options, advance)
     opinion, trouble = ask(service, Second(artifacts, subject, chosen, seed))
-    done = replace(done, results=(*done.results, *opinion))
+    done = replace(done, results=(*done.results, *opinion), trouble=str(trouble or ""))
     verdict = judge(done, accepted, chosen, limit or [], fail_on.value)
     _report(verdict, targets)
     if trouble is not None:

@@ -29,7 +29,7 @@ def as_json(verdict: Verdict) -> str:
         "artifacts": run.artifacts,
         "devices": dict(run.roles),
         "fail_on": str(verdict.fail_on),
-        "passed": not verdict.failed,
+        "passed": verdict.passed,
         "findings": {str(severity): counts[str(severity)] for severity in reversed(Severity)},
         "waived": counts["waived"],
         "statuses": {status: counts[status] for status in STATUSES},

@@ -39,7 +39,7 @@ def markdown(verdict: Verdict, limit: int = MAX_CHARACTERS) -> str:
     """Return the report as Markdown of at most `limit` characters; what does not fit is counted."""
     run = verdict.run
     word, _, rest = verdict.sentence().partition(": ")
-    icon = "\u274c" if verdict.failed else "\u2705"
+    icon = "\u2705" if verdict.passed else "\u274c"
     head = [MARKER, f"### {icon} {word}: {code(run.fabric)}", "", f"{rest}.", "", *_table(verdict), ""]
     text = "\n".join(head)
     groups = verdict.attention()

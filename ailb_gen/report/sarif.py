@@ -54,8 +54,9 @@ def _log(verdict: Verdict, results: Sequence[dict[str, Any]], total: int) -> dic
         "columnKind": "unicodeCodePoints",
         "invocations": [
             {
-                "executionSuccessful": True,
-                "exitCode": int(verdict.failed),
+                "executionSuccessful": not verdict.run.trouble,
+                # What the trouble makes of the exit code is not known here.
+                **({} if verdict.run.trouble else {"exitCode": int(verdict.failed)}),
                 "toolExecutionNotifications": list(_notifications(verdict, len(results), total)),
             }
         ],

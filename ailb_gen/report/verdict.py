@@ -52,6 +52,11 @@ class Verdict:
         """Whether the gate stays shut."""
         return any(self.status(result) == "fail" for result in self.run.results)
 
+    @property
+    def passed(self) -> bool:
+        """Whether the gate opens: nothing failed, and everything was judged that was to be."""
+        return not self.failed and not self.run.trouble
+
     def attention(self) -> list[tuple[Result, tuple[Finding, ...]]]:
         """Return the checks with open findings and these, the worst first."""
         found = [(result, self.open(result)) for result in self.run.results]
@@ -80,7 +85,8 @@ class Verdict:
             *([f"{counts['skip']} skipped"] if counts["skip"] else []),
             *([f"{counts['empty']} with nothing to look at"] if counts["empty"] else []),
         ]
-        return f"{'FAIL' if self.failed else 'PASS'}: {'; '.join(parts)}"
+        word = "FAIL" if self.failed else "PASS" if self.passed else "INCOMPLETE"
+        return f"{word}: {'; '.join(parts)}"
 
 
 def number(count: int, word: str) -> str:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ailb_gen.batfish.places import by_file, by_node, interface, lines, place
-from ailb_gen.errors import Place
+from ailb_gen.errors import BatfishError, Place
 from tests.batfish.recorded import changed, network
 
 NAMES = st.text(st.characters(codec="ascii", exclude_characters='"[]\n', exclude_categories=["Cc"]), min_size=1)
@@ -65,7 +65,9 @@ def test_whatever_an_interface_is_called(node: str, port: str, form: str) -> Non
     ["", "leaf1", "leaf1[]", "[et-0/0/0]", "leaf1[et-0/0/0", "leaf1[a][b]", 'le"af[a]', "leaf1[a] ", None, 7, ["a[b]"]],
 )
 def test_what_is_no_interface_is_refused(text: object) -> None:
-    with pytest.raises(ValueError, match=f"^{re.escape(f'not an interface: {text}')}$"):
+    with pytest.raises(
+        BatfishError, match=f"^{re.escape(f'Batfish answers {str(text)!r} where an interface belongs; ')}"
+    ):
         interface(text)
 
 

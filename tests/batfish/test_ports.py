@@ -10,6 +10,7 @@ from ailb_gen.batfish.ports import Asked, asked, judge_ports, judge_vlans
 from ailb_gen.checks.model import Finding
 from ailb_gen.checks.plan import plan
 from ailb_gen.checks.wiring import wiring
+from ailb_gen.errors import BatfishError
 from ailb_gen.network.fabric import End, Network
 from tests.batfish.recorded import INTERFACES, at, changed, examined, judged, network, ports, rows
 from tests.conftest import intent_of
@@ -216,7 +217,7 @@ def test_ports_are_found_by_host_name() -> None:
 
 
 def test_something_that_is_no_interface() -> None:
-    with pytest.raises(ValueError, match=r"^not an interface: leaf1$"):
+    with pytest.raises(BatfishError, match=r"^Batfish answers 'leaf1' where an interface belongs; update both"):
         of_ports("d_v6_clean", ("leaf1[et-0/0/0]", "Interface", "leaf1"))
 
 

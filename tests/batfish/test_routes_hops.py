@@ -70,7 +70,7 @@ def test_the_next_hop_of_every_prefix_is_the_spine_of_its_color(name: str) -> No
 
 def test_a_leaf_without_routes() -> None:
     assert hops(BAD) == {}
-    message = "in Batfish packets go to fc00:1:1:1::/64 over none, not et-0/0/0 and 1 more"
+    message = "in Batfish packets go to fc00:1:1:1::/64 over none, not et-0/0/0 (and 1 more prefix)"
     assert judged(judge_pinned, network(BAD), asked_of(BAD, "leaf2"), hops(BAD)) == [
         Finding("AILB815", "leaf2", message, at(LEAF_BGP, "leaf2"))
     ]
@@ -102,7 +102,7 @@ def test_next_hops_that_are_no_cable_stay_as_they_are(next_hop: str) -> None:
     # The first is the other end of another leaf's cable, the second the leaf's own.
     found = batfish_hops(network(GOOD), shadow(GOOD).numbering, [route(next_hop)])
     assert found == {("leaf2", prefix(1, 1)): frozenset({f"({next_hop})"})}
-    message = f"in Batfish packets go to fc00:1:1:1::/64 over ({next_hop}), not et-0/0/0 and 1 more"
+    message = f"in Batfish packets go to fc00:1:1:1::/64 over ({next_hop}), not et-0/0/0 (and 1 more prefix)"
     assert judged(judge_pinned, network(GOOD), asked_of(GOOD, "leaf2"), found) == [
         Finding("AILB815", "leaf2", message, at(LEAF_BGP, "leaf2"))
     ]
@@ -159,13 +159,13 @@ def test_engines_that_disagree() -> None:
         Finding(
             "AILB822",
             "spine1",
-            f"spine1 fails: {differ.format('fc00:1:1:1::/64', 'none', 'et-0/0/0')} and 1 more",
+            f"spine1 fails: {differ.format('fc00:1:1:1::/64', 'none', 'et-0/0/0')} (and 1 more prefix)",
             at(SPINE_BGP, "spine1"),
         ),
     ]
     assert examined(disagreements, network(GOOD), hops(GOOD), ours, AGREE_SPINE, "") == {"AILB822": 6}
     assert judged(disagreements, network(GOOD), hops(GOOD), {}, AGREE, "")[0].message == (
-        f"{differ.format('fc00:1:1:1::/64', 'et-0/0/0', 'none')} and 1 more"
+        f"{differ.format('fc00:1:1:1::/64', 'et-0/0/0', 'none')} (and 1 more prefix)"
     )
 
 

@@ -154,8 +154,8 @@ def test_what_was_judged_before_a_failure_is_kept() -> None:
 @pytest.mark.parametrize(
     ("question", "message"),
     [
-        ("interfaceProperties", "Batfish was told to take stripe1-leaf2:et-0/0/0 down, and says that it is up"),
-        ("routes", "Batfish was told to take spine1 down, and still computes routes for it"),
+        ("interfaceProperties", "stripe1-leaf2:et-0/0/0 down, and says that it is up"),
+        ("routes", "spine1 down, and still computes routes for it"),
     ],
 )
 def test_a_failure_that_batfish_ignored_is_no_result(question: str, message: str) -> None:
@@ -168,7 +168,8 @@ def test_a_failure_that_batfish_ignored_is_no_result(question: str, message: str
     chosen = frozenset({"AILB819"} if question == "interfaceProperties" else {"AILB818"})
     with pytest.raises(BatfishError) as caught:
         list(second_opinion(Ignoring(), second(chosen), lambda: None))
-    assert str(caught.value) == message
+    update = "update both: docker pull batfish/batfish, pip install -U pybatfish"
+    assert str(caught.value) == f"Batfish 0.36.0 was told to take {message}; {update}"
 
 
 def test_an_empty_answer_is_a_finding() -> None:
