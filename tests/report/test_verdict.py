@@ -1,15 +1,33 @@
 """Statuses, counts, and what opens the gate."""
 
 import datetime
+import json
 from dataclasses import replace
 
 import pytest
 
 from ailb_gen.checks.model import Finding, Result, Severity
 from ailb_gen.errors import Place, UsageError
+from ailb_gen.report.json import as_json
 from ailb_gen.report.judge import judge
+from ailb_gen.report.markdown import markdown
+from ailb_gen.report.sarif import sarif
+from ailb_gen.report.table import table
 from ailb_gen.report.verdict import Verdict, fingerprints
-from tests.report.samples import CHOSEN, COLOR, DAY, LEAF, SESSION, SPINE, results, run_of, verdict_of, waiver
+from tests.report.samples import (
+    BALANCE,
+    CHOSEN,
+    COLOR,
+    DAY,
+    LEAF,
+    SESSION,
+    SPINE,
+    YANG,
+    results,
+    run_of,
+    verdict_of,
+    waiver,
+)
 
 
 def statuses(verdict: Verdict) -> dict[str, str]:
@@ -88,3 +106,19 @@ def test_fingerprints_survive_moved_lines_and_are_unique() -> None:
     twice = fingerprints([LEAF, moved, SPINE, replace(LEAF, check=COLOR.id)])
     assert len(set(twice)) == 4
     assert fingerprints([Finding("A", "b\udc80", "c")]) != fingerprints([Finding("A", "b", "\udc80c")])
+
+
+def test_a_run_that_something_cut_short_opens_no_gate() -> None:
+    """What was judged has no findings, but not everything was judged: every report says so."""
+    clean = verdict_of(Result(BALANCE, (), 12), Result(YANG, skipped="gone"))
+    assert clean.passed
+    cut = replace(clean, run=replace(clean.run, trouble="the service is gone"))
+    assert not cut.passed and not cut.failed
+    assert cut.sentence() == "INCOMPLETE: no findings; 1 check passed; 1 skipped; 2 with nothing to look at"
+    assert table(cut).endswith(f"{cut.sentence()}\n")
+    assert json.loads(as_json(cut))["passed"] is False
+    assert "### \u274c INCOMPLETE: `jvd`" in markdown(cut)
+    assert json.loads(sarif(cut))["runs"][0]["invocations"][0]["executionSuccessful"] is False
+    assert json.loads(sarif(clean))["runs"][0]["invocations"][0]["executionSuccessful"] is True
+    failed = verdict_of(Result(SESSION, (LEAF,), 1))
+    assert replace(failed, run=replace(failed.run, trouble="gone")).sentence().startswith("FAIL: ")
