@@ -16,6 +16,7 @@ from ailb_gen.batfish.files import (
     judge_used,
 )
 from ailb_gen.checks.model import Finding
+from ailb_gen.errors import BatfishError
 from tests.batfish.recorded import (
     FILES,
     SHADOWS,
@@ -142,6 +143,9 @@ def test_an_unknown_line_of_an_unknown_file() -> None:
     assert judged(judge_recognized, network("a_v6"), [row]) == [Finding("AILB802", "configs/leaf9.cfg", message)]
     row["Filename"] = "configs/leaf1.cfg"
     assert judged(judge_recognized, network("a_v6"), [row]) == [Finding("AILB802", "leaf1", message, at(3))]
+    row["Line"] = None
+    with pytest.raises(BatfishError, match=r"^Batfish answers 'None' where a number belongs; "):
+        judged(judge_recognized, network("a_v6"), [row])
 
 
 UNDEFINED = {

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from ipaddress import IPv4Address, IPv4Network
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ailb_gen.batfish.places import by_file, by_node, interface, lines, place
+from ailb_gen.batfish.places import address_of, by_file, by_node, integer_of, interface, lines, network_of, odd, place
 from ailb_gen.errors import BatfishError, Place
 from tests.batfish.recorded import changed, network
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 NAMES = st.text(st.characters(codec="ascii", exclude_characters='"[]\n', exclude_categories=["Cc"]), min_size=1)
 FILES = st.from_regex(r"configs/[A-Za-z0-9._-]{1,20}\.(conf|set|cfg)", fullmatch=True)
@@ -112,3 +117,33 @@ def test_whatever_the_lines_are(found: list[tuple[str, list[int]]]) -> None:
 def test_the_place_of_lines(value: object, expected: tuple[str | None, Place | None]) -> None:
     switch, where = place(by_file(network("d_v6_clean")), value)
     assert (switch.named if switch is not None else None, where) == expected
+
+
+def test_numbers_and_addresses() -> None:
+    assert [integer_of(value) for value in (7, "7", " 7 ", -1)] == [7, 7, 7, -1]
+    assert address_of("10.0.0.1") == IPv4Address("10.0.0.1")
+    assert network_of("10.0.0.0/24") == IPv4Network("10.0.0.0/24")
+
+
+@pytest.mark.parametrize(
+    ("read", "what", "values"),
+    [
+        (integer_of, "a number", (None, "", "7.0", True, [7])),
+        (address_of, "an IPv4 address", (None, "", "10.0.0.0/24", "fc00::1", 7)),
+        (network_of, "an IPv4 prefix", (None, "", "10.0.0.1/24", "fc00::/64", "10.0.0.0/33")),
+    ],
+)
+def test_what_is_neither_number_nor_address_is_refused(
+    read: Callable[[object], object], what: str, values: tuple[object, ...]
+) -> None:
+    for value in values:
+        with pytest.raises(BatfishError) as caught:
+            read(value)
+        assert str(caught.value) == (
+            f"Batfish answers {str(value)!r} where {what} belongs; "
+            "update both: docker pull batfish/batfish, pip install -U pybatfish"
+        )
+
+
+def test_long_answers_are_cut() -> None:
+    assert str(odd("a number", "x" * 81)).startswith(f"Batfish answers '{'x' * 80}' where a number belongs; ")

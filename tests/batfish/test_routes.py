@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from ipaddress import IPv4Network
 from typing import TYPE_CHECKING
@@ -18,6 +19,7 @@ from ailb_gen.batfish.routes import (
 )
 from ailb_gen.batfish.shadow import Shadow, ShadowSwitch
 from ailb_gen.checks.model import Finding
+from ailb_gen.errors import BatfishError
 from ailb_gen.routing.rib import Routing
 from tests.batfish.recorded import (
     OWNERS,
@@ -201,6 +203,15 @@ def test_packets_that_go_round() -> None:
     assert judged(judge_loops, shadow(GOOD), [bare], "goes round") == [
         Finding("AILB817", "shadow", "in Batfish a packet to start=leaf1 goes round")
     ]
+
+
+@pytest.mark.parametrize("address", ["fc00::1", "172.16.12.1/24", "none"])
+def test_addresses_that_are_none(address: str) -> None:
+    odd = f"^{re.escape(f'Batfish answers {address!r} where an IPv4 address belongs; ')}"
+    with pytest.raises(BatfishError, match=odd):
+        judged(judge_loops, shadow(GOOD), [flow("leaf1", address)], "goes round")
+    with pytest.raises(BatfishError, match=odd):
+        judged(judge_owners, network(BAD), shadow(BAD), owned(("leaf1", "irb.102"), address=address))
 
 
 @pytest.mark.parametrize(

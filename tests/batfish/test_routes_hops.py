@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
-from ailb_gen.batfish.hops import batfish_hops, intent_of, own_hops
+from ailb_gen.batfish.hops import batfish_hops, own_hops
 from ailb_gen.batfish.routes import (
     disagreements,
     judge_pinned,
@@ -15,10 +16,7 @@ from ailb_gen.batfish.routes import (
 )
 from ailb_gen.checks.batfish_checks import AGREE, AGREE_SPINE
 from ailb_gen.checks.model import Finding
-from ailb_gen.checks.plan import plan
-from ailb_gen.checks.wiring import wiring
-from ailb_gen.intent.load import load
-from ailb_gen.network.fabric import End
+from ailb_gen.errors import BatfishError
 from ailb_gen.network.read import read_network
 from ailb_gen.routing.rib import Routing
 from tests.batfish import plain, plain_rows
@@ -37,8 +35,7 @@ from tests.batfish.recorded import (
     shadow,
     uplink,
 )
-from tests.conftest import EXAMPLES, ROOT, SMALL, need_shared
-from tests.conftest import intent_of as fabric_of
+from tests.conftest import ROOT, need_shared
 
 if TYPE_CHECKING:
     from ailb_gen.batfish.hops import Hops, Intent
@@ -250,6 +247,14 @@ def test_rows_that_mean_nothing_are_no_leaks(column: str, value: object) -> None
     assert of_transit(GOOD, [*rows(GOOD, RIB), strange]) == []
 
 
+def test_a_network_that_is_no_ipv4_prefix() -> None:
+    odd = "Batfish answers 'fc00::/64' where an IPv4 prefix belongs; "
+    with pytest.raises(BatfishError, match=f"^{re.escape(odd)}"):
+        of_transit(GOOD, [{**rows(GOOD, RIB)[0], "Network": "fc00::/64"}])
+    with pytest.raises(BatfishError, match=f"^{re.escape(odd)}"):
+        hops(GOOD, route("ip 10.64.2.5", "fc00::/64"))
+
+
 def test_prefixes_that_the_intent_does_not_know_are_no_leaks() -> None:
     found = heard_by(GOOD, 1)
     owners = {known: owner for known, owner in found.owners.items() if known != prefix(1, 1)}
@@ -287,26 +292,6 @@ def test_a_prefix_whose_color_may_not_pass_a_spine_is_not_missed_there() -> None
 # What the intent asks
 
 
-def test_the_lab_computes_what_its_intent_asks() -> None:
-    wanted = plan(load(EXAMPLES / "lab" / "fabric.yaml").fabric)
-    asks = intent_of(wanted, wiring(wanted))
-    lab = read_network(ROOT / "tests" / "golden" / "lab", lambda written, tree: None).network
-    routing = Routing(lab)
-    ours = own_hops(routing.graph, routing.states)
-    pinned = {(leaf, found): ports for leaf, found, ports in asks.pinned()}
-    assert len(pinned) == 4 * 3 * 4
-    assert {key: ports for key, ports in ours.items() if key[0] in asks.uplinks} == pinned
-    assert asks.spines() == ("spine1", "spine2", "spine3", "spine4")
-    # A spine has one way to every prefix of every leaf, and hears of it from there.
-    assert {len(ours[spine, found]) for spine in asks.spines() for found in asks.owners} == {1}
-    owners = [(found, owner) for found, (owner, _) in asks.owners.items()]
-    assert all(list(asks.heard(spine)) == owners for spine in asks.spines())
-    assert len(ours) == 4 * 3 * 4 + 4 * 16
-    assert {frozenset(pair) for pair in asks.ends()} == {frozenset({cable.a, cable.b}) for cable in lab.links}
-    # Of all four spines a leaf needs but one.
-    assert all(asks.reachable(leaf, found, "spine1") for leaf, found in pinned)
-
-
 def test_a_switch_without_routes_or_with_one_of_its_own_has_no_next_hops() -> None:
     lab = read_network(ROOT / "tests" / "golden" / "lab", lambda written, tree: None).network
     graph = Routing(lab).graph
@@ -323,26 +308,6 @@ def test_a_switch_without_routes_or_with_one_of_its_own_has_no_next_hops() -> No
     routing = Routing(shared)
     ours = own_hops(routing.graph, routing.states)
     assert [name for name in lab.switches if (name, irb.addresses[0].prefix) not in ours] == [first, second]
-
-
-DISABLED = """\
-overrides:
-  leaves:
-    stripe1-leaf1: {ports: {et-0/0/1: {disabled: true}}}
-  spines:
-    spine1: {ports: {et-0/0/3: {disabled: true}}}
-"""
-
-
-def test_ports_that_the_intent_disables_carry_nothing() -> None:
-    wanted = plan(fabric_of(SMALL + DISABLED).fabric)
-    asks = intent_of(wanted, wiring(wanted))
-    gone = {End("stripe1-leaf1", "et-0/0/1"), End("spine1", "et-0/0/3")}
-    assert len(asks.cables) == 6
-    assert gone.isdisjoint(end for pair in asks.ends() for end in pair)
-    for leaf, port in (("stripe1-leaf1", "et-0/0/0"), ("stripe2-leaf2", "et-0/0/1")):
-        ports = [sorted(ports) for name, _, ports in asks.pinned() if name == leaf]
-        assert sorted(ports) == [[]] * 3 + [[port]] * 3
 
 
 def test_what_is_reachable_without_a_spine_or_a_cable() -> None:
