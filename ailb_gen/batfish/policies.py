@@ -18,6 +18,7 @@ from ailb_gen.routing.speaker import lists_of, originated, rules
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from ipaddress import IPv4Network
 
     from ailb_gen.addresses import Prefix
     from ailb_gen.batfish.communities import Communities
@@ -33,6 +34,7 @@ PLAIN = re.compile(r"[A-Za-z0-9_.-]+")
 OURS = "SHADOW-"
 VERDICTS = {"accept": "accept", "reject": "reject", "next-term": "next term", "next-policy": "next policy"}
 KNOWN_PROTOCOLS = ("bgp", "direct")
+Ranges = tuple["IPv4Network", ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,14 +49,16 @@ class Gap:
 class Translator:
     """Translates the policies of one switch.
 
-    `names` are those of its own policies that any group uses, with what they are called in the shadow. Collects the
-    communities that are used, and what cannot be shown.
+    `names` are those of its own policies that any group uses, with what they are called in the shadow; `held` is what
+    is known already of conditions on prefixes, which most switches share. Collects the communities that are used, and
+    what cannot be shown.
     """
 
     switch: Switch
     numbering: Numbering
     communities: Communities
     names: Mapping[str, str]
+    held: dict[object, Ranges]
     used: dict[str, tuple[str, ...]] = field(default_factory=dict)
     gaps: list[Gap] = field(default_factory=list)
 
@@ -83,7 +87,7 @@ class Translator:
         for number, (announced, prefixes) in enumerate(sent.items(), 1):
             term = f"{head} fabric-advertise-{number}"
             yield f"{term} from protocol direct"
-            yield from self._ranges(term, prefixes)
+            yield from _filters(term, self.numbering.ranges(prefixes))
             values = [self.communities.values[value] for value in sorted(announced.communities)]
             if announced.aigp is not None:
                 values.append(self.communities.aigp)
@@ -144,20 +148,26 @@ class Translator:
                 return None
             found += [f"{head} from community {name}" for name in dict.fromkeys(names)]
         if term.prefix_lists or term.prefix_list_filters or term.route_filters:
-            prefixes = self._prefixes(term)
-            if not prefixes:
+            ranges = self._ranges(term)
+            if not ranges:
                 return None
-            found += self._ranges(head, prefixes)
+            found += _filters(head, ranges)
         return found
 
-    def _prefixes(self, term: Term) -> list[Prefix]:
-        """Return the prefixes of the fabric that a term's lists and filters hold."""
-        bare = replace(term, families=(), protocols=(), communities=(), unknown=())
-        lists, route = lists_of(self.switch), Route()
-        return [prefix for prefix in self.numbering.prefixes if matches(bare, lists, prefix, route)]
-
-    def _ranges(self, head: str, prefixes: Sequence[Prefix]) -> list[str]:
-        return [f"{head} from route-filter {found} orlonger" for found in self.numbering.ranges(prefixes)]
+    def _ranges(self, term: Term) -> Ranges:
+        """Return the networks of the fabric's prefixes that a term's lists and filters hold."""
+        lists = lists_of(self.switch)
+        named = (*term.prefix_lists, *(name for name, _ in term.prefix_list_filters))
+        key = (
+            tuple(lists.prefix_lists.get(name) for name in named),
+            tuple(match for _, match in term.prefix_list_filters),
+            term.route_filters,
+        )
+        if key not in self.held:
+            bare, route = replace(term, families=(), protocols=(), communities=(), unknown=()), Route()
+            every = self.numbering.prefixes
+            self.held[key] = self.numbering.ranges(prefix for prefix in every if matches(bare, lists, prefix, route))
+        return self.held[key]
 
     def _matching(self, name: str, term: Term, policy: Policy) -> list[str]:
         combinations = self.communities.combinations(self.switch.communities.get(name))
@@ -206,3 +216,7 @@ class Translator:
 def plain_name(name: str, number: int) -> str:
     """Return a name as it is, or one with its number: for none, for one to be quoted, or like one of the shadow's."""
     return name if PLAIN.fullmatch(name) and not name.startswith(OURS) else f"{OURS}{number}"
+
+
+def _filters(head: str, ranges: Ranges) -> list[str]:
+    return [f"{head} from route-filter {found} orlonger" for found in ranges]

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from ipaddress import IPv4Address
 
-    from ailb_gen.batfish.communities import Communities
     from ailb_gen.batfish.numbering import Numbering
+    from ailb_gen.batfish.policies import Ranges
     from ailb_gen.network.fabric import Network
     from ailb_gen.network.model import Port, Switch
     from ailb_gen.network.sessions import Ready
@@ -69,10 +69,12 @@ def shadow(network: Network) -> Shadow:
             if found is not None:
                 neighbors.setdefault(end.device, []).append(found)
     ports = _link_addresses(numbering)
+    held: dict[object, Ranges] = {}
     return Shadow(
         tuple(
-            _switch(switch, ports.get(name, {}), neighbors.get(name, []), (numbering, values))
+            _switch(ports.get(name, {}), found, Translator(switch, numbering, values, _names(switch, found), held))
             for name, switch in network.switches.items()
+            for found in [neighbors.get(name, [])]
         ),
         numbering,
     )
@@ -108,20 +110,18 @@ def _link_addresses(numbering: Numbering) -> dict[str, dict[str, list[IPv4Addres
     return found
 
 
-def _switch(
-    switch: Switch,
-    ports: Mapping[str, list[IPv4Address]],
-    neighbors: list[Neighbor],
-    tables: tuple[Numbering, Communities],
-) -> ShadowSwitch:
+def _names(switch: Switch, neighbors: list[Neighbor]) -> dict[str, str]:
+    """Return the policies of the groups that have neighbors, and what they are called in the shadow."""
     used = [switch.groups[index] for index in sorted({neighbor.group for neighbor in neighbors})]
-    named = [name for group in used for name in (*group.imports, *group.exports) if name in switch.policies]
-    names = {name: plain_name(name, at) for at, name in enumerate(dict.fromkeys(named), 1)}
-    translator = Translator(switch, *tables, names)
-    own = translator.own()
+    own = [name for group in used for name in (*group.imports, *group.exports) if name in switch.policies]
+    return {name: plain_name(name, at) for at, name in enumerate(dict.fromkeys(own), 1)}
+
+
+def _switch(ports: Mapping[str, list[IPv4Address]], neighbors: list[Neighbor], translator: Translator) -> ShadowSwitch:
+    switch, own = translator.switch, translator.own()
     lines = [
         *_identity(switch),
-        *_interfaces(switch, ports, tables[0]),
+        *_interfaces(switch, ports, translator.numbering),
         *_bgp(switch, neighbors, translator, frozenset(name for name, lines in own.items() if lines)),
         *(line for lines in own.values() for line in lines),
         *translator.definitions(),

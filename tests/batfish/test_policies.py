@@ -69,7 +69,7 @@ def alone(text: str) -> Network:
 
 def translator(network: Network) -> Translator:
     found = network.switches["leaf1"]
-    return Translator(found, number(network), communities(network), {name: name for name in found.policies})
+    return Translator(found, number(network), communities(network), {name: name for name in found.policies}, {})
 
 
 def own_lines(found: Translator) -> list[str]:
