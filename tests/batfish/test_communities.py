@@ -52,16 +52,33 @@ def test_standard_values_stay_and_all_others_get_numbers() -> None:
     )
     assert found.colors == ("color:0:1", "color:0:2")
     assert found.names == {
-        "0:15": "0-15",
+        "0:15": "value-0-15",
         "65534:0": "aigp",
-        "65534:1": "1-65536",
-        "65535:65535": "65535-65535",
-        "65534:2": "70000-1",
+        "65534:1": "value-65534-1",
+        "65535:65535": "value-65535-65535",
+        "65534:2": "value-65534-2",
         "65534:3": "color-0-1",
         "65534:4": "color-0-2",
         "65534:5": "large-65001-1-2",
         "65534:6": "no-export",
         "65534:7": "target-65001-7",
+    }
+
+
+def test_values_that_would_be_called_alike_have_names_by_number() -> None:
+    # Nothing of this is a community that a device takes; the names must differ all the same.
+    found = of(
+        named(
+            ("a:b", "a-b", "aigp", "color:0:1"),
+        )
+    )
+    assert found.values == {"a-b": "65534:1", "a:b": "65534:2", "aigp": "65534:3", "color:0:1": "65534:4"}
+    assert found.names == {
+        "65534:0": "aigp",
+        "65534:1": "value-65534-1",
+        "65534:2": "value-65534-2",
+        "65534:3": "value-65534-3",
+        "65534:4": "color-0-1",
     }
 
 

@@ -101,10 +101,10 @@ def translated(conditions: str = "", actions: str = "accept;") -> Translated:
         ("community green;", ["from community color-0-1"]),
         ("community [ blue green ];", ["from community color-0-2", "from community color-0-1"]),
         ("community [ nothing green ];", ["from community color-0-1"]),
-        ("community pair;", ["from community 0-15_and_0-99"]),
+        ("community pair;", ["from community value-0-15_and_value-0-99"]),
         ("community any-color;", ["from community color-0-1", "from community color-0-2"]),
-        ("community digits;", ["from community 0-15", "from community 0-99"]),
-        ("community [ digits local ];", ["from community 0-15", "from community 0-99"]),
+        ("community digits;", ["from community value-0-15", "from community value-0-99"]),
+        ("community [ digits local ];", ["from community value-0-15", "from community value-0-99"]),
         ("prefix-list two;", ["from route-filter 10.0.1.0/24 orlonger", "from route-filter 10.192.0.0/32 orlonger"]),
         (
             "prefix-list-filter stripe1 orlonger;",
@@ -170,16 +170,16 @@ def test_terms_that_do_nothing_are_left_out() -> None:
         ("next policy;", ["then next policy"]),
         ("metric 7;", ["then metric 7"]),
         ("metric 0;", ["then metric 0"]),
-        ("community add local;", ["then community add 0-15"]),
-        ("community add pair;", ["then community add 0-15", "then community add 0-99"]),
+        ("community add local;", ["then community add value-0-15"]),
+        ("community add pair;", ["then community add value-0-15", "then community add value-0-99"]),
         ("community add digits; accept;", ["then accept"]),
-        ("community delete pair;", ["then community delete 0-15", "then community delete 0-99"]),
-        ("community delete digits;", ["then community delete 0-15", "then community delete 0-99"]),
+        ("community delete pair;", ["then community delete value-0-15", "then community delete value-0-99"]),
+        ("community delete digits;", ["then community delete value-0-15", "then community delete value-0-99"]),
         (
             "community delete pair; community add local; metric 7; reject;",
             [
-                *("then community delete 0-15", "then community delete 0-99", "then community add 0-15"),
-                *("then metric 7", "then reject"),
+                *("then community delete value-0-15", "then community delete value-0-99"),
+                *("then community add value-0-15", "then metric 7", "then reject"),
             ],
         ),
         # Spreading packets is no matter of BGP.
@@ -208,8 +208,9 @@ TOO_MANY = "policy P: community many has wildcards for too many values"
         ("", "community add green;", ["then community add color-0-1"], [Gap(COLORS, IN_TERM)]),
         ("", "community delete any-color;",
          ["then community delete color-0-1", "then community delete color-0-2"], [Gap(COLORS, IN_TERM)]),
-        ("", "community set local;", ["then community set 0-15"], [Gap(COLORS, IN_TERM)]),
-        ("", "community set pair;", ["then community set 0-15", "then community add 0-99"], [Gap(COLORS, IN_TERM)]),
+        ("", "community set local;", ["then community set value-0-15"], [Gap(COLORS, IN_TERM)]),
+        ("", "community set pair;",
+         ["then community set value-0-15", "then community add value-0-99"], [Gap(COLORS, IN_TERM)]),
         ("", "community set nothing;", [], [Gap(COLORS, IN_TERM)]),
         ("", "local-preference 120; accept;", ["then local-preference 240", "then accept"],
          [Gap("policy P: AIGP beside a local preference of its own", IN_TERM)]),
@@ -239,8 +240,8 @@ def test_wildcards_for_too_many_values(count: int, members: str, written: int, g
     text += f"policy-options {{ community many members {members}; community values members [ {values} ]; }}\n"
     found = translator(alone(text))
     lines = [line.removeprefix("policy-options policy-statement P term t ") for line in own_lines(found)]
-    assert len([line for line in lines if line.startswith("from community 9-")]) == written
-    assert [line for line in lines if not line.startswith("from community 9-")] == [
+    assert len([line for line in lines if line.startswith("from community value-9-")]) == written
+    assert [line for line in lines if not line.startswith("from community value-9-")] == [
         "from community color-0-1",
         "then accept",
     ]
@@ -303,8 +304,8 @@ def test_only_what_is_used_is_defined() -> None:
     assert list(found.definitions()) == []
     own_lines(found)
     assert list(found.definitions()) == [
-        "policy-options community 0-15 members 0:15",
-        "policy-options community 0-15_and_0-99 members 0:15",
-        "policy-options community 0-15_and_0-99 members 0:99",
-        "policy-options community 0-99 members 0:99",
+        "policy-options community value-0-15 members 0:15",
+        "policy-options community value-0-15_and_value-0-99 members 0:15",
+        "policy-options community value-0-15_and_value-0-99 members 0:99",
+        "policy-options community value-0-99 members 0:99",
     ]

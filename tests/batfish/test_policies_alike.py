@@ -134,7 +134,7 @@ def test_sessions_without_a_color_get_routes_without_a_color_alone(color: str) -
 def test_a_session_whose_color_is_no_color_community() -> None:
     routes = "route fc00:1:1:1::/64 color local;"
     assert sent(routes, "local") == [
-        *term(1, "10.0.0.0/24", add=("0-15",)),
+        *term(1, "10.0.0.0/24", add=("value-0-15",)),
         "other-colors from community color-0-1",
         "other-colors from community color-0-2",
         "other-colors then reject",
