@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -35,8 +36,14 @@ class Communities:
 
     @cached_property
     def names(self) -> Mapping[str, str]:
-        """The name of the community of every value of the shadow: that of color:0:1 is color-0-1."""
-        named = {short: re.sub(r"[^A-Za-z0-9]+", "-", value) for value, short in self.values.items()}
+        """The name of the community of every value of the shadow: that of color:0:1 is color-0-1.
+
+        A name never begins with a digit: Batfish might take it for a number.
+        """
+        words = {short: re.sub(r"[^A-Za-z0-9]+", "-", value) for value, short in self.values.items()}
+        used = Counter([*words.values(), AIGP])
+        plain = {short for short, word in words.items() if word[:1].isalpha() and used[word] == 1}
+        named = {short: word if short in plain else f"value-{short.replace(':', '-')}" for short, word in words.items()}
         return named | {self.aigp: AIGP}
 
     @cached_property

@@ -47,6 +47,7 @@ UNRECOGNIZED = (
         r"set routing-options forwarding-table ecmp-fast-reroute$", GRAMMAR, "AILB406 judges it; it changes no route"
     ),
     _known(r"set interfaces \S+ number-of-sub-ports ", GRAMMAR, "AILB1xx judges how ports are split"),
+    _known(r"set interfaces \S+ speed ", GRAMMAR, "AILB1xx judges it; it changes no route"),
     _known(r"set class-of-service ", GRAMMAR, "AILB7xx judges it; Batfish models no queues"),
     _known(r"set system management-instance$", GRAMMAR, "management only"),
     _known(r"set interfaces re\d:mgmt-\d ", GRAMMAR, "management only"),
