@@ -42,6 +42,7 @@ bench: $(STAMP)
 	$(BIN)/python -m benchmarks.generate
 	$(BIN)/python -m benchmarks.parse
 	$(BIN)/python -m benchmarks.validate
+	$(BIN)/python -m benchmarks.batfish
 
 # What is generated and kept in the repository; review the diff before you commit it.
 schema: $(STAMP)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 # What Batfish, like Junos, assumes for an Ethernet port without `mtu` (RFC 894).
 DEFAULT_MTU = 1500
+MEMBERS = re.compile(r"([0-9]{1,4})(?:-([0-9]{1,4}))?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,10 +143,18 @@ def _read_vlans(switch: Switch) -> dict[int, frozenset[str]]:
     for port in switch.ports.values():
         for unit in port.units:
             for word, _ in unit.vlans if unit.switching else ():
-                number = names.get(word, int(word) if word.isascii() and word.isdigit() else None)
-                if number is not None:
+                for number in _numbers(word, names):
                     found.setdefault(number, set()).add(unit.name)
     return {vlan: frozenset(members) for vlan, members in found.items()}
+
+
+def _numbers(word: str, names: Mapping[str, int | None]) -> Sequence[int]:
+    """Return the VLANs that a member of `vlan members` stands for: a name, a number, a range of them, or all."""
+    if word in names:
+        number = names[word]
+        return () if number is None else (number,)
+    found = MEMBERS.fullmatch("1-4094" if word == "all" else word)
+    return range(int(found[1]), int(found[2] or found[1]) + 1) if found is not None else ()
 
 
 def _vlan_place(network: Network, name: str, vlan_id: int) -> Place:

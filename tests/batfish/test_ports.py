@@ -299,6 +299,18 @@ def test_members_by_number_and_vlans_without_anything() -> None:
     assert of_vlans("d_v6_clean", found=found) == [Finding("AILB808", "leaf1", message, at(4))]
 
 
+@pytest.mark.parametrize("word", ["101", "vn101", "101-101", "100-101", "all"])
+def test_members_by_name_number_range_or_all(word: str) -> None:
+    """All of these put the port into VLAN 101; what else it is in, Batfish was not asked."""
+    leaf = network("d_v6_clean").switches["leaf1"]
+    port = leaf.ports["et-0/1/1"]
+    ports = {**leaf.ports, port.name: replace(port, units=(replace(port.units[0], vlans=((word, 8),)),))}
+    found = of_vlans("d_v6_clean", found=changed(network("d_v6_clean"), "leaf1", ports=ports))
+    assert not [finding for finding in found if "VLAN 101 " in finding.message]
+    others = {"100-101": 1, "all": 4093}.get(word, 0)
+    assert len(found) == others
+
+
 def test_what_the_intent_asks() -> None:
     wanted_plan = plan(intent_of(RAIL).fabric)
     assert asked(wanted_plan, wiring(wanted_plan)) == Asked(
