@@ -180,9 +180,10 @@ def test_a_port_that_is_disabled_has_no_session() -> None:
     assert up(network) == 30
 
 
-def test_a_unit_without_inet6_has_no_address() -> None:
+@pytest.mark.parametrize(("inet6", "disabled"), [(False, False), (True, True)])
+def test_a_unit_that_is_disabled_or_without_inet6_has_no_address(inet6: bool, disabled: bool) -> None:
     ports = lab().switches["stripe1-leaf1"].ports
-    unit = replace(ports["et-0/0/1"].units[0], inet6=False)
+    unit = replace(ports["et-0/0/1"].units[0], inet6=inet6, disabled=disabled)
     port = replace(ports["et-0/0/1"], units=(unit,), mtu=None)
     gone, new = difference(changed("stripe1-leaf1", ports={**ports, "et-0/0/1": port}))
     assert gone[:2] == [
