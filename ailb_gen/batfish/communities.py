@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 # The community that a route carries in the shadow where it has the AIGP attribute in the fabric.
 AIGP = "aigp"
 STANDARD = re.compile(r"(\d{1,5}):(\d{1,5})")
+# Communities that every router knows by name (RFC 1997).
+WELL_KNOWN = {"no-export": "65535:65281", "no-advertise": "65535:65282", "no-export-subconfed": "65535:65283"}
 # Private AS numbers (RFC 6996), one of which no community of the fabric uses.
 OWN = range(65534, 64511, -1)
 # A community of wildcards that stands for more combinations of values than this is not written out.
@@ -85,8 +87,8 @@ def communities(network: Network) -> Communities:
     own = _free(values)
     table, count = {}, 0
     for value in values:
-        if _is_standard(value):
-            table[value] = value
+        if _is_standard(value) or value in WELL_KNOWN:
+            table[value] = WELL_KNOWN.get(value, value)
         else:
             count += 1
             table[value] = f"{own}:{count}"

@@ -69,7 +69,7 @@ def judge_links(
     graph, network = routing.graph, routing.graph.network
     for number, at in enumerate(sampled(len(graph.sessions.up), seed)):
         cable = graph.sessions.up[at].cable
-        fork = f"link-{number + 1}"
+        fork, gone = f"link-{number + 1}", frozenset({cable.a, cable.b})
         ends = [(end.device.lower(), end.port) for end in (cable.a, cable.b)]
         batfish.fork(SNAPSHOT, fork, interfaces=ends)
         advance()
@@ -77,10 +77,13 @@ def judge_links(
         advance()
         theirs = batfish_hops(network, shadow.numbering, batfish.ask("routes", fork, protocols="bgp"))
         advance()
-        ours = own_hops(graph, routing.after(frozenset({at})))
+        # What shares a port with the cable, by mistake of the table, goes down with it.
+        down = frozenset(
+            other for other, up in enumerate(graph.sessions.up) if not {up.cable.a, up.cable.b}.isdisjoint(gone)
+        )
+        ours = own_hops(graph, routing.after(down))
         name = f"{cable.a} - {cable.b}"
         disagreements(network, theirs, ours, AGREE_LINK, _fails(name), tally)
-        gone = frozenset({cable.a, cable.b})
         lost = _without_route(intent, theirs, network.switches)
         cut = [pair for pair in lost if intent.reachable(*pair, ends=gone)]
         tally.look(LINK_REACH)

@@ -58,7 +58,7 @@ def own_hops(graph: Graph, states: Mapping[Prefix, State]) -> Hops:
     for prefix, state in states.items():
         for device, name in enumerate(graph.names):
             rib = held(graph, state, device)
-            if rib.selection.best and not rib.local:
+            if rib.selection.best:
                 row = graph.adjacencies[device]
                 found[name, prefix] = frozenset(row[at].interface.rpartition(".")[0] for at in rib.selection.best)
     return found

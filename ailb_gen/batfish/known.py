@@ -47,16 +47,22 @@ UNRECOGNIZED = (
         r"set routing-options forwarding-table ecmp-fast-reroute$", GRAMMAR, "AILB406 judges it; it changes no route"
     ),
     _known(r"set interfaces \S+ number-of-sub-ports ", GRAMMAR, "AILB1xx judges how ports are split"),
-    _known(r"set interfaces \S+ speed ", GRAMMAR, "AILB1xx judges it; it changes no route"),
     _known(r"set class-of-service ", GRAMMAR, "AILB7xx judges it; Batfish models no queues"),
     _known(r"set system management-instance$", GRAMMAR, "management only"),
     _known(r"set interfaces re\d:mgmt-\d ", GRAMMAR, "management only"),
     _known(r"(?:annotate|edit) |top$", GRAMMAR, "comments of the set form"),
 )
+# Interfaces that Batfish takes down whatever their files say, because they carry no traffic (read in its source).
+MANAGEMENT = re.compile(r"mgmt|management|fxp0|em0|me0|vme")
 # Structures that Batfish reads in part or whose use it does not know.
 QOS = "class-of-service"
 # "FATAL: 'green' community contains no non-wildcard members in an add action": it takes color:0:1 for a wildcard.
 WILDCARD_ADD = re.compile(r"FATAL: '(.+)' community contains no non-wildcard members in an add action")
+# What Batfish says that it does not model (read in its source): the shadow shows it, and Batfish does not see it.
+NOT_MODELLED = re.compile(
+    r"Currently do not support mixed .*multipath.* bgp ?groups on Juniper"
+    r"|Unimplemented: prepending both local-as and global-as"
+)
 
 
 def unrecognized(line: str) -> Known | None:

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ailb_gen.batfish.known import MANAGEMENT
 from ailb_gen.batfish.places import by_node, integer_of, interface
 from ailb_gen.checks.batfish_checks import PORTS, READERS, VLANS
 from ailb_gen.checks.plan import port_override
@@ -82,7 +83,7 @@ def _differences(port: Port, row: Row) -> Iterator[str]:
     mtu = DEFAULT_MTU if port.mtu is None else port.mtu
     if row["MTU"] != mtu:
         yield f"Batfish reads an MTU of {row['MTU']}, this program {mtu}"
-    if row["Active"] is not (not port.disabled):
+    if row["Active"] is not (not port.disabled) and not MANAGEMENT.match(port.name):
         state = {True: "up", False: "down"}
         yield f"to Batfish the port is {state[row['Active'] is True]}, to this program {state[not port.disabled]}"
 

@@ -6,6 +6,7 @@ from ipaddress import AddressValueError, IPv4Address, IPv4Network
 from typing import TYPE_CHECKING
 
 from ailb_gen.batfish.hops import batfish_hops, own_hops, ports_text
+from ailb_gen.batfish.known import NOT_MODELLED
 from ailb_gen.batfish.places import address_of, network_of
 from ailb_gen.checks.batfish_checks import AGREE, LOOPS, OWNERS, PINNED, SESSIONS, SHOWN, TRANSIT, UNDERSTOOD
 from ailb_gen.errors import Place
@@ -87,7 +88,8 @@ def judge_understood(shadow: Shadow, status: Sequence[Row], issues: Sequence[Row
         nodes = [names.get(str(node), node) for node in row["Nodes"]] if isinstance(row["Nodes"], list) else []
         text = f": '{row['Line_Text']}'" if row["Line_Text"] else ""
         scope = _joined(row["Source_Lines"]) or _joined(nodes) or "shadow"
-        tally.add(UNDERSTOOD, scope, f"Batfish: {row['Details']}{text}")
+        check = SHOWN if NOT_MODELLED.match(str(row["Details"])) else UNDERSTOOD
+        tally.add(check, scope, f"Batfish: {row['Details']}{text}")
 
 
 def _joined(value: object) -> str:
@@ -183,7 +185,8 @@ def judge_pinned(network: Network, intent: Intent, found: Hops, tally: Tally) ->
         tally.look(PINNED)
         have = found.get((leaf, prefix), frozenset())
         if have != expected:
-            wrong.setdefault(leaf, []).append(f"{prefix} over {ports_text(have)}, not {ports_text(expected)}")
+            right = f"not {ports_text(expected)}" if expected else "though the intent has no uplink of its color"
+            wrong.setdefault(leaf, []).append(f"{prefix} over {ports_text(have)}, {right}")
     for leaf, messages in wrong.items():
         place = _bgp_place(network, leaf)
         tally.add(PINNED, leaf, f"in Batfish packets go to {first_of(messages)}", place)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -92,7 +92,9 @@ def second_opinion(batfish: Batfish, second: Second, advance: Callable[[], None]
             batfish.upload(files.SNAPSHOT, Path(folder) / files.SNAPSHOT)
             advance()
             files.judge_files(batfish, network, asked(subject.wanted, subject.cables), tally, advance)
-            yield from _chosen(second, tally)
+            version = (("the service is Batfish", batfish.version),)
+            for result in _chosen(second, tally):
+                yield replace(result, figures=version) if result.check is checks.PARSED else result
         if not second.wants((*OF_SHADOW, *OF_SPINES, *OF_LINKS)):
             return
         translated = shadow(network)

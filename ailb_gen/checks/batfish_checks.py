@@ -77,7 +77,7 @@ UNDERSTOOD = Check(
 SHOWN = Check(
     "AILB812",
     Severity.WARNING,
-    "the IPv4 shadow shows everything in the files that decides about routes",
+    "the IPv4 shadow shows everything in the files that decides about routes, and Batfish models it",
     "What the shadow does not show Batfish does not judge; the two engines may then disagree for that reason alone.",
     "Nothing, if the statement is meant: the other checks judge it; accept it with a waiver.",
 )

@@ -212,7 +212,9 @@ def link_bound(wanted: Plan) -> float:
     spines, links = len(wanted.fabric.spines), wanted.fabric.links_per_spine
     same = spines * links // len(wanted.colors)
     if same > 1:
-        return same / (same - 1)
+        # A spine goes on getting its share, and brings it down over what is left of its links in that color.
+        parallel = max(map(wanted.link_colors(0).count, wanted.link_colors(0)))
+        return max(same / (same - 1), parallel / (parallel - 1) if parallel > 1 else 1.0)
     if any(color.backup != ALL_COLORS for color in wanted.colors):
         return 2.0
     return 1 + 1 / (spines - 1) if spines > 1 else 2.0

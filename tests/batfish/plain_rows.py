@@ -113,6 +113,8 @@ def warnings(device: Device) -> Iterator[str]:
             "Currently do not support mixed multipath-multiple-as/non-multipath-multiple-as bgpgroups on Juniper "
             "- FORCING NON-MULTIPATH-MULTIPLE-AS"
         )
+    if any(device.asn is not None and neighbor.local_as != device.asn for neighbor in device.neighbors):
+        yield "Unimplemented: prepending both local-as and global-as for BGP routes"
     for neighbor in device.neighbors:
         if neighbor.peer_as is None:
             yield (

@@ -45,8 +45,8 @@ def test_standard_values_stay_and_all_others_get_numbers() -> None:
             "color:0:1": "65534:3",
             "color:0:2": "65534:4",
             "large:65001:1:2": "65534:5",
-            "no-export": "65534:6",
-            "target:65001:7": "65534:7",
+            "no-export": "65535:65281",
+            "target:65001:7": "65534:6",
         },
         "65534:0",
     )
@@ -60,8 +60,8 @@ def test_standard_values_stay_and_all_others_get_numbers() -> None:
         "65534:3": "color-0-1",
         "65534:4": "color-0-2",
         "65534:5": "large-65001-1-2",
-        "65534:6": "no-export",
-        "65534:7": "target-65001-7",
+        "65535:65281": "no-export",
+        "65534:6": "target-65001-7",
     }
 
 

@@ -25,7 +25,6 @@ KINDS = (
     (GRAMMAR, "set protocols bgp global-load-balancing **"),
     (GRAMMAR, "set routing-options forwarding-table ecmp-fast-reroute"),
     (GRAMMAR, "set interfaces * number-of-sub-ports *"),
-    (GRAMMAR, "set interfaces * speed *"),
     (GRAMMAR, "set class-of-service **"),
     (GRAMMAR, "set system management-instance"),
     (GRAMMAR, "set interfaces re0:mgmt-0 **"),
@@ -47,9 +46,9 @@ OTHERS = (
     (5, "  set protocols bgp fabric-advertise route fc00::/64 color green\n"),
     (8, "set protocols bgp global-load-balancing"),
     (8, "set protocols bgp global-load-balancing helper-only"),
-    (14, "set interfaces re1:mgmt-0 unit 0 family inet dhcp"),
-    (15, "top"),
-    (15, "edit policy-options"),
+    (13, "set interfaces re1:mgmt-0 unit 0 family inet dhcp"),
+    (14, "top"),
+    (14, "edit policy-options"),
 )
 WRONG = (
     "set policy-options as-list SPINES member 65001",

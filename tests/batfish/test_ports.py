@@ -322,3 +322,14 @@ def test_what_the_intent_asks() -> None:
         },
         {("stripe1-leaf1", 77): frozenset({"irb.77", "et-0/0/16.0", "et-0/0/17.0"})},
     )
+
+
+@pytest.mark.parametrize("name", ["fxp0", "em0", "me0", "vme"])
+def test_management_ports_are_down_in_batfish(name: str) -> None:
+    """It takes them down whatever their files say: that is no difference between readers."""
+    leaf = network("d_v6_clean").switches["leaf1"]
+    port = replace(leaf.ports["et-0/0/0"], name=name, mtu=None)
+    found = changed(network("d_v6_clean"), "leaf1", ports={**leaf.ports, name: port})
+    told = rows("d_v6_clean", INTERFACES)
+    told.append({**told[0], "Interface": f"leaf1[{name}]", "Active": False, "MTU": 1500})
+    assert judged(judge_ports, found, ports("d_v6_clean"), told) == []

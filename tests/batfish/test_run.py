@@ -45,8 +45,8 @@ DAMAGE = {
     "backup-missing": "AILB816 AILB818",
     "backup-one-color": "AILB816",
     "leaf-as-twice": "AILB815 AILB818 AILB819",
-    "local-as-off-by-one": "AILB815 AILB821 AILB822 AILB823",
-    "multipath-missing": "AILB811 AILB822 AILB823",
+    "local-as-off-by-one": "AILB812 AILB815 AILB821 AILB822 AILB823",
+    "multipath-missing": "AILB812 AILB822 AILB823",
     "local-set": "AILB812 AILB815 AILB821 AILB822 AILB823",
     "color-added": "AILB812",
 }

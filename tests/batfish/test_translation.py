@@ -78,7 +78,6 @@ THREE = SMALL.replace("spines: 2", "spines: 3")
             {"AILB815"},
             {"AILB201", "AILB310", "AILB401", "AILB405", "AILB503", "AILB505"},
         ),
-        (SMALL + "links_per_spine: 2\ncolors: [left]\n", set(), {"AILB503"}),
     ],
 )
 def test_what_is_wrong_with_an_intent_is_wrong_in_the_shadow(

@@ -165,6 +165,9 @@ BOUNDS = [
     ("spines: 8\ncolors: [a, b]\n", 4 / 3, 4 / 3),
     ("spines: 4\nlinks_per_spine: 2\n", 4 / 3, 5 / 3),
     ("spines: 4\nlinks_per_spine: 2\ncolors: [a, b, c, d]\n", 2.0, 5 / 3),
+    ("spines: 4\nlinks_per_spine: 2\ncolors: [a, b]\n", 2.0, 2.0),
+    ("spines: 3\nlinks_per_spine: 2\ncolors: [a, b]\n", 1.5, 3.0),
+    ("spines: 2\nlinks_per_spine: 4\ncolors: [a, b]\n", 4 / 3, 5.0),
     ("spines: 4\ncolors: {count: 4, backup: [color1]}\n", 2.0, 2.0),
 ]
 

@@ -52,6 +52,7 @@ VARIANTS = {
     "loopbacks": SMALL + 'loopbacks: {leaves: "fd00:1::/64", spines: "fd00:2::/64"}\n',
     "fewer-colors-than-spines": SMALL.replace("spines: 2", "spines: 4") + "colors: [left, right]\n",
     "several-links": SMALL + "links_per_spine: 2\n",
+    "several-links-of-a-color": SMALL.replace("spines: 2", "spines: 4") + "links_per_spine: 2\ncolors: [left, right]\n",
     "one-spine": SMALL.replace("spines: 2", "spines: 1"),
     "no-aigp": SMALL + "aigp: off\ncolors: {backup: none}\n",
     "no-servers": SMALL.replace("servers: 2", "servers: 0"),
