@@ -267,3 +267,20 @@ def test_spines_whose_names_begin_with_a_digit_are_quoted() -> None:
 
     assert judged(judge)
     assert [asked[3]["nodes"] for asked in batfish.asked if asked[0] == "bgpRib"] == ['"1-spine",spine2']
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Currently do not support mixed eBGP multipath/non-multipath bgp groups on Juniper "
+        "- FORCING NON-MULTIPATH EBGP",
+        "Currently do not support mixed multipath-multiple-as/non-multipath-multiple-as bgpgroups on Juniper "
+        "- FORCING NON-MULTIPATH-MULTIPLE-AS",
+        "Unimplemented: prepending both local-as and global-as for BGP routes",
+    ],
+)
+def test_what_batfish_does_not_model_is_no_fault_of_the_shadow(text: str) -> None:
+    line = {**rows(BAD, "initIssues")[0], "Nodes": ["leaf1"], "Details": text}
+    assert judged(judge_understood, shadow(GOOD), rows(GOOD, "fileParseStatus"), [line]) == [
+        Finding("AILB812", "leaf1", f"Batfish: {text}")
+    ]
