@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ailb_gen.batfish.hops import batfish_hops, own_hops
 from ailb_gen.batfish.numbering import PREFIX_LENGTH, PREFIXES
-from ailb_gen.batfish.places import UPDATE, address_of, interface
+from ailb_gen.batfish.places import UPDATE, address_of, interface, shadow_nodes
 from ailb_gen.batfish.routes import SNAPSHOT, disagreements, first_of
 from ailb_gen.checks.batfish_checks import AGREE_LINK, AGREE_SPINE, LINK_REACH, SPINE_REACH
 from ailb_gen.errors import BatfishError, Place
@@ -124,7 +124,7 @@ def _without_route(intent: Intent, found: Hops, there: Iterable[str]) -> list[tu
 
 def _changed(shadow: Shadow, intent: Intent, rows: Sequence[Row]) -> list[tuple[str, Prefix]]:
     """Return the leaves and prefixes of flows that arrive in one of two snapshots only."""
-    names = {leaf.lower(): leaf for leaf in intent.uplinks}
+    names = shadow_nodes(intent.uplinks)
     found = []
     for row in rows:
         network = IPv4Network((address_of(row["Flow.dstIp"]), PREFIX_LENGTH), strict=False)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from ipaddress import AddressValueError, IPv4Address
 from typing import TYPE_CHECKING
 
-from ailb_gen.batfish.places import network_of
+from ailb_gen.batfish.places import network_of, shadow_nodes
 from ailb_gen.checks.failures import allowed_colors
 from ailb_gen.checks.plan import port_override
 from ailb_gen.network.fabric import End
@@ -31,7 +30,7 @@ SHOWN = 8
 
 def batfish_hops(network: Network, numbering: Numbering, rows: Iterable[Row]) -> Hops:
     """Read the rows of `routes`: BGP routes with next hops such as `ip 10.128.0.1`."""
-    names = {name.lower(): name for name in network.switches}
+    names = shadow_nodes(network.switches)
     found: dict[tuple[str, Prefix], set[str]] = {}
     for row in rows:
         name = names.get(str(row["Node"]))
@@ -43,10 +42,7 @@ def batfish_hops(network: Network, numbering: Numbering, rows: Iterable[Row]) ->
 
 def _port(numbering: Numbering, name: str, next_hop: str) -> str:
     """Return a switch's own port to a next hop; what is not the other end of a cable of its own stays as it is."""
-    try:
-        ends = numbering.ends.get(IPv4Address(next_hop.removeprefix("ip ")))
-    except AddressValueError:
-        ends = None
+    ends = numbering.ends_at(next_hop.removeprefix("ip "))
     if ends is None or ends[1].device != name:
         return f"({next_hop})"
     return ends[1].port
@@ -81,9 +77,10 @@ class Intent:
         """Return the spines that any cable leads to."""
         return tuple(dict.fromkeys(cable.b_device for cable in self.cables))
 
-    def ends(self) -> tuple[tuple[End, End], ...]:
-        """Return both ends of every cable, the leaf's first."""
-        return tuple((End(cable.a_device, cable.a_port), End(cable.b_device, cable.b_port)) for cable in self.cables)
+    def sides(self) -> frozenset[tuple[End, End]]:
+        """Return every cable as each of its ends has it: its own end and the other one."""
+        pairs = [(End(cable.a_device, cable.a_port), End(cable.b_device, cable.b_port)) for cable in self.cables]
+        return frozenset([*pairs, *((b, a) for a, b in pairs)])
 
     def pinned(self) -> Iterator[tuple[str, Prefix, frozenset[str]]]:
         """Give, for every leaf and every prefix of another, the ports that packets must leave by."""

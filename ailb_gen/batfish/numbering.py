@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from ipaddress import IPv4Network, collapse_addresses
+from ipaddress import AddressValueError, IPv4Address, IPv4Network, collapse_addresses
 from typing import TYPE_CHECKING
 
 from ailb_gen.addresses import BITS
@@ -16,7 +16,6 @@ from ailb_gen.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
-    from ipaddress import IPv4Address
 
     from ailb_gen.addresses import Prefix
     from ailb_gen.network.fabric import Cable, End, Network
@@ -43,6 +42,13 @@ class Numbering:
         """The end that has an address, and the other end of its cable."""
         found = {a: (cable.a, cable.b) for cable, a, _ in self.links}
         return found | {b: (cable.b, cable.a) for cable, _, b in self.links}
+
+    def ends_at(self, text: object) -> tuple[End, End] | None:
+        """Return the end that has an address and the other end of its cable; None for an address of no cable."""
+        try:
+            return self.ends.get(IPv4Address(str(text)))
+        except AddressValueError:
+            return None
 
     @cached_property
     def meanings(self) -> Mapping[IPv4Network, Prefix]:

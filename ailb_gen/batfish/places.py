@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ailb_gen.errors import BatfishError, Place
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from ailb_gen.network.fabric import Network
     from ailb_gen.network.model import Switch
@@ -24,6 +24,11 @@ LINES = re.compile(r"(.+?):\[([\d, ]*)\]")
 def by_node(network: Network) -> dict[str, Switch]:
     """Map the names that Batfish gives to devices to the switches: it writes host names in small letters."""
     return {(switch.host_name or name).lower(): switch for name, switch in network.switches.items()}
+
+
+def shadow_nodes(names: Iterable[str]) -> dict[str, str]:
+    """Map the names that Batfish gives to devices of the shadow to those of the switches."""
+    return {name.lower(): name for name in names}
 
 
 def by_file(network: Network) -> dict[str, Switch]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from ipaddress import AddressValueError, IPv4Address, IPv4Network
+from ipaddress import IPv4Network
 from typing import TYPE_CHECKING
 
 from ailb_gen.batfish.hops import batfish_hops, own_hops, ports_text
 from ailb_gen.batfish.known import NOT_MODELLED
-from ailb_gen.batfish.places import address_of, network_of
+from ailb_gen.batfish.places import address_of, network_of, shadow_nodes
 from ailb_gen.checks.batfish_checks import AGREE, LOOPS, OWNERS, PINNED, SESSIONS, SHOWN, TRANSIT, UNDERSTOOD
 from ailb_gen.errors import Place
 
@@ -83,7 +83,7 @@ def judge_understood(shadow: Shadow, status: Sequence[Row], issues: Sequence[Row
             state = f"takes its shadow for {_joined(row['Nodes']) or 'no device'}"
         if state:
             tally.add(UNDERSTOOD, switch.name, f"Batfish {state}")
-    names = _names(shadow)
+    names = shadow_nodes(switch.name for switch in shadow.switches)
     for row in issues:
         nodes = [names.get(str(node), node) for node in row["Nodes"]] if isinstance(row["Nodes"], list) else []
         text = f": '{row['Line_Text']}'" if row["Line_Text"] else ""
@@ -96,15 +96,10 @@ def _joined(value: object) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else ""
 
 
-def _names(shadow: Shadow) -> dict[str, str]:
-    """Map the names that Batfish gives to devices to those of the switches."""
-    return {switch.name.lower(): switch.name for switch in shadow.switches}
-
-
 def judge_sessions(network: Network, shadow: Shadow, intent: Intent, rows: Sequence[Row], tally: Tally) -> None:
     """Judge bgpSessionStatus: two established rows for every cable of the intent, and no others."""
     found = {_session(shadow, row): str(row["Established_Status"]) for row in rows}
-    expected = {pair for a, b in intent.ends() for pair in ((a, b), (b, a))}
+    expected = intent.sides()
     for own, peer in sorted(expected):
         if own.device in network.switches:
             tally.look(SESSIONS)
@@ -123,7 +118,7 @@ def judge_sessions(network: Network, shadow: Shadow, intent: Intent, rows: Seque
 
 def judge_compatible(network: Network, shadow: Shadow, intent: Intent, rows: Sequence[Row], tally: Tally) -> None:
     """Judge bgpSessionCompatibility: both ends of the cables of the intent are configured for each other."""
-    expected = {pair for a, b in intent.ends() for pair in ((a, b), (b, a))}
+    expected = intent.sides()
     for row in rows:
         pair = _session(shadow, row)
         if pair in expected and row["Configured_Status"] != MATCHED:
@@ -134,10 +129,7 @@ def judge_compatible(network: Network, shadow: Shadow, intent: Intent, rows: Seq
 
 def _session(shadow: Shadow, row: Row) -> tuple[End, End] | None:
     """Return both ends of the cable of a session, its own first; None for no cable of the switch that has it."""
-    try:
-        ends = shadow.numbering.ends.get(IPv4Address(str(row["Remote_IP"])))
-    except AddressValueError:
-        return None
+    ends = shadow.numbering.ends_at(row["Remote_IP"])
     return (ends[1], ends[0]) if ends is not None and ends[1].device.lower() == row["Node"] else None
 
 
@@ -151,7 +143,7 @@ def _port_place(network: Network, end: End) -> Place | None:
 
 def judge_owners(network: Network, shadow: Shadow, rows: Sequence[Row], tally: Tally) -> None:
     """Judge ipOwners of duplicates: there are none."""
-    names = {name.lower(): name for name in network.switches}
+    names = shadow_nodes(network.switches)
     tally.look(OWNERS, len(shadow.numbering.places))
     owners: dict[str, list[str]] = {}
     for row in rows:
@@ -207,14 +199,14 @@ def disagreements(network: Network, theirs: Hops, ours: Hops, check: Check, fail
 
 def judge_transit(network: Network, shadow: Shadow, intent: Intent, rows: Sequence[Row], tally: Tally) -> None:
     """Judge bgpRib of the spines: every prefix is heard from its own leaf, and from no other."""
-    names = {name.lower(): name for name in network.switches}
+    names = shadow_nodes(network.switches)
     heard: dict[tuple[str, Prefix], set[str]] = {}
     for row in rows:
         name = names.get(str(row["Node"]))
         prefix = shadow.numbering.meanings.get(network_of(row["Network"]))
-        sender = _sender(shadow, row)
-        if name is not None and prefix is not None and sender is not None:
-            heard.setdefault((name, prefix), set()).add(sender)
+        ends = shadow.numbering.ends_at(row["Received_From_IP"])
+        if name is not None and prefix is not None and ends is not None:
+            heard.setdefault((name, prefix), set()).add(ends[0].device)
     for spine in intent.spines():
         if spine not in network.switches:
             continue
@@ -231,18 +223,10 @@ def judge_transit(network: Network, shadow: Shadow, intent: Intent, rows: Sequen
             tally.add(TRANSIT, sender, message, _bgp_place(network, sender))
 
 
-def _sender(shadow: Shadow, row: Row) -> str | None:
-    try:
-        ends = shadow.numbering.ends.get(IPv4Address(str(row["Received_From_IP"])))
-    except AddressValueError:
-        return None
-    return ends[0].device if ends is not None else None
-
-
 def judge_loops(shadow: Shadow, rows: Sequence[Row], what: str, tally: Tally) -> None:
     """Judge detectLoops or multipathConsistency: no rows."""
     tally.look(LOOPS, len(shadow.numbering.prefixes))
-    names = _names(shadow)
+    names = shadow_nodes(switch.name for switch in shadow.switches)
     for row in rows:
         node = str(row.get("Flow.ingressNode") or "shadow")
         scope = names.get(node, node)

@@ -41,6 +41,9 @@ if TYPE_CHECKING:
 
 FILES = ("a_v6", "d_v6_clean", "d_v6_bad")
 SHADOWS = ("c_2x4_lp", "d_v4_clean", "d_v4la_bad", "mut_m5_no_final_reject")
+GOOD, BAD, LEAK = "d_v4_clean", "d_v4la_bad", "mut_m5_no_final_reject"
+# Those whose sessions all come up: what is wrong with one of them is that a leaf leaks.
+CLEAN = ("c_2x4_lp", GOOD, LEAK)
 LEAVES = (1, 2)
 INTERFACES = "interfaceProperties(properties='Active,MTU,Access_VLAN,All_Prefixes,Description')"
 ROUTES = "routes(nodes='leaf2', protocols='bgp')"

@@ -22,6 +22,9 @@ from ailb_gen.checks.model import Finding
 from ailb_gen.errors import BatfishError
 from ailb_gen.routing.rib import Routing
 from tests.batfish.recorded import (
+    BAD,
+    CLEAN,
+    GOOD,
     OWNERS,
     SHADOWS,
     Recording,
@@ -39,9 +42,6 @@ from tests.batfish.recorded import (
 if TYPE_CHECKING:
     from ailb_gen.batfish.model import Row
     from ailb_gen.checks.tally import Tally
-
-GOOD, BAD, LEAK = "d_v4_clean", "d_v4la_bad", "mut_m5_no_final_reject"
-CLEAN = ("c_2x4_lp", "d_v4_clean", LEAK)
 
 
 @pytest.mark.parametrize("name", CLEAN)

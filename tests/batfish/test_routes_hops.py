@@ -21,7 +21,11 @@ from ailb_gen.network.read import read_network
 from ailb_gen.routing.rib import Routing
 from tests.batfish import plain, plain_rows
 from tests.batfish.recorded import (
+    BAD,
+    CLEAN,
+    GOOD,
     LAYOUTS,
+    LEAK,
     RIB,
     ROUTES,
     at,
@@ -41,8 +45,6 @@ if TYPE_CHECKING:
     from ailb_gen.batfish.hops import Hops, Intent
     from ailb_gen.batfish.model import Row
 
-GOOD, BAD, LEAK = "d_v4_clean", "d_v4la_bad", "mut_m5_no_final_reject"
-CLEAN = ("c_2x4_lp", "d_v4_clean", LEAK)
 # Where `protocols bgp` stands on the second leaf and the first spine of both small fabrics.
 LEAF_BGP, SPINE_BGP = 27, 7
 

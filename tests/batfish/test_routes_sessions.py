@@ -11,6 +11,9 @@ from ailb_gen.batfish.routes import judge_compatible, judge_sessions
 from ailb_gen.checks.model import Finding
 from ailb_gen.network.fabric import End
 from tests.batfish.recorded import (
+    BAD,
+    CLEAN,
+    GOOD,
     LAYOUTS,
     LEAVES,
     at,
@@ -30,9 +33,6 @@ if TYPE_CHECKING:
     from ailb_gen.batfish.model import Row
     from ailb_gen.network.fabric import Network
 
-GOOD, BAD = "d_v4_clean", "d_v4la_bad"
-# Those whose sessions all come up.
-CLEAN = ("c_2x4_lp", "d_v4_clean", "mut_m5_no_final_reject")
 # Where the ports of the switches stand in the two small fabrics.
 LINES = {
     GOOD: {
