@@ -17,6 +17,8 @@ class ExitCode(IntEnum):
     FINDINGS = 1
     BAD_INPUT = 2
     ENVIRONMENT = 3
+    ROLLED_BACK = 4
+    ATTENTION = 5
     BUG = 70
     INTERRUPTED = 130
 
@@ -158,3 +160,21 @@ class BatfishError(AilbError):
     """The Batfish service cannot be reached, or does not do what it is asked; says what was being done, and where."""
 
     exit_code = ExitCode.ENVIRONMENT
+
+
+class DeployError(AilbError):
+    """A push did not go through; nothing that it had begun is left behind, unless the message says so."""
+
+    exit_code = ExitCode.ENVIRONMENT
+
+
+class RolledBackError(DeployError):
+    """Something failed after configurations had been changed; what the message names was rolled back."""
+
+    exit_code = ExitCode.ROLLED_BACK
+
+
+class AttentionError(DeployError):
+    """A device is in a state that a person has to look at; the message names it and says what to do."""
+
+    exit_code = ExitCode.ATTENTION

@@ -1,0 +1,196 @@
+"""What of a switch's configuration this program owns, and the configuration that is wanted of a running one.
+
+The generated files hold what the fabric needs, not what makes a switch reachable. So a push never replaces the whole
+configuration: users, root authentication and management stay. Below the paths of OWNED the switch is to hold exactly
+what its file says; of everything else in the file, only that it is there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from ailb_gen.errors import UsageError
+from ailb_gen.junos.diff import diff
+from ailb_gen.junos.grammar import FIRST_COUNTS, ONELINERS, VALUE, form_of
+from ailb_gen.junos.groups import copy
+from ailb_gen.junos.shape import shape
+from ailb_gen.junos.tree import ENDS, FLAT, LIST, TAGGED, Node
+from ailb_gen.junos.writer import to_set
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+Pattern = tuple[str, ...]
+
+# Prefix lists are missing: those of the filters that protect a routing engine stand beside the fabric's policies.
+OWNED: tuple[Pattern, ...] = (
+    ("interfaces", "et-*"),
+    ("interfaces", "irb"),
+    ("vlans", "vn*"),
+    ("forwarding-options", "enhanced-hash-key"),
+    ("policy-options", "policy-statement"),
+    ("policy-options", "community"),
+    ("policy-options", "as-list"),
+    ("class-of-service",),
+    ("routing-options", "forwarding-table"),
+    ("protocols", "router-advertisement"),
+    ("protocols", "bgp"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Ownership:
+    """Patterns of paths, word by word with `*` and `?`: what is owned, and what of it is left alone."""
+
+    owned: tuple[Pattern, ...] = OWNED
+    kept: tuple[Pattern, ...] = ()
+
+
+def ownership(own: Iterable[str] = (), keep: Iterable[str] = ()) -> Ownership:
+    """Make an Ownership of what the inventory adds, paths such as `interfaces et-0/0/63`. Raises UsageError."""
+    return Ownership((*OWNED, *map(_pattern, own)), tuple(map(_pattern, keep)))
+
+
+def _pattern(text: str) -> Pattern:
+    words = tuple(text.split())
+    if not words or words[0] == "*":
+        raise UsageError(f"{text!r} does not name a part of the configuration; write a path, 'interfaces et-0/0/63'")
+    return words
+
+
+def wanted(running: Node, file: Node, rights: Ownership) -> Node:
+    """Return the configuration that a switch is to have: what it has, with what its file says. Changes neither tree.
+
+    Where both have a value for a statement that takes one, the file's counts.
+    """
+    target, source = copy(running), copy(file)
+    for tree in (target, source):
+        if tree.flags & FLAT:
+            shape(tree)
+    for pattern in rights.owned:
+        _drop(target, pattern)
+    _merge(target, source)
+    for pattern in rights.kept:
+        _drop(target, pattern)
+        _graft(target, running, pattern)
+    _prune(target, running)
+    return target
+
+
+def commands(running: Node, target: Node) -> str:
+    """Return the set and delete commands that make the target of what is running; empty for nothing to do."""
+    return "".join(f"{change}\n" for change in diff(running, target))
+
+
+def fingerprint(tree: Node) -> str:
+    """Return what identifies a configuration: SHA-256 over its statements, and over their order where it counts.
+
+    Comments and grouping do not count.
+    """
+    lines = sorted(to_set(copy(tree), comments=False).splitlines())
+    text = "\n".join([*lines, *sorted(_orders(tree))])
+    return sha256(text.encode("utf-8", "backslashreplace")).hexdigest()
+
+
+def _orders(tree: Node) -> Iterator[str]:
+    """Give the order of the words behind each word for which it counts."""
+    stack = [(tree, "")]
+    while stack:
+        node, path = stack.pop()
+        if node.word in FIRST_COUNTS and len(node.children) > 1:
+            yield f"order {path}: {list(node.children)}"
+        stack += [(child, f"{path} {child.word}") for child in node]
+
+
+def _drop(root: Node, pattern: Pattern) -> None:
+    """Remove what a pattern matches."""
+    for parent, word in list(_matches(root, pattern)):
+        del parent.children[word]
+
+
+def _matches(root: Node, pattern: Pattern) -> Iterator[tuple[Node, str]]:
+    """Give what a pattern matches as the node above it and its last word."""
+    nodes = [root]
+    for glob in pattern[:-1]:
+        nodes = [child for node in nodes for child in node if fnmatchcase(child.word, glob)]
+    for node in nodes:
+        yield from ((node, word) for word in node.children if fnmatchcase(word, pattern[-1]))
+
+
+def _graft(target: Node, running: Node, pattern: Pattern) -> None:
+    """Put back what a pattern matches in the running configuration."""
+    stack: list[tuple[Node, Node, Pattern]] = [(target, running, pattern)]
+    while stack:
+        here, there, (glob, *rest) = stack.pop()
+        for child in there:
+            if not fnmatchcase(child.word, glob):
+                continue
+            if not rest:
+                here.children[child.word] = _twin(child, deep=True)
+                continue
+            if child.word not in here.children:
+                here.children[child.word] = _twin(child)
+            stack.append((here.children[child.word], child, tuple(rest)))
+
+
+def _twin(node: Node, deep: bool = False) -> Node:
+    """Return a copy of a node, with all below it or alone."""
+    if deep:
+        return copy(node)
+    twin = Node(node.word, node.line, node.flags)
+    twin.comment = node.comment
+    return twin
+
+
+def _merge(target: Node, source: Node) -> None:
+    """Put every statement of a tree into another one, whose own values give way."""
+    target.flags |= source.flags & TAGGED
+    stack = [(target, source, "")]
+    while stack:
+        here, there, parent = stack.pop()
+        if _one_value(here, there, parent):
+            here.children.clear()
+        for child in there:
+            found = here.children.get(child.word)
+            if found is None:
+                here.children[child.word] = _twin(child, deep=True)
+                continue
+            # The file says whether a statement is active.
+            found.flags = (found.flags & ~TAGGED) | (child.flags & ~FLAT)
+            stack.append((found, child, there.word))
+
+
+def _one_value(here: Node, there: Node, parent: str) -> bool:
+    """Tell whether a word takes one value, and the two trees have different ones."""
+    if there.flags & (ENDS | LIST) or len(there.children) != 1 or len(here.children) != 1:
+        return False
+    (old,), (new,) = here.children.values(), there.children.values()
+    if old.word == new.word or old.children or new.children:
+        return False
+    keys, form = form_of(parent, there.word)
+    leads = there.word in ONELINERS and ONELINERS[there.word][1]
+    return keys == 0 and (form in ("", VALUE) or leads)
+
+
+def _prune(target: Node, running: Node) -> None:
+    """Remove blocks that only removing what was in them has emptied."""
+    stack: list[tuple[Node, Node]] = [(target, running)]
+    order: list[tuple[Node, Node, Node]] = []
+    while stack:
+        here, there = stack.pop()
+        for child in here:
+            twin = there.children.get(child.word)
+            if twin is not None and twin.children:
+                order.append((here, child, twin))
+                stack.append((child, twin))
+    for parent, child, _ in reversed(order):
+        if not child.children:
+            del parent.children[child.word]
+
+
+def differs(first: Node, second: Node) -> tuple[str, ...]:
+    """Return the commands that would make the second tree of the first; none if they say the same."""
+    return tuple(map(str, diff(first, second)))

@@ -1,0 +1,112 @@
+"""What the program needs of a switch: a small Protocol, and the errors that every driver translates its own into.
+
+Two drivers stand behind it, NAPALM and PyEZ; nothing above this module knows which. The phases are those in which
+something can go wrong; reports and the log name them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Protocol
+
+from ailb_gen.errors import DeployError
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element
+
+
+class Phase(StrEnum):
+    """What was being done with a device."""
+
+    CONNECT = "connect"
+    READ = "read"
+    LOCK = "lock"
+    LOAD = "load"
+    CHECK = "check"
+    COMMIT = "commit"
+    VERIFY = "verify"
+    CONFIRM = "confirm"
+    ROLLBACK = "rollback"
+    UNLOCK = "unlock"
+
+
+class DeviceError(DeployError):
+    """A device cannot be reached, or refuses what it is asked: device, phase, reason and a way out."""
+
+    def __init__(self, device: str, phase: Phase, reason: str, hint: str = "") -> None:
+        self.device, self.phase, self.reason, self.hint = device, phase, reason, hint
+        super().__init__(f"{device}: {phase}: {reason}{f'; {hint}' if hint else ''}")
+
+
+class RefusedError(DeviceError):
+    """The device answered with an error: what was asked did not happen."""
+
+
+class UnknownOutcomeError(DeviceError):
+    """No answer came: whether it happened is not known until the device is asked again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """An entry of the commit history; `number` 0 is what is active, `when` in seconds since 1970.
+
+    `pending_minutes` is the time of a confirmed commit as the device prints it, None for any other; `log` is the
+    comment that was given with the commit.
+    """
+
+    number: int
+    user: str
+    when: int
+    log: str
+    pending_minutes: int | None
+
+
+class Switch(Protocol):
+    """A switch over one NETCONF session; every method raises DeviceError.
+
+    Nothing is retried here: after an UnknownOutcomeError the session is of no use any more and is to be closed.
+    """
+
+    @property
+    def name(self) -> str:
+        """The device's name in the inventory."""
+
+    def open(self) -> None:
+        """Connect and log in; the host key is checked before a credential is sent."""
+
+    def close(self) -> None:
+        """End the session, which releases its lock; never raises."""
+
+    def lock(self) -> None:
+        """Take the exclusive lock of the configuration database; does not wait for it."""
+
+    def unlock(self) -> None:
+        """Release the lock."""
+
+    def running(self) -> str:
+        """Return the active configuration as curly text, groups not expanded."""
+
+    def candidate(self) -> str:
+        """Return the candidate configuration as curly text."""
+
+    def load(self, commands: str) -> None:
+        """Load set and delete commands into the candidate."""
+
+    def load_rollback(self, number: int) -> None:
+        """Make the candidate what was active `number` commits ago; 0 discards changes."""
+
+    def compare(self) -> str:
+        """Return what the device says that a commit would change, as its own patch text; empty for nothing."""
+
+    def check(self) -> None:
+        """Have the candidate checked without committing it. On Junos this confirms a commit that is pending."""
+
+    def commit(self, log: str, confirm_minutes: int | None = None) -> None:
+        """Commit the candidate; with minutes the device takes it back by itself unless another commit follows."""
+
+    def commits(self) -> tuple[Commit, ...]:
+        """Return the commit history, the newest first."""
+
+    def ask(self, rpc: str, **arguments: str | bool) -> _Element:
+        """Send an operational RPC, its name with hyphens, and return the reply's element without namespaces."""
