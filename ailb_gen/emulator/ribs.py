@@ -1,0 +1,116 @@
+"""What devices hold and send, computed for as little of the fabric as a question needs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
+
+from ailb_gen.routing.policy import Lists, matches
+from ailb_gen.routing.rib import Routing, held
+from ailb_gen.routing.route import BGP, Route
+from ailb_gen.routing.solve import EMPTY, LocRib, State, solve
+from ailb_gen.routing.speaker import direct, direct_prefixes, exported, lists_of, originated, rules
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ailb_gen.addresses import Prefix
+    from ailb_gen.network.fabric import Network
+    from ailb_gen.network.model import Switch
+    from ailb_gen.network.policy import Policy
+
+
+class Counts(NamedTuple):
+    """How many prefixes came from a neighbor, how many of them are not hidden, and how many are used."""
+
+    active: int = 0
+    received: int = 0
+    accepted: int = 0
+
+
+class LazyRouting(Routing):
+    """The routes of every prefix, each computed when it is first asked for."""
+
+    def __init__(self, network: Network) -> None:
+        super().__init__(network)
+        self._solved: dict[Prefix, State] = {}
+        self._by_class: dict[int, Counter[tuple[int, int]]] = {}
+
+    def state(self, prefix: Prefix) -> State:
+        """Return the RIBs of a prefix; of one that no device has an address in, nobody holds anything."""
+        found = self._solved.get(prefix)
+        if found is None:
+            found = self._solved[prefix] = solve(self.graph, prefix, self.removed)
+        return found
+
+    def counts(self, name: str) -> dict[str, Counts]:
+        """Count a device's prefixes by the interface they came in on; an interface without any is missing."""
+        device = self.graph.index[name]
+        number = self.graph.class_of[device]
+        if number not in self._by_class:
+            self._by_class[number] = self._class_counts(number)
+        total = Counter(self._by_class[number])
+        # Its class holds the same, but for the prefixes for which the device stands alone.
+        for prefix in self.prefixes:
+            state = self.state(prefix)
+            if device in state.singles:
+                total.subtract(_counted(state.nodes.get(number, EMPTY)))
+                total.update(_counted(held(self.graph, state, device)))
+        return {
+            entry.interface: Counts(*(total[at, field] for field in range(len(Counts._fields))))
+            for at, entry in enumerate(self.graph.adjacencies[device])
+            if total[at, 1]
+        }
+
+    def _class_counts(self, number: int) -> Counter[tuple[int, int]]:
+        total: Counter[tuple[int, int]] = Counter()
+        for prefix in self.prefixes:
+            total.update(_counted(self.state(prefix).nodes.get(number, EMPTY)))
+        return total
+
+
+def _counted(rib: LocRib) -> Iterator[tuple[int, int]]:
+    """Give (position, field of Counts) for all that is counted; like Junos, every path of a multipath as active."""
+    for position in rib.selection.best:
+        yield position, 0
+    for candidate in rib.candidates:
+        for position in candidate.positions:
+            yield position, 1
+            if not candidate.hidden:
+                yield position, 2
+
+
+def own_routes(switch: Switch, group: int) -> dict[Prefix, Route]:
+    """Return what a switch sends of its direct routes over the sessions of a group; its own AS is not in the path yet.
+
+    What `fabric-advertise` names needs no export policy; Junos ignores it for a prefix that the switch does not have.
+    """
+    rule, lists = rules(switch, switch.groups[group]), lists_of(switch)
+    advertised = {route.prefix: route for route in switch.routes}
+    found = {}
+    for prefix in direct_prefixes(switch):
+        own = advertised.get(prefix)
+        route = originated(switch, own, rule) if own is not None else None
+        route = route or exported(rule, lists, prefix, direct())
+        if route is not None:
+            found[prefix] = route
+    return found
+
+
+def never_exported(chain: tuple[Policy, ...], lists: Lists, prefix: Prefix) -> bool:
+    """Tell whether an export chain rejects a prefix learned by BGP whatever attributes the route has.
+
+    Where that depends on communities, or on a condition that is not evaluated, the answer is no.
+    """
+    plain = Route(protocol=BGP)
+    for policy in chain:
+        for term in policy.terms:
+            if term.communities:
+                return False
+            if not matches(term, lists, prefix, plain):
+                continue
+            if term.verdict in ("accept", "reject"):
+                return term.verdict == "reject"
+            if term.verdict == "next-policy":
+                break
+    return False
