@@ -12,7 +12,7 @@ from ailb_gen.routing.solve import EMPTY, LocRib, State, solve
 from ailb_gen.routing.speaker import direct, direct_prefixes, exported, lists_of, originated, rules
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from ailb_gen.addresses import Prefix
     from ailb_gen.network.fabric import Network
@@ -95,6 +95,19 @@ def own_routes(switch: Switch, group: int) -> dict[Prefix, Route]:
         if route is not None:
             found[prefix] = route
     return found
+
+
+def transit_routes(routing: LazyRouting, name: str, group: int, prefixes: Iterable[Prefix]) -> dict[Prefix, Route]:
+    """Return what a device sends of some prefixes of others over the sessions of a group."""
+    device = routing.graph.index.get(name)
+    if device is None:
+        return {}
+    groups = routing.graph.classes[routing.graph.class_of[device]].groups
+    if group not in groups:
+        return {}
+    at = groups.index(group)
+    sent = {prefix: routing.held(device, prefix).sent for prefix in prefixes}
+    return {prefix: route for prefix, row in sent.items() if row and (route := row[at]) is not None}
 
 
 def never_exported(chain: tuple[Policy, ...], lists: Lists, prefix: Prefix) -> bool:

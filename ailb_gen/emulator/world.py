@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from threading import RLock
 from typing import TYPE_CHECKING
 
-from ailb_gen.emulator.ribs import LazyRouting, never_exported, own_routes
+from ailb_gen.emulator.ribs import LazyRouting, never_exported, own_routes, transit_routes
 from ailb_gen.errors import UsageError
 from ailb_gen.intent.csvfile import read_text
 from ailb_gen.junos.groups import effective
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from ailb_gen.addresses import Prefix
     from ailb_gen.junos.tree import Node
     from ailb_gen.network.model import Switch
-    from ailb_gen.network.policy import Policy, PrefixList
     from ailb_gen.network.sessions import Ready
     from ailb_gen.routing.route import Route
 
@@ -90,6 +89,7 @@ class World:
         self._prefixes: frozenset[Prefix] | None = None
         self._routing: tuple[int, float, LazyRouting] | None = None
         self._rejected: dict[object, dict[Prefix, bool]] = {}
+        self._sent: dict[tuple[str, int], tuple[LazyRouting | None, dict[Prefix, Route]]] = {}
 
     @classmethod
     def read(cls, root: Path, lag_s: float = 0.0) -> World:
@@ -158,6 +158,7 @@ class World:
     def _changed(self, name: str) -> None:
         self._generation += 1
         self._prefixes = None
+        self._sent.clear()
         self._peerings.pop(name, None)
         for cable in self._cables.get(name, ()):
             self._peerings.pop(cable.a.device if cable.b.device == name else cable.b.device, None)
@@ -251,36 +252,33 @@ class World:
         if own is None or not peering.established:
             return {}
         with self._lock:
-            found = own_routes(own, peering.group)
-            for prefix in self._transit(own, peering.group) - self._direct[name]:
-                route = self._sent(name, peering, prefix)
-                if route is not None:
-                    found[prefix] = route
-        return {prefix: found[prefix] for prefix in sorted(found)}
+            found = self._outgoing(name, own, peering.group)
+        # Junos sends nothing to a peer in the AS that the route came from.
+        return {prefix: route for prefix, route in found.items() if route.as_path[:1] != (peering.peer_asn,)}
+
+    def _outgoing(self, name: str, own: Switch, group: int) -> dict[Prefix, Route]:
+        """Return what a device sends over the sessions of a group, whoever is at the other end."""
+        transit = self._transit(own, group) - self._direct[name]
+        routing = self.routing() if transit else None
+        kept = self._sent.get((name, group))
+        if kept is None or kept[0] is not routing:
+            found = own_routes(own, group)
+            if routing is not None:
+                found.update(transit_routes(routing, name, group, transit))
+            kept = self._sent[name, group] = routing, {prefix: found[prefix] for prefix in sorted(found)}
+        return kept[1]
 
     def _transit(self, own: Switch, group: int) -> frozenset[Prefix]:
         """Return the prefixes of the fabric that could pass the export policy of a group."""
         if self._prefixes is None:
             self._prefixes = frozenset().union(*self._direct.values())
         rule, lists = rules(own, own.groups[group]), lists_of(own)
-        key: tuple[tuple[Policy, ...], frozenset[PrefixList]] = rule.exports, frozenset(own.prefix_lists.values())
         # Leaves have the same policies: whoever asks next finds the verdicts ready.
+        key = rule.exports, frozenset(own.prefix_lists.values())
         rejected = self._rejected.setdefault(key, {})
         for prefix in self._prefixes - rejected.keys():
             rejected[prefix] = never_exported(rule.exports, lists, prefix)
         return frozenset(prefix for prefix in self._prefixes if not rejected[prefix])
-
-    def _sent(self, name: str, peering: Peering, prefix: Prefix) -> Route | None:
-        """Return what a device sends of somebody else's prefix."""
-        routing = self.routing()
-        device = routing.graph.index.get(name)
-        if device is None:
-            return None
-        groups = routing.graph.classes[routing.graph.class_of[device]].groups
-        sent = routing.held(device, prefix).sent
-        route = sent[groups.index(peering.group)] if sent and peering.group in groups else None
-        # Junos sends nothing to a peer in the AS that the route came from.
-        return route if route is not None and route.as_path[:1] != (peering.peer_asn,) else None
 
 
 def _read(root: Path, file: str, parse: Callable[[str], Topology]) -> Topology:

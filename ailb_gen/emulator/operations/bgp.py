@@ -1,0 +1,271 @@
+"""BGP: `show bgp summary`, `show bgp neighbor`, and the BFD sessions beside them.
+
+Source: Juniper's operational YANG models (junos-rpc-bgp, junos-rpc-bfd).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ailb_gen.emulator.hardware import link_local
+from ailb_gen.emulator.operations.build import argument, elapsed, element, flag
+from ailb_gen.emulator.ribs import Counts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lxml import etree
+
+    from ailb_gen.emulator.operations.build import Child
+    from ailb_gen.emulator.subject import Subject
+    from ailb_gen.emulator.world import Peering
+    from ailb_gen.network.model import Group, Switch
+
+TABLE, FAMILY = "inet6.0", "inet6-unicast"
+# Junos counts these names the same: no instance named, or the default one.
+DEFAULT_INSTANCE = ("", "master")
+HOLD_S, KEEPALIVE_S = 90, 30
+BGP_PORT, FIRST_PORT, PORTS = 179, 49152, 16384
+DEFAULT_MULTIPLIER = 3
+
+
+def peer_address(peering: Peering) -> str:
+    """Return the address that Junos calls a discovered neighbor by: link-local, with the interface as its scope."""
+    return f"{link_local(peering.peer, peering.peer_interface)}%{peering.interface}"
+
+
+def chosen(subject: Subject, neighbor: str) -> Iterator[Peering]:
+    """Iterate over the neighbors with an address, with or without its scope; over all without one."""
+    for peering in subject.world.peerings(subject.name):
+        address = peer_address(peering)
+        if neighbor in ("", address, address.partition("%")[0]):
+            yield peering
+
+
+def up_for(subject: Subject, peering: Peering) -> float:
+    """Return the seconds since a session came up; for one that is down, since the device tries."""
+    return max(subject.now() - max(subject.started, peering.since or 0.0), 0.0)
+
+
+def summary(subject: Subject, rpc: etree._Element) -> etree._Element:
+    """Answer `show bgp summary`, for one group or all."""
+    if not _asks_default(rpc):
+        return element("bgp-information")
+    switch = subject.world.switch(subject.name)
+    groups = switch.groups if switch is not None else ()
+    wanted = argument(rpc, "group")
+    peers = [peering for peering in subject.world.peerings(subject.name) if wanted in ("", groups[peering.group].name)]
+    counts = _counts(subject)
+    total = [sum(counts.get(peering.interface, Counts())[field] for peering in peers) for field in range(3)]
+    return element(
+        "bgp-information",
+        ("group-count", sum(1 for group in groups if wanted in ("", group.name))),
+        ("peer-count", len(peers)),
+        ("down-peer-count", sum(1 for peering in peers if not peering.established)),
+        ("auto-discovered-peer-count", len(peers)) if peers else None,
+        _table(Counts(*total)) if groups else None,
+        *(_summed_up(subject, peering, counts.get(peering.interface, Counts())) for peering in peers),
+    )
+
+
+def _asks_default(rpc: etree._Element) -> bool:
+    return argument(rpc, "instance") in DEFAULT_INSTANCE and argument(rpc, "exact-instance") in DEFAULT_INSTANCE
+
+
+def _counts(subject: Subject) -> dict[str, Counts]:
+    """Count received prefixes; a session that is up now and was not when routes were computed has none yet."""
+    routing = subject.world.routing()
+    return routing.counts(subject.name) if subject.name in routing.graph.index else {}
+
+
+def _table(counts: Counts) -> etree._Element:
+    nothing = ("suppressed", "history", "damped", "pending")
+    return element(
+        "bgp-rib",
+        ("name", TABLE),
+        ("total-prefix-count", counts.received),
+        ("received-prefix-count", counts.received),
+        ("accepted-prefix-count", counts.accepted),
+        ("active-prefix-count", counts.active),
+        *((f"{word}-prefix-count", 0) for word in nothing),
+        ("total-external-prefix-count", counts.received),
+        ("active-external-prefix-count", counts.active),
+        ("accepted-external-prefix-count", counts.accepted),
+        ("suppressed-external-prefix-count", 0),
+        *((f"{word}-internal-prefix-count", 0) for word in ("total", "active", "accepted", "suppressed")),
+        ("bgp-rib-state", "BGP restart is complete"),
+        style="brief",
+    )
+
+
+def _state(peering: Peering) -> str:
+    return "Established" if peering.established else "Active"
+
+
+def _summed_up(subject: Subject, peering: Peering, counts: Counts) -> etree._Element:
+    seconds = up_for(subject, peering)
+    made: list[Child] = [
+        ("peer-address", peer_address(peering)),
+        ("peer-as", peering.peer_asn or 0),
+        ("input-messages", 0),
+        ("output-messages", 0),
+        ("route-queue-count", 0),
+        ("flap-count", 0 if peering.since is None else 1),
+        element("elapsed-time", text=elapsed(seconds), seconds=int(seconds)),
+        element("peer-state", text=_state(peering), format="Establ" if peering.established else _state(peering)),
+    ]
+    if peering.established:
+        rib = (
+            ("name", TABLE),
+            ("active-prefix-count", counts.active),
+            ("received-prefix-count", counts.received),
+            ("accepted-prefix-count", counts.accepted),
+            ("suppressed-prefix-count", 0),
+        )
+        made.append(element("bgp-rib", *rib, style="display"))
+    return element("bgp-peer", *made, style="terse")
+
+
+def neighbor(subject: Subject, rpc: etree._Element) -> etree._Element:
+    """Answer `show bgp neighbor`, for one address or all."""
+    switch = subject.world.switch(subject.name)
+    if switch is None or not _asks_default(rpc):
+        return element("bgp-information")
+    counts = _counts(subject)
+    return element(
+        "bgp-information",
+        *(
+            _neighbor(subject, switch, peering, counts.get(peering.interface, Counts()))
+            for peering in chosen(subject, argument(rpc, "neighbor-address"))
+        ),
+    )
+
+
+def _ports(own: str, peer: str) -> tuple[int, int]:
+    """Return the own and the peer's TCP port: the lower address connects, from a port that follows from both."""
+    other = FIRST_PORT + sum(f"{min(own, peer)}{max(own, peer)}".encode()) % PORTS
+    return (other, BGP_PORT) if own < peer else (BGP_PORT, other)
+
+
+def _neighbor(subject: Subject, switch: Switch, peering: Peering, counts: Counts) -> etree._Element:
+    group = switch.groups[peering.group]
+    own = f"{link_local(subject.name, peering.interface)}%{peering.interface}"
+    peer = peer_address(peering)
+    own_port, peer_port = (f"+{port}" if peering.established else "" for port in _ports(own, peer))
+    up = peering.established
+    remote = subject.world.switch(peering.peer)
+    made: list[Child] = [
+        ("peer-address", peer + peer_port),
+        ("peer-as", peering.peer_asn or 0),
+        ("local-address", own + own_port),
+        ("local-as", peering.asn),
+        ("peer-group", group.name),
+        ("peer-cfg-rti", "master"),
+        ("peer-fwd-rti", "master"),
+        ("peer-type", "External"),
+        ("peer-state", _state(peering)),
+        ("peer-flags", "Sync AutoDiscoveredNdp" if up else "AutoDiscoveredNdp"),
+        ("last-state", "OpenConfirm" if up else "Connect"),
+        ("last-event", "RecvKeepAlive" if up else "ConnectRetry"),
+        ("last-error", "None"),
+        _options(switch, peering, group),
+        ("flap-count", 0 if peering.since is None else 1),
+        ("peer-id", (remote.router_id if up and remote is not None else None) or "0.0.0.0"),  # noqa: S104
+        ("local-id", switch.router_id or "0.0.0.0"),  # noqa: S104
+        ("active-holdtime", HOLD_S if up else 0),
+        ("keepalive-interval", KEEPALIVE_S if up else 0),
+        ("group-index", peering.group),
+        ("peer-index", 0),
+        _bfd_of(group, up),
+        ("local-interface-name", peering.interface),
+    ]
+    if up:
+        made += _established(subject, peering, counts)
+    return element("bgp-peer", *made, style="detail")
+
+
+def _options(switch: Switch, peering: Peering, group: Group) -> etree._Element:
+    words = ("AddressFamily", "Multipath" if group.multipath else "", "LocalAS" if group.local_as else "")
+    listed = " ".join(group.exports), " ".join(group.imports)
+    return element(
+        "bgp-option-information",
+        ("export-policy", listed[0]) if listed[0] else None,
+        ("import-policy", listed[1]) if listed[1] else None,
+        ("bgp-options", " ".join(word for word in (*words, "PeerAS", "Refresh") if word)),
+        ("bgp-options2", ""),
+        ("bgp-options-extended", ""),
+        ("address-families", FAMILY),
+        ("holdtime", HOLD_S),
+        ("preference", 170),
+        ("local-as", peering.asn),
+        ("local-system-as", switch.asn or 0),
+        element("aigp-mode", ("nlri-type", FAMILY)) if group.aigp else None,
+    )
+
+
+def _bfd_of(group: Group, up: bool) -> etree._Element:
+    on = group.bfd is not None
+    return element(
+        "bgp-bfd",
+        ("bfd-configuration-state", "enabled" if on else "disabled"),
+        ("bfd-operational-state", "up" if on and up else "down"),
+    )
+
+
+def _established(subject: Subject, peering: Peering, counts: Counts) -> list[Child]:
+    sent = len(subject.world.advertised(subject.name, peering))
+    rib = element(
+        "bgp-rib",
+        ("name", TABLE),
+        ("rib-bit", "20000"),
+        ("bgp-rib-state", "BGP restart is complete"),
+        ("send-state", "in sync"),
+        ("active-prefix-count", counts.active),
+        ("received-prefix-count", counts.received),
+        ("accepted-prefix-count", counts.accepted),
+        ("suppressed-prefix-count", 0),
+        ("advertised-prefix-count", sent),
+        style="detail",
+    )
+    traffic = ("messages", "updates", "refreshes", "octets")
+    queue = element("bgp-output-queue", ("number", 1), ("count", 0), ("table-name", TABLE), ("rib-adv-nlri", FAMILY))
+    return [
+        ("nlri-type-peer", FAMILY),
+        ("nlri-type-session", FAMILY),
+        ("peer-refresh-capability", 2),
+        ("peer-4byte-as-capability-advertised", peering.peer_asn or 0),
+        element("peer-addpath-not-supported"),
+        rib,
+        *((f"{way}-{what}", 0) for way in ("input", "output") for what in traffic),
+        queue,
+    ]
+
+
+def bfd(subject: Subject, rpc: etree._Element) -> etree._Element:
+    """Answer `show bfd session`: one session beside every BGP session whose group asks for it."""
+    switch = subject.world.switch(subject.name)
+    groups = switch.groups if switch is not None else ()
+    made = [
+        _bfd_session(peering, groups[peering.group], flag(rpc, "detail", "extensive"))
+        for peering in subject.world.peerings(subject.name)
+        if groups[peering.group].bfd is not None
+    ]
+    ups = sum(1 for session in made if session.findtext("session-state") == "Up")
+    clients = (("sessions", len(made)), ("clients", len(made)))
+    return element("bfd-session-information", *made, *clients, ("up-sessions", ups))
+
+
+def _bfd_session(peering: Peering, group: Group, detailed: bool) -> etree._Element:
+    interval = (group.bfd.interval_ms if group.bfd is not None else None) or 0
+    multiplier = (group.bfd.multiplier if group.bfd is not None else None) or DEFAULT_MULTIPLIER
+    seconds = f"{interval / 1000:.3f}"
+    return element(
+        "bfd-session",
+        ("session-neighbor", peer_address(peering).partition("%")[0]),
+        ("session-state", "Up" if peering.established else "Down"),
+        ("session-interface", peering.interface),
+        ("session-detection-time", f"{interval * multiplier / 1000:.3f}"),
+        ("session-transmission-interval", seconds),
+        ("session-adaptive-multiplier", multiplier),
+        element("bfd-client", ("client-name", "BGP"), ("client-transmission-interval", seconds)) if detailed else None,
+    )

@@ -1,0 +1,189 @@
+"""Interfaces: `show interfaces` in all its lengths.
+
+Source: Juniper's operational YANG model junos-rpc-interfaces. Traffic is not emulated: counters are zero.
+"""
+
+from __future__ import annotations
+
+import re
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+from ailb_gen.addresses import address_text
+from ailb_gen.emulator.hardware import link_local, mac
+from ailb_gen.emulator.operations.build import argument, date, elapsed, element, flag
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lxml import etree
+
+    from ailb_gen.emulator.operations.build import Child
+    from ailb_gen.emulator.subject import Subject
+    from ailb_gen.network.model import Port, Switch, Unit
+
+# Interfaces that are up by themselves.
+LOGICAL = ("irb", "lo0")
+DEFAULT_MTU = 1514
+SPEED = re.compile(r"(\d+)([gm])", re.ASCII)
+INPUT_ERRORS = (
+    "input-errors", "input-drops", "framing-errors", "input-runts", "input-discards", "input-l3-incompletes",
+    "input-l2-channel-errors", "input-l2-mismatch-timeouts", "input-fifo-errors", "input-resource-errors",
+)  # fmt: skip
+OUTPUT_ERRORS = (
+    "carrier-transitions", "output-errors", "output-collisions", "output-drops", "aged-packets", "mtu-errors",
+    "hs-link-crc-errors", "output-fifo-errors", "output-resource-errors",
+)  # fmt: skip
+CASTS = ("unicasts", "broadcasts", "multicasts")
+
+
+def port_up(subject: Subject, port: Port) -> bool:
+    """Tell whether a configured port is up: logical ones always, others with carrier."""
+    if port.disabled:
+        return False
+    return port.name in LOGICAL or subject.world.link_up(subject.name, port.name)
+
+
+def unit_up(subject: Subject, switch: Switch, port: Port, unit: Unit) -> bool:
+    """Tell whether a logical interface is up; an IRB needs a VLAN with a member port that is."""
+    if unit.disabled or not port_up(subject, port):
+        return False
+    if port.name != "irb":
+        return True
+    names = {text for vlan in switch.vlans if vlan.irb == unit.name for text in (vlan.name, str(vlan.vlan_id))}
+    return any(
+        name in names and port_up(subject, other)
+        for other in switch.ports.values()
+        for member in other.units
+        for name, _ in member.vlans
+    )
+
+
+def interfaces(subject: Subject, rpc: etree._Element) -> etree._Element:
+    """Answer `show interfaces`; a name may be a pattern, a physical or a logical interface."""
+    switch = subject.world.switch(subject.name)
+    # Only the default instance has interfaces here.
+    if switch is None or argument(rpc, "routing-instance"):
+        return element("interface-information")
+    terse, wanted = flag(rpc, "terse"), argument(rpc, "interface-name")
+    made = []
+    for port in switch.ports.values():
+        # What is split is no interface; its parts are.
+        if port.sub_ports is not None and not port.units:
+            continue
+        units = [unit for unit in port.units if _matches(unit.name, wanted) or _matches(port.name, wanted)]
+        if flag(rpc, "descriptions"):
+            made += [_described(subject, port)] if port.description and _matches(port.name, wanted) else []
+        elif _matches(port.name, wanted) or units:
+            made.append(_terse(subject, switch, port, units) if terse else _full(subject, rpc, switch, port, units))
+    style = "terse" if terse else "description" if flag(rpc, "descriptions") else "normal"
+    return element("interface-information", *made, style=style)
+
+
+def _matches(name: str, wanted: str) -> bool:
+    return not wanted or name == wanted or fnmatchcase(name, wanted)
+
+
+def _status(up: bool) -> str:
+    return "up" if up else "down"
+
+
+def _described(subject: Subject, port: Port) -> etree._Element:
+    return element(
+        "physical-interface",
+        ("name", port.name),
+        ("admin-status", _status(not port.disabled)),
+        ("oper-status", _status(port_up(subject, port))),
+        ("description", port.description),
+    )
+
+
+def _terse(subject: Subject, switch: Switch, port: Port, units: list[Unit]) -> etree._Element:
+    logical = [
+        element(
+            "logical-interface",
+            ("name", unit.name),
+            ("admin-status", _status(not unit.disabled)),
+            ("oper-status", _status(unit_up(subject, switch, port, unit))),
+            *_families(subject, unit, terse=True),
+        )
+        for unit in units
+    ]
+    state = (("admin-status", _status(not port.disabled)), ("oper-status", _status(port_up(subject, port))))
+    return element("physical-interface", ("name", port.name), *state, *logical)
+
+
+def _families(subject: Subject, unit: Unit, terse: bool) -> Iterator[etree._Element]:
+    if unit.inet_addresses:
+        rows = [element("interface-address", ("ifa-local", text)) for text, _ in unit.inet_addresses]
+        yield element("address-family", ("address-family-name", "inet"), *rows)
+    if unit.inet6:
+        texts = [f"{address_text(address.value)}/{address.prefix.length}" for address in unit.addresses]
+        if unit.name.partition(".")[0] != "lo0":
+            texts.append(f"{link_local(subject.name, unit.name)}/64")
+        mtu = None if terse else ("mtu", unit.inet6_mtu or DEFAULT_MTU - 14)
+        rows = [element("interface-address", ("ifa-local", text)) for text in texts]
+        yield element("address-family", ("address-family-name", "inet6"), mtu, *rows)
+    if unit.switching:
+        yield element("address-family", ("address-family-name", "eth-switch"))
+
+
+def _speed(port: Port) -> str:
+    """Write a speed as Junos does: `400Gbps`; nothing is negotiated on these ports."""
+    found = SPEED.fullmatch(port.speed.lower())
+    if found is None:
+        return "Unspecified" if port.name in LOGICAL else "800Gbps"
+    return f"{found[1]}{'Gbps' if found[2] == 'g' else 'mbps'}"
+
+
+def _full(subject: Subject, rpc: etree._Element, switch: Switch, port: Port, units: list[Unit]) -> etree._Element:
+    up, since = port_up(subject, port), subject.now() - subject.started
+    flapped = f"{date(subject.started)} ({elapsed(since)} ago)"
+    address = mac(subject.name, port.name)
+    flags = [element("ifdf-present"), element("ifdf-running") if up else element("ifdf-down")]
+    return element(
+        "physical-interface",
+        ("name", port.name),
+        element("admin-status", text=_status(not port.disabled), format="Enabled" if not port.disabled else "Disabled"),
+        ("oper-status", _status(up)),
+        ("description", port.description) if port.description else None,
+        ("link-level-type", "Loopback" if port.name == "lo0" else "Ethernet"),
+        ("mtu", port.mtu or ("Unlimited" if port.name == "lo0" else DEFAULT_MTU)),
+        ("link-mode", "Full-duplex") if port.name not in LOGICAL else None,
+        ("speed", _speed(port)),
+        element("if-device-flags", *flags),
+        ("current-physical-address", address) if port.name != "lo0" else None,
+        ("hardware-physical-address", address) if port.name != "lo0" else None,
+        element("interface-flapped", text=flapped, seconds=int(since)) if port.name not in LOGICAL else None,
+        *_traffic(rpc),
+        *(_unit(subject, rpc, switch, port, unit) for unit in units),
+    )
+
+
+def _traffic(rpc: etree._Element) -> Iterator[etree._Element]:
+    """Make the counters, all zero, that `detail`, `extensive`, `statistics` and `media` add."""
+    ways = ("input", "output")
+    if flag(rpc, "detail", "extensive", "statistics"):
+        names = [f"{way}-{what}" for what in ("bytes", "bps", "packets", "pps") for way in ways]
+        yield element("traffic-statistics", *((name, 0) for name in names), style="verbose")
+    if flag(rpc, "extensive"):
+        yield element("input-error-list", *((name, 0) for name in INPUT_ERRORS))
+        yield element("output-error-list", *((name, 0) for name in OUTPUT_ERRORS))
+    if flag(rpc, "extensive", "media"):
+        names = [f"{way}-{what}" for what in ("bytes", "packets", *CASTS) for way in ways]
+        yield element("ethernet-mac-statistics", *((name, 0) for name in names), style="verbose")
+
+
+def _unit(subject: Subject, rpc: etree._Element, switch: Switch, port: Port, unit: Unit) -> etree._Element:
+    up = unit_up(subject, switch, port, unit)
+    state: Child = element("iff-up") if up else element("iff-down") if unit.disabled else element("iff-device-down")
+    ways = ("input-packets", "output-packets")
+    counters = [] if flag(rpc, "detail", "extensive") else [element("traffic-statistics", *((way, 0) for way in ways))]
+    return element(
+        "logical-interface",
+        ("name", unit.name),
+        element("if-config-flags", state, element("iff-snmp-traps")),
+        ("encapsulation", "ENET2"),
+        *counters,
+        *_families(subject, unit, terse=False),
+    )

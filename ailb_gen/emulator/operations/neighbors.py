@@ -1,0 +1,206 @@
+"""Neighbors by IPv6 neighbor discovery and LLDP, and VLANs.
+
+Source: Juniper's operational YANG models (junos-rpc-ipv6, junos-rpc-lldp, junos-rpc-ethernet-switching).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ailb_gen.emulator.hardware import link_local, mac
+from ailb_gen.emulator.operations.build import age, argument, element
+from ailb_gen.emulator.operations.system import host_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lxml import etree
+
+    from ailb_gen.emulator.operations.build import Child
+    from ailb_gen.emulator.subject import Subject
+    from ailb_gen.network.fabric import End
+    from ailb_gen.network.model import RouterAdvertisement, Switch
+
+# Junos's defaults of [edit protocols router-advertisement interface]: seconds between two advertisements at most.
+MAX_INTERVAL_S, LIFETIMES = 600, 3
+VALID_S, PREFERRED_S = 2592000, 604800
+HOP_LIMIT = 64
+# How long an entry of the neighbor cache stays reachable at most, in seconds.
+REACHABLE_S = 30
+PORT_ID = "protocols lldp port-id-subtype interface-name"
+CAPABILITIES = "Bridge Router"
+
+
+def router_advertisements(subject: Subject, rpc: etree._Element) -> etree._Element:
+    """Answer `show ipv6 router-advertisement`: what is sent, and what the device at the other end says of itself."""
+    switch = subject.world.switch(subject.name)
+    wanted = argument(rpc, "interface")
+    rows = switch.advertisements.values() if switch is not None else ()
+    made = [_interface(subject, row) for row in rows if wanted in ("", row.interface)]
+    return element("ipv6-ra-information", *made)
+
+
+def _interval(row: RouterAdvertisement) -> int:
+    return row.max_interval or MAX_INTERVAL_S
+
+
+def _interface(subject: Subject, row: RouterAdvertisement) -> etree._Element:
+    up = int(subject.now() - subject.started)
+    far = subject.world.hears(subject.name, row.interface)
+    other = subject.world.switch(far.device) if far is not None else None
+    heard = other.advertisements.get(f"{far.port}.0") if other is not None and far is not None else None
+    return element(
+        "ipv6-ra-interface",
+        ("interface-name", row.interface),
+        ("ipv6-ra-advertisements-sent", up // _interval(row) + 1),
+        ("ipv6-ra-advertisement-sent-time", age(up % _interval(row))),
+        ("ipv6-ra-solicits-received", 0),
+        ("ipv6-ra-advertisements-received", up // _interval(heard) + 1 if heard is not None else 0),
+        ("ipv6-ra-solicit-router-advertisement-unicast", 0),
+        ("ipv6-ra-solicit-router-advertisement-preference", "DEFAULT/MEDIUM"),
+        _advertisement(far, heard, up) if far is not None and heard is not None else None,
+    )
+
+
+def _advertisement(far: End, row: RouterAdvertisement, up: int) -> etree._Element:
+    lifetime = row.lifetime if row.lifetime is not None else LIFETIMES * _interval(row)
+    prefixes = [
+        element(
+            "ipv6-ra-prefix",
+            ("ipv6-ra-prefix-address", entry.prefix),
+            ("ipv6-ra-prefix-valid-lifetime", entry.valid or VALID_S),
+            ("ipv6-ra-prefix-preferred-lifetime", entry.preferred or PREFERRED_S),
+            ("ipv6-ra-prefix-on-link", int(entry.on_link)),
+            ("ipv6-ra-prefix-autonomous", int(entry.autonomous)),
+        )
+        for entry in row.prefixes
+    ]
+    return element(
+        "ipv6-ra-advertisement",
+        ("ipv6-source-address", link_local(far.device, f"{far.port}.0")),
+        ("ipv6-ra-time-since", age(up % _interval(row))),
+        ("ipv6-ra-managed-flag", 0),
+        ("ipv6-ra-other-config-flag", 0),
+        ("ipv6-ra-reachable-time", 0),
+        ("ipv6-ra-default-lifetime", lifetime),
+        ("ipv6-ra-retransmit-timer", 0),
+        ("ipv6-ra-current-hop-limit", HOP_LIMIT),
+        *prefixes,
+    )
+
+
+def discovered(subject: Subject, rpc: etree._Element) -> etree._Element:
+    """Answer `show ipv6 neighbors`: the switches whose advertisements are heard."""
+    switch = subject.world.switch(subject.name)
+    wanted = argument(rpc, "interface")
+    names = [unit.name for port in switch.ports.values() for unit in port.units] if switch is not None else []
+    made = []
+    for name in names:
+        far = subject.world.hears(subject.name, name)
+        if far is None or wanted not in ("", name):
+            continue
+        made.append(
+            element(
+                "ipv6-nd-entry",
+                ("ipv6-nd-neighbor-address", link_local(far.device, f"{far.port}.0")),
+                ("ipv6-nd-neighbor-l2-address", mac(far.device, far.port)),
+                ("ipv6-nd-state", "reachable"),
+                ("ipv6-nd-expire", REACHABLE_S - int(subject.now()) % REACHABLE_S),
+                ("ipv6-nd-isrouter", "yes"),
+                ("ipv6-nd-issecure", "no"),
+                ("ipv6-nd-interface-name", name),
+            )
+        )
+    return element("ipv6-nd-information", *made, ("ipv6-nd-total", len(made)))
+
+
+def _lldp_runs(switch: Switch | None, port: str) -> bool:
+    return switch is not None and bool(switch.lldp & {"all", port})
+
+
+def _lldp(subject: Subject) -> Iterator[tuple[str, End, Switch]]:
+    """Give (port, other end, switch there) wherever both ends of a cable run LLDP. Servers are not emulated."""
+    switch = subject.world.switch(subject.name)
+    for port in switch.ports if switch is not None else ():
+        far = subject.world.neighbor(subject.name, port)
+        other = subject.world.switch(far.device) if far is not None else None
+        if far is None or other is None or not subject.world.link_up(subject.name, port):
+            continue
+        if _lldp_runs(switch, port) and _lldp_runs(other, far.port):
+            yield port, far, other
+
+
+def _remote(port: str, far: End, other: Switch) -> list[Child]:
+    named = PORT_ID in other.operating
+    description = other.ports[far.port].description if far.port in other.ports else ""
+    return [
+        ("lldp-local-port-id", port),
+        ("lldp-local-parent-interface-name", "-"),
+        ("lldp-remote-chassis-id-subtype", "Mac address"),
+        ("lldp-remote-chassis-id", mac(far.device)),
+        ("lldp-remote-port-id-subtype", "Interface name" if named else "Locally assigned"),
+        ("lldp-remote-port-id", far.port if named else str(512 + list(other.ports).index(far.port))),
+        ("lldp-remote-port-description", description) if description else None,
+        ("lldp-remote-system-name", other.host_name or far.device),
+    ]
+
+
+def lldp(subject: Subject, rpc: etree._Element) -> etree._Element:
+    """Answer `show lldp neighbors`."""
+    made = [element("lldp-neighbor-information", *_remote(*row)) for row in _lldp(subject)]
+    return element("lldp-neighbors-information", *made, style="brief")
+
+
+def lldp_interface(subject: Subject, rpc: etree._Element) -> etree._Element:
+    """Answer `show lldp neighbors interface`: at length, for one port or all."""
+    wanted = argument(rpc, "interface-device") or argument(rpc, "interface-name")
+    made = [
+        element(
+            "lldp-neighbor-information",
+            *_remote(port, far, other),
+            element("lldp-system-description", ("lldp-remote-system-description", f"Juniper Networks, {far.device}")),
+            ("lldp-remote-system-capabilities-supported", CAPABILITIES),
+            ("lldp-remote-system-capabilities-enabled", CAPABILITIES),
+        )
+        for port, far, other in _lldp(subject)
+        if wanted in ("", port)
+    ]
+    return element("lldp-neighbors-information", *made, style="detail")
+
+
+def lldp_local(subject: Subject, rpc: etree._Element) -> etree._Element:
+    """Answer `show lldp local-information`."""
+    return element(
+        "lldp-local-info",
+        ("lldp-local-chassis-id", mac(subject.name)),
+        ("lldp-local-system-name", host_name(subject)),
+    )
+
+
+def vlans(subject: Subject, rpc: etree._Element) -> etree._Element:
+    """Answer `show vlans`; a port that is up has an asterisk."""
+    switch = subject.world.switch(subject.name)
+    made = []
+    for vlan in switch.vlans if switch is not None else ():
+        members: list[Child] = []
+        for port in switch.ports.values() if switch is not None else ():
+            mark = "*" if subject.world.link_up(subject.name, port.name) else ""
+            for unit in port.units:
+                if any(name in (vlan.name, str(vlan.vlan_id)) for name, _ in unit.vlans):
+                    members.append(("l2ng-l2rtb-vlan-member-interface", f"{unit.name}{mark}"))
+        made.append(
+            element(
+                "l2ng-l2ald-vlan-instance-group",
+                ("l2ng-l2rtb-name", "default-switch"),
+                ("l2ng-l2rtb-vlan-name", vlan.name),
+                ("l2ng-l2rtb-vlan-tag", vlan.vlan_id) if vlan.vlan_id is not None else None,
+                element("l2ng-l2rtb-vlan-member", *members),
+                style="brief",
+            )
+        )
+    return element("l2ng-l2ald-vlan-instance-information", *made, style="brief")
+
+
+def mac_table(subject: Subject, rpc: etree._Element) -> etree._Element:
+    """Answer `show ethernet-switching table`: servers are not emulated, nothing was learned."""
+    return element("l2ng-l2ald-rtb-macdb")

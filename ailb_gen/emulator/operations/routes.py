@@ -1,0 +1,305 @@
+"""Routes of inet6.0: `show route`, also of what is advertised to and received from a BGP neighbor.
+
+Source: Juniper's operational YANG model junos-rpc-route.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ailb_gen.addresses import BITS, Prefix, address_text, interface_value
+from ailb_gen.emulator.hardware import link_local
+from ailb_gen.emulator.operations.bgp import TABLE, chosen, peer_address, up_for
+from ailb_gen.emulator.operations.build import age, argument, element, flag
+from ailb_gen.emulator.subject import RpcFault
+from ailb_gen.routing.route import BGP
+from ailb_gen.routing.speaker import direct_prefixes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from lxml import etree
+
+    from ailb_gen.emulator.operations.build import Child
+    from ailb_gen.emulator.ribs import LazyRouting
+    from ailb_gen.emulator.subject import Subject
+    from ailb_gen.emulator.world import Peering
+    from ailb_gen.network.model import Switch
+    from ailb_gen.routing.rib import Path
+    from ailb_gen.routing.route import Route
+
+    # The rows of a table about one neighbor, by prefix.
+    Rows = Callable[[Subject, etree._Element, Peering], Iterator[tuple[Prefix, etree._Element]]]
+
+PREFERENCE = {"direct": 0, "local": 0, "bgp": 170}
+NAMES = {"direct": "Direct", "local": "Local", "bgp": "BGP"}
+TABLES = ("", TABLE)
+DETAILED = ("detail", "extensive")
+
+
+def route_information(subject: Subject, rpc: etree._Element) -> etree._Element:
+    """Answer `show route` in all its forms."""
+    if argument(rpc, "table") not in TABLES:
+        return element("route-information")
+    if rpc.find("advertising-protocol-name") is not None:
+        return _exchanged(subject, rpc, advertised)
+    if rpc.find("receive-protocol-name") is not None:
+        return _exchanged(subject, rpc, received)
+    return shown(subject, rpc)
+
+
+def _wanted(rpc: etree._Element) -> Prefix | None:
+    """Return the destination asked for. Raises RpcFault for text that is none."""
+    text = argument(rpc, "destination")
+    if not text:
+        return None
+    found = interface_value(text if "/" in text else f"{text}/{BITS}")
+    if found is None:
+        raise RpcFault(f"syntax error: {text} is no IPv6 address or prefix", bad_element=text)
+    return found[1]
+
+
+def _matches(rpc: etree._Element, prefix: Prefix, wanted: Prefix | None) -> bool:
+    if wanted is None:
+        return True
+    return prefix == wanted if flag(rpc, "exact") else wanted.contains(prefix)
+
+
+def as_path(route: Route) -> str:
+    """Write an AS path; every route here has origin IGP."""
+    return " ".join([*map(str, route.as_path), "I"])
+
+
+def _communities(route: Route) -> etree._Element | None:
+    if not route.communities:
+        return None
+    # RFC 1997 communities are two numbers; all others name their type first.
+    kinds = {True: "community", False: "extended-community"}
+    rows = [(kinds[value.partition(":")[0].isdigit()], value) for value in sorted(route.communities)]
+    return element("communities", *rows)
+
+
+def _destination(prefix: Prefix, detailed: bool) -> list[Child]:
+    if not detailed:
+        return [("rt-destination", prefix)]
+    return [("rt-destination", address_text(prefix.value)), ("rt-prefix-length", prefix.length)]
+
+
+def _exchanged(subject: Subject, rpc: etree._Element, rows: Rows) -> etree._Element:
+    """Answer about one neighbor; nothing comes of a neighbor that is not established."""
+    protocol = argument(rpc, "advertising-protocol-name") or argument(rpc, "receive-protocol-name")
+    address = argument(rpc, "neighbor") or argument(rpc, "peer")
+    if protocol != BGP or not address:
+        raise RpcFault("missing argument: a protocol, bgp, and the address of a neighbor", tag="missing-element")
+    peering = next((found for found in chosen(subject, address) if found.established), None)
+    wanted = _wanted(rpc)
+    if peering is None:
+        return element("route-information")
+    made = [row for prefix, row in rows(subject, rpc, peering) if _matches(rpc, prefix, wanted)]
+    return element("route-information", element("route-table", ("table-name", TABLE), *made))
+
+
+def advertised(subject: Subject, rpc: etree._Element, peering: Peering) -> Iterator[tuple[Prefix, etree._Element]]:
+    """Give the routes that are sent to a neighbor, as they are sent.
+
+    The numbers of destinations in the table are left out: they would take the routes of the whole fabric.
+    """
+    switch = subject.world.switch(subject.name)
+    detailed = flag(rpc, *DETAILED)
+    group = switch.groups[peering.group].name if switch is not None else ""
+    for prefix, route in subject.world.advertised(subject.name, peering).items():
+        path = f"[{peering.asn}] {as_path(route)}" if detailed else as_path(route)
+        entry: list[Child] = [
+            ("active-tag", "*"),
+            None if detailed else ("protocol-name", "BGP"),
+            ("bgp-group-name", group) if detailed else None,
+            element("nh", ("to", "Self")),
+            ("med", route.med) if route.med is not None else None,
+            ("as-path", path),
+        ]
+        if detailed:
+            entry += [_communities(route), ("bgp-aigp", route.aigp) if route.aigp is not None else None]
+        counts: list[Child] = []
+        if detailed:
+            counts = [element("rt-entry-count", text=1, format="1 entry"), ("rt-announced-count", 1)]
+        style = "detail" if detailed else "brief"
+        yield prefix, element("rt", *_destination(prefix, detailed), *counts, element("rt-entry", *entry), style=style)
+
+
+def received(subject: Subject, rpc: etree._Element, peering: Peering) -> Iterator[tuple[Prefix, etree._Element]]:
+    """Give the routes that came from a neighbor; hidden ones only when they are asked for, or all."""
+    routing = subject.world.routing()
+    device = routing.graph.index.get(subject.name)
+    detailed = flag(rpc, *DETAILED)
+    if device is None:
+        return
+    next_hop = peer_address(peering).partition("%")[0]
+    for prefix in routing.prefixes:
+        for path in routing.paths(device, prefix):
+            if path.interface != peering.interface or not _shows(rpc, path):
+                continue
+            route = path.route
+            entry: list[Child] = [
+                ("active-tag", "*" if path.status == "active" else " "),
+                None if detailed else ("protocol-name", "BGP"),
+                element("nh", ("to", next_hop)),
+                ("med", route.med) if route.med is not None else None,
+                ("as-path", as_path(route)),
+            ]
+            if detailed:
+                entry += [_communities(route), ("bgp-aigp", route.aigp) if route.aigp is not None else None]
+            if path.status == "hidden":
+                entry.append(("hidden-reason", path.reason))
+            made = element("rt", *_destination(prefix, detailed), element("rt-entry", *entry))
+            yield prefix, made
+
+
+def _shows(rpc: etree._Element, path: Path) -> bool:
+    """Junos hides hidden routes, and with `hidden` everything else."""
+    hidden = path.status == "hidden"
+    return flag(rpc, "all") or hidden == flag(rpc, "hidden")
+
+
+def shown(subject: Subject, rpc: etree._Element) -> etree._Element:
+    """Answer `show route` for a prefix or all, of one protocol or all."""
+    wanted, protocol = _wanted(rpc), argument(rpc, "protocol")
+    switch = subject.world.switch(subject.name)
+    if switch is None:
+        return element("route-information")
+    routing = subject.world.routing()
+    entries: dict[Prefix, list[etree._Element]] = {}
+    totals = {"routes": 0, "active": 0, "hidden": 0}
+    destinations = set()
+    for prefix, kind, row in _entries(subject, rpc, switch, routing):
+        destinations.add(prefix)
+        totals["routes"] += 1
+        totals["active"] += row.find("current-active") is not None
+        totals["hidden"] += row.find("hidden-reason") is not None
+        hidden = row.find("hidden-reason") is not None
+        asked = flag(rpc, "all") or hidden == flag(rpc, "hidden")
+        if asked and protocol in ("", kind) and _covers(rpc, prefix, wanted):
+            entries.setdefault(prefix, []).append(row)
+    entries = _longest(rpc, entries, wanted)
+    detailed = flag(rpc, *DETAILED)
+    made = [_rt(prefix, rows, detailed) for prefix, rows in sorted(entries.items())]
+    numbers = (
+        ("destination-count", len(destinations)),
+        ("total-route-count", totals["routes"]),
+        ("active-route-count", totals["active"]),
+        ("holddown-route-count", 0),
+        ("hidden-route-count", totals["hidden"]),
+    )
+    if not made:
+        return element("route-information")
+    return element("route-information", element("route-table", ("table-name", TABLE), *numbers, *made))
+
+
+def _covers(rpc: etree._Element, prefix: Prefix, wanted: Prefix | None) -> bool:
+    """Tell whether a route is asked for: an address by the prefixes that hold it, a prefix by what it holds."""
+    if wanted is not None and wanted.length == BITS and not flag(rpc, "exact"):
+        return prefix.holds(wanted.value)
+    return _matches(rpc, prefix, wanted)
+
+
+def _longest(
+    rpc: etree._Element, entries: dict[Prefix, list[etree._Element]], wanted: Prefix | None
+) -> dict[Prefix, list[etree._Element]]:
+    if wanted is None or wanted.length < BITS or flag(rpc, "exact"):
+        return entries
+    longest = max((prefix.length for prefix in entries), default=0)
+    return {prefix: rows for prefix, rows in entries.items() if prefix.length == longest}
+
+
+def _rt(prefix: Prefix, rows: Iterable[etree._Element], detailed: bool) -> etree._Element:
+    rows = list(rows)
+    counts: list[Child] = []
+    if detailed:
+        many = f"{len(rows)} entries" if len(rows) > 1 else "1 entry"
+        counts = [element("rt-entry-count", text=len(rows), format=many), ("rt-announced-count", 1)]
+    return element("rt", *_destination(prefix, detailed), *counts, *rows, style="detail" if detailed else "brief")
+
+
+def _entries(
+    subject: Subject, rpc: etree._Element, switch: Switch, routing: LazyRouting
+) -> Iterator[tuple[Prefix, str, etree._Element]]:
+    """Give (prefix, protocol, entry) of every route: direct, local, and by BGP."""
+    up = subject.now() - subject.started
+    direct = direct_prefixes(switch)
+    for port in switch.ports.values():
+        for unit in port.units:
+            for address in unit.addresses:
+                if address.prefix not in direct:
+                    continue
+                if address.prefix.length < BITS:
+                    yield Prefix(address.value, BITS), "local", _own("local", unit.name, up)
+                yield address.prefix, "direct", _own("direct", unit.name, up)
+    device = routing.graph.index.get(subject.name)
+    if device is None:
+        return
+    seconds = {peering.interface: up_for(subject, peering) for peering in subject.world.peerings(subject.name)}
+    for prefix in routing.prefixes:
+        hops = routing.next_hops(device, prefix)
+        for path in routing.paths(device, prefix):
+            if path.peer:
+                used = [hop.interface for hop in hops] if path.status == "active" else [path.interface]
+                yield prefix, BGP, _learned(rpc, subject, path, used, seconds.get(path.interface, up))
+
+
+def _own(kind: str, interface: str, up: float) -> etree._Element:
+    hop = element("nh", ("nh-local-interface", interface))
+    if kind == "direct":
+        hop = element("nh", element("selected-next-hop"), ("via", interface))
+    return element(
+        "rt-entry",
+        ("active-tag", "*"),
+        element("current-active"),
+        element("last-active"),
+        ("protocol-name", NAMES[kind]),
+        ("preference", PREFERENCE[kind]),
+        ("nh-type", "Local") if kind == "local" else None,
+        element("age", text=age(up), seconds=int(up)),
+        hop,
+    )
+
+
+def _learned(rpc: etree._Element, subject: Subject, path: Path, used: list[str], seconds: float) -> etree._Element:
+    """Make the entry of a route learned by BGP; the active one of a multipath has the next hops of all."""
+    route, active = path.route, path.status == "active"
+    detailed = flag(rpc, *DETAILED)
+    source = _far(subject, path.interface)
+    more: list[Child] = []
+    if detailed:
+        more = [
+            _communities(route),
+            ("rt-aigp", route.aigp) if route.aigp is not None else None,
+            ("peer-as", route.as_path[0]),
+            ("gateway", source),
+            ("inactive-reason", path.reason) if path.status == "inactive" else None,
+            ("inactive-reason", "Not Best in its group - Active preferred") if path.status == "multipath" else None,
+        ]
+    return element(
+        "rt-entry",
+        ("active-tag", "*" if active else " "),
+        *((element("current-active"), element("last-active")) if active else ()),
+        ("protocol-name", "BGP"),
+        ("preference", PREFERENCE[BGP]),
+        element("age", text=age(seconds), seconds=int(seconds)),
+        ("metric", route.med) if route.med is not None else None,
+        ("local-preference", route.local_preference),
+        ("learned-from", source),
+        ("as-path", as_path(route)),
+        ("validation-state", "unverified"),
+        *more,
+        *(_hop(subject, interface, interface == path.interface) for interface in used),
+        ("hidden-reason", path.reason) if path.status == "hidden" else None,
+    )
+
+
+def _far(subject: Subject, interface: str) -> str:
+    far = subject.world.neighbor(subject.name, interface.rpartition(".")[0])
+    return link_local(far.device, f"{far.port}.0") if far is not None else ""
+
+
+def _hop(subject: Subject, interface: str, chosen_one: bool) -> etree._Element:
+    selected = element("selected-next-hop") if chosen_one else None
+    return element("nh", selected, ("to", _far(subject, interface)), ("via", interface))

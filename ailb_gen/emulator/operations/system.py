@@ -1,0 +1,262 @@
+"""What a device says of itself: software, hardware, files, times, commits, alarms.
+
+Source: Juniper's operational YANG models (junos-rpc-system, junos-rpc-chassis, junos-rpc-version); what PyEZ reads
+in `jnpr.junos.facts`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ailb_gen.emulator.operations.build import argument, date, dated, element, lasted
+from ailb_gen.emulator.subject import RpcFault
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from lxml import etree
+
+    from ailb_gen.emulator.subject import Commit, Subject
+
+HOME = "/var/home/admin"
+# By this file PyEZ knows Junos OS Evolved.
+EVOLVED = "/usr/share/cevo/cevo_version"
+ENGINE = "RE-QFX5240"
+MEMORY_MB = 32768
+FANS, POWER_SUPPLIES = 4, 2
+
+
+def host_name(subject: Subject) -> str:
+    """Return the configured host name; a device without one is called by the name that its fabric knows it by."""
+    found = subject.world.switch(subject.name)
+    return (found.host_name if found is not None else "") or subject.name
+
+
+def software(subject: Subject, rpc: etree._Element) -> etree._Element:
+    """Answer `show version`; with `node all` wrapped as for several routing engines, of which re0 is the only one."""
+    node = argument(rpc, "node")
+    if node not in ("", "all", "re0"):
+        return element("output", text=f"\nerror: node {node} is not present\n")
+    model = subject.model.lower()
+    package = f"junos-evo-install-qfx-ms-x86-64-{subject.version}"
+    made = element(
+        "software-information",
+        ("host-name", host_name(subject)),
+        ("product-model", model),
+        ("product-name", model),
+        ("junos-version", subject.version),
+        element("package-information", ("name", package), ("comment", f"JUNOS-EVO OS 64-bit [{package}]")),
+    )
+    if node != "all":
+        return made
+    item = element("multi-routing-engine-item", ("re-name", "re0"), made)
+    return element("multi-routing-engine-results", item)
+
+
+def system_information(subject: Subject, rpc: etree._Element) -> etree._Element:
+    """Answer `show system information`."""
+    return element(
+        "system-information",
+        ("hardware-model", subject.model.lower()),
+        ("os-name", "junos-evo"),
+        ("os-version", subject.version),
+        ("serial-number", subject.serial),
+        ("host-name", host_name(subject)),
+    )
+
+
+def nodes(subject: Subject, rpc: etree._Element) -> etree._Element:
+    """Answer `show system nodes`: one routing engine, which is active."""
+    attributes = ("RE (Active)", "FPC (Active)")
+    made = [("system-node-info-node-attribute", text) for text in attributes]
+    return element(
+        "system-nodes-information",
+        element(
+            "system-nodes-info-entry",
+            ("system-node-info-node-name", "re0"),
+            element("system-node-info-node-attributes-list", *made),
+            ("system-node-info-node-status", "online, apps-ready"),
+        ),
+    )
+
+
+def routing_engine(subject: Subject, rpc: etree._Element) -> etree._Element:
+    """Answer `show chassis routing-engine`."""
+    up = subject.now() - subject.started
+    return element(
+        "route-engine-information",
+        element(
+            "route-engine",
+            ("slot", 0),
+            ("mastership-state", "Master"),
+            ("mastership-priority", "Master (default)"),
+            ("status", "OK"),
+            element("temperature", text="35 degrees C / 95 degrees F", celsius=35),
+            ("memory-dram-size", f"{MEMORY_MB} MB"),
+            ("memory-buffer-utilization", 15),
+            ("memory-system-total-used", MEMORY_MB * 15 // 100),
+            ("cpu-user", 2),
+            ("cpu-background", 0),
+            ("cpu-system", 1),
+            ("cpu-interrupt", 0),
+            ("cpu-idle", 97),
+            ("model", ENGINE),
+            ("serial-number", subject.serial),
+            dated("start-time", subject.started),
+            lasted("up-time", up),
+            ("last-reboot-reason", "power cycle/failure"),
+        ),
+    )
+
+
+def chassis(subject: Subject, rpc: etree._Element) -> etree._Element:
+    """Answer `show chassis hardware`."""
+    engine = element("chassis-module", ("name", "Routing Engine 0"), ("version", "REV 01"), ("description", ENGINE))
+    return element(
+        "chassis-inventory",
+        element(
+            "chassis",
+            ("name", "Chassis"),
+            ("serial-number", subject.serial),
+            ("description", subject.model),
+            engine,
+            element("chassis-module", ("name", "FPC 0"), ("description", subject.model)),
+            style="inventory",
+        ),
+    )
+
+
+def uptime(subject: Subject, rpc: etree._Element) -> etree._Element:
+    """Answer `show system uptime`."""
+    now = subject.now()
+    commits = subject.commits()
+    last = commits[0] if commits else None
+    configured = None
+    if last is not None:
+        times = dated("date-time", last.when), lasted("time-length", now - last.when)
+        configured = element("last-configured-time", *times, ("user", last.user))
+    since = dated("date-time", subject.started), lasted("time-length", now - subject.started)
+    again = dated("date-time", subject.started), lasted("time-length", now - subject.started)
+    return element(
+        "system-uptime-information",
+        element("current-time", dated("date-time", now)),
+        ("time-source", " LOCAL CLOCK "),
+        element("system-booted-time", *since),
+        element("protocols-started-time", *again),
+        configured,
+    )
+
+
+def _commit(commit: Commit, tag: str) -> etree._Element:
+    return element(
+        tag,
+        ("sequence-number", commit.sequence),
+        ("revision", commit.revision),
+        ("user", commit.user),
+        ("client", commit.client),
+        dated("date-time", commit.when),
+        ("comment", commit.comment) if commit.comment else None,
+        ("log", commit.log) if commit.log else None,
+    )
+
+
+def commits(subject: Subject, rpc: etree._Element) -> etree._Element:
+    """Answer `show system commit`."""
+    return element("commit-information", *(_commit(entry, "commit-history") for entry in subject.commits()))
+
+
+def revision(subject: Subject, rpc: etree._Element) -> etree._Element:
+    """Answer `show system commit revision`; NAPALM asks it for a pending confirmed commit."""
+    history = subject.commits()
+    if not history:
+        raise RpcFault("no commit has been made")
+    newest = history[0]
+    return element(
+        "commit-revision-information",
+        ("revision", newest.revision),
+        ("user", newest.user),
+        ("client", newest.client),
+        dated("date-time", newest.when),
+        ("comment", newest.comment) if newest.comment else None,
+    )
+
+
+def file_list(subject: Subject, rpc: etree._Element) -> etree._Element:
+    """Answer `file list`: the home directory is there, and nothing in it."""
+    path = argument(rpc, "path")
+    if path.rstrip("/") not in ("", "~", HOME):
+        raise RpcFault(f"{path}: No such file or directory")
+    made = element("directory-list", element("directory", ("directory-name", f"{HOME}/"), ("total-files", 0)))
+    made.set("root-path", f"{HOME}/")
+    return made
+
+
+def file_show(subject: Subject, rpc: etree._Element) -> etree._Element:
+    """Answer `file show` for the two files that tell clients what they talk to."""
+    name = argument(rpc, "filename")
+    files: dict[str, Callable[[], str]] = {
+        EVOLVED: lambda: f"\n{subject.version}\n",
+        "/etc/hosts.junos": lambda: "\n128.0.0.1 master re0\n",
+    }
+    if name not in files:
+        raise RpcFault(f"could not resolve file: {name}: No such file or directory")
+    return element("file-content", text=files[name](), filename=name, encoding="text")
+
+
+def chassis_alarms(subject: Subject, rpc: etree._Element) -> etree._Element:
+    """Answer `show chassis alarms`."""
+    return _alarms(subject, subject.alarms())
+
+
+def system_alarms(subject: Subject, rpc: etree._Element) -> etree._Element:
+    """Answer `show system alarms`: none; what is wrong with the chassis is not told here."""
+    return _alarms(subject, ())
+
+
+def _alarms(subject: Subject, active: tuple[str, ...]) -> etree._Element:
+    if not active:
+        summary = element("alarm-summary", element("no-active-alarms"))
+        return element("alarm-information", summary)
+    summary = element("alarm-summary", ("active-alarm-count", len(active)))
+    details = [
+        element(
+            "alarm-detail",
+            element("alarm-time", text=date(subject.started), seconds=int(subject.started)),
+            ("alarm-class", "Major"),
+            ("alarm-description", text),
+            ("alarm-short-description", text[:20]),
+            ("alarm-type", "Chassis"),
+        )
+        for text in active
+    ]
+    return element("alarm-information", summary, *details)
+
+
+def environment(subject: Subject, rpc: etree._Element) -> etree._Element:
+    """Answer `show chassis environment`: everything is well."""
+    items: list[tuple[str, str, int | None]] = [(f"PSM {slot}", "Power", None) for slot in range(POWER_SUPPLIES)]
+    items += [("Routing Engine 0", "Temp", 35), ("FPC 0 Intake Temp Sensor", "Temp", 28)]
+    items += [(f"Fan Tray {tray} Fan 1", "Fans", None) for tray in range(FANS)]
+    made = []
+    for name, kind, celsius in items:
+        heat = None
+        if celsius is not None:
+            heat = element(
+                "temperature", text=f"{celsius} degrees C / {celsius * 9 // 5 + 32} degrees F", celsius=celsius
+            )
+        made.append(element("environment-item", ("name", name), ("class", kind), ("status", "OK"), heat))
+    return element("environment-information", *made)
+
+
+def temperature_thresholds(subject: Subject, rpc: etree._Element) -> etree._Element:
+    """Answer `show chassis temperature-thresholds`."""
+    names = ("Routing Engine 0", "FPC 0 Intake Temp Sensor")
+    limits = (("fan-normal-speed", 55), ("fan-high-speed", 65), ("yellow-alarm", 75), ("red-alarm", 90))
+    made = [element("temperature-threshold", ("name", name), *limits) for name in names]
+    return element("temperature-threshold-information", *made)
+
+
+def instances(subject: Subject, rpc: etree._Element) -> etree._Element:
+    """Answer `show route instance`: the default instance only."""
+    core = element("instance-core", ("instance-name", "master"), ("instance-type", "forwarding"))
+    return element("instance-information", core, style="terse")
