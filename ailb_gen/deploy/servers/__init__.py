@@ -1,1 +1,1 @@
-"""Pushing to Linux servers over SSH: staged files, a timer that restores, verification."""
+"""Pushing the files of GPU servers over SSH: with a way back that the host itself takes when nobody confirms."""

@@ -1,0 +1,76 @@
+# Who watches a run, and what is left of it in the end.
+
+arm() { # seconds: from here on somebody restores the run when nobody else does
+    echo "$(cat /proc/sys/kernel/random/boot_id) $(($(uptime_s) + $1))" >"$dir/deadline"
+    sync -f "$base"
+    link "runs/$run" "$base/pending"
+    if with_systemd; then
+        cat >"$boot_unit.new" <<UNIT
+[Unit]
+Description=Restore the network files of a push that was not confirmed (ailb-gen)
+ConditionPathExists=$base/pending
+DefaultDependencies=no
+RequiresMountsFor=$base /etc /usr/local
+After=local-fs.target
+Before=systemd-sysctl.service network-pre.target systemd-networkd.service shutdown.target
+Wants=network-pre.target
+Conflicts=shutdown.target
+
+[Service]
+Type=oneshot
+ExecStart=/bin/sh $base/pending/agent boot
+UNIT
+        chmod 644 "$boot_unit.new"
+        mv -f "$boot_unit.new" "$boot_unit"
+        mkdir -p "${boot_link%/*}"
+        link "$boot_unit" "$boot_link"
+        systemd-run --quiet --collect --unit="ailb-gen-$run" --on-active="${1}s" --timer-property=AccuracySec=1s \
+            /bin/sh "$dir/agent" expire "$run"
+    else
+        setsid /bin/sh "$dir/agent" watch "$run" </dev/null >/dev/null 2>&1 9>&- &
+    fi
+    note "armed for $1 s"
+}
+
+finish() { # a run that is confirmed or restored: take away what served it
+    while read -r path; do
+        rm -f "$(beside "$path" ailb-new)" "$(beside "$path" ailb-old)"
+    done <"$dir/paths"
+    if [ "$(state)" = confirmed ]; then
+        link "runs/$run" "$base/current"
+    elif [ "$(name_of "$base/current")" = "$run" ]; then
+        if [ -L "$dir/previous" ]; then link "$(readlink "$dir/previous")" "$base/current"; else rm "$base/current"; fi
+    fi
+    sync -f "$base" /etc /usr/local
+    rm -rf "$dir/root"
+    rm -f "$base/pending" "$boot_link" "$boot_unit"
+    if with_systemd; then systemctl --quiet stop "ailb-gen-$run.timer" 2>/dev/null || :; fi
+    prune
+}
+
+prune() { # the oldest runs; what is confirmed now, and what was before it, stay
+    # Names of runs hold no blanks: see main.
+    # shellcheck disable=SC2012
+    ls -1t "$base/runs" | tail -n "+$((kept_runs + 1))" | while read -r old; do
+        case $old in
+        "$(name_of "$base/current")" | "$(name_of "$base/current/previous")") ;;
+        *) rm -rf "$base/runs/${old:?}" ;;
+        esac
+    done
+}
+
+settle() { # the pending run, under the lock
+    use "$(name_of "$base/pending")"
+    case $(state) in
+    confirmed | restored) finish ;;
+    *) bring_back ;;
+    esac
+}
+
+# Under the lock: a pending run that is not applied belongs to a call that has died.
+heal() {
+    there "$base/pending" || return 0
+    use "$(name_of "$base/pending")"
+    if [ "$(state)" = applied ] && [ "$(remaining)" -gt 0 ]; then return 0; fi
+    settle
+}

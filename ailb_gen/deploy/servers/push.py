@@ -1,0 +1,165 @@
+"""The calls to a server: look, apply, confirm, restore, status.
+
+Each is one round trip, and each can be repeated. An apply or restore whose answer was lost is not guessed at: `status`
+tells where a run stands, and after `restore` no late apply of that run can begin any more.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import io
+import json
+import tarfile
+from stat import S_IFLNK, S_IFREG
+from typing import TYPE_CHECKING
+
+from ailb_gen.deploy.servers import agent
+from ailb_gen.deploy.servers.model import Change, HostFile, HostState, HostStatus, RunState, fingerprint
+from ailb_gen.deploy.switch import DeviceError, Phase, RefusedError, UnknownOutcomeError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ailb_gen.deploy.servers.model import HostFiles
+    from ailb_gen.deploy.servers.ssh import Answer, Server
+
+# Seconds for one answer. `netplan apply` and the services may take two minutes each, see attempt in network.sh.
+LOOK_S, CHANGE_S = 60.0, 600.0
+# What stands before what the script itself has to say, and before what it wants a person to know.
+SAYS, WARNS = "ailb-stage: ", "warning: "
+# Exit code of the script for what it refuses -> phase, and what to do. See common.sh. After any other code the host
+# has to be asked how far it came.
+REFUSALS: Mapping[int, tuple[Phase, str]] = {
+    10: (Phase.LOCK, "confirm or restore that run first"),
+    11: (Phase.LOCK, "wait for it, and try again"),
+    12: (Phase.CONFIRM, "push again"),
+    13: (Phase.COMMIT, "the old files are in place"),
+    14: (Phase.CHECK, "nothing was changed"),
+    15: (Phase.LOAD, "nothing was changed"),
+}
+
+
+def look(server: Server, files: HostFiles) -> HostState:
+    """Compare the files on a server with the wanted ones; changes nothing there. Raises DeviceError."""
+    answer = ask(server, Phase.READ, LOOK_S, "look", data="\n".join(files.tree))
+    parts = sections(server.name, answer)
+    before = dict(line.split(" ", 1)[::-1] for line in parts["before"].splitlines())
+    return state_of(files, unpack(server.name, parts["files"]), before)
+
+
+def state_of(files: HostFiles, found: Mapping[str, HostFile], before: Mapping[str, str]) -> HostState:
+    """Compare what was found with what is wanted; `before` are the digests of what was put there, by path."""
+    changes = {path: _change(files.tree.get(path), found.get(path)) for path in sorted({*files.tree, *before})}
+    edited = (path for path, digest in before.items() if path not in found or found[path].digest != digest)
+    return HostState(files.name, found, changes, tuple(sorted(edited)), fingerprint(found))
+
+
+def _change(wanted: HostFile | None, found: HostFile | None) -> Change:
+    if wanted == found:
+        return Change.SAME
+    if found is None:
+        return Change.ADDED
+    return Change.REMOVED if wanted is None else Change.CHANGED
+
+
+def apply(server: Server, files: HostFiles, run: str, minutes: float, always: bool = False) -> tuple[str, ...]:
+    """Put the files in place and set the network to them; the host takes them back after so many minutes.
+
+    `run` names what is done: letters, digits, dots and dashes, another one for every apply. With `always` the network
+    is set again even when no file differs. Returns warnings. Raises RefusedError when the host is as it was before,
+    UnknownOutcomeError when that is not known.
+    """
+    data, digest = agent.pack(files.tree)
+    words = (str(max(1, round(minutes * 60))), digest, "always" if always else "changed")
+    return _warnings(ask(server, Phase.COMMIT, CHANGE_S, "apply", _named(server, run), *words, data=data))
+
+
+def confirm(server: Server, run: str) -> None:
+    """Let the files of a run stay. Raises RefusedError when the host has restored the old ones."""
+    ask(server, Phase.CONFIRM, CHANGE_S, "confirm", _named(server, run))
+
+
+def restore(server: Server, run: str) -> tuple[str, ...]:
+    """Bring back what was there before a run, pending or the last confirmed; a run that is on its way is forbidden.
+
+    Returns warnings. Raises DeviceError.
+    """
+    return _warnings(ask(server, Phase.ROLLBACK, CHANGE_S, "restore", _named(server, run)))
+
+
+def status(server: Server, run: str = "", wait_s: int = 60) -> HostStatus:
+    """Ask where the runs of a server stand; waits for a call that is under way, at most `wait_s` seconds."""
+    words = (_named(server, run) if run else "-", str(wait_s))
+    answer = ask(server, Phase.READ, LOOK_S + wait_s, "status", *words)
+    try:
+        said = json.loads(answer.out)
+        return HostStatus(
+            name=server.name,
+            state=RunState(said["run"] or RunState.UNKNOWN),
+            pending=said["pending"] or "",
+            pending_state=RunState(said["pending_state"]) if said["pending"] else None,
+            remaining=said["remaining"],
+            current=said["current"] or "",
+            busy=said["busy"],
+            way=said["way"],
+        )
+    except (ValueError, KeyError, TypeError) as error:
+        raise DeviceError(server.name, Phase.READ, f"the host's answer cannot be read: {answer.out[:200]!r}") from error
+
+
+def _named(server: Server, run: str) -> str:
+    if agent.RUN.fullmatch(run) is None:
+        raise DeviceError(server.name, Phase.LOAD, f"{run!r} cannot be the name of a run")
+    return run
+
+
+def ask(server: Server, phase: Phase, timeout_s: float, verb: str, *words: str, data: str = "") -> Answer:
+    """Have the script do something, and return what it says. Raises DeviceError."""
+    answer = server.run(agent.call(verb, *words, data=data), phase, timeout_s)
+    if answer.code == 0:
+        return answer
+    if answer.code in REFUSALS:
+        failed, hint = REFUSALS[answer.code]
+        raise RefusedError(server.name, failed, _reason(answer), hint)
+    hint = "the host tries again when the time of the run is over; its log is in /var/lib/ailb-gen/runs"
+    raise UnknownOutcomeError(server.name, phase, _reason(answer), hint)
+
+
+def _reason(answer: Answer) -> str:
+    lines = [line.removeprefix(SAYS) for line in answer.err.splitlines() if line.strip()]
+    return "; ".join(lines)[-1000:] or f"the script on the host ended with {answer.code}"
+
+
+def _warnings(answer: Answer) -> tuple[str, ...]:
+    return tuple(line.removeprefix(WARNS) for line in answer.err.splitlines() if line.startswith(WARNS))
+
+
+def sections(name: str, answer: Answer) -> dict[str, str]:
+    """Split an answer at its lines `== TITLE`. Raises DeviceError when it is not text."""
+    try:
+        text = answer.out.decode()
+    except UnicodeDecodeError as error:
+        raise DeviceError(name, Phase.READ, "the host's answer is not text") from error
+    parts = ("\n" + text).split("\n== ")[1:]
+    return {title: body for title, _, body in (part.partition("\n") for part in parts)}
+
+
+def unpack(name: str, text: str) -> dict[str, HostFile]:
+    """Read an archive that the host made. Raises DeviceError."""
+    try:
+        data = io.BytesIO(base64.b64decode(text))
+        with tarfile.open(fileobj=data, mode="r:") as archive:
+            return {member.name: _member(archive, member) for member in archive}
+    except (tarfile.TarError, binascii.Error, OSError) as error:
+        raise DeviceError(name, Phase.READ, f"the files of the host cannot be read: {error}") from error
+
+
+def _member(archive: tarfile.TarFile, member: tarfile.TarInfo) -> HostFile:
+    owner = (member.uid, member.gid)
+    if member.issym():
+        return HostFile(member.linkname.encode(), S_IFLNK | 0o777, owner)
+    file = archive.extractfile(member) if member.isreg() else None
+    if file is None:
+        return HostFile(b"", member.mode, owner)
+    return HostFile(file.read(), S_IFREG | member.mode, owner)

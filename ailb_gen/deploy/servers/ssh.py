@@ -1,0 +1,245 @@
+"""One SSH connection to a server, and shell scripts that run there as root.
+
+The host key is checked before a credential is sent. The password for sudo is sent when sudo asks for it, over the
+standard input: never in a command line, and never to anything else.
+"""
+
+from __future__ import annotations
+
+import select
+import socket
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+import paramiko
+from paramiko.ssh_exception import (
+    AuthenticationException,
+    BadHostKeyException,
+    NoValidConnectionsError,
+    PasswordRequiredException,
+    SSHException,
+)
+
+from ailb_gen.deploy.switch import DeviceError, Phase, RefusedError, UnknownOutcomeError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from ailb_gen.deploy.credentials import Credentials
+
+# What is read of one answer, in bytes; that of the largest server is a tenth of this.
+MAX_BYTES = 32 << 20
+READY, PROMPT = b"ailb-ready\n", b"ailb-sudo-password:"
+START = f"sh -c 'echo {READY.decode().strip()}; exec sh -s'"
+# A host that dies says nothing: it is asked now and then, and is gone when nothing is acknowledged (tcp(7)).
+KEEPALIVE_S, DEAD_MS = 15, 45_000
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a script said, and its exit code."""
+
+    code: int
+    out: bytes
+    err: str
+
+
+class Server(Protocol):
+    """A server over one connection; every method raises DeviceError.
+
+    After an UnknownOutcomeError the connection is of no use any more and is to be closed.
+    """
+
+    @property
+    def name(self) -> str:
+        """The server's name in the inventory."""
+
+    def open(self) -> None:
+        """Connect and log in; the host key is checked before a credential is sent."""
+
+    def close(self) -> None:
+        """End the connection; never raises."""
+
+    def run(self, script: str, phase: Phase, timeout_s: float) -> Answer:
+        """Run a shell script as root, given on the standard input of the shell."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerReach:
+    """How a server is reached; `known_hosts` are files in the form of OpenSSH's."""
+
+    name: str
+    hostname: str
+    port: int
+    credentials: Credentials
+    known_hosts: tuple[Path, ...]
+    connect_s: float = 30
+
+    @property
+    def address(self) -> str:
+        """The address as people write it."""
+        return f"[{self.hostname}]:{self.port}" if ":" in self.hostname else f"{self.hostname}:{self.port}"
+
+
+class SshServer:
+    """A Server on paramiko."""
+
+    def __init__(self, reach: ServerReach) -> None:
+        self.reach = reach
+        self._client: paramiko.SSHClient | None = None
+
+    @property
+    def name(self) -> str:
+        """The server's name in the inventory."""
+        return self.reach.name
+
+    def open(self) -> None:
+        """Connect and log in. Raises DeviceError."""
+        reach, login = self.reach, self.reach.credentials
+        client = paramiko.SSHClient()
+        client.set_missing_host_key_policy(_Unknown())
+        try:
+            for file in reach.known_hosts:
+                if file.exists():
+                    client.load_host_keys(str(file))
+            client.connect(
+                reach.hostname,
+                reach.port,
+                login.user(),
+                login.password.reveal() if login.password else None,
+                key_filename=str(login.key_file) if login.key_file else None,
+                passphrase=login.passphrase.reveal() if login.passphrase else None,
+                allow_agent=login.agent,
+                look_for_keys=login.agent,
+                timeout=reach.connect_s,
+                banner_timeout=reach.connect_s,
+                auth_timeout=reach.connect_s,
+                channel_timeout=reach.connect_s,
+            )
+        except (SSHException, OSError, EOFError, ValueError) as error:
+            client.close()
+            # Not chained: nothing of what a library knows about a login gets into a traceback.
+            raise self._refused(error) from None
+        transport = client.get_transport()
+        if transport is not None:
+            transport.set_keepalive(KEEPALIVE_S)
+            transport.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, DEAD_MS)
+        self._client = client
+
+    def _refused(self, error: Exception) -> DeviceError:
+        reach = self.reach
+        for kind, reason, hint in _REFUSALS:
+            if isinstance(error, kind):
+                return DeviceError(reach.name, Phase.CONNECT, f"{reach.address}: {reason}", hint)
+        said = error.strerror if isinstance(error, OSError) and error.strerror else type(error).__name__
+        return DeviceError(reach.name, Phase.CONNECT, f"{reach.address}: no connection ({said})", "is it up?")
+
+    def close(self) -> None:
+        """End the connection."""
+        client, self._client = self._client, None
+        if client is not None:
+            client.close()
+
+    def run(self, script: str, phase: Phase, timeout_s: float) -> Answer:
+        """Run a shell script as root. Raises DeviceError, before the script or without knowing what it did."""
+        transport = self._client.get_transport() if self._client is not None else None
+        if transport is None:
+            raise DeviceError(self.name, phase, "there is no session")
+        try:
+            channel = transport.open_session(timeout=self.reach.connect_s)
+        except (SSHException, OSError, EOFError) as error:
+            hint = "it is asked again what it did"
+            raise UnknownOutcomeError(
+                self.name, phase, f"the session was lost ({type(error).__name__})", hint
+            ) from error
+        with channel:
+            return _Talk(self.name, phase, channel, time.monotonic() + timeout_s).run(script, self.reach.credentials)
+
+
+class _Talk:
+    """One command: what it has said so far, and until when it may talk."""
+
+    def __init__(self, name: str, phase: Phase, channel: paramiko.Channel, until: float) -> None:
+        self.name, self.phase, self.channel, self.until = name, phase, channel, until
+        self.out, self.err = bytearray(), bytearray()
+        self.poll = select.poll()
+
+    def run(self, script: str, login: Credentials) -> Answer:
+        """Become root, send the script, listen to the end."""
+        try:
+            self._start(login)
+            self.channel.settimeout(self._left())
+            self.channel.sendall(script.encode())
+            self.channel.shutdown_write()
+            self._listen(lambda: False)
+            self.channel.status_event.wait(self._left())
+            code = self.channel.exit_status if self.channel.status_event.is_set() else -1
+        except (SSHException, OSError, EOFError) as error:
+            raise self._unknown(f"the session was lost ({type(error).__name__})") from error
+        if code < 0:
+            raise self._unknown("the session was lost before the end of the answer")
+        _, _, out = self.out.partition(READY)
+        return Answer(code, bytes(out), self.err.decode("utf-8", "replace"))
+
+    def _start(self, login: Credentials) -> None:
+        self.poll.register(self.channel.fileno(), select.POLLIN)
+        root = login.user() == "root"
+        sudo = f"sudo -S -p {PROMPT.decode()} --" if login.sudo_password else "sudo -n --"
+        self.channel.exec_command(START if root else f"{sudo} {START}")
+        self._listen(lambda: READY in self.out or PROMPT in self.err)
+        if PROMPT in self.err and login.sudo_password and READY not in self.out:
+            self.channel.sendall(f"{login.sudo_password.reveal()}\n".encode())
+            self._listen(lambda: READY in self.out or self.err.count(PROMPT) > 1)
+            if READY not in self.out and PROMPT in self.err:
+                raise RefusedError(self.name, Phase.CONNECT, "sudo does not take the password", "check sudo_password")
+        if READY not in self.out:
+            said = " ".join(self.err.decode("utf-8", "replace").split())[:300] or "it ends at once"
+            hint = "log in as root, allow sudo without a password, or give sudo_password"
+            raise RefusedError(self.name, Phase.CONNECT, f"no root shell: {said}", hint)
+
+    def _listen(self, enough: Callable[[], bool]) -> None:
+        """Collect what is said until it is enough, or the end."""
+        channel = self.channel
+        while True:
+            ended = channel.eof_received or channel.closed
+            while channel.recv_ready():
+                self.out += channel.recv(1 << 16)
+            while channel.recv_stderr_ready():
+                self.err += channel.recv_stderr(1 << 16)
+            if len(self.out) + len(self.err) > MAX_BYTES:
+                raise RefusedError(self.name, self.phase, f"the answer is longer than {MAX_BYTES >> 20} MiB")
+            if ended or enough():
+                return
+            self.poll.poll(self._left() * 1000)
+
+    def _left(self) -> float:
+        """Return the seconds that are left. Raises UnknownOutcomeError when none are."""
+        left = self.until - time.monotonic()
+        if left <= 0:
+            raise self._unknown("no answer in time")
+        return left
+
+    def _unknown(self, reason: str) -> UnknownOutcomeError:
+        return UnknownOutcomeError(self.name, self.phase, reason, "it is asked again what it did")
+
+
+class _UnknownKeyError(SSHException):
+    """A host whose key nobody has accepted."""
+
+
+class _Unknown(paramiko.MissingHostKeyPolicy):
+    def missing_host_key(self, client: paramiko.SSHClient, hostname: str, key: paramiko.PKey) -> None:
+        raise _UnknownKeyError
+
+
+# In this order: the first that fits.
+_REFUSALS: tuple[tuple[type[Exception], str, str], ...] = (
+    (BadHostKeyException, "its host key is not the known one", "compare it on the console before you accept a new one"),
+    (_UnknownKeyError, "its host key is not known", "compare it on the console, then accept it"),
+    (PasswordRequiredException, "the key file needs a passphrase", "give a passphrase"),
+    (AuthenticationException, "the login is refused", "check username, key and password"),
+    (NoValidConnectionsError, "the connection is refused", "is sshd running there?"),
+    (TimeoutError, "no answer in time", "is it up, and is the address right?"),
+)

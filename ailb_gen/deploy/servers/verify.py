@@ -1,0 +1,189 @@
+"""Is a server as its files say? One round trip; the answers of the kernel and of the gateways are judged here."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ailb_gen.addresses import Prefix, address_text, address_value, prefix_value
+from ailb_gen.deploy.servers.expected import WantedGateway, WantedRoute, WantedRule
+from ailb_gen.deploy.servers.model import Finding, HostVerdict
+from ailb_gen.deploy.servers.push import ask, sections, unpack
+from ailb_gen.deploy.switch import DeviceError, Phase
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from ailb_gen.deploy.servers.expected import Expected
+    from ailb_gen.deploy.servers.model import HostFile
+    from ailb_gen.deploy.servers.ssh import Answer, Server
+
+PROBE_S = 120.0
+EVERYWHERE = Prefix(0, 0)
+# Kernel settings that systemd-networkd sets to its own values, because it does the work itself.
+NETWORKD = ("accept_ra",)
+# `ip -N`: protocol of what the kernel adds by itself; such routes are nobody's configuration.
+KERNEL = "2"
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What a server has: MTU and whether it is up by NIC, rules, routes of tables, sysctls, answers of gateways.
+
+    An answer is the address that asked, empty when there is none, and whether the gateway replied.
+    """
+
+    way: str
+    tree: Mapping[str, HostFile]
+    nics: Mapping[str, tuple[int, bool]]
+    rules: frozenset[WantedRule]
+    routes: frozenset[WantedRoute]
+    sysctls: Mapping[str, str]
+    answers: Mapping[WantedGateway, tuple[str, bool]]
+
+
+def verify(server: Server, expected: Expected) -> HostVerdict:
+    """Compare a server with what its files ask for; changes nothing there. Raises DeviceError."""
+    lines = [f"file {path}" for path in expected.tree]
+    lines += [f"sysctl {key}" for key in expected.sysctls]
+    lines += [f"ping {one.nic} {one.prefix} {address_text(one.gateway)}" for one in expected.gateways]
+    seen = seen_of(server.name, ask(server, Phase.VERIFY, PROBE_S, "probe", data="\n".join(lines)))
+    return judge(server.name, expected, seen)
+
+
+def seen_of(name: str, answer: Answer) -> Seen:
+    """Read what a server said. Raises DeviceError when it is not understood."""
+    parts = sections(name, answer)
+    if "end" not in parts:
+        raise DeviceError(name, Phase.VERIFY, "the host's answer is not complete")
+    try:
+        return Seen(
+            way=parts["way"].strip(),
+            tree=unpack(name, parts["files"]),
+            nics={nic["ifname"]: (nic["mtu"], nic["operstate"] != "DOWN") for nic in json.loads(parts["link"])},
+            rules=frozenset(_rules(json.loads(parts["rule"]))),
+            routes=frozenset(_routes(json.loads(parts["route"]))),
+            sysctls=dict(_sysctl(line) for line in parts["sysctl"].splitlines()),
+            answers=dict(_answer(line) for line in parts["ping"].splitlines()),
+        )
+    except (ValueError, KeyError, TypeError) as error:
+        raise DeviceError(name, Phase.VERIFY, f"the host's answer cannot be read: {error!r}") from error
+
+
+def _rules(rows: list[dict[str, Any]]) -> Iterator[WantedRule]:
+    for row in rows:
+        source = EVERYWHERE if row["src"] == "all" else prefix_value(f"{row['src']}/{row.get('srclen', 128)}")
+        if source is not None and "table" in row:
+            yield WantedRule(row["priority"], source, int(row["table"]))
+
+
+def _routes(rows: list[dict[str, Any]]) -> Iterator[WantedRoute]:
+    for row in rows:
+        to = EVERYWHERE if row["dst"] == "default" else prefix_value(row["dst"] + "/128" * ("/" not in row["dst"]))
+        if to is None or "dev" not in row or str(row.get("protocol", "")) == KERNEL:
+            continue
+        # The main table has no number in the output.
+        yield WantedRoute(int(row.get("table", 254)), to, row["dev"], address_value(row.get("gateway", "")))
+
+
+def _sysctl(line: str) -> tuple[str, str]:
+    key, _, value = line.partition(" = ")
+    return key, value
+
+
+def _answer(line: str) -> tuple[WantedGateway, tuple[str, bool]]:
+    nic, prefix, gateway, source, answer = line.split()
+    around, at = prefix_value(prefix), address_value(gateway)
+    if around is None or at is None:
+        raise ValueError(line)
+    return WantedGateway(nic, around, at), (source.strip("-"), answer == "yes")
+
+
+def judge(name: str, expected: Expected, seen: Seen) -> HostVerdict:
+    """Compare what a server has with what it must have."""
+    findings = (
+        *_files(expected, seen),
+        *_nics(expected, seen),
+        *_missing_rules(expected, seen),
+        *_strange_rules(expected, seen),
+        *_tables(expected, seen),
+        *_sysctls(expected, seen),
+        *_gateways(expected, seen),
+    )
+    facts = (expected.tree, expected.mtus, expected.rules, expected.routes, expected.sysctls, expected.gateways)
+    return HostVerdict(name, findings, sum(map(len, facts)))
+
+
+def _files(expected: Expected, seen: Seen) -> Iterator[Finding]:
+    for path, file in expected.tree.items():
+        found = seen.tree.get(path)
+        if found is None:
+            yield Finding("file", f"/{path}", "is not there")
+        elif found != file:
+            what = "another content" if found.content != file.content else "another kind, owner or mode"
+            yield Finding("file", f"/{path}", f"has {what} than the file that was pushed")
+
+
+def _nics(expected: Expected, seen: Seen) -> Iterator[Finding]:
+    for nic, mtu in expected.mtus.items():
+        if nic not in seen.nics:
+            yield Finding("nic", nic, "there is no such interface")
+            continue
+        found, up = seen.nics[nic]
+        if not up:
+            yield Finding("nic", nic, "the link is down")
+        # Without netplan the MTU is set by the host's own network configuration; it must be right all the same.
+        if mtu is not None and found != mtu:
+            yield Finding("nic", nic, f"the MTU is {found}, it must be {mtu}")
+
+
+def _missing_rules(expected: Expected, seen: Seen) -> Iterator[Finding]:
+    for rule in expected.rules:
+        if rule not in seen.rules:
+            yield Finding("rule", f"rule {rule.priority}", f"'from {rule.source} lookup {rule.table}' is not there")
+
+
+def _strange_rules(expected: Expected, seen: Seen) -> Iterator[Finding]:
+    """Give the rules that stand at the fabric's priorities, or lead into its tables, and are not the fabric's."""
+    priorities = {rule.priority for rule in expected.rules}
+    tables = {rule.table for rule in expected.rules}
+    for rule in sorted(seen.rules - set(expected.rules)):
+        if rule.priority in priorities or rule.table in tables:
+            yield Finding("rule", f"rule {rule.priority}", f"'from {rule.source} lookup {rule.table}' does not belong")
+
+
+def _tables(expected: Expected, seen: Seen) -> Iterator[Finding]:
+    tables = {route.table for route in expected.routes}
+    found = {route for route in seen.routes if route.table in tables}
+    for route in sorted(set(expected.routes) - found, key=repr):
+        yield Finding("route", f"table {route.table}", f"'{_text(route)}' is not there")
+    for route in sorted(found - set(expected.routes), key=repr):
+        yield Finding("route", f"table {route.table}", f"'{_text(route)}' does not belong")
+
+
+def _text(route: WantedRoute) -> str:
+    via = f" via {address_text(route.gateway)}" if route.gateway is not None else ""
+    return f"{'default' if route.to == EVERYWHERE else route.to}{via} dev {route.nic}"
+
+
+def _sysctls(expected: Expected, seen: Seen) -> Iterator[Finding]:
+    for key, value in expected.sysctls.items():
+        if seen.way == "netplan" and key.rpartition(".")[2] in NETWORKD:
+            continue
+        found = seen.sysctls.get(key)
+        if found is None:
+            yield Finding("sysctl", key, "there is no such setting; is the NIC there?")
+        elif found != value:
+            yield Finding("sysctl", key, f"is {found}, it must be {value}")
+
+
+def _gateways(expected: Expected, seen: Seen) -> Iterator[Finding]:
+    for one in expected.gateways:
+        source, answered = seen.answers.get(one, ("", False))
+        gateway = address_text(one.gateway)
+        if not source:
+            reason = f"no usable address in {one.prefix}; does the leaf advertise it?"
+            yield Finding("address", one.nic, reason)
+        elif not answered:
+            yield Finding("gateway", one.nic, f"{gateway} does not answer {source}")

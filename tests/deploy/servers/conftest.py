@@ -1,0 +1,59 @@
+"""Artifacts to push, and hosts to push them to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from ailb_gen.deploy.servers.expected import Expected, expected_of
+from ailb_gen.deploy.servers.files import files_of
+from ailb_gen.deploy.servers.model import HostFiles
+from ailb_gen.hosts.read import read_hosts
+from ailb_gen.render.artifacts import RenderOptions
+from ailb_gen.render.generate import plan, write_plan
+from tests.conftest import example
+from tests.deploy.servers.sandbox import Host, host_at
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from ailb_gen.deploy.servers.ssh import SshServer
+
+NAME = "gpu-s1-1"
+
+
+@pytest.fixture(scope="session")
+def artifacts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The artifact directory of the lab."""
+    root: Path = tmp_path_factory.mktemp("artifacts") / "lab"
+    write_plan(plan(example("lab"), root, RenderOptions()))
+    return root
+
+
+@pytest.fixture(scope="session")
+def files(artifacts: Path) -> HostFiles:
+    """What a server of the lab is to have."""
+    return files_of(artifacts, read_hosts(artifacts)[0][NAME])
+
+
+@pytest.fixture(scope="session")
+def expected(artifacts: Path, files: HostFiles) -> Expected:
+    """What must be seen on that server."""
+    return expected_of(files, read_hosts(artifacts)[0][NAME].profile)
+
+
+@pytest.fixture
+def host(tmp_path: Path) -> Iterator[Host]:
+    """A host of the lab that has none of the files."""
+    yield from host_at(tmp_path / "host", next(s.config for s in example("lab").servers if s.name == NAME))
+
+
+@pytest.fixture
+def server(host: Host) -> Iterator[SshServer]:
+    """A connection to that host, as root."""
+    connection = host.server()
+    connection.open()
+    yield connection
+    connection.close()
