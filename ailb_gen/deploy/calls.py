@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import warnings
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from jnpr.junos.exception import (
     ConnectAuthError,
@@ -29,8 +29,6 @@ from ailb_gen.deploy.switch import Commit, DeviceError, Phase, RefusedError, Unk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from jnpr.junos.device import Device
 
 # `commit confirmed, rollback in 10mins`, as the commit history has it.
 PENDING = re.compile(r"commit confirmed, rollback in (\d+)\s*min")
@@ -88,7 +86,7 @@ _CONNECTION: tuple[tuple[type[Exception], str, str], ...] = (
 )
 
 
-def ask(device: Device, name: str, phase: Phase, rpc: str, **arguments: str | bool) -> etree._Element:
+def ask(device: Any, name: str, phase: Phase, rpc: str, **arguments: str | bool) -> etree._Element:
     """Send an RPC; underscores in the names of arguments become hyphens. Raises DeviceError."""
     with translated(name, phase):
         reply = getattr(device.rpc, rpc.replace("-", "_"))(**arguments)
@@ -97,7 +95,7 @@ def ask(device: Device, name: str, phase: Phase, rpc: str, **arguments: str | bo
     return reply
 
 
-def history(device: Device, name: str) -> tuple[Commit, ...]:
+def history(device: Any, name: str) -> tuple[Commit, ...]:
     """Read the commit history (`show system commit`, get-commit-information)."""
     reply = ask(device, name, Phase.READ, "get-commit-information")
     return tuple(commit_of(entry) for entry in reply.iter("commit-history"))

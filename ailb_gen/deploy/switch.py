@@ -43,6 +43,10 @@ class RefusedError(DeviceError):
     """The device answered with an error: what was asked did not happen."""
 
 
+class ForeignError(RefusedError):
+    """The device has a configuration that is neither the old nor the new one: trying again changes nothing."""
+
+
 class UnknownOutcomeError(DeviceError):
     """No answer came: whether it happened is not known until the device is asked again."""
 
@@ -72,6 +76,10 @@ class Switch(Protocol):
     def name(self) -> str:
         """The device's name in the inventory."""
 
+    @property
+    def locked(self) -> bool:
+        """Whether this session holds the lock; only then what is in the candidate is its own."""
+
     def open(self) -> None:
         """Connect and log in; the host key is checked before a credential is sent."""
 
@@ -79,16 +87,19 @@ class Switch(Protocol):
         """End the session, which releases its lock; never raises."""
 
     def lock(self) -> None:
-        """Take the exclusive lock of the configuration database; does not wait for it."""
+        """Take the exclusive lock of the configuration database, if it is not held yet; does not wait for it."""
 
     def unlock(self) -> None:
-        """Release the lock."""
+        """Release the lock, if it is held."""
 
     def running(self) -> str:
         """Return the active configuration as curly text, groups not expanded."""
 
     def candidate(self) -> str:
         """Return the candidate configuration as curly text."""
+
+    def before(self, number: int) -> str:
+        """Return what was active `number` commits ago, as curly text."""
 
     def load(self, commands: str) -> None:
         """Load set and delete commands into the candidate."""

@@ -1,0 +1,142 @@
+"""What a push touches: sessions, links, colors and servers, and what traffic sees of it.
+
+A session is touched when anything that it depends on changes at one of its ends; whether it goes down for that the
+switch decides. Traffic is computed by the rooms that prove the files: what arrives before and after, and how much the
+rest must carry while the spines of a wave are away.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ailb_gen.forwarding.failures import Failure, assess
+from ailb_gen.forwarding.survey import Survey
+from ailb_gen.network.sessions import discovered
+from ailb_gen.routing.rib import Routing
+from ailb_gen.routing.speaker import rules
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from ailb_gen.addresses import Prefix
+    from ailb_gen.deploy.prospect import Look
+    from ailb_gen.deploy.push import Wave
+    from ailb_gen.deploy.scene import Scene
+    from ailb_gen.network.model import Switch
+
+
+@dataclass(frozen=True, slots=True)
+class Touched:
+    """What the change of one switch touches, by name; sessions are those on its own interfaces."""
+
+    sessions: tuple[str, ...]
+    colors: tuple[str, ...]
+    servers: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Traffic:
+    """What traffic sees: leaf-to-prefix pairs that arrive of all, before and after; links that are up before and after.
+
+    `waves` are, for each wave of spines while it is away, the pairs that no longer arrive and the highest load of a
+    link over the highest one before, None where nothing was up before.
+    """
+
+    arriving: tuple[int, int]
+    pairs: tuple[int, int]
+    up: tuple[int, int]
+    waves: Mapping[str, tuple[int, float]]
+
+
+def touched(scene: Scene, look: Look) -> Touched:
+    """Compare a switch before and after, port by port."""
+    sessions, colors = [], set()
+    before, after = _aspects(look.before), _aspects(look.after)
+    for cable in scene.links:
+        for here in (cable.a, cable.b):
+            if here.device != look.name:
+                continue
+            interface = f"{here.port}.0"
+            old, new = before.get(interface), after.get(interface)
+            if old != new:
+                sessions.append(interface)
+                colors |= {aspect[0] for aspect in (old, new) if aspect is not None and aspect[0] is not None}
+    routes = set(look.before.routes) ^ set(look.after.routes)
+    colors |= {route.color for route in routes if route.color is not None}
+    servers = {server for (server, _), end in scene.attachments.items() if _serves(look, end.device, end.port)}
+    return Touched(tuple(sessions), tuple(sorted(colors)), tuple(sorted(servers)))
+
+
+def _aspects(switch: Switch) -> dict[str, tuple[str | None, object]]:
+    """Give, by logical interface, the color of the session there and all that it depends on."""
+    found: dict[str, tuple[str | None, object]] = {}
+    numbers = switch.asn, switch.router_id, switch.as_lists
+    for interface, index in discovered(switch).items():
+        group = switch.groups[index]
+        own = (switch.ports.get(interface.rpartition(".")[0]), switch.advertisements.get(interface))
+        found[interface] = group.color, (own, group, rules(switch, group), numbers)
+    return found
+
+
+def _serves(look: Look, device: str, port: str) -> bool:
+    """Tell whether what a server sees of a switch changes: its port, the IRBs, their router advertisements."""
+    if device != look.name:
+        return False
+    if look.before.ports.get(port) != look.after.ports.get(port) or look.before.vlans != look.after.vlans:
+        return True
+    irb = {name for one in (look.before, look.after) for name in one.advertisements if name.startswith("irb.")}
+    parts = [(one.ports.get("irb"), {name: one.advertisements.get(name) for name in irb}) for one in _both(look)]
+    return parts[0] != parts[1]
+
+
+def _both(look: Look) -> Iterator[Switch]:
+    yield look.before
+    yield look.after
+
+
+def traffic(before: Scene, after: Scene, waves: Sequence[Wave]) -> Traffic:
+    """Compute what arrives before and after, and while the spines of each wave are away."""
+    old, new = Routing(before.network), Routing(after.network)
+    spines = {wave.name: wave for wave in waves if before.roles.get(wave.members[0]) == "spine"}
+    survey = Survey(old, _destinations(old, before)) if old.graph.sessions.up else None
+    return Traffic(
+        arriving=(_arriving(old, before), _arriving(new, after)),
+        pairs=(_pairs(old, before), _pairs(new, after)),
+        up=(len(old.graph.sessions.up), len(new.graph.sessions.up)),
+        waves={name: _away(survey, wave) for name, wave in spines.items()} if survey is not None else {},
+    )
+
+
+def _away(survey: Survey, wave: Wave) -> tuple[int, float]:
+    dead = frozenset(survey.graph.index[name] for name in wave.members if name in survey.graph.index)
+    impact = assess(survey, Failure(wave.name, dead=dead))
+    return len(impact.lost), impact.worst
+
+
+def _destinations(routing: Routing, scene: Scene) -> dict[int, tuple[Prefix, ...]]:
+    """Return the prefixes that every leaf announces with a color, by device."""
+    found = {}
+    for name, device in routing.graph.index.items():
+        prefixes = tuple(sorted(routing.graph.advertised[device]))
+        if scene.roles.get(name) == "leaf" and prefixes:
+            found[device] = prefixes
+    return found
+
+
+def _pairs(routing: Routing, scene: Scene) -> int:
+    """Count the pairs of a leaf and a prefix of another leaf."""
+    found = _destinations(routing, scene)
+    return sum(len(row) for row in found.values()) * max(0, len(found) - 1)
+
+
+def _arriving(routing: Routing, scene: Scene) -> int:
+    """Count the pairs whose leaf has a next hop for the prefix."""
+    found = _destinations(routing, scene)
+    return sum(
+        1
+        for owner, prefixes in found.items()
+        for prefix in prefixes
+        for leaf in found
+        if leaf != owner and routing.held(leaf, prefix).selection.best
+    )

@@ -1,0 +1,153 @@
+"""A run from beginning to end: check everywhere, push wave by wave, and deal with what fails.
+
+A run that was interrupted is settled from its record: every device that a change was begun on is brought to its new
+configuration if its confirmation had begun, else to its old one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from ailb_gen.deploy.push import Ending, Fate, Wave
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from ailb_gen.deploy.member import Member
+    from ailb_gen.deploy.prospect import Look
+    from ailb_gen.deploy.push import Push
+    from ailb_gen.deploy.runlog import Event
+    from ailb_gen.deploy.scene import Scene
+    from ailb_gen.deploy.verify import Expected
+
+OnFailure = Literal["stop", "rollback-all"]
+
+
+@dataclass(slots=True)
+class Report:
+    """How every device of a run ended, in the order of the waves; `refused` are those that the first check found."""
+
+    run: str
+    endings: dict[str, Ending] = field(default_factory=dict)
+    refused: dict[str, str] = field(default_factory=dict)
+    stopped: str = ""
+
+    def names(self, *fates: Fate) -> list[str]:
+        """Return the devices that ended so."""
+        return [name for name, ending in self.endings.items() if ending.fate in fates]
+
+    @property
+    def failures(self) -> dict[str, str]:
+        """The devices that failed, with the reasons."""
+        return {name: ending.reason for name, ending in self.endings.items() if ending.reason}
+
+
+@dataclass(slots=True)
+class Campaign:
+    """Pushes the waves of a run; `make` gives the member of a device, `looks` what is known of it."""
+
+    push: Push
+    make: Callable[[str, Expected], Member[Any]]
+    looks: Mapping[str, Look]
+    scene: Scene
+    on_failure: OnFailure = "stop"
+
+    def run(self, waves: Sequence[Wave], dry_run: bool, advance: Callable[[int], None]) -> Report:
+        """Check the change on every device, then push the waves. Raises OutputError, after undoing the wave."""
+        report = Report(self.push.log.run)
+        names = [name for wave in waves for name in wave.members]
+        self.push.log.write(
+            "run",
+            waves=[[wave.name, list(wave.members)] for wave in waves],
+            old={name: self.looks[name].fingerprint for name in names},
+        )
+        if not self._checked(names, report, advance) or dry_run:
+            return report
+        left = [Wave(wave.name, tuple(n for n in wave.members if n not in report.refused)) for wave in waves]
+        self._push([wave for wave in left if wave.members], report)
+        return report
+
+    def _checked(self, names: Sequence[str], report: Report, advance: Callable[[int], None]) -> bool:
+        """Have everything checked before anything is changed; tell whether to go on."""
+        members = {name: self.make(name, self.scene.expected(name)) for name in names}
+        found = self.push.check(members, advance)
+        report.refused.update({name: str(error) for name, error in found.bad.items()})
+        self.push.failed += len(found.bad)
+        self.push.tell(f"checked on {len(names)} devices: {len(found.good)} accept the change")
+        return self.push.failed <= self.push.limits.failures and not self.push.stop()
+
+    def _push(self, waves: Sequence[Wave], report: Report) -> None:
+        for number, wave in enumerate(waves, 1):
+            if self.push.stop():
+                report.stopped = "it was interrupted"
+                break
+            members = self._members(wave)
+            self.push.tell(f"wave {number} of {len(waves)}: {wave.name}: {_some(wave.members)}")
+            endings = self.push.wave(wave, members)
+            report.endings.update(endings)
+            confirmed = [name for name, ending in endings.items() if ending.fate is Fate.CONFIRMED]
+            self.scene = self.scene.after({name: self.looks[name].after for name in confirmed})
+            if self.push.failed > self.push.limits.failures or self.push.stop():
+                report.stopped = "it was interrupted" if self.push.stop() else f"wave {number} failed"
+                if self.on_failure == "rollback-all":
+                    self._back(waves[: number - 1], report)
+                break
+        for wave in waves:
+            for name in wave.members:
+                report.endings.setdefault(name, Ending(Fate.UNTOUCHED))
+
+    def _members(self, wave: Wave) -> dict[str, Member[Any]]:
+        """Make the members of a wave, with what is expected when all of it has changed."""
+        then = self.scene.after({name: self.looks[name].after for name in wave.members})
+        return {name: self.make(name, then.expected(name, self.looks[name].alarms)) for name in wave.members}
+
+    def _back(self, waves: Sequence[Wave], report: Report) -> None:
+        """Bring back what earlier waves had before, the last one first."""
+        kept = [(wave, tuple(n for n in wave.members if report.endings[n].fate is Fate.CONFIRMED)) for wave in waves]
+        # All of them at once, so that what a crash leaves is known.
+        self.push.log.write("reverting", devices=[name for _, names in kept for name in names])
+        for wave, names in reversed(kept):
+            if names:
+                self.push.tell(f"rolling back {wave.name}: {_some(names)}")
+                report.endings.update(self.push.settle(Wave(wave.name, names), self._members(wave), frozenset()))
+
+
+@dataclass(frozen=True, slots=True)
+class Unfinished:
+    """What the record of a run leaves open: devices that are to end with their new, and with their old configuration.
+
+    `old` are the fingerprints of what every device of the run had before.
+    """
+
+    to_new: tuple[str, ...]
+    to_old: tuple[str, ...]
+    old: Mapping[str, str]
+
+    @property
+    def wave(self) -> Wave:
+        """All of them."""
+        return Wave("what was interrupted", (*self.to_new, *self.to_old))
+
+
+def unfinished(events: Sequence[Event]) -> Unfinished:
+    """Read from the record of a run what is to be settled: what was begun on a device and has no ending yet."""
+    old: dict[str, str] = {}
+    new: dict[str, bool] = {}
+    for event in events:
+        kind = event["event"]
+        if kind == "run":
+            # A resumed run looks at its devices again; what they had at first counts.
+            old = {**event["old"], **old}
+        elif kind in ("committing", "reverting"):
+            new.update(dict.fromkeys(event["devices"], False))
+        elif kind == "confirming":
+            new.update(dict.fromkeys(event["devices"], True))
+        elif kind == "endings":
+            for name in event["devices"]:
+                new.pop(name, None)
+    return Unfinished(tuple(n for n in new if new[n]), tuple(n for n in new if not new[n]), old)
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")

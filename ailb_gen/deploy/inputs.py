@@ -1,0 +1,72 @@
+"""What is to be pushed: the generated files, if they are what was generated from this very intent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from ailb_gen.errors import IntentError, UsageError
+from ailb_gen.intent.csvfile import read_text
+from ailb_gen.network.read import SUFFIXES, SWITCHES
+from ailb_gen.render.manifest import read_manifest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+    from ailb_gen.intent.load import Intent
+
+AGAIN = "run 'ailb-gen generate', review, and validate"
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """An artifact directory; `files` is the file of every switch, relative to it, `digest` identifies all inputs."""
+
+    artifacts: Path
+    files: Mapping[str, str]
+    digest: str
+
+    def text(self, switch: str) -> str:
+        """Read the file of a switch. Raises UsageError."""
+        file = self.files[switch]
+        try:
+            return read_text(self.artifacts / file, str(self.artifacts / file))
+        except IntentError as error:
+            raise UsageError(str(error)) from error
+
+
+def read_inputs(intent: Intent, artifacts: Path, switches: Iterable[str]) -> Inputs:
+    """Check that the files of switches are there, and as they were generated from the intent. Raises UsageError.
+
+    A directory without a manifest, such as one that `collect` wrote, is taken as it is.
+    """
+    if not (artifacts / SWITCHES).is_dir():
+        raise UsageError(f"{artifacts}: there is no {SWITCHES}/ in it; name the directory that 'generate -o' wrote")
+    manifest = read_manifest(artifacts)
+    if manifest is not None and manifest[1] != intent.digest:
+        raise UsageError(f"{artifacts}: it was generated from another version of the fabric file; {AGAIN}")
+    known = manifest[0] if manifest is not None else None
+    files: dict[str, str] = {}
+    digests: list[str] = [intent.digest or ""]
+    for name in switches:
+        found = [
+            f"{SWITCHES}/{name}{suffix}" for suffix in SUFFIXES if (artifacts / SWITCHES / f"{name}{suffix}").is_file()
+        ]
+        if not found:
+            raise UsageError(f"{artifacts}: there is no file for {name}; {AGAIN}")
+        # The curly one, where both are there, as `validate` reads them.
+        files[name] = found[0]
+        digest = _digest(artifacts / found[0])
+        if known is not None and known.get(found[0]) != digest:
+            raise UsageError(f"{artifacts}/{found[0]}: it is not as it was generated; {AGAIN}")
+        digests.append(f"{found[0]} {digest}")
+    return Inputs(artifacts, files, sha256("\n".join(digests).encode()).hexdigest())
+
+
+def _digest(path: Path) -> str:
+    try:
+        return sha256(path.read_bytes()).hexdigest()
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be read: {error.strerror}") from error

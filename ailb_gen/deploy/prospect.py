@@ -1,0 +1,135 @@
+"""What a push would do: every switch looked at, its change computed, the order of the waves. Nothing is changed.
+
+Only little is kept of each switch: configurations are read, compared and let go, so that the largest fabric fits into
+a laptop.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ailb_gen.deploy.member import tree_of
+from ailb_gen.deploy.ownership import commands, fingerprint, ownership, wanted
+from ailb_gen.deploy.redact import redact_config
+from ailb_gen.deploy.scene import read_scene, switch_of
+from ailb_gen.deploy.switch import Phase
+from ailb_gen.deploy.verify import alarms, peers
+from ailb_gen.deploy.waves import Paths, Seat, waves
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping, Sequence
+
+    from ailb_gen.deploy.crew import Crew
+    from ailb_gen.deploy.inputs import Inputs
+    from ailb_gen.deploy.inventory import Target
+    from ailb_gen.deploy.ownership import Ownership
+    from ailb_gen.deploy.push import Wave
+    from ailb_gen.deploy.scene import Scene
+    from ailb_gen.deploy.switch import DeviceError, Switch
+    from ailb_gen.network.model import Switch as SwitchModel
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """A switch as it was found: the fingerprint of its configuration, what it does, and what is up and wrong on it.
+
+    `commands` make of it what its file asks for, secrets replaced; `after` is what it will do then. `up` are the
+    logical interfaces with an established session.
+    """
+
+    name: str
+    fingerprint: str
+    before: SwitchModel
+    after: SwitchModel
+    commands: tuple[str, ...]
+    up: frozenset[str]
+    alarms: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Prospect:
+    """All switches that could be looked at, the errors of the others, and the waves of those to be changed.
+
+    `scene` is the fabric as it is now; `picked` are the devices that may be changed.
+    """
+
+    looks: Mapping[str, Look]
+    errors: Mapping[str, DeviceError]
+    scene: Scene
+    waves: tuple[Wave, ...]
+
+    @property
+    def changes(self) -> dict[str, Look]:
+        """The switches to be changed, in the order of the waves."""
+        return {name: self.looks[name] for wave in self.waves for name in wave.members if name in self.looks}
+
+
+def rights_of(target: Target) -> Ownership:
+    """Return what the inventory lets the program own of a switch. Raises UsageError."""
+    return ownership(target.own, target.keep)
+
+
+def look(target: Target, text: str, switch: Switch) -> Look:
+    """Look at a switch whose file is `text`. Raises DeviceError."""
+    running = tree_of(target.name, switch.running())
+    target_tree = wanted(running, tree_of(target.name, text), rights_of(target))
+    told = commands(running, target_tree)
+    found = peers(switch)
+    before = switch_of(target.name, running)
+    return Look(
+        name=target.name,
+        fingerprint=fingerprint(running),
+        before=before,
+        after=switch_of(target.name, target_tree) if told else before,
+        commands=tuple(redact_config(told).splitlines()),
+        up=frozenset(peer.interface for peer in found if peer.up),
+        alarms=alarms(switch),
+    )
+
+
+def prospect(
+    crew: Crew,
+    inputs: Inputs,
+    targets: Mapping[str, Target],
+    picked: Collection[str],
+    order: Order,
+    advance: Callable[[int], None] = lambda number: None,
+) -> Prospect:
+    """Look at all switches of `targets`, and order those of `picked` that are to be changed. Raises UsageError."""
+    outcomes = crew.run(
+        list(targets),
+        lambda name, switch: look(targets[name], inputs.text(name), switch),
+        Phase.READ,
+        advance,
+    )
+    crew.close(list(targets))
+    looks = outcomes.good
+    scene = read_scene(inputs.artifacts, {name: one.before for name, one in looks.items()})
+    changed = [name for name in targets if name in picked and name in looks and looks[name].commands]
+    seats = [seat_of(targets[name]) for name in changed]
+    return Prospect(looks, outcomes.bad, scene, waves(seats, order.colors, paths_of(scene, looks), order.floor))
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What decides the order: the colors of the fabric, and how many paths two leaves must keep."""
+
+    colors: Sequence[str] = ()
+    floor: int = 1
+
+
+def seat_of(target: Target) -> Seat:
+    """Return where a device stands in the order."""
+    group = {"leaf": str(target.rail), "spine": next(iter(target.colors), ""), "server": str(target.stripe)}
+    return Seat(target.role, group[target.role], target.name)
+
+
+def paths_of(scene: Scene, looks: Mapping[str, Look]) -> Paths:
+    """Return over which spines every leaf has a session that is up at both ends."""
+    spines: dict[str, set[str]] = {name: set() for name in looks if scene.roles.get(name) == "leaf"}
+    for cable in scene.links:
+        leaf, spine = looks.get(cable.a.device), looks.get(cable.b.device)
+        if leaf and spine and f"{cable.a.port}.0" in leaf.up and f"{cable.b.port}.0" in spine.up:
+            spines[leaf.name].add(spine.name)
+    return Paths({name: frozenset(found) for name, found in spines.items()})
