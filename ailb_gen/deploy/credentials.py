@@ -1,0 +1,232 @@
+"""Credentials by reference: what the inventory says, and the values it stands for at the time of a push.
+
+No file of the project ever holds a secret. A `Login` names where its secrets are; `resolve` fetches them into
+`Credentials`, whose secrets print as `***` wherever they are printed.
+"""
+
+import getpass
+import os
+import subprocess
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Lock
+from typing import NoReturn
+
+from ailb_gen.deploy.redact import MARK, Redactor
+from ailb_gen.errors import DeployError
+
+COMMAND_TIMEOUT_S = 30.0
+# What is read of a command's output; a secret is one line.
+MAX_BYTES = 64 * 1024
+
+
+class CredentialError(DeployError):
+    """A credential cannot be had: the reference, the reason and what to do; never a value."""
+
+
+class Secret:
+    """A value that prints as `***` and is neither pickled nor copied; `reveal()` is the one way to it."""
+
+    __slots__ = ("_value",)
+
+    def __init__(self, value: str) -> None:
+        self._value = value
+
+    def reveal(self) -> str:
+        """Return the value."""
+        return self._value
+
+    def __repr__(self) -> str:
+        return MARK
+
+    def __format__(self, specification: str) -> str:
+        return format(MARK, specification)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Secret) and other._value == self._value
+
+    def __hash__(self) -> int:
+        return hash(self._value)
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        raise TypeError("a secret is not pickled or copied")
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """A variable of the environment."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return f"the environment variable {self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Keyring:
+    """An entry of the system's keyring."""
+
+    service: str
+    username: str
+
+    def __str__(self) -> str:
+        return f"the keyring entry of service {self.service!r}, user {self.username!r}"
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A program with its arguments, run without a shell; the first line it prints is the value."""
+
+    argv: tuple[str, ...]
+
+    def __str__(self) -> str:
+        # Arguments may be private: which program it is, is enough to find it in the inventory.
+        return f"the command {self.argv[0]!r}"
+
+
+Reference = Environment | Keyring | Command
+
+
+@dataclass(frozen=True, slots=True)
+class Login:
+    """How to log in to a device, by reference.
+
+    Without a username it is that of the user's ssh_config, else of whoever runs the program. `agent`: the keys of the
+    SSH agent, and those that OpenSSH looks for, are tried.
+    """
+
+    username: str | Environment | None = None
+    password: Reference | None = None
+    passphrase: Reference | None = None
+    sudo_password: Reference | None = None
+    key_file: Path | None = None
+    agent: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """A login whose references are resolved."""
+
+    username: str | None
+    password: Secret | None
+    passphrase: Secret | None
+    sudo_password: Secret | None
+    key_file: Path | None
+    agent: bool
+
+    def user(self, configured: str | None = None) -> str:
+        """Return the username; `configured` is that of the user's ssh_config."""
+        return self.username or configured or getpass.getuser()
+
+
+@dataclass(slots=True)
+class SecretCache:
+    """What one run has resolved, failures included; every secret is known to the redactor before anybody gets it."""
+
+    redactor: Redactor = field(default_factory=Redactor)
+    timeout_s: float = COMMAND_TIMEOUT_S
+    _lock: Lock = field(default_factory=Lock, repr=False)
+    _found: dict[Reference, Secret | str] = field(default_factory=dict, repr=False)
+
+    def get(self, reference: Reference) -> Secret:
+        """Return the secret behind a reference, fetched the first time only. Raises CredentialError.
+
+        One at a time: a command may ask the user something.
+        """
+        with self._lock:
+            if reference not in self._found:
+                try:
+                    value = _fetch(reference, self.timeout_s)
+                    self.redactor.add(value)
+                    self._found[reference] = Secret(value)
+                except CredentialError as error:
+                    self._found[reference] = str(error)
+            found = self._found[reference]
+        if isinstance(found, str):
+            raise CredentialError(found)
+        return found
+
+
+def resolve(login: Login, cache: SecretCache) -> Credentials:
+    """Fetch what a login refers to. Raises CredentialError, which names the reference and never a value."""
+
+    def secret(reference: Reference | None) -> Secret | None:
+        return cache.get(reference) if reference else None
+
+    username = login.username
+    if isinstance(username, Environment):
+        username = _environment(username)
+    if login.key_file is not None:
+        _check_key_file(login.key_file)
+    return Credentials(
+        username=username,
+        password=secret(login.password),
+        passphrase=secret(login.passphrase),
+        sudo_password=secret(login.sudo_password),
+        key_file=login.key_file,
+        agent=login.agent,
+    )
+
+
+def _check_key_file(path: Path) -> None:
+    try:
+        with path.open("rb"):
+            return
+    except OSError as error:
+        raise CredentialError(f"the key file {path} cannot be read: {error.strerror}; check key_file") from error
+
+
+def _fetch(reference: Reference, timeout_s: float) -> str:
+    if isinstance(reference, Environment):
+        return _environment(reference)
+    if isinstance(reference, Keyring):
+        return _keyring(reference)
+    return _command(reference, timeout_s)
+
+
+def _environment(reference: Environment) -> str:
+    value = os.environ.get(reference.name)
+    if value is None:
+        raise CredentialError(f"{reference} is not set; set it before you run this")
+    if not value:
+        raise CredentialError(f"{reference} is empty; set it before you run this")
+    return value
+
+
+def _keyring(reference: Keyring) -> str:
+    import keyring  # noqa: PLC0415 - its backends take long to load, and most inventories use none
+    from keyring.errors import KeyringError, NoKeyringError  # noqa: PLC0415
+
+    try:
+        value = keyring.get_password(reference.service, reference.username)
+    except NoKeyringError as error:
+        hint = "install or unlock one, or use {env: NAME} or {command: [...]}"
+        raise CredentialError(f"{reference}: this system has no keyring; {hint}") from error
+    except (KeyringError, OSError) as error:
+        # Its text comes from a backend and may hold anything.
+        raise CredentialError(f"{reference}: the keyring refuses ({type(error).__name__}); unlock it") from None
+    if not value:
+        raise CredentialError(f"{reference}: there is no such entry; add it with 'keyring set SERVICE USER'")
+    return value
+
+
+def _command(reference: Command, timeout_s: float) -> str:
+    """Run a command; nothing that it prints is ever shown, because all of it may hold the secret."""
+    try:
+        done = subprocess.run(reference.argv, capture_output=True, timeout=timeout_s, check=False)
+    except FileNotFoundError as error:
+        raise CredentialError(f"{reference} is not there; install it, or write its whole path") from error
+    except subprocess.TimeoutExpired:
+        # Not chained: the exception holds what the command has printed.
+        raise CredentialError(f"{reference} did not end within {timeout_s:g} s; does it wait for input?") from None
+    except (OSError, ValueError) as error:
+        raise CredentialError(f"{reference} cannot be run: {getattr(error, 'strerror', None) or error}") from error
+    if done.returncode:
+        raise CredentialError(f"{reference} failed with exit code {done.returncode}; run it by hand to see why")
+    line = done.stdout[:MAX_BYTES].split(b"\n", 1)[0].rstrip(b"\r")
+    if not line:
+        raise CredentialError(f"{reference} printed nothing on its first line; that line must be the secret")
+    try:
+        return line.decode("utf-8")
+    except UnicodeDecodeError:
+        raise CredentialError(f"{reference} printed what is not UTF-8 text") from None
