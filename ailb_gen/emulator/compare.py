@@ -1,0 +1,178 @@
+"""The patch that `show | compare` prints: what changes at which level of the hierarchy.
+
+Source: Juniper, CLI User Guide, "Compare Configuration Changes with a Prior Version".
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import TYPE_CHECKING
+
+from ailb_gen.junos.grammar import FIRST_COUNTS, form_of, inside
+from ailb_gen.junos.writer import MARK, to_curly
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ailb_gen.junos.tree import Node
+
+# How far a changed value, a list entry, and anything else stand from the mark at the start of their line.
+CHANGED, ENTRY, OTHER = "  ", "    ", "   "
+TAG = re.compile(r"(?:(?:inactive|protect): )+")
+ESCAPED = re.compile(r'\\.|[^"\\]', re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A statement as it is written: `head` without tags and marks, `block` None if it has no braces."""
+
+    head: str
+    tags: str
+    mark: str
+    block: dict[str, Statement] | None
+
+    def lines(self, indent: str = "") -> Iterator[str]:
+        """Iterate over the lines of the statement."""
+        if self.block is None:
+            yield f"{indent}{self.tags}{self.head};{self.mark}"
+            return
+        yield f"{indent}{self.tags}{self.head} {{{self.mark}"
+        for below in self.block.values():
+            yield from below.lines(indent + "    ")
+        yield f"{indent}}}"
+
+    def short(self) -> str:
+        """Return the statement on one line."""
+        return f"{self.head};" if self.block is None else f"{self.head} {{ ... }}"
+
+
+def patch(old: Node, new: Node) -> str:
+    """Return what makes the second tree of the first, as Junos prints it; nothing if they say the same."""
+    return "".join(f"{line}\n" for line in _compare(_blocks(old), _blocks(new), (), ""))
+
+
+def _blocks(root: Node) -> dict[str, Statement]:
+    """Return the statements of a tree, by head, in order."""
+    top: dict[str, Statement] = {}
+    stack = [top]
+    for line in _lines(to_curly(root)):
+        text, mark = (line[: -len(MARK) - 1], f" {MARK}") if line.endswith(MARK) else (line, "")
+        if text == "}":
+            stack.pop()
+            continue
+        found = TAG.match(text)
+        tags = found[0] if found else ""
+        opens = text[-1] == "{"
+        head = text[len(tags) : -2 if opens else -1]
+        made = Statement(head, tags, mark, {} if opens else None)
+        stack[-1][head] = made
+        if made.block is not None:
+            stack.append(made.block)
+    return top
+
+
+def _lines(text: str) -> Iterator[str]:
+    """Iterate over the statements and braces of curly text without comments; a quoted string may hold newlines."""
+    whole = ""
+    comment = False
+    for line in text.split("\n"):
+        part = line if whole else line.lstrip(" ")
+        if not whole and (comment or part.startswith("/*")):
+            comment = not part.endswith("*/")
+            continue
+        whole = f"{whole}\n{part}" if whole else part
+        if whole and len(ESCAPED.sub("", whole)) % 2 == 0:
+            yield whole
+            whole = ""
+
+
+def _compare(old: dict[str, Statement], new: dict[str, Statement], path: Sequence[str], parent: str) -> Iterator[str]:
+    """Iterate over the lines of what changes in a block and below it."""
+    changes = list(_changes(old, new, parent))
+    if changes:
+        yield f"[edit{''.join(f' {head}' for head in path)}]"
+        yield from changes
+    for head, after in new.items():
+        before = old.get(head)
+        if before is not None and before.block is not None and after.block is not None:
+            yield from _compare(before.block, after.block, (*path, head), _below(parent, head))
+
+
+def _below(parent: str, head: str) -> str:
+    """Return as what the grammar knows the block that a statement opens."""
+    words = head.split()
+    if words[0] == "family" and len(words) > 1:
+        return inside(inside(parent, words[0]), words[1])
+    return inside(parent, words[0])
+
+
+def _changes(old: dict[str, Statement], new: dict[str, Statement], parent: str) -> Iterator[str]:
+    """Iterate over the lines of what changes right in a block."""
+    gone = {_subject(head, parent): head for head in old if head not in new}
+    pairs = {head: gone[_subject(head, parent)] for head in new if head not in old and _subject(head, parent) in gone}
+    moved = _moved(old, new)
+    paired = set(pairs.values())
+    for head, before in old.items():
+        if head not in new and head not in paired:
+            yield from _marked("-", before, _indent(head, parent))
+    last: Statement | None = None
+    for head, after in new.items():
+        earlier = old.get(head)
+        if earlier is None:
+            if head in pairs:
+                yield from _marked("-", old[pairs[head]], CHANGED)
+                yield from _marked("+", after, CHANGED)
+            else:
+                if last is not None and _counts(head) and _counts(last.head):
+                    yield f" {ENTRY}{last.short()}"
+                yield from _marked("+", after, _indent(head, parent))
+        elif (earlier.block is None) != (after.block is None):
+            yield from _marked("-", earlier, _indent(head, parent))
+            yield from _marked("+", after, _indent(head, parent))
+        else:
+            if earlier.tags != after.tags:
+                yield f"!{OTHER}{_switched(earlier.tags, after.tags)}{after.short()}"
+            if head in moved:
+                yield f"!{ENTRY}{after.short()}"
+        last = after
+
+
+def _subject(head: str, parent: str) -> str:
+    """Return what a statement without keys sets: its first word. One with keys is what it is called."""
+    word = head.split(None, 1)[0]
+    keys, _ = form_of(parent, word)
+    return head if keys or " " not in head or word == "family" else f"{word} "
+
+
+def _switched(before: str, after: str) -> str:
+    """Return what became of the tags of a statement."""
+    if after:
+        return after
+    return before.replace("inactive", "active").replace("protect", "unprotect")
+
+
+def _indent(head: str, parent: str) -> str:
+    return ENTRY if form_of(parent, head.split(None, 1)[0])[0] else OTHER
+
+
+def _counts(head: str) -> bool:
+    """Tell whether the place of a statement among its neighbours counts."""
+    return FIRST_COUNTS.get(head.split(None, 1)[0], False)
+
+
+def _moved(old: dict[str, Statement], new: dict[str, Statement]) -> set[str]:
+    """Return the entries that both have, whose order counts, and that stand elsewhere now."""
+    first = [head for head in old if head in new and _counts(head)]
+    second = [head for head in new if head in old and _counts(head)]
+    if first == second:
+        return set()
+    blocks = SequenceMatcher(None, first, second, autojunk=False).get_matching_blocks()
+    stay = {head for block in blocks for head in second[block.b : block.b + block.size]}
+    return set(second) - stay
+
+
+def _marked(mark: str, statement: Statement, indent: str) -> Iterator[str]:
+    for line in statement.lines():
+        yield f"{mark}{indent}{line}"

@@ -1,0 +1,156 @@
+"""One emulated device: its database, its faults, and the time it lives in; knows nothing of SSH."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from ailb_gen.emulator.disk import Disk
+from ailb_gen.emulator.faults import Faults
+from ailb_gen.emulator.messages import RpcError
+from ailb_gen.emulator.store import Session, Store
+from ailb_gen.errors import UsageError
+from ailb_gen.junos.check import check
+from ailb_gen.junos.groups import active, effective
+from ailb_gen.junos.tree import DELETE, Node
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from ailb_gen.emulator.subject import Commit
+    from ailb_gen.emulator.world import World
+    from ailb_gen.junos.schema import Schema
+
+VERSION = "25.4R1.12-EVO"
+MODEL = "QFX5240-64OD"
+# The sessions of a device are numbered as Junos numbers its processes.
+FIRST_SESSION = 20000
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """What a device is to be: its name, what it starts with if its state directory is empty, and what it says it is."""
+
+    name: str
+    factory: Node = field(repr=False)
+    model: str = MODEL
+    version: str = VERSION
+
+
+class Device:
+    """A device of a fleet, and a `Subject` for operational commands.
+
+    `minute_s` is how many seconds a minute of `commit confirmed` lasts. Only the thread of the fleet may call methods
+    that change something; faults may be added from anywhere.
+    """
+
+    def __init__(
+        self,
+        spec: Spec,
+        world: World,
+        directory: Path | None = None,
+        schema: Schema | None = None,
+        minute_s: float = 60.0,
+    ) -> None:
+        """Open the state of a device, or make it. Raises OutputError."""
+        self.name, self.model, self.version = spec.name, spec.model, spec.version
+        self.serial = sha256(spec.name.encode()).hexdigest()[:11].upper()
+        self.world = world
+        self.schema = schema
+        self.minute_s = minute_s
+        self.faults = Faults()
+        self.started = self.now()
+        self._numbers = itertools.count(FIRST_SESSION)
+        self._kept_down = ""
+        disk = Disk(directory / "config") if directory is not None else None
+        self.store = Store(spec.factory, disk, self.now, self._faults_of)
+        self.store.changed = self._changed
+        self._tell: Callable[[], None] = lambda: None
+        self._changed()
+
+    def now(self) -> float:
+        """Return the time of the device, in seconds since 1970."""
+        return time.time()
+
+    def commits(self) -> tuple[Commit, ...]:
+        """Return the commit history, newest first."""
+        return self.store.commits()
+
+    def committed(self) -> Node:
+        """Return the active configuration, as written: groups are not applied."""
+        return self.store.active
+
+    def alarms(self) -> tuple[str, ...]:
+        """Return the descriptions of the active chassis alarms."""
+        return ()
+
+    def session(self, user: str, client: str = "netconf") -> Session:
+        """Return a new session."""
+        return Session(next(self._numbers), user, self.now(), client)
+
+    def somebody(self) -> Session:
+        """Return a session of somebody else, who has been at work for a minute."""
+        return Session(next(self._numbers), "operator", self.now() - 60, "cli")
+
+    def power_off(self) -> None:
+        """Take the device out of the fabric."""
+        self.world.committed(self.name, None)
+
+    def power_on(self) -> None:
+        """Let the device start: what waited for a confirmation is rolled back, nobody holds the lock."""
+        self.started = self.now()
+        self.store.restart()
+        self.world.committed(self.name, self.store.active)
+
+    def keep_session_down(self) -> None:
+        """Keep one BGP session from coming up until another configuration is active, or the faults are cleared."""
+        peerings = self.world.peerings(self.name)
+        if peerings and not self._kept_down:
+            self._kept_down = peerings[0].interface
+            self.world.keep_down(self.name, self._kept_down)
+
+    def restore_session(self) -> None:
+        """Let the BGP session come up again."""
+        if self._kept_down:
+            self.world.restore(self.name, self._kept_down)
+            self._kept_down = ""
+
+    def _changed(self) -> None:
+        self.restore_session()
+        self.world.committed(self.name, self.store.active)
+
+    def _faults_of(self, tree: Node) -> Sequence[RpcError]:
+        """Return what a commit check says: groups in a circle, no password for root, and Juniper's models if given."""
+        try:
+            root = effective(tree)
+        except UsageError as error:
+            return [RpcError(str(error), type="application", path="[edit groups]", daemon="mgd")]
+        if not root.has("system", "root-authentication"):
+            return [
+                RpcError(
+                    "Missing mandatory statement: 'root-authentication'",
+                    "missing-element",
+                    "application",
+                    path="[edit system]",
+                    element="root-authentication",
+                    daemon="mgd",
+                )
+            ]
+        if self.schema is None:
+            return []
+        written = active(tree) if tree.flags & DELETE else tree
+        return [
+            RpcError(
+                fault.juniper or fault.message,
+                "invalid-value",
+                "application",
+                path=f"[edit{''.join(f' {word}' for word in fault.path[:-1])}]",
+                element=fault.path[-1] if fault.path else "",
+                daemon="mgd",
+            )
+            for fault in check(root, self.schema, written.get("groups")).findings
+        ]

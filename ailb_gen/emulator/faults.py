@@ -1,0 +1,120 @@
+"""What can be made to go wrong on an emulated device, and when.
+
+The text form is `KIND@PHASE[*COUNT][=SECONDS]`: `error@commit`, `slow@verify*0=3`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from ailb_gen.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+PHASES = (
+    "connect",
+    "lock",
+    "load",
+    "compare",
+    "check",
+    "commit",
+    "verify",
+    "confirm",
+    "rollback",
+    "unlock",
+    "running",
+)
+_RPCS = frozenset(PHASES) - {"connect"}
+# Each kind, the phases it makes sense in, and how many seconds it lasts if nothing else is said.
+KINDS: dict[str, tuple[frozenset[str], float]] = {
+    "refuse-auth": (frozenset({"connect"}), 0),
+    "wrong-host-key": (frozenset({"connect"}), 0),
+    "slow": (frozenset(PHASES), 5),
+    "drop-before": (frozenset(PHASES), 0),
+    "drop-after": (frozenset(PHASES), 0),
+    "locked": (_RPCS - {"compare", "verify", "running"}, 0),
+    "error": (_RPCS, 0),
+    "session-down": (frozenset({"commit", "confirm"}), 0),
+    "reboot": (frozenset(PHASES), 3),
+    "disk-full": (frozenset({"check", "commit", "confirm"}), 0),
+}
+FORM = re.compile(r"([a-z-]+)@([a-z]+)(?:\*([0-9]{1,9}))?(?:=([0-9]{1,6}(?:\.[0-9]{1,6})?))?")
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing that goes wrong: `count` times (0: every time); `seconds` None is the usual time of its kind.
+
+    Raises UsageError for a kind or phase that does not exist, or that do not go together.
+    """
+
+    kind: str
+    phase: str
+    count: int = 1
+    seconds: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise UsageError(f"fault {self.kind!r}: there is no such kind; there are {', '.join(KINDS)}")
+        if self.phase not in PHASES:
+            raise UsageError(f"fault {self.kind}@{self.phase}: there is no such phase; there are {', '.join(PHASES)}")
+        phases = [phase for phase in PHASES if phase in KINDS[self.kind][0]]
+        if self.phase not in phases:
+            raise UsageError(f"fault {self.kind}@{self.phase}: {self.kind} happens only at {', '.join(phases)}")
+
+    @property
+    def lasts_s(self) -> float:
+        """How long the fault lasts, in seconds."""
+        return KINDS[self.kind][1] if self.seconds is None else self.seconds
+
+
+def parse_fault(text: str) -> Fault:
+    """Read a fault from its text form. Raises UsageError."""
+    found = FORM.fullmatch(text)
+    if found is None:
+        raise UsageError(f"fault {text!r}: write KIND@PHASE, KIND@PHASE*COUNT or KIND@PHASE=SECONDS, as error@commit")
+    return Fault(found[1], found[2], int(found[3] or 1), float(found[4]) if found[4] else None)
+
+
+class Faults:
+    """The faults of one device; may be called from any thread.
+
+    `changed` is called when there are others than before, with whether `clear` was it.
+    """
+
+    def __init__(self) -> None:
+        self.changed: Callable[[bool], None] = lambda cleared: None
+        self._left: tuple[tuple[Fault, int], ...] = ()
+        self._lock = Lock()
+
+    def add(self, *faults: Fault) -> None:
+        """Switch faults on."""
+        with self._lock:
+            self._left += tuple((fault, fault.count) for fault in faults)
+        self.changed(False)
+
+    def clear(self) -> None:
+        """Switch all faults off."""
+        with self._lock:
+            self._left = ()
+        self.changed(True)
+
+    def active(self) -> tuple[Fault, ...]:
+        """Return the faults that may still happen."""
+        return tuple(fault for fault, _ in self._left)
+
+    def take(self, phase: str) -> tuple[Fault, ...]:
+        """Return what goes wrong now; faults that have happened as often as they should are switched off."""
+        with self._lock:
+            found = tuple(fault for fault, _ in self._left if fault.phase == phase)
+            if found:
+                spent = ((fault, left - (fault.phase == phase)) for fault, left in self._left if fault.count)
+                always = tuple((fault, 0) for fault, _ in self._left if not fault.count)
+                self._left = (*always, *((fault, left) for fault, left in spent if left))
+        if found:
+            self.changed(False)
+        return found

@@ -1,0 +1,181 @@
+"""Many devices in one event loop, which runs in a thread of its own.
+
+with Fleet([Spec("leaf1", tree)], World([]), Login("admin", "secret")) as fleet:
+    connect("127.0.0.1", fleet.port("leaf1"))
+    fleet.devices["leaf1"].faults.add(Fault("drop-after", "commit"))
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from concurrent.futures import Future
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+import asyncssh
+
+from ailb_gen.atomic import replace_file
+from ailb_gen.emulator.device import Device
+from ailb_gen.emulator.server import KEY, Host
+from ailb_gen.errors import OutputError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine, Sequence
+    from types import TracebackType
+
+    from ailb_gen.emulator.device import Spec
+    from ailb_gen.emulator.server import Login
+    from ailb_gen.emulator.world import World
+    from ailb_gen.junos.schema import Schema
+
+Result = TypeVar("Result")
+LAST_PORT = 65535
+
+
+class Fleet:
+    """Devices on consecutive ports of one address; a context manager. `devices` and their faults are by name.
+
+    `base_port` 0 takes free ports. With a `state` directory, host keys and configurations survive; a second fleet on
+    the same directory must start after the first has stopped.
+    """
+
+    def __init__(
+        self,
+        specs: Sequence[Spec],
+        world: World,
+        login: Login,
+        state: Path | None = None,
+        base_port: int = 0,
+        address: str = "127.0.0.1",
+        schema: Schema | None = None,
+        minute_s: float = 60.0,
+    ) -> None:
+        """Open the state of every device. Raises UsageError, OutputError."""
+        if base_port and base_port + len(specs) - 1 > LAST_PORT:
+            raise UsageError(f"{len(specs)} devices do not fit behind port {base_port}; choose a lower --base-port")
+        self.devices: dict[str, Device] = {}
+        self._hosts: dict[str, Host] = {}
+        self.address = address
+        for number, spec in enumerate(specs):
+            directory = state / spec.name if state is not None else None
+            device = Device(spec, world, directory, schema, minute_s)
+            key = _host_key(directory)
+            port = base_port + number if base_port else 0
+            self._hosts[spec.name] = Host(device, key, login, address, port)
+            self.devices[spec.name] = device
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._run, name="emulator", daemon=True)
+
+    def port(self, name: str) -> int:
+        """Return the port of a device."""
+        return self._hosts[name].port
+
+    def public_key(self, name: str) -> str:
+        """Return the host key of a device in OpenSSH's form, without a comment."""
+        return self._hosts[name].key.export_public_key().decode().strip()
+
+    def known_hosts(self) -> str:
+        """Return the host keys of all devices as OpenSSH's known_hosts has them."""
+        return "".join(f"[{self.address}]:{self.port(name)} {self.public_key(name)}\n" for name in self.devices)
+
+    def start(self) -> None:
+        """Listen on every port. Raises UsageError when one is in use; then none is."""
+        self._thread.start()
+        try:
+            self.call(self._start())
+        except BaseException:
+            self.stop()
+            raise
+
+    def stop(self) -> None:
+        """Close every session and every port; the thread has ended then."""
+        if self._thread.is_alive():
+            self.call(self._stop())
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._thread.join()
+        if not self._loop.is_closed():
+            self._loop.close()
+
+    def call(self, work: Coroutine[object, object, Result]) -> Result:
+        """Run something in the thread of the fleet and return its result."""
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+
+    def do(self, name: str, act: Callable[[Device], Result]) -> Result:
+        """Do something to a device in the thread of the fleet, as a person at its console would."""
+
+        async def work() -> Result:
+            result = act(self.devices[name])
+            self._hosts[name].watch()
+            return result
+
+        return self.call(work())
+
+    def reboot(self, name: str, away_s: float) -> None:
+        """Reboot a device; returns at once."""
+
+        async def work() -> None:
+            self._hosts[name].reboot(away_s)
+
+        self.call(work())
+
+    def __enter__(self) -> Fleet:
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def _run(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        self._loop.run_forever()
+
+    async def _start(self) -> None:
+        for host in self._hosts.values():
+            await host.start()
+            host.device.faults.changed = self._show_keys(host)
+
+    async def _stop(self) -> None:
+        for device in self.devices.values():
+            device.faults.changed = lambda cleared: None
+        await asyncio.gather(*(host.stop() for host in self._hosts.values()))
+
+    def _show_keys(self, host: Host) -> Callable[[bool], None]:
+        """Return what a device does when its faults change; it is done when the function returns."""
+
+        def show(cleared: bool) -> None:
+            if threading.current_thread() is self._thread:
+                host.faults_changed(cleared)
+                return
+            done: Future[None] = Future()
+
+            def run() -> None:
+                try:
+                    host.faults_changed(cleared)
+                finally:
+                    done.set_result(None)
+
+            self._loop.call_soon_threadsafe(run)
+            done.result()
+
+        return show
+
+
+def _host_key(directory: Path | None) -> asyncssh.SSHKey:
+    """Return the host key of a device, made and kept if there is none. Raises OutputError."""
+    if directory is None:
+        return asyncssh.generate_private_key(KEY)
+    path = directory / "ssh_host_ed25519_key"
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        if not path.exists() or not path.stat().st_size:
+            # An empty file first: what replaces it keeps its mode.
+            path.touch(0o600)
+            replace_file(path, asyncssh.generate_private_key(KEY).export_private_key())
+        return asyncssh.import_private_key(path.read_bytes())
+    except (OSError, asyncssh.KeyImportError) as error:
+        raise OutputError(
+            f"{path}: no host key can be kept there: {error}; remove it, or choose another --state"
+        ) from error

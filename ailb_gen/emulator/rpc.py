@@ -1,0 +1,263 @@
+"""What a device answers to each request, but operational ones; and at which phase of a change a request comes.
+
+Source: RFC 6241; Juniper, "Junos XML Management Protocol Developer Guide".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+from xml.sax.saxutils import escape
+
+from lxml import etree
+
+from ailb_gen.emulator.compare import patch
+from ailb_gen.emulator.configuration import (
+    edit_config,
+    get_config,
+    get_configuration,
+    load_configuration,
+    rollback_number,
+    with_version,
+)
+from ailb_gen.emulator.messages import OK, RefusedError, RpcError
+from ailb_gen.emulator.operations import OPERATIONS, command
+from ailb_gen.emulator.subject import RpcFault
+from ailb_gen.junos.writer import set_lines, to_curly
+
+if TYPE_CHECKING:
+    from ailb_gen.emulator.device import Device
+    from ailb_gen.emulator.store import Session
+    from ailb_gen.junos.tree import Node
+
+Handler = Callable[["Device", "Session", etree._Element], str]
+# Junos: 10 minutes unless something else is said, at most 65535.
+DEFAULT_MINUTES, MOST_MINUTES = 10, 65535
+MOST_SECONDS = 4294967295
+
+
+def answer(device: Device, session: Session, operation: etree._Element) -> str:
+    """Carry out an operation and return what stands in its reply. Raises RefusedError."""
+    handler = HANDLERS.get(str(operation.tag))
+    if handler is not None:
+        return handler(device, session, operation)
+    if operation.tag not in OPERATIONS and operation.tag != "command":
+        raise RefusedError(RpcError("syntax error", element=str(operation.tag)))
+    try:
+        if operation.tag == "command":
+            return _command(device, operation)
+        return etree.tostring(OPERATIONS[str(operation.tag)](device, operation), encoding="unicode")
+    except RpcFault as fault:
+        raise RefusedError(
+            RpcError(fault.message, fault.tag, severity=fault.severity, path=fault.path, element=fault.bad_element)
+        ) from fault
+
+
+def phase_of(device: Device, operation: etree._Element) -> str:
+    """Return at which phase of a change an operation comes, for faults."""
+    tag = str(operation.tag)
+    if tag in ("commit", "commit-configuration"):
+        if operation.find("check") is not None:
+            return "check"
+        confirming = device.store.pending is not None and operation.find("confirmed") is None
+        return "confirm" if confirming else "commit"
+    if tag == "load-configuration" and operation.get("rollback") is not None:
+        return "rollback"
+    if tag == "get-configuration" and operation.get("compare") is not None:
+        return "compare"
+    return PHASES_OF.get(tag, "verify")
+
+
+def _command(device: Device, operation: etree._Element) -> str:
+    """Answer `<command>`, what was typed at the prompt of the command line. Raises RefusedError, RpcFault."""
+    text = " ".join((operation.text or "").split())
+    if text.split(" ")[:2] == ["show", "configuration"]:
+        return (
+            "<configuration-information>\n<configuration-output>\n"
+            f"{escape(show_configuration(device, text))}</configuration-output>\n</configuration-information>\n"
+        )
+    return etree.tostring(command(device, text, operation.get("format", "xml")), encoding="unicode")
+
+
+def typed(device: Device, text: str) -> str:
+    """Answer a show command over SSH, as text. Raises RefusedError."""
+    line = " ".join(text.split())
+    if line.split(" ")[:2] == ["show", "configuration"]:
+        return show_configuration(device, line)
+    try:
+        found = command(device, line, "text")
+    except RpcFault as fault:
+        raise RefusedError(RpcError(fault.message)) from fault
+    if found.tag == "output":
+        return found.text or ""
+    return etree.tostring(found, encoding="unicode", pretty_print=True)
+
+
+def show_configuration(device: Device, line: str) -> str:
+    """Answer `show configuration [PATH] [| display set]`. Raises RefusedError."""
+    words, *pipes = (part.split() for part in line.split("|"))
+    tree: Node | None = with_version(device, device.store.active)
+    for word in words[2:]:
+        tree = tree.get(word) if tree is not None else None
+    if tree is None:
+        return ""
+    asked = [pipe for pipe in pipes if pipe != ["no-more"]]
+    if not asked:
+        return to_curly(tree)
+    if asked != [["display", "set"]]:
+        raise RefusedError(RpcError(f"syntax error: this emulator knows only '| display set', not {line!r}"))
+    return "".join(f"{text}\n" for text in set_lines(tree, words[2:]))
+
+
+def _lock(device: Device, session: Session, operation: etree._Element) -> str:
+    _check_target(operation)
+    device.store.lock(session)
+    return OK if operation.tag == "lock" else ""
+
+
+def _unlock(device: Device, session: Session, operation: etree._Element) -> str:
+    _check_target(operation)
+    device.store.unlock(session)
+    return OK if operation.tag == "unlock" else ""
+
+
+def _check_target(operation: etree._Element) -> None:
+    """Refuse every datastore but the candidate, the only one that a client can change on Junos."""
+    for target in operation.iterfind("target/*"):
+        if target.tag != "candidate":
+            raise RefusedError(RpcError(f"target {target.tag} is not supported", "invalid-value"))
+
+
+def _open(device: Device, session: Session, operation: etree._Element) -> str:
+    kind = next((str(child.tag) for child in operation), "")
+    if kind and kind != "exclusive":
+        raise RefusedError(
+            RpcError(f"this emulator has no {kind} copy of the configuration", "operation-not-supported")
+        )
+    if kind:
+        device.store.lock(session)
+    return ""
+
+
+def _close(device: Device, session: Session, operation: etree._Element) -> str:
+    device.store.end(session)
+    return ""
+
+
+def _commit_configuration(device: Device, session: Session, operation: etree._Element) -> str:
+    """Junos's own commit: `confirm-timeout` is in minutes."""
+    if operation.find("at-time") is not None:
+        raise RefusedError(RpcError("this emulator commits only at once", "operation-not-supported", element="at-time"))
+    if operation.find("check") is not None:
+        return _check(device, session, operation)
+    minutes = 0
+    if operation.find("confirmed") is not None:
+        minutes = _number(operation, "confirm-timeout", DEFAULT_MINUTES, MOST_MINUTES)
+    _commit(device, session, operation.findtext("log") or "", minutes * device.minute_s, minutes)
+    if operation.find("detail") is None:
+        return OK
+    return (
+        '<commit-results>\n<routing-engine junos:style="show-name">\n<name>re0</name>\n'
+        "<commit-success/>\n</routing-engine>\n</commit-results>\n"
+    )
+
+
+def _netconf_commit(device: Device, session: Session, operation: etree._Element) -> str:
+    """RFC 6241's commit: `confirm-timeout` is in seconds."""
+    if operation.find("check") is not None:
+        return _check(device, session, operation)
+    seconds = 0
+    if operation.find("confirmed") is not None:
+        seconds = _number(operation, "confirm-timeout", DEFAULT_MINUTES * 60, MOST_SECONDS)
+    _commit(device, session, operation.findtext("log") or "", seconds * device.minute_s / 60, seconds // 60)
+    return OK
+
+
+def _commit(device: Device, session: Session, log: str, confirm_s: float, minutes: int) -> None:
+    try:
+        device.store.commit(session, log, confirm_s, minutes)
+    except OSError as error:
+        raise disk_full(error) from error
+
+
+def disk_full(error: OSError) -> RefusedError:
+    """Return the refusal of a commit whose configuration could not be written."""
+    return RefusedError(
+        RpcError(f"could not write /config/juniper.conf+: {error.strerror}", type="application", daemon="mgd"),
+        RpcError("commit failed"),
+        wrapper="commit-results",
+    )
+
+
+def _check(device: Device, session: Session, operation: etree._Element) -> str:
+    """Check the candidate; like a commit, this confirms one that waits (CLI User Guide, `commit confirmed`)."""
+    device.store.check(session)
+    device.store.confirm()
+    return OK
+
+
+def _validate(device: Device, session: Session, operation: etree._Element) -> str:
+    """RFC 6241's validate, which confirms nothing."""
+    if operation.find("source/candidate") is None:
+        raise RefusedError(RpcError("only the candidate can be validated", "operation-not-supported", element="source"))
+    device.store.check(session)
+    return OK
+
+
+def _number(operation: etree._Element, name: str, default: int, most: int) -> int:
+    text = (operation.findtext(name) or str(default)).strip()
+    if not text.isdecimal() or not 0 < int(text) <= most:
+        raise RefusedError(RpcError(f"Invalid numeric value: '{text}'", "invalid-value", element=name))
+    return int(text)
+
+
+def _discard(device: Device, session: Session, operation: etree._Element) -> str:
+    device.store.discard(session)
+    return OK
+
+
+def _rollback_information(device: Device, session: Session, operation: etree._Element) -> str:
+    tree = device.store.rollback_tree(rollback_number(operation.findtext("rollback") or "0"))
+    against = operation.findtext("compare")
+    if against is None:
+        text = to_curly(with_version(device, tree))
+    else:
+        text = patch(device.store.rollback_tree(rollback_number(against)), tree)
+    return (
+        "<rollback-information>\n<configuration-information>\n<configuration-output>\n"
+        f"{escape(text)}</configuration-output>\n</configuration-information>\n</rollback-information>\n"
+    )
+
+
+HANDLERS: dict[str, Handler] = {
+    "lock": _lock,
+    "lock-configuration": _lock,
+    "unlock": _unlock,
+    "unlock-configuration": _unlock,
+    "open-configuration": _open,
+    "close-configuration": _close,
+    "load-configuration": load_configuration,
+    "edit-config": edit_config,
+    "copy-config": edit_config,
+    "get-configuration": get_configuration,
+    "get-config": get_config,
+    "commit-configuration": _commit_configuration,
+    "commit": _netconf_commit,
+    "validate": _validate,
+    "discard-changes": _discard,
+    "get-rollback-information": _rollback_information,
+}
+PHASES_OF = {
+    "lock": "lock",
+    "lock-configuration": "lock",
+    "unlock": "unlock",
+    "unlock-configuration": "unlock",
+    "close-configuration": "unlock",
+    "load-configuration": "load",
+    "edit-config": "load",
+    "copy-config": "load",
+    "validate": "check",
+    "discard-changes": "rollback",
+    "get-configuration": "running",
+    "get-config": "running",
+}
