@@ -28,6 +28,19 @@ class Counts(NamedTuple):
     accepted: int = 0
 
 
+class Totals(NamedTuple):
+    """How many prefixes of others a device has a usable route to, has any route to, and how many paths are hidden."""
+
+    active: int = 0
+    destinations: int = 0
+    hidden: int = 0
+    paths: int = 0
+
+
+# The place of Totals among the positions that are counted.
+WHOLE = -1
+
+
 class LazyRouting(Routing):
     """The routes of every prefix, each computed when it is first asked for."""
 
@@ -45,6 +58,19 @@ class LazyRouting(Routing):
 
     def counts(self, name: str) -> dict[str, Counts]:
         """Count a device's prefixes by the interface they came in on; an interface without any is missing."""
+        total = self._total(name)
+        return {
+            entry.interface: Counts(*(total[at, field] for field in range(len(Counts._fields))))
+            for at, entry in enumerate(self.graph.adjacencies[self.graph.index[name]])
+            if total[at, 1]
+        }
+
+    def totals(self, name: str) -> Totals:
+        """Count what a device learned by BGP."""
+        total = self._total(name)
+        return Totals(*(total[WHOLE, field] for field in range(len(Totals._fields))))
+
+    def _total(self, name: str) -> Counter[tuple[int, int]]:
         device = self.graph.index[name]
         number = self.graph.class_of[device]
         if number not in self._by_class:
@@ -56,11 +82,7 @@ class LazyRouting(Routing):
             if device in state.singles:
                 total.subtract(_counted(state.nodes.get(number, EMPTY)))
                 total.update(_counted(held(self.graph, state, device)))
-        return {
-            entry.interface: Counts(*(total[at, field] for field in range(len(Counts._fields))))
-            for at, entry in enumerate(self.graph.adjacencies[device])
-            if total[at, 1]
-        }
+        return total
 
     def _class_counts(self, number: int) -> Counter[tuple[int, int]]:
         total: Counter[tuple[int, int]] = Counter()
@@ -70,14 +92,21 @@ class LazyRouting(Routing):
 
 
 def _counted(rib: LocRib) -> Iterator[tuple[int, int]]:
-    """Give (position, field of Counts) for all that is counted; like Junos, every path of a multipath as active."""
+    """Give (position, field of Counts) for every path; like Junos, every path of a multipath counts as active.
+
+    What Totals counts has the position WHOLE.
+    """
     for position in rib.selection.best:
         yield position, 0
+    if rib.selection.best:
+        yield WHOLE, 0
+    if rib.candidates and not rib.local:
+        yield WHOLE, 1
     for candidate in rib.candidates:
         for position in candidate.positions:
             yield position, 1
-            if not candidate.hidden:
-                yield position, 2
+            yield WHOLE, 3
+            yield (WHOLE if candidate.hidden else position), 2
 
 
 def own_routes(switch: Switch, group: int) -> dict[Prefix, Route]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 from threading import RLock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ailb_gen.emulator.ribs import LazyRouting, never_exported, own_routes, transit_routes
 from ailb_gen.errors import UsageError
@@ -51,6 +51,18 @@ class Peering:
     since: float | None = None
 
 
+class Outgoing(NamedTuple):
+    """What a device sends over the sessions of a group.
+
+    `routing` is what routes of others were taken from; None where only own ones are sent. `from_as` counts routes by
+    the first AS of their path.
+    """
+
+    routing: LazyRouting | None
+    routes: dict[Prefix, Route]
+    from_as: Counter[tuple[int, ...]]
+
+
 class World:
     """All devices of a fabric. Methods may be called from several threads.
 
@@ -89,10 +101,10 @@ class World:
         self._prefixes: frozenset[Prefix] | None = None
         self._routing: tuple[int, float, LazyRouting] | None = None
         self._rejected: dict[object, dict[Prefix, bool]] = {}
-        self._sent: dict[tuple[str, int], tuple[LazyRouting | None, dict[Prefix, Route]]] = {}
+        self._sent: dict[tuple[str, int], Outgoing] = {}
 
     @classmethod
-    def read(cls, root: Path, lag_s: float = 0.0) -> World:
+    def read(cls, root: Path, lag_s: float = 0.0, clock: Callable[[], float] = time.time) -> World:
         """Take the cables of an artifact directory: from cabling.csv, topology.json, else from descriptions.
 
         Raises UsageError when a file cannot be read, or when two cables share a port.
@@ -110,7 +122,7 @@ class World:
             attachments = tuple(Cable(near, End(*far)) for far, near in network.attachments.items())
         if faults:
             raise UsageError("\n".join(f"{fault.place or root}: {fault.message}" for fault in faults))
-        return cls(links, attachments, roles, lag_s)
+        return cls(links, attachments, roles, lag_s, clock)
 
     @property
     def generation(self) -> int:
@@ -248,25 +260,32 @@ class World:
 
         Routes of others are looked up only where the export policy could let them pass.
         """
-        own = self._switches.get(name)
-        if own is None or not peering.established:
-            return {}
-        with self._lock:
-            found = self._outgoing(name, own, peering.group)
+        found = self._outgoing(name, peering).routes
         # Junos sends nothing to a peer in the AS that the route came from.
         return {prefix: route for prefix, route in found.items() if route.as_path[:1] != (peering.peer_asn,)}
 
-    def _outgoing(self, name: str, own: Switch, group: int) -> dict[Prefix, Route]:
+    def advertised_count(self, name: str, peering: Peering) -> int:
+        """Return how many routes `advertised` holds."""
+        found = self._outgoing(name, peering)
+        return len(found.routes) - found.from_as[(peering.peer_asn or 0,)]
+
+    def _outgoing(self, name: str, peering: Peering) -> Outgoing:
         """Return what a device sends over the sessions of a group, whoever is at the other end."""
-        transit = self._transit(own, group) - self._direct[name]
-        routing = self.routing() if transit else None
-        kept = self._sent.get((name, group))
-        if kept is None or kept[0] is not routing:
-            found = own_routes(own, group)
-            if routing is not None:
-                found.update(transit_routes(routing, name, group, transit))
-            kept = self._sent[name, group] = routing, {prefix: found[prefix] for prefix in sorted(found)}
-        return kept[1]
+        with self._lock:
+            own = self._switches.get(name)
+            if own is None or not peering.established:
+                return Outgoing(None, {}, Counter())
+            kept = self._sent.get((name, peering.group))
+            if kept is None or (kept.routing is not None and kept.routing is not self.routing()):
+                transit = self._transit(own, peering.group) - self._direct[name]
+                routing = self.routing() if transit else None
+                found = own_routes(own, peering.group)
+                if routing is not None:
+                    found.update(transit_routes(routing, name, peering.group, transit))
+                routes = {prefix: found[prefix] for prefix in sorted(found)}
+                kept = Outgoing(routing, routes, Counter(route.as_path[:1] for route in routes.values()))
+                self._sent[name, peering.group] = kept
+            return kept
 
     def _transit(self, own: Switch, group: int) -> frozenset[Prefix]:
         """Return the prefixes of the fabric that could pass the export policy of a group."""

@@ -22,6 +22,7 @@ OPERATIONS: Mapping[str, Operation] = {
     "file-list": system.file_list,
     "file-show": system.file_show,
     "get-alarm-information": system.chassis_alarms,
+    "get-arp-table-information": neighbors.arp,
     "get-bfd-session-information": bgp.bfd,
     "get-bgp-neighbor-information": bgp.neighbor,
     "get-bgp-summary-information": bgp.summary,

@@ -213,7 +213,7 @@ def _bfd_of(group: Group, up: bool) -> etree._Element:
 
 
 def _established(subject: Subject, peering: Peering, counts: Counts) -> list[Child]:
-    sent = len(subject.world.advertised(subject.name, peering))
+    sent = subject.world.advertised_count(subject.name, peering)
     rib = element(
         "bgp-rib",
         ("name", TABLE),

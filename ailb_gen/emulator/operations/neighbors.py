@@ -204,3 +204,8 @@ def vlans(subject: Subject, rpc: etree._Element) -> etree._Element:
 def mac_table(subject: Subject, rpc: etree._Element) -> etree._Element:
     """Answer `show ethernet-switching table`: servers are not emulated, nothing was learned."""
     return element("l2ng-l2ald-rtb-macdb")
+
+
+def arp(subject: Subject, rpc: etree._Element) -> etree._Element:
+    """Answer `show arp`: nothing here speaks IPv4."""
+    return element("arp-table-information", ("arp-entry-count", 0))

@@ -11,6 +11,7 @@ from ailb_gen.addresses import BITS, Prefix, address_text, interface_value
 from ailb_gen.emulator.hardware import link_local
 from ailb_gen.emulator.operations.bgp import TABLE, chosen, peer_address, up_for
 from ailb_gen.emulator.operations.build import age, argument, element, flag
+from ailb_gen.emulator.ribs import Totals
 from ailb_gen.emulator.subject import RpcFault
 from ailb_gen.routing.route import BGP
 from ailb_gen.routing.speaker import direct_prefixes
@@ -168,30 +169,34 @@ def shown(subject: Subject, rpc: etree._Element) -> etree._Element:
         return element("route-information")
     routing = subject.world.routing()
     entries: dict[Prefix, list[etree._Element]] = {}
-    totals = {"routes": 0, "active": 0, "hidden": 0}
-    destinations = set()
-    for prefix, kind, row in _entries(subject, rpc, switch, routing):
-        destinations.add(prefix)
-        totals["routes"] += 1
-        totals["active"] += row.find("current-active") is not None
-        totals["hidden"] += row.find("hidden-reason") is not None
-        hidden = row.find("hidden-reason") is not None
-        asked = flag(rpc, "all") or hidden == flag(rpc, "hidden")
-        if asked and protocol in ("", kind) and _covers(rpc, prefix, wanted):
+    own = [row for row in _own_routes(subject, switch) if protocol in ("", row[1]) and not flag(rpc, "hidden")]
+    for prefix, _, row in own:
+        if _covers(rpc, prefix, wanted):
             entries.setdefault(prefix, []).append(row)
+    if protocol in ("", BGP):
+        for prefix in routing.prefixes:
+            rows = _learned_routes(subject, rpc, routing, prefix) if _covers(rpc, prefix, wanted) else []
+            if rows:
+                entries.setdefault(prefix, []).extend(rows)
     entries = _longest(rpc, entries, wanted)
-    detailed = flag(rpc, *DETAILED)
-    made = [_rt(prefix, rows, detailed) for prefix, rows in sorted(entries.items())]
-    numbers = (
-        ("destination-count", len(destinations)),
-        ("total-route-count", totals["routes"]),
-        ("active-route-count", totals["active"]),
-        ("holddown-route-count", 0),
-        ("hidden-route-count", totals["hidden"]),
-    )
-    if not made:
+    if not entries:
         return element("route-information")
+    made = [_rt(prefix, rows, flag(rpc, *DETAILED)) for prefix, rows in sorted(entries.items())]
+    numbers = _numbers(subject, switch, routing)
     return element("route-information", element("route-table", ("table-name", TABLE), *numbers, *made))
+
+
+def _numbers(subject: Subject, switch: Switch, routing: LazyRouting) -> list[Child]:
+    """Count the whole table, whatever part of it is shown."""
+    own = [prefix for prefix, _, _ in _own_routes(subject, switch)]
+    learned = routing.totals(subject.name) if subject.name in routing.graph.index else Totals()
+    return [
+        ("destination-count", len(set(own)) + learned.destinations),
+        ("total-route-count", len(own) + learned.paths),
+        ("active-route-count", len(set(own)) + learned.active),
+        ("holddown-route-count", 0),
+        ("hidden-route-count", learned.hidden),
+    ]
 
 
 def _covers(rpc: etree._Element, prefix: Prefix, wanted: Prefix | None) -> bool:
@@ -219,10 +224,8 @@ def _rt(prefix: Prefix, rows: Iterable[etree._Element], detailed: bool) -> etree
     return element("rt", *_destination(prefix, detailed), *counts, *rows, style="detail" if detailed else "brief")
 
 
-def _entries(
-    subject: Subject, rpc: etree._Element, switch: Switch, routing: LazyRouting
-) -> Iterator[tuple[Prefix, str, etree._Element]]:
-    """Give (prefix, protocol, entry) of every route: direct, local, and by BGP."""
+def _own_routes(subject: Subject, switch: Switch) -> Iterator[tuple[Prefix, str, etree._Element]]:
+    """Give (prefix, protocol, entry) of the routes that follow from the device's own addresses."""
     up = subject.now() - subject.started
     direct = direct_prefixes(switch)
     for port in switch.ports.values():
@@ -233,16 +236,23 @@ def _entries(
                 if address.prefix.length < BITS:
                     yield Prefix(address.value, BITS), "local", _own("local", unit.name, up)
                 yield address.prefix, "direct", _own("direct", unit.name, up)
+
+
+def _learned_routes(
+    subject: Subject, rpc: etree._Element, routing: LazyRouting, prefix: Prefix
+) -> list[etree._Element]:
+    """Make the entries of a prefix learned by BGP; the active one of a multipath has the next hops of all."""
     device = routing.graph.index.get(subject.name)
     if device is None:
-        return
+        return []
     seconds = {peering.interface: up_for(subject, peering) for peering in subject.world.peerings(subject.name)}
-    for prefix in routing.prefixes:
-        hops = routing.next_hops(device, prefix)
-        for path in routing.paths(device, prefix):
-            if path.peer:
-                used = [hop.interface for hop in hops] if path.status == "active" else [path.interface]
-                yield prefix, BGP, _learned(rpc, subject, path, used, seconds.get(path.interface, up))
+    hops = [hop.interface for hop in routing.next_hops(device, prefix)]
+    made = []
+    for path in routing.paths(device, prefix):
+        if path.peer and _shows(rpc, path):
+            used = hops if path.status == "active" else [path.interface]
+            made.append(_learned(rpc, subject, path, used, seconds.get(path.interface, 0.0)))
+    return made
 
 
 def _own(kind: str, interface: str, up: float) -> etree._Element:
@@ -263,7 +273,6 @@ def _own(kind: str, interface: str, up: float) -> etree._Element:
 
 
 def _learned(rpc: etree._Element, subject: Subject, path: Path, used: list[str], seconds: float) -> etree._Element:
-    """Make the entry of a route learned by BGP; the active one of a multipath has the next hops of all."""
     route, active = path.route, path.status == "active"
     detailed = flag(rpc, *DETAILED)
     source = _far(subject, path.interface)

@@ -1,0 +1,145 @@
+"""The lab fabric of the golden files as emulated devices, and a PyEZ device that asks them without a network."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cache
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+from lxml import etree
+
+from ailb_gen.emulator.operations import OPERATIONS, command
+from ailb_gen.emulator.subject import Commit, RpcFault
+from ailb_gen.emulator.world import World
+from ailb_gen.junos.reader import read
+from tests.network.lab import LAB, TEXTS
+
+if TYPE_CHECKING:
+    from jnpr.junos.device import Device
+
+    from ailb_gen.junos.tree import Node
+
+STARTED, NOW = 1_000_000.0, 1_095_000.0
+LEAF, SPINE = "stripe1-leaf1", "spine1"
+HISTORY = (
+    Commit(0, "admin", "netconf", STARTED + 900, "commit confirmed, rollback in 2mins", "wave 1", "re0-1000900-2"),
+    Commit(1, "root", "cli", STARTED + 60, "", "", "re0-1000060-1"),
+)
+
+
+@cache
+def text_of(name: str) -> str:
+    return TEXTS[f"switches/{name}.conf"]
+
+
+def tree_of(name: str, old: str = "", new: str = "") -> Node:
+    """Return the tree of a device, with something in its text replaced."""
+    text = text_of(name)
+    assert old in text, f"{old!r} is not in {name}"
+    return read(text.replace(old, new) if old else text, name)
+
+
+NAMES = tuple(sorted(path.stem for path in (LAB / "switches").iterdir()))
+
+
+def lab(**options: Any) -> World:
+    """Return the lab with every device in it."""
+    world = World.read(LAB, **options)
+    for name in NAMES:
+        world.committed(name, tree_of(name))
+    return world
+
+
+@dataclass(frozen=True)
+class Fake:
+    """A device that only answers operational commands."""
+
+    name: str
+    world: World
+    started: float = STARTED
+    model: str = "QFX5240-64OD"
+    version: str = "25.4R1.12-EVO"
+    serial: str = "YX0123456789"
+    alarming: tuple[str, ...] = ()
+    history: tuple[Commit, ...] = HISTORY
+
+    def now(self) -> float:
+        return NOW
+
+    def commits(self) -> tuple[Commit, ...]:
+        return self.history
+
+    def committed(self) -> Node:
+        return tree_of(self.name)
+
+    def alarms(self) -> tuple[str, ...]:
+        return self.alarming
+
+    def other(self, name: str) -> Fake:
+        return replace(self, name=name)
+
+
+def ask(subject: Fake, tag: str, *flags: str, **arguments: str) -> etree._Element:
+    """Send an rpc; underscores in names stand for hyphens."""
+    rpc = etree.Element(tag)
+    for name, text in (*((flag, "") for flag in flags), *arguments.items()):
+        etree.SubElement(rpc, name.replace("_", "-")).text = text
+    return OPERATIONS[tag](subject, rpc)
+
+
+def say(subject: Fake, text: str) -> list[str]:
+    """Type a command; returns the lines that it shows."""
+    shown = command(subject, text).text or ""
+    assert shown.startswith("\n")
+    return shown.split("\n")[1:-1]
+
+
+def plain(reply: etree._Element) -> etree._Element:
+    """Take the namespaces out of attributes, as ncclient does for Junos."""
+    for node in reply.iter(etree.Element):
+        for name, value in list(node.attrib.items()):
+            if str(name).startswith("{"):
+                del node.attrib[name]
+                node.set(str(name).partition("}")[2], str(value))
+    return reply
+
+
+def pyez(subject: Fake) -> Device:
+    """Return a PyEZ device whose requests go straight to the operations."""
+    # Importing it changes json and PyYAML for the whole process.
+    from jnpr.junos.device import Device  # noqa: PLC0415
+    from jnpr.junos.exception import RpcError  # noqa: PLC0415
+
+    device = Device(host="192.0.2.1", user="admin", passwd="x", gather_facts=False)
+
+    def execute(rpc: etree._Element | str, ignore_warning: bool = False, **options: Any) -> Any:
+        asked = etree.XML(rpc) if isinstance(rpc, str) else rpc
+        try:
+            if asked.tag == "get-configuration":
+                return etree.Element("configuration")
+            if asked.tag == "command":
+                made = command(subject, asked.text or "", asked.get("format", "xml"))
+            elif asked.tag in OPERATIONS:
+                made = OPERATIONS[asked.tag](subject, asked)
+            else:
+                raise RpcFault("syntax error", bad_element=str(asked.tag))
+        except RpcFault as fault:
+            error = etree.XML(
+                f"<rpc-error><error-severity>{fault.severity}</error-severity><error-message/><error-info>"
+                "<bad-element/></error-info></rpc-error>"
+            )
+            for place, text in (("error-message", fault.message), ("error-info/bad-element", fault.bad_element)):
+                found = error.find(place)
+                assert found is not None
+                found.text = text
+            raise RpcError(cmd=asked, rsp=error) from fault
+        reply = etree.Element("rpc-reply")
+        reply.append(plain(made))
+        return reply[0]
+
+    handler = SimpleNamespace(transform_reply="")
+    device._conn = SimpleNamespace(_device_handler=handler)
+    device.execute = execute
+    device.connected = True
+    return device

@@ -1,0 +1,224 @@
+"""Show commands: words to rpcs, what is refused, and how replies look."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from lxml import etree
+
+from ailb_gen.emulator.operations import OPERATIONS, command
+from ailb_gen.emulator.operations.bgp import peer_address
+from ailb_gen.emulator.operations.build import age, elapsed, length
+from ailb_gen.emulator.operations.commands import COMMANDS, parse
+from ailb_gen.emulator.subject import RpcFault
+from tests.emulator.operations.subjects import LEAF, SPINE, Fake, ask, lab, say, tree_of
+
+
+@pytest.fixture
+def leaf() -> Fake:
+    return Fake(LEAF, lab())
+
+
+@pytest.mark.parametrize(
+    ("text", "rpc"),
+    [
+        ("show version", "<get-software-information/>"),
+        ("show bgp  summary group fabric-red", "<get-bgp-summary-information><group>fabric-red</group>"),
+        (
+            "show route advertising-protocol bgp fe80::1%et-0/0/0.0 extensive",
+            "<get-route-information><advertising-protocol-name>bgp</advertising-protocol-name>"
+            "<neighbor>fe80::1%et-0/0/0.0</neighbor><extensive></extensive>",
+        ),
+        (
+            "show route fc00::/16 table inet6.0 hidden",
+            "<get-route-information><destination>fc00::/16</destination><table>inet6.0</table><hidden></hidden>",
+        ),
+        (
+            "show interfaces et-0/0/0 terse",
+            "<get-interface-information><interface-name>et-0/0/0</interface-name><terse></terse>",
+        ),
+        ("show lldp neighbors interface et-0/0/1", "<get-lldp-interface-neighbors><interface-device>et-0/0/1<"),
+    ],
+)
+def test_words_to_rpcs(leaf: Fake, text: str, rpc: str) -> None:
+    assert etree.tostring(parse(text)[1], encoding="unicode").startswith(rpc)
+    shown = command(leaf, f"{text} | display xml rpc")
+    assert (shown.tag, shown[0].tag) == ("rpc", parse(text)[1].tag)
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("show nonsense", "nonsense"),
+        ("show version invoke-on all-routing-engines", "invoke-on"),
+        ("show bgp", "show bgp"),
+        ("show bridge mac-table count", "bridge"),
+        ("request system reboot", "request"),
+        ("show system uptime at once", "at"),
+        ("show route table", "table"),
+        ("", ""),
+    ],
+)
+def test_unknown_words(leaf: Fake, text: str, word: str) -> None:
+    with pytest.raises(RpcFault, match="syntax error") as caught:
+        command(leaf, text)
+    assert caught.value.bad_element == word
+
+
+def test_formats(leaf: Fake) -> None:
+    assert command(leaf, "show version", "xml").tag == "software-information"
+    assert command(leaf, "show version | display xml").tag == "software-information"
+    assert command(leaf, "show version", "ascii").tag == "output"
+    assert command(leaf, "show version | no-more").tag == "output"
+    with pytest.raises(RpcFault, match="format json"):
+        command(leaf, "show version", "json")
+
+
+@pytest.mark.parametrize("text", sorted(COMMANDS))
+def test_every_command_shows_something(leaf: Fake, text: str) -> None:
+    peer = leaf.world.peerings(LEAF)[0]
+    arguments = {
+        "show route advertising-protocol": f" bgp {peer_address(peer)}",
+        "show route receive-protocol": f" bgp {peer_address(peer)}",
+    }
+    assert COMMANDS[text].rpc in OPERATIONS
+    assert any(say(leaf, text + arguments.get(text, "")))
+
+
+def test_version(leaf: Fake) -> None:
+    assert say(leaf, "show version") == [f"Hostname: {LEAF}", "Model: qfx5240-64od", "Junos: 25.4R1.12-EVO"]
+
+
+def test_host_name_follows_the_configuration(leaf: Fake) -> None:
+    leaf.world.committed(LEAF, tree_of(LEAF, f"host-name {LEAF}", "host-name renamed"))
+    assert say(leaf, "show version")[0] == "Hostname: renamed"
+    leaf.world.committed(LEAF, tree_of(LEAF, f"    host-name {LEAF};\n", ""))
+    assert say(leaf, "show version")[0] == f"Hostname: {LEAF}"
+
+
+def test_uptime_and_commits(leaf: Fake) -> None:
+    assert say(leaf, "show system uptime") == [
+        "Current time: 1970-01-13 16:10:00 UTC",
+        "Time Source:  LOCAL CLOCK",
+        "System booted: 1970-01-12 13:46:40 UTC (1d 02:23 ago)",
+        "Protocols started: 1970-01-12 13:46:40 UTC (1d 02:23 ago)",
+        "Last configured: 1970-01-12 14:01:40 UTC (1d 02:08 ago) by admin",
+    ]
+    assert say(leaf, "show system commit") == [
+        "0   1970-01-12 14:01:40 UTC by admin via netconf commit confirmed, rollback in 2mins",
+        "    wave 1",
+        "1   1970-01-12 13:47:40 UTC by root via cli",
+    ]
+
+
+def test_without_any_commit(leaf: Fake) -> None:
+    fresh = replace(leaf, history=())
+    assert ask(fresh, "get-system-uptime-information").find("last-configured-time") is None
+    with pytest.raises(RpcFault, match="no commit"):
+        ask(fresh, "get-commit-revision-information")
+
+
+def test_alarms(leaf: Fake) -> None:
+    for text in ("show chassis alarms", "show system alarms"):
+        assert say(leaf, text) == ["No alarms currently active"]
+    broken = replace(leaf, alarming=("FPC 0 Hard errors", "PSM 1 Not Powered"))
+    reply = ask(broken, "get-alarm-information")
+    assert reply.findtext("alarm-summary/active-alarm-count") == "2"
+    found = [row.findtext("alarm-description") for row in reply.findall("alarm-detail")]
+    assert found == ["FPC 0 Hard errors", "PSM 1 Not Powered"]
+    assert say(broken, "show chassis alarms")[0] == "2 alarms currently active"
+    assert say(broken, "show system alarms") == ["No alarms currently active"]
+
+
+def test_files(leaf: Fake) -> None:
+    assert ask(leaf, "file-list", path="~").get("root-path") == "/var/home/admin/"
+    assert "re0" in (ask(leaf, "file-show", filename="/etc/hosts.junos").text or "")
+    with pytest.raises(RpcFault, match="No such file"):
+        ask(leaf, "file-show", filename="/etc/passwd")
+    with pytest.raises(RpcFault, match="No such file"):
+        ask(leaf, "file-list", path="/etc")
+
+
+def test_interfaces(leaf: Fake) -> None:
+    leaf.world.committed(SPINE, None)
+    lines = say(leaf, "show interfaces terse")
+    assert lines[:4] == [
+        "Interface               Admin Link Proto    Local                 Remote",
+        "et-0/0/0                up    down",
+        "et-0/0/0.0              up    down inet6    fe80::584d:6cff:fea7:87a6/64",
+        "et-0/0/1                up    up",
+    ]
+    assert "irb.2                   up    up   inet6    fc00:1:1:1::1/64" in lines
+    assert "                                            fc00:1:1:2::1/64" in lines
+    assert say(leaf, "show interfaces terse et-0/0/2.0")[1:] == [
+        "et-0/0/2                up    up",
+        "et-0/0/2.0              up    up   inet6    fe80::78e2:60ff:fe39:2948/64",
+    ]
+    assert say(leaf, "show interfaces descriptions")[1] == "et-0/0/0        up    down facing_spine1:et-0/0/0"
+    assert say(leaf, "show interfaces et-0/0/1")[:3] == [
+        "Physical interface: et-0/0/1, Enabled, Physical link is Up",
+        "  Description: facing_spine2:et-0/0/0",
+        "  Link-level type: Ethernet, MTU: 9216, Speed: 800Gbps",
+    ]
+
+
+def test_disabled_interfaces(leaf: Fake) -> None:
+    text = "    et-0/0/16 {\n"
+    leaf.world.committed(LEAF, tree_of(LEAF, text, f"{text}        disable;\n"))
+    assert say(leaf, "show interfaces et-0/0/16 terse")[1] == "et-0/0/16               down  down"
+    # One member of the VLAN is still up.
+    assert say(leaf, "show interfaces irb terse")[2].startswith("irb.2                   up    up")
+    unit = "        unit 0 {\n            family inet6;"
+    leaf.world.committed(LEAF, tree_of(LEAF, unit, unit.replace("family", "disable;\n            family")))
+    [row] = ask(leaf, "get-interface-information", interface_name="et-0/0/0").findall("physical-interface")
+    assert row.find("logical-interface/if-config-flags/iff-down") is not None
+
+
+def test_an_irb_needs_a_port(leaf: Fake) -> None:
+    for port in (16, 17):
+        leaf.world.committed(LEAF, tree_of(LEAF, "members vn2;", "members other;"))
+        row = ask(leaf, "get-interface-information", "terse", interface_name=f"et-0/0/{port}")
+        assert row.findtext("physical-interface/oper-status") == "up"
+    row = ask(leaf, "get-interface-information", "terse", interface_name="irb.2")
+    assert row.findtext("physical-interface/logical-interface/oper-status") == "down"
+
+
+def test_router_advertisements(leaf: Fake) -> None:
+    reply = ask(leaf, "get-ipv6-ra-information", interface="et-0/0/1.0")
+    [row] = reply.findall("ipv6-ra-interface")
+    heard = row.find("ipv6-ra-advertisement")
+    assert heard is not None
+    assert heard.findtext("ipv6-source-address") == "fe80::5c32:32ff:fe50:a35c"
+    # No lifetime is configured there: three times the longest interval, 30 s.
+    assert heard.findtext("ipv6-ra-default-lifetime") == "90"
+    leaf.world.committed("spine2", None)
+    [row] = ask(leaf, "get-ipv6-ra-information", interface="et-0/0/1.0").findall("ipv6-ra-interface")
+    assert row.find("ipv6-ra-advertisement") is None
+    assert row.findtext("ipv6-ra-advertisements-received") == "0"
+    assert say(leaf, "show ipv6 router-advertisement interface irb.2")[0] == "Interface: irb.2"
+
+
+def test_lldp_needs_both_ends(leaf: Fake) -> None:
+    assert len(ask(leaf, "get-lldp-neighbors-information")) == 4
+    leaf.world.committed(SPINE, tree_of(SPINE, "interface all;", "interface et-0/0/1;"))
+    found = ask(leaf, "get-lldp-neighbors-information")
+    assert [row.findtext("lldp-local-port-id") for row in found] == [f"et-0/0/{number}" for number in (1, 2, 3)]
+    leaf.world.committed("spine2", tree_of("spine2", "        port-id-subtype interface-name;\n", ""))
+    row = ask(leaf, "get-lldp-interface-neighbors", interface_device="et-0/0/1").find("lldp-neighbor-information")
+    assert row is not None
+    assert row.findtext("lldp-remote-port-id-subtype") == "Locally assigned"
+    assert row.findtext("lldp-remote-port-id") == "512"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "system", "bgp", "route"),
+    [
+        (5, "00:00", "0:05", "00:00:05"),
+        (3725, "01:02", "1:02:05", "01:02:05"),
+        (90065, "1d 01:01", "1d 1:01:05", "1d 01:01:05"),
+        (7 * 86400 * 6 + 2 * 86400 + 64800, "6w2d 18:00", "6w2d18h", "6w2d 18:00:00"),
+    ],
+)
+def test_lengths_of_time(seconds: int, system: str, bgp: str, route: str) -> None:
+    assert (length(seconds), elapsed(seconds), age(seconds)) == (system, bgp, route)
