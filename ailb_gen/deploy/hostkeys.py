@@ -14,8 +14,10 @@ SHA-1, which paramiko has given up.
 from __future__ import annotations
 
 import logging
+import shlex
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from ipaddress import ip_address
 from pathlib import Path
@@ -40,7 +42,9 @@ USABLE: dict[Kind, tuple[str, ...]] = {"switch": ED25519_AND_ECDSA, "server": (*
 ALGORITHMS = (*ED25519_AND_ECDSA, "rsa-sha2-512", "rsa-sha2-256")
 # How ncclient, paramiko and asyncssh say that a host key is not the one they know.
 KEY_ERRORS = frozenset({"SSHUnknownHostError", "BadHostKeyException", "HostKeyNotVerifiable"})
-NO_COMMON_KEY = ("no acceptable host key", "No matching server host key algorithm", "no matching host key")
+NO_COMMON_KEY = ("no acceptable host key", "Unable to find compatible server host key")
+# How they say that the host hung up.
+LOST = frozenset({"ConnectionLost", "EOFError", "ConnectionResetError", "BrokenPipeError", "SSHError"})
 
 log = logging.getLogger(__name__)
 log.addHandler(logging.NullHandler())
@@ -183,17 +187,40 @@ def ncclient_arguments(endpoint: Endpoint, config: Path) -> dict[str, object]:
     }
 
 
+@contextmanager
+def _channel(endpoint: Endpoint) -> Iterator[Any]:
+    """Open what SSH runs over: a connection, or the command that stands for it."""
+    way = endpoint.route
+    if not way.proxy_command:
+        with socket.create_connection((way.hostname, endpoint.port), endpoint.connect_timeout_s) as connection:
+            yield connection
+        return
+    proxy = paramiko.ProxyCommand(way.proxy_command)
+    try:
+        yield proxy
+    finally:
+        # Paramiko leaves the process and its pipes to others.
+        with proxy.process:
+            proxy.process.terminate()
+
+
+@contextmanager
+def _transport(channel: Any) -> Iterator[paramiko.Transport]:
+    """Speak SSH over a channel; its thread has ended when the block has."""
+    transport = paramiko.Transport(channel)
+    transport.set_log_channel(log.name)
+    try:
+        yield transport
+    finally:
+        transport.close()
+        while transport.is_alive():
+            transport.join(1)
+
+
 def presented(endpoint: Endpoint) -> HostKey:
     """Fetch the key that a host shows now, without logging in. Raises HostKeyError when none comes."""
-    way = endpoint.route
     try:
-        channel: Any = (
-            paramiko.ProxyCommand(way.proxy_command)
-            if way.proxy_command
-            else socket.create_connection((way.hostname, endpoint.port), endpoint.connect_timeout_s)
-        )
-        with channel, paramiko.Transport(channel) as transport:
-            transport.set_log_channel(log.name)
+        with _channel(endpoint) as channel, _transport(channel) as transport:
             transport.get_security_options().key_types = ALGORITHMS
             transport.start_client(timeout=endpoint.connect_timeout_s)
             key = transport.get_remote_server_key()
@@ -209,18 +236,25 @@ def host_key_error(endpoint: Endpoint, error: BaseException) -> HostKeyError | N
     """Return the error to show when a library refused a host key, None when its error is about something else.
 
     Asks the host once more which key it shows, because the libraries keep it to themselves: PyEZ calls a wrong key a
-    refused connection.
+    refused connection, and a host that has no key of a known type may just hang up.
     """
-    if not _is_about_the_key(error):
+    causes = list(_causes(error))
+    certain = any(type(one).__name__ in KEY_ERRORS or any(text in str(one) for text in NO_COMMON_KEY) for one in causes)
+    if not certain and not any(type(one).__name__ in LOST for one in causes):
         return None
     try:
         key = presented(endpoint)
     except HostKeyError as failure:
-        return HostKeyError(f"{_changed(endpoint, None)} ({failure})")
-    return HostKeyError(_revoked(endpoint, key) if endpoint.known.is_revoked(key) else _changed(endpoint, key))
+        return HostKeyError(f"{_changed(endpoint, None)} ({failure})") if certain else None
+    if endpoint.known.is_revoked(key):
+        return HostKeyError(_revoked(endpoint, key))
+    if certain or key.kind not in {one.kind for one in endpoint.keys}:
+        return HostKeyError(_changed(endpoint, key))
+    return None
 
 
-def _is_about_the_key(error: BaseException) -> bool:
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """Iterate over an error and all that led to it."""
     waiting: list[BaseException | None] = [error]
     seen: set[int] = set()
     while waiting:
@@ -228,18 +262,16 @@ def _is_about_the_key(error: BaseException) -> bool:
         if one is None or id(one) in seen:
             continue
         seen.add(id(one))
-        if type(one).__name__ in KEY_ERRORS or any(text in str(one) for text in NO_COMMON_KEY):
-            return True
+        yield one
         # PyEZ keeps the first error under a name of its own.
         waiting += [one.__cause__, one.__context__, getattr(one, "_orig", None)]
-    return False
 
 
 def _unknown(endpoint: Endpoint) -> str:
     known = endpoint.known
     unread = f" (not understood: {', '.join(known.unread[:3])})" if known.unread else ""
-    way = f"ssh-keyscan -p {endpoint.port} {endpoint.route.hostname} >> {known.files[0]}"
-    hint = f"compare its key with the one on the console and add it, '{way}', or run with --accept-new-hostkeys"
+    scan = f"ssh-keyscan -p {endpoint.port} {endpoint.route.hostname} >> {shlex.quote(known.files[0])}"
+    hint = f"run with --accept-new-hostkeys, or compare its key with the one on the console and run: {scan}"
     return f"{endpoint.name}: no host key of {known.name} is known in {', '.join(known.files)}{unread}; {hint}"
 
 
@@ -265,6 +297,6 @@ def _changed(endpoint: Endpoint, key: HostKey | None) -> str:
     shown = f": it shows {key.kind} {key.fingerprint}" if key else ""
     kept = ", ".join(f"{one.kind} {one.fingerprint} ({one.where})" for one in endpoint.keys)
     files = dict.fromkeys(one.file for one in endpoint.keys)
-    remove = " and ".join(f"ssh-keygen -f {file} -R '{known.name}'" for file in files)
-    hint = f"somebody may be in between. If it is a new device, compare the key on its console, then '{remove}'"
+    remove = " and ".join(shlex.join(["ssh-keygen", "-f", file, "-R", known.name]) for file in files)
+    hint = f"somebody may be in between. If it is a new device, compare the key on its console, then run: {remove}"
     return f"{endpoint.name}: {known.name} does not have its known host key{shown}, known is {kept}; {hint}"

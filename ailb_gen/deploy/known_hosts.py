@@ -147,7 +147,10 @@ class KnownHosts:
 
 
 def _unique(keys: Iterator[HostKey]) -> tuple[HostKey, ...]:
-    return tuple({(key.kind, key.text): key for key in reversed(list(keys))}.values())[::-1]
+    found: dict[tuple[str, str], HostKey] = {}
+    for key in keys:
+        found.setdefault((key.kind, key.text), key)
+    return tuple(found.values())
 
 
 def _is_hash_of(name: str, hashed: str) -> bool:

@@ -50,6 +50,8 @@ SECRET_WORDS = frozenset(
 SNMP_NAMES = frozenset({"community", "trap-group"})
 # Words that stand between such a statement and its secret.
 BETWEEN = frozenset({"ascii-text", "hexadecimal"})
+# A word, and the level below which it holds none: rules for the passwords of users; the number of an NTP key.
+HARMLESS = (("password", "login"), ("authentication-key", "ntp"))
 # crypt(3) and Junos: $1$ MD5, $5$ and $6$ SHA-2, $8$ with the master password, $9$ reversible.
 HASH = re.compile(r"\$(?:[0-9][a-z]?|sha1|y|gy)\$[^\s\";<>\]}]+")
 XML = re.compile(rf"<({'|'.join(sorted(SECRET_WORDS))})((?:\s[^<>]*)?)>[^<]+<")
@@ -245,9 +247,10 @@ class _Secrets:
 
 def _holds(name: str, following: str, context: frozenset[str]) -> bool:
     """Tell whether the word that follows `name` is a secret, by the words of the statement and of its levels."""
+    if any(name == word and level in context for word, level in HARMLESS):
+        return False
     if name in SECRET_WORDS:
-        # `system login password` is about the passwords of users and holds none.
-        return following not in BETWEEN and not (name == "password" and "login" in context)
+        return following not in BETWEEN
     if name == "key":
         # OSPF: `md5 1 key "..."`; a key chain: `key 1 secret "..."`.
         return not following.isdecimal()
