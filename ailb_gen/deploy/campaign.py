@@ -53,14 +53,23 @@ class Campaign:
     scene: Scene
     on_failure: OnFailure = "stop"
 
-    def run(self, waves: Sequence[Wave], dry_run: bool, advance: Callable[[int], None]) -> Report:
-        """Check the change on every device, then push the waves. Raises OutputError, after undoing the wave."""
+    def run(
+        self,
+        waves: Sequence[Wave],
+        dry_run: bool,
+        old: Mapping[str, str],
+        advance: Callable[[int], None] = lambda number: None,
+    ) -> Report:
+        """Check the change on every device, then push the waves; `old` are the fingerprints that the run began with.
+
+        Raises OutputError, after undoing the wave.
+        """
         report = Report(self.push.log.run)
         names = [name for wave in waves for name in wave.members]
         self.push.log.write(
             "run",
             waves=[[wave.name, list(wave.members)] for wave in waves],
-            old={name: self.looks[name].fingerprint for name in names},
+            old={name: old[name] for name in names},
         )
         if not self._checked(names, report, advance) or dry_run:
             return report

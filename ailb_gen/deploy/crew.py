@@ -41,7 +41,7 @@ class Outcomes(dict[str, "T | DeviceError"], Generic[T]):
 
 
 class DeviceConnection:
-    """Nornir's connection plugin: a Switch or a server, made by what the inventory's extras hold under `make`."""
+    """Nornir's connection plugin; what the extras hold under `make` opens a Switch or a server and returns it."""
 
     def __init__(self) -> None:
         self.connection: Any = None
@@ -57,9 +57,7 @@ class DeviceConnection:
         configuration: Config | None = None,
     ) -> None:
         """Connect; nothing of the login passes through Nornir. Raises DeviceError."""
-        device = (extras or {})["make"]()
-        device.open()
-        self.connection = device
+        self.connection = (extras or {})["make"]().open()
 
     def close(self) -> None:
         """Disconnect."""

@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from jnpr.junos import Device
+from jnpr.junos.device import Device
 from jnpr.junos.utils.config import Config
 from napalm.base.exceptions import ConnectionException, MergeConfigException
 from napalm.junos.junos import JunOSDriver
@@ -117,7 +117,7 @@ class PyezSwitch(_Session):
         device: Any = Device(
             host=reach.hostname,
             port=reach.port,
-            user=login.username,
+            user=login.user(),
             passwd=login.password.reveal() if login.password is not None else None,
             ssh_private_key_file=str(login.key_file) if login.key_file is not None else None,
             ssh_config=str(reach.ssh_config),
@@ -164,7 +164,7 @@ class NapalmSwitch(_Session):
         reach, login = self.reach, self.reach.credentials
         driver = JunOSDriver(
             reach.hostname,
-            login.username,
+            login.user(),
             login.password.reveal() if login.password is not None else None,
             timeout=reach.timeout_s,
             optional_args={

@@ -2,26 +2,106 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from ailb_gen.deploy.credentials import SecretCache
+from nornir.core import Nornir
+from nornir.plugins.runners import ThreadedRunner
+
+from ailb_gen.deploy.credentials import SecretCache, resolve
 from ailb_gen.deploy.crew import Crew
-from ailb_gen.deploy.inventory import Inventory
+from ailb_gen.deploy.hostkeys import HostKeys, host_key_error, ssh_files
+from ailb_gen.deploy.inventory import to_nornir
+from ailb_gen.deploy.servers.ssh import ServerReach, SshServer
+from ailb_gen.deploy.switch import DeviceError, Phase
+from ailb_gen.errors import AilbError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+
+    from ailb_gen.deploy.credentials import Credentials
+    from ailb_gen.deploy.hostkeys import Endpoint
+    from ailb_gen.deploy.inventory import Inventory, Target
 
 
 @dataclass(slots=True)
 class Access:
-    """How devices are reached: the driver for switches, how many at once, new host keys, and secrets once resolved."""
+    """How devices are reached: the driver for switches, how many at once, host keys, secrets once resolved."""
 
     driver: str = "napalm"
     jobs: int = 20
-    accept_new: bool = False
+    hostkeys: HostKeys = field(default_factory=HostKeys)
     secrets: SecretCache = field(default_factory=SecretCache)
 
 
-def crew_of(inventory: Inventory, access: Access, makers: dict[str, Callable[[], Any]]) -> Crew:
-    """Make a crew of the managed devices."""
+@contextmanager
+def fleet(inventory: Inventory, access: Access) -> Iterator[Crew]:
+    """Give the crew of all managed devices; no connection is left when it is done."""
+    with TemporaryDirectory(prefix="ailb-") as folder:
+        makers: dict[str, Callable[[], Any]] = {
+            target.name: partial(_Connection, target, access, Path(folder)) for target in inventory.managed
+        }
+        crew = Crew(Nornir(to_nornir(inventory), runner=ThreadedRunner(access.jobs)), makers)
+        try:
+            yield crew
+        finally:
+            crew.close(makers)
+
+
+class _Connection:
+    """A device that is resolved and connected when it is opened: credentials, host key, driver."""
+
+    def __init__(self, target: Target, access: Access, folder: Path) -> None:
+        self.target, self.access, self.folder = target, access, folder
+        self.device: Any = None
+
+    def open(self) -> Any:
+        """Connect and return the device. Raises DeviceError."""
+        name = self.target.name
+        try:
+            credentials = resolve(self.target.login, self.access.secrets)
+            endpoint = self.access.hostkeys.endpoint(self.target)
+        except AilbError as error:
+            raise DeviceError(name, Phase.CONNECT, str(error).removeprefix(f"{name}: ")) from error
+        device = self._device(credentials, endpoint)
+        try:
+            device.open()
+        except DeviceError as error:
+            found = host_key_error(endpoint, error)
+            if found is None:
+                raise
+            raise DeviceError(name, Phase.CONNECT, str(found).removeprefix(f"{name}: ")) from error
+        return device
+
+    def _device(self, credentials: Credentials, endpoint: Endpoint) -> Any:
+        target, options = self.target, self.target.options
+        if target.kind == "server":
+            return SshServer(
+                ServerReach(
+                    target.name,
+                    endpoint.route.hostname,
+                    target.port,
+                    credentials,
+                    target.known_hosts,
+                    options.connect_timeout_s,
+                )
+            )
+        # Importing the drivers changes `json` and PyYAML for the whole process: only when a switch is connected to.
+        from ailb_gen.deploy.drivers import DRIVERS, Reach  # noqa: PLC0415
+
+        config = ssh_files(endpoint, self.folder, credentials)
+        return DRIVERS[self.access.driver](
+            Reach(
+                target.name,
+                endpoint.alias,
+                target.port,
+                credentials,
+                config,
+                options.timeout_s,
+                options.connect_timeout_s,
+            )
+        )

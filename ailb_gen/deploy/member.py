@@ -117,7 +117,7 @@ class SwitchMember:
 
     def apply(self, connection: Switch, minutes: int) -> None:
         """Commit confirmed."""
-        connection.commit(self.mark, minutes)
+        connection.commit(f"{self.mark}push", minutes)
 
     def verify(self, connection: Switch) -> tuple[str, ...]:
         """Compare the switch's state with the expected one."""
@@ -135,7 +135,7 @@ class SwitchMember:
         if connection.compare():
             raise RefusedError(self.name, Phase.CONFIRM, "somebody changed the candidate; confirming would commit that")
         with _as(Phase.CONFIRM):
-            connection.commit(f"{self.mark}, confirmed")
+            connection.commit(f"{self.mark}confirm")
 
     def revert(self, connection: Switch) -> None:
         """Load what was active before the commits of this run, make sure that it is that, and commit it."""
@@ -149,7 +149,7 @@ class SwitchMember:
             reason = "what was there before this run is not in its history any more, or somebody committed since"
             raise ForeignError(self.name, Phase.ROLLBACK, reason, "look at 'show system commit' and roll back by hand")
         with _as(Phase.ROLLBACK):
-            connection.commit(f"{self.mark}, rolled back")
+            connection.commit(f"{self.mark}roll back")
 
     def _own(self, connection: Switch) -> Iterator[Commit]:
         """Give the newest commits as far as they are this run's."""

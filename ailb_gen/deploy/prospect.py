@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ailb_gen.deploy.member import tree_of
-from ailb_gen.deploy.ownership import commands, fingerprint, ownership, wanted
+from ailb_gen.deploy.ownership import commands, fingerprint, ownership
 from ailb_gen.deploy.redact import redact_config
 from ailb_gen.deploy.scene import read_scene, switch_of
 from ailb_gen.deploy.switch import Phase
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ailb_gen.deploy.crew import Crew
     from ailb_gen.deploy.inputs import Inputs
     from ailb_gen.deploy.inventory import Target
+    from ailb_gen.deploy.member import Aim
     from ailb_gen.deploy.ownership import Ownership
     from ailb_gen.deploy.push import Wave
     from ailb_gen.deploy.scene import Scene
@@ -51,7 +52,7 @@ class Look:
 class Prospect:
     """All switches that could be looked at, the errors of the others, and the waves of those to be changed.
 
-    `scene` is the fabric as it is now; `picked` are the devices that may be changed.
+    `scene` is the fabric as it is now.
     """
 
     looks: Mapping[str, Look]
@@ -70,18 +71,18 @@ def rights_of(target: Target) -> Ownership:
     return ownership(target.own, target.keep)
 
 
-def look(target: Target, text: str, switch: Switch) -> Look:
-    """Look at a switch whose file is `text`. Raises DeviceError."""
-    running = tree_of(target.name, switch.running())
-    target_tree = wanted(running, tree_of(target.name, text), rights_of(target))
-    told = commands(running, target_tree)
+def look(name: str, aim: Aim, switch: Switch) -> Look:
+    """Look at a switch, and at what it is to have. Raises DeviceError."""
+    running = tree_of(name, switch.running())
+    target = aim(switch, running)
+    told = commands(running, target)
     found = peers(switch)
-    before = switch_of(target.name, running)
+    before = switch_of(name, running)
     return Look(
-        name=target.name,
+        name=name,
         fingerprint=fingerprint(running),
         before=before,
-        after=switch_of(target.name, target_tree) if told else before,
+        after=switch_of(name, target) if told else before,
         commands=tuple(redact_config(told).splitlines()),
         up=frozenset(peer.interface for peer in found if peer.up),
         alarms=alarms(switch),
@@ -93,13 +94,14 @@ def prospect(
     inputs: Inputs,
     targets: Mapping[str, Target],
     picked: Collection[str],
+    aim: Callable[[str], Aim],
     order: Order,
     advance: Callable[[int], None] = lambda number: None,
 ) -> Prospect:
     """Look at all switches of `targets`, and order those of `picked` that are to be changed. Raises UsageError."""
     outcomes = crew.run(
         list(targets),
-        lambda name, switch: look(targets[name], inputs.text(name), switch),
+        lambda name, switch: look(name, aim(name), switch),
         Phase.READ,
         advance,
     )

@@ -59,7 +59,7 @@ class Paths:
 
 
 def waves(seats: Iterable[Seat], colors: Sequence[str], paths: Paths, floor: int) -> tuple[Wave, ...]:
-    """Order the devices to be changed; `colors` is the order of the colors. Raises UsageError where no order will do."""
+    """Order devices to be changed; `colors` are the fabric's, in order. Raises UsageError where no order will do."""
     rest = sorted(seats, key=lambda seat: (_ROLES.index(seat.role), _key(seat, colors)))
     if not rest:
         return ()

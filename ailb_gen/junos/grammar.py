@@ -66,10 +66,11 @@ _LISTS: dict[tuple[int, str], str] = {
     """,
     (1, PLUS): "level route flex-algorithm srlg",
     (1, LINE): """
-        as-list code-point-aliases/dscp code-point-aliases/ieee-802.1 contents forwarding-classes/class
+        as-list code-point-aliases/dscp code-point-aliases/ieee-802.1 contents dynamic-neighbor/interface
+        forwarding-classes/class
         from/address from/destination-address from/destination-prefix-list from/interface-set from/prefix-list
         from/source-address from/source-prefix-list install interface-traceoptions/flag ntp/server loss-priority
-        member-range policy-options/as-path policy-options/community policy-options/condition
+        member-range peer-auto-discovery/interface policy-options/as-path policy-options/community policy-options/condition
         scheduler-maps/forwarding-class traceoptions/flag
     """,
     (4, LINE): "drop-profile-map",
@@ -135,9 +136,9 @@ _FORMS = {
         to/interface to/neighbor to/next-hop to/protocol trusted-key vlan-id-list vrf-export vrf-import
     """,
     VALUE: """
-        bfd-liveness-detection/neighbor class/forwarding-class dynamic-neighbor/interface from/family from/rib
+        bfd-liveness-detection/neighbor class/forwarding-class from/family from/rib
         from/route-type interfaces/*/congestion-notification-profile interfaces/*/scheduler-map lacp/periodic
-        loopback/filter peer-auto-discovery/interface scheduler-maps/scheduler then/class then/dscp
+        loopback/filter scheduler-maps/scheduler then/class then/dscp
         then/forwarding-class then/log then/loss-priority then/policer unit/encapsulation user/class user/uid
         vlans/l3-interface vrf-target/export vrf-target/import
     """,

@@ -1,0 +1,221 @@
+"""`ailb-gen deploy`, `confirm` and `rollback`: push wave by wave, and deal with what an earlier run left."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ailb_gen.cli.console import fabric_file
+from ailb_gen.cli.fleet import (
+    ACCEPT,
+    ARTIFACTS,
+    DRIVER,
+    FABRIC,
+    INVENTORY,
+    JOBS,
+    LIMIT,
+    STATE,
+    Driver,
+    access,
+    interruptible,
+    state_directory,
+)
+from ailb_gen.cli.plan import MIN_PATHS, show_waves
+from ailb_gen.errors import AttentionError, DeployError, RolledBackError, UsageError
+
+if TYPE_CHECKING:
+    from ailb_gen.deploy.campaign import Report
+    from ailb_gen.deploy.prospect import Prospect
+    from ailb_gen.deploy.push import Limits
+    from ailb_gen.deploy.runlog import StateDirectory
+
+
+class OnFailure(StrEnum):
+    """What becomes of the waves before the one that failed."""
+
+    stop = "stop"
+    rollback_all = "rollback-all"
+
+
+YES = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
+MINUTES = Annotated[int, typer.Option("--confirm-minutes", min=1, max=65535, help="Until a device undoes by itself.")]
+VERIFY = Annotated[int, typer.Option("--verify-timeout", min=0, max=86400, help="Seconds for sessions to come up.")]
+MINUTE = Annotated[float, typer.Option("--minute", min=0.1, help="Seconds of a minute; emulated devices.", hidden=True)]
+RUN = Annotated[str, typer.Argument(help="The run; default: the last one.", metavar="[RUN]", show_default=False)]
+
+
+def deploy(
+    fabric: FABRIC,
+    artifacts: ARTIFACTS,
+    inventory: INVENTORY = None,
+    plan: Annotated[Path | None, typer.Option("--plan", help="Push this plan, or refuse.", metavar="FILE")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Load and check everywhere, commit nothing.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Settle the last run that was cut off, go on.")] = False,
+    yes: YES = False,
+    limit: LIMIT = None,
+    min_paths: MIN_PATHS = 1,
+    max_failures: Annotated[int, typer.Option("--max-failures", min=0, help="Devices that may fail.")] = 0,
+    on_failure: Annotated[
+        OnFailure, typer.Option("--on-failure", help="Keep the waves before, or undo all.")
+    ] = OnFailure.stop,
+    confirm_minutes: MINUTES = 5,
+    verify_timeout: VERIFY = 120,
+    driver: DRIVER = Driver.napalm,
+    jobs: JOBS = 20,
+    state: STATE = None,
+    accept_new_hostkeys: ACCEPT = False,
+    minute: MINUTE = 60.0,
+) -> None:
+    """Push the files: check everywhere, then one canary, spines color by color, leaves rail by rail.
+
+    Exit codes: 0 done, 2 bad input, 3 nothing was changed, 4 something was rolled back, 5 a device needs attention.
+    """
+    from ailb_gen.deploy import runs
+    from ailb_gen.deploy.desk import desk
+    from ailb_gen.deploy.planfile import check_plan, read_plan
+
+    limits = _limits(confirm_minutes, verify_timeout, max_failures, minute)
+    planned = read_plan(plan) if plan is not None else None
+    if planned is not None and (limit or resume):
+        raise UsageError("--plan says what is pushed: leave out --limit and --resume")
+    wanted = list(planned.limit) if planned is not None else limit or []
+    reach = access(driver, jobs, accept_new_hostkeys)
+    with _recorded(fabric, state) as (records, stop):
+        manner = runs.Manner(
+            limits, on_failure.value, dry_run, min_paths, stop, _approval(yes or dry_run, "Push this?"), _tell
+        )
+        with desk(fabric_file(fabric), artifacts, inventory, wanted, reach) as on:
+            if resume:
+                report = runs.resume(on, records, manner)
+            else:
+
+                def holds(found: Prospect) -> None:
+                    if planned is not None:
+                        check_plan(planned, on.inputs, found)
+
+                report = runs.deploy(on, records, manner, holds)
+        _conclude(report, records, dry_run)
+
+
+def confirm(
+    fabric: FABRIC,
+    artifacts: ARTIFACTS,
+    run: RUN = "",
+    inventory: INVENTORY = None,
+    driver: DRIVER = Driver.napalm,
+    jobs: JOBS = 20,
+    state: STATE = None,
+    accept_new_hostkeys: ACCEPT = False,
+) -> None:
+    """Confirm what a run that was cut off left pending on devices.
+
+    Exit codes: 0 done, 2 bad input, 3 nothing was changed, 4 something was rolled back, 5 a device needs attention.
+    """
+    from ailb_gen.deploy import runs
+    from ailb_gen.deploy.desk import desk
+    from ailb_gen.deploy.push import Limits
+
+    with _recorded(fabric, state) as (records, stop):
+        manner = runs.Manner(Limits(), stop=stop, tell=_tell)
+        reach = access(driver, jobs, accept_new_hostkeys)
+        with desk(fabric_file(fabric), artifacts, inventory, [], reach) as on:
+            report = runs.confirm(on, records, manner, run)
+        _conclude(report, records, False)
+
+
+def rollback(
+    fabric: FABRIC,
+    artifacts: ARTIFACTS,
+    run: RUN = "",
+    inventory: INVENTORY = None,
+    yes: YES = False,
+    min_paths: MIN_PATHS = 1,
+    confirm_minutes: MINUTES = 5,
+    verify_timeout: VERIFY = 120,
+    driver: DRIVER = Driver.napalm,
+    jobs: JOBS = 20,
+    state: STATE = None,
+    accept_new_hostkeys: ACCEPT = False,
+    minute: MINUTE = 60.0,
+) -> None:
+    """Bring back what the devices had before a run, in waves that are checked and verified like those of a push.
+
+    Exit codes: 0 done, 2 bad input, 3 nothing was changed, 4 something was rolled back, 5 a device needs attention.
+    """
+    from ailb_gen.deploy import runs
+    from ailb_gen.deploy.desk import desk
+
+    limits = _limits(confirm_minutes, verify_timeout, 0, minute)
+    with _recorded(fabric, state) as (records, stop):
+        manner = runs.Manner(limits, floor=min_paths, stop=stop, approve=_approval(yes, "Roll this back?"), tell=_tell)
+        reach = access(driver, jobs, accept_new_hostkeys)
+        with desk(fabric_file(fabric), artifacts, inventory, [], reach) as on:
+            report = runs.rollback(on, records, manner, run)
+        _conclude(report, records, False)
+
+
+@contextmanager
+def _recorded(fabric: Path, state: Path | None) -> Iterator[tuple[StateDirectory, Callable[[], bool]]]:
+    """Keep other runs out, and take Ctrl-C as a wish."""
+    records = state_directory(fabric_file(fabric), state)
+    with records.alone(), interruptible() as stop:
+        yield records, stop
+
+
+def _limits(minutes: int, verify_s: int, failures: int, minute_s: float) -> Limits:
+    from ailb_gen.deploy.push import Limits
+
+    if verify_s >= minutes * minute_s:
+        raise UsageError(
+            f"--verify-timeout {verify_s} is no less than --confirm-minutes {minutes}: devices would undo the change "
+            f"before it is verified; allow more minutes or less time to verify"
+        )
+    return Limits(minutes, float(verify_s), failures, minute_s)
+
+
+def _tell(text: str) -> None:
+    typer.echo(text)
+
+
+def _approval(given: bool, question: str) -> Callable[[Prospect], bool]:
+    """Show the waves, and ask a person at a terminal."""
+
+    def approve(found: Prospect) -> bool:
+        show_waves(found)
+        if given:
+            return True
+        if not sys.stdin.isatty():
+            raise UsageError("nobody can be asked here; look at 'ailb-gen plan', and give --yes")
+        return typer.confirm(question)
+
+    return approve
+
+
+def _conclude(report: Report, records: StateDirectory, dry_run: bool) -> None:
+    """Print how every device ended, and leave with the exit code that says the worst of it."""
+    from ailb_gen.deploy.push import Fate
+    from ailb_gen.deploy.runs import told
+
+    if not report.endings and not report.refused and not report.stopped:
+        typer.echo("Checked on every device; nothing was committed." if dry_run else "Nothing to do.")
+        return
+    failures = {**report.refused, **report.failures}
+    if report.endings:
+        typer.echo(f"{told(report.endings)}; record: {records.log(report.run)}")
+    why = "\n".join(failures.values()) or report.stopped
+    where = f"run {report.run}"
+    if report.names(Fate.ATTENTION):
+        names = ", ".join(report.names(Fate.ATTENTION))
+        raise AttentionError(f"{where}: {names} could not be brought to its old or new configuration:\n{why}")
+    if report.names(Fate.ROLLED_BACK):
+        raise RolledBackError(f"{where}: {told(report.endings)}:\n{why or 'as asked'}")
+    if failures or report.stopped:
+        kept = report.names(Fate.CONFIRMED)
+        what = f"{len(kept)} devices keep the change" if kept else "nothing was changed"
+        raise DeployError(f"{where}: {what}:\n{why}")

@@ -1,0 +1,107 @@
+"""`ailb-gen plan`: look at the switches, show what a push would do, and write it down for approval."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ailb_gen.cli.console import fabric_file, progress, table
+from ailb_gen.cli.fleet import ACCEPT, ARTIFACTS, DRIVER, FABRIC, INVENTORY, JOBS, LIMIT, Driver, access
+from ailb_gen.errors import ExitCode
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ailb_gen.deploy.blast import Touched, Traffic
+    from ailb_gen.deploy.prospect import Prospect
+
+MIN_PATHS = Annotated[
+    int, typer.Option("--min-paths", min=0, help="Paths that any two leaves keep while spines are changed.")
+]
+
+
+def plan(
+    fabric: FABRIC,
+    artifacts: ARTIFACTS,
+    inventory: INVENTORY = None,
+    out: Annotated[
+        Path | None, typer.Option("-o", "--out", help="Write the plan, for 'deploy --plan'.", metavar="FILE")
+    ] = None,
+    limit: LIMIT = None,
+    min_paths: MIN_PATHS = 1,
+    driver: DRIVER = Driver.napalm,
+    jobs: JOBS = 20,
+    accept_new_hostkeys: ACCEPT = False,
+    brief: Annotated[bool, typer.Option("--brief", help="Count statements instead of showing them.")] = False,
+) -> None:
+    """Show what a push would change, in which order, and what it touches; nothing is changed.
+
+    Exit codes: 0 done, 2 bad input, 3 a device that is to be changed cannot be looked at.
+    """
+    from ailb_gen.deploy.blast import touched, traffic
+    from ailb_gen.deploy.desk import desk
+    from ailb_gen.deploy.planfile import plan_text, write_plan
+
+    with desk(fabric_file(fabric), artifacts, inventory, limit or [], access(driver, jobs, accept_new_hostkeys)) as on:
+        with progress("looking", len(on.switches)) as advance:
+            found = on.prospect(on.file_aim, min_paths, advance)
+        after = found.scene.after({name: look.after for name, look in found.changes.items()})
+        effects = {name: touched(after, look) for name, look in found.changes.items()}
+        seen = traffic(found.scene, after, found.waves)
+        show(found, effects, seen, brief)
+        if out is not None:
+            write_plan(out, plan_text(on.inputs, found, tuple(limit or ()), effects, seen))
+            typer.echo(f"\nPlan written to {out}: ailb-gen deploy {fabric} {artifacts} --plan {out}")
+        for error in found.errors.values():
+            typer.echo(f"ailb-gen: {error}", err=True)
+        if any(name in on.picked for name in found.errors):
+            raise typer.Exit(ExitCode.ENVIRONMENT)
+
+
+def show(found: Prospect, effects: Mapping[str, Touched], seen: Traffic, brief: bool) -> None:
+    """Print a plan: every change, the waves, what is touched and what traffic sees."""
+    changes = found.changes
+    if not changes:
+        typer.echo(f"Nothing to do: {len(found.looks)} switches have what their files say.")
+        return
+    if not brief:
+        for name, look in changes.items():
+            typer.echo(f"{name}:")
+            for command in look.commands:
+                typer.echo(f"  {'-' if command.startswith('delete ') else '+'} {command}")
+            typer.echo("")
+    show_waves(found, effects, seen)
+    figures = (
+        ("sessions up", *seen.up),
+        ("leaf to prefix pairs that arrive", *(f"{a} of {b}" for a, b in zip(seen.arriving, seen.pairs, strict=True))),
+    )
+    typer.echo(table("The fabric by its configurations", ("what", "now", "after"), figures), nl=False)
+
+
+def show_waves(found: Prospect, effects: Mapping[str, Touched] | None = None, seen: Traffic | None = None) -> None:
+    """Print the waves, with what they touch where that is known."""
+    changes = found.changes
+    rows = []
+    for number, wave in enumerate(found.waves, 1):
+        commands = sum(len(changes[name].commands) for name in wave.members if name in changes)
+        row: list[object] = [number, wave.name, len(wave.members), commands]
+        if effects is not None and seen is not None:
+            touch = [effects[name] for name in wave.members if name in effects]
+            row += [
+                sum(len(one.sessions) for one in touch),
+                ", ".join(sorted({color for one in touch for color in one.colors})) or "-",
+                len({server for one in touch for server in one.servers}),
+                _away(seen, wave.name),
+            ]
+        rows.append(row)
+    more = ("sessions", "colors", "servers", "traffic while away") if effects is not None else ()
+    typer.echo(table("Waves", ("wave", "what", "devices", "commands", *more), rows))
+
+
+def _away(seen: Traffic, wave: str) -> str:
+    if wave not in seen.waves:
+        return "-"
+    lost, load = seen.waves[wave]
+    return f"{lost} pairs lost, links carry up to {load:.2f} times as much"

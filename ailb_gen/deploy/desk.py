@@ -1,0 +1,94 @@
+"""What every verb that connects has on its desk: intent, inventory, files, who is picked, and the crew."""
+
+from __future__ import annotations
+
+import getpass
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ailb_gen.checks.select import pick_devices
+from ailb_gen.deploy.fleet import Access, fleet
+from ailb_gen.deploy.inputs import Inputs, read_inputs
+from ailb_gen.deploy.inventory import read_inventory
+from ailb_gen.deploy.member import MARK, SwitchMember, file_aim
+from ailb_gen.deploy.prospect import Order, Prospect, prospect, rights_of
+from ailb_gen.errors import UsageError
+from ailb_gen.intent.load import load
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from ailb_gen.deploy.crew import Crew
+    from ailb_gen.deploy.inventory import Inventory, Target
+    from ailb_gen.deploy.member import Aim
+    from ailb_gen.deploy.verify import Expected
+    from ailb_gen.intent.load import Intent
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """`switches` are all managed ones, `picked` the devices that the run is limited to."""
+
+    intent: Intent
+    inventory: Inventory
+    inputs: Inputs
+    switches: Mapping[str, Target]
+    picked: frozenset[str]
+    crew: Crew
+    mask: Callable[[str], str]
+
+    @property
+    def user(self) -> str:
+        """Who runs this, as the record has it."""
+        return getpass.getuser()
+
+    @property
+    def roles(self) -> dict[str, str]:
+        """The role of every managed device."""
+        return {target.name: target.role for target in self.inventory.managed}
+
+    def prospect(
+        self, aim: Callable[[str], Aim], floor: int, advance: Callable[[int], None] = lambda number: None
+    ) -> Prospect:
+        """Look at all switches and order the changes. Raises UsageError."""
+        colors = tuple(dict.fromkeys(color for target in self.switches.values() for color in target.colors))
+        order = Order(colors, floor)
+        return prospect(self.crew, self.inputs, self.switches, self.picked, aim, order, advance)
+
+    def file_aim(self, name: str) -> Aim:
+        """Aim at the file of a switch."""
+        return file_aim(name, lambda: self.inputs.text(name), rights_of(self.switches[name]))
+
+    def members(
+        self, run: str, aim: Callable[[str], Aim], old: Mapping[str, str]
+    ) -> Callable[[str, Expected], SwitchMember]:
+        """Return what makes the members of a run; `old` are the fingerprints that its devices began with."""
+
+        def make(name: str, expected: Expected) -> SwitchMember:
+            return SwitchMember(name, aim(name), old[name], f"{MARK}{run} ", expected)
+
+        return make
+
+
+@contextmanager
+def desk(fabric: Path, artifacts: Path, inventory: Path | None, limit: Sequence[str], access: Access) -> Iterator[Desk]:
+    """Read everything that there is to read, and give the desk. Raises IntentError, UsageError, OutputError."""
+    intent = load(fabric)
+    found = read_inventory(fabric, inventory or fabric.parent)
+    switches = {target.name: target for target in found.managed if target.kind == "switch"}
+    if not switches:
+        raise UsageError(f"{fabric}: the inventory has no managed switch; look at 'managed: false' in hosts.yaml")
+    picked = pick_devices({target.name: target.role for target in found.managed}, limit)
+    inputs = read_inputs(intent, artifacts, switches)
+    with fleet(found, access) as crew:
+        yield Desk(
+            intent,
+            found,
+            inputs,
+            switches,
+            frozenset(picked if picked is not None else (target.name for target in found.managed)),
+            crew,
+            access.secrets.redactor,
+        )

@@ -1,0 +1,88 @@
+"""Drift and state as findings, so that every report that `validate` can write can be written of them too."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ailb_gen.checks.model import Check, Finding, Result, Run, Severity
+from ailb_gen.errors import Place
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from ailb_gen.deploy.inputs import Inputs
+    from ailb_gen.deploy.prospect import Prospect
+    from ailb_gen.deploy.switch import DeviceError
+
+REACHED = Check(
+    "AILBD01",
+    Severity.ERROR,
+    "Every managed device can be reached and read.",
+    "Nobody knows what a device does that cannot be looked at.",
+    "Look at the management network, the login and the host key that the message names.",
+)
+DRIFT = Check(
+    "AILBD02",
+    Severity.ERROR,
+    "Every switch has what its file says, and below the owned hierarchies nothing else.",
+    "Somebody changed the switch by hand, or a push did not come to its end: the files no longer tell what it does.",
+    "Take the change over into the fabric file, or run 'ailb-gen deploy' to undo it.",
+)
+STATE = Check(
+    "AILBD03",
+    Severity.ERROR,
+    "Every session that the design expects is up, and every prefix is advertised with its color and AIGP.",
+    "Traffic of a color without its session moves to the backups, or is lost.",
+    "Look at the link, the neighbor and the group that the message names.",
+)
+FILES = Check(
+    "AILBD04",
+    Severity.ERROR,
+    "Every server has the files that were generated for it, and nobody edited them.",
+    "The kernel of the server sends packets another way than the fabric expects.",
+    "Run 'ailb-gen deploy', or take the change over into the fabric file.",
+)
+CHECKS = (REACHED, DRIFT, STATE, FILES)
+
+
+def unreached(errors: Mapping[str, DeviceError], count: int) -> Result:
+    """Report the devices that could not be looked at; `count` is how many there are."""
+    findings = (Finding(REACHED.id, name, _without(name, str(error))) for name, error in sorted(errors.items()))
+    return Result(REACHED, tuple(findings), count)
+
+
+def _without(name: str, text: str) -> str:
+    return text.removeprefix(f"{name}: ")
+
+
+def drifted(prospect: Prospect, inputs: Inputs) -> Result:
+    """Report every command that would bring a switch to what its file says."""
+    findings = [
+        Finding(DRIFT.id, name, _drift(command), Place(inputs.files[name]), expected, found)
+        for name, look in sorted(prospect.looks.items())
+        for command in look.commands
+        for expected, found in [_sides(command)]
+    ]
+    return Result(DRIFT, tuple(findings), len(prospect.looks))
+
+
+def _drift(command: str) -> str:
+    verb, _, rest = command.partition(" ")
+    told = {"set": "is missing", "delete": "is not in the file", "insert": "is in another order"}
+    return f"{rest}: {told.get(verb, f'needs {verb}')}"
+
+
+def _sides(command: str) -> tuple[str, str]:
+    verb, _, rest = command.partition(" ")
+    return (rest, "") if verb == "set" else ("", rest) if verb == "delete" else (command, "")
+
+
+def state(differences: Mapping[str, tuple[str, ...]]) -> Result:
+    """Report what is not as expected on switches that could be asked."""
+    findings = [Finding(STATE.id, name, text) for name, found in sorted(differences.items()) for text in found]
+    return Result(STATE, tuple(findings), len(differences))
+
+
+def run_of(fabric: str, intent: str, artifacts: str, roles: Mapping[str, str], results: Iterable[Result]) -> Run:
+    """Return the results as what the reports are made from."""
+    return Run(fabric, intent, artifacts, tuple(sorted(roles.items())), tuple(results))

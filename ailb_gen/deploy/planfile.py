@@ -1,0 +1,110 @@
+"""A plan on disk: what was shown to whoever approved it, and by what a push knows that it still holds."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ailb_gen.atomic import replace_file
+from ailb_gen.deploy.push import Wave
+from ailb_gen.errors import OutputError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from ailb_gen.deploy.blast import Touched, Traffic
+    from ailb_gen.deploy.inputs import Inputs
+    from ailb_gen.deploy.prospect import Prospect
+
+FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What must not change between plan and push: the inputs, the devices' configurations, who is changed when."""
+
+    limit: tuple[str, ...]
+    inputs: str
+    fingerprints: Mapping[str, str]
+    waves: tuple[Wave, ...]
+
+
+def plan_text(
+    inputs: Inputs, prospect: Prospect, limit: tuple[str, ...], effects: Mapping[str, Touched], traffic: Traffic
+) -> str:
+    """Write a plan as JSON; commands are shown with secrets replaced, and only shown: a push computes its own."""
+    devices = {
+        name: {
+            "fingerprint": look.fingerprint,
+            "commands": list(look.commands),
+            "sessions": list(effects[name].sessions),
+            "colors": list(effects[name].colors),
+            "servers": list(effects[name].servers),
+        }
+        for name, look in prospect.changes.items()
+    }
+    body = {
+        "format": FORMAT,
+        "limit": list(limit),
+        "inputs": inputs.digest,
+        "waves": [[wave.name, list(wave.members)] for wave in prospect.waves],
+        "traffic": {
+            "arriving": list(traffic.arriving),
+            "pairs": list(traffic.pairs),
+            "sessions": list(traffic.up),
+            "waves": {name: list(row) for name, row in traffic.waves.items()},
+        },
+        "devices": devices,
+    }
+    return json.dumps(body, indent=1, ensure_ascii=False) + "\n"
+
+
+def write_plan(path: Path, text: str) -> None:
+    """Write a plan in one step. Raises OutputError."""
+    try:
+        replace_file(path, text.encode())
+    except OSError as error:
+        raise OutputError(f"{path}: the plan cannot be written: {error.strerror}") from error
+
+
+def read_plan(path: Path) -> Plan:
+    """Read a plan. Raises UsageError."""
+    try:
+        body: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        if body["format"] != FORMAT:
+            raise UsageError(f"{path}: a plan of another version of this program; plan again")
+        return Plan(
+            tuple(map(str, body["limit"])),
+            str(body["inputs"]),
+            {str(name): str(row["fingerprint"]) for name, row in body["devices"].items()},
+            tuple(Wave(str(name), tuple(map(str, members))) for name, members in body["waves"]),
+        )
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be read: {error.strerror}; 'ailb-gen plan -o FILE' writes a plan") from error
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise UsageError(f"{path}: not a plan; 'ailb-gen plan -o FILE' writes one") from error
+
+
+def check_plan(plan: Plan, inputs: Inputs, prospect: Prospect) -> None:
+    """Make sure that everything is as it was planned. Raises UsageError with everything that is not."""
+    wrong = []
+    if plan.inputs != inputs.digest:
+        wrong.append("the fabric file or the generated files have changed")
+    for name, fingerprint in plan.fingerprints.items():
+        found = prospect.looks.get(name)
+        if found is None:
+            wrong.append(f"{name} cannot be reached any more: {prospect.errors.get(name, 'it is not managed')}")
+        elif found.fingerprint != fingerprint:
+            wrong.append(f"the configuration of {name} has changed")
+    changes = prospect.changes
+    wrong += [
+        f"{name} is to be changed now, and was not when it was planned"
+        for name in changes
+        if name not in plan.fingerprints
+    ]
+    if not wrong and plan.waves != prospect.waves:
+        wrong.append("the order of the devices has changed, because other sessions are up now")
+    if wrong:
+        raise UsageError("\n".join(["the plan does not hold any more, plan again:", *(f"  {text}" for text in wrong)]))
