@@ -1,0 +1,134 @@
+"""What a fleet is started from, an artifact directory, and the inventory by which it is reached."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from hashlib import sha512
+from typing import TYPE_CHECKING
+
+import yaml
+
+from ailb_gen.atomic import replace_file
+from ailb_gen.emulator.device import Spec
+from ailb_gen.emulator.loading import load
+from ailb_gen.errors import OutputError, UsageError
+from ailb_gen.junos.reader import read_curly, read_file
+from ailb_gen.junos.tree import Node
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from ailb_gen.emulator.fleet import Fleet
+
+SWITCHES, SERVERS = "switches", "servers"
+# What a device has before anyone configures a fabric: a name, logins with secrets, services, management.
+FACTORY = """\
+system {{
+    host-name {name};
+    root-authentication {{
+        encrypted-password "{root}";
+    }}
+    login {{
+        user {user} {{
+            uid 2000;
+            class super-user;
+            authentication {{
+                encrypted-password "{admin}";
+            }}
+        }}
+    }}
+    services {{
+        netconf {{
+            ssh;
+        }}
+        ssh;
+    }}
+}}
+"""
+
+
+def specs(root: Path, user: str, loaded: bool) -> tuple[Spec, ...]:
+    """Return the switches of an artifact directory by name.
+
+    They start with a factory configuration; `loaded`, with their artifacts on top of it. Raises UsageError for a
+    directory without switches, JunosSyntaxError for a file that cannot be read.
+    """
+    files = sorted((root / SWITCHES).glob("*.conf"))
+    if not files:
+        raise UsageError(f"{root}: no {SWITCHES}/*.conf there; name a directory that 'ailb-gen generate' wrote")
+    return tuple(Spec(file.stem, _start(file, user, loaded)) for file in files)
+
+
+def _start(file: Path, user: str, loaded: bool) -> Node:
+    tree = factory(file.stem, user)
+    return load(tree, read_file(file), "merge") if loaded else tree
+
+
+def factory(name: str, user: str) -> Node:
+    """Return the factory configuration of a device: the same for the same names."""
+    text = FACTORY.format(name=name, user=user, root=_hash(f"{name} root"), admin=_hash(f"{name} {user}"))
+    return load(Node(""), read_curly(text), "override")
+
+
+def _hash(seed: str) -> str:
+    """Return what looks like a password hash of crypt(5) and is the hash of no password."""
+    digest = sha512(seed.encode()).hexdigest()
+    return f"$6${digest[:16]}${digest[16:102]}"
+
+
+def servers(root: Path) -> tuple[str, ...]:
+    """Return the names of the servers of an artifact directory."""
+    folder = root / SERVERS
+    return tuple(sorted(path.name for path in folder.iterdir() if path.is_dir())) if folder.is_dir() else ()
+
+
+def password_of(environment: Mapping[str, str], variable: str) -> tuple[str, bool]:
+    """Return the password of the environment, or a new one; and whether it is new."""
+    given = environment.get(variable, "")
+    return (given, False) if given else (secrets.token_urlsafe(18), True)
+
+
+def write_inventory(
+    directory: Path, fleet: Fleet, others: Sequence[str], user: str, variable: str, password: str = ""
+) -> None:
+    """Write hosts.yaml, defaults.yaml and known_hosts; `others` are servers, which nobody emulates.
+
+    The login is a reference to the environment variable, or to a file for the owner's eyes with `password`, if that is
+    given. Raises OutputError.
+    """
+    hosts: dict[str, object] = {name: {"hostname": fleet.address, "port": fleet.port(name)} for name in fleet.devices}
+    hosts |= {name: {"data": {"managed": False}} for name in others}
+    secret = directory / "password"
+    reference = {"command": ["cat", str(secret.resolve())]} if password else {"env": variable}
+    defaults = {
+        "username": user,
+        "password": reference,
+        "agent": False,
+        "data": {"known_hosts": "known_hosts", "ssh_config": "none"},
+    }
+    files = {
+        "hosts.yaml": yaml.safe_dump(hosts, sort_keys=False),
+        "defaults.yaml": yaml.safe_dump(defaults, sort_keys=False),
+        "known_hosts": fleet.known_hosts(),
+    }
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        if password:
+            # It is made unreadable for others before anything is in it.
+            secret.touch(0o600)
+            secret.chmod(0o600)
+            replace_file(secret, f"{password}\n".encode())
+        for name, text in files.items():
+            replace_file(directory / name, text.encode())
+    except OSError as error:
+        raise OutputError(
+            f"{error.filename or directory}: the inventory cannot be written: {error.strerror}"
+        ) from error
+
+
+def ready_line(fleet: Fleet, inventory: Path | None) -> str:
+    """Return what tells a program that the fleet can be reached: one line of JSON."""
+    ports = {name: fleet.port(name) for name in fleet.devices}
+    return json.dumps({"ready": True, "address": fleet.address, "ports": ports, "inventory": str(inventory or "")})
