@@ -7,7 +7,22 @@ from typing import Annotated
 
 import typer
 
-from ailb_gen.cli import batfish, checks, explain, generate, init, junos, path, routes, schema, validate
+from ailb_gen.cli import (
+    batfish,
+    checks,
+    deploy,
+    emulate,
+    explain,
+    generate,
+    init,
+    junos,
+    path,
+    plan,
+    routes,
+    running,
+    schema,
+    validate,
+)
 from ailb_gen.errors import AilbError, ExitCode, IntentError
 
 app = typer.Typer(
@@ -41,6 +56,14 @@ app.command("init")(init.init)
 app.command("generate")(generate.generate)
 app.command("validate")(validate.validate)
 app.command("checks")(checks.checks)
+app.command("plan")(plan.plan)
+app.command("deploy")(deploy.deploy)
+app.command("confirm")(deploy.confirm)
+app.command("rollback")(deploy.rollback)
+app.command("drift")(running.drift)
+app.command("verify")(running.verify)
+app.command("collect")(running.collect)
+app.command("emulate")(emulate.emulate)
 app.command("rib")(routes.rib)
 app.command("fib")(routes.fib)
 app.command("path")(path.path)

@@ -18,8 +18,8 @@ def checks(
     ] = None,
     as_markdown: Annotated[bool, typer.Option("--markdown", help="Print docs/checks.md.")] = False,
 ) -> None:
-    """List the checks that validate runs, or explain some of them."""
-    from ailb_gen.checks.catalogue import CATALOGUE, NAMES, markdown
+    """List the checks that validate, drift and verify run, or explain some of them."""
+    from ailb_gen.checks.catalogue import EVERYTHING, NAMES, markdown
     from ailb_gen.checks.select import pick_checks
     from ailb_gen.errors import UsageError
 
@@ -28,10 +28,10 @@ def checks(
             raise UsageError("--markdown prints the whole catalogue; give no ids")
         typer.echo(markdown(), nl=False)
     elif patterns:
-        typer.echo("\n\n".join(map(_explained, pick_checks(CATALOGUE, NAMES, patterns))))
+        typer.echo("\n\n".join(map(_explained, pick_checks(EVERYTHING, NAMES, patterns))))
     else:
         for family, name in NAMES.items():
-            rows = [check for check in CATALOGUE if check.family == family]
+            rows = [check for check in EVERYTHING if check.family == family]
             if rows:
                 typer.echo("\n".join([f"{family} {name}", *map(_listed, rows), ""]))
 

@@ -71,7 +71,7 @@ def validate(
 
     Exit codes: 0 pass, 1 findings, 2 bad input, 3 the environment failed.
     """
-    targets = _targets(reports or [], [path for path in (fabric, waivers) if path])
+    where = targets(reports or [], [path for path in (fabric, waivers) if path])
     _check_executor(executor)
     _check_folder("ARTIFACTS", artifacts, "'ailb-gen generate' writes one")
     if yang:
@@ -100,14 +100,14 @@ def validate(
     opinion, trouble = ask(service, Second(artifacts, subject, chosen, seed))
     done = replace(done, results=(*done.results, *opinion), trouble=str(trouble or ""))
     verdict = judge(done, accepted, chosen, limit or [], fail_on.value)
-    _report(verdict, targets)
+    report(verdict, where)
     if trouble is not None:
         raise trouble
     if verdict.failed:
         raise typer.Exit(ExitCode.FINDINGS)
 
 
-def _targets(words: Sequence[str], inputs: Sequence[Path]) -> list[Target]:
+def targets(words: Sequence[str], inputs: Sequence[Path]) -> list[Target]:
     """Return where which report goes. Raises UsageError before anything has run."""
     from ailb_gen.intent.messages import did_you_mean
     from ailb_gen.report.write import FORMATS
@@ -146,12 +146,12 @@ def _check_folder(what: str, path: Path, hint: str) -> None:
         raise UsageError(f"{what} {path}: there is no such directory; {hint}")
 
 
-def _report(verdict: Verdict, targets: Sequence[Target]) -> None:
+def report(verdict: Verdict, where: Sequence[Target]) -> None:
     """Write every report. Raises OutputError for those that could not be written, when all others are."""
     from ailb_gen.report.write import FORMATS, write
 
     failed = []
-    for kind, path in sorted(targets, key=lambda target: target[1] is None):
+    for kind, path in sorted(where, key=lambda target: target[1] is None):
         text = FORMATS[kind](verdict)
         if path is None:
             typer.echo(text, nl=False)

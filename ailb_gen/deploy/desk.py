@@ -5,22 +5,24 @@ from __future__ import annotations
 import getpass
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ailb_gen.checks.select import pick_devices
 from ailb_gen.deploy.fleet import Access, fleet
 from ailb_gen.deploy.inputs import Inputs, read_inputs
 from ailb_gen.deploy.inventory import read_inventory
-from ailb_gen.deploy.member import MARK, SwitchMember, file_aim
+from ailb_gen.deploy.member import MARK, SwitchMember, file_aim, tree_of
 from ailb_gen.deploy.prospect import Order, Prospect, prospect, rights_of
+from ailb_gen.deploy.scene import read_scene, switch_of
+from ailb_gen.deploy.switch import Phase, Switch
 from ailb_gen.errors import UsageError
 from ailb_gen.intent.load import load
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
-    from pathlib import Path
 
-    from ailb_gen.deploy.crew import Crew
+    from ailb_gen.deploy.crew import Crew, Outcomes
     from ailb_gen.deploy.inventory import Inventory, Target
     from ailb_gen.deploy.member import Aim
     from ailb_gen.deploy.verify import Expected
@@ -61,6 +63,17 @@ class Desk:
         """Aim at the file of a switch."""
         return file_aim(name, lambda: self.inputs.text(name), rights_of(self.switches[name]))
 
+    def differences(self, advance: Callable[[int], None] = lambda number: None) -> Outcomes[tuple[str, ...]]:
+        """Compare the state of the picked switches with what all files together must bring about."""
+        models = {name: switch_of(name, tree_of(name, self.inputs.text(name))) for name in self.switches}
+        scene = read_scene(self.inputs.artifacts, models)
+
+        def look(name: str, switch: Switch) -> tuple[str, ...]:
+            # An alarm is none of the design's; whoever asks for the state wants to see it.
+            return scene.expected(name).differences(switch)
+
+        return self.crew.run([name for name in self.switches if name in self.picked], look, Phase.VERIFY, advance)
+
     def members(
         self, run: str, aim: Callable[[str], Aim], old: Mapping[str, str]
     ) -> Callable[[str, Expected], SwitchMember]:
@@ -72,16 +85,24 @@ class Desk:
         return make
 
 
+NO_FILES = Inputs(Path(), {}, "")
+
+
 @contextmanager
-def desk(fabric: Path, artifacts: Path, inventory: Path | None, limit: Sequence[str], access: Access) -> Iterator[Desk]:
-    """Read everything that there is to read, and give the desk. Raises IntentError, UsageError, OutputError."""
+def desk(
+    fabric: Path, artifacts: Path | None, inventory: Path | None, limit: Sequence[str], access: Access
+) -> Iterator[Desk]:
+    """Read everything that there is to read, and give the desk. Raises IntentError, UsageError, OutputError.
+
+    Without artifacts only what needs no files can be done.
+    """
     intent = load(fabric)
     found = read_inventory(fabric, inventory or fabric.parent)
     switches = {target.name: target for target in found.managed if target.kind == "switch"}
     if not switches:
         raise UsageError(f"{fabric}: the inventory has no managed switch; look at 'managed: false' in hosts.yaml")
     picked = pick_devices({target.name: target.role for target in found.managed}, limit)
-    inputs = read_inputs(intent, artifacts, switches)
+    inputs = read_inputs(intent, artifacts, switches) if artifacts is not None else NO_FILES
     with fleet(found, access) as crew:
         yield Desk(
             intent,

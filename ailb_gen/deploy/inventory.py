@@ -51,7 +51,8 @@ class Target:
     """A device to connect to; `stripe`, `rail` and `colors` as in FabricDevice.
 
     `known_hosts` are the files its host key is looked up in, `ssh_config` the user's OpenSSH configuration or None.
-    A device that is not `managed` is left alone by everything that connects.
+    A device that is not `managed` is left alone by everything that connects. `own` and `keep` are paths of the
+    configuration, see ownership.py.
     """
 
     name: str
@@ -69,6 +70,8 @@ class Target:
     known_hosts: tuple[Path, ...]
     ssh_config: Path | None
     managed: bool
+    own: tuple[str, ...]
+    keep: tuple[str, ...]
     labels: Mapping[str, bool | int | str]
 
 
@@ -148,6 +151,8 @@ def _target(device: FabricDevice, groups: tuple[str, ...], entry: Entry, host: H
         known_hosts=tuple(_path(directory, text) for text in data.known_hosts),
         ssh_config=None if data.ssh_config == "none" else _path(directory, data.ssh_config),
         managed=data.managed,
+        own=data.own,
+        keep=data.keep,
         labels=data.labels,
     )
 

@@ -109,6 +109,7 @@ def _empty(value: object) -> object:
 
 
 ANYTHING = WithJsonSchema({})
+ConfigPath = Annotated[str, Field(min_length=1, max_length=1000, pattern=r"^[^*\s].*$")]
 Secret = Annotated[Any, PlainValidator(_reference), ANYTHING]
 Username = Annotated[Any, PlainValidator(_username), ANYTHING]
 Hostname = Annotated[Any, PlainValidator(_hostname), ANYTHING]
@@ -126,9 +127,14 @@ class Options(Model):
 
 
 class Data(Model):
-    """What is no credential: whether the device is pushed to, the files of OpenSSH, and labels to filter by."""
+    """What is no credential: whether the device is pushed to, the files of OpenSSH, and labels to filter by.
+
+    `own` and `keep` are paths of the configuration that a push owns too, and that it leaves alone.
+    """
 
     managed: Bool = True
+    own: tuple[ConfigPath, ...] = ()
+    keep: tuple[ConfigPath, ...] = ()
     known_hosts: FilePaths = ("~/.ssh/known_hosts",)
     ssh_config: FilePath = Field("~/.ssh/config", description="a file, or 'none'")
     labels: Labels = Field(default_factory=dict)

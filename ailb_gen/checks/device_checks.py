@@ -1,0 +1,35 @@
+"""What `drift` and `verify` find on devices, as checks: so that every report can be made of them too."""
+
+from __future__ import annotations
+
+from ailb_gen.checks.model import Check, Severity
+
+REACHED = Check(
+    "AILBD01",
+    Severity.ERROR,
+    "Every managed device can be reached and read.",
+    "Nobody knows what a device does that cannot be looked at.",
+    "Look at the management network, the login and the host key that the message names.",
+)
+DRIFT = Check(
+    "AILBD02",
+    Severity.ERROR,
+    "Every switch has what its file says, and below the owned hierarchies nothing else.",
+    "Somebody changed the switch by hand, or a push did not come to its end: the files no longer tell what it does.",
+    "Take the change over into the fabric file, or run 'ailb-gen deploy' to undo it.",
+)
+STATE = Check(
+    "AILBD03",
+    Severity.ERROR,
+    "Every session that the design expects is up, and every prefix is advertised with its color and AIGP.",
+    "Traffic of a color without its session moves to the backups, or is lost.",
+    "Look at the link, the neighbor and the group that the message names.",
+)
+FILES = Check(
+    "AILBD04",
+    Severity.ERROR,
+    "Every server has the files that were generated for it, and nobody edited them.",
+    "The kernel of the server sends packets another way than the fabric expects.",
+    "Run 'ailb-gen deploy', or take the change over into the fabric file.",
+)
+CHECKS = (REACHED, DRIFT, STATE, FILES)
