@@ -70,8 +70,8 @@ _LISTS: dict[tuple[int, str], str] = {
         forwarding-classes/class
         from/address from/destination-address from/destination-prefix-list from/interface-set from/prefix-list
         from/source-address from/source-prefix-list install interface-traceoptions/flag ntp/server loss-priority
-        member-range peer-auto-discovery/interface policy-options/as-path policy-options/community policy-options/condition
-        scheduler-maps/forwarding-class traceoptions/flag
+        member-range peer-auto-discovery/interface policy-options/as-path policy-options/community
+        policy-options/condition scheduler-maps/forwarding-class traceoptions/flag
     """,
     (4, LINE): "drop-profile-map",
     (2, LINE): """
