@@ -3,7 +3,9 @@
 import asyncio
 import logging
 import shlex
+import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -56,6 +58,27 @@ def quiet_libraries() -> Iterator[None]:
         one.removeHandler(handler)
 
 
+@pytest.fixture
+def reaped(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """End the proxies that ncclient leaves behind."""
+    started: list[subprocess.Popen[bytes]] = []
+
+    class Recorded(subprocess.Popen[bytes]):
+        def __init__(self, *args: Any, **options: Any) -> None:
+            super().__init__(*args, **options)
+            started.append(self)
+
+    monkeypatch.setattr(subprocess, "Popen", Recorded)
+    yield
+    # Paramiko's threads end with the server, and signal their process once more.
+    for thread in threading.enumerate():
+        if isinstance(thread, paramiko.Transport):
+            thread.join(30)
+    for process in started:
+        with process:
+            process.terminate()
+
+
 def target(port: int, known_hosts: Path, ssh_config: Path | None = None, kind: str = "switch") -> Target:
     return Target(
         name="spine1",
@@ -73,6 +96,8 @@ def target(port: int, known_hosts: Path, ssh_config: Path | None = None, kind: s
         known_hosts=(known_hosts,),
         ssh_config=ssh_config,
         managed=True,
+        own=(),
+        keep=(),
         labels={},
     )
 
@@ -179,8 +204,8 @@ def test_a_wrong_key_ends_it_before_the_login(way: Callable[[Endpoint, Path], No
     assert str(told) == (
         f"spine1: [127.0.0.1]:{server.port} does not have its known host key: it shows {kind} {shown.fingerprint}, "
         f"known is ssh-ed25519 {FIRST.fingerprint} ({tmp_path}/known_hosts:1); somebody may be in between. If it is a "
-        f"new device, compare the key on its console, then "
-        f"'ssh-keygen -f {tmp_path}/known_hosts -R '[127.0.0.1]:{server.port}''"
+        f"new device, compare the key on its console, then run: "
+        f"ssh-keygen -f {tmp_path}/known_hosts -R '[127.0.0.1]:{server.port}'"
     )
 
 
@@ -202,8 +227,9 @@ def test_an_unknown_host_is_not_even_asked(tmp_path: Path) -> None:
     with pytest.raises(HostKeyError) as caught:
         HostKeys().endpoint(target(1, known))
     assert str(caught.value) == (
-        f"spine1: no host key of [127.0.0.1]:1 is known in {known} (not understood: {known}:2); compare its key with "
-        f"the one on the console and add it, 'ssh-keyscan -p 1 127.0.0.1 >> {known}', or run with --accept-new-hostkeys"
+        f"spine1: no host key of [127.0.0.1]:1 is known in {known} (not understood: {known}:2); run with "
+        f"--accept-new-hostkeys, or compare its key with the one on the console and run: "
+        f"ssh-keyscan -p 1 127.0.0.1 >> {known}"
     )
 
 
@@ -284,6 +310,7 @@ def test_a_passphrase_is_refused_because_it_could_be_sent() -> None:
 
 
 @pytest.mark.parametrize("way", SWITCH_WAYS)
+@pytest.mark.usefixtures("reaped")
 def test_the_users_ssh_config_leads_through_a_proxy(way: Callable[[Endpoint, Path], None], tmp_path: Path) -> None:
     """The name of the inventory is an alias, its Port is not taken, the proxy's %h and %p are those that are meant."""
     relay = tmp_path / "relay.py"

@@ -1,0 +1,212 @@
+"""The inventory: devices from the intent, the files beside it, and Nornir's view of both."""
+
+import sys
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+from nornir.core.inventory import Inventory as NornirInventory
+
+from ailb_gen.deploy.credentials import Command, Environment, Keyring, Login
+from ailb_gen.deploy.devices import devices
+from ailb_gen.deploy.inventory import AilbInventory, Inventory, Options, Target, read_inventory
+from ailb_gen.design.build import build
+from ailb_gen.errors import IntentError
+from ailb_gen.intent.load import load
+from tests.conftest import EXAMPLES, ROOT, SMALL, intent_of
+
+
+def read(folder: Path, fabric: str = SMALL, **files: str) -> Inventory:
+    (folder / "fabric.yaml").write_text(fabric, encoding="utf-8")
+    for name, text in files.items():
+        (folder / f"{name}.yaml").write_text(dedent(text), encoding="utf-8")
+    return read_inventory(folder / "fabric.yaml", folder)
+
+
+def test_without_files_everything_follows_from_the_intent(tmp_path: Path) -> None:
+    inventory = read(tmp_path)
+    assert list(inventory.targets) == [
+        *("stripe1-leaf1", "stripe1-leaf2", "stripe2-leaf1", "stripe2-leaf2", "spine1", "spine2"),
+        *("server-001", "server-002", "server-003", "server-004"),
+    ]
+    leaf, spine, server = (inventory.targets[name] for name in ("stripe2-leaf1", "spine2", "server-003"))
+    assert leaf == Target(
+        name="stripe2-leaf1",
+        role="leaf",
+        kind="switch",
+        stripe=2,
+        rail=0,
+        colors=(),
+        groups=("rail0", "stripe2", "leaf", "switch"),
+        hostname="stripe2-leaf1",
+        port=830,
+        platform="junos",
+        login=Login(agent=True),
+        options=Options(120, 30, 30),
+        known_hosts=(Path.home() / ".ssh/known_hosts",),
+        ssh_config=Path.home() / ".ssh/config",
+        managed=True,
+        own=(),
+        keep=(),
+        labels={},
+    )
+    assert (spine.stripe, spine.rail, spine.colors, spine.groups) == (0, None, ("blue",), ("spine", "switch"))
+    assert (server.kind, server.stripe, server.rail, server.groups) == ("server", 2, None, ("stripe2", "server"))
+    assert (server.port, server.platform) == (22, "linux")
+    assert len(inventory.managed) == 10
+
+
+@pytest.mark.parametrize("name", sorted(path.parent.name for path in EXAMPLES.glob("*/fabric.yaml")))
+def test_devices_are_those_of_the_design(name: str) -> None:
+    """Computed without the design, and yet the same: names, places, colors, addresses."""
+    intent = load(EXAMPLES / name / "fabric.yaml")
+    design, _ = build(intent)
+    order = [color.name for color in design.colors]
+    expected: list[tuple[object, ...]] = []
+    for switch in design.switches:
+        colors = {port.color.name for port in switch.fabric_ports} if switch.role == "spine" else set()
+        address = switch.management.address.partition("/")[0] if switch.management else ""
+        rail = switch.number - 1 if switch.role == "leaf" else None
+        expected.append((switch.name, switch.role, switch.stripe, rail, sorted(colors, key=order.index), address))
+    for server in design.servers:
+        expected.append((server.name, "server", server.stripe, None, [], server.management.partition("/")[0]))
+    assert [(d.name, d.role, d.stripe, d.rail, list(d.colors), d.address) for d in devices(intent)] == expected
+
+
+def test_a_spine_has_all_the_colors_of_its_links() -> None:
+    spines = [d for d in devices(intent_of(f"{SMALL}links_per_spine: 2\n")) if d.role == "spine"]
+    assert [spine.colors for spine in spines] == [("green", "red"), ("blue", "orange")]
+
+
+def test_the_address_is_that_of_hosts_then_the_management_then_the_name(tmp_path: Path) -> None:
+    fabric = f"{SMALL}management: {{spines: 192.0.2.1/24}}\n"
+    found = read(tmp_path, fabric, hosts="spine2: {hostname: 2001:DB8::1}\n").targets
+    assert [found[name].hostname for name in ("spine1", "spine2", "stripe1-leaf1")] == [
+        "192.0.2.1",
+        "2001:db8::1",
+        "stripe1-leaf1",
+    ]
+
+
+def test_the_most_specific_level_wins_key_by_key(tmp_path: Path) -> None:
+    found = read(
+        tmp_path,
+        defaults="""
+            username: everybody
+            password: {env: AILB_DEFAULT}
+            options: {timeout_s: 300}
+            data: {known_hosts: [known_hosts, /etc/ssh/ssh_known_hosts], labels: {site: x, row: 1}}
+            """,
+        groups="""
+            switch: {port: 22, options: {keepalive_s: 0}}
+            leaf: {username: {env: AILB_LEAF}}
+            stripe1: {groups: [hall], data: {labels: {row: 2}}}
+            rail1: {key_file: keys/rail1}
+            hall: {port: 2022, sudo_password: {command: [pass, hall]}}
+            lab: {groups: [hall], password: {keyring: {service: lab, username: ops}}, data: {labels: {lab: true}}}
+            server: {password: {env: AILB_SERVER}, agent: on}
+            """,
+        hosts="""
+            spine1: {groups: [lab], port: 10830, data: {managed: off}}
+            spine2:
+            stripe1-leaf2: {data: {ssh_config: none}}
+            """,
+    ).targets
+    plain, leaf, rail, lab = (found[name] for name in ("spine2", "stripe1-leaf1", "stripe1-leaf2", "spine1"))
+    default = Environment("AILB_DEFAULT")
+    assert (plain.port, plain.options) == (22, Options(300, 30, 0))
+    assert plain.login == Login("everybody", default, agent=False)
+    assert plain.known_hosts == (tmp_path / "known_hosts", Path("/etc/ssh/ssh_known_hosts"))
+    assert plain.labels == {"site": "x", "row": 1}
+    assert leaf.groups == ("rail0", "stripe1", "hall", "leaf", "switch")
+    assert (leaf.port, leaf.labels) == (2022, {"site": "x", "row": 2})
+    assert leaf.login == Login(Environment("AILB_LEAF"), default, sudo_password=Command(("pass", "hall")), agent=False)
+    assert (rail.login.key_file, rail.ssh_config) == (tmp_path / "keys/rail1", None)
+    assert lab.groups == ("lab", "hall", "spine", "switch")
+    assert (lab.port, lab.managed, lab.labels) == (10830, False, {"site": "x", "row": 1, "lab": True})
+    assert lab.login.password == Keyring("lab", "ops")
+    assert found["server-001"].login.agent is True
+
+
+def test_nothing_may_take_back_what_a_level_above_says(tmp_path: Path) -> None:
+    found = read(tmp_path, defaults="password: {env: A}\n", hosts="spine1: {password: null}\n").targets
+    assert (found["spine1"].login.password, found["spine1"].login.agent) == (None, True)
+
+
+def test_devices_may_share_an_address_on_ports_of_their_own_or_when_one_is_left_alone(tmp_path: Path) -> None:
+    hosts = """
+        spine1: {hostname: 127.0.0.1, port: 1}
+        spine2: {hostname: 127.0.0.1, port: 2}
+        stripe1-leaf1: {hostname: 127.0.0.1, port: 2, data: {managed: false}}
+        """
+    inventory = read(tmp_path, hosts=hosts)
+    assert [target.name for target in inventory.managed if target.hostname == "127.0.0.1"] == ["spine1", "spine2"]
+
+
+def test_the_starter_is_valid() -> None:
+    folder = ROOT / "inventory"
+    inventory = read_inventory(folder / "fabric.yaml", folder)
+    spine, server = inventory.targets["spine1"], inventory.targets["pod1-s1-01"]
+    assert (spine.hostname, spine.port, spine.login.agent) == ("192.0.2.1", 830, True)
+    assert (server.hostname, server.port, server.login.agent) == ("192.0.2.101", 22, True)
+
+
+def test_nornir_sees_the_managed_devices_and_no_credential(tmp_path: Path) -> None:
+    read(
+        tmp_path,
+        groups="leaf: {username: ops, password: {env: AILB_SECRET_NAME}}\n",
+        hosts="spine1: {data: {managed: false}}\nspine2: {hostname: 192.0.2.2, data: {labels: {row: 7}}}\n",
+    )
+    nornir = AilbInventory(str(tmp_path / "fabric.yaml")).load()
+    assert isinstance(nornir, NornirInventory)
+    assert "spine1" not in nornir.hosts
+    spine, leaf = nornir.hosts["spine2"], nornir.hosts["stripe1-leaf2"]
+    assert (spine.hostname, spine.port, spine.platform, spine["row"]) == ("192.0.2.2", 830, "junos", 7)
+    assert (leaf.username, leaf.password, leaf["rail"], leaf["stripe"]) == ("ops", None, 1, 1)
+    assert leaf["target"].login.password == Environment("AILB_SECRET_NAME")
+    assert {host.name for host in nornir.children_of_group("stripe2")} == {
+        *("stripe2-leaf1", "stripe2-leaf2", "server-003", "server-004")
+    }
+    assert [group.name for group in leaf.groups] == ["rail1", "stripe1", "leaf", "switch"]
+    assert len(nornir.filter(role="spine").hosts) == 1
+
+
+def test_the_plugin_reads_files_of_another_folder(tmp_path: Path) -> None:
+    (tmp_path / "fabric.yaml").write_text(SMALL, encoding="utf-8")
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "defaults.yaml").write_text("port: 8300\n", encoding="utf-8")
+    nornir = AilbInventory(tmp_path / "fabric.yaml", other).load()
+    assert {host.port for host in nornir.hosts.values()} == {8300}
+
+
+def calls(folder: Path, stripes: int) -> int:
+    """Count the calls that reading an inventory takes in which every device has an entry."""
+    fabric = SMALL.replace("stripes: 2", f"stripes: {stripes}").replace("servers: 2", "servers: 16")
+    names = read(folder, fabric).targets
+    hosts = "".join(f"{name}: {{hostname: 127.0.0.1, port: {1024 + n}}}\n" for n, name in enumerate(names))
+    count = 0
+
+    def counted(_frame: object, event: str, _argument: object) -> None:
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    sys.setprofile(counted)
+    try:
+        read(folder, fabric, hosts=hosts)
+    finally:
+        sys.setprofile(None)
+    (folder / "hosts.yaml").unlink()
+    return count
+
+
+def test_the_work_grows_with_the_devices_and_no_faster(tmp_path: Path) -> None:
+    assert calls(tmp_path, 40) < 9 * calls(tmp_path, 5)
+
+
+def test_thousands_of_wrong_names_are_told_without_looking_for_thousands_of_likely_ones(tmp_path: Path) -> None:
+    hosts = "".join(f"spine-of-elsewhere{n}: {{}}\n" for n in range(2000))
+    with pytest.raises(IntentError) as caught:
+        read(tmp_path, hosts=hosts)
+    assert len(caught.value.problems) == 2000
+    assert sum(bool(problem.hint) for problem in caught.value.problems) <= 20
