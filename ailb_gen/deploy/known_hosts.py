@@ -193,7 +193,8 @@ def _text(path: Path) -> str:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode) or status.st_size > MAX_BYTES:
             raise HostKeyError(f"{path}: not a known_hosts file: no regular file, or larger than {MAX_BYTES >> 20} MiB")
-        return path.read_text(encoding="utf-8", errors="surrogateescape")
+        # What counts is ASCII; a comment may be in any encoding.
+        return path.read_text(encoding="latin-1")
     except FileNotFoundError:
         return ""
     except OSError as error:
