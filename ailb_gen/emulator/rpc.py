@@ -23,12 +23,12 @@ from ailb_gen.emulator.configuration import (
 from ailb_gen.emulator.messages import OK, RefusedError, RpcError
 from ailb_gen.emulator.operations import OPERATIONS, command
 from ailb_gen.emulator.subject import RpcFault
+from ailb_gen.junos.tree import ENDS, Node
 from ailb_gen.junos.writer import set_lines, to_curly
 
 if TYPE_CHECKING:
     from ailb_gen.emulator.device import Device
     from ailb_gen.emulator.store import Session
-    from ailb_gen.junos.tree import Node
 
 Handler = Callable[["Device", "Session", etree._Element], str]
 # Junos: 10 minutes unless something else is said, at most 65535.
@@ -103,10 +103,17 @@ def show_configuration(device: Device, line: str) -> str:
         return ""
     asked = [pipe for pipe in pipes if pipe != ["no-more"]]
     if not asked:
-        return to_curly(tree)
+        # Of a block what is in it, of anything else the statement.
+        return to_curly(tree if tree.flags & ENDS or not tree.word else _alone(tree))
     if asked != [["display", "set"]]:
         raise RefusedError(RpcError(f"syntax error: this emulator knows only '| display set', not {line!r}"))
     return "".join(f"{text}\n" for text in set_lines(tree, words[2:]))
+
+
+def _alone(node: Node) -> Node:
+    root = Node("")
+    root.children[node.word] = node
+    return root
 
 
 def _lock(device: Device, session: Session, operation: etree._Element) -> str:
@@ -154,7 +161,7 @@ def _commit_configuration(device: Device, session: Session, operation: etree._El
     if operation.find("confirmed") is not None:
         minutes = _number(operation, "confirm-timeout", DEFAULT_MINUTES, MOST_MINUTES)
     _commit(device, session, operation.findtext("log") or "", minutes * device.minute_s, minutes)
-    if operation.find("detail") is None:
+    if operation.find("detail") is None and operation.get("detail") is None:
         return OK
     return (
         '<commit-results>\n<routing-engine junos:style="show-name">\n<name>re0</name>\n'

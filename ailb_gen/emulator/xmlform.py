@@ -265,14 +265,14 @@ def _read(element: etree._Element, known: Statement, node: Node, filtering: bool
         flags = _flags(child)
         node.flags |= flags & (DELETE | INACTIVE | PROTECT) if node.line == 0 and not node.word else 0
         if found.kind == CONTAINER:
-            _read(child, found, _put(node, word, flags, child), filtering)
+            _read(child, found, _put(node, word, flags, not len(child)), filtering)
         elif found.kind == LIST:
-            _read_entry(child, found, _put(node, word, 0, child) if named else node, flags, filtering)
+            _read_entry(child, found, _put(node, word) if named else node, flags, filtering)
         else:
             text = (child.text or "").strip()
-            target = _put(node, word, flags, child) if named else node
+            target = _put(node, word, flags, not text) if named else node
             if text:
-                _put(target, text, ENDS | (0 if named else flags), child)
+                _put(target, text, 0 if named else flags, True)
 
 
 LOAD_RESULTS = "load-configuration-results"
@@ -298,25 +298,25 @@ def _read_entry(element: etree._Element, found: Statement, node: Node, flags: in
                 raise RefusedError(
                     RpcError("missing key", "missing-element", element=name), wrapper=LOAD_RESULTS, counted=True
                 )
-            node = _put(node, ANY, 0, element)
+            node = _put(node, ANY)
             continue
         rest.remove(given[0])
         if key_is_named_here(key):
-            node = _put(node, key.name, 0, element)
+            node = _put(node, key.name)
         text = (given[0].text or "").strip()
-        node = _put(node, str(given[0].tag) if chooses else text or ANY, 0, element)
+        node = _put(node, str(given[0].tag) if chooses else text or ANY)
         if chooses and text:
-            node = _put(node, text, 0, element)
+            node = _put(node, text)
     node.flags |= flags | ENDS
     held = etree.Element("held")
     held.extend(rest)
     _read(held, found, node, filtering)
 
 
-def _put(node: Node, word: str, flags: int, element: etree._Element) -> Node:
-    """Add a word; it ends a statement if the element holds nothing more."""
+def _put(node: Node, word: str, flags: int = 0, ends: bool = False) -> Node:
+    """Add a word, which may end a statement."""
     child = node.children.setdefault(word, Node(word, 1))
-    child.flags |= flags or (0 if len(element) else ENDS)
+    child.flags |= flags | (ENDS if ends else 0)
     return child
 
 

@@ -1,0 +1,242 @@
+"""PyEZ, NAPALM and nornir-napalm, unmodified, as they work against Junos; and where they leave a device locked."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from jnpr.junos.exception import (
+    CommitError,
+    ConfigLoadError,
+    ConnectAuthError,
+    ConnectClosedError,
+    LockError,
+    RpcTimeoutError,
+    UnlockError,
+)
+from jnpr.junos.utils.config import Config
+from napalm import get_network_driver
+from napalm.base.exceptions import CommitConfirmException, MergeConfigException
+from napalm.base.exceptions import LockError as NapalmLockError
+from nornir.core import Nornir
+from nornir.core.inventory import ConnectionOptions, Defaults, Groups, Host, Hosts, Inventory
+from nornir.core.plugins.connections import ConnectionPluginRegister
+from nornir.plugins.runners import SerialRunner
+from nornir_napalm.plugins.tasks import napalm_configure, napalm_get
+
+from ailb_gen.emulator.faults import Fault
+from ailb_gen.emulator.fleet import Fleet
+from tests.emulator.fleets import LEAF, PASSWORD, USER, active_text, pyez, two_devices
+from tests.emulator.test_netconf import until
+
+
+@pytest.fixture
+def fleet() -> Iterator[Fleet]:
+    with two_devices() as found:
+        yield found
+
+
+@contextmanager
+def napalm(fleet: Fleet, **options: object) -> Iterator[Any]:
+    """Connect with NAPALM."""
+    driver = get_network_driver("junos")(
+        fleet.address, USER, PASSWORD, timeout=20, optional_args={"port": fleet.port(LEAF), **options}
+    )
+    driver.open()
+    try:
+        yield driver
+    finally:
+        device: Any = driver.device
+        if device.connected:
+            driver.close()
+
+
+def test_pyez_changes_a_configuration(fleet: Fleet) -> None:
+    device = fleet.devices[LEAF]
+    with pyez(fleet) as found:
+        config = Config(found)
+        assert config.lock()
+        config.load("system { domain-name d; }", format="text", merge=True)
+        config.load("set system time-zone UTC", format="set")
+        assert config.diff() == "\n[edit system]\n+   domain-name d;\n+   time-zone UTC;\n"
+        assert config.commit_check()
+        assert config.commit(confirm=2, comment="trial")
+        assert device.store.pending is not None
+        assert config.commit()
+        assert device.store.pending is None
+        assert config.diff() is None
+        config.rollback(2)
+        assert config.diff() == "\n[edit system]\n-   domain-name d;\n-   time-zone UTC;\n"
+        config.rollback()
+        assert config.unlock()
+        assert "domain-name d;" in active_text(device)
+        assert [commit.log for commit in device.commits()][:2] == ["", "trial"]
+
+
+def test_pyez_loads_xml_and_detail(fleet: Fleet) -> None:
+    with pyez(fleet) as found, Config(found, mode="exclusive") as config:
+        config.load("<configuration><system><domain-name>d</domain-name></system></configuration>", format="xml")
+        results = config.commit(detail=True)
+        assert results.find("routing-engine/commit-success") is not None
+    assert fleet.devices[LEAF].store.holder is None
+
+
+def test_pyez_is_told_why(fleet: Fleet) -> None:
+    with pyez(fleet) as first, pyez(fleet) as second:
+        one, other = Config(first), Config(second)
+        one.lock()
+        with pytest.raises(LockError, match=r"locked by:\n  admin terminal  \(pid \d+\) on since"):
+            other.lock()
+        with pytest.raises(ConfigLoadError, match="locked by"):
+            other.load("set system domain-name d", format="set")
+        with pytest.raises(UnlockError, match="not open"):
+            other.unlock()
+        with pytest.raises(ConfigLoadError) as syntax:
+            one.load("system { host-name }", format="text")
+        assert syntax.value.errs[0]["message"].startswith("syntax error: line 1, column 20")
+        with pytest.raises(ConfigLoadError, match="warning: statement not found"):
+            one.load("delete system frobnicate", format="set")
+        one.load("delete system frobnicate", format="set", ignore_warning="statement not found")
+        one.load("delete system root-authentication", format="set")
+        with pytest.raises(CommitError) as refused:
+            one.commit_check()
+        assert refused.value.errs[0]["edit_path"] is None or "system" in refused.value.errs[0]["edit_path"]
+        assert "root-authentication" in str(refused.value)
+
+
+def test_pyez_facts(fleet: Fleet) -> None:
+    with pyez(fleet) as device:
+        facts = {name: device.facts[name] for name in ("hostname", "model", "version", "fqdn", "serialnumber", "2RE")}
+    assert facts == {
+        "hostname": LEAF,
+        "model": "QFX5240-64OD",
+        "version": "25.4R1.12-EVO",
+        "fqdn": LEAF,
+        "serialnumber": fleet.devices[LEAF].serial,
+        "2RE": False,
+    }
+
+
+def test_pyez_and_faults(fleet: Fleet) -> None:
+    faults = fleet.devices[LEAF].faults
+    faults.add(Fault("refuse-auth", "connect"))
+    with pytest.raises(ConnectAuthError), pyez(fleet):
+        pass
+    with pyez(fleet) as device:
+        config = Config(device)
+        config.lock()
+        config.load("set system domain-name d", format="set")
+        faults.add(Fault("slow", "commit", seconds=3), Fault("drop-after", "unlock"))
+        device.timeout = 1
+        with pytest.raises(RpcTimeoutError):
+            config.commit()
+        # A trap: the lock is still held, and the commit takes effect.
+        assert fleet.devices[LEAF].store.holder is not None
+        until(lambda: "domain-name d;" in active_text(fleet.devices[LEAF]))
+        device.timeout = 20
+        with pytest.raises(ConnectClosedError):
+            config.unlock()
+
+
+def test_napalm_changes_a_configuration(fleet: Fleet) -> None:
+    device = fleet.devices[LEAF]
+    with napalm(fleet) as driver:
+        driver.load_merge_candidate(config="system { domain-name d; }")
+        assert driver.compare_config() == "[edit system]\n+   domain-name d;"
+        driver.discard_config()
+        assert driver.compare_config() == ""
+        whole = active_text(device).replace(f"host-name {LEAF}", "host-name other")
+        driver.load_replace_candidate(config=whole)
+        assert driver.compare_config() == f"[edit system]\n-  host-name {LEAF};\n+  host-name other;"
+        driver.commit_config(message="renamed", revert_in=120)
+        assert driver.has_pending_commit()
+        (left,) = driver._get_pending_commits().values()
+        assert 0 < left <= 120
+        driver.confirm_commit()
+        assert not driver.has_pending_commit()
+        assert "host-name other;" in driver.get_config(retrieve="running")["running"]
+        assert "<removed>" in driver.get_config(sanitized=True)["running"]
+        driver.load_merge_candidate(config="set system domain-name e")
+        driver.commit_config()
+        driver.rollback()
+        assert "domain-name" not in active_text(device)
+    assert (device.store.holder, device.store.modified) == (None, False)
+
+
+def test_napalm_facts(fleet: Fleet) -> None:
+    with napalm(fleet) as driver:
+        facts = driver.get_facts()
+    assert (facts["hostname"], facts["model"], facts["vendor"]) == (LEAF, "QFX5240-64OD", "Juniper")
+
+
+def test_napalm_traps(fleet: Fleet) -> None:
+    """What a caller has to know: each leaves the lock behind, or takes a file for something else."""
+    store = fleet.devices[LEAF].store
+    with napalm(fleet) as driver:
+        # Set commands cannot replace, and the lock stays.
+        with pytest.raises(ValueError, match="conflicting args"):
+            driver.load_replace_candidate(config="set system host-name x")
+        assert store.holder is not None
+        driver.discard_config()
+        # A failed commit leaves the lock and the candidate.
+        driver.load_merge_candidate(config="delete system root-authentication")
+        with pytest.raises(CommitError):
+            driver.commit_config()
+        assert (store.holder is not None, store.modified) == (True, True)
+        driver.discard_config()
+        # Only whole minutes.
+        driver.load_merge_candidate(config="set system domain-name d")
+        with pytest.raises(CommitConfirmException, match="multiple of 60"):
+            driver.commit_config(revert_in=90)
+        # A comment in front makes text of set commands.
+        with pytest.raises(MergeConfigException):
+            driver.load_merge_candidate(config="# changes\nset system domain-name d")
+        assert not store.modified
+        assert fleet.devices[LEAF].store.holder is None
+    with pyez(fleet) as other, napalm(fleet) as driver:
+        Config(other).lock()
+        with pytest.raises(NapalmLockError, match="locked by"):
+            driver.load_merge_candidate(config="set system domain-name d")
+
+
+def test_a_whole_session_under_one_lock(fleet: Fleet) -> None:
+    with napalm(fleet, config_lock=True) as driver:
+        assert fleet.devices[LEAF].store.holder is not None
+        driver.load_merge_candidate(config="set system domain-name d")
+        driver.commit_config()
+    until(lambda: fleet.devices[LEAF].store.holder is None)
+    assert "domain-name d;" in active_text(fleet.devices[LEAF])
+
+
+class OneHost:
+    """An inventory of one device."""
+
+    def __init__(self, port: int) -> None:
+        self._port = port
+
+    def load(self) -> Inventory:
+        """Return it."""
+        options = ConnectionOptions(extras={"optional_args": {"port": self._port}})
+        host = Host(
+            LEAF,
+            hostname="127.0.0.1",
+            port=self._port,
+            username=USER,
+            password=PASSWORD,
+            platform="junos",
+            connection_options={"napalm": options},
+        )
+        return Inventory(hosts=Hosts({LEAF: host}), groups=Groups(), defaults=Defaults())
+
+
+def test_nornir_napalm(fleet: Fleet) -> None:
+    ConnectionPluginRegister.auto_register()
+    nornir = Nornir(inventory=OneHost(fleet.port(LEAF)).load(), runner=SerialRunner())
+    result = nornir.run(napalm_configure, configuration="set system domain-name d", dry_run=True)
+    assert (result[LEAF].failed, result[LEAF][0].diff) == (False, "[edit system]\n+   domain-name d;")
+    assert "domain-name" not in active_text(fleet.devices[LEAF])
+    assert nornir.run(napalm_configure, configuration="set system domain-name d", dry_run=False)[LEAF][0].changed
+    assert "domain-name d;" in active_text(fleet.devices[LEAF])
+    facts = nornir.run(napalm_get, getters=["facts"])[LEAF][0].result["facts"]
+    assert facts["hostname"] == LEAF
+    nornir.close_connections()
