@@ -1,0 +1,87 @@
+"""What a fleet starts with, and the inventory that reaches it."""
+
+import stat
+from pathlib import Path
+
+import pytest
+import yaml
+
+from ailb_gen.emulator.device import Device, Spec
+from ailb_gen.emulator.fleet import Fleet
+from ailb_gen.emulator.server import Login
+from ailb_gen.emulator.source import factory, password_of, servers, specs, write_inventory
+from ailb_gen.emulator.world import World
+from ailb_gen.errors import OutputError, UsageError
+from ailb_gen.junos.writer import to_curly
+from ailb_gen.render.artifacts import RenderOptions
+from ailb_gen.render.generate import plan, write_plan
+from tests.conftest import SMALL, design_of
+from tests.junos.models import schema
+
+
+@pytest.fixture
+def artifacts(tmp_path: Path) -> Path:
+    root = tmp_path / "artifacts"
+    write_plan(plan(design_of(SMALL), root, RenderOptions("curly", None)))
+    return root
+
+
+def test_the_factory_configuration_has_secrets_and_passes_the_check() -> None:
+    text = to_curly(factory("leaf1", "admin"))
+    assert text.count('encrypted-password "$6$') == text.count("; ## SECRET-DATA\n") == 2
+    device = Device(specs_of("leaf1"), World([]), schema=schema())
+    device.store.check(device.session("admin"))
+
+
+def specs_of(name: str) -> Spec:
+    return Spec(name, factory(name, "admin"))
+
+
+def test_devices_of_an_artifact_directory(artifacts: Path) -> None:
+    empty, loaded = specs(artifacts, "admin", False), specs(artifacts, "admin", True)
+    assert [spec.name for spec in empty] == [path.stem for path in sorted((artifacts / "switches").iterdir())]
+    assert not empty[0].factory.has("protocols")
+    world = World.read(artifacts)
+    for spec in loaded:
+        device = Device(spec, world, schema=schema())
+        device.store.check(device.session("admin"))
+    peerings = [peering for spec in loaded for peering in world.peerings(spec.name)]
+    assert len(peerings) == 16
+    assert all(peering.established for peering in peerings)
+
+
+def test_a_directory_without_switches(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"no switches/\*\.conf there"):
+        specs(tmp_path, "admin", False)
+
+
+def test_the_password() -> None:
+    assert password_of({"AILB_PASSWORD": "x"}, "AILB_PASSWORD") == ("x", False)
+    first, made = password_of({}, "AILB_PASSWORD")
+    assert made
+    assert len(first) >= 20
+    assert first != password_of({}, "AILB_PASSWORD")[0]
+
+
+def test_the_inventory(artifacts: Path, tmp_path: Path) -> None:
+    others = servers(artifacts)
+    assert len(others) == 4
+    fleet = Fleet(specs(artifacts, "admin", False), World.read(artifacts), Login("admin", "secret"))
+    folder = tmp_path / "inventory"
+    with fleet:
+        write_inventory(folder, fleet, others, "admin", "AILB_PASSWORD")
+        hosts = yaml.safe_load((folder / "hosts.yaml").read_text())
+        assert set(hosts) == {*fleet.devices, *others}
+        assert hosts["spine1"] == {"hostname": "127.0.0.1", "port": fleet.port("spine1")}
+        assert hosts[others[0]] == {"data": {"managed": False}}
+        assert yaml.safe_load((folder / "defaults.yaml").read_text())["password"] == {"env": "AILB_PASSWORD"}
+        assert (folder / "known_hosts").read_text() == fleet.known_hosts()
+        assert f"[127.0.0.1]:{fleet.port('spine1')} ssh-ed25519 AAAA" in fleet.known_hosts()
+        write_inventory(folder, fleet, others, "admin", "AILB_PASSWORD", "secret")
+        secret = folder / "password"
+        assert (secret.read_text(), stat.S_IMODE(secret.stat().st_mode)) == ("secret\n", 0o600)
+        assert yaml.safe_load((folder / "defaults.yaml").read_text())["password"] == {"command": ["cat", str(secret)]}
+        assert "secret" not in (folder / "hosts.yaml").read_text()
+        (tmp_path / "file").write_text("")
+        with pytest.raises(OutputError, match="the inventory cannot be written"):
+            write_inventory(tmp_path / "file", fleet, others, "admin", "AILB_PASSWORD")
