@@ -9,9 +9,10 @@ from xml.sax.saxutils import escape
 from lxml import etree
 
 from ailb_gen.emulator.compare import patch
+from ailb_gen.emulator.jsonform import from_json, to_json
 from ailb_gen.emulator.loading import ACTIONS, load, load_set
 from ailb_gen.emulator.messages import OK, RefusedError, RpcError
-from ailb_gen.emulator.xmlform import LOAD_RESULTS, from_xml, select, to_xml, top
+from ailb_gen.emulator.xmlform import from_xml, select, to_xml, top
 from ailb_gen.errors import JunosSyntaxError
 from ailb_gen.junos.reader import read_curly
 from ailb_gen.junos.tree import ENDS, Node
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
     from ailb_gen.emulator.loading import Action
     from ailb_gen.emulator.store import Session
 
-FORMATS = ("text", "set", "xml")
+FORMATS = ("text", "set", "xml", "json")
+LOAD_RESULTS = "load-configuration-results"
 
 
 def get_configuration(device: Device, session: Session, operation: etree._Element) -> str:
@@ -62,8 +64,12 @@ def shown(device: Device, tree: Node, form: str, wanted: Node | None = None) -> 
     whole = with_version(device, tree)
     if wanted is not None:
         whole = select(whole, wanted)
-    if form == "xml":
-        made = etree.tostring(to_xml(whole, top(device.schema)), encoding="unicode")
+    if form in ("xml", "json"):
+        known = top(device.schema)
+        element = to_xml(whole, known)
+        if form == "json":
+            return escape(to_json(element, known))
+        made = etree.tostring(element, encoding="unicode")
         return made.replace("<configuration", f"<configuration{_attributes(device, tree)}", 1)
     text = to_set(whole, comments=False) if form == "set" else f"{_head(device, tree)}{to_curly(whole)}"
     return f"<configuration-{form}>\n{escape(text)}</configuration-{form}>\n"
@@ -142,10 +148,10 @@ def _rolled_back(device: Device, session: Session, number: int) -> str:
 
 
 def _loaded(device: Device, session: Session, holder: etree._Element, action: str) -> str:
-    """Load what an element holds; the reply has the warnings."""
-    content = next(iter(holder), None)
+    """Load what an element holds; the reply has the warnings. Raises RefusedError."""
     warnings: list[str] = []
     try:
+        content = next(iter(holder), None)
         if content is None:
             raise RefusedError(RpcError("syntax error, nothing to load", "missing-element"))
         if action == "set" or content.tag == "configuration-set":
@@ -154,16 +160,15 @@ def _loaded(device: Device, session: Session, holder: etree._Element, action: st
             tree = load(device.store.candidate, _content(device, content), _action(action))
         else:
             raise RefusedError(RpcError(f"this emulator has no action {action}", "invalid-value", element="action"))
+    except RefusedError as error:
+        raise RefusedError(*error.errors, wrapper=LOAD_RESULTS, counted=True) from error
     except JunosSyntaxError as error:
-        raise RefusedError(
-            RpcError(f"syntax error: line {error.line}, column {error.column}: {error.reason}"),
-            wrapper=LOAD_RESULTS,
-            counted=True,
-        ) from error
+        said = RpcError(f"syntax error: line {error.line}, column {error.column}: {error.reason}")
+        raise RefusedError(said, wrapper=LOAD_RESULTS, counted=True) from error
     tree.children.pop("version", None)
     device.store.edit(session, tree)
-    said = "".join(RpcError(text, severity="warning").xml() for text in warnings)
-    return f"<{LOAD_RESULTS}>\n{said}{OK}</{LOAD_RESULTS}>\n"
+    said_too = "".join(RpcError(text, severity="warning").xml() for text in warnings)
+    return f"<{LOAD_RESULTS}>\n{said_too}{OK}</{LOAD_RESULTS}>\n"
 
 
 def _action(action: str) -> Action:
@@ -176,6 +181,8 @@ def _content(device: Device, content: etree._Element) -> Node:
         return read_curly(content.text or "")
     if content.tag == "configuration":
         return from_xml(content, top(device.schema))
+    if content.tag == "configuration-json":
+        return from_xml(from_json(content.text or ""), top(device.schema))
     raise RefusedError(
         RpcError(f"this emulator cannot load {content.tag}", "operation-not-supported", element=str(content.tag))
     )

@@ -255,13 +255,11 @@ def from_xml(element: etree._Element, known: Statement, filtering: bool = False)
 
 def _read(element: etree._Element, known: Statement, node: Node, filtering: bool) -> None:
     for child in element.iterchildren(etree.Element):
-        tag = str(child.tag)
-        word = next((word for word, name in XML_NAMES.items() if name == tag and word in known.words), tag)
-        bare = next((one for one in known.bare if one.name == tag), None)
-        found = bare or known.words.get(word)
+        found, word = look_up(known, str(child.tag))
         if found is None:
-            raise RefusedError(RpcError("syntax error", element=tag), wrapper=LOAD_RESULTS, counted=True)
-        named = bare is None
+            why = "; start the emulator with --yang if Juniper's models have it" if isinstance(known, Outlined) else ""
+            raise RefusedError(RpcError(f"syntax error, <{child.tag}> is not known here{why}", element=str(child.tag)))
+        named = bool(word)
         flags = _flags(child)
         node.flags |= flags & (DELETE | INACTIVE | PROTECT) if node.line == 0 and not node.word else 0
         if found.kind == CONTAINER:
@@ -275,7 +273,13 @@ def _read(element: etree._Element, known: Statement, node: Node, filtering: bool
                 _put(target, text, 0 if named else flags, True)
 
 
-LOAD_RESULTS = "load-configuration-results"
+def look_up(known: Statement, tag: str) -> tuple[Statement | None, str]:
+    """Return the statement that an element stands for, and its word; no word if its name is not written."""
+    bare = next((one for one in known.bare if one.name == tag), None)
+    if bare is not None:
+        return bare, ""
+    word = next((word for word, name in XML_NAMES.items() if name == tag and word in known.words), tag)
+    return known.words.get(word), word
 
 
 def _read_entry(element: etree._Element, found: Statement, node: Node, flags: int, filtering: bool) -> None:
@@ -295,9 +299,7 @@ def _read_entry(element: etree._Element, found: Statement, node: Node, flags: in
         given = [one for one in given if not chooses or str(one.tag) not in {other.name for other in found.keys}]
         if not given:
             if not filtering:
-                raise RefusedError(
-                    RpcError("missing key", "missing-element", element=name), wrapper=LOAD_RESULTS, counted=True
-                )
+                raise RefusedError(RpcError("missing key", "missing-element", element=name))
             node = _put(node, ANY)
             continue
         rest.remove(given[0])

@@ -170,7 +170,7 @@ def test_both_clocks_of_confirmed_commits(fleet: Fleet) -> None:
     [
         ("<frobnicate/>", "syntax error"),
         ("<lock><target><running/></target></lock>", "target running is not supported"),
-        ("<get-configuration format='json'/>", "no format json"),
+        ("<get-configuration format='yaml'/>", "no format yaml"),
         ("<get-configuration database='ephemeral'/>", "no ephemeral database"),
         ("<get-configuration compare='rollback' rollback='7'/>", "rollback 7 does not exist"),
         ("<get-configuration compare='rollback' rollback='x'/>", "invalid rollback value"),
@@ -181,7 +181,7 @@ def test_both_clocks_of_confirmed_commits(fleet: Fleet) -> None:
         ("<load-configuration action='patch'><configuration-text/></load-configuration>", "no action patch"),
         (
             "<load-configuration format='json'><configuration-json>{}</configuration-json></load-configuration>",
-            "cannot load",
+            "the JSON is not",
         ),
         ("<load-configuration><configuration-text>a {</configuration-text></load-configuration>", "never closed"),
         ("<load-configuration><configuration><foo/></configuration></load-configuration>", "syntax error"),
