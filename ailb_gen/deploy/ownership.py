@@ -13,7 +13,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from ailb_gen.errors import UsageError
-from ailb_gen.junos.diff import diff
+from ailb_gen.junos.diff import COMMUNITIES, diff
 from ailb_gen.junos.grammar import FIRST_COUNTS, ONELINERS, VALUE, form_of
 from ailb_gen.junos.groups import copy
 from ailb_gen.junos.shape import shape
@@ -76,7 +76,7 @@ def wanted(running: Node, file: Node, rights: Ownership) -> Node:
     for pattern in rights.kept:
         _drop(target, pattern)
         _graft(target, running, pattern)
-    _prune(target, running)
+    _prune(target, running, source)
     return target
 
 
@@ -96,13 +96,13 @@ def fingerprint(tree: Node) -> str:
 
 
 def _orders(tree: Node) -> Iterator[str]:
-    """Give the order of the words behind each word for which it counts."""
-    stack = [(tree, "")]
+    """Give the order of the words behind each word for which it counts: what `diff` goes by."""
+    stack = [(tree, "", "")]
     while stack:
-        node, path = stack.pop()
-        if node.word in FIRST_COUNTS and len(node.children) > 1:
+        node, parent, path = stack.pop()
+        if len(node.children) > 1 and (node.word in FIRST_COUNTS or [parent, node.word] == COMMUNITIES):
             yield f"order {path}: {list(node.children)}"
-        stack += [(child, f"{path} {child.word}") for child in node]
+        stack += [(child, node.word, f"{path} {child.word}") for child in node]
 
 
 def _drop(root: Node, pattern: Pattern) -> None:
@@ -175,18 +175,20 @@ def _one_value(here: Node, there: Node, parent: str) -> bool:
     return keys == 0 and (form in ("", VALUE) or leads)
 
 
-def _prune(target: Node, running: Node) -> None:
-    """Remove blocks that only removing what was in them has emptied."""
-    stack: list[tuple[Node, Node]] = [(target, running)]
-    order: list[tuple[Node, Node, Node]] = []
+def _prune(target: Node, running: Node, file: Node) -> None:
+    """Remove blocks that only removing what was in them has emptied; what the file has is meant, empty or not."""
+    stack: list[tuple[Node, Node, Node | None]] = [(target, running, file)]
+    order: list[tuple[Node, Node]] = []
     while stack:
-        here, there = stack.pop()
+        here, there, meant = stack.pop()
         for child in here:
             twin = there.children.get(child.word)
+            said = meant.children.get(child.word) if meant is not None else None
             if twin is not None and twin.children:
-                order.append((here, child, twin))
-                stack.append((child, twin))
-    for parent, child, _ in reversed(order):
+                if said is None:
+                    order.append((here, child))
+                stack.append((child, twin, said))
+    for parent, child in reversed(order):
         if not child.children:
             del parent.children[child.word]
 

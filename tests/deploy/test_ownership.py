@@ -1,0 +1,272 @@
+"""What of a switch is the program's, and that the commands it sends make exactly what is wanted."""
+
+from fnmatch import fnmatchcase
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ailb_gen.deploy.ownership import OWNED, commands, differs, fingerprint, ownership, wanted
+from ailb_gen.emulator.loading import load, load_set
+from ailb_gen.emulator.source import factory
+from ailb_gen.errors import UsageError
+from ailb_gen.junos.groups import copy
+from ailb_gen.junos.reader import read, read_file
+from ailb_gen.junos.tree import ENDS, INACTIVE, PROTECT, Node
+from ailb_gen.junos.writer import to_curly
+from tests.conftest import ROOT, need_shared
+
+GOLDEN = ROOT / "tests" / "golden"
+# Leaves and spines of every kind; the others differ from them in numbers only.
+FILES = (
+    "brownfield/switches/core-a.conf",
+    "brownfield/switches/r1l3.conf",
+    "jvd/switches/stripe1-leaf3.conf",
+    "lab/switches/spine2.conf",
+)
+RIGHTS = ownership()
+RUNNING = """\
+system {
+    host-name a;
+    services { ssh; telnet; }
+    root-authentication { encrypted-password "$6$x"; }
+}
+interfaces {
+    re0:mgmt-0 { unit 0 { family inet { address 10.0.0.1/24; } } }
+    et-0/0/0 { mtu 1500; unit 0 { family inet6 { address fe80::1/64; } } }
+    et-0/0/63 { unit 0; }
+}
+policy-options {
+    prefix-list MANAGERS { 10.0.0.0/8; }
+    policy-statement OLD { term a { then reject; } }
+}
+routing-options { router-id 1.1.1.1; static { route 0.0.0.0/0 next-hop 10.0.0.254; } }
+vlans { default { vlan-id 1; } vn9 { vlan-id 9; } }
+"""
+FILE = """\
+system { host-name a; services { netconf { ssh; } } }
+interfaces { et-0/0/0 { mtu 9216; unit 0 { family inet6; } } }
+routing-options { router-id 10.1.1.1; }
+policy-options { policy-statement NEW { term a { then accept; } term b { then reject; } } }
+vlans { vn2 { vlan-id 2; } }
+"""
+
+
+def device(text: str) -> Node:
+    """Return a configuration as a device has it."""
+    return load(Node(""), read(text, "device"), "override")
+
+
+def below(path: tuple[str, ...], *words: str) -> bool:
+    """Tell whether a path is inside an owned hierarchy, or one that `words` name."""
+    patterns = [*OWNED, words] if words else OWNED
+    return any(
+        len(path) >= len(pattern) and all(map(fnmatchcase, path[: len(pattern)], pattern)) for pattern in patterns
+    )
+
+
+def check(running: Node, file: Node) -> None:
+    """Make sure of everything that `wanted` and `commands` promise of two configurations."""
+    before = to_curly(running), to_curly(file)
+    target = wanted(running, file, RIGHTS)
+    # What is owned is what the file says, and nothing else.
+    assert {path for path in target.paths() if below(path)} == {path for path in file.paths() if below(path)}
+    # Of the rest, everything stays that the file says no other value for, and only what the file says comes.
+    for path in running.paths():
+        if not below(path):
+            assert target.has(*path) or (file.has(*path[:-1]) and not file.has(*path)), path
+    for path in target.paths():
+        assert running.has(*path) or file.has(*path), path
+    # The device makes of the commands what is wanted, and then there is nothing more to do.
+    done, warnings = load_set(running, commands(running, target))
+    again = device(to_curly(done))
+    for one in (done, again):
+        assert differs(target, one) == ()
+        assert fingerprint(one) == fingerprint(target)
+    assert warnings == []
+    assert commands(again, wanted(again, file, RIGHTS)) == ""
+    assert (to_curly(running), to_curly(file)) == before
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_every_published_configuration_becomes_what_a_file_says(file: str) -> None:
+    published = [path for path in need_shared("junos-corpus").rglob("*") if path.suffix in (".conf", ".set")]
+    assert len(published) > 20
+    for path in sorted(published):
+        check(load(Node(""), read_file(path), "override"), read_file(GOLDEN / file))
+
+
+def test_statements_below_what_the_file_has_without_any_go() -> None:
+    target = wanted(device(RUNNING), read(FILE), RIGHTS)
+    check(device(RUNNING), read(FILE))
+    assert target.get("interfaces", "et-0/0/0", "unit", "0", "family", "inet6") is not None
+    assert not target.has("interfaces", "et-0/0/0", "unit", "0", "family", "inet6", "address")
+
+
+def test_what_makes_a_switch_reachable_stays() -> None:
+    target = wanted(device(RUNNING), read(FILE), RIGHTS)
+    assert target.values("system", "services") == ("ssh", "telnet", "netconf")
+    assert target.has("interfaces", "re0:mgmt-0", "unit", "0", "family", "inet", "address", "10.0.0.1/24")
+    assert target.has("policy-options", "prefix-list", "MANAGERS", "10.0.0.0/8")
+    assert target.value("routing-options", "router-id") == "10.1.1.1"
+    assert target.values("policy-options", "policy-statement") == ("NEW",)
+    assert target.values("vlans") == ("default", "vn2")
+    assert not target.has("interfaces", "et-0/0/63")
+
+
+def test_keep_and_own_of_the_inventory() -> None:
+    rights = ownership(own=["policy-options prefix-list MAN*"], keep=["interfaces et-0/0/6*", "vlans vn9"])
+    target = wanted(device(RUNNING), read(FILE), rights)
+    assert target.has("interfaces", "et-0/0/63", "unit", "0")
+    assert target.value("vlans", "vn9", "vlan-id") == "9"
+    assert not target.has("policy-options", "prefix-list")
+    assert wanted(target, read(FILE), rights).values("interfaces") == target.values("interfaces")
+
+
+def test_what_is_kept_is_kept_even_from_the_file() -> None:
+    target = wanted(device(RUNNING), read(FILE), ownership(keep=["interfaces et-0/0/0 mtu", "system host-name"]))
+    assert target.value("interfaces", "et-0/0/0", "mtu") == "1500"
+    absent = wanted(device("system { services { ssh; } }"), read(FILE), ownership(keep=["vlans"]))
+    assert not absent.has("vlans")
+
+
+@pytest.mark.parametrize("text", ["", "  ", "*", "* mtu"])
+def test_a_pattern_that_names_nothing(text: str) -> None:
+    with pytest.raises(UsageError, match="does not name a part of the configuration"):
+        ownership(own=[text])
+    with pytest.raises(UsageError, match="does not name a part of the configuration"):
+        ownership(keep=[text])
+
+
+def test_the_file_says_what_is_active() -> None:
+    running = device("inactive: protocols { inactive: bgp { group a { type external; } } lldp { interface all; } }")
+    file = read("protocols { bgp { group a { type external; } } }")
+    check(running, file)
+    done, _ = load_set(running, commands(running, wanted(running, file, RIGHTS)))
+    assert "inactive" not in to_curly(done)
+
+
+def test_protected_statements_are_changed_all_the_same() -> None:
+    check(device("protect: interfaces { protect: et-0/0/0 { mtu 1; } }"), read(FILE))
+
+
+def test_set_text_says_the_same_as_curly_text() -> None:
+    lines = "".join(f"{line}\n" for line in differs(Node(""), read(FILE)))
+    assert lines.startswith("set ")
+    targets = [wanted(device(RUNNING), read(text), RIGHTS) for text in (lines, FILE)]
+    assert differs(*targets) == ()
+    assert fingerprint(targets[0]) == fingerprint(targets[1])
+
+
+# How a device is damaged: which of its statements, and what becomes of it.
+Damage = list[tuple[int, str]]
+DAMAGES: st.SearchStrategy[Damage] = st.lists(
+    st.tuples(
+        st.integers(0, 10**6),
+        st.sampled_from(["delete", "rename", "turn", "deactivate", "protect", "add", "annotate"]),
+    ),
+    min_size=1,
+    max_size=6,
+)
+
+
+def damage(root: Node, damages: Damage) -> Node:
+    """Return what somebody has made of a configuration."""
+    result = copy(root)
+    for number, kind in damages:
+        found = [(node, child) for node in every(result) for child in node]
+        node, child = found[number % len(found)]
+        if kind == "delete":
+            del node.children[child.word]
+        elif kind == "rename":
+            twin = Node(f"{child.word}9", child.line, child.flags)
+            twin.children = child.children
+            node.children = {(one.word): one for one in (twin if one is child else one for one in node)}
+        elif kind == "turn":
+            child.children = dict(reversed(child.children.items()))
+        elif kind in ("deactivate", "protect"):
+            flag = INACTIVE if kind == "deactivate" else PROTECT
+            child.flags |= flag
+            result.flags |= flag
+        elif kind == "add":
+            child.children.setdefault("junk", Node("junk", 1, ENDS))
+        else:
+            child.comment = ["/* somebody was here */"]
+    return result
+
+
+def every(root: Node) -> list[Node]:
+    """Return all nodes."""
+    found = [root]
+    for node in found:
+        found += node.children.values()
+    return found
+
+
+@given(st.sampled_from(FILES), DAMAGES)
+def test_whatever_somebody_did_is_repaired(name: str, damages: Damage) -> None:
+    file = read_file(GOLDEN / name)
+    good = load(factory("a", "admin"), file, "merge")
+    running = device(to_curly(damage(good, damages)))
+    target = wanted(running, file, RIGHTS)
+    done, warnings = load_set(running, commands(running, target))
+    assert (differs(target, done), warnings) == ((), [])
+    assert fingerprint(done) == fingerprint(target)
+    # Nothing of what the file says is missing, and pushing again changes nothing.
+    assert all(done.has(*path) for path in file.paths())
+    assert commands(done, wanted(done, file, RIGHTS)) == ""
+
+
+WORDS = st.sampled_from(["a", "unit", "0", "family", "inet6", "export", "mtu", "term", "then", "community", "add"])
+
+
+@st.composite
+def trees(draw: st.DrawFn) -> Node:
+    """Give random configurations as a device would show them."""
+    root = Node("")
+    for path in draw(st.lists(st.lists(WORDS, min_size=1, max_size=6), max_size=8)):
+        node = root
+        for word in path:
+            node = node.children.setdefault(word, Node(word, 1))
+            node.flags |= ENDS * draw(st.booleans())
+        node.flags |= ENDS
+    return device(to_curly(root))
+
+
+@given(trees(), trees())
+def test_one_fingerprint_for_what_says_the_same(first: Node, second: Node) -> None:
+    assert (fingerprint(first) == fingerprint(second)) == (differs(first, second) == ())
+    assert fingerprint(device(to_curly(first))) == fingerprint(first)
+
+
+@given(trees(), st.randoms(use_true_random=False))
+def test_order_counts_in_a_fingerprint_where_it_counts_in_junos(root: Node, random: Random) -> None:
+    shuffled = copy(root)
+    for node in every(shuffled):
+        rows = list(node.children.items())
+        random.shuffle(rows)
+        node.children = dict(rows)
+    assert (fingerprint(shuffled) == fingerprint(root)) == (differs(root, shuffled) == ())
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "same"),
+    [
+        ("a { b; c; }", "a { c; b; }", True),
+        ("/* note */ a;", "a; ## Last commit: now", True),
+        ("a [ x y ];", "a { y; x; }", True),
+        ("export [ x y ];", "export [ y x ];", False),
+        ("p { term a; term b; }", "p { term b; term a; }", False),
+        (
+            "then { community add x; community delete y; }",
+            "then { community delete y; community add x; }",
+            False,
+        ),
+        ("a;", "inactive: a;", False),
+        ("a b;", "a c;", False),
+        ("a;", "", False),
+    ],
+)
+def test_fingerprints(first: str, second: str, same: bool) -> None:
+    assert (fingerprint(read(first)) == fingerprint(read(second))) is same
