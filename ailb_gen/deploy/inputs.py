@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from ailb_gen.errors import IntentError, UsageError
 from ailb_gen.intent.csvfile import read_text
 from ailb_gen.network.read import SUFFIXES, SWITCHES
+from ailb_gen.network.topology import CABLING, TOPOLOGY
 from ailb_gen.render.manifest import read_manifest
 
 if TYPE_CHECKING:
@@ -58,10 +59,12 @@ def read_inputs(intent: Intent, artifacts: Path, switches: Iterable[str]) -> Inp
             raise UsageError(f"{artifacts}: there is no file for {name}; {AGAIN}")
         # The curly one, where both are there, as `validate` reads them.
         files[name] = found[0]
-        digest = _digest(artifacts / found[0])
-        if known is not None and known.get(found[0]) != digest:
-            raise UsageError(f"{artifacts}/{found[0]}: it is not as it was generated; {AGAIN}")
-        digests.append(f"{found[0]} {digest}")
+    # What is connected to what decides what is expected of the switches.
+    for file in (*files.values(), TOPOLOGY, CABLING):
+        digest = _digest(artifacts / file)
+        if known is not None and known.get(file) != digest:
+            raise UsageError(f"{artifacts}/{file}: it is not as it was generated; {AGAIN}")
+        digests.append(f"{file} {digest}")
     return Inputs(artifacts, files, sha256("\n".join(digests).encode()).hexdigest())
 
 

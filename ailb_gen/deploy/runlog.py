@@ -12,7 +12,7 @@ import os
 import secrets
 import time
 from collections.abc import Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
@@ -68,25 +68,34 @@ class StateDirectory:
         """Read a run's record; a last line that a crash cut off is left out. Raises UsageError, OutputError."""
         path = self.log(run)
         try:
-            lines = path.read_text(encoding="utf-8").split("\n")
+            # Whole lines only: what a crash cut off may end within a character.
+            whole, _, _ = path.read_bytes().rpartition(b"\n")
+            lines = whole.decode().split("\n") if whole else []
         except FileNotFoundError as error:
             known = ", ".join(self.runs()[-5:]) or "none"
             raise UsageError(f"{run}: there is no such run in {self.path}; the last ones are: {known}") from error
         except (OSError, UnicodeDecodeError) as error:
             raise OutputError(f"{path}: the record cannot be read: {error}") from error
         found: list[Event] = []
-        for number, line in enumerate(lines[:-1], 1):
+        for number, line in enumerate(lines, 1):
             try:
                 event = json.loads(line)
-            except json.JSONDecodeError as error:
+                event["event"]
+            except (ValueError, KeyError, TypeError) as error:
                 raise OutputError(f"{path}:{number}: not a line of a record; was it edited?") from error
             found.append(event)
         return found
 
 
 def new_run() -> str:
-    """Return an identifier for a run: the time in UTC, and four digits that set runs of one second apart."""
-    return f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{secrets.token_hex(2)}"
+    """Return an identifier for a run: the time in UTC to the millisecond, by which runs are sorted, and four digits."""
+    return f"{_utc('%Y%m%dT%H%M%S')}-{secrets.token_hex(2)}"
+
+
+def _utc(form: str) -> str:
+    """Return the time in UTC with milliseconds."""
+    now = time.time()
+    return f"{time.strftime(form, time.gmtime(now))}.{int(now % 1 * 1000):03}Z"
 
 
 class RunLog:
@@ -98,15 +107,18 @@ class RunLog:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             _cut_torn_line(self.path)
-            self._file = self.path.open("a", encoding="utf-8")
+            self._file = self.path.open("a", encoding="utf-8", errors="backslashreplace")
         except OSError as error:
             raise OutputError(f"{self.path}: the run cannot be recorded: {error.strerror}") from error
 
     def write(self, event: str, **fields: object) -> None:
         """Record an event; it is on the disk when this returns. Raises OutputError: then nothing may be done."""
-        now = time.time()
-        stamp = f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(now))}.{int(now % 1 * 1000):03}Z"
-        record = {"time": stamp, "run": self.run, "event": event, **{key: self._masked(fields[key]) for key in fields}}
+        record = {
+            "time": _utc("%Y-%m-%dT%H:%M:%S"),
+            "run": self.run,
+            "event": event,
+            **{key: self._masked(fields[key]) for key in fields},
+        }
         line = json.dumps(record, ensure_ascii=False)
         with self._lock:
             try:
@@ -127,7 +139,9 @@ class RunLog:
 
     def close(self) -> None:
         """Close the record."""
-        self._file.close()
+        # What could not be written was told when it was to be written.
+        with suppress(OSError):
+            self._file.close()
 
 
 def _cut_torn_line(path: Path) -> None:

@@ -37,25 +37,23 @@ class Paths:
 
         Leaves that are away themselves do not count. None without two leaves.
         """
+        return min(self._pairs(away), key=lambda row: (row[0] - row[1], row[0]), default=None)
+
+    def fits(self, away: Collection[str], floor: int) -> bool:
+        """Tell whether every pair keeps `floor` paths; one that has fewer already must keep what it has."""
+        return all(left >= min(floor, now) for left, now, _ in self._pairs(away))
+
+    def _pairs(self, away: Collection[str]) -> Iterator[tuple[int, int, tuple[str, str]]]:
+        """Give, for all pairs of leaves that are alike, the paths left, the paths now, and one of the pairs."""
         gone = frozenset(away)
         # Leaves with the same spines are alike; a fabric has few different sets.
         alike: dict[frozenset[str], list[str]] = {}
         for leaf, spines in self.spines.items():
             if leaf not in gone:
                 alike.setdefault(spines, []).append(leaf)
-        pairs = [
-            (len((one & other) - gone), len(one & other), (alike[one][0], alike[other][-1]))
-            for one, other in combinations_with_replacement(alike, 2)
-            if one is not other or len(alike[one]) > 1
-        ]
-        return min(pairs, key=lambda row: (row[0] - row[1], row[0]), default=None)
-
-    def fits(self, away: Collection[str], floor: int) -> bool:
-        """Tell whether every pair keeps `floor` paths; one that has fewer already must keep what it has."""
-        gone = frozenset(away)
-        sets = {spines for leaf, spines in self.spines.items() if leaf not in gone}
-        pairs = combinations_with_replacement(sets, 2)
-        return all(len((one & other) - gone) >= min(floor, len(one & other)) for one, other in pairs)
+        for one, other in combinations_with_replacement(alike, 2):
+            if one is not other or len(alike[one]) > 1:
+                yield len((one & other) - gone), len(one & other), (alike[one][0], alike[other][-1])
 
 
 def waves(seats: Iterable[Seat], colors: Sequence[str], paths: Paths, floor: int) -> tuple[Wave, ...]:

@@ -1,0 +1,181 @@
+"""The record of a run: on the disk before anything is done, readable after any crash, without secrets."""
+
+import json
+import os
+import re
+import threading
+from pathlib import Path
+
+import pytest
+
+from ailb_gen.deploy import runlog
+from ailb_gen.deploy.redact import Redactor
+from ailb_gen.deploy.runlog import RunLog, StateDirectory, new_run
+from ailb_gen.errors import OutputError, UsageError
+
+
+def same(text: str) -> str:
+    return text
+
+
+@pytest.fixture
+def state(tmp_path: Path) -> StateDirectory:
+    return StateDirectory(tmp_path / "deep" / "state")
+
+
+def kinds(state: StateDirectory, run: str = "r") -> list[str]:
+    return [event["event"] for event in state.events(run)]
+
+
+def test_events_are_read_as_written(state: StateDirectory) -> None:
+    log = RunLog(state, "r", same)
+    log.write("wave", devices=["a", "b"], old={"a": "x"}, minutes=5, text='line\nbreak "é"')
+    log.close()
+    (event,) = state.events("r")
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", event.pop("time"))
+    assert event == {
+        "run": "r",
+        "event": "wave",
+        "devices": ["a", "b"],
+        "old": {"a": "x"},
+        "minutes": 5,
+        "text": 'line\nbreak "é"',
+    }
+
+
+def test_an_event_is_on_the_disk_when_it_is_written(state: StateDirectory, monkeypatch: pytest.MonkeyPatch) -> None:
+    synced: list[list[str]] = []
+    fsync = os.fsync
+
+    def watched(descriptor: int) -> None:
+        synced.append(kinds(state))
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", watched)
+    log = RunLog(state, "r", same)
+    log.write("one")
+    log.write("two")
+    log.close()
+    assert synced == [["one"], ["one", "two"]]
+
+
+def test_a_record_cut_at_any_byte_can_be_read_and_continued(state: StateDirectory) -> None:
+    log = RunLog(state, "r", same)
+    for number in range(3):
+        log.write(f"event{number}", text="ümlaut → 漢")
+    log.close()
+    data = log.path.read_bytes()
+    for length in range(len(data) + 1):
+        log.path.write_bytes(data[:length])
+        whole = data[:length].count(b"\n")
+        expected = [f"event{number}" for number in range(whole)]
+        assert kinds(state) == expected
+        again = RunLog(state, "r", same)
+        again.write("more")
+        again.close()
+        assert kinds(state) == [*expected, "more"]
+
+
+def test_secrets_are_masked_wherever_they_are(state: StateDirectory) -> None:
+    log = RunLog(state, "r", Redactor("hunter2", 'p"ss'))
+    log.write(
+        "error",
+        error="login hunter2 refused",
+        deep={"hunter2": [{"x": ("hunter2", 'p"ss', None, True, 7)}]},
+        devices=["a"],
+    )
+    log.close()
+    text = log.path.read_text()
+    assert "hunter2" not in text
+    assert 'p\\"ss' not in text
+    (event,) = state.events("r")
+    assert event["deep"] == {"***": [{"x": ["***", "***", None, True, 7]}]}
+
+
+def test_what_no_encoding_knows_is_written_all_the_same(state: StateDirectory) -> None:
+    log = RunLog(state, "r", same)
+    log.write("error", error="\udc80")
+    log.close()
+    assert state.events("r")[0]["error"] == "\udc80"
+
+
+def test_threads_write_whole_lines(state: StateDirectory) -> None:
+    log = RunLog(state, "r", same)
+
+    def work(thread: int) -> None:
+        for turn in range(20):
+            log.write("x", row=[thread, turn], text="y" * 500)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    log.close()
+    expected = [[thread, turn] for thread in range(8) for turn in range(20)]
+    assert sorted(event["row"] for event in state.events("r")) == expected
+
+
+def test_runs_are_sorted_by_the_time_they_began(state: StateDirectory) -> None:
+    assert state.runs() == []
+    started = []
+    for _ in range(3):
+        started.append(new_run())
+        RunLog(state, started[-1], same).close()
+        before = runlog._utc("%S")
+        while runlog._utc("%S") == before:
+            pass
+    (state.path / "runs" / "junk").mkdir()
+    assert state.runs() == started
+
+
+def test_one_run_at_a_time(state: StateDirectory) -> None:
+    refused = pytest.raises(UsageError, match="another run uses it; wait for its end, or name another --state")
+    with state.alone(), refused, state.alone():
+        pass
+    with state.alone():
+        pass
+
+
+def test_a_state_directory_that_cannot_be(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    state = StateDirectory(tmp_path / "file" / "state")
+    refused = pytest.raises(OutputError, match="the run cannot be recorded: Not a directory; name another --state")
+    with refused, state.alone():
+        pass
+    with pytest.raises(OutputError, match="the run cannot be recorded: Not a directory"):
+        RunLog(state, "r", same)
+
+
+def test_a_full_disk(state: StateDirectory) -> None:
+    log = RunLog(state, "r", same)
+    log._file.close()
+    log._file = Path("/dev/full").open("a", encoding="utf-8")
+    with pytest.raises(OutputError, match="the run cannot be recorded: No space left on device"):
+        log.write("committing", devices=["a"])
+    log.close()
+
+
+def test_no_such_run(state: StateDirectory) -> None:
+    with pytest.raises(UsageError, match=r"^x: there is no such run in .*; the last ones are: none$"):
+        state.events("x")
+    RunLog(state, "r", same).close()
+    with pytest.raises(UsageError, match=r"the last ones are: r$"):
+        state.events("x")
+
+
+@pytest.mark.parametrize("line", ["", "{", "5", "[1]", "{}", '{"run": "r"}', '"event"', "null"])
+def test_an_edited_record(state: StateDirectory, line: str) -> None:
+    log = RunLog(state, "r", same)
+    log.write("one")
+    log.close()
+    log.path.write_text(f"{log.path.read_text()}{line}\n{json.dumps({'event': 'two'})}\n")
+    with pytest.raises(OutputError, match=re.escape("log.jsonl:2: not a line of a record; was it edited?")):
+        state.events("r")
+
+
+def test_a_record_that_is_not_text(state: StateDirectory) -> None:
+    RunLog(state, "r", same).close()
+    state.log("r").write_bytes(b"\xff\n")
+    with pytest.raises(OutputError, match="the record cannot be read"):
+        state.events("r")
