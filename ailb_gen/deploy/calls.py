@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 # `commit confirmed, rollback in 10mins`, as the commit history has it.
 PENDING = re.compile(r"commit confirmed, rollback in (\d+)\s*min")
+# How paramiko says that the other end hung up: before SSH, and during the login.
+HUNG_UP = ("Error reading SSH protocol banner", "transport shut down or saw EOF")
 NOBODY = "somebody else changes this device, or a session hangs; look at 'show system users' and 'configure exclusive'"
 
 
@@ -70,7 +72,9 @@ def connected(device: str, address: str, error: Exception) -> DeviceError:
     if isinstance(origin, SSHUnknownHostError):
         reason, hint = "its host key is not the known one", "compare it on the console before you accept a new one"
         return DeviceError(device, Phase.CONNECT, f"{address}: {reason}", hint)
-    for kind, reason, hint in _CONNECTION:
+    # PyEZ takes a connection that was cut for a refused one, or for a refused login.
+    cut = any(text in str(error.__context__) for text in HUNG_UP)
+    for kind, reason, hint in _CONNECTION[-1:] if cut else _CONNECTION:
         if isinstance(error, kind):
             return DeviceError(device, Phase.CONNECT, f"{address}: {reason}", hint)
     # The text of an unknown error may hold anything; its type is enough.

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ailb_gen.deploy.verify import Expected
 
 OnFailure = Literal["stop", "rollback-all"]
+INTERRUPTED = "it was interrupted"
 
 
 @dataclass(slots=True)
@@ -84,12 +85,14 @@ class Campaign:
         report.refused.update({name: str(error) for name, error in found.bad.items()})
         self.push.failed += len(found.bad)
         self.push.tell(f"checked on {len(names)} devices: {len(found.good)} accept the change")
-        return self.push.failed <= self.push.limits.failures and not self.push.stop()
+        if self.push.stop():
+            report.stopped = INTERRUPTED
+        return self.push.failed <= self.push.limits.failures and not report.stopped
 
     def _push(self, waves: Sequence[Wave], report: Report) -> None:
         for number, wave in enumerate(waves, 1):
             if self.push.stop():
-                report.stopped = "it was interrupted"
+                report.stopped = INTERRUPTED
                 break
             members = self._members(wave)
             self.push.tell(f"wave {number} of {len(waves)}: {wave.name}: {_some(wave.members)}")
@@ -98,7 +101,7 @@ class Campaign:
             confirmed = [name for name, ending in endings.items() if ending.fate is Fate.CONFIRMED]
             self.scene = self.scene.after({name: self.looks[name].after for name in confirmed})
             if self.push.failed > self.push.limits.failures or self.push.stop():
-                report.stopped = "it was interrupted" if self.push.stop() else f"wave {number} failed"
+                report.stopped = INTERRUPTED if self.push.stop() else f"wave {number} failed"
                 if self.on_failure == "rollback-all":
                     self._back(waves[: number - 1], report)
                 break

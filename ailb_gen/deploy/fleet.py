@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
     from ailb_gen.deploy.hostkeys import Endpoint
     from ailb_gen.deploy.inventory import Inventory, Target
 
+# What they log holds whole configurations, and paramiko's threads print their tracebacks where nobody handles them.
+LIBRARIES = ("asyncssh", "jnpr", "napalm", "ncclient", "paramiko")
+
 
 @dataclass(slots=True)
 class Access:
@@ -41,6 +45,7 @@ class Access:
 @contextmanager
 def fleet(inventory: Inventory, access: Access) -> Iterator[Crew]:
     """Give the crew of all managed devices; no connection is left when it is done."""
+    _silence()
     with TemporaryDirectory(prefix="ailb-") as folder:
         makers: dict[str, Callable[[], Any]] = {
             target.name: partial(_Connection, target, access, Path(folder)) for target in inventory.managed
@@ -50,6 +55,14 @@ def fleet(inventory: Inventory, access: Access) -> Iterator[Crew]:
             yield crew
         finally:
             crew.close(makers)
+
+
+def _silence() -> None:
+    """Let what the libraries log go nowhere, unless somebody handles their loggers themselves."""
+    for logger in map(logging.getLogger, LIBRARIES):
+        logger.propagate = False
+        if not logger.handlers:
+            logger.addHandler(logging.NullHandler())
 
 
 class _Connection:

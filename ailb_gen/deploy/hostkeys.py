@@ -249,7 +249,9 @@ def host_key_error(endpoint: Endpoint, error: BaseException) -> HostKeyError | N
     if endpoint.known.is_revoked(key):
         return HostKeyError(_revoked(endpoint, key))
     if certain or key.kind not in {one.kind for one in endpoint.keys}:
-        return HostKeyError(_changed(endpoint, key))
+        # By now it may show the right one: then the wrong one is not known.
+        right = any((key.kind, key.text) == (one.kind, one.text) for one in endpoint.keys)
+        return HostKeyError(_changed(endpoint, None if right else key))
     return None
 
 

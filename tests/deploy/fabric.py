@@ -1,0 +1,250 @@
+"""A small fabric to push to: generated before and after a change, emulated, and reached by the command line.
+
+Whether a push ended well is asked of the databases of the emulated devices, never of the program under test.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import ncclient.transport.session
+import yaml
+
+from ailb_gen.cli import main
+from ailb_gen.deploy.push import Limits
+from ailb_gen.deploy.runlog import RunLog, StateDirectory
+from ailb_gen.emulator.device import Device, Spec
+from ailb_gen.emulator.fleet import Fleet
+from ailb_gen.emulator.server import Login
+from ailb_gen.emulator.source import servers, specs, write_inventory
+from ailb_gen.emulator.world import World
+from ailb_gen.junos.groups import copy
+from ailb_gen.junos.tree import Node
+from ailb_gen.junos.writer import to_set
+from ailb_gen.render.artifacts import RenderOptions
+from ailb_gen.render.generate import plan, write_plan
+from tests.conftest import design_of
+
+USER, PASSWORD, VARIABLE = "admin", "correct horse", "AILB_TEST_PASSWORD"
+# One wave each: the canary, two spines of a color of their own, the other leaf.
+CANARY, SPINES, LAST = "stripe1-leaf1", ("spine1", "spine2"), "stripe1-leaf2"
+ORDER = (CANARY, *SPINES, LAST)
+BEFORE = """\
+name: tiny
+platform: generic
+stripes: 1
+rails: 2
+spines: 2
+servers: 1
+colors: [blue, red]
+"""
+# It changes every switch, and leaves every session up.
+AFTER = f"{BEFORE}bfd: {{interval_ms: 300, multiplier: 3}}\n"
+# ncclient looks for an answer only every 0.1 s, which would be most of the time that these tests take.
+TICK_S = 0.005
+# Seconds after which a test gives a device up that does not come back; the program's own patience is for real ones.
+GRACE_S = 4.0
+
+
+@dataclass(frozen=True, slots=True)
+class Generated:
+    """The fabric before and after the change: fabric file and artifacts of the latter, devices of both."""
+
+    fabric: Path
+    artifacts: Path
+    before: tuple[Spec, ...]
+    after: Mapping[str, Node]
+
+
+def generated(folder: Path, before: str = BEFORE, after: str = AFTER) -> Generated:
+    """Generate the fabric twice."""
+    roots = {}
+    for name, text in (("before", before), ("after", after)):
+        roots[name] = folder / name
+        roots[name].mkdir()
+        (roots[name] / "fabric.yaml").write_text(text)
+        write_plan(plan(design_of(text), roots[name] / "artifacts", RenderOptions("curly", None)))
+    return Generated(
+        roots["after"] / "fabric.yaml",
+        roots["after"] / "artifacts",
+        specs(roots["before"] / "artifacts", USER, loaded=True),
+        {spec.name: spec.factory for spec in specs(roots["after"] / "artifacts", USER, loaded=True)},
+    )
+
+
+def statements(tree: Node) -> tuple[str, ...]:
+    """Return what a configuration says, in an order that does not depend on how it came about."""
+    return tuple(sorted(to_set(copy(tree), comments=False).splitlines()))
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A running fleet and everything that it takes to push to it."""
+
+    generated: Generated
+    fleet: Fleet
+    folder: Path
+    minute_s: float
+    old: Mapping[str, tuple[str, ...]]
+    new: Mapping[str, tuple[str, ...]]
+
+    @property
+    def inventory(self) -> Path:
+        """The folder of the inventory."""
+        return self.folder / "inventory"
+
+    @property
+    def records(self) -> StateDirectory:
+        """Where runs are recorded."""
+        return StateDirectory(self.folder / "state")
+
+    def device(self, name: str) -> Device:
+        """Return a device, its database and faults included."""
+        return self.fleet.devices[name]
+
+    def settled(self, name: str) -> State:
+        """Look at a device that has had a moment to notice the end of a session."""
+        for _ in range(100):
+            found = self.fleet.do(name, state_of)
+            if not found.holder:
+                break
+            time.sleep(0.05)
+        return found
+
+    def words(self, verb: str, *more: str, minutes: int = 10, verify_s: int = 5) -> list[str]:
+        """Return the command line of a verb that pushes."""
+        place = [str(self.generated.fabric), str(self.generated.artifacts), "-i", str(self.inventory)]
+        times = ["--confirm-minutes", str(minutes), "--verify-timeout", str(verify_s), "--minute", str(self.minute_s)]
+        return [verb, *place, "--state", str(self.records.path), "--yes", *times, *more]
+
+    def deploy(self, *more: str, minutes: int = 10, verify_s: int = 5) -> Outcome:
+        """Push in this process."""
+        return run(*self.words("deploy", *more, minutes=minutes, verify_s=verify_s))
+
+    def events(self) -> list[dict[str, Any]]:
+        """Return the record of the last run, which must be readable; nothing if none was recorded."""
+        runs = self.records.runs()
+        return self.records.events(runs[-1]) if runs else []
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a command line ended."""
+
+    code: int
+    out: str
+    err: str
+
+
+@contextmanager
+def site(made: Generated, folder: Path, minute_s: float = 1.0, timeout_s: int = 60) -> Iterator[Site]:
+    """Emulate the fabric before the change; a minute of commit confirmed lasts `minute_s` seconds."""
+    world = World.read(made.artifacts)
+    with Fleet(made.before, world, Login(USER, PASSWORD), minute_s=minute_s) as fleet:
+        write_inventory(folder / "inventory", fleet, servers(made.artifacts), USER, VARIABLE)
+        defaults = folder / "inventory" / "defaults.yaml"
+        said = yaml.safe_load(defaults.read_text()) | {"options": {"timeout_s": timeout_s, "connect_timeout_s": 10}}
+        defaults.write_text(yaml.safe_dump(said))
+        old = {name: statements(device.store.active) for name, device in fleet.devices.items()}
+        new = {name: statements(tree) for name, tree in made.after.items()}
+        assert all(old[name] != new[name] for name in ORDER)
+        with mock.patch.dict("os.environ", {VARIABLE: PASSWORD}):
+            yield Site(made, fleet, folder, minute_s, old, new)
+
+
+def run(*words: str) -> Outcome:
+    """Run the command line in this process."""
+    out, err = io.StringIO(), io.StringIO()
+    code: object = None
+    with (
+        redirect_stdout(out),
+        redirect_stderr(err),
+        mock.patch.object(sys, "argv", ["ailb-gen", *words]),
+        mock.patch.object(ncclient.transport.session, "TICK", TICK_S),
+        mock.patch("ailb_gen.deploy.push.Limits", _impatient),
+    ):
+        try:
+            main()
+        except SystemExit as end:
+            code = end.code
+    assert isinstance(code, int)
+    return Outcome(code, out.getvalue(), err.getvalue())
+
+
+def _impatient(minutes: int = 5, verify_s: float = 120.0, failures: int = 0, minute_s: float = 60.0) -> Limits:
+    return Limits(minutes, verify_s, failures, minute_s, GRACE_S)
+
+
+@dataclass
+class Hooks:
+    """Does something when the record of a run announces an event for the first time, before it is done."""
+
+    acts: dict[str, Callable[[], object]] = field(default_factory=dict)
+    seen: list[str] = field(default_factory=list)
+
+    @contextmanager
+    def watching(self) -> Iterator[None]:
+        """Watch the runs of this process."""
+        write = RunLog.write
+
+        def watched(log: RunLog, event: str, **fields: object) -> None:
+            write(log, event, **fields)
+            self.seen.append(event)
+            if event in self.acts:
+                self.acts.pop(event)()
+
+        with mock.patch.object(RunLog, "write", watched):
+            yield
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A device as its database has it."""
+
+    active: tuple[str, ...]
+    holder: str
+    modified: bool
+    pending: bool
+
+
+def state_of(device: Device) -> State:
+    """Look at a device; in the thread of its fleet."""
+    store = device.store
+    holder = f"{store.holder.user} {store.holder.client}" if store.holder is not None else ""
+    return State(statements(store.active), holder, store.modified, store.pending is not None)
+
+
+def fates_of(events: list[dict[str, Any]]) -> dict[str, str]:
+    """Return how every device ended, by the record of a run; a device that it does not name is untouched."""
+    fates: dict[str, str] = {}
+    for event in events:
+        if event["event"] == "endings":
+            fates.update({name: row[0] for name, row in event["devices"].items()})
+    return fates
+
+
+def assert_sound(site: Site) -> dict[str, str]:
+    """Assert that every device is as the record says, old or new, and that nothing is left on it; return the fates."""
+    fates = fates_of(site.events())
+    for name in site.fleet.devices:
+        found = site.settled(name)
+        fate = fates.get(name, "untouched")
+        expected = site.new if fate == "confirmed" else site.old
+        which = [key for key, texts in (("old", site.old), ("new", site.new)) if texts[name] == found.active]
+        assert (name, which or "neither") == (name, ["new" if expected is site.new else "old"]), fate
+        assert (name, found.holder, found.modified, found.pending) == (name, "", False, False)
+    return fates
+
+
+def describe(site: Site) -> str:
+    """Return the record of the last run as text, for a test that fails."""
+    return "\n".join(json.dumps(event) for event in site.events())
