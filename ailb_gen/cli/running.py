@@ -112,7 +112,9 @@ def collect(
 
     with desk(fabric_file(fabric), None, inventory, limit or [], access(driver, jobs, accept_new_hostkeys)) as on:
         with progress("collecting", len(on.switches)) as advance:
-            outcomes = on.crew.run([name for name in on.switches if name in on.picked], read_one, Phase.READ, advance)
+            outcomes = on.crew.run(
+                [name for name in on.switches if name in on.picked], read_one, Phase.READ, advance, keep=False
+            )
         written = write(out, outcomes.good.values())
         typer.echo(f"{len(written)} files of {len(outcomes.good)} switches in {out}")
         for error in outcomes.bad.values():

@@ -84,11 +84,12 @@ class Crew:
         phase: Phase,
         advance: Callable[[int], None] = lambda number: None,
         connect: bool = True,
+        keep: bool = True,
     ) -> Outcomes[T]:
         """Do `work(name, connection)` with every device, as many at once as Nornir has workers.
 
-        Without `connect`, only with those that are connected. A connection whose session gave no answer is closed; the
-        next work on the device opens a new one. An error that nobody foresaw counts as a device's, so that what was
+        Without `connect`, only with those that are connected; without `keep`, every connection is closed at once, which
+        saves two threads each. One whose session gave no answer is closed always; the next work opens a new one. An error that nobody foresaw counts as a device's, so that what was
         begun elsewhere is brought to its end.
         """
         hosts = self.nornir.inventory.hosts
@@ -102,7 +103,7 @@ class Crew:
                 value = error
             except Exception as error:  # noqa: BLE001 - one device's surprise must not keep the others from their end
                 value = UnforeseenError(name, phase, error)
-            if isinstance(value, UnknownOutcomeError | UnforeseenError):
+            if not keep or isinstance(value, UnknownOutcomeError | UnforeseenError):
                 task.host.close_connections()
             advance(1)
             return Result(host=task.host, result=value)

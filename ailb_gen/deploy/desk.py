@@ -72,7 +72,8 @@ class Desk:
             # An alarm is none of the design's; whoever asks for the state wants to see it.
             return scene.expected(name).differences(switch)
 
-        return self.crew.run([name for name in self.switches if name in self.picked], look, Phase.VERIFY, advance)
+        names = [name for name in self.switches if name in self.picked]
+        return self.crew.run(names, look, Phase.VERIFY, advance, keep=False)
 
     def members(
         self, run: str, aim: Callable[[str], Aim], old: Mapping[str, str]

@@ -104,8 +104,8 @@ def prospect(
         lambda name, switch: look(name, aim(name), switch),
         Phase.READ,
         advance,
+        keep=False,
     )
-    crew.close(list(targets))
     looks = outcomes.good
     scene = read_scene(inputs.artifacts, {name: one.before for name, one in looks.items()})
     changed = [name for name in targets if name in picked and name in looks and looks[name].commands]

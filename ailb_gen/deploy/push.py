@@ -8,6 +8,7 @@ its own timer must have taken the change back.
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import count
@@ -106,10 +107,11 @@ class Push:
             try:
                 return members[name].stage(connection)
             finally:
-                members[name].release(connection)
+                # What fails here ends with the session, and must not hide what failed before.
+                with suppress(DeviceError):
+                    members[name].release(connection)
 
-        outcomes = self.crew.run(members, work, Phase.CHECK, advance)
-        self.crew.close(members)
+        outcomes = self.crew.run(members, work, Phase.CHECK, advance, keep=False)
         self.log.write("checked", devices=sorted(outcomes.good))
         for name, error in outcomes.bad.items():
             self.log.write("error", device=name, phase=str(error.phase), error=str(error))
