@@ -125,7 +125,8 @@ class SshServer:
         transport = client.get_transport()
         if transport is not None:
             transport.set_keepalive(KEEPALIVE_S)
-            transport.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, DEAD_MS)
+            if isinstance(transport.sock, socket.socket):
+                transport.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, DEAD_MS)
         self._client = client
 
     def _refused(self, error: Exception) -> DeviceError:
@@ -192,10 +193,10 @@ class _Talk:
         if PROMPT in self.err and login.sudo_password and READY not in self.out:
             self.channel.sendall(f"{login.sudo_password.reveal()}\n".encode())
             self._listen(lambda: READY in self.out or self.err.count(PROMPT) > 1)
-            if READY not in self.out and PROMPT in self.err:
+            if READY not in self.out and self.err.count(PROMPT) > 1:
                 raise RefusedError(self.name, Phase.CONNECT, "sudo does not take the password", "check sudo_password")
         if READY not in self.out:
-            said = " ".join(self.err.decode("utf-8", "replace").split())[:300] or "it ends at once"
+            said = " ".join(self.err.replace(PROMPT, b"").decode("utf-8", "replace").split())[:300] or "it ends at once"
             hint = "log in as root, allow sudo without a password, or give sudo_password"
             raise RefusedError(self.name, Phase.CONNECT, f"no root shell: {said}", hint)
 

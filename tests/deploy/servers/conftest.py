@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ailb_gen.deploy.servers.ssh import SshServer
+    from ailb_gen.design.model import HostConfig
 
 NAME = "gpu-s1-1"
 
@@ -44,10 +45,16 @@ def expected(artifacts: Path, files: HostFiles) -> Expected:
     return expected_of(files, read_hosts(artifacts)[0][NAME].profile)
 
 
+@pytest.fixture(scope="session")
+def config() -> HostConfig:
+    """The NICs of that server, as they were designed."""
+    return next(server.config for server in example("lab").servers if server.name == NAME)
+
+
 @pytest.fixture
-def host(tmp_path: Path) -> Iterator[Host]:
+def host(tmp_path: Path, config: HostConfig) -> Iterator[Host]:
     """A host of the lab that has none of the files."""
-    yield from host_at(tmp_path / "host", next(s.config for s in example("lab").servers if s.name == NAME))
+    yield from host_at(tmp_path / "host", config)
 
 
 @pytest.fixture

@@ -168,14 +168,15 @@ class Host:
                 stderr=log,
             )
         for _ in range(500):
-            if " 0016 " in self._listening():
+            if self._listens():
                 return
             time.sleep(0.02)
         raise AssertionError((self.root / "sshd.log").read_text())
 
-    def _listening(self) -> str:
-        sockets = run("ip", "netns", "exec", self.netns, "cat", "/proc/net/tcp")
-        return " ".join(f" {line.split()[1].rpartition(':')[2]} " for line in sockets.splitlines()[1:])
+    def _listens(self) -> bool:
+        sockets = run("ip", "netns", "exec", self.netns, "cat", "/proc/net/tcp").splitlines()[1:]
+        listening = "0A"
+        return any(line.split()[1].endswith(":0016") and line.split()[3] == listening for line in sockets)
 
     @property
     def init(self) -> int:
@@ -194,6 +195,20 @@ class Host:
         os.kill(self.init, signal.SIGKILL)
         self.process.wait()
         self.process = None
+
+    def boot(self) -> None:
+        """Boot after a power failure: the kernel knows nothing, then systemd's units do what they do here by hand."""
+        tables = [table for nic in self.config.nics for table in nic.tables]
+        for rule in run("ip", "-n", self.netns, "-6", "rule", "show").splitlines():
+            if rule.partition(":")[0] not in ("0", "32766"):
+                run("ip", "-n", self.netns, "-6", "rule", "del", "priority", rule.partition(":")[0])
+        for number in {offset + table.id for table in tables for offset in (0, 10000)}:
+            run("ip", "-n", self.netns, "-6", "route", "flush", "table", str(number), check=False)
+        self.start()
+        pending, script = "/var/lib/ailb-gen/pending", "/usr/local/sbin/ailb-net"
+        self.inside("sh", "-c", f"[ ! -L {pending} ] || exec /bin/sh {pending}/agent boot")
+        self.inside("sh", "-c", "sysctl -e -q -p /etc/sysctl.d/99-accept-ra.conf", check=False)
+        self.inside("sh", "-c", f"[ ! -x {script} ] || exec {script} apply")
 
     def remove(self) -> None:
         """Leave nothing behind."""
@@ -231,7 +246,7 @@ class Host:
                     path = Path(at) / entry
                     status = path.lstat()
                     kind = "link" if path.is_symlink() else "folder" if path.is_dir() else "file"
-                    content = os.readlink(path).encode() if kind == "link" else b""
+                    content = str(path.readlink()).encode() if kind == "link" else b""
                     content = path.read_bytes() if kind == "file" else content
                     where = f"{prefix}/{path.relative_to(self.root / name)}"
                     found[where] = (kind, status.st_mode, (status.st_uid, status.st_gid), content)

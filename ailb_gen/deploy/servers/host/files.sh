@@ -72,10 +72,6 @@ move() { # folder with the wanted files, suffix
     done <"$dir/paths"
 }
 
-sync_all() {
-    sync -f "$base" /etc /usr/local
-}
-
 bring_back() { # idempotent: called again after whatever has happened to the call before
     say "run $run: restoring the old files"
     mark restoring
@@ -91,8 +87,8 @@ bring_back() { # idempotent: called again after whatever has happened to the cal
         [ ! -f "$dir/sysctl" ] || attempt sysctl -e -q -p "$dir/sysctl" || :
     elif [ -L "$dir/touched" ]; then
         # At boot: nothing of the network has started yet, and jobs of systemd must not wait for each other.
-        ! with_netplan || attempt netplan generate || :
-        systemctl --no-block daemon-reload || :
+        [ "$(way)" != netplan ] || attempt netplan generate || :
+        ! with_systemd || attempt systemctl daemon-reload || :
     fi
     mark restored
     finish
@@ -102,7 +98,7 @@ undo() { # an apply that failed or was told to stop
     failed=$?
     trap - EXIT
     [ "$failed" != 0 ] || exit 0
-    if [ "$(state)" = unknown ]; then
+    if ! there "$base/pending"; then # and it is not armed: the files were not touched
         rm -rf "$dir"
         case $failed in 14 | 15) exit "$failed" ;; *) exit 13 ;; esac
     fi

@@ -2,10 +2,26 @@
 
 arm() { # seconds: from here on somebody restores the run when nobody else does
     echo "$(cat /proc/sys/kernel/random/boot_id) $(($(uptime_s) + $1))" >"$dir/deadline"
-    sync -f "$base"
-    link "runs/$run" "$base/pending"
+    # First the watchdog, then the link that makes the run pending: no pending run is ever without one.
     if with_systemd; then
-        cat >"$boot_unit.new" <<UNIT
+        systemd-run --quiet --collect --unit="ailb-gen-$run" --on-active="${1}s" --timer-property=AccuracySec=1s \
+            /bin/sh "$dir/agent" expire "$run"
+        boot_unit_text >"$boot_unit.new"
+        chmod 644 "$boot_unit.new"
+        mv -f "$boot_unit.new" "$boot_unit"
+        mkdir -p "${boot_link%/*}"
+        link "$boot_unit" "$boot_link"
+    else
+        setsid /bin/sh "$dir/agent" watch "$run" </dev/null >/dev/null 2>&1 9>&- &
+    fi
+    sync_all
+    link "runs/$run" "$base/pending"
+    sync_all
+    note "armed for $1 s"
+}
+
+boot_unit_text() {
+    cat <<UNIT
 [Unit]
 Description=Restore the network files of a push that was not confirmed (ailb-gen)
 ConditionPathExists=$base/pending
@@ -20,16 +36,10 @@ Conflicts=shutdown.target
 Type=oneshot
 ExecStart=/bin/sh $base/pending/agent boot
 UNIT
-        chmod 644 "$boot_unit.new"
-        mv -f "$boot_unit.new" "$boot_unit"
-        mkdir -p "${boot_link%/*}"
-        link "$boot_unit" "$boot_link"
-        systemd-run --quiet --collect --unit="ailb-gen-$run" --on-active="${1}s" --timer-property=AccuracySec=1s \
-            /bin/sh "$dir/agent" expire "$run"
-    else
-        setsid /bin/sh "$dir/agent" watch "$run" </dev/null >/dev/null 2>&1 9>&- &
-    fi
-    note "armed for $1 s"
+}
+
+sync_all() {
+    sync -f "$base" /etc /usr/local
 }
 
 finish() { # a run that is confirmed or restored: take away what served it
@@ -41,9 +51,9 @@ finish() { # a run that is confirmed or restored: take away what served it
     elif [ "$(name_of "$base/current")" = "$run" ]; then
         if [ -L "$dir/previous" ]; then link "$(readlink "$dir/previous")" "$base/current"; else rm "$base/current"; fi
     fi
-    sync -f "$base" /etc /usr/local
+    sync_all
     rm -rf "$dir/root"
-    rm -f "$base/pending" "$boot_link" "$boot_unit"
+    rm -f "$base/pending" "$boot_link" "$boot_unit" "$dir/deadline"
     if with_systemd; then systemctl --quiet stop "ailb-gen-$run.timer" 2>/dev/null || :; fi
     prune
 }

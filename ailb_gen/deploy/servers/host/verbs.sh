@@ -17,8 +17,9 @@ apply() { # run, seconds, digest, always|changed
     unpack "$3"
     save
     check_netplan
-    mark armed
+    # In this order: an armed run is always the pending one.
     arm "$2"
+    mark armed
     if [ "$4" = always ] || differs; then
         stage_new
         sync_all
@@ -47,30 +48,30 @@ confirm() { # run
 
 restore() { # run
     lock 30
+    trap 'exit 16' EXIT
+    heal
     use "$1"
     case $(state) in
+    restored) ;;
     unknown)
         # It may still be on its way: it will find that it comes too late.
         mkdir -p "$dir"
         mark restored
         ;;
-    restored | confirmed)
-        heal
-        use "$1"
-        [ "$(state)" = confirmed ] || return 0
-        [ ! -L "$base/pending" ] || die 10 "run $(name_of "$base/pending") is neither confirmed nor restored"
-        [ "$(name_of "$base/current")" = "$run" ] || die 14 "run $run is not the last one: $(name_of "$base/current") is"
-        trap 'exit 16' EXIT
+    confirmed)
+        if [ -L "$base/pending" ]; then
+            trap - EXIT
+            die 10 "run $(name_of "$base/pending") is neither confirmed nor restored"
+        elif [ "$(name_of "$base/current")" != "$run" ]; then
+            trap - EXIT
+            die 14 "run $run is not the last one that was confirmed: $(name_of "$base/current") is"
+        fi
         arm 60
         bring_back
-        trap - EXIT
         ;;
-    *)
-        trap 'exit 16' EXIT
-        bring_back
-        trap - EXIT
-        ;;
+    *) bring_back ;;
     esac
+    trap - EXIT
 }
 
 expire() { # run: the watchdog's
@@ -80,7 +81,7 @@ expire() { # run: the watchdog's
 
 watch() { # run: the watchdog where no systemd runs
     use "$1"
-    while [ "$(name_of "$base/pending")" = "$1" ]; do
+    while [ -f "$dir/deadline" ]; do
         if [ "$(remaining)" = 0 ]; then
             expire "$1"
             return 0

@@ -1,0 +1,178 @@
+"""Connections to a real sshd: host keys, logins, root by sudo, bounds of time and size."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+import pytest
+
+from ailb_gen.deploy.credentials import Credentials
+from ailb_gen.deploy.servers import ssh as ssh_module
+from ailb_gen.deploy.servers.ssh import ServerReach, SshServer
+from ailb_gen.deploy.switch import DeviceError, Phase, RefusedError, UnknownOutcomeError
+from tests.deploy.servers.sandbox import PASSWORD, Host, host_at, run
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from ailb_gen.design.model import HostConfig
+
+NO_ROOT = "no root shell: "
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory, config: HostConfig) -> Iterator[Host]:
+    """A host for all tests here: none of them changes it."""
+    yield from host_at(tmp_path_factory.mktemp("shared") / "host", config)
+
+
+def who(server: SshServer) -> str:
+    """Return who the scripts of a connection are run by."""
+    server.open()
+    try:
+        return server.run("id -un\n", Phase.READ, 30).out.decode().strip()
+    finally:
+        server.close()
+
+
+@pytest.mark.parametrize(
+    ("user", "password", "sudo_password"),
+    [
+        ("root", None, None),
+        ("free", None, None),
+        ("free", PASSWORD, None),
+        ("asked", None, PASSWORD),
+        # It is not asked for, so it is not sent: were it, the shell would run it as a command.
+        ("free", None, PASSWORD),
+        ("root", None, PASSWORD),
+    ],
+)
+def test_root_by_key_password_and_sudo(
+    shared: Host, user: str, password: str | None, sudo_password: str | None
+) -> None:
+    assert who(shared.server(user, password, sudo_password)) == "root"
+
+
+@pytest.mark.parametrize(
+    ("user", "sudo_password", "reason"),
+    [
+        ("asked", None, f"{NO_ROOT}sudo: a password is required; log in as root, allow sudo without a password"),
+        ("asked", "wrong-password", "sudo does not take the password; check sudo_password"),
+        ("barred", None, f"{NO_ROOT}sudo: "),
+        ("barred", PASSWORD, f"{NO_ROOT}.*barred is not in the sudoers file"),
+    ],
+)
+def test_no_root(shared: Host, user: str, sudo_password: str | None, reason: str) -> None:
+    with pytest.raises(RefusedError, match=reason) as caught:
+        who(shared.server(user, None, sudo_password))
+    assert caught.value.phase is Phase.CONNECT
+    assert "wrong-password" not in str(caught.value)
+
+
+def test_sudo_that_is_not_installed(shared: Host) -> None:
+    hidden = shared.root / "hidden"
+    hidden.write_text("", encoding="utf-8")
+    shared.inside("mount", "--bind", str(hidden), "/usr/bin/sudo")
+    try:
+        with pytest.raises(RefusedError, match=f"{NO_ROOT}.*sudo: Permission denied"):
+            who(shared.server("free"))
+    finally:
+        shared.inside("umount", "/usr/bin/sudo")
+
+
+def test_a_login_that_is_refused(shared: Host) -> None:
+    with pytest.raises(DeviceError, match=r"connect: .*:22: the login is refused; check username, key and password"):
+        who(shared.server("free", "wrong-password"))
+    with pytest.raises(DeviceError, match="the login is refused"):
+        who(shared.server("nobody-here"))
+
+
+def test_a_host_key_that_is_another_or_unknown(shared: Host, tmp_path: Path) -> None:
+    run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(tmp_path / "other"))
+    address = shared.known_hosts.read_text(encoding="utf-8").split()[0]
+    wrong = tmp_path / "known_hosts"
+    wrong.write_text(f"{address} {(tmp_path / 'other.pub').read_text(encoding='utf-8')}", encoding="utf-8")
+    log = (shared.root / "sshd.log").read_text(encoding="utf-8")
+    with pytest.raises(DeviceError, match="its host key is not the known one; compare it on the console"):
+        who(shared.server("free", PASSWORD, known_hosts=wrong))
+    with pytest.raises(DeviceError, match="its host key is not known; compare it on the console, then accept it"):
+        who(shared.server("free", PASSWORD, known_hosts=tmp_path / "missing"))
+    told = (shared.root / "sshd.log").read_text(encoding="utf-8").removeprefix(log)
+    assert "password" not in told, "no credential is sent to a host whose key is not the known one"
+
+
+def test_nobody_there(shared: Host) -> None:
+    reach = shared.server().reach
+    login = Credentials("root", None, None, None, shared.key, False)
+    closed = SshServer(ServerReach("gpu-1", reach.hostname, 23, login, reach.known_hosts, 5))
+    with pytest.raises(DeviceError, match="connection is refused; is sshd running there"):
+        closed.open()
+    unnamed = SshServer(ServerReach("gpu-1", "no-such-host.invalid", 22, login, reach.known_hosts, 5))
+    with pytest.raises(DeviceError, match=r"no-such-host\.invalid:22: no connection"):
+        unnamed.open()
+    with pytest.raises(DeviceError, match="there is no session"):
+        closed.run("true", Phase.READ, 5)
+
+
+def test_exit_codes_and_both_streams(shared: Host) -> None:
+    server = shared.server()
+    server.open()
+    answer = server.run("echo out\necho err >&2\nexit 7\n", Phase.READ, 30)
+    assert (answer.code, answer.out, answer.err) == (7, b"out\n", "err\n")
+    many = server.run("seq 200000\nseq 200000 >&2\n", Phase.READ, 60)
+    assert many.out.decode() == many.err == "".join(f"{n}\n" for n in range(1, 200001))
+    long = "# " + "x" * 3_000_000 + "\necho end\n"
+    assert server.run(long, Phase.READ, 60).out == b"end\n"
+    server.close()
+
+
+def test_what_the_login_says_before_is_not_the_answer(shared: Host) -> None:
+    """A shell that greets everybody."""
+    greeting = shared.root / "etc/greeting"
+    greeting.write_text('#!/bin/sh\necho hello\necho you >&2\nexec /bin/sh "$@"\n', encoding="utf-8")
+    greeting.chmod(0o755)
+    passwd = shared.root / "etc/passwd"
+    text = passwd.read_text(encoding="utf-8")
+    try:
+        passwd.write_text(text.replace("free:x:4001:65534::/tmp:/bin/sh", "free:x:4001:65534::/tmp:/etc/greeting"))
+        assert who(shared.server("free")) == "root"
+        passwd.write_text(text.replace("free:x:4001:65534::/tmp:/bin/sh", "free:x:4001:65534::/tmp:/usr/sbin/nologin"))
+        with pytest.raises(RefusedError, match=f"{NO_ROOT}it ends at once"):
+            who(shared.server("free"))
+    finally:
+        passwd.write_text(text)
+
+
+def test_no_answer_in_time(shared: Host) -> None:
+    server = shared.server()
+    server.open()
+    with pytest.raises(UnknownOutcomeError, match="verify: no answer in time; it is asked again"):
+        server.run("sleep 300\n", Phase.VERIFY, 0.5)
+    server.close()
+
+
+def test_a_shell_that_is_killed(shared: Host) -> None:
+    server = shared.server()
+    server.open()
+    with pytest.raises(UnknownOutcomeError, match="commit: the session was lost"):
+        server.run("kill -9 $$\n", Phase.COMMIT, 30)
+    server.close()
+    server.close()
+
+
+def test_an_answer_without_end(shared: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ssh_module, "MAX_BYTES", 2 << 20)
+    server = shared.server()
+    server.open()
+    with pytest.raises(RefusedError, match="the answer is longer than 2 MiB"):
+        server.run("exec cat /dev/zero\n", Phase.READ, 60)
+    server.close()
+
+
+def test_the_library_logs_no_password(shared: Host, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.DEBUG):
+        assert who(shared.server("asked", PASSWORD, PASSWORD)) == "root"
+    assert caplog.records
+    assert PASSWORD not in caplog.text
