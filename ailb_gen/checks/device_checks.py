@@ -21,9 +21,10 @@ DRIFT = Check(
 STATE = Check(
     "AILBD03",
     Severity.ERROR,
-    "Every session that the design expects is up, and every prefix is advertised with its color and AIGP.",
+    "Every session of the design is up, every prefix is advertised with its color and AIGP; servers have addresses, "
+    "rules and routes, and reach their gateways.",
     "Traffic of a color without its session moves to the backups, or is lost.",
-    "Look at the link, the neighbor and the group that the message names.",
+    "Look at the link, the neighbor and the group, or at the NIC and the table, that the message names.",
 )
 FILES = Check(
     "AILBD04",

@@ -157,7 +157,7 @@ def rollback(
         reach = access(driver, jobs, accept_new_hostkeys)
         with desk(fabric_file(fabric), artifacts, inventory, [], reach) as on:
             report = runs.rollback(on, records, manner, run)
-        _conclude(report, records, False)
+        _conclude(report, records, False, asked=True)
 
 
 @contextmanager
@@ -197,8 +197,11 @@ def _approval(given: bool, question: str) -> Callable[[Prospect], bool]:
     return approve
 
 
-def _conclude(report: Report, records: StateDirectory, dry_run: bool) -> None:
-    """Print how every device ended, and leave with the exit code that says the worst of it."""
+def _conclude(report: Report, records: StateDirectory, dry_run: bool, asked: bool = False) -> None:
+    """Print how every device ended, and leave with the exit code that says the worst of it.
+
+    `asked`: rolling back is what was asked for.
+    """
     from ailb_gen.deploy.push import Fate
     from ailb_gen.deploy.runs import told
 
@@ -213,7 +216,7 @@ def _conclude(report: Report, records: StateDirectory, dry_run: bool) -> None:
     if report.names(Fate.ATTENTION):
         names = ", ".join(report.names(Fate.ATTENTION))
         raise AttentionError(f"{where}: {names} could not be brought to its old or new configuration:\n{why}")
-    if report.names(Fate.ROLLED_BACK):
+    if report.names(Fate.ROLLED_BACK) and (failures or not asked):
         raise RolledBackError(f"{where}: {told(report.endings)}:\n{why or 'as asked'}")
     if failures or report.stopped:
         kept = report.names(Fate.CONFIRMED)

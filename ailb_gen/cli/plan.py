@@ -45,7 +45,7 @@ def plan(
     from ailb_gen.deploy.planfile import plan_text, write_plan
 
     with desk(fabric_file(fabric), artifacts, inventory, limit or [], access(driver, jobs, accept_new_hostkeys)) as on:
-        with progress("looking", len(on.switches)) as advance:
+        with progress("looking", len(on.roles)) as advance:
             found = on.prospect(on.file_aim, min_paths, advance)
         after = found.scene.after({name: look.after for name, look in found.changes.items()})
         effects = {name: touched(after, look) for name, look in found.changes.items()}
@@ -62,15 +62,15 @@ def plan(
 
 def show(found: Prospect, effects: Mapping[str, Touched], seen: Traffic, brief: bool) -> None:
     """Print a plan: every change, the waves, what is touched and what traffic sees."""
-    changes = found.changes
+    changes = found.changed
     if not changes:
-        typer.echo(f"Nothing to do: {len(found.looks)} switches have what their files say.")
+        typer.echo(f"Nothing to do: {len(found.found)} devices have what their files say.")
         return
     if not brief:
         for name, look in changes.items():
             typer.echo(f"{name}:")
             for command in look.commands:
-                typer.echo(f"  {'-' if command.startswith('delete ') else '+'} {command}")
+                typer.echo(f"  {'-' if command.startswith(('delete ', 'removed ')) else '+'} {command}")
             typer.echo("")
     show_waves(found, effects, seen)
     figures = (
@@ -82,7 +82,7 @@ def show(found: Prospect, effects: Mapping[str, Touched], seen: Traffic, brief: 
 
 def show_waves(found: Prospect, effects: Mapping[str, Touched] | None = None, seen: Traffic | None = None) -> None:
     """Print the waves, with what they touch where that is known."""
-    changes = found.changes
+    changes = found.changed
     rows = []
     for number, wave in enumerate(found.waves, 1):
         commands = sum(len(changes[name].commands) for name in wave.members if name in changes)

@@ -34,11 +34,11 @@ def drift(
 
     Exit codes: 0 no drift, 1 drift or a device that cannot be read, 2 bad input.
     """
-    from ailb_gen.deploy.findings import drifted, unreached
+    from ailb_gen.deploy.findings import drifted, edited, unreached
 
     def look(on: Desk, advance: Callable[[int], None]) -> list[Result]:
         found = on.prospect(on.file_aim, 0, advance)
-        return [unreached(found.errors, len(on.switches)), drifted(found, on.inputs)]
+        return [unreached(found.errors, len(on.roles)), drifted(found, on.inputs), edited(found)]
 
     _judged(fabric, artifacts, inventory, limit or [], reports or [], access(driver, jobs, accept_new_hostkeys), look)
 
@@ -61,7 +61,7 @@ def verify(
 
     def look(on: Desk, advance: Callable[[int], None]) -> list[Result]:
         outcomes = on.differences(advance)
-        return [unreached(outcomes.bad, len(on.switches)), state(outcomes.good)]
+        return [unreached(outcomes.bad, len(on.roles)), state(outcomes.good)]
 
     _judged(fabric, artifacts, inventory, limit or [], reports or [], access(driver, jobs, accept_new_hostkeys), look)
 
@@ -83,7 +83,7 @@ def _judged(
 
     where = targets(reports, [fabric])
     with desk(fabric_file(fabric), artifacts, inventory, limit, reach) as on:
-        with progress("looking", len(on.switches)) as advance:
+        with progress("looking", len(on.roles)) as advance:
             results = look(on, advance)
         run = run_of(on.intent.fabric.name, str(fabric), str(artifacts), on.roles, results)
     verdict = judge(run, (), {check.id for check in CHECKS}, limit, "error")

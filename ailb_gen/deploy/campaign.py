@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from ailb_gen.deploy.push import Ending, Fate, Wave
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from ailb_gen.deploy.member import Member
     from ailb_gen.deploy.prospect import Look
@@ -59,17 +59,19 @@ class Campaign:
         waves: Sequence[Wave],
         dry_run: bool,
         old: Mapping[str, str],
+        leg: int = 0,
         advance: Callable[[int], None] = lambda number: None,
     ) -> Report:
         """Check the change on every device, then push the waves; `old` are the fingerprints that the run began with.
 
-        Raises OutputError, after undoing the wave.
+        `leg` counts how often it was resumed. Raises OutputError, after undoing the wave.
         """
         report = Report(self.push.log.run)
         names = [name for wave in waves for name in wave.members]
         self.push.log.write(
             "run",
             waves=[[wave.name, list(wave.members)] for wave in waves],
+            leg=leg,
             old={name: old[name] for name in names},
         )
         if not self._checked(names, report, advance) or dry_run:
@@ -99,7 +101,7 @@ class Campaign:
             endings = self.push.wave(wave, members)
             report.endings.update(endings)
             confirmed = [name for name, ending in endings.items() if ending.fate is Fate.CONFIRMED]
-            self.scene = self.scene.after({name: self.looks[name].after for name in confirmed})
+            self.scene = self._after(confirmed)
             if self.push.failed > self.push.limits.failures or self.push.stop():
                 report.stopped = INTERRUPTED if self.push.stop() else f"wave {number} failed"
                 if self.on_failure == "rollback-all":
@@ -111,8 +113,13 @@ class Campaign:
 
     def _members(self, wave: Wave) -> dict[str, Member[Any]]:
         """Make the members of a wave, with what is expected when all of it has changed."""
-        then = self.scene.after({name: self.looks[name].after for name in wave.members})
-        return {name: self.make(name, then.expected(name, self.looks[name].alarms)) for name in wave.members}
+        then = self._after(wave.members)
+        alarms = {name: look.alarms for name, look in self.looks.items()}
+        return {name: self.make(name, then.expected(name, alarms.get(name, ()))) for name in wave.members}
+
+    def _after(self, names: Collection[str]) -> Scene:
+        """Return the scene when devices have changed; servers are not in it."""
+        return self.scene.after({name: self.looks[name].after for name in names if name in self.looks})
 
     def _back(self, waves: Sequence[Wave], report: Report) -> None:
         """Bring back what earlier waves had before, the last one first."""
@@ -129,12 +136,13 @@ class Campaign:
 class Unfinished:
     """What the record of a run leaves open: devices that are to end with their new, and with their old configuration.
 
-    `old` are the fingerprints of what every device of the run had before.
+    `old` are the fingerprints of what every device of the run had before; `leg` is that of the last part of the run.
     """
 
     to_new: tuple[str, ...]
     to_old: tuple[str, ...]
     old: Mapping[str, str]
+    leg: int = 0
 
     @property
     def wave(self) -> Wave:
@@ -146,11 +154,12 @@ def unfinished(events: Sequence[Event]) -> Unfinished:
     """Read from the record of a run what is to be settled: what was begun on a device and has no ending yet."""
     old: dict[str, str] = {}
     new: dict[str, bool] = {}
+    leg = 0
     for event in events:
         kind = event["event"]
         if kind == "run":
             # A resumed run looks at its devices again; what they had at first counts.
-            old = {**event["old"], **old}
+            old, leg = {**event["old"], **old}, event["leg"]
         elif kind in ("committing", "reverting"):
             new.update(dict.fromkeys(event["devices"], False))
         elif kind == "confirming":
@@ -158,7 +167,7 @@ def unfinished(events: Sequence[Event]) -> Unfinished:
         elif kind == "endings":
             for name in event["devices"]:
                 new.pop(name, None)
-    return Unfinished(tuple(n for n in new if new[n]), tuple(n for n in new if not new[n]), old)
+    return Unfinished(tuple(n for n in new if new[n]), tuple(n for n in new if not new[n]), old, leg)
 
 
 def _some(names: Sequence[str]) -> str:

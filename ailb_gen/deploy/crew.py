@@ -89,8 +89,8 @@ class Crew:
         """Do `work(name, connection)` with every device, as many at once as Nornir has workers.
 
         Without `connect`, only with those that are connected; without `keep`, every connection is closed at once, which
-        saves two threads each. One whose session gave no answer is closed always; the next work opens a new one. An error that nobody foresaw counts as a device's, so that what was
-        begun elsewhere is brought to its end.
+        saves two threads each. One whose session gave no answer is closed always; the next work opens a new one. An
+        error that nobody foresaw counts as a device's, so that what was begun elsewhere is brought to its end.
         """
         hosts = self.nornir.inventory.hosts
         wanted = {name for name in names if connect or PLUGIN in hosts[name].connections}

@@ -6,7 +6,7 @@ import getpass
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ailb_gen.checks.select import pick_devices
 from ailb_gen.deploy.fleet import Access, fleet
@@ -15,6 +15,9 @@ from ailb_gen.deploy.inventory import read_inventory
 from ailb_gen.deploy.member import MARK, SwitchMember, file_aim, tree_of
 from ailb_gen.deploy.prospect import Order, Prospect, prospect, rights_of
 from ailb_gen.deploy.scene import read_scene, switch_of
+from ailb_gen.deploy.servers.expected import expected_of
+from ailb_gen.deploy.servers.member import ServerMember
+from ailb_gen.deploy.servers.verify import verify as verify_host
 from ailb_gen.deploy.switch import Phase, Switch
 from ailb_gen.errors import UsageError
 from ailb_gen.intent.load import load
@@ -24,19 +27,21 @@ if TYPE_CHECKING:
 
     from ailb_gen.deploy.crew import Crew, Outcomes
     from ailb_gen.deploy.inventory import Inventory, Target
-    from ailb_gen.deploy.member import Aim
+    from ailb_gen.deploy.member import Aim, Member
+    from ailb_gen.deploy.servers.ssh import Server
     from ailb_gen.deploy.verify import Expected
     from ailb_gen.intent.load import Intent
 
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """`switches` are all managed ones, `picked` the devices that the run is limited to."""
+    """`switches` and `servers` are all managed ones, `picked` the devices that the run is limited to."""
 
     intent: Intent
     inventory: Inventory
     inputs: Inputs
     switches: Mapping[str, Target]
+    servers: Mapping[str, Target]
     picked: frozenset[str]
     crew: Crew
     mask: Callable[[str], str]
@@ -57,7 +62,8 @@ class Desk:
         """Look at all switches and order the changes. Raises UsageError."""
         colors = tuple(dict.fromkeys(color for target in self.switches.values() for color in target.colors))
         order = Order(colors, floor)
-        return prospect(self.crew, self.inputs, self.switches, self.picked, aim, order, advance)
+        targets = {**self.switches, **self.servers}
+        return prospect(self.crew, self.inputs, targets, self.picked, aim, order, advance)
 
     def file_aim(self, name: str) -> Aim:
         """Aim at the file of a switch."""
@@ -72,16 +78,28 @@ class Desk:
             # An alarm is none of the design's; whoever asks for the state wants to see it.
             return scene.expected(name).differences(switch)
 
-        names = [name for name in self.switches if name in self.picked]
-        return self.crew.run(names, look, Phase.VERIFY, advance, keep=False)
+        def look_at_host(name: str, server: Server) -> tuple[str, ...]:
+            expected = expected_of(self.inputs.trees[name], self.inputs.hosts[name].profile)
+            return tuple(map(str, verify_host(server, expected).findings))
+
+        switches, servers = ([name for name in some if name in self.picked] for some in (self.switches, self.servers))
+        found = self.crew.run(switches, look, Phase.VERIFY, advance, keep=False)
+        found.update(self.crew.run(servers, look_at_host, Phase.VERIFY, advance, keep=False))
+        return found
 
     def members(
-        self, run: str, aim: Callable[[str], Aim], old: Mapping[str, str]
-    ) -> Callable[[str, Expected], SwitchMember]:
-        """Return what makes the members of a run; `old` are the fingerprints that its devices began with."""
+        self, run: str, aim: Callable[[str], Aim], old: Mapping[str, str], leg: int = 0
+    ) -> Callable[[str, Expected], Member[Any]]:
+        """Return what makes the members of a run; `old` are the fingerprints that its devices began with.
 
-        def make(name: str, expected: Expected) -> SwitchMember:
-            return SwitchMember(name, aim(name), old[name], f"{MARK}{run} ", expected)
+        `leg` counts how often the run was resumed: a host knows every apply by a name of its own.
+        """
+
+        def make(name: str, expected: Expected) -> Member[Any]:
+            if name in self.switches:
+                return SwitchMember(name, aim(name), old[name], f"{MARK}{run} ", expected)
+            files, host = self.inputs.trees[name], self.inputs.hosts[name]
+            return ServerMember(name, files, old[name], f"{run}.{leg}", expected_of(files, host.profile))
 
         return make
 
@@ -103,13 +121,15 @@ def desk(
     if not switches:
         raise UsageError(f"{fabric}: the inventory has no managed switch; look at 'managed: false' in hosts.yaml")
     picked = pick_devices({target.name: target.role for target in found.managed}, limit)
-    inputs = read_inputs(intent, artifacts, switches) if artifacts is not None else NO_FILES
+    servers = {target.name: target for target in found.managed if target.kind == "server"}
+    inputs = read_inputs(intent, artifacts, switches, servers) if artifacts is not None else NO_FILES
     with fleet(found, access) as crew:
         yield Desk(
             intent,
             found,
             inputs,
             switches,
+            servers,
             frozenset(picked if picked is not None else (target.name for target in found.managed)),
             crew,
             access.secrets.redactor,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ailb_gen.checks.device_checks import DRIFT, REACHED, STATE
+from ailb_gen.checks.device_checks import DRIFT, FILES, REACHED, STATE
 from ailb_gen.checks.model import Finding, Result, Run
 from ailb_gen.errors import Place
 
@@ -35,6 +35,16 @@ def drifted(prospect: Prospect, inputs: Inputs) -> Result:
         for expected, found in [_sides(command)]
     ]
     return Result(DRIFT, tuple(findings), len(prospect.looks))
+
+
+def edited(prospect: Prospect) -> Result:
+    """Report every file of a server that is not as it was generated."""
+    findings = [
+        Finding(FILES.id, name, f"{path} would be {change}")
+        for name, look in sorted(prospect.hosts.items())
+        for change, _, path in (command.partition(" ") for command in look.commands)
+    ]
+    return Result(FILES, tuple(findings), len(prospect.hosts))
 
 
 def _drift(command: str) -> str:

@@ -36,14 +36,8 @@ def plan_text(
 ) -> str:
     """Write a plan as JSON; commands are shown with secrets replaced, and only shown: a push computes its own."""
     devices = {
-        name: {
-            "fingerprint": look.fingerprint,
-            "commands": list(look.commands),
-            "sessions": list(effects[name].sessions),
-            "colors": list(effects[name].colors),
-            "servers": list(effects[name].servers),
-        }
-        for name, look in prospect.changes.items()
+        name: {"fingerprint": look.fingerprint, "commands": list(look.commands), **_effects(effects.get(name))}
+        for name, look in prospect.changed.items()
     }
     body = {
         "format": FORMAT,
@@ -59,6 +53,12 @@ def plan_text(
         "devices": devices,
     }
     return json.dumps(body, indent=1, ensure_ascii=False) + "\n"
+
+
+def _effects(touched: Touched | None) -> dict[str, list[str]]:
+    if touched is None:
+        return {}
+    return {key: list(getattr(touched, key)) for key in ("sessions", "colors", "servers")}
 
 
 def write_plan(path: Path, text: str) -> None:
@@ -93,12 +93,12 @@ def check_plan(plan: Plan, inputs: Inputs, prospect: Prospect) -> None:
     if plan.inputs != inputs.digest:
         wrong.append("the fabric file or the generated files have changed")
     for name, fingerprint in plan.fingerprints.items():
-        found = prospect.looks.get(name)
+        found = prospect.found.get(name)
         if found is None:
             wrong.append(f"{name} cannot be reached any more: {prospect.errors.get(name, 'it is not managed')}")
         elif found.fingerprint != fingerprint:
             wrong.append(f"the configuration of {name} has changed")
-    changes = prospect.changes
+    changes = prospect.changed
     wrong += [
         f"{name} is to be changed now, and was not when it was planned"
         for name in changes

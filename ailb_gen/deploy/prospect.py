@@ -13,6 +13,7 @@ from ailb_gen.deploy.member import tree_of
 from ailb_gen.deploy.ownership import commands, fingerprint, ownership
 from ailb_gen.deploy.redact import redact_config
 from ailb_gen.deploy.scene import read_scene, switch_of
+from ailb_gen.deploy.servers.push import look as host_state
 from ailb_gen.deploy.switch import Phase
 from ailb_gen.deploy.verify import alarms, peers
 from ailb_gen.deploy.waves import Paths, Seat, waves
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from ailb_gen.deploy.ownership import Ownership
     from ailb_gen.deploy.push import Wave
     from ailb_gen.deploy.scene import Scene
+    from ailb_gen.deploy.servers.model import HostFiles
+    from ailb_gen.deploy.servers.ssh import Server
     from ailb_gen.deploy.switch import DeviceError, Switch
     from ailb_gen.network.model import Switch as SwitchModel
 
@@ -49,20 +52,40 @@ class Look:
 
 
 @dataclass(frozen=True, slots=True)
-class Prospect:
-    """All switches that could be looked at, the errors of the others, and the waves of those to be changed.
+class HostLook:
+    """A server as it was found: the fingerprint of its files, and what a push does with them."""
 
-    `scene` is the fabric as it is now.
+    name: str
+    fingerprint: str
+    commands: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Prospect:
+    """All devices that could be looked at, the errors of the others, and the waves of those to be changed.
+
+    `scene` is the fabric as it is now; `looks` are the switches, `hosts` the servers.
     """
 
     looks: Mapping[str, Look]
+    hosts: Mapping[str, HostLook]
     errors: Mapping[str, DeviceError]
     scene: Scene
     waves: tuple[Wave, ...]
 
     @property
+    def found(self) -> dict[str, Look | HostLook]:
+        """All devices that could be looked at."""
+        return {**self.looks, **self.hosts}
+
+    @property
+    def changed(self) -> dict[str, Look | HostLook]:
+        """The devices to be changed, in the order of the waves."""
+        return {name: self.found[name] for wave in self.waves for name in wave.members}
+
+    @property
     def changes(self) -> dict[str, Look]:
-        """The switches to be changed, in the order of the waves."""
+        """The switches among them."""
         return {name: self.looks[name] for wave in self.waves for name in wave.members if name in self.looks}
 
 
@@ -89,6 +112,13 @@ def look(name: str, aim: Aim, switch: Switch) -> Look:
     )
 
 
+def look_at_host(files: HostFiles, server: Server) -> HostLook:
+    """Look at a server. Raises DeviceError."""
+    found = host_state(server, files)
+    commands = tuple(f"{found.changes[path]} /{path}" for path in found.changed)
+    return HostLook(files.name, found.fingerprint, commands)
+
+
 def prospect(
     crew: Crew,
     inputs: Inputs,
@@ -98,19 +128,17 @@ def prospect(
     order: Order,
     advance: Callable[[int], None] = lambda number: None,
 ) -> Prospect:
-    """Look at all switches of `targets`, and order those of `picked` that are to be changed. Raises UsageError."""
-    outcomes = crew.run(
-        list(targets),
-        lambda name, switch: look(name, aim(name), switch),
-        Phase.READ,
-        advance,
-        keep=False,
-    )
-    looks = outcomes.good
+    """Look at all switches of `targets` and the picked servers; order what is to be changed. Raises UsageError."""
+    switches = [name for name, target in targets.items() if target.kind == "switch"]
+    servers = [name for name, target in targets.items() if target.kind == "server" and name in picked]
+    seen = crew.run(switches, lambda name, c: look(name, aim(name), c), Phase.READ, advance, keep=False)
+    hosts = crew.run(servers, lambda name, c: look_at_host(inputs.trees[name], c), Phase.READ, advance, keep=False)
+    looks = seen.good
     scene = read_scene(inputs.artifacts, {name: one.before for name, one in looks.items()})
-    changed = [name for name in targets if name in picked and name in looks and looks[name].commands]
-    seats = [seat_of(targets[name]) for name in changed]
-    return Prospect(looks, outcomes.bad, scene, waves(seats, order.colors, paths_of(scene, looks), order.floor))
+    found: dict[str, Look | HostLook] = {**looks, **hosts.good}
+    seats = [seat_of(targets[name]) for name in targets if name in picked and name in found and found[name].commands]
+    planned = waves(seats, order.colors, paths_of(scene, looks), order.floor)
+    return Prospect(looks, hosts.good, {**seen.bad, **hosts.bad}, scene, planned)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ailb_gen.deploy.campaign import Campaign, OnFailure, Report, unfinished
 from ailb_gen.deploy.member import history_aim
-from ailb_gen.deploy.push import Ending, Fate, Limits, Push, never
+from ailb_gen.deploy.push import Ending, Fate, Limits, Push, Wave, never
 from ailb_gen.deploy.runlog import RunLog, StateDirectory, new_run
 from ailb_gen.deploy.verify import Expected
 from ailb_gen.errors import UsageError
@@ -115,8 +115,8 @@ def resume(on: Desk, state: StateDirectory, manner: Manner) -> Report:
             f"generated files have changed since; start another one"
         )
     found = on.prospect(on.file_aim, manner.floor)
-    old = unfinished(past.events).old
-    done = _carry_out(on, state, past.run, manner, found, on.file_aim, "deploy", old)
+    left = unfinished(past.events)
+    done = _carry_out(on, state, past.run, manner, found, on.file_aim, "deploy", left.old, left.leg + 1)
     return Report(done.run, {**report.endings, **done.endings}, done.refused, done.stopped)
 
 
@@ -131,12 +131,11 @@ def confirm(on: Desk, state: StateDirectory, manner: Manner, run: str = "") -> R
 def rollback(on: Desk, state: StateDirectory, manner: Manner, run: str = "") -> Report:
     """Take a run back: what is pending at once, what was confirmed in waves of its own, checked and verified."""
     past = last(state, run)
-    report = Report(past.run)
-    if unfinished(past.events).wave.members:
-        report = _settle(on, state, past, manner, confirm=None, done=True)
-        if report.names(Fate.ATTENTION):
-            return report
-    changed = frozenset(past.changed)
+    servers = tuple(name for name in past.changed if name in on.servers)
+    report = _settle(on, state, past, manner, confirm=None, done=True, besides=servers)
+    if report.names(Fate.ATTENTION):
+        return report
+    changed = frozenset(past.changed) - set(servers)
     if not changed:
         if not report.endings:
             raise UsageError(f"the run {past.run} changed nothing that could be rolled back")
@@ -158,6 +157,7 @@ def _carry_out(
     aim: Callable[[str], Aim],
     kind: str,
     old: Mapping[str, str],
+    leg: int = 0,
 ) -> Report:
     """Push what was found. Devices that cannot be looked at stop it, unless so many may fail."""
     lost = [name for name in found.errors if name in on.picked]
@@ -169,9 +169,9 @@ def _carry_out(
     try:
         log.write("begin", kind=kind, inputs=on.inputs.digest, user=on.user, artifacts=str(on.inputs.artifacts))
         push = Push(on.crew, log, manner.limits, manner.stop, manner.tell, failed=len(lost))
-        before = {**{name: look.fingerprint for name, look in found.looks.items()}, **old}
-        campaign = Campaign(push, on.members(run, aim, before), found.looks, found.scene, manner.on_failure)
-        report = campaign.run(found.waves, manner.dry_run, before)
+        before = {**{name: look.fingerprint for name, look in found.found.items()}, **old}
+        campaign = Campaign(push, on.members(run, aim, before, leg), found.looks, found.scene, manner.on_failure)
+        report = campaign.run(found.waves, manner.dry_run, before, leg)
         report.refused.update({name: str(found.errors[name]) for name in lost})
         log.write("done", fates={name: str(ending.fate) for name, ending in report.endings.items()})
     finally:
@@ -180,22 +180,31 @@ def _carry_out(
 
 
 def _settle(
-    on: Desk, state: StateDirectory, past: Past, manner: Manner, confirm: bool | None, done: bool = False
+    on: Desk,
+    state: StateDirectory,
+    past: Past,
+    manner: Manner,
+    confirm: bool | None,
+    done: bool = False,
+    besides: tuple[str, ...] = (),
 ) -> Report:
-    """Bring what a run left open to its end: as its record has it, all new (`confirm`), or all old (None)."""
+    """Bring what a run left open to its end: as its record has it, all new (`confirm`), or all old (None).
+
+    With `besides` also devices that had come to their end.
+    """
     left = unfinished(past.events)
-    wave = left.wave
+    wave = Wave(left.wave.name, (*left.wave.members, *besides))
     keep = {True: wave.members, False: left.to_new, None: ()}[confirm]
     report = Report(past.run)
     if not wave.members:
         return report
-    missing = [name for name in wave.members if name not in on.switches]
+    missing = [name for name in wave.members if name not in on.switches and name not in on.servers]
     if missing:
         raise UsageError(f"{_some(missing)} took part in the run {past.run} and is not managed any more")
     manner.tell(f"settling {_some(wave.members)}")
     log = RunLog(state, past.run, on.mask)
     try:
-        make = on.members(past.run, lambda name: unchanged, left.old)
+        make = on.members(past.run, lambda name: unchanged, left.old, left.leg)
         members = {name: make(name, Expected(name)) for name in wave.members}
         push = Push(on.crew, log, manner.limits, never, manner.tell)
         report.endings.update(push.settle(wave, members, frozenset(keep)))
