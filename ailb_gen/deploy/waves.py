@@ -1,4 +1,4 @@
-"""The order of a push: one canary, then spines a color at a time, then leaves a rail at a time, then servers.
+"""The order of a push: one canary, then spines a color at a time, leaves a rail at a time, a server, all servers.
 
 A switch that is being changed counts as away. A wave of spines is made smaller, down to one, as long as it would leave
 two leaves with fewer paths between them than asked for.
@@ -68,7 +68,9 @@ def waves(seats: Iterable[Seat], colors: Sequence[str], paths: Paths, floor: int
     for seat in order:
         by_group.setdefault((seat.role, seat.group), []).append(seat.name)
     for (role, group), names in by_group.items():
-        parts = list(_fitting(names, paths, floor)) if role == "spine" else [tuple(names)]
+        if role == "server" and not any("server" in wave.name for wave in found):
+            found.append(Wave("canary server", (names.pop(0),)))
+        parts = list(_fitting(names, paths, floor)) if role == "spine" else [tuple(names)] if names else []
         for number, part in enumerate(parts, 1):
             suffix = f", {number} of {len(parts)}" if len(parts) > 1 else ""
             found.append(Wave(_TITLES[role].format(group=group) + suffix, part))
