@@ -7,23 +7,27 @@ rest must carry while the spines of a wave are away.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ailb_gen.forwarding.failures import Failure, assess
 from ailb_gen.forwarding.survey import Survey
 from ailb_gen.network.sessions import discovered
-from ailb_gen.routing.rib import Routing
-from ailb_gen.routing.speaker import rules
+from ailb_gen.routing.policy import referred
+from ailb_gen.routing.rib import Routing, held
+from ailb_gen.routing.solve import EMPTY
+from ailb_gen.routing.speaker import lists_of, rules
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from ailb_gen.addresses import Prefix
     from ailb_gen.deploy.prospect import Look
     from ailb_gen.deploy.push import Wave
     from ailb_gen.deploy.scene import Scene
-    from ailb_gen.network.model import Switch
+    from ailb_gen.network.model import Group, Port, Switch
+    from ailb_gen.routing.policy import Lists
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,28 +75,42 @@ def touched(scene: Scene, look: Look) -> Touched:
 def _aspects(switch: Switch) -> dict[str, tuple[str | None, object]]:
     """Give, by logical interface, the color of the session there and all that it depends on."""
     found: dict[str, tuple[str | None, object]] = {}
-    numbers = switch.asn, switch.router_id, switch.as_lists
+    lists = lists_of(switch)
+    parts = [_group(switch, group, lists) for group in switch.groups]
     for interface, index in discovered(switch).items():
-        group = switch.groups[index]
-        own = (switch.ports.get(interface.rpartition(".")[0]), switch.advertisements.get(interface))
-        found[interface] = group.color, (own, group, rules(switch, group), numbers)
+        port = switch.ports.get(interface.rpartition(".")[0])
+        own = (_plain(port), switch.advertisements.get(interface))
+        found[interface] = switch.groups[index].color, (own, parts[index])
     return found
+
+
+def _group(switch: Switch, group: Group, lists: Lists) -> object:
+    """Return all that the sessions of a group depend on: not on which other interfaces it has."""
+    rule = rules(switch, group)
+    used = referred((*rule.imports, *rule.exports), lists)
+    kinds = tuple((one.ipv6_nd, tuple(text for text, _ in one.forbidden)) for one in group.discoveries)
+    peers = switch.as_lists.get(group.peer_as_list or "")
+    return replace(group, discoveries=()), kinds, rule, used, peers, switch.asn, switch.router_id
+
+
+def _plain(port: Port | None) -> Port | None:
+    """Return a port without what only people read."""
+    return replace(port, description="") if port is not None else None
 
 
 def _serves(look: Look, device: str, port: str) -> bool:
     """Tell whether what a server sees of a switch changes: its port, the IRBs, their router advertisements."""
     if device != look.name:
         return False
-    if look.before.ports.get(port) != look.after.ports.get(port) or look.before.vlans != look.after.vlans:
-        return True
-    irb = {name for one in (look.before, look.after) for name in one.advertisements if name.startswith("irb.")}
-    parts = [(one.ports.get("irb"), {name: one.advertisements.get(name) for name in irb}) for one in _both(look)]
-    return parts[0] != parts[1]
+    before, after = (_seen(switch, port) for switch in (look.before, look.after))
+    return before != after
 
 
-def _both(look: Look) -> Iterator[Switch]:
-    yield look.before
-    yield look.after
+def _seen(switch: Switch, port: str) -> object:
+    """Return all that a server behind a port sees of a switch."""
+    announced = {name: row for name, row in switch.advertisements.items() if name.startswith("irb.")}
+    vlans = [replace(vlan, description="") for vlan in switch.vlans]
+    return _plain(switch.ports.get(port)), _plain(switch.ports.get("irb")), announced, vlans
 
 
 def traffic(before: Scene, after: Scene, waves: Sequence[Wave]) -> Traffic:
@@ -131,12 +149,16 @@ def _pairs(routing: Routing, scene: Scene) -> int:
 
 
 def _arriving(routing: Routing, scene: Scene) -> int:
-    """Count the pairs whose leaf has a next hop for the prefix."""
-    found = _destinations(routing, scene)
-    return sum(
-        1
-        for owner, prefixes in found.items()
-        for prefix in prefixes
-        for leaf in found
-        if leaf != owner and routing.held(leaf, prefix).selection.best
-    )
+    """Count the pairs whose leaf has a next hop for the prefix; of leaves that are alike one is asked."""
+    graph, found = routing.graph, _destinations(routing, scene)
+    together = Counter(graph.class_of[leaf] for leaf in found)
+    count = 0
+    for owner, prefixes in found.items():
+        for state in map(routing.state, prefixes):
+            alone = [leaf for leaf in {owner, *state.singles} if leaf in found]
+            apart = Counter(graph.class_of[leaf] for leaf in alone)
+            for number, leaves in together.items():
+                if state.nodes.get(number, EMPTY).selection.best:
+                    count += leaves - apart[number]
+            count += sum(1 for leaf in alone if leaf != owner and held(graph, state, leaf).selection.best)
+    return count

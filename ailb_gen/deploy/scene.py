@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from ailb_gen.deploy.verify import Advertised, Expected, Neighbor
 from ailb_gen.errors import IntentError, UsageError
 from ailb_gen.intent.csvfile import read_text
-from ailb_gen.junos.groups import effective
+from ailb_gen.junos.groups import copy, effective
 from ailb_gen.network.fabric import Network
 from ailb_gen.network.links import cables
 from ailb_gen.network.sessions import sessions
@@ -86,8 +86,13 @@ class Scene:
 
 
 def switch_of(name: str, tree: Node) -> Switch:
-    """Read what a switch does from its configuration as written."""
-    return switch(name, f"switches/{name}.conf", effective(tree))
+    """Read what a switch does from its configuration as written; on which lines it says so does not count."""
+    root = copy(effective(tree))
+    stack = list(root)
+    for node in stack:
+        node.line = 1
+        stack += node
+    return switch(name, f"switches/{name}.conf", root)
 
 
 def read_scene(artifacts: Path, switches: Mapping[str, Switch]) -> Scene:

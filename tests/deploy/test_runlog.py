@@ -150,7 +150,7 @@ def test_a_state_directory_that_cannot_be(tmp_path: Path) -> None:
 def test_a_full_disk(state: StateDirectory) -> None:
     log = RunLog(state, "r", same)
     log._file.close()
-    log._file = Path("/dev/full").open("a", encoding="utf-8")
+    log._file = Path("/dev/full").open("a", encoding="utf-8")  # noqa: SIM115 - `close` of the record is what is tested
     with pytest.raises(OutputError, match="the run cannot be recorded: No space left on device"):
         log.write("committing", devices=["a"])
     log.close()

@@ -1,0 +1,63 @@
+"""The lab fabric of the golden files as a push sees it: scenes, looks, prospects, without any device."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from ailb_gen.deploy.ownership import commands, fingerprint
+from ailb_gen.deploy.prospect import Look, Prospect
+from ailb_gen.deploy.push import Wave
+from ailb_gen.deploy.scene import Scene, read_scene, switch_of
+from ailb_gen.junos.reader import read
+from ailb_gen.network.model import Switch
+from tests.network.lab import LAB, TEXTS
+
+NAMES = tuple(file.removeprefix("switches/").removesuffix(".conf") for file in TEXTS if file.startswith("switches/"))
+
+
+def text_of(name: str) -> str:
+    """Return the file of a switch."""
+    return TEXTS[f"switches/{name}.conf"]
+
+
+@cache
+def model(name: str, text: str = "") -> Switch:
+    """Return what a switch does by its file, or by another text."""
+    return switch_of(name, read(text or text_of(name), name))
+
+
+def scene(**texts: str) -> Scene:
+    """Return the fabric by its files, but for some switches, whose names have `_` for `-`."""
+    changed = {name.replace("_", "-"): text for name, text in texts.items()}
+    return read_scene(LAB, {name: model(name, changed.get(name, "")) for name in NAMES})
+
+
+def edited(name: str, *edits: tuple[str, str]) -> str:
+    """Return the file of a switch with texts replaced wherever they are; what is not there cannot be replaced."""
+    text = text_of(name)
+    for old, new in edits:
+        assert old in text, f"{old!r} is not in the file of {name}"
+        text = text.replace(old, new)
+    return text
+
+
+def look(name: str, before: str = "", after: str = "") -> Look:
+    """Return how a switch was found: with the text `before`, to become what `after` says, its file by default."""
+    trees = [read(text or text_of(name), name) for text in (before, after)]
+    return Look(
+        name,
+        fingerprint(trees[0]),
+        model(name, before),
+        model(name, after),
+        tuple(commands(*trees).splitlines()),
+        frozenset(f"et-0/0/{port}.0" for port in range(4)),
+        frozenset(),
+    )
+
+
+def prospect(*looks: Look) -> Prospect:
+    """Return what a push of such switches would do, each in a wave of its own; the others have what they should."""
+    found = {name: look(name) for name in NAMES} | {one.name: one for one in looks}
+    waves = tuple(Wave(name, (name,)) for name, one in found.items() if one.commands)
+    before = read_scene(LAB, {name: one.before for name, one in found.items()})
+    return Prospect(found, {}, {}, before, waves)
