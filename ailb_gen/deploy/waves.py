@@ -61,14 +61,15 @@ def waves(seats: Iterable[Seat], colors: Sequence[str], paths: Paths, floor: int
     rest = sorted(seats, key=lambda seat: (_ROLES.index(seat.role), _key(seat, colors)))
     if not rest:
         return ()
-    first = rest[0]
+    first, canaries = rest[0], {rest[0].role}
     found = [Wave(f"canary {first.role}", next(_fitting([first.name], paths, floor)))]
     by_group: dict[tuple[str, str], list[str]] = {}
     order = sorted(rest[1:], key=lambda seat: (_ORDER[seat.role], _key(seat, colors)))
     for seat in order:
         by_group.setdefault((seat.role, seat.group), []).append(seat.name)
     for (role, group), names in by_group.items():
-        if role == "server" and not any("server" in wave.name for wave in found):
+        if role == "server" and role not in canaries:
+            canaries.add(role)
             found.append(Wave("canary server", (names.pop(0),)))
         parts = list(_fitting(names, paths, floor)) if role == "spine" else [tuple(names)] if names else []
         for number, part in enumerate(parts, 1):

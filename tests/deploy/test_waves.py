@@ -10,7 +10,7 @@ from ailb_gen.deploy.push import Wave
 from ailb_gen.deploy.waves import Paths, Seat, waves
 from ailb_gen.errors import UsageError
 
-COLORS = ("green", "blue", "red")
+COLORS = ("green", "blue", "observer")
 NOBODY = Paths({})
 
 
@@ -42,11 +42,12 @@ def test_the_order() -> None:
         Wave("canary leaf", ("stripe1-leaf1",)),
         Wave("spines of green", ("spine1", "spine4")),
         Wave("spines of blue", ("spine2", "spine5")),
-        Wave("spines of red", ("spine3", "spine6")),
+        Wave("spines of observer", ("spine3", "spine6")),
         Wave("leaves of rail 0", ("stripe2-leaf1",)),
         Wave("leaves of rail 2", ("stripe1-leaf3", "stripe2-leaf3")),
         Wave("leaves of rail 10", ("stripe1-leaf11", "stripe2-leaf11")),
-        Wave("servers of stripe 1", ("gpu-s1-1", "gpu-s1-2")),
+        Wave("canary server", ("gpu-s1-1",)),
+        Wave("servers of stripe 1", ("gpu-s1-2",)),
         Wave("servers of stripe 2", ("gpu-s2-1", "gpu-s2-2")),
     )
 
@@ -123,6 +124,8 @@ def test_what_holds_of_every_order(fabric: tuple[list[Seat], Paths], floor: int)
     if found:
         assert len(found[0].members) == 1
         assert "leaf" not in roles.values() or roles[members[0]] == "leaf"
+    # The first server is alone as well.
+    assert [len(wave.members) for wave in found if roles[wave.members[0]] == "server"][:1] in ([], [1])
     after = [roles[name] for name in members[1:]]
     assert after == sorted(after, key=("spine", "leaf", "server").index)
     # The order in which the devices are given does not count.
