@@ -4,10 +4,11 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help demo test lint types unit bench schema checks-doc golden format clean
+.PHONY: help demo demo-deploy test lint types unit bench schema checks-doc golden format clean
 
 help:
 	@echo "make demo    generate the reference fabric into build/jvd, show a summary, prove it"
+	@echo "make demo-deploy  emulate the switches of examples/lab, deploy, verify, break a leaf, find the drift, repair it"
 	@echo "make test    lint, types and tests"
 	@echo "make bench   measure against floors and peers"
 	@echo "make format  format the code"
@@ -24,6 +25,9 @@ demo: $(STAMP)
 	$(BIN)/ailb-gen explain examples/jvd/fabric.yaml stripe1-leaf1
 	@echo
 	$(BIN)/ailb-gen validate examples/jvd/fabric.yaml build/jvd
+
+demo-deploy: $(STAMP)
+	examples/lab/demo.sh build/demo-deploy $(BIN)/python
 
 test: lint types unit
 
@@ -43,6 +47,7 @@ bench: $(STAMP)
 	$(BIN)/python -m benchmarks.parse
 	$(BIN)/python -m benchmarks.validate
 	$(BIN)/python -m benchmarks.batfish
+	$(BIN)/python -m benchmarks.deploy
 
 # What is generated and kept in the repository; review the diff before you commit it.
 schema: $(STAMP)

@@ -1,0 +1,40 @@
+#!/bin/sh
+# Emulates the switches of this fabric, deploys, verifies, breaks a leaf by hand, finds the drift, repairs it.
+# Usage: demo.sh DIRECTORY PYTHON (the directory is made anew)
+set -eu
+here=$(dirname "$0") out=$1 python=$2
+say() { printf '\n\033[1m$ %s\033[0m\n' "$*"; }
+ailb() { say "ailb-gen $*"; "$python" -m ailb_gen "$@"; }
+
+rm -rf "$out"
+mkdir -p "$out"
+cp "$here/fabric.yaml" "$out/fabric.yaml"
+AILB_PASSWORD=$(od -An -N12 -tx1 /dev/urandom | tr -d ' \n')
+export AILB_PASSWORD
+
+ailb generate "$out/fabric.yaml" -o "$out/generated"
+say "ailb-gen emulate $out/generated --inventory $out &"
+"$python" -m ailb_gen emulate "$out/generated" --base-port "${AILB_PORT:-20830}" --inventory "$out" > "$out/emulator.log" 2>&1 &
+emulator=$!
+trap 'kill "$emulator" 2>/dev/null; wait "$emulator" 2>/dev/null || :' EXIT
+until grep -q ready "$out/emulator.log"; do
+    kill -0 "$emulator" 2>/dev/null || { cat "$out/emulator.log"; exit 3; }
+    sleep 0.2
+done
+
+ailb plan "$out/fabric.yaml" "$out/generated" --brief -o "$out/plan.json"
+ailb deploy "$out/fabric.yaml" "$out/generated" --plan "$out/plan.json" --yes
+ailb verify "$out/fabric.yaml" "$out/generated"
+
+say "python break_leaf.py $out stripe1-leaf1"
+"$python" "$here/break_leaf.py" "$out" stripe1-leaf1
+code=0
+ailb drift "$out/fabric.yaml" "$out/generated" || code=$?
+[ "$code" = 1 ] || { echo "drift should have found something: exit code $code"; exit 1; }
+code=0
+ailb verify "$out/fabric.yaml" "$out/generated" || code=$?
+[ "$code" = 1 ] || { echo "verify should have found something: exit code $code"; exit 1; }
+
+ailb deploy "$out/fabric.yaml" "$out/generated" --yes
+ailb drift "$out/fabric.yaml" "$out/generated"
+ailb verify "$out/fabric.yaml" "$out/generated"
