@@ -1,0 +1,69 @@
+"""The script of the host: readable by the shells there are, whole or not at all, and nothing secret about it."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import io
+import subprocess
+import tarfile
+from importlib.resources import files as files_of_package
+from typing import TYPE_CHECKING
+
+import pytest
+
+from ailb_gen.deploy.servers import agent
+from ailb_gen.deploy.servers.model import HostFiles, RunState
+from ailb_gen.deploy.servers.push import REFUSALS
+from tests.conftest import need_tool
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.mark.parametrize("shell", ["sh", "bash"])
+def test_the_script_is_shell(shell: str) -> None:
+    subprocess.run([need_tool(shell), "-n"], input=agent.call("look", data="x"), text=True, check=True)
+
+
+def test_parts_cover_the_folder() -> None:
+    folder = files_of_package("ailb_gen.deploy.servers") / "host"
+    assert {entry.name for entry in folder.iterdir()} == {f"{part}.sh" for part in agent.PARTS}
+
+
+def test_an_unknown_verb_and_a_bad_name_are_refused(tmp_path: Path) -> None:
+    for words in (("format", "r1"), ("restore", "../x"), ("restore", "a b"), ("restore", ".x")):
+        done = subprocess.run(["sh", "-s"], input=agent.call(*words), text=True, capture_output=True, check=False)
+        assert done.returncode == 14
+        assert done.stderr.startswith("ailb-stage: ")
+
+
+def test_exit_codes_and_states_are_those_of_the_program() -> None:
+    script = agent.script()
+    for code in REFUSALS:
+        assert f" {code}" in script
+    for state in set(RunState) - {RunState.UNKNOWN}:
+        assert f"mark {state}" in script
+
+
+def test_a_call_is_data_not_code(tmp_path: Path) -> None:
+    """What looks like shell in the data or the words stays what it is."""
+    nasty = f"$(touch {tmp_path}/owned) `touch {tmp_path}/owned`\nEOF\n}}; touch {tmp_path}/owned"
+    text = agent.call("look", f"; touch {tmp_path}/owned #", data=nasty)
+    subprocess.run(["sh", "-s"], input=text, text=True, capture_output=True, check=False)
+    assert not (tmp_path / "owned").exists()
+
+
+def test_the_archive_holds_files_list_and_script(files: HostFiles) -> None:
+    data, digest = agent.pack(files.tree)
+    assert agent.pack(files.tree) == (data, digest), "bytes are deterministic"
+    with tarfile.open(fileobj=io.BytesIO(base64.b64decode(data))) as archive:
+        names = set(archive.getnames())
+        listing = archive.extractfile("wanted")
+        script = archive.extractfile("agent")
+        assert listing is not None
+        assert script is not None
+        assert hashlib.sha256(listing.read()).hexdigest() == digest
+        assert script.read().decode() == agent.script() + '\nmain "$@"\n'
+        assert all(member.uid == member.gid == 0 and member.mtime == 0 for member in archive)
+    assert names == {"agent", "wanted", *(f"tree/{path}" for path in files.tree)}
