@@ -67,22 +67,31 @@ class Scene:
         """Return what must be seen on a switch; `alarms` were there before and may stay."""
         neighbors, announced = [], []
         for own, far in self.by_device.get(name, ()):
-            heard = len(tuple(self._announced(far)))
-            neighbors.append(Neighbor(own.interface, far.device, far.asn, heard))
+            neighbors.append(Neighbor(own.interface, far.device, far.asn, len(self._announced(far))))
             announced += [Advertised(own.interface, *row) for row in self._announced(own)]
         rows = self.switches[name].advertisements if name in self.switches else {}
         announcing = frozenset(interface for interface, row in rows.items() if row.prefixes)
         return Expected(name, tuple(neighbors), tuple(announced), announcing, frozenset(alarms))
 
-    def _announced(self, side: Side) -> Iterator[tuple[str, str | None, int | None]]:
-        """Give what a switch's fabric-advertise sends over a session: prefix, color community, AIGP."""
-        own = self.switches[side.device]
-        rule = rules(own, own.groups[side.group])
-        up = direct_prefixes(own)
-        for route in own.routes:
-            sent = originated(own, route, rule) if route.prefix in up else None
-            if sent is not None:
-                yield str(route.prefix), next(iter(sent.colors), None), sent.aigp
+    def _announced(self, side: Side) -> tuple[tuple[str, str | None, int | None], ...]:
+        """Return what a switch's fabric-advertise sends over a session: prefix, color community, AIGP."""
+        found = self._sent.get((side.device, side.group))
+        if found is None:
+            found = self._sent[side.device, side.group] = tuple(_sent(self.switches[side.device], side.group))
+        return found
+
+    @cached_property
+    def _sent(self) -> dict[tuple[str, int], tuple[tuple[str, str | None, int | None], ...]]:
+        """What was computed of it: it is the same over all sessions of a group, and needed at both ends."""
+        return {}
+
+
+def _sent(own: Switch, group: int) -> Iterator[tuple[str, str | None, int | None]]:
+    rule, up = rules(own, own.groups[group]), direct_prefixes(own)
+    for route in own.routes:
+        sent = originated(own, route, rule) if route.prefix in up else None
+        if sent is not None:
+            yield str(route.prefix), next(iter(sent.colors), None), sent.aigp
 
 
 def switch_of(name: str, tree: Node) -> Switch:
