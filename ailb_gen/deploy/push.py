@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from ailb_gen.deploy.crew import PAUSES, unreachable
 from ailb_gen.deploy.member import Standing
-from ailb_gen.deploy.switch import DeviceError, ForeignError, Phase, UnknownOutcomeError
+from ailb_gen.deploy.switch import DeviceError, ForeignError, Phase, RefusedError
 from ailb_gen.errors import OutputError
 
 if TYPE_CHECKING:
@@ -177,9 +177,9 @@ class _OneWave:
         self.touched.update(names)
         self.since = time.monotonic()
         found = self._step(names, Phase.COMMIT, lambda name, c: self.members[name].apply(c, minutes))
-        silent = {name: error for name, error in found.bad.items() if isinstance(error, UnknownOutcomeError)}
-        refused = {name: error for name, error in found.bad.items() if name not in silent}
-        # A commit that was refused changed nothing.
+        refused = {name: error for name, error in found.bad.items() if isinstance(error, RefusedError)}
+        # A commit that was refused changed nothing; after any other error the device has to tell.
+        silent = {name: error for name, error in found.bad.items() if name not in refused}
         self.touched.difference_update(refused)
         self._fail(refused)
         if silent and self._going_on():
@@ -204,16 +204,16 @@ class _OneWave:
             waiting = [name for name in waiting if found.get(name) != ()]
             if waiting and time.monotonic() >= until:
                 self._fail({name: _verdict(name, found[name]) for name in waiting})
-            elif waiting:
+                break
+            if waiting:
                 time.sleep(PAUSES[min(turn, len(PAUSES) - 1)])
         good = [name for name in names if name not in waiting]
         self._record("verified", devices=good)
         return good
 
     def _finish(self, good: list[str]) -> None:
-        """Confirm what is good and undo the rest; if too much failed, undo all."""
+        """Confirm what is good, then undo the rest: undoing may take until the devices have done it by themselves."""
         if self._going_on():
-            self._undo(self.touched - set(good))
             self._confirm(good)
         self._undo([name for name in self.touched if name in self.errors] if self._going_on() else self.touched)
 
@@ -249,8 +249,10 @@ class _OneWave:
     def _release(self) -> None:
         """Discard and unlock where a session is open; what fails here ends with the session."""
         names = self.wave.members
-        self._step(names, Phase.UNLOCK, lambda name, c: self.members[name].release(c), connect=False)
-        self.push.crew.close(names)
+        try:
+            self._step(names, Phase.UNLOCK, lambda name, c: self.members[name].release(c), connect=False)
+        finally:
+            self.push.crew.close(names)
 
     def _step(
         self, names: Collection[str], phase: Phase, work: Callable[[str, Any], Any], connect: bool = True
