@@ -8,7 +8,7 @@ STAMP := $(VENV)/.installed
 
 help:
 	@echo "make demo    generate the reference fabric into build/jvd, show a summary, prove it"
-	@echo "make demo-deploy  emulate the switches of examples/lab, deploy, verify, break a leaf, find the drift, repair it"
+	@echo "make demo-deploy   emulate the switches of examples/lab, deploy, break a leaf, find the drift, repair it"
 	@echo "make test    lint, types and tests"
 	@echo "make bench   measure against floors and peers"
 	@echo "make format  format the code"

@@ -32,7 +32,7 @@ def plan(
     limit: LIMIT = None,
     min_paths: MIN_PATHS = 1,
     driver: DRIVER = Driver.napalm,
-    jobs: JOBS = 20,
+    jobs: JOBS = 32,
     accept_new_hostkeys: ACCEPT = False,
     brief: Annotated[bool, typer.Option("--brief", help="Count statements instead of showing them.")] = False,
 ) -> None:

@@ -27,7 +27,7 @@ def drift(
     limit: LIMIT = None,
     reports: REPORTS = None,
     driver: DRIVER = Driver.napalm,
-    jobs: JOBS = 20,
+    jobs: JOBS = 32,
     accept_new_hostkeys: ACCEPT = False,
 ) -> None:
     """Compare what runs on the devices with what the files say.
@@ -50,7 +50,7 @@ def verify(
     limit: LIMIT = None,
     reports: REPORTS = None,
     driver: DRIVER = Driver.napalm,
-    jobs: JOBS = 20,
+    jobs: JOBS = 32,
     accept_new_hostkeys: ACCEPT = False,
 ) -> None:
     """Compare the state of the devices with what the files must bring about: sessions, colors, AIGP.
@@ -98,7 +98,7 @@ def collect(
     inventory: INVENTORY = None,
     limit: LIMIT = None,
     driver: DRIVER = Driver.napalm,
-    jobs: JOBS = 20,
+    jobs: JOBS = 32,
     accept_new_hostkeys: ACCEPT = False,
 ) -> None:
     """Write configurations and state of the switches into a directory that 'validate' can read; without secrets.

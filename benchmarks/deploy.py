@@ -1,0 +1,127 @@
+"""How long a push to 500 emulated switches takes, next to what bare PyEZ needs for the same calls.
+
+The switches are emulated on the same machine and share its cores: what they cost is shown beside. The floor does with
+PyEZ what a push cannot do without (connect, lock, load, commit check, discard, unlock), on a sample, one after another.
+Run: python -m benchmarks.deploy
+"""
+
+import argparse
+import json
+import os
+import secrets
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import yaml
+from jnpr.junos.device import Device
+from jnpr.junos.utils.config import Config
+
+from benchmarks.measure import ROOT, Cost, cost
+
+FABRIC = """\
+name: five-hundred
+stripes: {stripes}
+rails: 8
+spines: {spines}
+servers: {{count: 2, name: "s{{s:02}}-gpu{{i:02}}"}}
+colors: {{count: 4}}
+platform: {{leaf: qfx5240-64od, spine: wide}}
+platforms: {{wide: {{port_groups: [{{fpcs: 0-15, ports: 0-31, native: 400g, speeds: {{400g: [1]}}}}]}}}}
+uplinks: {{speed: 400g, packing: packed}}
+host_ports: {{speed: 400g, first_port: 32}}
+bfd: {{interval_ms: 300, multiplier: 3}}
+"""
+SAMPLE = 10
+# Seconds gone by, and MiB of the deployer.
+LIMITS = {"dry run": (90.0, 600.0), "deploy": (240.0, 600.0)}
+
+
+@contextmanager
+def emulated(artifacts: Path, inventory: Path, port: int) -> Iterator[subprocess.Popen[str]]:
+    """Emulate the switches of an artifact directory."""
+    command = [sys.executable, "-m", "ailb_gen", "emulate", str(artifacts), "--inventory", str(inventory)]
+    with subprocess.Popen(
+        [*command, "--base-port", str(port)],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    ) as process:
+        try:
+            assert process.stdout is not None
+            json.loads(process.stdout.readline())
+            yield process
+        finally:
+            process.terminate()
+            process.wait(60)
+
+
+def spent(process: subprocess.Popen[str]) -> float:
+    """CPU seconds of a process so far."""
+    fields = Path(f"/proc/{process.pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def floor(artifacts: Path, inventory: Path) -> tuple[float, float]:
+    """CPU and passed seconds per device of bare PyEZ calls."""
+    hosts = yaml.safe_load((inventory / "hosts.yaml").read_text(encoding="utf-8"))
+    names = [name for name in sorted(hosts) if "port" in hosts[name]][:SAMPLE]
+    started, cpu = time.monotonic(), time.process_time()
+    for name in names:
+        text = (artifacts / "switches" / f"{name}.conf").read_text(encoding="utf-8")
+        login = {"user": "admin", "passwd": os.environ["AILB_PASSWORD"], "gather_facts": False}
+        with Device(host=hosts[name]["hostname"], port=hosts[name]["port"], **login) as device:
+            config = Config(device)
+            config.lock()
+            config.load(text, format="text", merge=True)
+            config.commit_check()
+            config.rollback(0)
+            config.unlock()
+    return (time.process_time() - cpu) / len(names), (time.monotonic() - started) / len(names)
+
+
+def verdict(name: str, row: Cost) -> str:
+    """Say whether a figure keeps its limits."""
+    wall_s, memory_mib = LIMITS[name]
+    kept = row.wall_s <= wall_s and row.memory_mib <= memory_mib
+    return f"<= {wall_s:.0f} s, <= {memory_mib:.0f} MiB: {'kept' if kept else 'NOT KEPT'}"
+
+
+def main() -> None:
+    """Measure a dry run and a push."""
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("--stripes", type=int, default=60, help="of 8 leaves; 60 give 480 leaves")
+    arguments.add_argument("--spines", type=int, default=20)
+    arguments.add_argument("--driver", default="napalm")
+    arguments.add_argument("--base-port", type=int, default=21000)
+    given = arguments.parse_args()
+    os.environ["AILB_PASSWORD"] = secrets.token_hex(12)
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        fabric, artifacts, inventory = root / "fabric.yaml", root / "generated", root / "inventory"
+        fabric.write_text(FABRIC.format(stripes=given.stripes, spines=given.spines), encoding="utf-8")
+        cost("generate", str(fabric), "-o", str(artifacts))
+        count = len(list((artifacts / "switches").iterdir()))
+        with emulated(artifacts, inventory, given.base_port) as process:
+            bare_cpu, bare_wall = floor(artifacts, inventory)
+            print(f"{count} emulated switches, {given.driver}; figures of the deployer, and of the emulator beside it")
+            print(f"{'floor, bare PyEZ':18} {bare_cpu * 1000:7.0f} CPU ms a device, {bare_wall * 1000:.0f} ms gone by")
+            words = [str(fabric), str(artifacts), "-i", str(inventory), "--driver", given.driver, "--yes"]
+            for name, more in (("dry run", ["--dry-run"]), ("deploy", [])):
+                before = spent(process)
+                row = cost("deploy", *words, *more)
+                beside = spent(process) - before
+                each = row.cpu_s / count
+                print(
+                    f"{name:18} {row.wall_s:7.1f} s gone by, {row.cpu_s:6.1f} CPU s ({each * 1000:.0f} ms a device, "
+                    f"floor x {each / bare_cpu:.1f}), {row.memory_mib:4.0f} MiB; emulator {beside:6.1f} CPU s"
+                )
+                print(f"{'':18} {verdict(name, row)}")
+
+
+if __name__ == "__main__":
+    main()
