@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ailb_gen.cli.console import fabric_file
+from ailb_gen.cli.console import fabric_file, progress
 from ailb_gen.cli.fleet import (
     ACCEPT,
     ARTIFACTS,
@@ -88,7 +88,7 @@ def deploy(
     reach = access(driver, jobs, accept_new_hostkeys)
     with _recorded(fabric, state) as (records, stop):
         manner = runs.Manner(
-            limits, on_failure.value, dry_run, min_paths, stop, _approval(yes or dry_run, "Push this?"), _tell
+            limits, on_failure.value, dry_run, min_paths, stop, _approval(yes or dry_run, "Push this?"), _tell, progress
         )
         with desk(fabric_file(fabric), artifacts, inventory, wanted, reach) as on:
             if resume:
@@ -122,7 +122,7 @@ def confirm(
     from ailb_gen.deploy.push import Limits
 
     with _recorded(fabric, state) as (records, stop):
-        manner = runs.Manner(Limits(), stop=stop, tell=_tell)
+        manner = runs.Manner(Limits(), stop=stop, tell=_tell, progress=progress)
         reach = access(driver, jobs, accept_new_hostkeys)
         with desk(fabric_file(fabric), artifacts, inventory, [], reach) as on:
             report = runs.confirm(on, records, manner, run)
@@ -153,7 +153,9 @@ def rollback(
 
     limits = _limits(confirm_minutes, verify_timeout, 0, minute)
     with _recorded(fabric, state) as (records, stop):
-        manner = runs.Manner(limits, floor=min_paths, stop=stop, approve=_approval(yes, "Roll this back?"), tell=_tell)
+        manner = runs.Manner(
+            limits, floor=min_paths, stop=stop, approve=_approval(yes, "Roll this back?"), tell=_tell, progress=progress
+        )
         reach = access(driver, jobs, accept_new_hostkeys)
         with desk(fabric_file(fabric), artifacts, inventory, [], reach) as on:
             report = runs.rollback(on, records, manner, run)

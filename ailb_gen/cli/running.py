@@ -101,23 +101,23 @@ def collect(
     jobs: JOBS = 32,
     accept_new_hostkeys: ACCEPT = False,
 ) -> None:
-    """Write configurations and state of the switches into a directory that 'validate' can read; without secrets.
+    """Write configurations, state, and files of servers into a directory that 'validate' can read; without secrets.
 
-    Exit codes: 0 done, 2 bad input, 3 a switch cannot be read, or the directory cannot be written.
+    Exit codes: 0 done, 2 bad input, 3 a device cannot be read, or the directory cannot be written.
     """
-    from ailb_gen.deploy.collect import collect as read_one
-    from ailb_gen.deploy.collect import write
+    from ailb_gen.deploy.collect import collect as read_switch
+    from ailb_gen.deploy.collect import collect_host, write
     from ailb_gen.deploy.desk import desk
     from ailb_gen.deploy.switch import Phase
 
     with desk(fabric_file(fabric), None, inventory, limit or [], access(driver, jobs, accept_new_hostkeys)) as on:
-        with progress("collecting", len(on.switches)) as advance:
-            outcomes = on.crew.run(
-                [name for name in on.switches if name in on.picked], read_one, Phase.READ, advance, keep=False
-            )
-        written = write(out, outcomes.good.values())
-        typer.echo(f"{len(written)} files of {len(outcomes.good)} switches in {out}")
-        for error in outcomes.bad.values():
+        switches, servers = ([name for name in some if name in on.picked] for some in (on.switches, on.servers))
+        with progress("collecting", len(switches) + len(servers)) as advance:
+            found = on.crew.run(switches, read_switch, Phase.READ, advance, keep=False)
+            found.update(on.crew.run(servers, collect_host, Phase.READ, advance, keep=False))
+        count = write(out, found.good.values())
+        typer.echo(f"{count} files of {len(found.good)} devices in {out}")
+        for error in found.bad.values():
             typer.echo(f"ailb-gen: {error}", err=True)
-        if outcomes.bad:
+        if found.bad:
             raise typer.Exit(ExitCode.ENVIRONMENT)

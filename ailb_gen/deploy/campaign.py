@@ -6,13 +6,15 @@ configuration if its confirmation had begun, else to its old one.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from ailb_gen.deploy.push import Ending, Fate, Wave
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from ailb_gen.deploy.member import Member
     from ailb_gen.deploy.prospect import Look
@@ -22,7 +24,14 @@ if TYPE_CHECKING:
     from ailb_gen.deploy.verify import Expected
 
 OnFailure = Literal["stop", "rollback-all"]
+# Makes a bar of so many devices, and gives what moves it on.
+Progress = Callable[[str, int], AbstractContextManager[Callable[[int], None]]]
 INTERRUPTED = "it was interrupted"
+
+
+def quiet(what: str, total: int) -> AbstractContextManager[Callable[[int], None]]:
+    """Show no progress."""
+    return nullcontext(lambda number: None)
 
 
 @dataclass(slots=True)
@@ -60,7 +69,7 @@ class Campaign:
         dry_run: bool,
         old: Mapping[str, str],
         leg: int = 0,
-        advance: Callable[[int], None] = lambda number: None,
+        progress: Progress = quiet,
     ) -> Report:
         """Check the change on every device, then push the waves; `old` are the fingerprints that the run began with.
 
@@ -74,7 +83,9 @@ class Campaign:
             leg=leg,
             old={name: old[name] for name in names},
         )
-        if not self._checked(names, report, advance) or dry_run:
+        with progress("checking", len(names)) as advance:
+            going_on = self._checked(names, report, advance)
+        if not going_on or dry_run:
             return report
         left = [Wave(wave.name, tuple(n for n in wave.members if n not in report.refused)) for wave in waves]
         self._push([wave for wave in left if wave.members], report)

@@ -4,38 +4,34 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
+from stat import S_ISREG
 from typing import TYPE_CHECKING, Any
 
 from ailb_gen.atomic import replace_file
 from ailb_gen.deploy.redact import redact_config
+from ailb_gen.deploy.servers.model import HostFiles
+from ailb_gen.deploy.servers.push import look
 from ailb_gen.deploy.verify import alarms, announcing, peers
 from ailb_gen.errors import OutputError
+from ailb_gen.hosts.read import SERVERS
 from ailb_gen.network.read import SWITCHES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
     from pathlib import Path
 
     from lxml.etree import _Element
 
+    from ailb_gen.deploy.servers.ssh import Server
     from ailb_gen.deploy.switch import Switch
 
 STATE = "state"
-# What `collect` writes below its directory; anything else there is somebody else's.
-OWN = (SWITCHES, STATE)
+# Where files go, below the directory, and what is in them.
+Files = dict[str, bytes]
 
 
-@dataclass(frozen=True, slots=True)
-class Collected:
-    """What was read of a switch: its configuration, secrets replaced, and its state as JSON."""
-
-    name: str
-    configuration: str
-    state: str
-
-
-def collect(name: str, switch: Switch) -> Collected:
-    """Read a switch. Raises DeviceError."""
+def collect(name: str, switch: Switch) -> Files:
+    """Read a switch: its configuration, secrets replaced, and its state as JSON. Raises DeviceError."""
     found: dict[str, Any] = {
         "name": name,
         "neighbors": [asdict(peer) for peer in peers(switch)],
@@ -44,7 +40,17 @@ def collect(name: str, switch: Switch) -> Collected:
         "alarms": sorted(alarms(switch)),
         "commits": [asdict(commit) for commit in switch.commits()[:10]],
     }
-    return Collected(name, redact_config(switch.running()), json.dumps(found, indent=1, ensure_ascii=False) + "\n")
+    state = json.dumps(found, indent=1, ensure_ascii=False) + "\n"
+    return {
+        f"{SWITCHES}/{name}.conf": redact_config(switch.running()).encode("utf-8", "backslashreplace"),
+        f"{STATE}/{name}.json": state.encode("utf-8", "backslashreplace"),
+    }
+
+
+def collect_host(name: str, server: Server) -> Files:
+    """Read the files of a server that earlier pushes put there. Raises DeviceError."""
+    found = look(server, HostFiles(name, {})).found
+    return {f"{SERVERS}/{name}/{path}": file.content for path, file in found.items() if S_ISREG(file.mode)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,23 +79,16 @@ def lldp(switch: Switch) -> tuple[Heard, ...]:
     )
 
 
-def write(directory: Path, found: Iterable[Collected]) -> list[Path]:
-    """Write what was collected; every file in one step. Raises OutputError."""
-    written = []
+def write(directory: Path, found: Iterable[Files]) -> int:
+    """Write what was collected, every file in one step; return how many. Raises OutputError."""
+    count = 0
     try:
-        for folder in OWN:
-            (directory / folder).mkdir(parents=True, exist_ok=True)
-        for one in found:
-            for path, text in _files(directory, one).items():
-                replace_file(path, text.encode("utf-8", "backslashreplace"))
-                written.append(path)
+        for files in found:
+            for name, content in files.items():
+                path = directory / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                replace_file(path, content)
+                count += 1
     except OSError as error:
-        raise OutputError(f"{directory}: cannot be written: {error.strerror}; {len(written)} files were") from error
-    return written
-
-
-def _files(directory: Path, one: Collected) -> Mapping[Path, str]:
-    return {
-        directory / SWITCHES / f"{one.name}.conf": one.configuration,
-        directory / STATE / f"{one.name}.json": one.state,
-    }
+        raise OutputError(f"{directory}: cannot be written: {error.strerror}; {count} files were") from error
+    return count

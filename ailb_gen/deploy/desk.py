@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import getpass
+import os
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,8 +49,11 @@ class Desk:
 
     @property
     def user(self) -> str:
-        """Who runs this, as the record has it."""
-        return getpass.getuser()
+        """Who runs this, as the record has it; in a container there may be only a number."""
+        try:
+            return getpass.getuser()
+        except (KeyError, OSError):
+            return str(os.getuid())
 
     @property
     def roles(self) -> dict[str, str]:

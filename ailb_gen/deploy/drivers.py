@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """How a switch is reached; `ssh_config` names the known host keys, `timeout_s` is for one answer, in seconds."""
+    """How a switch is reached, times in seconds; `ssh_config` names the known host keys, `timeout_s` is an answer's."""
 
     name: str
     hostname: str
@@ -39,6 +39,7 @@ class Reach:
     ssh_config: Path
     timeout_s: int = 120
     connect_s: int = 30
+    keepalive_s: int = 30
 
     @property
     def address(self) -> str:
@@ -131,6 +132,7 @@ class PyezSwitch(_Session):
         except Exception as error:
             raise connected(self.name, reach.address, error) from error
         device.timeout = reach.timeout_s
+        device._conn._session.transport.set_keepalive(reach.keepalive_s)
         device.bind(cu=Config)
         self.device = device
 
@@ -174,6 +176,7 @@ class NapalmSwitch(_Session):
                 "lock_disable": True,
                 "ignore_warning": True,
                 "huge_tree": True,
+                "keepalive": reach.keepalive_s,
             },
         )
         device: Any = driver.device

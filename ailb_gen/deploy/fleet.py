@@ -116,5 +116,6 @@ class _Connection:
                 config,
                 options.timeout_s,
                 options.connect_timeout_s,
+                options.keepalive_s,
             )
         )

@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ailb_gen.deploy.campaign import Campaign, OnFailure, Report, unfinished
+from ailb_gen.deploy.campaign import Campaign, OnFailure, Progress, Report, quiet, unfinished
 from ailb_gen.deploy.member import history_aim
 from ailb_gen.deploy.push import Ending, Fate, Limits, Push, Wave, never
 from ailb_gen.deploy.runlog import RunLog, StateDirectory, new_run
 from ailb_gen.deploy.verify import Expected
-from ailb_gen.errors import UsageError
+from ailb_gen.errors import DeployError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -44,6 +44,7 @@ class Manner:
     stop: Callable[[], bool] = never
     approve: Callable[[Prospect], bool] = lambda found: True
     tell: Callable[[str], None] = lambda text: None
+    progress: Progress = quiet
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +97,7 @@ def none_open(state: StateDirectory) -> None:
 def deploy(on: Desk, state: StateDirectory, manner: Manner, check: Callable[[Prospect], None]) -> Report:
     """Push the files. `check` raises if what was planned does not hold any more. Raises AilbError."""
     none_open(state)
-    found = on.prospect(on.file_aim, manner.floor)
+    found = _look(on, manner, on.file_aim)
     check(found)
     return _carry_out(on, state, new_run(), manner, found, on.file_aim, "deploy", {})
 
@@ -114,7 +115,7 @@ def resume(on: Desk, state: StateDirectory, manner: Manner) -> Report:
             f"the run {past.run} is settled: {told(report.endings)}. It cannot go on, because the fabric file or the "
             f"generated files have changed since; start another one"
         )
-    found = on.prospect(on.file_aim, manner.floor)
+    found = _look(on, manner, on.file_aim)
     left = unfinished(past.events)
     done = _carry_out(on, state, past.run, manner, found, on.file_aim, "deploy", left.old, left.leg + 1)
     return Report(done.run, {**report.endings, **done.endings}, done.refused, done.stopped)
@@ -144,8 +145,18 @@ def rollback(on: Desk, state: StateDirectory, manner: Manner, run: str = "") -> 
     def aim(name: str) -> Aim:
         return history_aim(name, past.run) if name in changed else unchanged
 
-    found = on.prospect(aim, manner.floor)
+    found = _look(on, manner, aim)
     return _carry_out(on, state, new_run(), manner, found, aim, "rollback", {})
+
+
+def _look(on: Desk, manner: Manner, aim: Callable[[str], Aim]) -> Prospect:
+    """Look at the devices; tell which ones nothing is known of."""
+    with manner.progress("looking", len(on.roles)) as advance:
+        found = on.prospect(aim, manner.floor, advance)
+    for name, error in found.errors.items():
+        if name not in on.picked:
+            manner.tell(f"nothing is expected of sessions with {name}: {error}")
+    return found
 
 
 def _carry_out(
@@ -162,7 +173,7 @@ def _carry_out(
     """Push what was found. Devices that cannot be looked at stop it, unless so many may fail."""
     lost = [name for name in found.errors if name in on.picked]
     if len(lost) > manner.limits.failures:
-        raise found.errors[lost[0]]
+        raise DeployError("\n".join(["nothing was changed:", *(str(found.errors[name]) for name in lost)]))
     if not found.waves or not manner.approve(found):
         return Report(run, stopped="" if not found.waves else "it was not approved")
     log = RunLog(state, run, on.mask)
@@ -171,7 +182,7 @@ def _carry_out(
         push = Push(on.crew, log, manner.limits, manner.stop, manner.tell, failed=len(lost))
         before = {**{name: look.fingerprint for name, look in found.found.items()}, **old}
         campaign = Campaign(push, on.members(run, aim, before, leg), found.looks, found.scene, manner.on_failure)
-        report = campaign.run(found.waves, manner.dry_run, before, leg)
+        report = campaign.run(found.waves, manner.dry_run, before, leg, manner.progress)
         report.refused.update({name: str(found.errors[name]) for name in lost})
         log.write("done", fates={name: str(ending.fate) for name, ending in report.endings.items()})
     finally:
