@@ -1,0 +1,357 @@
+"""Both drivers do the same: every method of a Switch, and every way in which a device can refuse or go away."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+
+import ncclient.transport.session
+import pytest
+
+from ailb_gen.deploy.calls import PENDING
+from ailb_gen.deploy.credentials import Credentials, Secret
+from ailb_gen.deploy.drivers import DRIVERS, Reach
+from ailb_gen.deploy.switch import DeviceError, Phase, RefusedError, Switch, UnknownOutcomeError
+from ailb_gen.emulator.faults import Fault
+from ailb_gen.emulator.fleet import Fleet
+from ailb_gen.junos.reader import read
+from tests.emulator.fleets import LEAF, PASSWORD, SPINE, USER, bgp_of, two_devices
+
+COMMANDS = "set system location building x\nset system services telnet\n"
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let ncclient look for answers more often than every 0.1 s, which would be most of the time of these tests."""
+    monkeypatch.setattr(ncclient.transport.session, "TICK", 0.005)
+
+
+@pytest.fixture(scope="module")
+def fleet() -> Iterator[Fleet]:
+    with two_devices() as found:
+        yield found
+
+
+@pytest.fixture(params=list(DRIVERS))
+def reach(request: pytest.FixtureRequest, fleet: Fleet, tmp_path: Path) -> Iterator[tuple[str, Reach]]:
+    """Return a driver's name and how the leaf is reached; the leaf is as it was when the test is over."""
+    device = fleet.devices[LEAF]
+    before = len(device.commits())
+    (tmp_path / "known_hosts").write_text(fleet.known_hosts())
+    (tmp_path / "config").write_text(f"Host *\n  UserKnownHostsFile {tmp_path / 'known_hosts'}\n")
+    login = Credentials(USER, Secret(PASSWORD), None, None, None, False)
+    yield request.param, Reach(LEAF, "127.0.0.1", fleet.port(LEAF), login, tmp_path / "config", 60, 10)
+    device.faults.clear()
+    assert len(device.commits()) - before < 40
+
+
+@contextmanager
+def opened(reach: tuple[str, Reach]) -> Iterator[Switch]:
+    """Connect, and disconnect."""
+    switch = DRIVERS[reach[0]](reach[1])
+    switch.open()
+    try:
+        yield switch
+    finally:
+        switch.close()
+
+
+@pytest.fixture
+def switch(reach: tuple[str, Reach]) -> Iterator[Switch]:
+    with opened(reach) as found:
+        yield found
+
+
+def test_looking_changes_nothing(switch: Switch) -> None:
+    assert switch.name == LEAF
+    assert not switch.locked
+    running = switch.running()
+    assert read(running).value("system", "host-name") == LEAF
+    assert "## SECRET-DATA" in running
+    assert switch.candidate().split("{", 1)[1] == running.split("{", 1)[1]
+    assert switch.compare() == ""
+    assert switch.commits()[0].pending_minutes is None
+    assert [commit.number for commit in switch.commits()] == list(range(len(switch.commits())))
+    assert switch.ask("get-bgp-summary-information").find("bgp-peer") is None
+
+
+def test_a_push_and_the_way_back(switch: Switch) -> None:
+    first, history = switch.running(), len(switch.commits())
+    switch.lock()
+    switch.lock()
+    assert switch.locked
+    switch.load(COMMANDS)
+    assert switch.compare().splitlines()[0] == "[edit system]"
+    added = {line.strip("+ ") for line in switch.compare().splitlines() if line.startswith("+")}
+    assert {"building x;", "telnet;"} <= added
+    assert read(switch.candidate()).value("system", "location", "building") == "x"
+    assert not read(switch.running()).has("system", "location")
+    switch.check()
+    switch.commit("ailb-gen run push", 7)
+    newest = switch.commits()[0]
+    assert (newest.number, newest.user, newest.log, newest.pending_minutes) == (0, USER, "ailb-gen run push", 7)
+    assert newest.when > 1_000_000_000
+    switch.commit("ailb-gen run confirm")
+    newest = switch.commits()[0]
+    assert (newest.log, newest.pending_minutes) == ("ailb-gen run confirm", None)
+    assert len(switch.commits()) == history + 2
+    assert read(switch.running()).has("system", "services", "telnet")
+    # Back to what was there two commits ago.
+    assert switch.before(2).split("{", 1)[1] == first.split("{", 1)[1]
+    switch.load_rollback(2)
+    assert not read(switch.candidate()).has("system", "location")
+    switch.commit("ailb-gen run roll back")
+    assert switch.running().split("{", 1)[1] == first.split("{", 1)[1]
+    switch.unlock()
+    switch.unlock()
+    assert not switch.locked
+
+
+def test_discarding(switch: Switch) -> None:
+    switch.lock()
+    switch.load(COMMANDS)
+    switch.load_rollback(0)
+    assert switch.compare() == ""
+    switch.unlock()
+
+
+def test_deleting_what_is_not_there_is_no_error(switch: Switch) -> None:
+    switch.lock()
+    switch.load("delete protocols bgp group nothing\nset system location building y\n")
+    assert "building y" in switch.compare()
+    switch.load_rollback(0)
+    switch.unlock()
+
+
+def test_two_sessions_exclude_each_other(reach: tuple[str, Reach], switch: Switch) -> None:
+    switch.lock()
+    with opened(reach) as other:
+        with pytest.raises(RefusedError, match=f"^{LEAF}: lock: configuration database locked by: {USER} .*; somebody"):
+            other.lock()
+        assert not other.locked
+        switch.unlock()
+        other.lock()
+        assert other.locked
+    # The end of a session releases its lock, as soon as the device has seen it.
+    while not switch.locked:
+        with suppress(RefusedError):
+            switch.lock()
+    switch.unlock()
+
+
+def test_state_is_asked_for(fleet: Fleet, reach: tuple[str, Reach]) -> None:
+    for name in (LEAF, SPINE):
+        with opened((reach[0], replace(reach[1], name=name, port=fleet.port(name)))) as switch:
+            switch.lock()
+            lines = "".join(f"set {line}\n" for line in _paths(bgp_of(name)))
+            switch.load(lines)
+            switch.commit("session")
+            switch.unlock()
+    with opened(reach) as switch:
+        peers = list(switch.ask("get-bgp-summary-information").iter("bgp-peer"))
+        assert [peer.findtext("peer-state") for peer in peers] == ["Established"]
+        address = peers[0].findtext("peer-address", "").partition("+")[0]
+        reply = switch.ask("get-route-information", advertising_protocol_name="bgp", neighbor=address, extensive=True)
+        assert reply.tag == "route-information"
+    for name in (LEAF, SPINE):
+        with opened((reach[0], replace(reach[1], name=name, port=fleet.port(name)))) as switch:
+            switch.lock()
+            switch.load_rollback(1)
+            switch.commit("back")
+            switch.unlock()
+
+
+def _paths(text: str) -> list[str]:
+    return [" ".join(path) for path in read(text).paths()]
+
+
+@pytest.mark.parametrize(
+    ("commands", "message"),
+    [("frobnicate", "load: .*syntax error"), ("set system [ a", "load: .*")],
+)
+def test_commands_that_cannot_be_loaded(switch: Switch, commands: str, message: str) -> None:
+    switch.lock()
+    with pytest.raises(RefusedError, match=f"^{LEAF}: {message}"):
+        switch.load(commands)
+    switch.load_rollback(0)
+    switch.unlock()
+
+
+def test_a_candidate_that_does_not_pass(switch: Switch) -> None:
+    switch.lock()
+    switch.load("delete system root-authentication\n")
+    with pytest.raises(RefusedError, match=r"check: .*root-authentication"):
+        switch.check()
+    with pytest.raises(RefusedError, match=r"commit: .*root-authentication"):
+        switch.commit("x")
+    switch.load_rollback(0)
+    switch.unlock()
+
+
+def _lock(switch: Switch) -> None:
+    switch.lock()
+
+
+def _load(switch: Switch) -> None:
+    switch.load(COMMANDS)
+
+
+def _check(switch: Switch) -> None:
+    switch.check()
+
+
+def _commit(switch: Switch) -> None:
+    switch.load(COMMANDS)
+    switch.commit("x", 5)
+
+
+def _ask(switch: Switch) -> None:
+    switch.ask("get-bgp-summary-information")
+
+
+def _back(switch: Switch) -> None:
+    switch.load_rollback(0)
+
+
+def _unlock(switch: Switch) -> None:
+    switch.unlock()
+
+
+def _running(switch: Switch) -> None:
+    switch.running()
+
+
+STEPS: dict[str, tuple[Callable[[Switch], None], Phase]] = {
+    "lock": (_lock, Phase.LOCK),
+    "load": (_load, Phase.LOAD),
+    "check": (_check, Phase.CHECK),
+    "commit": (_commit, Phase.COMMIT),
+    "verify": (_ask, Phase.VERIFY),
+    "rollback": (_back, Phase.ROLLBACK),
+    "unlock": (_unlock, Phase.UNLOCK),
+    "running": (_running, Phase.READ),
+}
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_what_the_device_refuses(fleet: Fleet, switch: Switch, step: str) -> None:
+    act, phase = STEPS[step]
+    if step != "lock":
+        switch.lock()
+    fleet.devices[LEAF].faults.add(Fault("error", step))
+    with pytest.raises(RefusedError) as error:
+        act(switch)
+    assert (error.value.device, error.value.phase) == (LEAF, phase)
+    assert "the emulator was told to" in error.value.reason
+    # The session is as good as before.
+    switch.lock()
+    switch.load_rollback(0)
+    assert switch.compare() == ""
+    switch.unlock()
+
+
+@pytest.mark.parametrize("kind", ["drop-before", "drop-after"])
+@pytest.mark.parametrize("step", STEPS)
+def test_a_session_that_is_lost(fleet: Fleet, reach: tuple[str, Reach], step: str, kind: str) -> None:
+    act, phase = STEPS[step]
+    with opened(reach) as switch:
+        if step != "lock":
+            switch.lock()
+        fleet.devices[LEAF].faults.add(Fault(kind, step))
+        with pytest.raises(UnknownOutcomeError, match=f"^{LEAF}: {phase}: the session was lost; it is asked again"):
+            act(switch)
+        # Every further use of it says so as well, and none hangs.
+        with pytest.raises(DeviceError):
+            switch.running()
+    with opened(reach) as again:
+        if (step, kind) == ("commit", "drop-after"):
+            assert (again.commits()[0].log, again.commits()[0].pending_minutes) == ("x", 5)
+            again.lock()
+            again.load_rollback(1)
+            again.commit("back")
+            again.unlock()
+        assert not read(again.running()).has("system", "location")
+
+
+def test_no_answer_in_time(fleet: Fleet, reach: tuple[str, Reach]) -> None:
+    with opened((reach[0], replace(reach[1], timeout_s=1))) as switch:
+        fleet.devices[LEAF].faults.add(Fault("slow", "verify", seconds=2.5))
+        with pytest.raises(UnknownOutcomeError, match=f"^{LEAF}: verify: no answer in time; it is asked again"):
+            _ask(switch)
+
+
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        ("refuse-auth", "the login is refused; check username, keys and password references"),
+        ("wrong-host-key", "its host key is not the known one; compare it on the console"),
+        ("drop-before", "no NETCONF session; the device closed the connection before it said hello"),
+    ],
+)
+def test_a_connection_that_does_not_come_about(fleet: Fleet, reach: tuple[str, Reach], kind: str, message: str) -> None:
+    fleet.devices[LEAF].faults.add(Fault(kind, "connect"))
+    with pytest.raises(DeviceError) as error, opened(reach):
+        pass
+    assert error.value.phase is Phase.CONNECT
+    assert str(error.value).startswith(f"{LEAF}: connect: 127.0.0.1:{reach[1].port}: {message}")
+
+
+def test_nobody_listens(reach: tuple[str, Reach]) -> None:
+    with socket.socket() as taken:
+        # Bound, but nobody listens.
+        taken.bind(("127.0.0.1", 0))
+        nowhere = replace(reach[1], port=taken.getsockname()[1])
+        refused = pytest.raises(
+            DeviceError, match="the connection is refused; is 'set system services netconf ssh' there"
+        )
+        with refused, opened((reach[0], nowhere)):
+            pass
+
+
+def test_a_wrong_password_is_in_no_message(reach: tuple[str, Reach]) -> None:
+    login = replace(reach[1].credentials, password=Secret("hunter2"))
+    refused = pytest.raises(DeviceError, match="the login is refused")
+    with refused as error, opened((reach[0], replace(reach[1], credentials=login))):
+        pass
+    assert "hunter2" not in str(error.value)
+
+
+def test_without_a_session(reach: tuple[str, Reach]) -> None:
+    switch = DRIVERS[reach[0]](reach[1])
+    switch.close()
+    calls: list[Callable[[], object]] = [
+        switch.lock,
+        switch.running,
+        switch.candidate,
+        switch.compare,
+        switch.check,
+        switch.commits,
+        lambda: switch.before(0),
+        lambda: switch.load("set a b"),
+        lambda: switch.load_rollback(0),
+        lambda: switch.commit("x"),
+        lambda: switch.ask("get-bgp-summary-information"),
+    ]
+    for call in calls:
+        with pytest.raises(DeviceError, match=f"^{LEAF}: connect: there is no session$"):
+            call()
+    switch.unlock()
+    switch.close()
+
+
+@pytest.mark.parametrize(
+    ("text", "minutes"),
+    [
+        ("commit confirmed, rollback in 10mins", 10),
+        ("commit confirmed, rollback in 1min", 1),
+        ("commit confirmed, rollback in 120 mins", 120),
+        ("rollback in 10mins", None),
+        ("", None),
+    ],
+)
+def test_how_junos_says_that_a_commit_waits(text: str, minutes: int | None) -> None:
+    found = PENDING.search(text)
+    assert (int(found[1]) if found else None) == minutes
