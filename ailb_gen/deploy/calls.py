@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 PENDING = re.compile(r"commit confirmed, rollback in (\d+)\s*min")
 # How paramiko says that the other end hung up: before SSH, and during the login.
 HUNG_UP = ("Error reading SSH protocol banner", "transport shut down or saw EOF")
+# A subsystem that nothing is configured for: `BGP is not running`, `router-advertisement subsystem not running`.
+NOT_RUNNING = re.compile(r"not running", re.IGNORECASE)
 NOBODY = "somebody else changes this device, or a session hangs; look at 'show system users' and 'configure exclusive'"
 
 
@@ -68,7 +70,7 @@ def said(error: RpcError) -> str:
 
 def connected(device: str, address: str, error: Exception) -> DeviceError:
     """Return the DeviceError for a connection that did not come about."""
-    origin = getattr(error, "_orig", None) or error.__cause__ or error
+    origin = getattr(error, "_orig", None) or error.__cause__ or error.__context__ or error
     if isinstance(origin, SSHUnknownHostError):
         reason, hint = "its host key is not the known one", "compare it on the console before you accept a new one"
         return DeviceError(device, Phase.CONNECT, f"{address}: {reason}", hint)
@@ -91,12 +93,19 @@ _CONNECTION: tuple[tuple[type[Exception], str, str], ...] = (
 
 
 def ask(device: Any, name: str, phase: Phase, rpc: str, **arguments: str | bool) -> etree._Element:
-    """Send an RPC; underscores in the names of arguments become hyphens. Raises DeviceError."""
+    """Send an RPC; underscores in the names of arguments become hyphens. Raises DeviceError.
+
+    Where there is nothing to show, as with `show bgp summary` before BGP is configured, the element is empty.
+    """
     with translated(name, phase):
-        reply = getattr(device.rpc, rpc.replace("-", "_"))(**arguments)
-    if not isinstance(reply, etree._Element):
-        raise RefusedError(name, phase, f"{rpc}: an answer without content")
-    return reply
+        try:
+            reply = getattr(device.rpc, rpc.replace("-", "_"))(**arguments)
+        except RpcError as error:
+            if not NOT_RUNNING.search(said(error)):
+                raise
+            reply = None
+    # PyEZ returns True for an answer without content.
+    return reply if isinstance(reply, etree._Element) else etree.Element("nothing")
 
 
 def history(device: Any, name: str) -> tuple[Commit, ...]:

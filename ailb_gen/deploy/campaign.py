@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from ailb_gen.deploy.push import Ending, Fate, Wave
+from ailb_gen.deploy.push import Ending, Fate, Wave, some
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -108,7 +108,7 @@ class Campaign:
                 report.stopped = INTERRUPTED
                 break
             members = self._members(wave)
-            self.push.tell(f"wave {number} of {len(waves)}: {wave.name}: {_some(wave.members)}")
+            self.push.tell(f"wave {number} of {len(waves)}: {wave.name}: {some(wave.members)}")
             endings = self.push.wave(wave, members)
             report.endings.update(endings)
             confirmed = [name for name, ending in endings.items() if ending.fate is Fate.CONFIRMED]
@@ -139,7 +139,7 @@ class Campaign:
         self.push.log.write("reverting", devices=[name for _, names in kept for name in names])
         for wave, names in reversed(kept):
             if names:
-                self.push.tell(f"rolling back {wave.name}: {_some(names)}")
+                self.push.tell(f"rolling back {wave.name}: {some(names)}")
                 report.endings.update(self.push.settle(Wave(wave.name, names), self._members(wave), frozenset()))
 
 
@@ -179,7 +179,3 @@ def unfinished(events: Sequence[Event]) -> Unfinished:
             for name in event["devices"]:
                 new.pop(name, None)
     return Unfinished(tuple(n for n in new if new[n]), tuple(n for n in new if not new[n]), old, leg)
-
-
-def _some(names: Sequence[str]) -> str:
-    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")

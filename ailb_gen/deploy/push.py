@@ -234,6 +234,7 @@ class _OneWave:
         if not wanted:
             return
         self._record("reverting", devices=wanted)
+        self.push.tell(f"  rolling back {some(wanted)}")
         limits = self.push.limits
         until = self.since + limits.minutes * limits.minute_s + limits.grace_s
         work = self.push.crew.persist(
@@ -281,9 +282,15 @@ class _OneWave:
             if name not in self.errors:
                 self.errors[name] = error
                 self.push.failed += 1
+                self.push.tell(f"  {error}")
 
     def _going_on(self) -> bool:
         return self.push.failed <= self.push.limits.failures and not self.push.stop()
+
+
+def some(names: Sequence[str]) -> str:
+    """Return the first names of many."""
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
 def _worth_it(error: DeviceError) -> bool:

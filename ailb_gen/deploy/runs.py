@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 from ailb_gen.deploy.campaign import Campaign, OnFailure, Progress, Report, quiet, unfinished
 from ailb_gen.deploy.member import history_aim
-from ailb_gen.deploy.push import Ending, Fate, Limits, Push, Wave, never
+from ailb_gen.deploy.push import Ending, Fate, Limits, Push, Wave, never, some
 from ailb_gen.deploy.runlog import RunLog, StateDirectory, new_run
 from ailb_gen.deploy.verify import Expected
 from ailb_gen.errors import DeployError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from ailb_gen.deploy.desk import Desk
     from ailb_gen.deploy.member import Aim
@@ -89,7 +89,7 @@ def none_open(state: StateDirectory) -> None:
         left = unfinished(state.events(name)).wave.members
         if left:
             raise UsageError(
-                f"the run {name} was cut off and left {_some(left)} unsettled; "
+                f"the run {name} was cut off and left {some(left)} unsettled; "
                 f"'ailb-gen deploy --resume' goes on with it, 'ailb-gen rollback' takes it back"
             )
 
@@ -211,8 +211,8 @@ def _settle(
         return report
     missing = [name for name in wave.members if name not in on.switches and name not in on.servers]
     if missing:
-        raise UsageError(f"{_some(missing)} took part in the run {past.run} and is not managed any more")
-    manner.tell(f"settling {_some(wave.members)}")
+        raise UsageError(f"{some(missing)} took part in the run {past.run} and is not managed any more")
+    manner.tell(f"settling {some(wave.members)}")
     log = RunLog(state, past.run, on.mask)
     try:
         make = on.members(past.run, lambda name: unchanged, left.old, left.leg)
@@ -230,8 +230,3 @@ def told(endings: Mapping[str, Ending]) -> str:
     """Return how many devices ended how."""
     fates = [ending.fate for ending in endings.values()]
     return ", ".join(f"{fates.count(fate)} {fate}" for fate in Fate if fate in fates) or "nothing was pending"
-
-
-def _some(names: Iterable[str]) -> str:
-    rows = list(names)
-    return ", ".join(rows[:3]) + (f" and {len(rows) - 3} more" if len(rows) > 3 else "")
