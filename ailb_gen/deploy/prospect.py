@@ -16,10 +16,12 @@ from ailb_gen.deploy.scene import read_scene, switch_of
 from ailb_gen.deploy.servers.push import look as host_state
 from ailb_gen.deploy.switch import Phase
 from ailb_gen.deploy.verify import alarms, peers
-from ailb_gen.deploy.waves import Paths, Seat, waves
+from ailb_gen.deploy.waves import Paths, Seat, lost_paths, waves
+from ailb_gen.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
 
     from ailb_gen.deploy.crew import Crew
     from ailb_gen.deploy.inputs import Inputs
@@ -137,8 +139,52 @@ def prospect(
     scene = read_scene(inputs.artifacts, {name: one.before for name, one in looks.items()})
     found: dict[str, Look | HostLook] = {**looks, **hosts.good}
     seats = [seat_of(targets[name]) for name in targets if name in picked and name in found and found[name].commands]
-    planned = waves(seats, order.colors, paths_of(scene, looks), order.floor)
+    now = paths_of(scene, looks)
+    try:
+        planned = waves(seats, order.colors, now, order.floor)
+        check_floor(scene, looks, planned, now, order.floor)
+    except UsageError as error:
+        # A switch that cannot be looked at has no session that is known to be up.
+        raise UsageError("\n".join(map(str, (error, *seen.bad.values())))) from error
     return Prospect(looks, hosts.good, {**seen.bad, **hosts.bad}, scene, planned)
+
+
+def check_floor(scene: Scene, looks: Mapping[str, Look], planned: Sequence[Wave], now: Paths, floor: int) -> None:
+    """Make sure that old and new configurations get along between the waves. Raises UsageError.
+
+    Such as an AS number that the other ends do not expect yet: a session that is up before and after the push, and not
+    in the middle of it. What is down now, though it should be up, counts as down.
+    """
+    broken = {
+        (own.device, own.interface)
+        for name in looks
+        for own, _ in scene.by_device.get(name, ())
+        if own.interface not in looks[name].up
+    }
+    for wave in planned:
+        scene = scene.after({name: looks[name].after for name in wave.members if name in looks})
+        lost = lost_paths(now, _paths(scene, looks, broken), floor)
+        if lost is not None:
+            left, before, (one, other) = lost
+            raise UsageError(
+                f"after the wave '{wave.name}', {one} and {other} would have {left} of their {before} paths until later "
+                f"waves, fewer than --min-paths {floor}: old and new configurations do not get along; make the change "
+                f"in two steps, or allow fewer paths"
+            )
+
+
+def _paths(scene: Scene, looks: Mapping[str, Look], broken: AbstractSet[tuple[str, str]]) -> Paths:
+    """Return over which spines every leaf has a session by the configurations, without those that are broken."""
+    found = {}
+    for name in looks:
+        if scene.roles.get(name) == "leaf":
+            rows = scene.by_device.get(name, ())
+            found[name] = frozenset(
+                far.device
+                for own, far in rows
+                if (own.device, own.interface) not in broken and (far.device, far.interface) not in broken
+            )
+    return Paths(found)
 
 
 @dataclass(frozen=True, slots=True)

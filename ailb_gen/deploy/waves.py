@@ -107,3 +107,18 @@ def _fitting(names: Sequence[str], paths: Paths, floor: int) -> Iterator[tuple[s
         part = [name]
     if part:
         yield tuple(part)
+
+
+def lost_paths(now: Paths, then: Paths, floor: int) -> tuple[int, int, tuple[str, str]] | None:
+    """Return a pair of leaves that would have fewer than `floor` paths and fewer than now: left, now, the pair."""
+    # Leaves that are alike in both are alike.
+    alike: dict[tuple[frozenset[str], frozenset[str]], list[str]] = {}
+    for leaf, spines in now.spines.items():
+        alike.setdefault((spines, then.spines.get(leaf, frozenset())), []).append(leaf)
+    for one, other in combinations_with_replacement(alike, 2):
+        if one is other and len(alike[one]) < 2:
+            continue
+        before, left = len(one[0] & other[0]), len(one[1] & other[1])
+        if left < min(floor, before):
+            return left, before, (alike[one][0], alike[other][-1])
+    return None
