@@ -167,9 +167,9 @@ def check_floor(scene: Scene, looks: Mapping[str, Look], planned: Sequence[Wave]
         if lost is not None:
             left, before, (one, other) = lost
             raise UsageError(
-                f"after the wave '{wave.name}', {one} and {other} would have {left} of their {before} paths until later "
-                f"waves, fewer than --min-paths {floor}: old and new configurations do not get along; make the change "
-                f"in two steps, or allow fewer paths"
+                f"after the wave '{wave.name}', {one} and {other} would have {left} of their {before} paths, fewer than "
+                f"--min-paths {floor}, at least until later waves: what is old and what is new do not get along; make "
+                f"the change in two steps, or allow fewer paths"
             )
 
 
