@@ -167,7 +167,7 @@ def check_floor(scene: Scene, looks: Mapping[str, Look], planned: Sequence[Wave]
         if lost is not None:
             left, before, (one, other) = lost
             raise UsageError(
-                f"after the wave '{wave.name}', {one} and {other} would have {left} of their {before} paths, fewer than "
+                f"after the wave '{wave.name}', {one} and {other} would have {left} of {before} paths, fewer than "
                 f"--min-paths {floor}, at least until later waves: what is old and what is new do not get along; make "
                 f"the change in two steps, or allow fewer paths"
             )
