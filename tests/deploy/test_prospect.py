@@ -136,6 +136,7 @@ def prospected(targets: Mapping[str, Target], picked: frozenset[str] = frozenset
 
 ALL = tuple(f"et-0/0/{port}.0" for port in range(4))
 COLORS = ("green", "blue", "red", "orange")
+OTHERS = ("spine2", "spine3", "spine4")
 
 
 def test_where_devices_stand(targets: Mapping[str, Target]) -> None:
@@ -183,6 +184,15 @@ def test_paths_are_those_that_are_up_at_both_ends(targets: Mapping[str, Target])
 
 
 def test_an_order_that_would_cut_two_leaves_off(targets: Mapping[str, Target]) -> None:
-    down: dict[str, Any] = {name: Fake(FACTORY + lab.text_of(name), ()) for name in ("spine2", "spine3", "spine4")}
+    down: dict[str, Any] = {name: Fake(FACTORY + lab.text_of(name), ()) for name in OTHERS}
     with pytest.raises(UsageError, match=r"while spine1 is changed, .* would have 0 of their 1 paths left"):
         prospected(targets, spine1=Fake(lab.edited(SPINE, ("mtu 9216", "mtu 9000")), ALL), **down)
+
+
+def test_such_an_order_where_switches_cannot_be_looked_at(targets: Mapping[str, Target]) -> None:
+    gone: dict[str, Any] = {name: DeviceError(name, Phase.CONNECT, "no answer") for name in OTHERS}
+    with pytest.raises(UsageError) as error:
+        prospected(targets, spine1=Fake(lab.edited(SPINE, ("mtu 9216", "mtu 9000")), ALL), **gone)
+    told = str(error.value).split("\n")
+    assert told[0].startswith("while spine1 is changed, ")
+    assert told[1:] == [str(one) for one in gone.values()]

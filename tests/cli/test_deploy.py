@@ -1,0 +1,233 @@
+"""`ailb-gen plan`, `deploy`, `confirm` and `rollback`: options, exit codes, and what they say."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from ailb_gen.emulator.faults import Fault
+from tests.deploy.fabric import CANARY, LAST, ORDER, SPINES, VARIABLE, Site, assert_sound, run
+
+Cli = Callable[..., tuple[int, str, str]]
+VERBS = ("plan", "deploy", "confirm", "rollback")
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_help(cli: Cli, verb: str) -> None:
+    code, out, err = cli(verb, "--help")
+    assert (code, err) == (0, "")
+    told = " ".join(out.replace("│", " ").split())
+    assert "Exit codes: 0 done, 2 bad input" in told
+    assert "--minute " not in told
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["plan"], "Missing argument 'FABRIC'"),
+        (["plan", "fabric.yaml"], "Missing argument 'ARTIFACTS'"),
+        (["plan", "fabric.yaml", "out", "--min-paths", "-1"], "Invalid value for '--min-paths'"),
+        (["plan", "fabric.yaml", "out", "--driver", "telnet"], "Invalid value for '--driver'"),
+        (["plan", "fabric.yaml", "out", "--jobs", "0"], "Invalid value for '-j' / '--jobs'"),
+        (["deploy", "fabric.yaml", "out", "--on-failure", "hope"], "Invalid value for '--on-failure'"),
+        (["deploy", "fabric.yaml", "out", "--confirm-minutes", "0"], "Invalid value for '--confirm-minutes'"),
+        (["deploy", "fabric.yaml", "out", "--max-failures", "-1"], "Invalid value for '--max-failures'"),
+        (["rollback", "fabric.yaml"], "Missing argument 'ARTIFACTS'"),
+        (["confirm", "fabric.yaml", "out", "--yes"], "No such option: --yes"),
+    ],
+)
+def test_options_that_cannot_be_used(cli: Cli, words: list[str], message: str) -> None:
+    code, out, err = cli(*words)
+    assert (code, out) == (2, "")
+    assert message in " ".join(err.replace("│", " ").split())
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["plan", "nothing.yaml", "out"], "nothing.yaml"),
+        (["deploy", "nothing.yaml", "out"], "nothing.yaml"),
+        (["deploy", "{fabric}", "nowhere"], "nowhere: there is no switches/ in it; name the directory that"),
+        (["deploy", "{fabric}", "{out}", "--plan", "no.json"], "no.json: cannot be read: No such file or directory"),
+        (
+            ["deploy", "{fabric}", "{out}", "--confirm-minutes", "2", "--verify-timeout", "120"],
+            "--verify-timeout 120 is no less than --confirm-minutes 2: devices would undo the change before",
+        ),
+        (["deploy", "{fabric}", "{out}", "--resume"], "no run is recorded here; is it the right --state?"),
+        (["confirm", "{fabric}", "{out}"], "no run is recorded here"),
+        (["rollback", "{fabric}", "{out}"], "no run is recorded here"),
+        (["rollback", "{fabric}", "{out}", "yesterday"], "yesterday: there is no such run"),
+        (["plan", "{fabric}", "{out}", "--limit", "laef"], "--limit 'laef'"),
+    ],
+)
+def test_input_that_cannot_be_used(tiny: Site, words: list[str], message: str) -> None:
+    place = {"fabric": tiny.generated.fabric, "out": tiny.generated.artifacts}
+    given = [word.format(**place) for word in words]
+    state = [] if words[0] == "plan" else ["--state", str(tiny.records.path)]
+    done = run(*given, "-i", str(tiny.inventory), *state)
+    assert (done.code, done.out) == (2, "")
+    assert message in done.err
+    assert tiny.records.runs() == []
+
+
+def test_a_plan_is_shown_written_pushed_and_then_over(tiny: Site, tmp_path: Path) -> None:
+    plan = tmp_path / "plan.json"
+    shown = run(*tiny.place("plan"), "-o", str(plan))
+    assert (shown.code, shown.err) == (0, "")
+    assert f"{CANARY}:\n  - delete protocols bgp group" in shown.out
+    assert "  + set protocols bgp group fabric-blue bfd-liveness-detection minimum-interval 300\n" in shown.out
+    rows = re.findall(r"^(\d)     (\S.*?\S)  +(\d) ", shown.out, re.MULTILINE)
+    assert rows == [
+        ("1", "canary leaf", "1"),
+        ("2", "spines of blue", "1"),
+        ("3", "spines of red", "1"),
+        ("4", "leaves of rail 1", "1"),
+    ]
+    assert re.search(r"^sessions up +4 +4$", shown.out, re.MULTILINE)
+    assert f"Plan written to {plan}: ailb-gen deploy " in shown.out
+    assert json.loads(plan.read_text())["waves"][0] == ["canary leaf", [CANARY]]
+    assert all(tiny.settled(name).active == tiny.old[name] for name in ORDER)
+
+    done = tiny.deploy("--plan", str(plan))
+    assert (done.code, done.err) == (0, "")
+    assert re.search(r"^4 confirmed; record: \S+log\.jsonl$", done.out, re.MULTILINE)
+    assert assert_sound(tiny) == dict.fromkeys(ORDER, "confirmed")
+
+    again = tiny.deploy("--plan", str(plan))
+    assert (again.code, again.out) == (2, "")
+    assert again.err == "ailb-gen: the plan does not hold any more, plan again:\n" + "".join(
+        f"  the configuration of {name} has changed\n" for name in ORDER
+    )
+    assert tiny.deploy().out == "Nothing to do.\n"
+    assert run(*tiny.place("plan")).out == "Nothing to do: 4 devices have what their files say.\n"
+
+
+def test_a_run_that_is_taken_back(tiny: Site) -> None:
+    assert tiny.deploy().code == 0
+    (first,) = tiny.records.runs()
+    done = run(*tiny.words("rollback", first))
+    assert (done.code, done.err) == (0, "")
+    assert [name for name in ORDER if tiny.settled(name).active == tiny.old[name]] == list(ORDER)
+    assert len(tiny.records.runs()) == 2
+    # The way back was a run as well, and can be taken back.
+    assert run(*tiny.words("rollback")).code == 0
+    assert [name for name in ORDER if tiny.settled(name).active == tiny.new[name]] == list(ORDER)
+
+
+def test_a_run_that_changed_nothing_cannot_be_taken_back(tiny: Site) -> None:
+    assert tiny.deploy("--dry-run").code == 0
+    done = run(*tiny.words("rollback"))
+    assert (done.code, done.out) == (2, "")
+    assert re.search(r"the run \S+ changed nothing that could be rolled back", done.err)
+    assert "left nothing to confirm" in run(*tiny.place("confirm"), "--state", str(tiny.records.path)).err
+    assert "came to its end; there is nothing to resume" in tiny.deploy("--resume").err
+
+
+def test_a_dry_run_changes_nothing(tiny: Site) -> None:
+    before = {name: len(tiny.device(name).commits()) for name in ORDER}
+    done = tiny.deploy("--dry-run")
+    assert (done.code, done.err) == (0, "")
+    assert done.out.endswith("Checked on every device; nothing was committed.\n")
+    assert assert_sound(tiny) == {}
+    assert {name: len(tiny.device(name).commits()) for name in ORDER} == before
+
+
+def test_a_dry_run_tells_what_a_device_refuses(tiny: Site) -> None:
+    tiny.device(SPINES[0]).faults.add(Fault("error", "check"))
+    done = tiny.deploy("--dry-run")
+    assert done.code == 3
+    assert re.search(rf"^ailb-gen: run \S+: nothing was changed:\n{SPINES[0]}: check: .*told to", done.err)
+    assert assert_sound(tiny) == {}
+
+
+def test_without_a_terminal_nobody_can_be_asked(tiny: Site) -> None:
+    words = [word for word in tiny.words("deploy") if word != "--yes"]
+    done = run(*words)
+    assert done.code == 2
+    assert done.err == "ailb-gen: nobody can be asked here; look at 'ailb-gen plan', and give --yes\n"
+    assert "canary leaf" in done.out
+    assert tiny.records.runs() == []
+    assert assert_sound(tiny) == {}
+
+
+def test_only_what_is_picked(tiny: Site) -> None:
+    done = tiny.deploy("--limit", "spine", "--limit", LAST)
+    assert done.code == 0
+    new = {name for name in ORDER if tiny.settled(name).active == tiny.new[name]}
+    assert new == {*SPINES, LAST}
+    assert f"canary leaf: {LAST}" in done.out
+
+
+def test_a_plan_says_what_is_pushed(tiny: Site, tmp_path: Path) -> None:
+    plan = tmp_path / "plan.json"
+    assert run(*tiny.place("plan"), "-o", str(plan), "--limit", CANARY, "--brief").code == 0
+    for more in (["--limit", CANARY], ["--resume"]):
+        done = tiny.deploy("--plan", str(plan), *more)
+        assert (done.code, done.err) == (
+            2,
+            "ailb-gen: --plan says what is pushed: leave out --limit and --resume\n",
+        )
+    assert tiny.deploy("--plan", str(plan)).code == 0
+    assert assert_sound(tiny) == {CANARY: "confirmed"}
+
+
+def test_a_plan_for_devices_that_somebody_changes(tiny: Site, tmp_path: Path) -> None:
+    plan = tmp_path / "plan.json"
+    assert run(*tiny.place("plan"), "-o", str(plan), "--brief").code == 0
+    assert tiny.deploy("--limit", SPINES[0]).code == 0
+    done = tiny.deploy("--plan", str(plan))
+    assert (done.code, done.out) == (2, "")
+    assert done.err.endswith(f"plan again:\n  the configuration of {SPINES[0]} has changed\n")
+
+
+def test_files_that_somebody_edited(tiny: Site, tmp_path: Path) -> None:
+    out = Path(shutil.copytree(tiny.generated.artifacts, tmp_path / "edited", symlinks=True))
+    file = out / "switches" / f"{CANARY}.conf"
+    file.write_text(file.read_text() + "\n")
+    done = run("deploy", str(tiny.generated.fabric), str(out), "-i", str(tiny.inventory), "--yes")
+    assert (done.code, done.out) == (2, "")
+    assert f"{file}: it is not as it was generated; run 'ailb-gen generate', review, and validate" in done.err
+
+
+def test_one_run_at_a_time(tiny: Site) -> None:
+    with tiny.records.alone():
+        done = tiny.deploy()
+    assert (done.code, done.out) == (2, "")
+    assert "another run uses it; wait for its end, or name another --state" in done.err
+    assert assert_sound(tiny) == {}
+
+
+def test_a_device_that_cannot_be_looked_at(tiny: Site) -> None:
+    tiny.device(SPINES[1]).faults.add(Fault("refuse-auth", "connect", count=0))
+    # As far as anybody knows, the other spine has all the traffic.
+    for verb in ("plan", "deploy"):
+        done = run(*(tiny.place("plan") if verb == "plan" else tiny.words("deploy")))
+        assert (done.code, done.out) == (2, "")
+        assert re.match(rf"ailb-gen: while {SPINES[0]} is changed, .*\n{SPINES[1]}: connect: \S+ the login", done.err)
+    shown = run(*tiny.place("plan"), "--brief", "--min-paths", "0")
+    assert shown.code == 3
+    assert "canary leaf" in shown.out
+    assert re.fullmatch(rf"ailb-gen: {SPINES[1]}: connect: \S+ the login is refused; check username.*\n", shown.err)
+    # It is none of a push's that does not change it.
+    assert run(*tiny.place("plan"), "--brief", "--limit", CANARY).code == 0
+    done = tiny.deploy("--min-paths", "0")
+    assert (done.code, done.out) == (3, "")
+    assert f"{SPINES[1]}: connect:" in done.err
+    assert assert_sound(tiny) == {}
+
+
+def test_both_drivers_plan_the_same(tiny: Site) -> None:
+    shown = [run(*tiny.place("plan"), "--driver", driver) for driver in ("napalm", "pyez")]
+    assert shown[0] == shown[1]
+
+
+def test_a_password_that_is_not_set(tiny: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(VARIABLE)
+    shown = run(*tiny.place("plan"))
+    assert shown.code == 3
+    assert len(re.findall(rf"^ailb-gen: \S+: connect: .*{VARIABLE}", shown.err, re.MULTILINE)) == len(ORDER)

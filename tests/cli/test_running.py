@@ -1,0 +1,178 @@
+"""`ailb-gen drift`, `verify` and `collect`: what runs on the switches, in every form of report."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from ailb_gen.emulator.device import Device
+from ailb_gen.emulator.faults import Fault
+from ailb_gen.emulator.loading import load_set
+from ailb_gen.junos.tree import Node
+from tests.deploy.fabric import CANARY, ORDER, SPINES, Site, run, state_of
+
+Cli = Callable[..., tuple[int, str, str]]
+LINE = "set system services telnet\nset protocols bgp group fabric-blue description x\n"
+
+
+@pytest.fixture
+def pushed(tiny: Site) -> Site:
+    """The switches with what their files say."""
+    for name, tree in tiny.generated.after.items():
+        tiny.fleet.do(name, partial(committed, tree=tree))
+    return tiny
+
+
+def committed(device: Device, tree: Node) -> None:
+    """Commit a configuration as somebody at the console of a switch does."""
+    somebody = device.somebody()
+    device.store.edit(somebody, tree)
+    device.store.commit(somebody, "by hand")
+
+
+def findings(text: str) -> list[tuple[str, str, str]]:
+    """Return check, scope and message of all that a JSON report has found."""
+    checks = json.loads(text)["checks"]
+    return [(check["id"], one["scope"], one["message"]) for check in checks for one in check["findings"]]
+
+
+def by_hand(site: Site, name: str, lines: str) -> None:
+    """Change a switch with commands."""
+    site.fleet.do(name, lambda device: committed(device, load_set(device.store.candidate, lines)[0]))
+
+
+@pytest.mark.parametrize("verb", ["drift", "verify", "collect"])
+def test_help(cli: Cli, verb: str) -> None:
+    code, out, err = cli(verb, "--help")
+    assert (code, err) == (0, "")
+    assert "Exit codes: 0" in out
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["drift", "fabric.yaml"], "Missing argument 'ARTIFACTS'"),
+        (["verify", "fabric.yaml"], "Missing argument 'ARTIFACTS'"),
+        (["collect", "fabric.yaml"], "Missing option '-o' / '--out'"),
+        (["drift", "fabric.yaml", "out"], "fabric.yaml"),
+        (["drift", "fabric.yaml", "out", "--report", "pdf"], "pdf"),
+    ],
+)
+def test_input_that_cannot_be_used(cli: Cli, words: list[str], message: str) -> None:
+    code, out, err = cli(*words)
+    assert (code, out) == (2, "")
+    assert message in err
+
+
+def test_no_drift_and_all_as_designed(pushed: Site) -> None:
+    for verb in ("drift", "verify"):
+        done = run(*pushed.place(verb))
+        assert (done.code, done.err) == (0, "")
+        assert "PASS: no findings" in done.out
+
+
+def test_what_somebody_did_by_hand_is_told_in_every_report_and_repaired(pushed: Site, tmp_path: Path) -> None:
+    by_hand(pushed, CANARY, LINE)
+    files = {form: tmp_path / f"drift.{form}" for form in ("json", "junit", "sarif", "md")}
+    reports = [word for form, file in files.items() for word in ("--report", f"{form}={file}")]
+    done = run(*pushed.place("drift"), "--report", "table", *reports)
+    assert (done.code, done.err) == (1, "")
+    assert "protocols bgp group fabric-blue description: is not in the file" in done.out
+    assert "FAIL: 1 error" in done.out
+    # What is not the program's is not drift.
+    assert "telnet" not in done.out
+    told = "protocols bgp group fabric-blue description: is not in the file"
+    assert findings(files["json"].read_text()) == [("AILBD02", CANARY, told)]
+    failed = [one for one in ElementTree.parse(files["junit"]).iter("testcase") if one.find("failure") is not None]
+    assert ["AILBD02" in str(one.attrib) for one in failed] == [True]
+    (result,) = json.loads(files["sarif"].read_text())["runs"][0]["results"]
+    assert result["ruleId"] == "AILBD02"
+    assert "fabric-blue description" in files["md"].read_text()
+
+    only = run(*pushed.place("drift"), "--limit", SPINES[0])
+    assert only.code == 0
+    repaired = pushed.deploy()
+    assert repaired.code == 0
+    assert f"canary leaf: {CANARY}" in repaired.out
+    assert run(*pushed.place("drift")).code == 0
+    kept = pushed.fleet.do(CANARY, state_of).active
+    assert "set system services telnet" in kept
+    assert set(kept) == {*pushed.new[CANARY], "set system services telnet"}
+
+
+def test_drift_of_a_switch_from_before_the_change(tiny: Site) -> None:
+    done = run(*tiny.place("drift"), "--report", "json")
+    assert (done.code, {scope for _, scope, _ in findings(done.out)}) == (1, set(ORDER))
+
+
+def test_what_is_not_up(pushed: Site) -> None:
+    by_hand(pushed, SPINES[0], "set interfaces et-0/0/0 disable\n")
+    done = run(*pushed.place("verify"), "--report", "json")
+    found = findings(done.out)
+    assert done.code == 1
+    assert {(check, scope) for check, scope, _ in found} == {("AILBD03", SPINES[0]), ("AILBD03", CANARY)}
+    assert all("et-0/0/0.0" in message for _, _, message in found)
+    assert run(*pushed.place("verify"), "--limit", SPINES[1]).code == 0
+
+
+@pytest.mark.parametrize("verb", ["drift", "verify"])
+def test_a_switch_that_cannot_be_reached(pushed: Site, verb: str) -> None:
+    pushed.device(SPINES[0]).faults.add(Fault("refuse-auth", "connect", count=0))
+    done = run(*pushed.place(verb), "--report", "json")
+    ((check, scope, message),) = findings(done.out)
+    assert (done.code, check, scope) == (1, "AILBD01", SPINES[0])
+    assert message.startswith("connect: ")
+
+
+def test_looking_leaves_nothing_behind(pushed: Site, tmp_path: Path) -> None:
+    before = {name: pushed.settled(name) for name in ORDER}
+    commits = {name: len(pushed.device(name).commits()) for name in ORDER}
+    for verb in ("drift", "verify", "plan"):
+        assert run(*pushed.place(verb)).code == 0
+    assert {name: pushed.settled(name) for name in ORDER} == before
+    assert {name: len(pushed.device(name).commits()) for name in ORDER} == commits
+
+
+def collected(site: Site, out: Path, *more: str) -> tuple[int, str, str]:
+    done = run("collect", str(site.generated.fabric), "-o", str(out), "-i", str(site.inventory), *more)
+    return done.code, done.out, done.err
+
+
+def test_what_is_collected_can_be_validated(pushed: Site, tmp_path: Path) -> None:
+    out = tmp_path / "collected"
+    assert collected(pushed, out) == (0, f"8 files of 4 devices in {out}\n", "")
+    for name in ORDER:
+        text = (out / "switches" / f"{name}.conf").read_text()
+        assert "$6$" not in text
+        assert 'encrypted-password "***"' in text or "encrypted-password ***" in text
+    state = json.loads((out / "state" / f"{CANARY}.json").read_text())
+    assert [row["state"] for row in state["neighbors"]] == ["Established"] * 2
+    assert {row["system"] for row in state["lldp"]} == set(SPINES)
+    assert state["commits"][0]["log"] == "by hand"
+    done = run("validate", str(pushed.generated.fabric), str(out), "--report", "json")
+    # Only what no switch can tell is missing: the files of servers, cabling and manifest.
+    assert done.code == 1
+    assert {check for check, _, _ in findings(done.out)} <= {"AILB001", "AILB002", "AILB005", "AILB601", "AILB602"}
+    # Collecting again replaces its own files.
+    assert collected(pushed, out)[0] == 0
+
+
+def test_collecting_from_some(pushed: Site, tmp_path: Path) -> None:
+    pushed.device(SPINES[0]).faults.add(Fault("refuse-auth", "connect", count=0))
+    out = tmp_path / "collected"
+    code, told, err = collected(pushed, out, "--limit", "spine")
+    assert (code, told) == (3, f"2 files of 1 devices in {out}\n")
+    assert err.startswith(f"ailb-gen: {SPINES[0]}: connect: ")
+    assert sorted(path.name for path in (out / "switches").iterdir()) == [f"{SPINES[1]}.conf"]
+
+
+def test_collecting_where_nothing_can_be_written(pushed: Site, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    code, _, err = collected(pushed, tmp_path / "file" / "out")
+    assert code == 3
+    assert "file/out: cannot be written: Not a directory; 0 files were" in err
