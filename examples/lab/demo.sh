@@ -3,7 +3,7 @@
 # Usage: demo.sh DIRECTORY PYTHON (the directory is made anew)
 set -eu
 here=$(dirname "$0") out=$1 python=$2
-say() { printf '\n\033[1m$ %s\033[0m\n' "$*"; }
+say() { if [ -t 1 ]; then printf "\n\033[1m$ %s\033[0m\n" "$*"; else printf "\n$ %s\n" "$*"; fi; }
 ailb() { say "ailb-gen $*"; "$python" -m ailb_gen "$@"; }
 
 rm -rf "$out"
