@@ -43,7 +43,7 @@ def test_the_demo(tmp_path: Path) -> None:
     assert "FAIL: 2 errors" in broken
     assert "PASS: no findings" in repaired
     verified = [part for part in parts if part.startswith("ailb-gen verify")]
-    assert ["PASS" in part for part in verified] == [True, False, True]
+    assert ["\nPASS: " in part for part in verified] == [True, False, True]
     # Nothing is left running.
     assert not [
         path
