@@ -6,13 +6,13 @@ Everything that a push may touch is bound from a folder of the test; what runs t
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
 import signal
 import subprocess
 import time
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,7 +30,6 @@ TOOLS = ("ip", "sshd", "sudo", "ssh-keygen", "openssl", "unshare", "nsenter", "n
 BOUND = (("etc", "/etc"), ("usr-local", "/usr/local"), ("var-lib", "/var/lib"))
 # Not sudo's password, and not the login's: something that is recognized wherever it turns up.
 PASSWORD = "correct-horse-7c1f"
-NUMBERS = count()
 SSHD = """\
 Port 22
 ListenAddress {address}
@@ -70,7 +69,7 @@ class Host:
 
     root: Path
     config: HostConfig
-    number: int = field(default_factory=lambda: (os.getpid() * 8 + next(NUMBERS)) % (1 << 15))
+    number: int = field(default_factory=lambda: secrets.randbelow(1 << 15))
     process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -149,16 +148,8 @@ class Host:
         boot_id = self.root / "boot_id"
         boot_id.write_text(f"{time.monotonic_ns()}\n", encoding="utf-8")
         mounts = [f"mount --bind {self.root / name} {place}" for name, place in BOUND]
-        script = "\n".join(
-            [
-                "set -e",
-                *mounts,
-                f"mount --bind {boot_id} /proc/sys/kernel/random/boot_id",
-                "mount -t tmpfs tmpfs /run",
-                "mkdir -m 755 /run/sshd",
-                f"exec {need_tool('sshd')} -D -e -f /etc/ssh/test_sshd",
-            ]
-        )
+        own = f"mount --bind {boot_id} /proc/sys/kernel/random/boot_id"
+        script = "\n".join(["set -e", *mounts, own, "mount -t tmpfs tmpfs /run", *self.first_process()])
         spaces = ("unshare", "--mount", "--propagation=private", "--pid", "--fork", "--kill-child", "--mount-proc")
         with (self.root / "sshd.log").open("ab") as log:
             self.process = subprocess.Popen(
@@ -172,6 +163,10 @@ class Host:
                 return
             time.sleep(0.02)
         raise AssertionError((self.root / "sshd.log").read_text())
+
+    def first_process(self) -> tuple[str, ...]:
+        """Return the end of the script that boots: what becomes the first process."""
+        return "mkdir -m 755 /run/sshd", f"exec {need_tool('sshd')} -D -e -f /etc/ssh/test_sshd"
 
     def _listens(self) -> bool:
         sockets = run("ip", "netns", "exec", self.netns, "cat", "/proc/net/tcp").splitlines()[1:]
@@ -197,14 +192,22 @@ class Host:
         self.process = None
 
     def boot(self) -> None:
-        """Boot after a power failure: the kernel knows nothing, then systemd's units do what they do here by hand."""
+        """Boot after a power failure; what systemd's units do is done by hand, or by systemd."""
+        self.forget()
+        self.start()
+        self.units()
+
+    def forget(self) -> None:
+        """Make the kernel of a host that is off forget what it knew."""
         tables = [table for nic in self.config.nics for table in nic.tables]
         for rule in run("ip", "-n", self.netns, "-6", "rule", "show").splitlines():
             if rule.partition(":")[0] not in ("0", "32766"):
                 run("ip", "-n", self.netns, "-6", "rule", "del", "priority", rule.partition(":")[0])
         for number in {offset + table.id for table in tables for offset in (0, 10000)}:
             run("ip", "-n", self.netns, "-6", "route", "flush", "table", str(number), check=False)
-        self.start()
+
+    def units(self) -> None:
+        """Do what the units do at boot."""
         pending, script = "/var/lib/ailb-gen/pending", "/usr/local/sbin/ailb-net"
         self.inside("sh", "-c", f"[ ! -L {pending} ] || exec /bin/sh {pending}/agent boot")
         self.inside("sh", "-c", "sysctl -e -q -p /etc/sysctl.d/99-accept-ra.conf", check=False)
@@ -267,12 +270,12 @@ class Host:
         ]
 
 
-def host_at(root: Path, config: HostConfig) -> Iterator[Host]:
+def host_at(root: Path, config: HostConfig, kind: type[Host] = Host) -> Iterator[Host]:
     """Give a host that runs, and remove it in the end."""
     need_root()
     for tool in TOOLS:
         need_tool(tool)
-    host = Host(root, config)
+    host = kind(root, config)
     try:
         host.build()
         host.start()

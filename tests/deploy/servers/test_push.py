@@ -51,7 +51,8 @@ def slow(files: HostFiles, seconds: int) -> HostFiles:
 def wait_for(server: SshServer, run_name: str, *states: RunState) -> None:
     """Ask until a run has one of the states; that it never has is told after a long time."""
     for _ in range(600):
-        if status(server, run_name, wait_s=0).state in states:
+        now = status(server, run_name, wait_s=5)
+        if now.state in states and not now.busy:
             return
         time.sleep(0.1)
     raise AssertionError(f"{run_name} is {status(server, run_name).state}, not one of {states}")

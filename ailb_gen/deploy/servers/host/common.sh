@@ -21,7 +21,8 @@ umask 077
 export LC_ALL=C PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 base=/var/lib/ailb-gen
 boot_unit=/etc/systemd/system/ailb-gen-restore.service
-boot_link=/etc/systemd/system/multi-user.target.wants/ailb-gen-restore.service
+boot_link_folder=/etc/systemd/system/multi-user.target.wants
+boot_link=$boot_link_folder/ailb-gen-restore.service
 kept_runs=10
 
 # The other end may be gone: what is said gets lost then, what is done does not.
@@ -62,7 +63,7 @@ alike() { # two paths: both there, of one kind, owner, mode and content
 }
 
 link() { # target, name: in one step, whatever was there
-    ln -sf -- "$1" "$2.new"
+    ln -sfn -- "$1" "$2.new"
     mv -fT -- "$2.new" "$2"
 }
 

@@ -67,6 +67,8 @@ move() { # folder with the wanted files, suffix
             ! there "/$path" || { note "remove $path" && rm -f -- "/$path"; }
         elif ! alike "$1/$path" "/$path"; then
             note "move $path"
+            # mv takes a link and what it leads to for one file, and refuses.
+            if [ -L "$(beside "$path" "$2")" ]; then rm -f -- "/$path"; fi
             mv -fT -- "$(beside "$path" "$2")" "/$path"
         fi
     done <"$dir/paths"
@@ -78,9 +80,6 @@ bring_back() { # idempotent: called again after whatever has happened to the cal
     stage_old
     move "$dir/backup" ailb-old
     while read -r path; do rm -f "$(beside "$path" ailb-new)"; done <"$dir/paths"
-    if [ -f "$dir/folders" ]; then
-        sort -r "$dir/folders" | while read -r folder; do rmdir "/$folder" 2>/dev/null || :; done
-    fi
     sync_all
     if [ -L "$dir/touched" ] && [ "${booting:-no}" = no ]; then
         activate "$dir/tree" || warn "the old files are back, but the network was not set to them"

@@ -29,7 +29,7 @@ drop_stale() { # the former script
 
 attempt() { # command: what it says becomes a warning when it fails
     if said=$(timeout 120 "$@" 2>&1 </dev/null 9>&-); then return 0; fi
-    warn "$*: $(printf '%s' "$said" | tail -n 20 | tr '\n' ';')"
+    warn "$*: $(printf '%s' "$said" | tail -n 5 | tr '\n' ';')"
     return 1
 }
 
@@ -44,7 +44,7 @@ activate() { # folder with the files that were there before
     elif [ -x /usr/local/sbin/ailb-net ]; then
         # A NIC that is missing or down does not keep the others from their tables: verification judges.
         attempt /usr/local/sbin/ailb-net apply || :
-        ! with_systemd || ! [ -f /etc/systemd/system/ailb-net.service ] || attempt systemctl start ailb-net.service || :
+        ! with_systemd || ! [ -f /etc/systemd/system/ailb-net.service ] || attempt systemctl --no-block start ailb-net.service || :
     fi
     drop_stale "$1/usr/local/sbin/ailb-net"
     [ ! -x /usr/local/sbin/ailb-qos ] || attempt /usr/local/sbin/ailb-qos || :

@@ -9,7 +9,7 @@ arm() { # seconds: from here on somebody restores the run when nobody else does
         boot_unit_text >"$boot_unit.new"
         chmod 644 "$boot_unit.new"
         mv -f "$boot_unit.new" "$boot_unit"
-        mkdir -p "${boot_link%/*}"
+        make_folder "${boot_link_folder#/}"
         link "$boot_unit" "$boot_link"
     else
         setsid /bin/sh "$dir/agent" watch "$run" </dev/null >/dev/null 2>&1 9>&- &
@@ -53,7 +53,11 @@ finish() { # a run that is confirmed or restored: take away what served it
     fi
     sync_all
     rm -rf "$dir/root"
-    rm -f "$base/pending" "$boot_link" "$boot_unit" "$dir/deadline"
+    rm -f "$boot_link" "$boot_unit" "$dir/deadline"
+    if [ -f "$dir/folders" ]; then # made for files that are gone again
+        sort -r "$dir/folders" | while read -r folder; do rmdir "/$folder" 2>/dev/null || :; done
+    fi
+    rm -f "$base/pending"
     if with_systemd; then systemctl --quiet stop "ailb-gen-$run.timer" 2>/dev/null || :; fi
     prune
 }
