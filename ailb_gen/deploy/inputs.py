@@ -79,6 +79,12 @@ def read_inputs(intent: Intent, artifacts: Path, switches: Iterable[str], server
         if known is not None and known.get(file) != digest:
             raise UsageError(f"{artifacts}/{file}: it is not as it was generated; {AGAIN}")
         digests.append(f"{file} {digest}")
+    for name, host in hosts.items():
+        # Servers that share a profile are links to it.
+        link = (known or {}).get(f"servers/{name}", "")
+        if link and link != f"link:../{host.profile.folder}":
+            raise UsageError(f"{artifacts}/servers/{name}: it does not lead to where it was generated to; {AGAIN}")
+        digests.append(f"{name} {host.profile.folder}")
     return Inputs(artifacts, files, sha256("\n".join(digests).encode()).hexdigest(), hosts, trees)
 
 

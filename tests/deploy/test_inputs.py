@@ -118,3 +118,14 @@ def test_a_file_that_goes_away_while_it_is_needed(tree: Path) -> None:
     (tree / LEAF).unlink()
     with pytest.raises(UsageError, match=re.escape(LEAF)):
         found.text("stripe1-leaf1")
+
+
+def test_a_server_that_was_given_the_files_of_another(tree: Path) -> None:
+    link = tree / "servers" / "gpu-s1-1"
+    link.unlink()
+    link.symlink_to("../profiles/stripe2")
+    servers = ("gpu-s1-1", "gpu-s1-2", "gpu-s2-1")
+    with pytest.raises(UsageError, match="servers/gpu-s1-1: it does not lead to where it was generated to; run"):
+        read_inputs(INTENT, tree, NAMES, servers)
+    (tree / "manifest.json").unlink()
+    assert read_inputs(INTENT, tree, NAMES, servers).digest != read_inputs(INTENT, LAB, NAMES, servers).digest
