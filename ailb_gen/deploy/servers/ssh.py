@@ -10,7 +10,7 @@ import select
 import socket
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import paramiko
 from paramiko.ssh_exception import (
@@ -68,14 +68,20 @@ class Server(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ServerReach:
-    """How a server is reached; `known_hosts` are files in the form of OpenSSH's."""
+    """How a server is reached; `known_hosts` holds the keys that it may show and no others.
+
+    `user`, `identity_files` and `proxy_command` are what an ssh_config says, and hold where the login says nothing.
+    """
 
     name: str
     hostname: str
     port: int
     credentials: Credentials
-    known_hosts: tuple[Path, ...]
+    known_hosts: paramiko.HostKeys
     connect_s: float = 30
+    user: str = ""
+    identity_files: tuple[Path, ...] = ()
+    proxy_command: str = ""
 
     @property
     def address(self) -> str:
@@ -100,16 +106,19 @@ class SshServer:
         reach, login = self.reach, self.reach.credentials
         client = paramiko.SSHClient()
         client.set_missing_host_key_policy(_Unknown())
+        client.get_host_keys().update(reach.known_hosts)
+        # An ssh_config may name keys that are not here.
+        named = tuple(file for file in reach.identity_files if file.is_file()) if login.agent else ()
+        # The stubs know one name only; paramiko takes several.
+        keys: Any = list(map(str, (login.key_file,) if login.key_file else named))
         try:
-            for file in reach.known_hosts:
-                if file.exists():
-                    client.load_host_keys(str(file))
             client.connect(
                 reach.hostname,
                 reach.port,
-                login.user(),
+                login.user(reach.user),
                 login.password.reveal() if login.password else None,
-                key_filename=str(login.key_file) if login.key_file else None,
+                key_filename=keys,
+                sock=paramiko.ProxyCommand(reach.proxy_command) if reach.proxy_command else None,
                 passphrase=login.passphrase.reveal() if login.passphrase else None,
                 allow_agent=login.agent,
                 look_for_keys=login.agent,

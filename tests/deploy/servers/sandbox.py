@@ -16,6 +16,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import paramiko
+
 from ailb_gen.deploy.credentials import Credentials, Secret
 from ailb_gen.deploy.servers.ssh import ServerReach, SshServer
 from tests.conftest import need_root, need_tool
@@ -59,6 +61,11 @@ def run(*words: str, check: bool = True, stdin: str | None = None) -> str:
 
 
 @cache
+def keys_in(file: Path) -> paramiko.HostKeys:
+    """Return the host keys of a file; none if it is not there."""
+    return paramiko.HostKeys(str(file)) if file.exists() else paramiko.HostKeys()
+
+
 def _hashed() -> str:
     return run("openssl", "passwd", "-6", "-stdin", stdin=PASSWORD).strip()
 
@@ -237,7 +244,7 @@ class Host:
             agent=False,
         )
         return SshServer(
-            ServerReach("gpu-1", self._address(2), 22, credentials, (known_hosts or self.known_hosts,), 10)
+            ServerReach("gpu-1", self._address(2), 22, credentials, keys_in(known_hosts or self.known_hosts), 10)
         )
 
     def tree(self) -> dict[str, tuple[str, int, tuple[int, int], bytes]]:

@@ -37,7 +37,7 @@ FILES = st.one_of(
 )
 TREES = st.dictionaries(PATHS, FILES, min_size=1, max_size=8)
 OWNERS = st.sampled_from([(0, 0), (17, 4001)])
-ROUNDS = 12 * int(os.environ.get("AILB_EXAMPLES", "1"))
+ROUNDS = 8 * int(os.environ.get("AILB_EXAMPLES", "1"))
 
 
 @pytest.fixture(scope="module")
