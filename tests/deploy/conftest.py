@@ -1,11 +1,27 @@
-"""A fabric to push to, generated once."""
+"""A fabric to push to, generated once, and the program ready to be forked."""
+
+from collections.abc import Iterator
 
 import pytest
 
-from tests.deploy.fabric import Generated, generated
+from tests.deploy.fabric import BEFORE, PASSWORD, VARIABLE, Generated, generated
+from tests.deploy.zygote import Zygote
 
 
 @pytest.fixture(scope="session")
 def small_fabric(tmp_path_factory: pytest.TempPathFactory) -> Generated:
     """One stripe, two rails, two spines, two colors; before and after a change."""
     return generated(tmp_path_factory.mktemp("fabric"))
+
+
+@pytest.fixture(scope="session")
+def one_color(tmp_path_factory: pytest.TempPathFactory) -> Generated:
+    """The same with one color: its spines may be changed at once, if no path has to stay."""
+    return generated(tmp_path_factory.mktemp("fabric"), BEFORE.replace("[blue, red]", "[blue]"))
+
+
+@pytest.fixture(scope="module")
+def zygote() -> Iterator[Zygote]:
+    """A process that forks the program."""
+    with Zygote({VARIABLE: PASSWORD}) as found:
+        yield found

@@ -9,7 +9,7 @@ import io
 import json
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -35,6 +35,7 @@ from ailb_gen.render.generate import plan, write_plan
 from tests.conftest import design_of
 
 USER, PASSWORD, VARIABLE = "admin", "correct horse", "AILB_TEST_PASSWORD"
+DRIVERS = ("napalm", "pyez")
 # One wave each: the canary, two spines of a color of their own, the other leaf.
 CANARY, SPINES, LAST = "stripe1-leaf1", ("spine1", "spine2"), "stripe1-leaf2"
 ORDER = (CANARY, *SPINES, LAST)
@@ -47,8 +48,8 @@ spines: 2
 servers: 1
 colors: [blue, red]
 """
-# It changes every switch, and leaves every session up.
-AFTER = f"{BEFORE}bfd: {{interval_ms: 300, multiplier: 3}}\n"
+# What is added changes every switch, and leaves every session up.
+CHANGE = "bfd: {interval_ms: 300, multiplier: 3}\n"
 # ncclient looks for an answer only every 0.1 s, which would be most of the time that these tests take.
 TICK_S = 0.005
 # Seconds after which a test gives a device up that does not come back; the program's own patience is for real ones.
@@ -65,14 +66,14 @@ class Generated:
     after: Mapping[str, Node]
 
 
-def generated(folder: Path, before: str = BEFORE, after: str = AFTER) -> Generated:
-    """Generate the fabric twice."""
+def generated(folder: Path, text: str = BEFORE) -> Generated:
+    """Generate a fabric before and after the change."""
     roots = {}
-    for name, text in (("before", before), ("after", after)):
+    for name, intent in (("before", text), ("after", text + CHANGE)):
         roots[name] = folder / name
         roots[name].mkdir()
-        (roots[name] / "fabric.yaml").write_text(text)
-        write_plan(plan(design_of(text), roots[name] / "artifacts", RenderOptions("curly", None)))
+        (roots[name] / "fabric.yaml").write_text(intent)
+        write_plan(plan(design_of(intent), roots[name] / "artifacts", RenderOptions("curly", None)))
     return Generated(
         roots["after"] / "fabric.yaml",
         roots["after"] / "artifacts",
@@ -120,11 +121,14 @@ class Site:
             time.sleep(0.05)
         return found
 
+    def place(self, verb: str) -> list[str]:
+        """Return the command line of any verb that is about this fabric."""
+        return [verb, str(self.generated.fabric), str(self.generated.artifacts), "-i", str(self.inventory)]
+
     def words(self, verb: str, *more: str, minutes: int = 10, verify_s: int = 5) -> list[str]:
         """Return the command line of a verb that pushes."""
-        place = [str(self.generated.fabric), str(self.generated.artifacts), "-i", str(self.inventory)]
         times = ["--confirm-minutes", str(minutes), "--verify-timeout", str(verify_s), "--minute", str(self.minute_s)]
-        return [verb, *place, "--state", str(self.records.path), "--yes", *times, *more]
+        return [*self.place(verb), "--state", str(self.records.path), "--yes", *times, *more]
 
     def deploy(self, *more: str, minutes: int = 10, verify_s: int = 5) -> Outcome:
         """Push in this process."""
@@ -134,6 +138,10 @@ class Site:
         """Return the record of the last run, which must be readable; nothing if none was recorded."""
         runs = self.records.runs()
         return self.records.events(runs[-1]) if runs else []
+
+    def told(self) -> str:
+        """Return the record of the last run as text, for a test that fails."""
+        return "\n".join(map(json.dumps, self.events()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,22 +169,32 @@ def site(made: Generated, folder: Path, minute_s: float = 1.0, timeout_s: int = 
             yield Site(made, fleet, folder, minute_s, old, new)
 
 
-def run(*words: str) -> Outcome:
-    """Run the command line in this process."""
-    out, err = io.StringIO(), io.StringIO()
-    code: object = None
+@contextmanager
+def hurried() -> Iterator[None]:
+    """Let the program look for answers often, and give a lost device up soon."""
     with (
-        redirect_stdout(out),
-        redirect_stderr(err),
-        mock.patch.object(sys, "argv", ["ailb-gen", *words]),
         mock.patch.object(ncclient.transport.session, "TICK", TICK_S),
         mock.patch("ailb_gen.deploy.push.Limits", _impatient),
     ):
+        yield
+
+
+def program(words: Sequence[str]) -> int:
+    """Be the program; return the exit code."""
+    with mock.patch.object(sys, "argv", ["ailb-gen", *words]):
         try:
             main()
         except SystemExit as end:
             code = end.code
     assert isinstance(code, int)
+    return int(code)
+
+
+def run(*words: str) -> Outcome:
+    """Run the command line in this process."""
+    out, err = io.StringIO(), io.StringIO()
+    with redirect_stdout(out), redirect_stderr(err), hurried():
+        code = program(words)
     return Outcome(code, out.getvalue(), err.getvalue())
 
 
@@ -240,11 +258,6 @@ def assert_sound(site: Site) -> dict[str, str]:
         fate = fates.get(name, "untouched")
         expected = site.new if fate == "confirmed" else site.old
         which = [key for key, texts in (("old", site.old), ("new", site.new)) if texts[name] == found.active]
-        assert (name, which or "neither") == (name, ["new" if expected is site.new else "old"]), fate
-        assert (name, found.holder, found.modified, found.pending) == (name, "", False, False)
+        assert (name, which or "neither") == (name, ["new" if expected is site.new else "old"]), site.told()
+        assert (name, found.holder, found.modified, found.pending) == (name, "", False, False), site.told()
     return fates
-
-
-def describe(site: Site) -> str:
-    """Return the record of the last run as text, for a test that fails."""
-    return "\n".join(json.dumps(event) for event in site.events())

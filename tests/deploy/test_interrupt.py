@@ -1,0 +1,132 @@
+"""Ctrl-C in every step of a push: it ends in order, and what is pending is rolled back."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from queue import SimpleQueue
+from unittest import mock
+
+import pytest
+
+from ailb_gen.emulator.faults import Fault, Faults
+from tests.deploy.fabric import CANARY, DRIVERS, ORDER, SPINES, Generated, Site, assert_sound, site
+from tests.deploy.zygote import Child, Zygote
+
+# The program has this long to hear of the signal before it gets its answer.
+HEARING_S = 0.3
+LOOK, CHECK, WAVE = 1, 2, 3
+# A connection to the device, a step on it, which one of its kind, and the exit code and what becomes of the device.
+# Questions are asked on all: when it is looked at, about its history before the commit, and for the verification.
+MOMENTS = [
+    (LOOK, "connect", 1, 3, "untouched"),
+    (LOOK, "running", 1, 3, "untouched"),
+    (LOOK, "verify", 1, 3, "untouched"),
+    (CHECK, "connect", 1, 3, "untouched"),
+    (CHECK, "lock", 1, 3, "untouched"),
+    (CHECK, "load", 1, 3, "untouched"),
+    (CHECK, "check", 1, 3, "untouched"),
+    (CHECK, "unlock", 1, 3, "untouched"),
+    (WAVE, "connect", 1, 3, "untouched"),
+    (WAVE, "lock", 1, 3, "untouched"),
+    (WAVE, "load", 1, 3, "untouched"),
+    (WAVE, "check", 1, 3, "untouched"),
+    (WAVE, "commit", 1, 4, "rolled back"),
+    (WAVE, "verify", 2, 4, "rolled back"),
+    # It is confirmed by then, and taken back as the rest of its wave.
+    (WAVE, "confirm", 1, 4, "rolled back"),
+    (WAVE, "unlock", 1, 3, "confirmed"),
+]
+
+
+@pytest.fixture
+def tiny(small_fabric: Generated, tmp_path: Path) -> Iterator[Site]:
+    with site(small_fabric, tmp_path) as found:
+        yield found
+
+
+@contextmanager
+def at(tiny: Site, name: str, moment: tuple[int, str, int], act: Callable[[], None]) -> Iterator[list[str]]:
+    """Act once when a device gets a certain request; give the steps that it was asked to do."""
+    connection, step, number = moment
+    steps: list[str] = []
+    watched, take = tiny.device(name).faults, Faults.take
+    acted = False
+
+    def taken(faults: Faults, phase: str) -> tuple[Fault, ...]:
+        nonlocal acted
+        if faults is not watched:
+            return take(faults, phase)
+        steps.append(phase)
+        here = steps[len(steps) - steps[::-1].index("connect") - 1 :]
+        if acted or (steps.count("connect"), phase, here.count(step)) != (connection, step, number):
+            return take(faults, phase)
+        acted = True
+        act()
+        return (Fault("slow", phase, seconds=HEARING_S), *take(faults, phase))
+
+    with mock.patch.object(Faults, "take", taken):
+        yield steps
+    assert acted, steps
+
+
+def interrupted(
+    tiny: Site,
+    zygote: Zygote,
+    name: str,
+    moment: tuple[int, str, int],
+    *more: str,
+    signals: Sequence[signal.Signals] = (signal.SIGINT,),
+) -> tuple[int, str]:
+    """Push, and send signals at a moment."""
+    started: SimpleQueue[Child] = SimpleQueue()
+
+    def act() -> None:
+        child = started.get()
+        for number in signals:
+            child.send(number)
+
+    with at(tiny, name, moment, act):
+        child = zygote.start(tiny.words("deploy", *more, minutes=60), tiny.folder / "out")
+        started.put(child)
+        return child.wait()
+
+
+def ends(tiny: Site) -> list[str]:
+    """Return how the devices ended, in the order of the waves, after asserting that it is true."""
+    fates = assert_sound(tiny)
+    assert tiny.events()[-1]["event"] == "done"
+    return [fates.get(name, "untouched") for name in ORDER]
+
+
+@pytest.mark.parametrize("driver", DRIVERS)
+@pytest.mark.parametrize(
+    ("connection", "step", "number", "code", "fate"), MOMENTS, ids=[f"{row[0]}-{row[1]}" for row in MOMENTS]
+)
+def test_an_interrupted_push_ends_in_order(
+    tiny: Site, zygote: Zygote, driver: str, connection: int, step: str, number: int, code: int, fate: str
+) -> None:
+    done, text = interrupted(tiny, zygote, CANARY, (connection, step, number), "--driver", driver)
+    assert (done, ends(tiny)) == (code, [fate, *["untouched"] * 3]), text
+    assert "stopping; what is pending is rolled back" in text
+    assert "it was interrupted" in text or code == 4
+
+
+@pytest.mark.parametrize("way", ["stop", "rollback-all"])
+def test_earlier_waves(tiny: Site, zygote: Zygote, way: str) -> None:
+    moment = (WAVE, "commit", 1)
+    done, text = interrupted(tiny, zygote, SPINES[1], moment, "--on-failure", way, signals=[signal.SIGTERM])
+    earlier = "confirmed" if way == "stop" else "rolled back"
+    assert (done, ends(tiny)) == (4, [earlier, earlier, "rolled back", "untouched"]), text
+    # Nothing is unsettled: another run may begin.
+    assert tiny.deploy().code == 0
+    assert all(tiny.settled(name).active == tiny.new[name] for name in ORDER)
+
+
+def test_who_presses_it_twice_gains_nothing(tiny: Site, zygote: Zygote) -> None:
+    signals = [signal.SIGINT, signal.SIGINT, signal.SIGTERM]
+    done, text = interrupted(tiny, zygote, CANARY, (WAVE, "commit", 1), signals=signals)
+    assert (done, ends(tiny)) == (4, ["rolled back", *["untouched"] * 3]), text
+    assert text.count("stopping") == 1

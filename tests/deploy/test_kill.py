@@ -1,0 +1,208 @@
+"""The deployer killed at any moment: what is left is settled from its record, and ends old or new as reported.
+
+200 runs, of which chance decides the moment and the drivers; `AILB_EXAMPLES=10` makes ten times as many.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from select import select
+from threading import Event
+from unittest import mock
+
+import pytest
+
+from ailb_gen.emulator.device import Device
+from ailb_gen.emulator.faults import Fault, Faults
+from tests.deploy.fabric import (
+    DRIVERS,
+    ORDER,
+    Generated,
+    Site,
+    State,
+    assert_sound,
+    site,
+)
+from tests.deploy.zygote import Zygote
+
+# How long after a request has come the program is killed at the latest, in seconds.
+DELAY_S = 0.03
+CHANGING = frozenset({"commit", "verify", "confirm"})
+NOTHING_BEGUN, ALL_DONE = "no run is recorded", "came to its end"
+
+
+def seeds(first: int, usual: int) -> range:
+    """Return so many seeds, times AILB_EXAMPLES."""
+    return range(first, first + usual * int(os.environ.get("AILB_EXAMPLES", "1")))
+
+
+@dataclass
+class Requests:
+    """The steps of what devices are asked, connections included; tells when a certain number of them has come."""
+
+    steps: list[str] = field(default_factory=list)
+    awaited: int = 0
+    came: Event = field(default_factory=Event)
+
+    def expect(self, number: int) -> None:
+        """Begin to count again."""
+        self.awaited = number
+        self.steps.clear()
+        self.came.clear()
+
+    @contextmanager
+    def counting(self) -> Iterator[None]:
+        """Count the requests to all devices."""
+        take = Faults.take
+
+        def counted(faults: Faults, phase: str) -> tuple[Fault, ...]:
+            self.steps.append(phase)
+            if len(self.steps) == self.awaited:
+                self.came.set()
+            return take(faults, phase)
+
+        with mock.patch.object(Faults, "take", counted):
+            yield
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """A running fabric, the process that forks the program, and chance."""
+
+    site: Site
+    zygote: Zygote
+    requests: Requests
+    chance: random.Random
+
+    def words(self, verb: str, *more: str) -> list[str]:
+        driver = ["--driver", self.chance.choice(DRIVERS)]
+        if verb == "confirm":
+            return [*self.site.place(verb), "--state", str(self.site.records.path), *driver]
+        # No path is kept, so that the spines are worked on at once.
+        return self.site.words(verb, *more, "--min-paths", "0", *driver, minutes=60)
+
+    def run(self, *more: str) -> tuple[int, str]:
+        """Run a command line to its end."""
+        return self.zygote.start(self.words(*more), self.site.folder / "out").wait()
+
+    def cut_off(self, whole: Sequence[str], *more: str) -> tuple[int, str]:
+        """Run a command line and kill it at one of the requests of a `whole` run.
+
+        Every second time it is one while the change is made, which is the smaller part of a run.
+        """
+        heart = [number for number, step in enumerate(whole, 1) if step in CHANGING and number > whole.index("commit")]
+        self.requests.expect(self.chance.choice(self.chance.choice([range(1, len(whole) + 1), heart])))
+        child = self.zygote.start(self.words(*more), self.site.folder / "out")
+        while not self.requests.came.wait(0.005) and not select([child.descriptor], [], [], 0)[0]:
+            pass
+        time.sleep(self.chance.uniform(0, DELAY_S))
+        child.send(signal.SIGKILL)
+        return child.wait()
+
+    def let_timers_fire(self) -> None:
+        """Let all time that is given for a confirmation pass."""
+        for name in ORDER:
+            self.site.fleet.do(name, _now)
+
+
+def _now(device: Device) -> None:
+    if device.store.pending is not None:
+        device.store.pending = replace(device.store.pending, deadline=device.now())
+
+
+@contextmanager
+def bench(one_color: Generated, zygote: Zygote, folder: Path, seed: int) -> Iterator[Bench]:
+    requests = Requests()
+    with site(one_color, folder) as found, requests.counting():
+        yield Bench(found, zygote, requests, random.Random(seed))
+
+
+@pytest.fixture(scope="module")
+def whole(one_color: Generated, zygote: Zygote, tmp_path_factory: pytest.TempPathFactory) -> Sequence[str]:
+    """The requests of a run that nobody kills."""
+    with bench(one_color, zygote, tmp_path_factory.mktemp("whole"), 0) as on:
+        code, text = on.run("deploy")
+        assert (code, set(assert_sound(on.site).values())) == (0, {"confirmed"}), text
+        return tuple(on.requests.steps)
+
+
+def assert_resumed(on: Bench, code: int, text: str) -> None:
+    """Assert that going on with what was cut off brought the new configuration everywhere, if there was anything."""
+    fates = assert_sound(on.site)
+    if code == 2:
+        assert NOTHING_BEGUN in text or ALL_DONE in text
+        assert fates == ({} if NOTHING_BEGUN in text else dict.fromkeys(ORDER, "confirmed"))
+    else:
+        assert (code, fates) == (0, dict.fromkeys(ORDER, "confirmed")), text
+
+
+class TestResumedAtOnce:
+    @pytest.mark.parametrize("seed", seeds(0, 70))
+    def test_all_ends_new(
+        self, one_color: Generated, zygote: Zygote, whole: Sequence[str], tmp_path: Path, seed: int
+    ) -> None:
+        with bench(one_color, zygote, tmp_path, seed) as on:
+            on.cut_off(whole, "deploy")
+            assert_resumed(on, *on.run("deploy", "--resume"))
+
+
+class TestResumedWhenTheDevicesHaveTakenTheirChangesBack:
+    @pytest.mark.parametrize("seed", seeds(10000, 50))
+    def test_all_ends_new(
+        self, one_color: Generated, zygote: Zygote, whole: Sequence[str], tmp_path: Path, seed: int
+    ) -> None:
+        with bench(one_color, zygote, tmp_path, seed) as on:
+            on.cut_off(whole, "deploy")
+            on.let_timers_fire()
+            assert_resumed(on, *on.run("deploy", "--resume"))
+
+
+class TestResumedTwice:
+    @pytest.mark.parametrize("seed", seeds(20000, 50))
+    def test_all_ends_new(
+        self, one_color: Generated, zygote: Zygote, whole: Sequence[str], tmp_path: Path, seed: int
+    ) -> None:
+        with bench(one_color, zygote, tmp_path, seed) as on:
+            on.cut_off(whole, "deploy")
+            on.cut_off(whole, "deploy", "--resume")
+            assert_resumed(on, *on.run("deploy", "--resume"))
+
+
+class TestNotResumed:
+    @pytest.mark.parametrize("seed", seeds(30000, 15))
+    def test_rolled_back_all_is_old(
+        self, one_color: Generated, zygote: Zygote, whole: Sequence[str], tmp_path: Path, seed: int
+    ) -> None:
+        with bench(one_color, zygote, tmp_path, seed) as on:
+            on.cut_off(whole, "deploy")
+            code, text = on.run("rollback")
+            if code == 2:
+                assert NOTHING_BEGUN in text or "changed nothing that could be rolled back" in text
+            else:
+                assert code in (0, 4), text
+            for name in ORDER:
+                assert (name, on.site.settled(name)) == (name, State(on.site.old[name], "", False, False))
+            assert on.run("deploy")[0] == 0
+            assert assert_sound(on.site) == dict.fromkeys(ORDER, "confirmed")
+
+    @pytest.mark.parametrize("seed", seeds(40000, 15))
+    def test_confirmed_each_is_as_reported(
+        self, one_color: Generated, zygote: Zygote, whole: Sequence[str], tmp_path: Path, seed: int
+    ) -> None:
+        with bench(one_color, zygote, tmp_path, seed) as on:
+            on.cut_off(whole, "deploy")
+            code, text = on.run("confirm")
+            fates = assert_sound(on.site)
+            if code == 2:
+                assert NOTHING_BEGUN in text or "left nothing to confirm" in text
+            else:
+                assert code == (4 if "rolled back" in fates.values() else 0), text
+            assert on.run("deploy")[0] == 0
+            assert all(on.site.settled(name).active == on.site.new[name] for name in ORDER)

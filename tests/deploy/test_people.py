@@ -1,0 +1,231 @@
+"""A push among other people's work: their locks, their candidates, their commits, and those that wait."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from ailb_gen.emulator.device import Device
+from ailb_gen.emulator.faults import Fault
+from ailb_gen.emulator.loading import load_set
+from ailb_gen.junos.tree import Node
+from tests.deploy.fabric import (
+    CANARY,
+    DRIVERS,
+    ORDER,
+    SPINES,
+    Generated,
+    Hooks,
+    Site,
+    State,
+    assert_sound,
+    fates_of,
+    run,
+    site,
+    state_of,
+    statements,
+)
+
+BUSY = SPINES[0]
+THEIRS = "set system location building HQ"
+
+
+@pytest.fixture(params=DRIVERS)
+def driver(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def tiny(small_fabric: Generated, tmp_path: Path) -> Iterator[Site]:
+    with site(small_fabric, tmp_path) as found:
+        yield found
+
+
+def changed(tree: Node) -> Node:
+    """Return a configuration with what somebody else wants in it."""
+    return load_set(tree, THEIRS)[0]
+
+
+def edit(device: Device) -> None:
+    """Change the shared candidate, as `configure` without `exclusive` does."""
+    device.store.edit(device.somebody(), changed(device.store.candidate))
+
+
+def commit(device: Device, confirm_s: float = 0) -> None:
+    """Change and commit."""
+    somebody = device.somebody()
+    device.store.edit(somebody, changed(device.store.candidate))
+    device.store.commit(somebody, "theirs", confirm_s, int(confirm_s // 60))
+
+
+def commit_confirmed(device: Device) -> None:
+    """Change, and wait for what becomes of it, longer than any test takes."""
+    commit(device, 3600)
+
+
+def lock(device: Device) -> None:
+    """Take the lock, as `configure exclusive` does."""
+    device.store.lock(device.somebody())
+
+
+def confirm_nothing(device: Device) -> None:
+    """Commit what is active, confirmed: it waits, and nothing has changed."""
+    device.store.commit(device.somebody(), "theirs", 3600, 60)
+
+
+def assert_others(tiny: Site, fates: Mapping[str, str]) -> None:
+    """Assert what became of all devices but the busy one, by their databases."""
+    for name in ORDER:
+        if name != BUSY:
+            expected = tiny.new if fates.get(name) == "confirmed" else tiny.old
+            assert (name, tiny.settled(name)) == (name, State(expected[name], "", False, False)), tiny.told()
+
+
+def with_theirs(before: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(sorted([*before, THEIRS]))
+
+
+# What somebody is in the middle of on a device, and what the push says then.
+WORK: dict[str, tuple[Callable[[Device], None], str]] = {
+    "lock": (lock, "lock: configuration database locked by: operator terminal"),
+    "candidate": (edit, "lock: configuration database modified"),
+    "pending": (commit_confirmed, "lock: a commit of operator waits for its confirmation"),
+    "pending, nothing changed": (confirm_nothing, "lock: a commit of operator waits for its confirmation"),
+}
+
+
+@pytest.mark.parametrize("work", WORK)
+def test_what_somebody_is_in_the_middle_of_stays(tiny: Site, driver: str, work: str) -> None:
+    begin, told = WORK[work]
+    tiny.fleet.do(BUSY, begin)
+    before, pending = tiny.fleet.do(BUSY, state_of), tiny.device(BUSY).store.pending
+    candidate = tiny.device(BUSY).store.candidate
+    done = tiny.deploy("--driver", driver)
+    assert done.code == 3
+    assert "nothing was changed" in done.err
+    assert f"{BUSY}: {told}" in done.err
+    assert tiny.fleet.do(BUSY, state_of) == before
+    assert before.holder or before.modified or before.pending
+    assert (tiny.device(BUSY).store.candidate, tiny.device(BUSY).store.pending) == (candidate, pending)
+    assert_others(tiny, {})
+
+
+# What somebody does after the check of all devices, and what the wave says then.
+MEANWHILE: dict[str, tuple[Callable[[Device], None], str]] = {
+    "commit": (commit, "load: its configuration is not the one that was planned with; somebody changed it since"),
+    "pending": (confirm_nothing, "lock: a commit of operator waits for its confirmation"),
+}
+
+
+@pytest.mark.parametrize("when", ["begin", "endings"])
+@pytest.mark.parametrize("what", MEANWHILE)
+def test_what_somebody_does_during_the_push_stays(tiny: Site, driver: str, what: str, when: str) -> None:
+    act, told = MEANWHILE[what]
+    with Hooks({when: lambda: tiny.fleet.do(BUSY, act)}).watching():
+        done = tiny.deploy("--driver", driver)
+    assert done.code == 3
+    assert f"{BUSY}: {told}" in done.err
+    active = with_theirs(tiny.old[BUSY]) if what == "commit" else tiny.old[BUSY]
+    assert tiny.settled(BUSY) == State(active, "", False, what == "pending")
+    assert_others(tiny, {CANARY: "confirmed"} if when == "endings" else {})
+
+
+def test_what_somebody_committed_before_stays(tiny: Site, driver: str) -> None:
+    tiny.fleet.do(BUSY, commit)
+    done = tiny.deploy("--driver", driver)
+    assert (done.code, done.err) == (0, "")
+    assert tiny.settled(BUSY) == State(with_theirs(tiny.new[BUSY]), "", False, False)
+    assert_others(tiny, dict.fromkeys(ORDER, "confirmed"))
+
+
+# While a commit waits, a session of the program is lost; here is what somebody else does before it is back.
+
+
+def push_and_lose(tiny: Site, driver: str, act: Callable[[], object], minutes: int = 30) -> tuple[int, str]:
+    """Push; the answer to the commit on the busy device is lost, and then somebody acts."""
+    hooks = Hooks()
+    fault = Fault("drop-after", "commit")
+
+    def begin() -> None:
+        hooks.acts["committing"] = lambda: tiny.device(BUSY).faults.add(fault)
+        hooks.acts["asked again"] = act
+
+    hooks.acts["endings"] = begin
+    with hooks.watching():
+        done = tiny.deploy("--driver", driver, minutes=minutes, verify_s=2)
+    assert fault not in tiny.device(BUSY).faults.active()
+    return done.code, done.err
+
+
+def test_a_lock_that_is_released_in_time_is_waited_for(tiny: Site, driver: str) -> None:
+    faults = tiny.device(BUSY).faults
+    done = push_and_lose(tiny, driver, lambda: faults.add(Fault("locked", "lock", 3)))
+    assert (done, faults.active()) == ((0, ""), ())
+    assert assert_sound(tiny) == dict.fromkeys(ORDER, "confirmed")
+
+
+def test_a_lock_that_is_not_released_leaves_it_to_the_device(tiny: Site, driver: str) -> None:
+    code, told = push_and_lose(tiny, driver, lambda: tiny.fleet.do(BUSY, lock), minutes=4)
+    assert (code, fates_of(tiny.events())) == (4, {CANARY: "confirmed", BUSY: "rolled back"})
+    assert f"{BUSY}: lock: configuration database locked by: operator terminal" in told
+    assert tiny.fleet.do(BUSY, state_of) == State(tiny.old[BUSY], "operator cli", False, False)
+    assert_others(tiny, {CANARY: "confirmed"})
+
+
+def test_a_candidate_of_somebody_is_neither_committed_nor_discarded(tiny: Site, driver: str) -> None:
+    code, told = push_and_lose(tiny, driver, lambda: tiny.fleet.do(BUSY, edit), minutes=4)
+    assert (code, fates_of(tiny.events())) == (4, {CANARY: "confirmed", BUSY: "rolled back"})
+    assert f"{BUSY}: lock: configuration database modified" in told
+    assert tiny.fleet.do(BUSY, state_of) == State(tiny.old[BUSY], "", True, False)
+    assert statements(tiny.device(BUSY).store.candidate) == with_theirs(tiny.new[BUSY])
+    assert_others(tiny, {CANARY: "confirmed"})
+
+
+def test_a_confirmation_by_somebody_is_as_good(tiny: Site, driver: str) -> None:
+    done = push_and_lose(tiny, driver, lambda: tiny.fleet.do(BUSY, lambda device: device.store.confirm()))
+    assert done == (0, "")
+    assert assert_sound(tiny) == dict.fromkeys(ORDER, "confirmed")
+
+
+@pytest.mark.parametrize("waits", [False, True], ids=["commit", "commit-confirmed"])
+def test_a_commit_of_somebody_on_top_needs_attention(tiny: Site, driver: str, waits: bool) -> None:
+    act = commit_confirmed if waits else commit
+    code, told = push_and_lose(tiny, driver, lambda: tiny.fleet.do(BUSY, act))
+    assert (code, fates_of(tiny.events())) == (5, {CANARY: "confirmed", BUSY: "needs attention"})
+    assert f"{BUSY} could not be brought to its old or new configuration" in told
+    assert "somebody committed since; look at 'show system commit' and roll back by hand" in told
+    assert tiny.settled(BUSY) == State(with_theirs(tiny.new[BUSY]), "", False, waits)
+    assert_others(tiny, {CANARY: "confirmed"})
+
+
+# A plan that somebody approved.
+
+
+def test_a_plan_holds_as_long_as_nothing_changes(tiny: Site, driver: str) -> None:
+    plan = str(tiny.folder / "plan.json")
+    assert run(*tiny.place("plan"), "--driver", driver, "-o", plan).code == 0
+    done = tiny.deploy("--driver", driver, "--plan", plan)
+    assert (done.code, done.err, assert_sound(tiny)) == (0, "", dict.fromkeys(ORDER, "confirmed"))
+
+
+def test_a_plan_does_not_hold_when_somebody_has_committed(tiny: Site, driver: str) -> None:
+    plan = str(tiny.folder / "plan.json")
+    assert run(*tiny.place("plan"), "--driver", driver, "-o", plan).code == 0
+    tiny.fleet.do(BUSY, commit)
+    done = tiny.deploy("--driver", driver, "--plan", plan)
+    assert done.code == 2
+    assert f"plan again:\n  the configuration of {BUSY} has changed\n" in done.err
+    assert tiny.settled(BUSY).active == with_theirs(tiny.old[BUSY])
+    assert_others(tiny, {})
+
+
+def test_a_run_is_not_rolled_back_over_a_later_commit(tiny: Site, driver: str) -> None:
+    assert tiny.deploy("--driver", driver).code == 0
+    tiny.fleet.do(BUSY, commit)
+    done = run(*tiny.words("rollback", "--driver", driver, "--min-paths", "0"))
+    assert done.code == 3
+    assert f"{BUSY}: rollback: operator has committed since the run" in done.err
+    assert tiny.settled(BUSY) == State(with_theirs(tiny.new[BUSY]), "", False, False)
+    assert_others(tiny, dict.fromkeys(ORDER, "confirmed"))
