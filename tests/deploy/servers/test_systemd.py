@@ -14,8 +14,8 @@ from ailb_gen.deploy.servers.verify import verify
 from ailb_gen.deploy.switch import RefusedError, UnknownOutcomeError
 from tests.deploy.servers.machine import Machine, MachineWithoutNetplan
 from tests.deploy.servers.sandbox import Host, host_at, run
+from tests.deploy.servers.steps import NETPLAN, edited, leftovers, wait_for
 from tests.deploy.servers.test_crashes import mortal
-from tests.deploy.servers.test_push import NETPLAN, edited, leftovers, wait_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

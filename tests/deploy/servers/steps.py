@@ -1,0 +1,62 @@
+"""What tests of pushes do again and again."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ailb_gen.deploy.servers.model import HostFiles, RunState
+from ailb_gen.deploy.servers.push import status
+from tests.deploy.servers.sandbox import Host
+
+if TYPE_CHECKING:
+    from ailb_gen.deploy.servers.ssh import SshServer
+
+SCRIPT = "usr/local/sbin/ailb-net"
+NETPLAN = "etc/netplan/60-ailb-gpu.yaml"
+SYSCTL = "etc/sysctl.d/99-accept-ra.conf"
+QOS_WARNING = "/usr/local/sbin/ailb-qos: ailb-qos: mlnx_qos is missing; install the NIC vendor's RDMA tools"
+STATE = "/var/lib/ailb-gen"
+
+
+def edited(files: HostFiles, path: str, old: bytes, new: bytes) -> HostFiles:
+    """Return files of which one has another text in one place."""
+    file = files.tree[path]
+    assert old in file.content
+    changed = replace(file, content=file.content.replace(old, new))
+    return HostFiles(files.name, {**files.tree, path: changed})
+
+
+def without(files: HostFiles, *paths: str) -> HostFiles:
+    return HostFiles(files.name, {path: file for path, file in files.tree.items() if path not in paths})
+
+
+def slow(files: HostFiles, seconds: int) -> HostFiles:
+    """Return files whose script takes its time to set the network."""
+    return edited(files, SCRIPT, b"set -eu\n", f"set -eu\nsleep {seconds}\n".encode())
+
+
+def wait_for(server: SshServer, run_name: str, *states: RunState) -> None:
+    """Ask until a run has one of the states; that it never has is told after a long time."""
+    for _ in range(600):
+        now = status(server, run_name, wait_s=5)
+        if now.state in states and not now.busy:
+            return
+        time.sleep(0.1)
+    raise AssertionError(f"{run_name} is {status(server, run_name).state}, not one of {states}")
+
+
+def has(host: Host, files: HostFiles) -> bool:
+    """Tell whether a host has just these files."""
+    tree = host.tree()
+    return all(
+        path in tree and tree[path][1:] == (file.mode, file.owner, file.content) for path, file in files.tree.items()
+    )
+
+
+def leftovers(host: Host) -> list[str]:
+    """Return what a run that has ended must not leave beside the files."""
+    hidden = [path for path in host.tree() if path.endswith((".ailb-new", ".ailb-old", ".new"))]
+    pending = [path for path in host.tree() if "ailb-gen-restore" in path]
+    return hidden + pending + host.inside("find", STATE, "-maxdepth", "1", "-name", "pending*", check=False).split()
