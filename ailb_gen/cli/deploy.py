@@ -85,10 +85,11 @@ def deploy(
     if planned is not None and (limit or resume):
         raise UsageError("--plan says what is pushed: leave out --limit and --resume")
     wanted = list(planned.limit) if planned is not None else limit or []
+    floor = planned.floor if planned is not None else min_paths
     reach = access(driver, jobs, accept_new_hostkeys)
     with _recorded(fabric, state) as (records, stop):
         manner = runs.Manner(
-            limits, on_failure.value, dry_run, min_paths, stop, _approval(yes or dry_run, "Push this?"), _tell, progress
+            limits, on_failure.value, dry_run, floor, stop, _approval(yes or dry_run, "Push this?"), _tell, progress
         )
         with desk(fabric_file(fabric), artifacts, inventory, wanted, reach) as on:
             if resume:

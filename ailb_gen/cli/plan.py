@@ -49,11 +49,12 @@ def plan(
             found = on.prospect(on.file_aim, min_paths, advance)
         after = found.scene.after({name: look.after for name, look in found.changes.items()})
         effects = {name: touched(after, look) for name, look in found.changes.items()}
-        seen = traffic(found.scene, after, found.waves)
+        seen = traffic(found.scene, after, found.waves, any(one.sessions or one.colors for one in effects.values()))
         show(found, effects, seen, brief)
         if out is not None:
-            write_plan(out, plan_text(on.inputs, found, tuple(limit or ()), effects, seen))
-            typer.echo(f"\nPlan written to {out}: ailb-gen deploy {fabric} {artifacts} --plan {out}")
+            write_plan(out, plan_text(on.inputs, found, tuple(limit or ()), min_paths, effects, seen))
+            where = f" -i {inventory}" if inventory is not None else ""
+            typer.echo(f"\nPlan written to {out}: ailb-gen deploy {fabric} {artifacts}{where} --plan {out}")
         for error in found.errors.values():
             typer.echo(f"ailb-gen: {error}", err=True)
         if any(name in on.picked for name in found.errors):

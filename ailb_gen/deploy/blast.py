@@ -17,7 +17,7 @@ from ailb_gen.network.sessions import discovered
 from ailb_gen.routing.policy import referred
 from ailb_gen.routing.rib import Routing, held
 from ailb_gen.routing.solve import EMPTY
-from ailb_gen.routing.speaker import lists_of, rules
+from ailb_gen.routing.speaker import direct_prefixes, lists_of, rules
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ailb_gen.deploy.prospect import Look
     from ailb_gen.deploy.push import Wave
     from ailb_gen.deploy.scene import Scene
-    from ailb_gen.network.model import Group, Port, Switch
+    from ailb_gen.network.model import FabricRoute, Group, Port, Switch
     from ailb_gen.routing.policy import Lists
 
 
@@ -66,10 +66,16 @@ def touched(scene: Scene, look: Look) -> Touched:
             if old != new:
                 sessions.append(interface)
                 colors |= {aspect[0] for aspect in (old, new) if aspect is not None and aspect[0] is not None}
-    routes = set(look.before.routes) ^ set(look.after.routes)
+    # Only a prefix that the switch has an address in is advertised.
+    routes = _advertised(look.before) ^ _advertised(look.after)
     colors |= {route.color for route in routes if route.color is not None}
     servers = {server for (server, _), end in scene.attachments.items() if _serves(look, end.device, end.port)}
     return Touched(tuple(sessions), tuple(sorted(colors)), tuple(sorted(servers)))
+
+
+def _advertised(switch: Switch) -> set[FabricRoute]:
+    own = direct_prefixes(switch)
+    return {route for route in switch.routes if route.prefix in own}
 
 
 def _aspects(switch: Switch) -> dict[str, tuple[str | None, object]]:
@@ -113,9 +119,13 @@ def _seen(switch: Switch, port: str) -> object:
     return _plain(switch.ports.get(port)), _plain(switch.ports.get("irb")), announced, vlans
 
 
-def traffic(before: Scene, after: Scene, waves: Sequence[Wave]) -> Traffic:
-    """Compute what arrives before and after, and while the spines of each wave are away."""
-    old, new = Routing(before.network), Routing(after.network)
+def traffic(before: Scene, after: Scene, waves: Sequence[Wave], touched: bool = True) -> Traffic:
+    """Compute what arrives before and after, and while the spines of each wave are away.
+
+    Where no session and no color is `touched`, the routes stay what they are.
+    """
+    old = Routing(before.network)
+    new = Routing(after.network) if touched else old
     spines = {wave.name: wave for wave in waves if before.roles.get(wave.members[0]) == "spine"}
     survey = Survey(old, _destinations(old, before)) if old.graph.sessions.up else None
     return Traffic(

@@ -15,7 +15,7 @@ from nornir.plugins.runners import ThreadedRunner
 
 from ailb_gen.deploy.credentials import SecretCache, resolve
 from ailb_gen.deploy.crew import Crew
-from ailb_gen.deploy.hostkeys import HostKeys, host_key_error, ssh_files
+from ailb_gen.deploy.hostkeys import HostKeys, host_key_error, paramiko_host_keys, ssh_files
 from ailb_gen.deploy.inventory import to_nornir
 from ailb_gen.deploy.servers.ssh import ServerReach, SshServer
 from ailb_gen.deploy.switch import DeviceError, Phase
@@ -99,8 +99,11 @@ class _Connection:
                     endpoint.route.hostname,
                     target.port,
                     credentials,
-                    target.known_hosts,
+                    paramiko_host_keys(endpoint),
                     options.connect_timeout_s,
+                    endpoint.route.user,
+                    endpoint.route.identity_files,
+                    endpoint.route.proxy_command,
                 )
             )
         # Importing the drivers changes `json` and PyYAML for the whole process: only when a switch is connected to.

@@ -52,7 +52,7 @@ class Inputs:
 def read_inputs(intent: Intent, artifacts: Path, switches: Iterable[str], servers: Collection[str] = ()) -> Inputs:
     """Check that the files of devices are there, and as they were generated from the intent. Raises UsageError.
 
-    A directory without a manifest, such as one that `collect` wrote, is taken as it is.
+    Without a manifest nothing tells whether they were edited: they are taken as they are.
     """
     if not (artifacts / SWITCHES).is_dir():
         raise UsageError(f"{artifacts}: there is no {SWITCHES}/ in it; name the directory that 'generate -o' wrote")

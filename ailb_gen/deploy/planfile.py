@@ -26,13 +26,19 @@ class Plan:
     """What must not change between plan and push: the inputs, the devices' configurations, who is changed when."""
 
     limit: tuple[str, ...]
+    floor: int
     inputs: str
     fingerprints: Mapping[str, str]
     waves: tuple[Wave, ...]
 
 
 def plan_text(
-    inputs: Inputs, prospect: Prospect, limit: tuple[str, ...], effects: Mapping[str, Touched], traffic: Traffic
+    inputs: Inputs,
+    prospect: Prospect,
+    limit: tuple[str, ...],
+    floor: int,
+    effects: Mapping[str, Touched],
+    traffic: Traffic,
 ) -> str:
     """Write a plan as JSON; commands are shown with secrets replaced, and only shown: a push computes its own."""
     devices = {
@@ -42,6 +48,7 @@ def plan_text(
     body = {
         "format": FORMAT,
         "limit": list(limit),
+        "min_paths": floor,
         "inputs": inputs.digest,
         "waves": [[wave.name, list(wave.members)] for wave in prospect.waves],
         "traffic": {
@@ -77,6 +84,7 @@ def read_plan(path: Path) -> Plan:
             raise UsageError(f"{path}: a plan of another version of this program; plan again")
         return Plan(
             tuple(map(str, body["limit"])),
+            int(body["min_paths"]),
             str(body["inputs"]),
             {str(name): str(row["fingerprint"]) for name, row in body["devices"].items()},
             tuple(Wave(str(name), tuple(map(str, members))) for name, members in body["waves"]),

@@ -156,11 +156,10 @@ class _OneWave:
         return self._end()
 
     def _end(self) -> dict[str, Ending]:
-        for name in self.wave.members:
-            self.endings.setdefault(name, _ending(Fate.UNTOUCHED, self.errors.get(name)))
-        told = {name: [str(ending.fate), ending.reason] for name, ending in sorted(self.endings.items())}
-        self._record("endings", devices=told)
-        return self.endings
+        untouched = {name: _ending(Fate.UNTOUCHED, self.errors.get(name)) for name in self.wave.members}
+        endings = {**untouched, **self.endings}
+        self._record("endings", devices={name: [str(one.fate), one.reason] for name, one in endings.items()})
+        return endings
 
     def _stage(self) -> list[str]:
         """Have the change checked on all; return the devices to go on with: none if too many failed."""

@@ -51,6 +51,10 @@ class StateDirectory:
                 raise UsageError(
                     f"{self.path}: another run uses it; wait for its end, or name another --state"
                 ) from error
+            except OSError as error:
+                raise OutputError(
+                    f"{self.path}: it cannot be locked: {error.strerror}; name another --state, on a local disk"
+                ) from error
             yield
         finally:
             os.close(descriptor)

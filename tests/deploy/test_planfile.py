@@ -27,13 +27,14 @@ FOUND = prospect(look(LEAF, before=OTHER), look(SPINE, before=edited(SPINE, ("mt
 def written(path: Path, found: Prospect = FOUND, limit: tuple[str, ...] = ("leaf", "spine1")) -> Path:
     """Write a plan."""
     effects = {name: touched(found.scene, one) for name, one in found.changes.items()}
-    write_plan(path, plan_text(INPUTS, found, limit, effects, traffic(found.scene, found.scene, found.waves)))
+    write_plan(path, plan_text(INPUTS, found, limit, 2, effects, traffic(found.scene, found.scene, found.waves)))
     return path
 
 
 def test_a_plan_is_read_as_it_was_written(tmp_path: Path) -> None:
     plan = read_plan(written(tmp_path / "plan.json"))
     assert plan.limit == ("leaf", "spine1")
+    assert plan.floor == 2
     assert plan.inputs == "digest"
     assert plan.waves == FOUND.waves == (Wave(SPINE, (SPINE,)), Wave(LEAF, (LEAF,)))
     assert plan.fingerprints == {name: FOUND.looks[name].fingerprint for name in (SPINE, LEAF)}
