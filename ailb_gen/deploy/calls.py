@@ -25,6 +25,7 @@ from lxml import etree
 from ncclient.operations.errors import TimeoutExpiredError
 from ncclient.transport.errors import SessionCloseError, SSHUnknownHostError, TransportError
 
+from ailb_gen.deploy.redact import HASH, MARK, redact_config
 from ailb_gen.deploy.switch import Commit, DeviceError, Phase, RefusedError, UnknownOutcomeError
 
 if TYPE_CHECKING:
@@ -58,14 +59,14 @@ def translated(device: str, phase: Phase) -> Iterator[None]:
 
 
 def said(error: RpcError) -> str:
-    """Return what the device said, all messages in one line."""
+    """Return what the device said, all messages in one line; secrets of its configuration replaced."""
     messages = []
     for one in error.errs or ():
         text = " ".join(str(one.get("message") or "").split())
-        about = " ".join(str(one.get("bad_element") or "").split())
+        about = redact_config(" ".join(str(one.get("bad_element") or "").split()))
         messages.append(f"{text} ({about})" if about and about not in text else text)
     found = "; ".join(dict.fromkeys(filter(None, messages)))
-    return found or " ".join(str(error.message or type(error).__name__).split())
+    return HASH.sub(MARK, found or " ".join(str(error.message or type(error).__name__).split()))
 
 
 def connected(device: str, address: str, error: Exception) -> DeviceError:

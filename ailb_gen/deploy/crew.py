@@ -5,12 +5,14 @@ from __future__ import annotations
 import logging
 import time
 from itertools import count
+from traceback import format_exception
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from nornir.core.inventory import ConnectionOptions
 from nornir.core.plugins.connections import ConnectionPluginRegister
 from nornir.core.task import Result
 
+from ailb_gen.deploy.redact import redact_config
 from ailb_gen.deploy.switch import DeviceError, Phase, UnknownOutcomeError
 
 if TYPE_CHECKING:
@@ -147,6 +149,11 @@ class UnforeseenError(DeviceError):
     def __init__(self, device: str, phase: Phase, cause: Exception) -> None:
         self.cause = cause
         super().__init__(device, phase, f"this is a bug: {type(cause).__name__}", "the record of the run has more")
+
+    @property
+    def traceback(self) -> str:
+        """Where it happened; secrets of configurations replaced."""
+        return redact_config("".join(format_exception(self.cause)))
 
 
 def unreachable(error: DeviceError) -> bool:

@@ -53,6 +53,9 @@ def fleet(inventory: Inventory, access: Access) -> Iterator[Crew]:
         crew = Crew(Nornir(to_nornir(inventory), runner=ThreadedRunner(access.jobs)), makers)
         try:
             yield crew
+        except Exception as error:
+            access.secrets.redactor.clean(error)
+            raise
         finally:
             crew.close(makers)
 

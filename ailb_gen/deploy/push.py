@@ -14,7 +14,7 @@ from enum import StrEnum
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from ailb_gen.deploy.crew import PAUSES, unreachable
+from ailb_gen.deploy.crew import PAUSES, UnforeseenError, unreachable
 from ailb_gen.deploy.member import Standing
 from ailb_gen.deploy.switch import DeviceError, ForeignError, Phase, RefusedError
 from ailb_gen.errors import OutputError
@@ -114,7 +114,7 @@ class Push:
         outcomes = self.crew.run(members, work, Phase.CHECK, advance, keep=False)
         self.log.write("checked", devices=sorted(outcomes.good))
         for name, error in outcomes.bad.items():
-            self.log.write("error", device=name, phase=str(error.phase), error=str(error))
+            self.log.write("error", device=name, **_told(error))
         return outcomes
 
 
@@ -263,7 +263,7 @@ class _OneWave:
 
     def _note_errors(self, found: Outcomes[Any]) -> None:
         for name, error in found.bad.items():
-            self._record("error", device=name, phase=str(error.phase), error=str(error))
+            self._record("error", device=name, **_told(error))
 
     def _record(self, event: str, **fields: object) -> None:
         try:
@@ -295,6 +295,12 @@ def some(names: Sequence[str]) -> str:
 def _worth_it(error: DeviceError) -> bool:
     """Tell whether trying again may help: a lock that is released, a disk that is cleared, a device that boots."""
     return unreachable(error) or not isinstance(error, ForeignError)
+
+
+def _told(error: DeviceError) -> dict[str, str]:
+    """Return what the record says of an error; of a bug, where it happened."""
+    more = {"traceback": error.traceback} if isinstance(error, UnforeseenError) else {}
+    return {"phase": str(error.phase), "error": str(error), **more}
 
 
 def _is_final(ending: Ending) -> bool:

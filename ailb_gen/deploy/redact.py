@@ -98,6 +98,17 @@ class Redactor:
         """Return the traceback of an error and of what caused it, without any known secret."""
         return self("".join(traceback.format_exception(error)))
 
+    def clean(self, error: BaseException) -> None:
+        """Take known secrets out of the messages of an error and of what led to it, for whoever prints them."""
+        waiting: list[BaseException | None] = [error]
+        seen: set[int] = set()
+        while waiting:
+            one = waiting.pop()
+            if one is not None and id(one) not in seen:
+                seen.add(id(one))
+                one.args = tuple(arg if (text := self(str(arg))) == str(arg) else text for arg in one.args)
+                waiting += [one.__cause__, one.__context__]
+
 
 def _spellings(value: str) -> set[str]:
     """Return a value as programs print it: bare, in Python, JSON, XML, a URL and a shell."""

@@ -35,6 +35,7 @@ from ailb_gen.render.generate import plan, write_plan
 from tests.conftest import design_of
 
 USER, PASSWORD, VARIABLE = "admin", "correct horse", "AILB_TEST_PASSWORD"
+LOGIN = Login(USER, PASSWORD)
 DRIVERS = ("napalm", "pyez")
 # One wave each: the canary, two spines of a color of their own, the other leaf.
 CANARY, SPINES, LAST = "stripe1-leaf1", ("spine1", "spine2"), "stripe1-leaf2"
@@ -154,18 +155,28 @@ class Outcome:
 
 
 @contextmanager
-def site(made: Generated, folder: Path, minute_s: float = 1.0, timeout_s: int = 60) -> Iterator[Site]:
-    """Emulate the fabric before the change; a minute of commit confirmed lasts `minute_s` seconds."""
+def site(
+    made: Generated,
+    folder: Path,
+    minute_s: float = 1.0,
+    timeout_s: int = 60,
+    login: Login = LOGIN,
+    **defaults: object,
+) -> Iterator[Site]:
+    """Emulate the fabric before the change; a minute of commit confirmed lasts `minute_s` seconds.
+
+    `defaults` are more for defaults.yaml; without them the program finds the password in the environment.
+    """
     world = World.read(made.artifacts)
-    with Fleet(made.before, world, Login(USER, PASSWORD), minute_s=minute_s) as fleet:
-        write_inventory(folder / "inventory", fleet, servers(made.artifacts), USER, VARIABLE)
-        defaults = folder / "inventory" / "defaults.yaml"
-        said = yaml.safe_load(defaults.read_text()) | {"options": {"timeout_s": timeout_s, "connect_timeout_s": 10}}
-        defaults.write_text(yaml.safe_dump(said))
+    with Fleet(made.before, world, login, minute_s=minute_s) as fleet:
+        write_inventory(folder / "inventory", fleet, servers(made.artifacts), login.user, VARIABLE)
+        path = folder / "inventory" / "defaults.yaml"
+        said = yaml.safe_load(path.read_text()) | {"options": {"timeout_s": timeout_s, "connect_timeout_s": 10}}
+        path.write_text(yaml.safe_dump(said | defaults))
         old = {name: statements(device.store.active) for name, device in fleet.devices.items()}
         new = {name: statements(tree) for name, tree in made.after.items()}
-        assert all(old[name] != new[name] for name in ORDER)
-        with mock.patch.dict("os.environ", {VARIABLE: PASSWORD}):
+        assert all(old[name] != new[name] for name in new)
+        with mock.patch.dict("os.environ", {VARIABLE: login.password}):
             yield Site(made, fleet, folder, minute_s, old, new)
 
 

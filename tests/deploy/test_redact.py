@@ -307,3 +307,12 @@ def test_the_longest_of_overlapping_secrets_goes() -> None:
     redactor = Redactor("abc")
     redactor.add("abcdef")
     assert redactor("abcdefabc") == "******"
+
+
+def test_errors_that_somebody_else_prints_are_cleaned_with_what_led_to_them() -> None:
+    cause = KeyError("hunter2")
+    error = ValueError("no hunter2", 3, ["hunter2"])
+    error.__cause__, cause.__context__ = cause, error
+    Redactor("hunter2").clean(error)
+    assert error.args == ("no ***", 3, "['***']")
+    assert cause.args == ("***",)
