@@ -24,10 +24,12 @@ def main() -> None:
     host = yaml.safe_load((folder / "hosts.yaml").read_text(encoding="utf-8"))[leaf]
     login = {"user": "admin", "passwd": os.environ["AILB_PASSWORD"]}
     # A real engineer checks the host key; ailb-gen does, and this is how not to work.
-    with Device(host=host["hostname"], port=host["port"], gather_facts=False, **login) as device:
-        with Config(device, mode="exclusive") as config:
-            config.load(COMMANDS, format="set")
-            config.commit(comment="quick fix")
+    with (
+        Device(host=host["hostname"], port=host["port"], gather_facts=False, **login) as device,
+        Config(device, mode="exclusive") as config,
+    ):
+        config.load(COMMANDS, format="set")
+        config.commit(comment="quick fix")
     print(f"{leaf}: {' and '.join(COMMANDS.strip().splitlines())}: committed by hand")
 
 
