@@ -54,8 +54,8 @@ class Member(Protocol[C_contra]):
     def stage(self, connection: C_contra) -> str:
         """Put the change beside what is active and have it checked; return what identifies it."""
 
-    def apply(self, connection: C_contra, minutes: int) -> None:
-        """Make it active, to be taken back by the device after so many minutes."""
+    def apply(self, connection: C_contra, minutes: int) -> tuple[str, ...]:
+        """Make it active, to be taken back by the device after so many minutes; return warnings."""
 
     def verify(self, connection: C_contra) -> tuple[str, ...]:
         """Return what is not as the design has it; empty when all is well."""
@@ -115,9 +115,10 @@ class SwitchMember:
             reason = f"a commit of {newest.user} waits for its confirmation"
             raise RefusedError(self.name, Phase.LOCK, reason, "confirm it, or let its time pass, and try again")
 
-    def apply(self, connection: Switch, minutes: int) -> None:
+    def apply(self, connection: Switch, minutes: int) -> tuple[str, ...]:
         """Commit confirmed."""
         connection.commit(f"{self.mark}push", minutes)
+        return ()
 
     def verify(self, connection: Switch) -> tuple[str, ...]:
         """Compare the switch's state with the expected one."""

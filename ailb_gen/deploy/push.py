@@ -176,6 +176,10 @@ class _OneWave:
         self.touched.update(names)
         self.since = time.monotonic()
         found = self._step(names, Phase.COMMIT, lambda name, c: self.members[name].apply(c, minutes))
+        for name, warnings in found.good.items():
+            for text in warnings:
+                self._record("warning", device=name, text=text)
+                self.push.tell(f"  {name}: warning: {text}")
         refused = {name: error for name, error in found.bad.items() if isinstance(error, RefusedError)}
         # A commit that was refused changed nothing; after any other error the device has to tell.
         silent = {name: error for name, error in found.bad.items() if name not in refused}

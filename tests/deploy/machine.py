@@ -151,13 +151,14 @@ class FakeMember:
 
         return str(self._do("stage", act))
 
-    def apply(self, connection: object, minutes: int) -> None:
+    def apply(self, connection: object, minutes: int) -> tuple[str, ...]:
         def act(device: Device) -> None:
             assert device.staged and device.standing is Standing.OLD
             device.standing = Standing.PENDING
             device.deadline = self.machine.clock.now + minutes * LIMITS.minute_s
 
         self._do("apply", act)
+        return ("it is warm",) if self.name.endswith("1") else ()
 
     def verify(self, connection: object) -> tuple[str, ...]:
         return tuple(self._do("verify", lambda device: ()))

@@ -54,6 +54,13 @@ def test_all_goes_well() -> None:
     assert kinds == ["wave", "checked", "committing", "verified", "confirming", "endings"]
 
 
+def test_warnings_of_a_device_are_told_and_recorded() -> None:
+    machine = machine_of({"leaf1": {}, "leaf2": {}})
+    assert pushed(machine) == dict.fromkeys(("leaf1", "leaf2"), Ending(Fate.CONFIRMED))
+    told = [event for event in machine.events if event["event"] == "warning"]
+    assert told == [{"event": "warning", "wave": "all", "device": "leaf1", "text": "it is warm"}]
+
+
 @pytest.mark.parametrize(
     ("scripts", "failures", "expected"),
     [

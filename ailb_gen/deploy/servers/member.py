@@ -41,9 +41,9 @@ class ServerMember:
             raise RefusedError(self.name, Phase.LOAD, reason, "somebody changed them since; plan again")
         return fingerprint(self.files.tree)
 
-    def apply(self, connection: Server, minutes: float) -> None:
-        """Put the files in place; the host takes them back after so many minutes."""
-        apply(connection, self.files, self.run, minutes)
+    def apply(self, connection: Server, minutes: float) -> tuple[str, ...]:
+        """Put the files in place; the host takes them back after so many minutes. Returns warnings."""
+        return apply(connection, self.files, self.run, minutes)
 
     def verify(self, connection: Server) -> tuple[str, ...]:
         """Return what is not as the files have it."""
