@@ -112,6 +112,7 @@ def test_authorities_are_no_keys(tmp_path: Path) -> None:
         ("@revoked * ssh-ed25519 AAAA", "1: this line revokes a key, but which one cannot be read"),
         ("@revoked *", "1: this line revokes a key"),
     ],
+    ids=["marker", "key", "no key"],
 )
 def test_a_line_that_may_forbid_a_key_must_be_understood(text: str, reason: str, tmp_path: Path) -> None:
     with pytest.raises(HostKeyError, match=reason):
@@ -129,6 +130,8 @@ def test_a_line_that_may_forbid_a_key_must_be_understood(text: str, reason: str,
         f"|2|{b64encode(bytes(20)).decode()}|{b64encode(bytes(20)).decode()} ssh-ed25519 {FIRST.text}",
         "2048 65537 123456789 spine1",
     ],
+    # Keys are made anew for every run; the workers must agree on the names of the tests.
+    ids=["no type", "no key", "no base64", "other type", "short hash", "other hash", "first protocol"],
 )
 def test_other_lines_are_passed_over_and_named(text: str, tmp_path: Path) -> None:
     found = known(tmp_path, text, line("spine2")).lookup("spine1", 22)
@@ -157,7 +160,7 @@ def test_any_bytes_are_lines_that_are_understood_or_not(data: bytes) -> None:
         os.close(descriptor)
 
 
-@pytest.mark.parametrize("before", ["", "# no end of line", f"{line('other')}\n"])
+@pytest.mark.parametrize("before", ["", "# no end of line", f"{line('other')}\n"], ids=["none", "cut", "whole"])
 def test_a_new_line_stands_alone(before: str, tmp_path: Path) -> None:
     path = tmp_path / "known_hosts"
     path.write_text(before, encoding="utf-8")
