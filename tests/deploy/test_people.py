@@ -226,6 +226,7 @@ def test_a_run_is_not_rolled_back_over_a_later_commit(tiny: Site, driver: str) -
     tiny.fleet.do(BUSY, commit)
     done = run(*tiny.words("rollback", "--driver", driver, "--min-paths", "0"))
     assert done.code == 3
-    assert f"{BUSY}: rollback: operator has committed since the run" in done.err
+    assert f"{BUSY}: rollback: it has changed since the run" in done.err
+    assert "(operator, theirs)" in done.err
     assert tiny.settled(BUSY) == State(with_theirs(tiny.new[BUSY]), "", False, False)
     assert_others(tiny, dict.fromkeys(ORDER, "confirmed"))
