@@ -1,6 +1,6 @@
 """The deployer killed at any moment: what is left is settled from its record, and ends old or new as reported.
 
-200 runs, of which chance decides the moment and the drivers; `AILB_EXAMPLES=10` makes ten times as many.
+Seeded chance decides the moment and the drivers of 50 runs; `AILB_EXAMPLES=4` makes 200, which take minutes.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ def assert_resumed(on: Bench, code: int, text: str) -> None:
 
 
 class TestResumedAtOnce:
-    @pytest.mark.parametrize("seed", seeds(0, 70))
+    @pytest.mark.parametrize("seed", seeds(0, 18))
     def test_all_ends_new(
         self, one_color: Generated, zygote: Zygote, whole: Sequence[str], tmp_path: Path, seed: int
     ) -> None:
@@ -154,7 +154,7 @@ class TestResumedAtOnce:
 
 
 class TestResumedWhenTheDevicesHaveTakenTheirChangesBack:
-    @pytest.mark.parametrize("seed", seeds(10000, 50))
+    @pytest.mark.parametrize("seed", seeds(10000, 12))
     def test_all_ends_new(
         self, one_color: Generated, zygote: Zygote, whole: Sequence[str], tmp_path: Path, seed: int
     ) -> None:
@@ -165,7 +165,7 @@ class TestResumedWhenTheDevicesHaveTakenTheirChangesBack:
 
 
 class TestResumedTwice:
-    @pytest.mark.parametrize("seed", seeds(20000, 50))
+    @pytest.mark.parametrize("seed", seeds(20000, 12))
     def test_all_ends_new(
         self, one_color: Generated, zygote: Zygote, whole: Sequence[str], tmp_path: Path, seed: int
     ) -> None:
@@ -176,7 +176,7 @@ class TestResumedTwice:
 
 
 class TestNotResumed:
-    @pytest.mark.parametrize("seed", seeds(30000, 15))
+    @pytest.mark.parametrize("seed", seeds(30000, 4))
     def test_rolled_back_all_is_old(
         self, one_color: Generated, zygote: Zygote, whole: Sequence[str], tmp_path: Path, seed: int
     ) -> None:
@@ -192,7 +192,7 @@ class TestNotResumed:
             assert on.run("deploy")[0] == 0
             assert assert_sound(on.site) == dict.fromkeys(ORDER, "confirmed")
 
-    @pytest.mark.parametrize("seed", seeds(40000, 15))
+    @pytest.mark.parametrize("seed", seeds(40000, 4))
     def test_confirmed_each_is_as_reported(
         self, one_color: Generated, zygote: Zygote, whole: Sequence[str], tmp_path: Path, seed: int
     ) -> None:
