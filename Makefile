@@ -39,8 +39,11 @@ lint: $(STAMP)
 types: $(STAMP)
 	$(BIN)/mypy
 
+# More workers than cores: tests of devices wait for answers and timers most of their time.
+WORKERS ?= $(shell expr 2 \* $$(nproc))
+
 unit: $(STAMP)
-	$(BIN)/pytest --cov=ailb_gen --cov-branch --cov-report=term --cov-fail-under=90
+	$(BIN)/pytest -n $(WORKERS) --cov=ailb_gen --cov-branch --cov-report=term --cov-fail-under=90
 
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks.generate

@@ -223,5 +223,5 @@ def _conclude(report: Report, records: StateDirectory, dry_run: bool, asked: boo
         raise RolledBackError(f"{where}: {told(report.endings)}:\n{why or 'as asked'}")
     if failures or report.stopped:
         kept = report.names(Fate.CONFIRMED)
-        what = f"{len(kept)} devices keep the change" if kept else "nothing was changed"
+        what = f"what was changed before stays, on {len(kept)}" if kept else "nothing was changed"
         raise DeployError(f"{where}: {what}:\n{why}")

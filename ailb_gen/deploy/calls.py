@@ -37,6 +37,8 @@ PENDING = re.compile(r"commit confirmed, rollback in (\d+)\s*min")
 HUNG_UP = ("Error reading SSH protocol banner", "transport shut down or saw EOF")
 # A subsystem that nothing is configured for: `BGP is not running`, `router-advertisement subsystem not running`.
 NOT_RUNNING = re.compile(r"not running", re.IGNORECASE)
+# Where it matters what a device did before it fell silent.
+ASKED = dict.fromkeys((Phase.COMMIT, Phase.CONFIRM, Phase.ROLLBACK), "it is asked again what it did")
 NOBODY = "somebody else changes this device, or a session hangs; look at 'show system users' and 'configure exclusive'"
 
 
@@ -49,9 +51,9 @@ def translated(device: str, phase: Phase) -> Iterator[None]:
             warnings.simplefilter("ignore", RuntimeWarning)
             yield
     except (RpcTimeoutError, TimeoutExpiredError) as error:
-        raise UnknownOutcomeError(device, phase, "no answer in time", "it is asked again what it did") from error
+        raise UnknownOutcomeError(device, phase, "no answer in time", ASKED.get(phase, "")) from error
     except (ConnectClosedError, SessionCloseError, TransportError, EOFError, OSError) as error:
-        raise UnknownOutcomeError(device, phase, "the session was lost", "it is asked again what it did") from error
+        raise UnknownOutcomeError(device, phase, "the session was lost", ASKED.get(phase, "")) from error
     except LockError as error:
         raise RefusedError(device, phase, said(error), NOBODY) from error
     except RpcError as error:

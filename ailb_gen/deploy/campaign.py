@@ -113,8 +113,10 @@ class Campaign:
             report.endings.update(endings)
             confirmed = [name for name, ending in endings.items() if ending.fate is Fate.CONFIRMED]
             self.scene = self._after(confirmed)
-            if self.push.failed > self.push.limits.failures or self.push.stop():
-                report.stopped = INTERRUPTED if self.push.stop() else f"wave {number} failed"
+            # Who interrupts what is done already comes too late.
+            stop = self.push.stop() and (number < len(waves) or len(confirmed) < len(wave.members))
+            if self.push.failed > self.push.limits.failures or stop:
+                report.stopped = INTERRUPTED if stop else f"wave {number} failed"
                 if self.on_failure == "rollback-all":
                     self._back(waves[: number - 1], report)
                 break
