@@ -7,29 +7,28 @@ from ailb_gen.checks.model import Check, Severity
 REACHED = Check(
     "AILBD01",
     Severity.ERROR,
-    "Every managed device can be reached and read.",
+    "every managed device can be reached and read",
     "Nobody knows what a device does that cannot be looked at.",
     "Look at the management network, the login and the host key that the message names.",
 )
 DRIFT = Check(
     "AILBD02",
     Severity.ERROR,
-    "Every switch has what its file says, and below the owned hierarchies nothing else.",
+    "every switch has what its file says, and below the owned hierarchies nothing else",
     "Somebody changed the switch by hand, or a push did not come to its end: the files no longer tell what it does.",
     "Take the change over into the fabric file, or run 'ailb-gen deploy' to undo it.",
 )
 STATE = Check(
     "AILBD03",
     Severity.ERROR,
-    "Every session of the design is up, every prefix is advertised with its color and AIGP; servers have addresses, "
-    "rules and routes, and reach their gateways.",
+    "sessions are up, prefixes sent with color and AIGP; servers have their addresses, rules, routes and gateways",
     "Traffic of a color without its session moves to the backups, or is lost.",
     "Look at the link, the neighbor and the group, or at the NIC and the table, that the message names.",
 )
 FILES = Check(
     "AILBD04",
     Severity.ERROR,
-    "Every server has the files that were generated for it, and nobody edited them.",
+    "every server has the files that were generated for it, and nobody edited them",
     "The kernel of the server sends packets another way than the fabric expects.",
     "Run 'ailb-gen deploy', or take the change over into the fabric file.",
 )

@@ -261,7 +261,9 @@ def test_a_session_that_is_lost(fleet: Fleet, reach: tuple[str, Reach], step: st
         if step != "lock":
             switch.lock()
         fleet.devices[LEAF].faults.add(Fault(kind, step))
-        with pytest.raises(UnknownOutcomeError, match=f"^{LEAF}: {phase}: the session was lost; it is asked again"):
+        # Only where it matters what it did.
+        hint = "; it is asked again what it did" if phase in ("commit", "confirm", "rollback") else ""
+        with pytest.raises(UnknownOutcomeError, match=f"^{LEAF}: {phase}: the session was lost{hint}$"):
             act(switch)
         # Every further use of it says so as well, and none hangs.
         with pytest.raises(DeviceError):
@@ -279,7 +281,7 @@ def test_a_session_that_is_lost(fleet: Fleet, reach: tuple[str, Reach], step: st
 def test_no_answer_in_time(fleet: Fleet, reach: tuple[str, Reach]) -> None:
     with opened((reach[0], replace(reach[1], timeout_s=1))) as switch:
         fleet.devices[LEAF].faults.add(Fault("slow", "verify", seconds=2.5))
-        with pytest.raises(UnknownOutcomeError, match=f"^{LEAF}: verify: no answer in time; it is asked again"):
+        with pytest.raises(UnknownOutcomeError, match=f"^{LEAF}: verify: no answer in time$"):
             _ask(switch)
 
 

@@ -273,7 +273,9 @@ def watching(pid: int, scratch: Path) -> Iterator[Watched]:
             for one in descendants(pid):
                 seen.commands.add(read(Path(f"/proc/{one}/cmdline")))
                 seen.environments.add(read(Path(f"/proc/{one}/environ")))
-            seen.files.update(read(path) for path in scratch.rglob("*"))
+            # Folders come and go while they are listed.
+            with suppress(OSError):
+                seen.files.update(read(path) for path in scratch.rglob("*"))
 
     thread = threading.Thread(target=watch)
     thread.start()
