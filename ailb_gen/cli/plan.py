@@ -65,7 +65,9 @@ def show(found: Prospect, effects: Mapping[str, Touched], seen: Traffic, brief: 
     """Print a plan: every change, the waves, what is touched and what traffic sees."""
     changes = found.changed
     if not changes:
-        typer.echo(f"Nothing to do: {len(found.found)} devices have what their files say.")
+        told = f"{len(found.found)} devices have what their files say"
+        lost = f"{told}; {len(found.errors)} could not be looked at."
+        typer.echo(lost if found.errors else f"Nothing to do: {told}.")
         return
     if not brief:
         for name, look in changes.items():

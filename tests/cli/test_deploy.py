@@ -105,6 +105,10 @@ def test_a_plan_is_shown_written_pushed_and_then_over(tiny: Site, tmp_path: Path
     )
     assert tiny.deploy().out == "Nothing to do.\n"
     assert run(*tiny.place("plan")).out == "Nothing to do: 4 devices have what their files say.\n"
+    tiny.device(CANARY).faults.add(Fault("refuse-auth", "connect", 0))
+    lost = run(*tiny.place("plan"))
+    assert (lost.code, lost.out) == (3, "3 devices have what their files say; 1 could not be looked at.\n")
+    assert f"{CANARY}: connect: " in lost.err
 
 
 def test_a_run_that_is_taken_back(tiny: Site) -> None:
