@@ -77,7 +77,7 @@ def diff(
 
 
 def _read(file: Path, expand: bool) -> Node:
-    from ailb_gen.junos.groups import effective
+    from ailb_gen.junos.interface_ranges import effective
     from ailb_gen.junos.reader import read_file
 
     root = read_file(file)

@@ -27,7 +27,7 @@ def check(
     from ailb_gen.cli.console import progress
     from ailb_gen.errors import ExitCode
     from ailb_gen.junos.check import check as commit_check
-    from ailb_gen.junos.groups import active, effective
+    from ailb_gen.junos.groups import active, inherited
     from ailb_gen.junos.reader import read_file
     from ailb_gen.junos.schema import load_schema
     from ailb_gen.junos.yang_files import asked_directory
@@ -35,7 +35,7 @@ def check(
     directory = asked_directory(yang)
     trees = {str(path): active(read_file(path)) for path in files}
     schema = load_schema(directory, progress)
-    outcomes = {file: commit_check(effective(tree), schema, tree.get("groups")) for file, tree in trees.items()}
+    outcomes = {file: commit_check(inherited(tree), schema, tree.get("groups")) for file, tree in trees.items()}
     typer.echo(_json(outcomes) if as_json else _text_report(outcomes))
     if any(outcome.findings for outcome in outcomes.values()):
         raise typer.Exit(ExitCode.FINDINGS)

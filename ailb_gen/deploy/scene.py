@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 from ailb_gen.deploy.verify import Advertised, Expected, Neighbor
 from ailb_gen.errors import IntentError, UsageError
 from ailb_gen.intent.csvfile import read_text
-from ailb_gen.junos.groups import copy, effective
+from ailb_gen.junos.groups import copy
+from ailb_gen.junos.interface_ranges import effective
 from ailb_gen.network.fabric import Network
 from ailb_gen.network.links import cables
 from ailb_gen.network.sessions import sessions

@@ -14,7 +14,7 @@ from ailb_gen.emulator.messages import RpcError
 from ailb_gen.emulator.store import Session, Store
 from ailb_gen.errors import UsageError
 from ailb_gen.junos.check import check
-from ailb_gen.junos.groups import active, effective
+from ailb_gen.junos.groups import active, inherited
 from ailb_gen.junos.tree import DELETE, Node
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ class Device:
     def _faults_of(self, tree: Node) -> Sequence[RpcError]:
         """Return what a commit check says: groups in a circle, no password for root, and Juniper's models if given."""
         try:
-            root = effective(tree)
+            root = inherited(tree)
         except UsageError as error:
             return [RpcError(str(error), type="application", path="[edit groups]", daemon="mgd")]
         if not root.has("system", "root-authentication"):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ailb_gen.emulator.ribs import LazyRouting, never_exported, own_routes, transit_routes
 from ailb_gen.errors import UsageError
 from ailb_gen.intent.csvfile import read_text
-from ailb_gen.junos.groups import effective
+from ailb_gen.junos.interface_ranges import effective
 from ailb_gen.network.fabric import Cable, End, Network
 from ailb_gen.network.links import cables
 from ailb_gen.network.read import read_network

@@ -56,7 +56,7 @@ _LISTS: dict[tuple[int, str], str] = {
         apply-macro archive-sites area authentication-key-chain buffer-partition client-list collector
         dynamic-neighbor firewall/filter flow-server forwarding-class fpc group host inet/address inet6/address
         code-point instance interface interface-range interface-set iso/address
-        label-switched-path member-interface neighbor path peer peer-interface pfe pic pic/port
+        label-switched-path member member-interface neighbor path peer peer-interface pfe pic pic/port
         policy-options/as-path-group policy-options/damping policy-statement port-mirror-instance prefix prefix-list
         qualified-next-hop radius-server rib rule scheme session-group simple-filter storm-control-profiles
         login/class snmp/community syslog/file tacplus-server term trap-group unit user view vrrp-group

@@ -17,12 +17,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 APPLY, EXCEPT = "apply-groups", "apply-groups-except"
+# Wildcards match names, not these, which stand beside names.
+KEYWORDS = frozenset({APPLY, EXCEPT, "interface-range"})
 # Groups may apply groups; more rounds than this is a circle.
 ROUNDS = 16
 
 
-def effective(root: Node) -> Node:
-    """Return the tree that counts: `active`, then `expand_groups`. The tree itself if neither changes anything."""
+def inherited(root: Node) -> Node:
+    """Return a tree after `active` and `expand_groups`; the tree itself if neither changes anything.
+
+    What a device checks at a commit. What counts in the end is `interface_ranges.effective`.
+    """
     return expand_groups(active(root))
 
 
@@ -85,7 +90,7 @@ def expand_groups(root: Node) -> Node:
             names = [name for name in node.values(APPLY) if name in groups.children]
             for name in names:
                 for source in _matching(groups.children[name], path):
-                    _inherit(node, source, path[-1] if path else "", name)
+                    inherit(node, source, path[-1] if path else "", name)
             _drop(node, APPLY, names)
         if not levels:
             _forget(result, groups)
@@ -124,7 +129,7 @@ def _speaking(node: Node, word: str) -> Iterator[Node]:
     if exact is not None:
         yield exact
     for child in node:
-        if _is_wildcard(child.word) and fnmatchcase(word, child.word[1:-1]):
+        if word not in KEYWORDS and _is_wildcard(child.word) and fnmatchcase(word, child.word[1:-1]):
             yield child
 
 
@@ -132,8 +137,11 @@ def _is_wildcard(word: str) -> bool:
     return word[:1] == "<" and word[-1:] == ">"
 
 
-def _inherit(node: Node, source: Node, parent: str, group: str) -> None:
-    """Add to a node what a group says there."""
+def inherit(node: Node, source: Node, parent: str, group: str = "") -> None:
+    """Add to a node what another one says there, such as that of the group of a name; what is there wins.
+
+    `parent` is as what the grammar knows the node.
+    """
     added: list[tuple[Node, Node]] = []
     stack = [(node, source, parent)]
     while stack:
@@ -167,7 +175,7 @@ def _inherit(node: Node, source: Node, parent: str, group: str) -> None:
 
 def _takes(node: Node, wildcard: str, parent: str, group: str) -> bool:
     """Tell whether a wildcard of a group speaks of a node."""
-    if node.word in (APPLY, EXCEPT) or node.has(EXCEPT, group) or _is_value(node, parent):
+    if node.word in KEYWORDS or node.has(EXCEPT, group) or _is_value(node, parent):
         return False
     return fnmatchcase(node.word, wildcard[1:-1])
 

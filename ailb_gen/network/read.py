@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from ailb_gen.errors import IntentError, JunosSyntaxError, Place, UsageError
 from ailb_gen.hosts.read import read_hosts
 from ailb_gen.intent.csvfile import read_text
-from ailb_gen.junos.groups import APPLY, effective
+from ailb_gen.junos.groups import APPLY, inherited
+from ailb_gen.junos.interface_ranges import expand_ranges
 from ailb_gen.junos.reader import read
 from ailb_gen.network.fabric import Fault, Network
 from ailb_gen.network.links import cables
@@ -35,7 +36,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Reading(Generic[T]):
-    """A network, the entries of topology and cabling by file, and what `inspect` returned for every effective tree."""
+    """A network, the entries of topology and cabling by file, and what `inspect` returned for every switch."""
 
     network: Network
     records: dict[str, tuple[Record, ...]]
@@ -58,7 +59,7 @@ def read_network(
 ) -> Reading[T]:
     """Read everything below `root`.
 
-    `inspect` is called with every switch's tree, as written and as it takes effect, in a process of `executor` if
+    `inspect` is called with every switch's tree, as written and with groups inherited, in a process of `executor` if
     there is one, so it must be possible to pickle it. `advance` is told how many files were read. Raises UsageError
     when `root` is no artifact directory; whatever else is wrong becomes a fault of the network.
     """
@@ -151,7 +152,8 @@ def _read_switch(root: Path, file: str, inspect: Callable[[Node, Node], T]) -> _
     try:
         text = read_text(root / file, file)
         written = read(text, file)
-        tree = effective(written)
+        tree = inherited(written)
+        acting = expand_ranges(written, tree)
     except IntentError as error:
         problem = error.problems[0]
         return _File(None, Fault("unreadable", name, problem.reason, problem.place))
@@ -160,7 +162,7 @@ def _read_switch(root: Path, file: str, inspect: Callable[[Node, Node], T]) -> _
         return _File(None, Fault("unreadable", name, f"not Junos text: {error.reason}", place))
     except UsageError as error:
         return _File(None, Fault("unreadable", name, str(error), Place(file)))
-    found = switch(name, file, tree)
+    found = switch(name, file, acting)
     # Few files have the word, and the whole tree must be walked for it.
     if APPLY in text:
         found = replace(found, unknown_groups=applied_groups(tree))

@@ -8,7 +8,7 @@ from functools import cache
 
 from ailb_gen.checks.model import Finding, Result
 from ailb_gen.checks.plan import Plan, plan
-from ailb_gen.junos.groups import effective
+from ailb_gen.junos.interface_ranges import effective
 from ailb_gen.junos.reader import read
 from ailb_gen.network.fabric import Network
 from ailb_gen.network.switch import switch

@@ -4,7 +4,7 @@ from functools import cache
 from pathlib import Path
 
 from ailb_gen.junos.check import check
-from ailb_gen.junos.groups import active, effective
+from ailb_gen.junos.groups import active, inherited
 from ailb_gen.junos.outcome import CheckOutcome
 from ailb_gen.junos.reader import read
 from ailb_gen.junos.schema import Schema, load_schema
@@ -38,7 +38,7 @@ def outcome_of_file(path: Path) -> CheckOutcome:
 def outcome_of_tree(root: Node) -> CheckOutcome:
     """Check what a tree amounts to, and its groups."""
     written = active(root)
-    return check(effective(written), schema(), written.get("groups"))
+    return check(inherited(written), schema(), written.get("groups"))
 
 
 def said(text: str) -> list[tuple[str, str, str]]:

@@ -5,18 +5,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ailb_gen.errors import UsageError
-from ailb_gen.junos.groups import active, effective, expand_groups
+from ailb_gen.junos.groups import active, expand_groups, inherited
 from ailb_gen.junos.reader import read
 from ailb_gen.junos.writer import to_set
 
 
 def lines(text: str) -> list[str]:
-    return to_set(effective(read(text)), comments=False).splitlines()
+    return to_set(inherited(read(text)), comments=False).splitlines()
 
 
 def test_nothing_to_do_costs_nothing() -> None:
     root = read("system { host-name a; }")
-    assert effective(root) is root
+    assert inherited(root) is root
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_an_interface_with_one_word_in_set_text_inherits() -> None:
 
 
 def test_statements_keep_the_line_of_their_group() -> None:
-    root = effective(read(GROUPS + "apply-groups B;"))
+    root = inherited(read(GROUPS + "apply-groups B;"))
     assert root.get("system", "location", "here").line == 13  # type: ignore[union-attr]
     assert not root.has("groups")
 
@@ -121,7 +121,7 @@ def test_groups_may_apply_groups_but_not_in_a_circle() -> None:
 def test_depth_is_no_matter() -> None:
     deep = "a { " * 50_000 + "b;" + "}" * 50_000
     root = read(f"groups {{ G {{ {deep} }} }} apply-groups G; inactive: c;")
-    assert sum(1 for _ in effective(root).paths()) == 1
+    assert sum(1 for _ in inherited(root).paths()) == 1
 
 
 PIECES = st.lists(
@@ -135,7 +135,7 @@ PIECES = st.lists(
 def test_the_configuration_is_never_lost(first: list[str], second: list[str], own: list[str]) -> None:
     text = f"groups {{ A {{ {' '.join(first)} }} B {{ {' '.join(second)} }} }} apply-groups [ A B ]; {' '.join(own)}"
     root = read(text)
-    result = effective(root)
+    result = inherited(root)
     assert set(read(" ".join(own)).paths()) - {()} <= set(result.paths()) | {path[:-1] for path in result.paths()}
-    assert effective(result) is result and active(root) is root
+    assert inherited(result) is result and active(root) is root
     assert result.values("mtu") == root.values("mtu") or not root.has("mtu")

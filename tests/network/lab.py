@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ailb_gen.junos.groups import effective
+from ailb_gen.junos.interface_ranges import effective
 from ailb_gen.junos.reader import read
 from ailb_gen.network.fabric import Network
 from ailb_gen.network.links import cables

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ailb_gen.junos.groups import effective
+from ailb_gen.junos.interface_ranges import effective
 from ailb_gen.junos.reader import read
 from ailb_gen.network.known import unread
 from tests.checks.trees import GOLDEN

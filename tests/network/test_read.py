@@ -171,3 +171,16 @@ def test_groups_that_apply_each_other(tree: Path) -> None:
 def test_inspecting_may_return_nothing(tree: Path) -> None:
     """A switch counts whatever was found out about it."""
     assert len(read_network(tree, lambda written, tree: None).network.switches) == 8
+
+
+@pytest.mark.parametrize(
+    "members", ["member et-0/0/0:0;", "member-range et-0/0/0:0 to et-0/0/0:1;", 'member "et-0/0/*";', 'member "et-*";']
+)
+def test_an_interface_range_configures_its_members(tree: Path, members: str) -> None:
+    file = tree / LEAF
+    text = file.read_text()
+    assert not reading(tree).network.switches["stripe1-leaf1"].ports["et-0/0/0:0"].disabled
+    file.write_text(f"{text}interfaces {{ interface-range off {{ {members} disable; }} }}\n")
+    ports = reading(tree).network.switches["stripe1-leaf1"].ports
+    assert ports["et-0/0/0:0"].disabled
+    assert "off" not in ports and "interface-range" not in ports
