@@ -63,8 +63,8 @@ def test_a_star_means_numbers_up_to_47() -> None:
             {"et-0/0/0:0 mtu 9216", "et-0/0/0:0 disable", "et-0/0/1:0 mtu 9216", "et-0/0/1:0 unit 0 family inet6"},
         ),
         (
-            'interfaces { interface-range a { member ge-0/0/0; mtu 1; } interface-range b { member "ge-0/0/*"; mtu 2; } '
-            "ge-0/0/0 { unit 0; } }",
+            'interfaces { interface-range a { member ge-0/0/0; mtu 1; } interface-range b { member "ge-0/0/*"; mtu 2; }'
+            " ge-0/0/0 { unit 0; } }",
             {"ge-0/0/0 mtu 1", "ge-0/0/0 unit 0", *(f"ge-0/0/{port} mtu 2" for port in range(1, 48))},
         ),
         # Blocks grow together.

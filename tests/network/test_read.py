@@ -174,13 +174,13 @@ def test_inspecting_may_return_nothing(tree: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "members", ["member et-0/0/0:0;", "member-range et-0/0/0:0 to et-0/0/0:1;", 'member "et-0/0/*";', 'member "et-*";']
+    "members", ["member et-0/0/0;", "member-range et-0/0/0 to et-0/0/1;", 'member "et-0/0/*";', 'member "et-*";']
 )
 def test_an_interface_range_configures_its_members(tree: Path, members: str) -> None:
     file = tree / LEAF
     text = file.read_text()
-    assert not reading(tree).network.switches["stripe1-leaf1"].ports["et-0/0/0:0"].disabled
+    assert not reading(tree).network.switches["stripe1-leaf1"].ports["et-0/0/0"].disabled
     file.write_text(f"{text}interfaces {{ interface-range off {{ {members} disable; }} }}\n")
     ports = reading(tree).network.switches["stripe1-leaf1"].ports
-    assert ports["et-0/0/0:0"].disabled
+    assert ports["et-0/0/0"].disabled
     assert "off" not in ports and "interface-range" not in ports
