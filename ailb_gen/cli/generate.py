@@ -45,7 +45,12 @@ def generate(
     ] = None,
     form: Annotated[Format, typer.Option("--format", help="How switch files are written.")] = Format.curly,
     check: Annotated[bool, typer.Option("--check", help="Write nothing; exit 1 and list what differs.")] = False,
-    diff: Annotated[bool, typer.Option("--diff", help="Print unified diffs of what changes.")] = False,
+    diff: Annotated[
+        bool, typer.Option("--diff", help="Write nothing; print unified diffs of what would change.")
+    ] = False,
+    replace_fabric: Annotated[
+        bool, typer.Option("--replace-fabric", help="Write over the tree of a fabric with another name.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
     jobs: Annotated[int, typer.Option("-j", "--jobs", min=1, max=256, help="Processes that render.")] = 1,
 ) -> None:
@@ -66,20 +71,23 @@ def generate(
     warn(warnings)
     selected = pick_devices(device_roles(design), limit or [])
     options = RenderOptions(form.value, templates)
+    shows = check or diff
     total = len(design.switches) + len(design.servers) if selected is None else len(selected)
     with _pool(design, options, min(jobs, total)) as executor, progress("rendering", total) as advance:
-        planned = plan(design, output, options, selected, advance, executor)
+        planned = plan(design, output, options, selected, advance, executor, shows)
     shown = "".join(diff_lines(planned.target, planned.tree, planned.changes)) if diff else ""
-    if not check:
-        write_plan(planned)
+    if not shows:
+        write_plan(planned, replace_fabric)
     if not as_json:
         typer.echo(shown, nl=False)
     if as_json:
-        result = _result(design, planned, warnings, check) | ({"diff": shown} if diff else {})
+        result = _result(design, planned, warnings, not shows) | ({"diff": shown} if diff else {})
         typer.echo(json.dumps(result, indent=1))
     elif check:
         _list_differences(planned, output)
-    elif not diff:
+    elif diff:
+        _say_unwritten(planned, output)
+    else:
         typer.echo(_summary(design, planned, output), nl=False)
     if check and planned.changes:
         raise typer.Exit(ExitCode.FINDINGS)
@@ -106,12 +114,12 @@ def _pool(design: Design, options: RenderOptions, jobs: int) -> Iterator[Executo
         raise WorkerError("a worker process died, perhaps for want of memory; try a smaller -j") from error
 
 
-def _result(design: Design, plan: Plan, warnings: tuple[Problem, ...], check: bool) -> dict[str, object]:
+def _result(design: Design, plan: Plan, warnings: tuple[Problem, ...], written: bool) -> dict[str, object]:
     changes = plan.changes
     return {
         "fabric": design.name,
         "output": str(plan.target),
-        "written": not check,
+        "written": written,
         "new": changes.new,
         "changed": changes.changed,
         "deleted": changes.deleted,
@@ -135,6 +143,12 @@ def _list_differences(plan: Plan, output: Path) -> None:
         typer.echo(row)
     count = "1 file differs" if len(rows) == 1 else f"{len(rows)} files differ"
     state = f"{count}; run without --check to write" if rows else "up to date"
+    typer.echo(f"{output}: {state}", err=True)
+
+
+def _say_unwritten(plan: Plan, output: Path) -> None:
+    """Say that a diff was only shown: what it shows is not on disk."""
+    state = "run without --diff to write this" if plan.changes else "up to date"
     typer.echo(f"{output}: {state}", err=True)
 
 

@@ -10,7 +10,7 @@ import typer
 from ailb_gen.cli.console import fabric_file, progress
 from ailb_gen.cli.fleet import ACCEPT, ARTIFACTS, DRIVER, FABRIC, INVENTORY, JOBS, LIMIT, REPORTS, Driver, access
 from ailb_gen.cli.validate import report, targets
-from ailb_gen.errors import ExitCode
+from ailb_gen.errors import DeployError, ExitCode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -105,18 +105,28 @@ def collect(
 
     Exit codes: 0 done, 2 bad input, 3 a device cannot be read, or the directory cannot be written.
     """
+    from ailb_gen.deploy.collect import Collected, collect_host
     from ailb_gen.deploy.collect import collect as read_switch
-    from ailb_gen.deploy.collect import collect_host, write
+    from ailb_gen.deploy.collected import check_target, write
+    from ailb_gen.deploy.crew import Outcomes
     from ailb_gen.deploy.desk import desk
     from ailb_gen.deploy.switch import Phase
+    from ailb_gen.design.build import build
 
     with desk(fabric_file(fabric), None, inventory, limit or [], access(driver, jobs, accept_new_hostkeys)) as on:
         switches, servers = ([name for name in some if name in on.picked] for some in (on.switches, on.servers))
+        design, _ = build(on.intent)
+        check_target(out, design.name)
+        unmanaged = [target.name for target in on.inventory.targets.values() if not target.managed]
         with progress("collecting", len(switches) + len(servers)) as advance:
-            found = on.crew.run(switches, read_switch, Phase.READ, advance, keep=False)
+            found: Outcomes[Collected] = on.crew.run(switches, read_switch, Phase.READ, advance, keep=False)
             found.update(on.crew.run(servers, collect_host, Phase.READ, advance, keep=False))
-        count = write(out, found.good.values())
-        typer.echo(f"{count} files of {len(found.good)} devices in {out}")
+        if not found.good:
+            raise DeployError("\n".join([*map(str, found.bad.values()), "nothing was collected"]))
+        written = write(out, design, found.good, [name for name in unmanaged if name not in on.switches])
+        typer.echo(f"{written.files} files of {len(found.good)} devices in {out}")
+        for line in written.notes:
+            typer.echo(line)
         for error in found.bad.values():
             typer.echo(f"ailb-gen: {error}", err=True)
         if found.bad:

@@ -1,24 +1,21 @@
-"""Configurations and state of a fabric in a directory that `validate` can read."""
+"""Configuration, state and files, read from the devices of a fabric."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
-from stat import S_ISREG
+from stat import S_ISREG, S_IXUSR
 from typing import TYPE_CHECKING, Any
 
-from ailb_gen.atomic import replace_file
 from ailb_gen.deploy.redact import redact_config
 from ailb_gen.deploy.servers.model import HostFiles
 from ailb_gen.deploy.servers.push import look
 from ailb_gen.deploy.verify import alarms, announcing, peers
-from ailb_gen.errors import OutputError
 from ailb_gen.hosts.read import SERVERS
 from ailb_gen.network.read import SWITCHES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
+    from collections.abc import Mapping
 
     from lxml.etree import _Element
 
@@ -26,31 +23,18 @@ if TYPE_CHECKING:
     from ailb_gen.deploy.switch import Switch
 
 STATE = "state"
-# Where files go, below the directory, and what is in them.
-Files = dict[str, bytes]
 
 
-def collect(name: str, switch: Switch) -> Files:
-    """Read a switch: its configuration, secrets replaced, and its state as JSON. Raises DeviceError."""
-    found: dict[str, Any] = {
-        "name": name,
-        "neighbors": [asdict(peer) for peer in peers(switch)],
-        "router_advertisements": sorted(announcing(switch)),
-        "lldp": [asdict(row) for row in lldp(switch)],
-        "alarms": sorted(alarms(switch)),
-        "commits": [asdict(commit) for commit in switch.commits()[:10]],
-    }
-    state = json.dumps(found, indent=1, ensure_ascii=False) + "\n"
-    return {
-        f"{SWITCHES}/{name}.conf": redact_config(switch.running()).encode("utf-8", "backslashreplace"),
-        f"{STATE}/{name}.json": state.encode("utf-8", "backslashreplace"),
-    }
+@dataclass(frozen=True, slots=True)
+class Collected:
+    """What was read of a device: its files by their names below the directory, and whom it hears over LLDP.
 
+    `scripts` are the files that can be executed.
+    """
 
-def collect_host(name: str, server: Server) -> Files:
-    """Read the files of a server that earlier pushes put there. Raises DeviceError."""
-    found = look(server, HostFiles(name, {})).found
-    return {f"{SERVERS}/{name}/{path}": file.content for path, file in found.items() if S_ISREG(file.mode)}
+    files: Mapping[str, bytes]
+    scripts: frozenset[str] = frozenset()
+    heard: tuple[Heard, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +44,33 @@ class Heard:
     port: str
     system: str
     remote_port: str
+
+
+def collect(name: str, switch: Switch) -> Collected:
+    """Read a switch: its configuration, secrets replaced, and its state as JSON. Raises DeviceError."""
+    heard = lldp(switch)
+    found: dict[str, Any] = {
+        "name": name,
+        "neighbors": [asdict(peer) for peer in peers(switch)],
+        "router_advertisements": sorted(announcing(switch)),
+        "lldp": [asdict(row) for row in heard],
+        "alarms": sorted(alarms(switch)),
+        "commits": [asdict(commit) for commit in switch.commits()[:10]],
+    }
+    state = json.dumps(found, indent=1) + "\n"
+    files = {
+        f"{SWITCHES}/{name}.conf": redact_config(switch.running()).encode("utf-8", "backslashreplace"),
+        f"{STATE}/{name}.json": state.encode(),
+    }
+    return Collected(files, heard=heard)
+
+
+def collect_host(name: str, server: Server) -> Collected:
+    """Read the files of a server that earlier pushes put there. Raises DeviceError."""
+    found = look(server, HostFiles(name, {})).found
+    plain = {f"{SERVERS}/{name}/{path}": file for path, file in found.items() if S_ISREG(file.mode)}
+    scripts = frozenset(path for path, file in plain.items() if file.mode & S_IXUSR)
+    return Collected({path: file.content for path, file in plain.items()}, scripts)
 
 
 def lldp(switch: Switch) -> tuple[Heard, ...]:
@@ -77,18 +88,3 @@ def lldp(switch: Switch) -> tuple[Heard, ...]:
         )
         for entry in reply.iter("lldp-neighbor-information")
     )
-
-
-def write(directory: Path, found: Iterable[Files]) -> int:
-    """Write what was collected, every file in one step; return how many. Raises OutputError."""
-    count = 0
-    try:
-        for files in found:
-            for name, content in files.items():
-                path = directory / name
-                path.parent.mkdir(parents=True, exist_ok=True)
-                replace_file(path, content)
-                count += 1
-    except OSError as error:
-        raise OutputError(f"{directory}: cannot be written: {error.strerror}; {count} files were") from error
-    return count

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any
 
@@ -12,6 +13,8 @@ from ailb_gen.design.model import Design, HostPort, Server, Switch
 from ailb_gen.render.artifacts import LINK, Artifact, Tree
 
 MANIFEST = "manifest.json"
+# The key of a manifest that says that its tree was collected from devices, and what of it.
+COLLECTED = "collected"
 TOPOLOGY = "topology.json"
 CABLING = "cabling.csv"
 CABLING_COLUMNS = ("a_device", "a_port", "b_device", "b_port", "speed", "kind", "color", "rail")
@@ -124,10 +127,18 @@ def manifest(tree: Tree, design: Design, kept: dict[str, str], input_sha256: str
         if key not in digests:
             digests[key] = sha256(artifact.content).hexdigest()
         files[path] = digests[key]
+    return manifest_of(design, files, input_sha256)
+
+
+def manifest_of(
+    design: Design, files: Mapping[str, str], input_sha256: str | None, more: Mapping[str, Any] | None = None
+) -> bytes:
+    """Return a manifest with these digests by path."""
     body = {
         "generator": f"ailb-gen {__version__}",
         "fabric": design.name,
         "input_sha256": input_sha256,
+        **(more or {}),
         "files": dict(sorted(files.items())),
     }
     return _json(body)

@@ -10,18 +10,23 @@ from ailb_gen.errors import OutputError
 from ailb_gen.render.artifacts import Artifact, RenderOptions, Tree, render
 from ailb_gen.render.compare import Changes, compare
 from ailb_gen.render.fabric_files import MANIFEST, add_fabric_files, manifest
-from ailb_gen.render.manifest import manifest_bytes, read_manifest
+from ailb_gen.render.manifest import manifest_bytes, read_generated
 from ailb_gen.render.writer import check_target, recover, write
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A rendered tree and how it differs from what stands in `target`; `seen` is the manifest it was compared with."""
+    """A rendered tree and how it differs from what stands in `target`; `seen` is the manifest it was compared with.
+
+    `fabric` is that of the tree, `found` that of what stands there, empty for nothing.
+    """
 
     target: Path
     tree: Tree
     changes: Changes
     seen: bytes | None
+    fabric: str
+    found: str
 
 
 def _owner(path: str) -> str:
@@ -38,20 +43,23 @@ def plan(
     selected: set[str] | None = None,
     progress: Callable[[int], None] = lambda count: None,
     executor: Executor | None = None,
+    show_only: bool = False,
 ) -> Plan:
     """Render the design, or the selected devices of it, and compare it with the tree in `out`.
 
-    With `selected`, only files of those devices and their profiles are touched, and the manifest.
+    With `selected`, only files of those devices and their profiles are touched, and the manifest. With `show_only`
+    nothing is, not even what a killed run has left.
     Raises TemplateError, OutputError.
     """
     target = check_target(out)
-    recover(target)
+    if not show_only:
+        recover(target)
     seen = manifest_bytes(target) if target.is_dir() else None
-    before = read_manifest(target)
+    before = read_generated(target)
     if before is None and _holds_something(target):
         reason = "the directory is not empty and was not written by ailb-gen (it has no manifest.json)"
         raise OutputError(f"{out}: {reason}; choose an empty one")
-    old_files, old_digest = before or ({}, None)
+    old_files, old_digest = (before.files, before.input_sha256) if before is not None else ({}, None)
     tree = render(design, options, selected, progress, executor)
     if selected is None:
         add_fabric_files(tree, design)
@@ -63,11 +71,16 @@ def plan(
         digest = old_digest
     tree[MANIFEST] = Artifact(manifest(tree, design, kept, digest))
     stale = set(old_files) - set(tree) - set(kept)
-    return Plan(target, tree, compare(target, tree, stale), seen)
+    found = before.fabric if before is not None else ""
+    return Plan(target, tree, compare(target, tree, stale), seen, design.name, found)
 
 
-def write_plan(planned: Plan) -> None:
-    """Write what a plan found to differ. Raises OutputError."""
+def write_plan(planned: Plan, replace_fabric: bool = False) -> None:
+    """Write what a plan found to differ. Raises OutputError; for another fabric's tree unless it may be replaced."""
+    if planned.found not in ("", planned.fabric) and not replace_fabric:
+        reason = f"the directory holds the fabric {planned.found!a}, and {planned.fabric!a} would take its place"
+        hint = "choose another -o, or say --replace-fabric if the fabric was renamed"
+        raise OutputError(f"{planned.target}: {reason}; {hint}")
     write(planned.target, planned.tree, planned.changes, planned.seen)
 
 

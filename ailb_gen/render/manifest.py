@@ -1,10 +1,11 @@
 """The manifest of an output tree: what the program wrote there, so that it removes only its own files."""
 
 import json
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from ailb_gen.errors import OutputError
-from ailb_gen.render.fabric_files import MANIFEST
+from ailb_gen.render.fabric_files import COLLECTED, MANIFEST
 
 
 def manifest_bytes(out: Path) -> bytes | None:
@@ -13,8 +14,18 @@ def manifest_bytes(out: Path) -> bytes | None:
     return path.read_bytes() if path.is_file() else None
 
 
-def read_manifest(out: Path) -> tuple[dict[str, str], str | None] | None:
-    """Return (path -> sha256, input sha256) of an existing tree, or None when there is no manifest.
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What a manifest says: sha256 by path, fabric, sha256 of the input, and whether devices were read for it."""
+
+    files: dict[str, str]
+    fabric: str
+    input_sha256: str | None
+    collected: bool
+
+
+def read_any(out: Path) -> Manifest | None:
+    """Read the manifest of a tree that was generated or collected; None when there is none.
 
     Raises OutputError when the manifest is not one of this program's.
     """
@@ -25,12 +36,27 @@ def read_manifest(out: Path) -> tuple[dict[str, str], str | None] | None:
         if data is None:
             return None
         body = json.loads(data)
-        files = dict(body["files"])
-        digest = body["input_sha256"]
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        files = {str(name): str(digest) for name, digest in body["files"].items()}
+        found = Manifest(files, str(body.get("fabric", "")), body["input_sha256"], COLLECTED in body)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise OutputError(f"{path}: not a manifest of ailb-gen ({error}); {hint}") from error
-    for name in files:
-        parts = PurePosixPath(name).parts if isinstance(name, str) else ()
+    for name in found.files:
+        parts = PurePosixPath(name).parts
         if not parts or ".." in parts or PurePosixPath(name).is_absolute():
             raise OutputError(f"{path}: {name!r} is not a path inside the tree; {hint}")
-    return files, digest
+    return found
+
+
+def read_generated(out: Path) -> Manifest | None:
+    """Read the manifest of a generated tree. Raises OutputError as `read_any`, and for a tree that was collected."""
+    found = read_any(out)
+    if found is not None and found.collected:
+        reason = "this is what 'ailb-gen collect' has read of devices, not what 'ailb-gen generate' wrote"
+        raise OutputError(f"{out}: {reason}; name another directory")
+    return found
+
+
+def read_manifest(out: Path) -> tuple[dict[str, str], str | None] | None:
+    """Return (path -> sha256, input sha256) of a generated tree. Raises OutputError as `read_generated`."""
+    found = read_generated(out)
+    return (found.files, found.input_sha256) if found is not None else None

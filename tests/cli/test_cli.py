@@ -53,6 +53,38 @@ def test_check_is_a_gate(cli: Cli, fabric: Path, tmp_path: Path) -> None:
     assert err == "out: 7 files differ; run without --check to write\n"
 
 
+def test_a_diff_only_shows(cli: Cli, fabric: Path, tmp_path: Path) -> None:
+    code, out, err = cli("generate", "fabric.yaml", "-o", "out", "--diff")
+    assert (code, err) == (0, "out: run without --diff to write this\n")
+    assert "+++ b/switches/spine1.conf" in out
+    assert [path.name for path in tmp_path.iterdir()] == ["fabric.yaml"]
+    assert cli("generate", "fabric.yaml", "-o", "out")[0] == 0
+    assert cli("generate", "fabric.yaml", "-o", "out", "--diff") == (0, "", "out: up to date\n")
+    before = {path: path.stat().st_mtime_ns for path in (tmp_path / "out").rglob("*")}
+    (tmp_path / ".out.ailb-new").mkdir()
+    fabric.write_text(SMALL + "bfd: {multiplier: 4}\n", encoding="utf-8")
+    code, out, _ = cli("generate", "fabric.yaml", "-o", "out", "--diff", "--limit", "spine1")
+    assert code == 0
+    assert "-                multiplier 3;\n+                multiplier 4;\n" in out
+    assert {path: path.stat().st_mtime_ns for path in (tmp_path / "out").rglob("*")} == before
+    # What a killed run has left is the business of the next one that writes.
+    assert (tmp_path / ".out.ailb-new").is_dir()
+
+
+def test_the_tree_of_another_fabric_stays(cli: Cli, fabric: Path, tmp_path: Path) -> None:
+    assert cli("generate", "fabric.yaml", "-o", "out")[0] == 0
+    before = snapshot(tmp_path / "out")
+    (tmp_path / "other.yaml").write_text(SMALL.replace("name: small", "name: other"), encoding="utf-8")
+    for more in ((), ("--limit", "spine1"), ("--json",)):
+        code, out, err = cli("generate", "other.yaml", "-o", "out", *more)
+        assert (code, out) == (3, "")
+        assert "the directory holds the fabric 'small', and 'other' would take its place; choose another -o" in err
+    assert snapshot(tmp_path / "out") == before
+    assert cli("generate", "other.yaml", "-o", "out", "--check")[0] == 1
+    assert cli("generate", "other.yaml", "-o", "out", "--replace-fabric")[0] == 0
+    assert cli("generate", "other.yaml", "-o", "out", "--check")[0] == 0
+
+
 def test_json_says_what_happened(cli: Cli, fabric: Path) -> None:
     code, out, _ = cli("generate", "fabric.yaml", "-o", "out", "--json", "--limit", "spine1,server-001")
     body = json.loads(out)
@@ -282,7 +314,7 @@ def test_a_full_standard_output_is_told(tmp_path: Path, words: tuple[str, ...]) 
 def test_a_closed_pipe_is_no_error(tmp_path: Path) -> None:
     reader, writer = os.pipe()
     os.close(reader)
-    for words in (("schema",), ("generate", JVD, "-o", "out", "--diff")):
+    for words in (("schema",), ("generate", JVD, "-o", "out")):
         assert run_into(writer, tmp_path, *words) == (0, "")
     os.close(writer)
     assert snapshot(tmp_path / "out") == snapshot(GOLDEN / "jvd"), "what was asked for is done, read or not"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+import stat
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -143,9 +145,15 @@ def collected(site: Site, out: Path, *more: str) -> tuple[int, str, str]:
     return done.code, done.out, done.err
 
 
+CABLES = "cables: between switches as LLDP tells, to servers as the intent has them\n"
+SERVERS = "1 servers are not managed: theirs are the files that the intent asks for\n"
+
+
 def test_what_is_collected_can_be_validated(pushed: Site, tmp_path: Path) -> None:
     out = tmp_path / "collected"
-    assert collected(pushed, out) == (0, f"8 files of 4 devices in {out}\n", "")
+    code, told, err = collected(pushed, out)
+    assert (code, err) == (0, "")
+    assert told.endswith(f" files of 4 devices in {out}\n{CABLES}{SERVERS}")
     for name in ORDER:
         text = (out / "switches" / f"{name}.conf").read_text()
         assert "$6$" not in text
@@ -154,25 +162,98 @@ def test_what_is_collected_can_be_validated(pushed: Site, tmp_path: Path) -> Non
     assert [row["state"] for row in state["neighbors"]] == ["Established"] * 2
     assert {row["system"] for row in state["lldp"]} == set(SPINES)
     assert state["commits"][0]["log"] == "by hand"
+    about = json.loads((out / "manifest.json").read_text())["collected"]
+    assert about["read"] == sorted(ORDER)
+    assert about["servers_as_intended"] == ["server-001"]
+    assert set(about["cables"].values()) == {"lldp"}
+    modes = {stat.S_IMODE(path.stat().st_mode) for path in (out, *out.rglob("*"))}
+    assert modes == {0o600, 0o700}
     done = run("validate", str(pushed.generated.fabric), str(out), "--report", "json")
-    # Only what no switch can tell is missing: the files of servers, cabling and manifest.
-    assert done.code == 1
-    assert {check for check, _, _ in findings(done.out)} <= {"AILB001", "AILB002", "AILB005", "AILB601", "AILB602"}
+    assert (done.code, findings(done.out)) == (0, [])
     # Collecting again replaces its own files.
     assert collected(pushed, out)[0] == 0
+
+
+def test_a_switch_that_changed_is_collected_as_it_is(pushed: Site, tmp_path: Path) -> None:
+    by_hand(pushed, CANARY, "delete protocols bgp group fabric-blue\n")
+    out = tmp_path / "collected"
+    assert collected(pushed, out)[0] == 0
+    done = run("validate", str(pushed.generated.fabric), str(out), "--report", "json")
+    assert done.code == 1
+    assert CANARY in {scope.partition(" ")[0] for _, scope, _ in findings(done.out)}
+
+
+def test_what_is_collected_is_neither_pushed_nor_generated_into(pushed: Site, tmp_path: Path) -> None:
+    out, fabric = tmp_path / "collected", str(pushed.generated.fabric)
+    assert collected(pushed, out)[0] == 0
+    before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
+    for words in (
+        ["deploy", fabric, str(out), "-i", str(pushed.inventory), "--dry-run", "--state", str(tmp_path / "runs")],
+        ["generate", fabric, "-o", str(out)],
+    ):
+        done = run(*words)
+        assert done.code in (2, 3)
+        assert "what 'ailb-gen collect' has read of devices, not what 'ailb-gen generate' wrote" in done.err
+    assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
+
+
+@pytest.mark.parametrize("kind", ["generated", "foreign", "other"])
+def test_collecting_over_what_is_not_its_own(pushed: Site, tmp_path: Path, kind: str) -> None:
+    out = tmp_path / "out"
+    if kind == "generated":
+        shutil.copytree(pushed.generated.artifacts, out, symlinks=True)
+    elif kind == "foreign":
+        out.mkdir()
+        (out / "thesis.txt").write_text("years")
+    else:
+        assert collected(pushed, out)[0] == 0
+        manifest = json.loads((out / "manifest.json").read_text())
+        (out / "manifest.json").write_text(json.dumps({**manifest, "fabric": "other"}))
+    before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
+    code, told, err = collected(pushed, out)
+    assert (code, told) == (3, "")
+    assert "choose an empty directory" in err
+    assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
+
+
+def test_a_link_in_the_directory_is_not_followed(pushed: Site, tmp_path: Path) -> None:
+    out, outside = tmp_path / "collected", tmp_path / "outside"
+    assert collected(pushed, out)[0] == 0
+    outside.mkdir()
+    shutil.rmtree(out / "switches")
+    (out / "switches").symlink_to(outside)
+    code, _, err = collected(pushed, out)
+    assert code == 3
+    assert "a link or a file may stand where a folder is to be" in err
+    assert not list(outside.iterdir())
 
 
 def test_collecting_from_some(pushed: Site, tmp_path: Path) -> None:
     pushed.device(SPINES[0]).faults.add(Fault("refuse-auth", "connect", count=0))
     out = tmp_path / "collected"
     code, told, err = collected(pushed, out, "--limit", "spine")
-    assert (code, told) == (3, f"2 files of 1 devices in {out}\n")
+    assert code == 3
+    assert told.splitlines()[0].endswith(f" files of 1 devices in {out}")
+    assert "cables: 2 of 4 between switches as LLDP tells" in told
     assert err.startswith(f"ailb-gen: {SPINES[0]}: connect: ")
     assert sorted(path.name for path in (out / "switches").iterdir()) == [f"{SPINES[1]}.conf"]
+    # What is read later joins it.
+    pushed.device(SPINES[0]).faults.clear()
+    assert collected(pushed, out, "--limit", f"{SPINES[0]},leaf")[0] == 0
+    assert len(list((out / "switches").iterdir())) == 4
+
+
+def test_collecting_from_nobody(pushed: Site, tmp_path: Path) -> None:
+    for name in ORDER:
+        pushed.device(name).faults.add(Fault("refuse-auth", "connect", count=0))
+    code, told, err = collected(pushed, tmp_path / "collected")
+    assert (code, told) == (3, "")
+    assert err.endswith("nothing was collected\n")
+    assert not (tmp_path / "collected").exists()
 
 
 def test_collecting_where_nothing_can_be_written(pushed: Site, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     code, _, err = collected(pushed, tmp_path / "file" / "out")
     assert code == 3
-    assert "file/out: cannot be written: Not a directory; 0 files were" in err
+    assert "file/out: cannot be written: " in err

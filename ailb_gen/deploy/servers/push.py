@@ -6,16 +6,11 @@ tells where a run stands, and after `restore` no late apply of that run can begi
 
 from __future__ import annotations
 
-import base64
-import binascii
-import io
-import json
-import tarfile
-from stat import S_IFLNK, S_IFREG
 from typing import TYPE_CHECKING
 
 from ailb_gen.deploy.servers import agent
-from ailb_gen.deploy.servers.model import Change, HostFile, HostState, HostStatus, RunState, fingerprint
+from ailb_gen.deploy.servers.answers import listing, sections, status_of, unpack
+from ailb_gen.deploy.servers.model import Change, HostFile, HostState, HostStatus, fingerprint
 from ailb_gen.deploy.switch import DeviceError, Phase, RefusedError, UnknownOutcomeError
 
 if TYPE_CHECKING:
@@ -43,9 +38,8 @@ REFUSALS: Mapping[int, tuple[Phase, str]] = {
 def look(server: Server, files: HostFiles) -> HostState:
     """Compare the files on a server with the wanted ones; changes nothing there. Raises DeviceError."""
     answer = ask(server, Phase.READ, LOOK_S, "look", data="\n".join(files.tree))
-    parts = sections(server.name, answer)
-    before = dict(line.split(" ", 1)[::-1] for line in parts["before"].splitlines())
-    return state_of(files, unpack(server.name, parts["files"]), before)
+    parts = sections(server.name, answer, ("before", "files"))
+    return state_of(files, unpack(server.name, parts["files"]), listing(server.name, parts["before"]))
 
 
 def state_of(files: HostFiles, found: Mapping[str, HostFile], before: Mapping[str, str]) -> HostState:
@@ -92,20 +86,7 @@ def status(server: Server, run: str = "", wait_s: int = 60) -> HostStatus:
     """Ask where the runs of a server stand; waits for a call that is under way, at most `wait_s` seconds."""
     words = (_named(server, run) if run else "-", str(wait_s))
     answer = ask(server, Phase.READ, LOOK_S + wait_s, "status", *words)
-    try:
-        said = json.loads(answer.out)
-        return HostStatus(
-            name=server.name,
-            state=RunState(said["run"] or RunState.UNKNOWN),
-            pending=said["pending"] or "",
-            pending_state=RunState(said["pending_state"]) if said["pending"] else None,
-            remaining=said["remaining"],
-            current=said["current"] or "",
-            busy=said["busy"],
-            way=said["way"],
-        )
-    except (ValueError, KeyError, TypeError) as error:
-        raise DeviceError(server.name, Phase.READ, f"the host's answer cannot be read: {answer.out[:200]!r}") from error
+    return status_of(server.name, answer)
 
 
 def _named(server: Server, run: str) -> str:
@@ -133,33 +114,3 @@ def _reason(answer: Answer) -> str:
 
 def _warnings(answer: Answer) -> tuple[str, ...]:
     return tuple(line.removeprefix(WARNS) for line in answer.err.splitlines() if line.startswith(WARNS))
-
-
-def sections(name: str, answer: Answer) -> dict[str, str]:
-    """Split an answer at its lines `== TITLE`. Raises DeviceError when it is not text."""
-    try:
-        text = answer.out.decode()
-    except UnicodeDecodeError as error:
-        raise DeviceError(name, Phase.READ, "the host's answer is not text") from error
-    parts = ("\n" + text).split("\n== ")[1:]
-    return {title: body for title, _, body in (part.partition("\n") for part in parts)}
-
-
-def unpack(name: str, text: str) -> dict[str, HostFile]:
-    """Read an archive that the host made. Raises DeviceError."""
-    try:
-        data = io.BytesIO(base64.b64decode(text))
-        with tarfile.open(fileobj=data, mode="r:") as archive:
-            return {member.name: _member(archive, member) for member in archive}
-    except (tarfile.TarError, binascii.Error, OSError) as error:
-        raise DeviceError(name, Phase.READ, f"the files of the host cannot be read: {error}") from error
-
-
-def _member(archive: tarfile.TarFile, member: tarfile.TarInfo) -> HostFile:
-    owner = (member.uid, member.gid)
-    if member.issym():
-        return HostFile(member.linkname.encode(), S_IFLNK | 0o777, owner)
-    file = archive.extractfile(member) if member.isreg() else None
-    if file is None:
-        return HostFile(b"", member.mode, owner)
-    return HostFile(file.read(), S_IFREG | member.mode, owner)

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ailb_gen.addresses import Prefix, address_text, address_value, prefix_value
+from ailb_gen.deploy.servers.answers import sections, unpack, whole
 from ailb_gen.deploy.servers.expected import WantedGateway, WantedRoute, WantedRule
 from ailb_gen.deploy.servers.model import Finding, HostVerdict
-from ailb_gen.deploy.servers.push import ask, sections, unpack
+from ailb_gen.deploy.servers.push import ask
 from ailb_gen.deploy.switch import DeviceError, Phase
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from ailb_gen.deploy.servers.ssh import Answer, Server
 
 PROBE_S = 120.0
+# The sections of an answer; the last one says that nothing was cut off.
+PARTS = ("way", "files", "link", "rule", "route", "sysctl", "ping", "end")
 EVERYWHERE = Prefix(0, 0)
 # Kernel settings that systemd-networkd sets to its own values, because it does the work itself.
 NETWORKD = ("accept_ra",)
@@ -54,37 +57,47 @@ def verify(server: Server, expected: Expected) -> HostVerdict:
 
 def seen_of(name: str, answer: Answer) -> Seen:
     """Read what a server said. Raises DeviceError when it is not understood."""
-    parts = sections(name, answer)
-    if "end" not in parts:
-        raise DeviceError(name, Phase.VERIFY, "the host's answer is not complete")
+    parts = sections(name, answer, PARTS)
     try:
         return Seen(
             way=parts["way"].strip(),
             tree=unpack(name, parts["files"]),
-            nics={nic["ifname"]: (nic["mtu"], nic["operstate"] != "DOWN") for nic in json.loads(parts["link"])},
-            rules=frozenset(_rules(json.loads(parts["rule"]))),
-            routes=frozenset(_routes(json.loads(parts["route"]))),
+            nics={
+                str(nic["ifname"]): (whole(nic["mtu"]), nic["operstate"] != "DOWN") for nic in _objects(parts["link"])
+            },
+            rules=frozenset(_rules(_objects(parts["rule"]))),
+            routes=frozenset(_routes(_objects(parts["route"]))),
             sysctls=dict(_sysctl(line) for line in parts["sysctl"].splitlines()),
             answers=dict(_answer(line) for line in parts["ping"].splitlines()),
         )
-    except (ValueError, KeyError, TypeError) as error:
-        raise DeviceError(name, Phase.VERIFY, f"the host's answer cannot be read: {error!r}") from error
+    except (ValueError, KeyError, TypeError, ArithmeticError, RecursionError) as error:
+        reason = f"the host's answer cannot be read: {str(error)[:200]!a} ({type(error).__name__})"
+        raise DeviceError(name, Phase.VERIFY, reason) from error
+
+
+def _objects(text: str) -> list[dict[str, Any]]:
+    """Read a list of objects. Raises ValueError, TypeError."""
+    rows = json.loads(text)
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        raise TypeError("not a list of objects")
+    return rows
 
 
 def _rules(rows: list[dict[str, Any]]) -> Iterator[WantedRule]:
     for row in rows:
         source = EVERYWHERE if row["src"] == "all" else prefix_value(f"{row['src']}/{row.get('srclen', 128)}")
         if source is not None and "table" in row:
-            yield WantedRule(row["priority"], source, int(row["table"]))
+            yield WantedRule(whole(row["priority"]), source, int(row["table"]))
 
 
 def _routes(rows: list[dict[str, Any]]) -> Iterator[WantedRoute]:
     for row in rows:
-        to = EVERYWHERE if row["dst"] == "default" else prefix_value(row["dst"] + "/128" * ("/" not in row["dst"]))
+        target = str(row["dst"])
+        to = EVERYWHERE if target == "default" else prefix_value(target + "/128" * ("/" not in target))
         if to is None or "dev" not in row or str(row.get("protocol", "")) == KERNEL:
             continue
         # The main table has no number in the output.
-        yield WantedRoute(int(row.get("table", 254)), to, row["dev"], address_value(row.get("gateway", "")))
+        yield WantedRoute(int(row.get("table", 254)), to, str(row["dev"]), address_value(str(row.get("gateway", ""))))
 
 
 def _sysctl(line: str) -> tuple[str, str]:

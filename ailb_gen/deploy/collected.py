@@ -1,0 +1,155 @@
+"""What was collected, as a directory that `validate` reads like one that `generate` wrote.
+
+Nobody can ask a fabric for everything that such a directory holds. What no device tells is taken from the intent, and
+the manifest says so: under `collected` stands where the cables come from, and which servers were not read.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from ailb_gen.confined import private_directory, remove_below, write_below
+from ailb_gen.deploy.collect import Collected
+from ailb_gen.errors import OutputError
+from ailb_gen.hosts.read import SERVERS
+from ailb_gen.render.artifacts import LINK, RenderOptions, render
+from ailb_gen.render.fabric_files import CABLING, COLLECTED, MANIFEST, TOPOLOGY, cabling, manifest_of, topology
+from ailb_gen.render.manifest import Manifest, read_any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from ailb_gen.deploy.collect import Heard
+    from ailb_gen.design.model import Design, Link
+
+LLDP, INTENT = "lldp", "intent"
+PORT = re.compile(r"[a-z]{2,3}-\d{1,3}/\d{1,3}/\d{1,3}(?::\d{1,2})?")
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """How many files were written, and what in them no device has told."""
+
+    files: int
+    notes: tuple[str, ...]
+
+
+def write(out: Path, design: Design, found: Mapping[str, Collected], unmanaged: Sequence[str]) -> Written:
+    """Write what was read of devices, and what belongs to it: topology, cabling, manifest.
+
+    `unmanaged` are servers that nobody may log in to: theirs are the files of the intent. Files of devices that were
+    not read now stay as they are. Raises OutputError, also for a directory that holds anything else.
+    """
+    before = check_target(out, design.name)
+    links, sources = cables(design, {name: one.heard for name, one in found.items()})
+    real = replace(design, links=links)
+    given = Collected(dict(_intended(design, unmanaged)))
+    given = replace(given, scripts=frozenset(path for path in given.files if "/sbin/" in path))
+    fabric = Collected({TOPOLOGY: topology(real), CABLING: cabling(real)})
+    everything = [*found.values(), given, fabric]
+    files = {path: content for one in everything for path, content in one.files.items()}
+    scripts = frozenset[str]().union(*(one.scripts for one in everything))
+    devices = {*found, *unmanaged}
+    stale = [path for path in before if _owner(path) in devices and path not in files]
+    kept = {path: digest for path, digest in before.items() if path not in stale and path not in files}
+    digests = {**kept, **{path: sha256(content).hexdigest() for path, content in files.items()}}
+    about = {
+        "read": sorted({*found, *filter(None, map(_owner, kept))} - set(unmanaged)),
+        "servers_as_intended": sorted(unmanaged),
+        "cables": sources,
+    }
+    files[MANIFEST] = manifest_of(design, digests, design.digest, {COLLECTED: about})
+    path, hint = "", ""
+    try:
+        with private_directory(out) as directory:
+            hint = "; a link or a file may stand where a folder is to be"
+            for path in stale:
+                remove_below(directory, path)
+            # The manifest comes last: a run that was cut off shows, because the digests are not those of the files.
+            for path, content in files.items():
+                write_below(directory, path, content, path in scripts)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise OutputError(f"{out / path}: cannot be written: {reason}{hint}") from error
+    return Written(len(files), tuple(_notes(sources, unmanaged)))
+
+
+def _notes(sources: Mapping[str, str], unmanaged: Sequence[str]) -> Iterator[str]:
+    """Say what the tree holds that was not read."""
+    heard = sum(source == LLDP for source in sources.values())
+    if heard < len(sources):
+        yield f"cables: {heard} of {len(sources)} between switches as LLDP tells, all others as the intent has them"
+    else:
+        yield "cables: between switches as LLDP tells, to servers as the intent has them"
+    if unmanaged:
+        yield f"{len(unmanaged)} servers are not managed: theirs are the files that the intent asks for"
+
+
+def check_target(out: Path, fabric: str) -> Mapping[str, str]:
+    """Return the digests of what was collected into a directory before.
+
+    Raises OutputError if the directory holds anything else.
+    """
+    hint = "choose an empty directory"
+    found: Manifest | None = read_any(out)
+    if found is None:
+        try:
+            if out.exists() and any(out.iterdir()):
+                raise OutputError(f"{out}: the directory holds what 'ailb-gen collect' did not write; {hint}")
+        except OSError as error:
+            raise OutputError(f"{out}: cannot be read: {error.strerror}; {hint}") from error
+        return {}
+    if not found.collected:
+        raise OutputError(f"{out}: the directory holds what 'ailb-gen generate' wrote; {hint}")
+    if found.fabric != fabric:
+        raise OutputError(f"{out}: the directory holds what was collected from the fabric {found.fabric!a}; {hint}")
+    return found.files
+
+
+def _owner(path: str) -> str:
+    """Return the device that a file is about; empty for those of the whole fabric."""
+    folder, _, rest = path.partition("/")
+    return rest.partition("/")[0] if folder == SERVERS else rest.rpartition(".")[0]
+
+
+def _intended(design: Design, servers: Sequence[str]) -> Iterator[tuple[str, bytes]]:
+    """Give the files that the intent asks for on servers, each in the folder of its server."""
+    if not servers:
+        return
+    tree = render(design, RenderOptions(), set(servers))
+    for name in servers:
+        own = f"{SERVERS}/{name}"
+        link = tree.get(own)
+        folder = f"profiles/{link.content.decode().rpartition('/')[2]}" if link and link.mode == LINK else own
+        for path, artifact in tree.items():
+            if path.startswith(f"{folder}/"):
+                yield f"{own}{path.removeprefix(folder)}", artifact.content
+
+
+def cables(design: Design, heard: Mapping[str, Sequence[Heard]]) -> tuple[tuple[Link, ...], dict[str, str]]:
+    """Return the cables between switches, and where each comes from by its leaf port.
+
+    What a leaf hears counts, then what a spine hears, then the intent. Only ports and names of the fabric count:
+    whoever is at the other end of a cable chooses what it says.
+    """
+    leaves, spines = ({switch.name for switch in some} for some in (design.leaves, design.spines))
+    told: dict[tuple[str, str], tuple[str, str]] = {}
+    for name, rows in heard.items():
+        for row in rows:
+            port, other = row.port.partition(".")[0], row.remote_port.partition(".")[0]
+            if not PORT.fullmatch(port) or not PORT.fullmatch(other):
+                continue
+            if name in leaves and row.system in spines:
+                told[name, port] = (row.system, other)
+            elif name in spines and row.system in leaves:
+                told.setdefault((row.system, other), (name, port))
+    links, sources = [], {}
+    for link in design.links:
+        spine, port = told.get((link.leaf, link.leaf_interface), ("", ""))
+        links.append(replace(link, spine=spine, spine_interface=port) if spine else link)
+        sources[f"{link.leaf} {link.leaf_interface}"] = LLDP if spine else INTENT
+    return tuple(links), sources

@@ -1,0 +1,232 @@
+"""A server in somebody else's hands: whatever it answers is an error with its name, or harmless."""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+import random
+import tarfile
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ailb_gen.deploy.collect import collect_host
+from ailb_gen.deploy.servers.answers import MAX_FILES
+from ailb_gen.deploy.servers.expected import Expected
+from ailb_gen.deploy.servers.push import status
+from ailb_gen.deploy.servers.ssh import Answer
+from ailb_gen.deploy.servers.verify import verify
+from ailb_gen.deploy.switch import DeviceError, Phase
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+NAME = "gpu-1"
+GOOD = "etc/netplan/60-ailb-gpu.yaml"
+NOTHING = Expected({}, {}, (), (), (), {})
+STATUS = {
+    "run": "applied", "pending": "r1", "pending_state": "applied", "remaining": 7, "current": None, "busy": False,
+    "way": "netplan",
+}  # fmt: skip
+
+
+@dataclass
+class Liar:
+    """A server that answers everything with the same words."""
+
+    out: bytes
+    name: str = NAME
+
+    def open(self) -> None:
+        """Do nothing."""
+
+    def close(self) -> None:
+        """Do nothing."""
+
+    def run(self, script: str, phase: Phase, timeout_s: float) -> Answer:
+        """Answer."""
+        assert script
+        assert timeout_s > 0
+        return Answer(0, self.out, "")
+
+
+def archive(*members: tarfile.TarInfo, content: bytes = b"") -> str:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w", format=tarfile.PAX_FORMAT) as tar:
+        for member in members:
+            member.size = len(content) if member.isreg() else 0
+            tar.addfile(member, io.BytesIO(content))
+    return base64.encodebytes(buffer.getvalue()).decode()
+
+
+def looked(names: Iterable[str], before: str = "") -> Liar:
+    """A host that has these files."""
+    return Liar(
+        f"== before\n{before}== files\n{archive(*map(tarfile.TarInfo, names), content=b'x')}".encode(
+            "utf-8", "surrogateescape"
+        )
+    )
+
+
+def probed(**sections: str) -> Liar:
+    parts = {"way": "netplan", "files": archive(), "link": "[]", "rule": "[]", "route": "[]", "sysctl": "", "ping": ""}
+    text = "".join(f"== {title}\n{body}\n" for title, body in (parts | sections).items())
+    return Liar(f"{text}== end\n".encode())
+
+
+def refused(act: Callable[[], object], phase: Phase) -> str:
+    with pytest.raises(DeviceError) as error:
+        act()
+    assert (error.value.device, error.value.phase) == (NAME, phase)
+    assert str(error.value).isprintable()
+    return str(error.value)
+
+
+def test_what_it_says_in_good_faith() -> None:
+    found = collect_host(NAME, looked([GOOD, "usr/local/sbin/ailb-net"]))
+    assert sorted(found.files) == [f"servers/{NAME}/{path}" for path in (GOOD, "usr/local/sbin/ailb-net")]
+    assert status(Liar(json.dumps(STATUS).encode()), "r1").remaining == 7
+    assert verify(probed(), NOTHING).findings == ()
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../../../x",
+        "etc/../../../x",
+        "/etc/netplan/x",
+        "etc/netplan/../x",
+        "etc/./x",
+        "etc//x",
+        "root/.ssh/authorized_keys",
+        "home/u/x",
+        "switches/leaf1.conf",
+        "../gpu-2/etc/netplan/x",
+        "etc/netplan/a\nb",
+        "etc/netplan/\x1b[2J",
+        "etc/netplan/\u202ex",
+        "etc/netplan/a b",
+        "etc/netplan/\udcff",
+        f"etc/{'n' * 256}",
+        "etc",
+        "",
+        "-rf",
+    ],
+)
+def test_names_that_no_push_has_written(name: str) -> None:
+    told = refused(lambda: collect_host(NAME, looked([GOOD, name])), Phase.READ)
+    assert "no push has written" in told or "cannot be read" in told
+    listed = looked([GOOD], before=f"{'0' * 64} {name}\n")
+    refused(lambda: collect_host(NAME, listed), Phase.READ)
+
+
+@pytest.mark.parametrize(
+    ("names", "reason"),
+    [
+        ((GOOD, GOOD), "twice"),
+        ((GOOD, GOOD.upper().replace("ETC", "etc")), "twice"),
+        (("etc/a", "etc/a/b"), "no push has written"),
+        (("etc/A", "etc/a/b"), "no push has written"),
+        (tuple(f"etc/{number}" for number in range(MAX_FILES + 1)), f"more than {MAX_FILES}"),
+    ],
+)
+def test_names_that_do_not_go_together(names: tuple[str, ...], reason: str) -> None:
+    assert reason in refused(lambda: collect_host(NAME, looked(names)), Phase.READ)
+
+
+def test_members_that_are_no_files() -> None:
+    """Links, devices and folders are told, never followed; a sparse file of a terabyte is none at all."""
+    members = []
+    for number, kind in enumerate(
+        (tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.FIFOTYPE, tarfile.DIRTYPE)
+    ):
+        member = tarfile.TarInfo(f"etc/{number}")
+        member.type, member.linkname = kind, "/etc/shadow"
+        members.append(member)
+    assert collect_host(NAME, Liar(f"== before\n== files\n{archive(*members)}".encode())).files == {}
+    sparse = tarfile.TarInfo("etc/sparse")
+    sparse.pax_headers = {"GNU.sparse.size": str(1 << 40), "GNU.sparse.map": f"0,1,{1 << 40},0"}
+    answer = Liar(f"== before\n== files\n{archive(sparse, content=b'x')}".encode())
+    assert "cannot be read" in refused(lambda: collect_host(NAME, answer), Phase.READ)
+
+
+@pytest.mark.parametrize(
+    "out",
+    [
+        b"", b"\xff", b"== before\n", b"== files\n", b"== before\nnonsense\n== files\n", b"== before\n== files\n!!!!",
+        b"== before\n== files\nQUJD", b"== before\n\n== files\n",
+    ],
+)  # fmt: skip
+def test_answers_without_their_parts(out: bytes) -> None:
+    refused(lambda: collect_host(NAME, Liar(out)), Phase.READ)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        [], 7, "x", None, {}, {**STATUS, "remaining": "7"}, {**STATUS, "remaining": True}, {**STATUS, "pending": 1},
+        {**STATUS, "pending": "../x"}, {**STATUS, "current": "\x1b]0;x\a"}, {**STATUS, "way": "\x1b[2J"},
+        {**STATUS, "run": "mine"}, {**STATUS, "pending_state": []},
+    ],
+)  # fmt: skip
+def test_a_status_that_is_none(said: object) -> None:
+    refused(lambda: status(Liar(json.dumps(said).encode()), "r1"), Phase.READ)
+
+
+def test_json_that_is_too_deep() -> None:
+    refused(lambda: status(Liar(b"[" * 200_000), "r1"), Phase.READ)
+    refused(lambda: verify(probed(route="[" * 200_000), NOTHING), Phase.VERIFY)
+
+
+@pytest.mark.parametrize(
+    ("section", "text"),
+    [
+        ("link", "{}"), ("link", "[[]]"), ("link", '[{"ifname": "a", "mtu": "x", "operstate": "UP"}]'),
+        ("rule", '[{"priority": "1", "src": "all", "table": "9"}]'), ("rule", '["x"]'), ("rule", "7"),
+        ("rule", '[{"priority": 1, "src": "all", "table": Infinity}]'), ("route", '[{"dst": 7}, 7]'),
+        ("route", '[{"dst": "default", "dev": "a", "table": "main"}]'), ("ping", "a b"), ("files", "QQ"),
+    ],
+)  # fmt: skip
+def test_a_probe_that_cannot_be_read(section: str, text: str) -> None:
+    answer = probed(**{section: text})
+    with pytest.raises(DeviceError) as error:
+        verify(answer, NOTHING)
+    assert error.value.device == NAME
+
+
+KEYS = st.sampled_from(["src", "dst", "dev", "mtu", "table"])
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner),
+    max_leaves=8,
+)  # fmt: skip
+
+
+@given(JSON, st.sampled_from(["link", "rule", "route"]))
+def test_any_json_is_read_or_told(value: object, section: str) -> None:
+    with suppress(DeviceError):
+        verify(probed(**{section: json.dumps(value)}), NOTHING)
+
+
+@given(st.integers(0, 2**32), st.integers(1, 12))
+def test_mutated_answers_are_read_or_told(seed: int, count: int) -> None:
+    draw = random.Random(seed)
+    for good in (looked([GOOD, "etc/x"], f"{'a' * 64} etc/x\n"), probed(), Liar(json.dumps(STATUS).encode())):
+        out = bytearray(good.out)
+        for _ in range(count):
+            at = draw.randrange(len(out))
+            out[at : at + draw.choice((0, 1, 1, 9))] = bytes(draw.choices(range(256), k=draw.choice((0, 1, 1, 5))))
+        liar = Liar(bytes(out))
+        for act in (
+            partial(collect_host, NAME, liar),
+            partial(verify, liar, NOTHING),
+            partial(status, liar, "r1"),
+        ):
+            with suppress(DeviceError):
+                act()
