@@ -9,17 +9,17 @@ from contextlib import suppress
 from pathlib import Path
 
 
-def replace_file(target: Path, data: bytes) -> None:
+def replace_file(target: Path, data: bytes, mode: int | None = None) -> None:
     """Put data into a file in one step: a reader, a crash or Ctrl-C sees all of the old or all of the new.
 
-    A file that is there keeps its mode. The folder must exist. Raises OSError.
+    Without `mode`, a file that is there keeps its own. The folder must exist. Raises OSError.
     """
     descriptor, name = tempfile.mkstemp(prefix=f".{target.name[:100]}.", dir=target.parent)
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(data)
             file.flush()
-            os.fchmod(file.fileno(), _mode(target))
+            os.fchmod(file.fileno(), _mode(target) if mode is None else mode)
             os.fsync(file.fileno())
         Path(name).replace(target)
     except BaseException:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from hashlib import sha256
-from pathlib import Path, PurePath
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from ailb_gen import __version__
@@ -14,18 +13,19 @@ from ailb_gen.checks.host_settings import PLAIN_FILES, QOS_FILES, drop_in_file
 from ailb_gen.checks.records import compare
 from ailb_gen.errors import IntentError, Place
 from ailb_gen.intent.csvfile import read_text
+from ailb_gen.manifest import MANIFEST, found_entry
 from ailb_gen.network.read import SWITCHES
 from ailb_gen.network.records import Record, unique, values
 from ailb_gen.network.topology import CABLING, TOPOLOGY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from pathlib import Path
 
     from ailb_gen.checks.tally import Tally
     from ailb_gen.intent.load import Intent
     from ailb_gen.network.fabric import Network
 
-MANIFEST = "manifest.json"
 GENERATOR = re.compile(r"ailb-gen \S+")
 # What a difference of these values means.
 MEANINGS = {"input_sha256": "the fabric file, or a CSV file of it, has changed since everything was generated: "}
@@ -46,7 +46,7 @@ def check_manifest(intent: Intent, network: Network, root: Path, tally: Tally) -
     for name, digest in files.items():
         tally.look(UNCHANGED)
         try:
-            found = _digest(root / name)
+            found = found_entry(root / name)
         except OSError as error:
             tally.add(UNCHANGED, _owner(name), f"{name} cannot be read: {error.strerror}", Place(name))
             continue
@@ -81,13 +81,6 @@ def _owner(name: str) -> str:
     if folder == SWITCHES and rest:
         return PurePath(rest).stem
     return f"{folder}/{rest.partition('/')[0]}" if rest else name
-
-
-def _digest(path: Path) -> str:
-    """Return what the manifest holds of a path: the sha256 of a file, the target of a link; empty for nothing."""
-    if path.is_symlink():
-        return f"link:{path.readlink()}"
-    return sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
 
 
 def _generated(network: Network, root: Path) -> Iterator[str]:

@@ -21,10 +21,12 @@ from ailb_gen.cli.fleet import (
     JOBS,
     LIMIT,
     STATE,
+    UNVERIFIED,
     Driver,
     access,
     interruptible,
     state_directory,
+    trust,
 )
 from ailb_gen.cli.plan import MIN_PATHS, show_waves
 from ailb_gen.errors import AttentionError, DeployError, RolledBackError, UsageError
@@ -70,6 +72,7 @@ def deploy(
     jobs: JOBS = 32,
     state: STATE = None,
     accept_new_hostkeys: ACCEPT = False,
+    allow_unverified: UNVERIFIED = False,
     minute: MINUTE = 60.0,
 ) -> None:
     """Push the files: check everywhere, then one canary, spines color by color, leaves rail by rail.
@@ -91,7 +94,8 @@ def deploy(
         manner = runs.Manner(
             limits, on_failure.value, dry_run, floor, stop, _approval(yes or dry_run, "Push this?"), _tell, progress
         )
-        with desk(fabric_file(fabric), artifacts, inventory, wanted, reach) as on:
+        demand = "any" if resume else trust(allow_unverified)
+        with desk(fabric_file(fabric), artifacts, inventory, wanted, reach, demand) as on:
             if resume:
                 report = runs.resume(on, records, manner)
             else:
@@ -125,7 +129,7 @@ def confirm(
     with _recorded(fabric, state) as (records, stop):
         manner = runs.Manner(Limits(), stop=stop, tell=_tell, progress=progress)
         reach = access(driver, jobs, accept_new_hostkeys)
-        with desk(fabric_file(fabric), artifacts, inventory, [], reach) as on:
+        with desk(fabric_file(fabric), artifacts, inventory, [], reach, "any") as on:
             report = runs.confirm(on, records, manner, run)
         _conclude(report, records, False)
 
@@ -158,7 +162,7 @@ def rollback(
             limits, floor=min_paths, stop=stop, approve=_approval(yes, "Roll this back?"), tell=_tell, progress=progress
         )
         reach = access(driver, jobs, accept_new_hostkeys)
-        with desk(fabric_file(fabric), artifacts, inventory, [], reach) as on:
+        with desk(fabric_file(fabric), artifacts, inventory, [], reach, "any") as on:
             report = runs.rollback(on, records, manner, run)
         _conclude(report, records, False, asked=True)
 

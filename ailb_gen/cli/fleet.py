@@ -12,6 +12,7 @@ import typer
 
 if TYPE_CHECKING:
     from ailb_gen.deploy.fleet import Access
+    from ailb_gen.deploy.inputs import Trust
     from ailb_gen.deploy.runlog import StateDirectory
 
 
@@ -42,10 +43,18 @@ STATE = Annotated[
 ACCEPT = Annotated[
     bool, typer.Option("--accept-new-hostkeys", help="Add the host keys of devices that nobody knows yet.")
 ]
+UNVERIFIED = Annotated[
+    bool, typer.Option("--allow-unverified", help="Take files without a manifest.json, which nothing vouches for.")
+]
 REPORTS = Annotated[
     list[str] | None,
     typer.Option("--report", help="table, json, junit, sarif or md; several.", metavar="FORMAT[=FILE]"),
 ]
+
+
+def trust(unverified: bool) -> Trust:
+    """Return what the files of a push must be like."""
+    return "files" if unverified else "manifest"
 
 
 def access(driver: Driver, jobs: int, accept: bool) -> Access:

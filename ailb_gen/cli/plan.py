@@ -8,7 +8,19 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ailb_gen.cli.console import fabric_file, progress, table
-from ailb_gen.cli.fleet import ACCEPT, ARTIFACTS, DRIVER, FABRIC, INVENTORY, JOBS, LIMIT, Driver, access
+from ailb_gen.cli.fleet import (
+    ACCEPT,
+    ARTIFACTS,
+    DRIVER,
+    FABRIC,
+    INVENTORY,
+    JOBS,
+    LIMIT,
+    UNVERIFIED,
+    Driver,
+    access,
+    trust,
+)
 from ailb_gen.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -35,6 +47,7 @@ def plan(
     jobs: JOBS = 32,
     accept_new_hostkeys: ACCEPT = False,
     brief: Annotated[bool, typer.Option("--brief", help="Count statements instead of showing them.")] = False,
+    allow_unverified: UNVERIFIED = False,
 ) -> None:
     """Show what a push would change, in which order, and what it touches; nothing is changed.
 
@@ -44,7 +57,8 @@ def plan(
     from ailb_gen.deploy.desk import desk
     from ailb_gen.deploy.planfile import plan_text, write_plan
 
-    with desk(fabric_file(fabric), artifacts, inventory, limit or [], access(driver, jobs, accept_new_hostkeys)) as on:
+    reach = access(driver, jobs, accept_new_hostkeys)
+    with desk(fabric_file(fabric), artifacts, inventory, limit or [], reach, trust(allow_unverified)) as on:
         with progress("looking", len(on.roles)) as advance:
             found = on.prospect(on.file_aim, min_paths, advance)
         after = found.scene.after({name: look.after for name, look in found.changes.items()})
@@ -54,6 +68,7 @@ def plan(
         if out is not None:
             write_plan(out, plan_text(on.inputs, found, tuple(limit or ()), min_paths, effects, seen))
             where = f" -i {inventory}" if inventory is not None else ""
+            where += " --allow-unverified" if allow_unverified else ""
             typer.echo(f"\nPlan written to {out}: ailb-gen deploy {fabric} {artifacts}{where} --plan {out}")
         for error in found.errors.values():
             typer.echo(f"ailb-gen: {error}", err=True)

@@ -149,13 +149,15 @@ class Campaign:
 class Unfinished:
     """What the record of a run leaves open: devices that are to end with their new, and with their old configuration.
 
-    `old` are the fingerprints of what every device of the run had before; `leg` is that of the last part of the run.
+    `old` are the fingerprints of what every device of the run had before; `leg` is that of the last part of the run,
+    `legs` are those in which the devices were last changed.
     """
 
     to_new: tuple[str, ...]
     to_old: tuple[str, ...]
     old: Mapping[str, str]
     leg: int = 0
+    legs: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def wave(self) -> Wave:
@@ -167,6 +169,7 @@ def unfinished(events: Sequence[Event]) -> Unfinished:
     """Read from the record of a run what is to be settled: what was begun on a device and has no ending yet."""
     old: dict[str, str] = {}
     new: dict[str, bool] = {}
+    legs: dict[str, int] = {}
     leg = 0
     for event in events:
         kind = event["event"]
@@ -174,10 +177,12 @@ def unfinished(events: Sequence[Event]) -> Unfinished:
             # A resumed run looks at its devices again; what they had at first counts.
             old, leg = {**event["old"], **old}, event["leg"]
         elif kind in ("committing", "reverting"):
+            if kind == "committing":
+                legs.update(dict.fromkeys(event["devices"], leg))
             new.update(dict.fromkeys(event["devices"], False))
         elif kind == "confirming":
             new.update(dict.fromkeys(event["devices"], True))
         elif kind == "endings":
             for name in event["devices"]:
                 new.pop(name, None)
-    return Unfinished(tuple(n for n in new if new[n]), tuple(n for n in new if not new[n]), old, leg)
+    return Unfinished(tuple(n for n in new if new[n]), tuple(n for n in new if not new[n]), old, leg, legs)

@@ -15,9 +15,9 @@ from ailb_gen.confined import private_directory, remove_below, write_below
 from ailb_gen.deploy.collect import Collected
 from ailb_gen.errors import OutputError
 from ailb_gen.hosts.read import SERVERS
+from ailb_gen.manifest import COLLECTED, MANIFEST, Manifest, read_any
 from ailb_gen.render.artifacts import LINK, RenderOptions, render
-from ailb_gen.render.fabric_files import CABLING, COLLECTED, MANIFEST, TOPOLOGY, cabling, manifest_of, topology
-from ailb_gen.render.manifest import Manifest, read_any
+from ailb_gen.render.fabric_files import CABLING, TOPOLOGY, cabling, manifest_of, topology
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from ailb_gen.deploy.crew import Crew, Outcomes
+    from ailb_gen.deploy.inputs import Trust
     from ailb_gen.deploy.inventory import Inventory, Target
     from ailb_gen.deploy.member import Aim, Member
     from ailb_gen.deploy.servers.ssh import Server
@@ -92,18 +93,26 @@ class Desk:
         return found
 
     def members(
-        self, run: str, aim: Callable[[str], Aim], old: Mapping[str, str], leg: int = 0
+        self,
+        run: str,
+        aim: Callable[[str], Aim],
+        old: Mapping[str, str],
+        legs: Mapping[str, int],
+        approved: Mapping[str, str],
     ) -> Callable[[str, Expected], Member[Any]]:
         """Return what makes the members of a run; `old` are the fingerprints that its devices began with.
 
-        `leg` counts how often the run was resumed: a host knows every apply by a name of its own.
+        `legs` count how often the run had been resumed when a device was last changed: a host knows every apply by a
+        name of its own. `approved` are the digests of the changes that may be made; none where nothing is staged.
         """
 
         def make(name: str, expected: Expected) -> Member[Any]:
             if name in self.switches:
-                return SwitchMember(name, aim(name), old[name], f"{MARK}{run} ", expected)
+                return SwitchMember(name, aim(name), old[name], f"{MARK}{run} ", expected, approved.get(name, ""))
             files, host = self.inputs.trees[name], self.inputs.hosts[name]
-            return ServerMember(name, files, old[name], f"{run}.{leg}", expected_of(files, host.profile))
+            name_there = f"{run}.{legs.get(name, 0)}"
+            expected_there = expected_of(files, host.profile)
+            return ServerMember(name, files, old[name], name_there, expected_there, approved.get(name, ""))
 
         return make
 
@@ -113,11 +122,16 @@ NO_FILES = Inputs(Path(), {}, "")
 
 @contextmanager
 def desk(
-    fabric: Path, artifacts: Path | None, inventory: Path | None, limit: Sequence[str], access: Access
+    fabric: Path,
+    artifacts: Path | None,
+    inventory: Path | None,
+    limit: Sequence[str],
+    access: Access,
+    trust: Trust = "files",
 ) -> Iterator[Desk]:
     """Read everything that there is to read, and give the desk. Raises IntentError, UsageError, OutputError.
 
-    Without artifacts only what needs no files can be done.
+    Without artifacts only what needs no files can be done; `trust` says what they must be like.
     """
     intent = load(fabric)
     found = read_inventory(fabric, inventory or fabric.parent)
@@ -126,7 +140,7 @@ def desk(
         raise UsageError(f"{fabric}: the inventory has no managed switch; look at 'managed: false' in hosts.yaml")
     picked = pick_devices({target.name: target.role for target in found.managed}, limit)
     servers = {target.name: target for target in found.managed if target.kind == "server"}
-    inputs = read_inputs(intent, artifacts, switches, servers) if artifacts is not None else NO_FILES
+    inputs = read_inputs(intent, artifacts, switches, servers, trust) if artifacts is not None else NO_FILES
     with fleet(found, access) as crew:
         yield Desk(
             intent,

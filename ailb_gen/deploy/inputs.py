@@ -1,23 +1,27 @@
-"""What is to be pushed: the generated files, if they are what was generated from this very intent."""
+"""What is to be pushed: the generated files, if they are what was generated from this very intent.
+
+Every file is read once: what is checked against the manifest is what is pushed, whatever becomes of the directory.
+"""
 
 from __future__ import annotations
 
+import zlib
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import PurePath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from ailb_gen.deploy.servers.files import files_of
 from ailb_gen.deploy.servers.model import HostFiles
 from ailb_gen.errors import IntentError, UsageError
 from ailb_gen.hosts.read import read_hosts
-from ailb_gen.intent.csvfile import read_text
+from ailb_gen.intent.csvfile import read_data, text_of
+from ailb_gen.manifest import LINK, MANIFEST, Manifest, entry_of, read_generated
 from ailb_gen.network.read import SUFFIXES, SWITCHES
 from ailb_gen.network.topology import CABLING, TOPOLOGY
-from ailb_gen.render.manifest import read_manifest
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
     from pathlib import Path
 
     from ailb_gen.deploy.servers.model import HostFile
@@ -25,13 +29,17 @@ if TYPE_CHECKING:
     from ailb_gen.intent.load import Intent
 
 AGAIN = "run 'ailb-gen generate', review, and validate"
+# What files must be like: as their manifest has them; also files without any manifest; also files that differ from it,
+# for what takes changes back and pushes no file.
+Trust = Literal["manifest", "files", "any"]
 
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
     """An artifact directory; `files` is the file of every switch, relative to it, `digest` identifies all inputs.
 
-    `hosts` are the servers with what their files ask for, `trees` what is to be on each of them.
+    `hosts` are the servers with what their files ask for, `trees` what is to be on each of them, `texts` what was read
+    for every switch, compressed. `doubts` say what is not as it was generated.
     """
 
     artifacts: Path
@@ -39,53 +47,81 @@ class Inputs:
     digest: str
     hosts: Mapping[str, Host] = field(default_factory=dict)
     trees: Mapping[str, HostFiles] = field(default_factory=dict)
+    texts: Mapping[str, bytes] = field(default_factory=dict)
+    doubts: tuple[str, ...] = ()
 
     def text(self, switch: str) -> str:
-        """Read the file of a switch. Raises UsageError."""
-        file = self.files[switch]
+        """Return the file of a switch as it was when the inputs were read. Raises UsageError."""
+        if switch not in self.texts:
+            raise UsageError(f"{self.artifacts}: there is no file for {switch}; {AGAIN}")
         try:
-            return read_text(self.artifacts / file, str(self.artifacts / file))
+            return text_of(zlib.decompress(self.texts[switch]), str(self.artifacts / self.files[switch]))
         except IntentError as error:
             raise UsageError(str(error)) from error
 
 
-def read_inputs(intent: Intent, artifacts: Path, switches: Iterable[str], servers: Collection[str] = ()) -> Inputs:
-    """Check that the files of devices are there, and as they were generated from the intent. Raises UsageError.
-
-    Without a manifest nothing tells whether they were edited: they are taken as they are.
-    """
+def read_inputs(
+    intent: Intent,
+    artifacts: Path,
+    switches: Iterable[str],
+    servers: Collection[str] = (),
+    trust: Trust = "manifest",
+) -> Inputs:
+    """Read the files of devices; check that they are there, and as generated from the intent. Raises UsageError."""
     if not (artifacts / SWITCHES).is_dir():
         raise UsageError(f"{artifacts}: there is no {SWITCHES}/ in it; name the directory that 'generate -o' wrote")
-    manifest = read_manifest(artifacts)
-    if manifest is not None and manifest[1] != intent.digest:
-        raise UsageError(f"{artifacts}: it was generated from another version of the fabric file; {AGAIN}")
-    known = manifest[0] if manifest is not None else None
-    files: dict[str, str] = {}
+    manifest = read_generated(artifacts)
+    known = manifest.files if manifest is not None else None
+    doubts = _doubts_of_manifest(intent, artifacts, manifest, trust)
     digests: list[str] = [intent.digest or ""]
+    files: dict[str, str] = {}
+    texts: dict[str, bytes] = {}
+
+    def seen(file: str, entry: str) -> None:
+        if known is not None and known.get(file) != entry:
+            doubts.append(f"{artifacts}/{file}: it is not as it was generated; {AGAIN}")
+        digests.append(f"{file} {entry}")
+
     for name in switches:
         found = [
             f"{SWITCHES}/{name}{suffix}" for suffix in SUFFIXES if (artifacts / SWITCHES / f"{name}{suffix}").is_file()
         ]
         if not found:
-            raise UsageError(f"{artifacts}: there is no file for {name}; {AGAIN}")
+            doubts.append(f"{artifacts}: there is no file for {name}; {AGAIN}")
+            continue
         # The curly one, where both are there, as `validate` reads them.
         files[name] = found[0]
+        data = _read(artifacts / found[0])
+        texts[name] = zlib.compress(data, 1)
+        seen(found[0], entry_of(data))
     hosts, trees = _servers(artifacts, servers)
-    folders = sorted({host.profile.folder for host in hosts.values()})
-    own = [f"{host}/{path}" for host in folders for path in _below(artifacts / host)]
+    for folder, file, entry in _server_entries(hosts, trees, known or {}):
+        seen(f"{folder}/{file}", entry)
     # What is connected to what decides what is expected of the switches.
-    for file in (*files.values(), *own, TOPOLOGY, CABLING):
-        digest = _digest(artifacts / file)
-        if known is not None and known.get(file) != digest:
-            raise UsageError(f"{artifacts}/{file}: it is not as it was generated; {AGAIN}")
-        digests.append(f"{file} {digest}")
+    for file in (TOPOLOGY, CABLING):
+        seen(file, entry_of(_read(artifacts / file)))
     for name, host in hosts.items():
         # Servers that share a profile are links to it.
         link = (known or {}).get(f"servers/{name}", "")
-        if link and link != f"link:../{host.profile.folder}":
-            raise UsageError(f"{artifacts}/servers/{name}: it does not lead to where it was generated to; {AGAIN}")
+        if link and link != f"{LINK}../{host.profile.folder}":
+            doubts.append(f"{artifacts}/servers/{name}: it does not lead to where it was generated to; {AGAIN}")
         digests.append(f"{name} {host.profile.folder}")
-    return Inputs(artifacts, files, sha256("\n".join(digests).encode()).hexdigest(), hosts, trees)
+    if doubts and trust != "any":
+        raise UsageError(doubts[0] if len(doubts) == 1 else "\n".join([*doubts[:9], *_more(len(doubts) - 9)]))
+    return Inputs(artifacts, files, sha256("\n".join(digests).encode()).hexdigest(), hosts, trees, texts, tuple(doubts))
+
+
+def _more(count: int) -> list[str]:
+    return [f"and {count} more"] if count > 0 else []
+
+
+def _doubts_of_manifest(intent: Intent, artifacts: Path, manifest: Manifest | None, trust: Trust) -> list[str]:
+    if manifest is not None and manifest.input_sha256 != intent.digest:
+        return [f"{artifacts}: it was generated from another version of the fabric file; {AGAIN}"]
+    if manifest is None and trust == "manifest":
+        reason = f"there is no {MANIFEST} in it: nothing tells whether its files were edited"
+        return [f"{artifacts}: {reason}; {AGAIN}, or give --allow-unverified"]
+    return []
 
 
 def _servers(artifacts: Path, names: Collection[str]) -> tuple[dict[str, Host], dict[str, HostFiles]]:
@@ -106,12 +142,21 @@ def _servers(artifacts: Path, names: Collection[str]) -> tuple[dict[str, Host], 
     return found, {name: HostFiles(name, trees[host.profile.folder]) for name, host in found.items()}
 
 
-def _below(folder: Path) -> list[str]:
-    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
+def _server_entries(
+    hosts: Mapping[str, Host], trees: Mapping[str, HostFiles], known: Mapping[str, str]
+) -> Iterator[tuple[str, str, str]]:
+    """Give folder, file and manifest entry of all files of servers as read; an empty entry for one that is missing."""
+    by_folder = {host.profile.folder: trees[name].tree for name, host in hosts.items()}
+    for folder, tree in sorted(by_folder.items()):
+        # The links that enable services are made here, and are in no directory.
+        found = {path: entry_of(file.content) for path, file in tree.items() if not file.is_link}
+        generated = {name.removeprefix(f"{folder}/") for name in known if name.startswith(f"{folder}/")}
+        for path in sorted(generated | found.keys()):
+            yield folder, path, found.get(path, "")
 
 
-def _digest(path: Path) -> str:
+def _read(path: Path) -> bytes:
     try:
-        return sha256(path.read_bytes()).hexdigest()
-    except OSError as error:
-        raise UsageError(f"{path}: cannot be read: {error.strerror}") from error
+        return read_data(path, str(path))
+    except IntentError as error:
+        raise UsageError(f"{path}: {error.problems[0].reason}") from error

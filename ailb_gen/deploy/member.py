@@ -13,7 +13,7 @@ from enum import StrEnum
 from itertools import takewhile
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from ailb_gen.deploy.ownership import commands, differs, fingerprint, wanted
+from ailb_gen.deploy.ownership import commands, differs, digest, fingerprint, wanted
 from ailb_gen.deploy.switch import DeviceError, ForeignError, Phase, RefusedError
 from ailb_gen.errors import JunosSyntaxError
 from ailb_gen.junos.reader import read
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 # What the program's commits begin with in the history of a device.
 MARK = "ailb-gen "
+OTHER_CHANGE = "the change is not the one that was approved"
 Aim = Callable[["Switch", "Node"], "Node"]
 C_contra = TypeVar("C_contra", contravariant=True)
 
@@ -78,7 +79,7 @@ class SwitchMember:
     """A switch in a push; `aim` says what it is to have, of what it has.
 
     `old` is the fingerprint of what it had when the run began; `mark` begins the comment of every commit of the run,
-    by which its commits are known again.
+    by which its commits are known again; `approved` is the digest of the commands that may be loaded.
     """
 
     name: str
@@ -86,6 +87,7 @@ class SwitchMember:
     old: str
     mark: str
     expected: Expected
+    approved: str
 
     def stage(self, connection: Switch) -> str:
         """Lock, load, read the candidate back, check."""
@@ -99,7 +101,10 @@ class SwitchMember:
             reason = "there are uncommitted changes of somebody else in its candidate"
             raise RefusedError(self.name, Phase.LOAD, reason, "commit or discard them on the device: 'show | compare'")
         target = self.aim(connection, running)
-        connection.load(commands(running, target))
+        change = commands(running, target)
+        if digest(change) != self.approved:
+            raise RefusedError(self.name, Phase.LOAD, OTHER_CHANGE, "nothing of it was loaded; plan again")
+        connection.load(change)
         candidate = tree_of(self.name, connection.candidate())
         strange = differs(target, candidate)
         if strange:

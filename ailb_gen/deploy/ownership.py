@@ -85,6 +85,11 @@ def commands(running: Node, target: Node) -> str:
     return "".join(f"{change}\n" for change in diff(running, target))
 
 
+def digest(change: str) -> str:
+    """Return what identifies a change: the SHA-256 of its commands, secrets included, in hexadecimal."""
+    return sha256(change.encode("utf-8", "backslashreplace")).hexdigest()
+
+
 def fingerprint(tree: Node) -> str:
     """Return what identifies a configuration: SHA-256 over its statements, and over their order where it counts.
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
+from ailb_gen import __version__
 from ailb_gen.atomic import replace_file
 from ailb_gen.deploy.push import Wave
 from ailb_gen.errors import OutputError, UsageError
@@ -18,18 +20,25 @@ if TYPE_CHECKING:
     from ailb_gen.deploy.inputs import Inputs
     from ailb_gen.deploy.prospect import Prospect
 
-FORMAT = 1
+FORMAT = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What must not change between plan and push: the inputs, the devices' configurations, who is changed when."""
+    """What must not change between plan and push: inputs, the devices' configurations and changes, who is changed when.
+
+    `changes` are the digests of what is changed on every device; `version` is that of the program, `digest` identifies
+    the file.
+    """
 
     limit: tuple[str, ...]
     floor: int
     inputs: str
     fingerprints: Mapping[str, str]
+    changes: Mapping[str, str]
     waves: tuple[Wave, ...]
+    version: str
+    digest: str
 
 
 def plan_text(
@@ -40,13 +49,19 @@ def plan_text(
     effects: Mapping[str, Touched],
     traffic: Traffic,
 ) -> str:
-    """Write a plan as JSON; commands are shown with secrets replaced, and only shown: a push computes its own."""
+    """Write a plan as JSON; commands are shown with secrets replaced, and `change` is the digest of the real ones."""
     devices = {
-        name: {"fingerprint": look.fingerprint, "commands": list(look.commands), **_effects(effects.get(name))}
+        name: {
+            "fingerprint": look.fingerprint,
+            "change": look.digest,
+            "commands": list(look.commands),
+            **_effects(effects.get(name)),
+        }
         for name, look in prospect.changed.items()
     }
     body = {
         "format": FORMAT,
+        "version": __version__,
         "limit": list(limit),
         "min_paths": floor,
         "inputs": inputs.digest,
@@ -69,9 +84,9 @@ def _effects(touched: Touched | None) -> dict[str, list[str]]:
 
 
 def write_plan(path: Path, text: str) -> None:
-    """Write a plan in one step. Raises OutputError."""
+    """Write a plan in one step, for nobody else to read. Raises OutputError."""
     try:
-        replace_file(path, text.encode())
+        replace_file(path, text.encode(), 0o600)
     except OSError as error:
         raise OutputError(f"{path}: the plan cannot be written: {error.strerror}") from error
 
@@ -79,7 +94,8 @@ def write_plan(path: Path, text: str) -> None:
 def read_plan(path: Path) -> Plan:
     """Read a plan. Raises UsageError."""
     try:
-        body: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        data = path.read_bytes()
+        body: dict[str, Any] = json.loads(data.decode())
         if body["format"] != FORMAT:
             raise UsageError(f"{path}: a plan of another version of this program; plan again")
         return Plan(
@@ -87,12 +103,22 @@ def read_plan(path: Path) -> Plan:
             int(body["min_paths"]),
             str(body["inputs"]),
             {str(name): str(row["fingerprint"]) for name, row in body["devices"].items()},
+            {str(name): str(row["change"]) for name, row in body["devices"].items()},
             tuple(Wave(str(name), tuple(map(str, members))) for name, members in body["waves"]),
+            str(body["version"]),
+            sha256(data).hexdigest(),
         )
     except OSError as error:
         raise UsageError(f"{path}: cannot be read: {error.strerror}; 'ailb-gen plan -o FILE' writes a plan") from error
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise UsageError(f"{path}: not a plan; 'ailb-gen plan -o FILE' writes one") from error
+
+
+def _why(plan: Plan) -> str:
+    """Return what makes another change of the same files and the same configuration."""
+    if plan.version != __version__:
+        return f"it was planned with version {plan.version} of this program, this is {__version__}"
+    return "'own' or 'keep' in the inventory has changed"
 
 
 def check_plan(plan: Plan, inputs: Inputs, prospect: Prospect) -> None:
@@ -106,6 +132,8 @@ def check_plan(plan: Plan, inputs: Inputs, prospect: Prospect) -> None:
             wrong.append(f"{name} cannot be reached any more: {prospect.errors.get(name, 'it is not managed')}")
         elif found.fingerprint != fingerprint:
             wrong.append(f"the configuration of {name} has changed")
+        elif found.digest != plan.changes[name] and plan.inputs == inputs.digest:
+            wrong.append(f"what would be changed on {name} is not what was planned: {_why(plan)}")
     changes = prospect.changed
     wrong += [
         f"{name} is to be changed now, and was not when it was planned"

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ailb_gen.deploy.member import tree_of
-from ailb_gen.deploy.ownership import commands, fingerprint, ownership
+from ailb_gen.deploy.ownership import commands, digest, fingerprint, ownership
 from ailb_gen.deploy.redact import redact_config
 from ailb_gen.deploy.scene import read_scene, switch_of
+from ailb_gen.deploy.servers.model import fingerprint as files_digest
 from ailb_gen.deploy.servers.push import look as host_state
 from ailb_gen.deploy.switch import Phase
 from ailb_gen.deploy.verify import alarms, peers
@@ -40,8 +41,8 @@ if TYPE_CHECKING:
 class Look:
     """A switch as it was found: the fingerprint of its configuration, what it does, and what is up and wrong on it.
 
-    `commands` make of it what its file asks for, secrets replaced; `after` is what it will do then. `up` are the
-    logical interfaces with an established session.
+    `commands` make of it what its file asks for, secrets replaced, and `digest` identifies them as they are; `after`
+    is what it will do then. `up` are the logical interfaces with an established session.
     """
 
     name: str
@@ -51,15 +52,20 @@ class Look:
     commands: tuple[str, ...]
     up: frozenset[str]
     alarms: frozenset[str]
+    digest: str
 
 
 @dataclass(frozen=True, slots=True)
 class HostLook:
-    """A server as it was found: the fingerprint of its files, and what a push does with them."""
+    """A server as it was found: the fingerprint of its files, and what a push does with them.
+
+    `digest` identifies the files that it is to have.
+    """
 
     name: str
     fingerprint: str
     commands: tuple[str, ...]
+    digest: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +90,11 @@ class Prospect:
     def changed(self) -> dict[str, Look | HostLook]:
         """The devices to be changed, in the order of the waves."""
         return {name: self.found[name] for wave in self.waves for name in wave.members}
+
+    @property
+    def digests(self) -> dict[str, str]:
+        """What identifies the change of every device that is to be changed."""
+        return {name: one.digest for name, one in self.changed.items()}
 
     @property
     def changes(self) -> dict[str, Look]:
@@ -111,6 +122,7 @@ def look(name: str, aim: Aim, switch: Switch) -> Look:
         commands=tuple(redact_config(told).splitlines()),
         up=frozenset(peer.interface for peer in found if peer.up),
         alarms=alarms(switch),
+        digest=digest(told),
     )
 
 
@@ -118,7 +130,7 @@ def look_at_host(files: HostFiles, server: Server) -> HostLook:
     """Look at a server. Raises DeviceError."""
     found = host_state(server, files)
     commands = tuple(f"{found.changes[path]} /{path}" for path in found.changed)
-    return HostLook(files.name, found.fingerprint, commands)
+    return HostLook(files.name, found.fingerprint, commands, files_digest(files.tree))
 
 
 def prospect(

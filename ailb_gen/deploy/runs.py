@@ -181,7 +181,13 @@ def _carry_out(
         log.write("begin", kind=kind, inputs=on.inputs.digest, user=on.user, artifacts=str(on.inputs.artifacts))
         push = Push(on.crew, log, manner.limits, manner.stop, manner.tell, failed=len(lost))
         before = {**{name: look.fingerprint for name, look in found.found.items()}, **old}
-        campaign = Campaign(push, on.members(run, aim, before, leg), found.looks, found.scene, manner.on_failure)
+        campaign = Campaign(
+            push,
+            on.members(run, aim, before, dict.fromkeys(before, leg), found.digests),
+            found.looks,
+            found.scene,
+            manner.on_failure,
+        )
         report = campaign.run(found.waves, manner.dry_run, before, leg, manner.progress)
         report.refused.update({name: str(found.errors[name]) for name in lost})
         log.write("done", fates={name: str(ending.fate) for name, ending in report.endings.items()})
@@ -215,7 +221,7 @@ def _settle(
     manner.tell(f"settling {some(wave.members)}")
     log = RunLog(state, past.run, on.mask)
     try:
-        make = on.members(past.run, lambda name: unchanged, left.old, left.leg)
+        make = on.members(past.run, lambda name: unchanged, left.old, left.legs, {})
         members = {name: make(name, Expected(name)) for name in wave.members}
         push = Push(on.crew, log, manner.limits, never, manner.tell)
         report.endings.update(push.settle(wave, members, frozenset(keep)))

@@ -20,6 +20,11 @@ MAX_BYTES = 64 * 1024 * 1024
 
 def read_text(path: FilePath, name: str) -> str:
     """Read a text file of the user; raises IntentError when that is not possible."""
+    return text_of(read_data(path, name), name)
+
+
+def read_data(path: FilePath, name: str) -> bytes:
+    """Read a file of the user; raises IntentError when that is not possible."""
     try:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):
@@ -27,14 +32,19 @@ def read_text(path: FilePath, name: str) -> str:
             raise text_problem(name, "unreadable", f"cannot read the file: it is {what}")
         if status.st_size > MAX_BYTES:
             raise text_problem(name, "too-large", f"the file is larger than {MAX_BYTES >> 20} MiB")
-        data = path.read_bytes()
+        return path.read_bytes()
+    except (OSError, ValueError) as error:
+        reason = f"cannot read the file: {getattr(error, 'strerror', None) or error}"
+        raise text_problem(name, "unreadable", reason) from error
+
+
+def text_of(data: bytes, name: str) -> str:
+    """Return the text of a file; raises IntentError when it is not UTF-8."""
+    try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
         raise text_problem(name, "unreadable", "the file is not UTF-8 text", line) from error
-    except (OSError, ValueError) as error:
-        reason = f"cannot read the file: {getattr(error, 'strerror', None) or error}"
-        raise text_problem(name, "unreadable", reason) from error
 
 
 def _check_header(header: list[str], file: str) -> None:

@@ -5,16 +5,14 @@ import io
 import json
 import os
 from collections.abc import Mapping
-from hashlib import sha256
 from typing import Any
 
 from ailb_gen import __version__
 from ailb_gen.design.model import Design, HostPort, Server, Switch
+from ailb_gen.manifest import LINK as LINKED
+from ailb_gen.manifest import entry_of
 from ailb_gen.render.artifacts import LINK, Artifact, Tree
 
-MANIFEST = "manifest.json"
-# The key of a manifest that says that its tree was collected from devices, and what of it.
-COLLECTED = "collected"
 TOPOLOGY = "topology.json"
 CABLING = "cabling.csv"
 CABLING_COLUMNS = ("a_device", "a_port", "b_device", "b_port", "speed", "kind", "color", "rail")
@@ -121,11 +119,11 @@ def manifest(tree: Tree, design: Design, kept: dict[str, str], input_sha256: str
     files = dict(kept)
     for path, artifact in tree.items():
         if artifact.mode == LINK:
-            files[path] = f"link:{os.fsdecode(artifact.content)}"
+            files[path] = f"{LINKED}{os.fsdecode(artifact.content)}"
             continue
         key = id(artifact.content)
         if key not in digests:
-            digests[key] = sha256(artifact.content).hexdigest()
+            digests[key] = entry_of(artifact.content)
         files[path] = digests[key]
     return manifest_of(design, files, input_sha256)
 

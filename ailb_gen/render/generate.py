@@ -7,10 +7,10 @@ from pathlib import Path
 
 from ailb_gen.design.model import Design
 from ailb_gen.errors import OutputError
+from ailb_gen.manifest import MANIFEST, manifest_bytes, read_generated
 from ailb_gen.render.artifacts import Artifact, RenderOptions, Tree, render
 from ailb_gen.render.compare import Changes, compare
-from ailb_gen.render.fabric_files import MANIFEST, add_fabric_files, manifest
-from ailb_gen.render.manifest import manifest_bytes, read_generated
+from ailb_gen.render.fabric_files import add_fabric_files, manifest
 from ailb_gen.render.writer import check_target, recover, write
 
 

@@ -14,9 +14,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ailb_gen.errors import OutputError
+from ailb_gen.manifest import manifest_bytes
 from ailb_gen.render.artifacts import LINK, Tree
 from ailb_gen.render.compare import Changes
-from ailb_gen.render.manifest import manifest_bytes
 
 AT_FDCWD = -100
 RENAME_EXCHANGE = 2

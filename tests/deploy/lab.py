@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from ailb_gen.deploy.ownership import commands, fingerprint
+from ailb_gen.deploy.ownership import commands, digest, fingerprint
 from ailb_gen.deploy.prospect import Look, Prospect
 from ailb_gen.deploy.push import Wave
 from ailb_gen.deploy.scene import Scene, read_scene, switch_of
@@ -44,14 +44,16 @@ def edited(name: str, *edits: tuple[str, str]) -> str:
 def look(name: str, before: str = "", after: str = "") -> Look:
     """Return how a switch was found: with the text `before`, to become what `after` says, its file by default."""
     trees = [read(text or text_of(name), name) for text in (before, after)]
+    change = commands(*trees)
     return Look(
         name,
         fingerprint(trees[0]),
         model(name, before),
         model(name, after),
-        tuple(commands(*trees).splitlines()),
+        tuple(change.splitlines()),
         frozenset(f"et-0/0/{port}.0" for port in range(4)),
         frozenset(),
+        digest(change),
     )
 
 

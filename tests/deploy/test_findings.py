@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from dataclasses import replace
 
 from ailb_gen.checks.device_checks import DRIFT, FILES, REACHED, STATE
@@ -15,7 +16,12 @@ from tests.deploy import lab
 from tests.network.lab import LAB
 
 LEAF = "stripe1-leaf1"
-INPUTS = Inputs(LAB, {name: f"switches/{name}.conf" for name in lab.NAMES}, "digest")
+INPUTS = Inputs(
+    LAB,
+    {name: f"switches/{name}.conf" for name in lab.NAMES},
+    "digest",
+    texts={name: zlib.compress(lab.text_of(name).encode()) for name in lab.NAMES},
+)
 CHANGED = lab.edited(LEAF, ("mtu 9170;", "mtu 9000;"), ("    as-list spines-red members 65003;\n", ""))
 
 
@@ -43,7 +49,8 @@ def test_no_drift() -> None:
 
 
 def test_files_of_servers() -> None:
-    found = replace(lab.prospect(), hosts={"b": HostLook("b", "f", ("updated /etc/x",)), "a": HostLook("a", "f", ())})
+    b = HostLook("b", "f", ("updated /etc/x",), "d")
+    found = replace(lab.prospect(), hosts={"b": b, "a": HostLook("a", "f", (), "d")})
     result = edited(found)
     assert (result.check, result.examined) == (FILES, 2)
     assert result.findings == (Finding("AILBD04", "b", "/etc/x would be updated"),)

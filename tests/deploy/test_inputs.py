@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ailb_gen.deploy.inputs import Inputs, read_inputs
+from ailb_gen.deploy.inputs import Inputs, Trust, read_inputs
 from ailb_gen.errors import UsageError
 from ailb_gen.intent.load import load
 from tests.conftest import EXAMPLES
@@ -28,8 +28,8 @@ def tree(tmp_path: Path) -> Path:
     return Path(shutil.copytree(LAB, tmp_path / "out", symlinks=True))
 
 
-def inputs(tree: Path) -> Inputs:
-    return read_inputs(INTENT, tree, NAMES, SERVERS)
+def inputs(tree: Path, trust: Trust = "manifest") -> Inputs:
+    return read_inputs(INTENT, tree, NAMES, SERVERS, trust)
 
 
 def test_what_was_generated() -> None:
@@ -52,7 +52,7 @@ def test_a_file_that_somebody_edited(tree: Path, file: str) -> None:
     with pytest.raises(UsageError, match=rf"{re.escape(file)}: it is not as it was generated; run 'ailb-gen generate'"):
         inputs(tree)
     (tree / "manifest.json").unlink()
-    assert inputs(tree).digest != inputs(LAB).digest
+    assert inputs(tree, "files").digest != inputs(LAB).digest
 
 
 def test_a_file_of_a_server_that_somebody_edited(tree: Path) -> None:
@@ -92,7 +92,7 @@ def without_topology(tree: Path) -> None:
     [
         (without_switches, "there is no switches/ in it; name the directory that 'generate -o' wrote"),
         (without_a_leaf, "there is no file for stripe1-leaf1; run 'ailb-gen generate'"),
-        (without_topology, "topology.json: cannot be read: No such file or directory"),
+        (without_topology, "topology.json: cannot read the file: No such file or directory"),
     ],
 )
 def test_what_is_missing(tree: Path, spoil: Callable[[Path], None], message: str) -> None:
@@ -103,21 +103,42 @@ def test_what_is_missing(tree: Path, spoil: Callable[[Path], None], message: str
 
 def test_set_text_where_there_is_no_curly_text(tree: Path) -> None:
     (tree / "manifest.json").unlink()
+    with pytest.raises(UsageError, match=r"there is no manifest\.json in it: .*, or give --allow-unverified$"):
+        inputs(tree)
     (tree / "switches/spine1.set").write_text("set system host-name spine1\n")
-    assert inputs(tree).files["spine1"] == "switches/spine1.conf"
+    assert inputs(tree, "files").files["spine1"] == "switches/spine1.conf"
     (tree / "switches/spine1.conf").unlink()
-    found = inputs(tree)
+    found = inputs(tree, "files")
     assert found.text("spine1") == "set system host-name spine1\n"
 
 
-def test_a_file_that_goes_away_while_it_is_needed(tree: Path) -> None:
+def test_what_becomes_of_the_files_later_does_not_count(tree: Path) -> None:
     found = inputs(tree)
+    shutil.rmtree(tree)
+    assert found.text("stripe1-leaf1") == text_of("stripe1-leaf1")
+
+
+def test_a_file_that_is_not_text(tree: Path) -> None:
     (tree / LEAF).write_bytes(b"\xff")
     with pytest.raises(UsageError, match=re.escape(LEAF)):
-        found.text("stripe1-leaf1")
-    (tree / LEAF).unlink()
-    with pytest.raises(UsageError, match=re.escape(LEAF)):
-        found.text("stripe1-leaf1")
+        inputs(tree, "files").text("stripe1-leaf1")
+
+
+def test_what_takes_changes_back_works_with_any_files(tree: Path) -> None:
+    appended(tree / LEAF)
+    (tree / "switches" / "spine1.conf").unlink()
+    found = inputs(tree, "any")
+    assert len(found.doubts) == 2
+    assert any("it is not as it was generated" in doubt for doubt in found.doubts)
+    assert any("there is no file for spine1" in doubt for doubt in found.doubts)
+    with pytest.raises(UsageError, match="there is no file for spine1"):
+        found.text("spine1")
+
+
+def test_a_file_of_a_server_that_is_missing(tree: Path) -> None:
+    (tree / "profiles/stripe1/etc/sysctl.d/99-accept-ra.conf").unlink()
+    with pytest.raises(UsageError, match=r"sysctl.*: it is not as it was generated"):
+        inputs(tree)
 
 
 def test_a_server_that_was_given_the_files_of_another(tree: Path) -> None:
@@ -128,4 +149,4 @@ def test_a_server_that_was_given_the_files_of_another(tree: Path) -> None:
     with pytest.raises(UsageError, match="servers/gpu-s1-1: it does not lead to where it was generated to; run"):
         read_inputs(INTENT, tree, NAMES, servers)
     (tree / "manifest.json").unlink()
-    assert read_inputs(INTENT, tree, NAMES, servers).digest != read_inputs(INTENT, LAB, NAMES, servers).digest
+    assert read_inputs(INTENT, tree, NAMES, servers, "files").digest != read_inputs(INTENT, LAB, NAMES, servers).digest

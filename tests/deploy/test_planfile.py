@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
+from ailb_gen import __version__
 from ailb_gen.deploy.blast import touched, traffic
 from ailb_gen.deploy.inputs import Inputs
 from ailb_gen.deploy.planfile import check_plan, plan_text, read_plan, write_plan
@@ -38,6 +41,8 @@ def test_a_plan_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert plan.inputs == "digest"
     assert plan.waves == FOUND.waves == (Wave(SPINE, (SPINE,)), Wave(LEAF, (LEAF,)))
     assert plan.fingerprints == {name: FOUND.looks[name].fingerprint for name in (SPINE, LEAF)}
+    assert plan.changes == {name: FOUND.looks[name].digest for name in (SPINE, LEAF)}
+    assert (plan.version, plan.digest) == (__version__, sha256((tmp_path / "plan.json").read_bytes()).hexdigest())
     check_plan(plan, INPUTS, FOUND)
 
 
@@ -52,13 +57,15 @@ def test_what_a_person_reads_in_it(tmp_path: Path) -> None:
 
 
 def test_a_server_in_a_plan(tmp_path: Path) -> None:
-    host = HostLook("gpu-s1-1", "f", ("updated /etc/x",))
+    host = HostLook("gpu-s1-1", "f", ("updated /etc/x",), "d")
     found = replace(FOUND, hosts={"gpu-s1-1": host}, waves=(*FOUND.waves, Wave("canary server", ("gpu-s1-1",))))
     plan = read_plan(written(tmp_path / "plan.json", found))
     assert plan.fingerprints["gpu-s1-1"] == "f"
     check_plan(plan, INPUTS, found)
     with pytest.raises(UsageError, match="the configuration of gpu-s1-1 has changed"):
         check_plan(plan, INPUTS, replace(found, hosts={"gpu-s1-1": replace(host, fingerprint="g")}))
+    with pytest.raises(UsageError, match="what would be changed on gpu-s1-1 is not what was planned"):
+        check_plan(plan, INPUTS, replace(found, hosts={"gpu-s1-1": replace(host, digest="e")}))
 
 
 GONE = DeviceError(LEAF, Phase.CONNECT, "no answer")
@@ -124,12 +131,12 @@ def test_a_plan_that_does_not_hold_any_more(tmp_path: Path, found: Prospect, inp
         "7",
         '"text"',
         "{}",
-        '{"format": 1}',
-        '{"format": 1, "limit": [], "inputs": "", "devices": [], "waves": []}',
-        '{"format": 1, "limit": [], "inputs": "", "devices": {"a": {}}, "waves": []}',
-        '{"format": 1, "limit": 5, "inputs": "", "devices": {}, "waves": []}',
-        '{"format": 1, "limit": [], "inputs": "", "devices": {}, "waves": [["a"]]}',
-        '{"format": 1, "limit": [], "inputs": "", "devices": {}, "waves": [5]}',
+        '{"format": 2}',
+        '{"format": 2, "limit": [], "inputs": "", "devices": [], "waves": []}',
+        '{"format": 2, "limit": [], "inputs": "", "devices": {"a": {}}, "waves": []}',
+        '{"format": 2, "limit": 5, "inputs": "", "devices": {}, "waves": []}',
+        '{"format": 2, "limit": [], "inputs": "", "devices": {}, "waves": [["a"]]}',
+        '{"format": 2, "limit": [], "inputs": "", "devices": {}, "waves": [5]}',
         "[" * 100_000,
     ],
 )
@@ -145,10 +152,27 @@ def test_other_files(tmp_path: Path) -> None:
     path.write_bytes(b"\xff\xfe")
     with pytest.raises(UsageError, match="not a plan"):
         read_plan(path)
-    path.write_text('{"format": 2}')
+    path.write_text('{"format": 1}')
     with pytest.raises(UsageError, match="a plan of another version of this program; plan again"):
         read_plan(path)
     with pytest.raises(UsageError, match="cannot be read: No such file or directory; 'ailb-gen plan -o FILE' writes"):
         read_plan(tmp_path / "nothing")
     with pytest.raises(OutputError, match="the plan cannot be written"):
         write_plan(tmp_path / "no" / "such" / "folder", "text")
+
+
+def test_another_change_of_the_same_files_and_configuration(tmp_path: Path) -> None:
+    path = written(tmp_path / "plan.json")
+    found = replace(FOUND, looks={**FOUND.looks, LEAF: replace(FOUND.looks[LEAF], digest="other")})
+    told = f"what would be changed on {LEAF} is not what was planned: 'own' or 'keep' in the inventory has changed"
+    with pytest.raises(UsageError, match=re.escape(told)):
+        check_plan(read_plan(path), INPUTS, found)
+    older = replace(read_plan(path), version="0.0.1")
+    with pytest.raises(UsageError, match=r"it was planned with version 0\.0\.1 of this program, this is "):
+        check_plan(older, INPUTS, found)
+
+
+def test_nobody_else_can_read_a_plan(tmp_path: Path) -> None:
+    path = tmp_path / "plan.json"
+    path.touch(0o644)
+    assert written(path).stat().st_mode & 0o777 == 0o600

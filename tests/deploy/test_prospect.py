@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -27,7 +28,12 @@ from tests.deploy import lab
 from tests.network.lab import LAB
 
 LEAF, SPINE = "stripe1-leaf1", "spine1"
-INPUTS = Inputs(LAB, {name: f"switches/{name}.conf" for name in lab.NAMES}, "digest")
+INPUTS = Inputs(
+    LAB,
+    {name: f"switches/{name}.conf" for name in lab.NAMES},
+    "digest",
+    texts={name: zlib.compress(lab.text_of(name).encode()) for name in lab.NAMES},
+)
 FACTORY = to_curly(factory("x", "admin"))
 UP = ("et-0/0/0.0", "et-0/0/2.0")
 

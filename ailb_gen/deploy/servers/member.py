@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ailb_gen.deploy.member import Standing
+from ailb_gen.deploy.member import OTHER_CHANGE, Standing
 from ailb_gen.deploy.servers.model import RunState, fingerprint
 from ailb_gen.deploy.servers.push import apply, confirm, look, restore, status
 from ailb_gen.deploy.servers.verify import verify
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 class ServerMember:
     """A server that is to have `files`; `old` is the fingerprint of what it had when the run began.
 
-    `run` names the run on the host; it is used for one apply only.
+    `run` names the run on the host; it is used for one apply only. `approved` is the digest of the files that may be
+    put there.
     """
 
     name: str
@@ -29,6 +30,7 @@ class ServerMember:
     old: str
     run: str
     expected: Expected
+    approved: str
 
     def stage(self, connection: Server) -> str:
         """Make sure that the host is as planned with, and free; return what identifies the files."""
@@ -39,7 +41,10 @@ class ServerMember:
         if look(connection, self.files).fingerprint != self.old:
             reason = "its files are not the ones that were planned with"
             raise RefusedError(self.name, Phase.LOAD, reason, "somebody changed them since; plan again")
-        return fingerprint(self.files.tree)
+        files = fingerprint(self.files.tree)
+        if files != self.approved:
+            raise RefusedError(self.name, Phase.LOAD, OTHER_CHANGE, "nothing was put in place; plan again")
+        return files
 
     def apply(self, connection: Server, minutes: float) -> tuple[str, ...]:
         """Put the files in place; the host takes them back after so many minutes. Returns warnings."""

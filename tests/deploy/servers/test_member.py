@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 
 def member_of(server: SshServer, files: HostFiles, expected: Expected, run: str = "r1") -> ServerMember:
-    return ServerMember("gpu-1", files, look(server, files).fingerprint, run, expected)
+    approved = fingerprint(files.tree)
+    return ServerMember("gpu-1", files, look(server, files).fingerprint, run, expected, approved)
 
 
 def test_all_steps(host: Host, server: SshServer, files: HostFiles, expected: Expected) -> None:
@@ -33,6 +34,8 @@ def test_all_steps(host: Host, server: SshServer, files: HostFiles, expected: Ex
     member.apply(server, 10)
     assert member.standing(server) is Standing.PENDING
     assert member.verify(server) == ()
+    with pytest.raises(RefusedError, match="the change is not the one that was approved"):
+        replace(member, approved="other").stage(server)
     other = replace(member, run="r2")
     with pytest.raises(RefusedError, match="the run r1 waits for its confirmation") as caught:
         other.stage(server)

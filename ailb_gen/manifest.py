@@ -1,11 +1,31 @@
-"""The manifest of an output tree: what the program wrote there, so that it removes only its own files."""
+"""The manifest of an output tree: what the program wrote there, by which edited files are known.
+
+It holds an entry per path: the SHA-256 of a file in hexadecimal, `link:TARGET` for a symbolic link.
+"""
 
 import json
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path, PurePosixPath
 
 from ailb_gen.errors import OutputError
-from ailb_gen.render.fabric_files import COLLECTED, MANIFEST
+
+MANIFEST = "manifest.json"
+LINK = "link:"
+# The key of a manifest that says that its tree was collected from devices, and what of it.
+COLLECTED = "collected"
+
+
+def entry_of(data: bytes) -> str:
+    """Return what a manifest holds of a file with this content."""
+    return sha256(data).hexdigest()
+
+
+def found_entry(path: Path) -> str:
+    """Return what a manifest would hold of a path as it is on disk; empty for neither file nor link. Raises OSError."""
+    if path.is_symlink():
+        return f"{LINK}{path.readlink()}"
+    return entry_of(path.read_bytes()) if path.is_file() else ""
 
 
 def manifest_bytes(out: Path) -> bytes | None:
@@ -54,9 +74,3 @@ def read_generated(out: Path) -> Manifest | None:
         reason = "this is what 'ailb-gen collect' has read of devices, not what 'ailb-gen generate' wrote"
         raise OutputError(f"{out}: {reason}; name another directory")
     return found
-
-
-def read_manifest(out: Path) -> tuple[dict[str, str], str | None] | None:
-    """Return (path -> sha256, input sha256) of a generated tree. Raises OutputError as `read_generated`."""
-    found = read_generated(out)
-    return (found.files, found.input_sha256) if found is not None else None
