@@ -61,13 +61,15 @@ def emulate(
     """
     from ailb_gen.emulator.fleet import Fleet
     from ailb_gen.emulator.server import Login
-    from ailb_gen.emulator.source import password_of, ready_line, servers, specs, write_inventory
+    from ailb_gen.emulator.source import check_inventory, password_of, ready_line, servers, specs, write_inventory
     from ailb_gen.emulator.world import World
     from ailb_gen.junos.schema import load_schema
 
     password, made = password_of(os.environ, PASSWORD)
     if made and inventory is None:
         raise UsageError(f"nobody could log in: set {PASSWORD}, or say with --inventory where a new password goes")
+    if inventory is not None:
+        check_inventory(inventory)
     with _artifacts(source) as root:
         found = specs(root, user, loaded)
         world = World.read(root, LAG_S if len(found) > MANY else 0.0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from hashlib import sha512
+from hashlib import sha256, sha512
 from typing import TYPE_CHECKING
 
 import yaml
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from ailb_gen.emulator.fleet import Fleet
 
 SWITCHES, SERVERS = "switches", "servers"
+INVENTORY_FILES = ("hosts.yaml", "defaults.yaml", "known_hosts")
+SECRET = "password"  # noqa: S105 - the name of a file
+HEADLINE = b"# Written by 'ailb-gen emulate'; what follows has the SHA-256 "
 # What a device has before anyone configures a fabric: a name, logins with secrets, services, management.
 FACTORY = """\
 system {{
@@ -90,17 +93,48 @@ def password_of(environment: Mapping[str, str], variable: str) -> tuple[str, boo
     return (given, False) if given else (secrets.token_urlsafe(18), True)
 
 
+def check_inventory(directory: Path) -> None:
+    """Make sure that an inventory can be written: no file of it is anybody else's. Raises OutputError.
+
+    A file is this program's own while its first line holds the digest of the others.
+    """
+    own = [_is_own(directory / name) for name in INVENTORY_FILES]
+    if (directory / SECRET).exists() and not any(own):
+        raise OutputError(f"{directory / SECRET}: 'ailb-gen emulate' did not write this; choose another directory")
+
+
+def _is_own(path: Path) -> bool:
+    """Tell whether a file was written by an emulation; False when there is none. Raises OutputError for any other."""
+    try:
+        head, _, body = path.read_bytes().partition(b"\n")
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError as error:
+        raise OutputError(f"{path}: cannot be read: {error.strerror}") from error
+    if head == _headline(body):
+        return True
+    what = (
+        "it was edited since 'ailb-gen emulate' wrote it" if head.startswith(HEADLINE) else "it is not an emulation's"
+    )
+    raise OutputError(f"{path}: {what}, and would be overwritten; choose another directory, or move it away")
+
+
+def _headline(body: bytes) -> bytes:
+    return HEADLINE + sha256(body).hexdigest().encode()
+
+
 def write_inventory(
     directory: Path, fleet: Fleet, others: Sequence[str], user: str, variable: str, password: str = ""
 ) -> None:
     """Write hosts.yaml, defaults.yaml and known_hosts; `others` are servers, which nobody emulates.
 
     The login is a reference to the environment variable, or to a file for the owner's eyes with `password`, if that is
-    given. Raises OutputError.
+    given. Raises OutputError, also where somebody else's files would be overwritten.
     """
+    check_inventory(directory)
     hosts: dict[str, object] = {name: {"hostname": fleet.address, "port": fleet.port(name)} for name in fleet.devices}
     hosts |= {name: {"data": {"managed": False}} for name in others}
-    secret = directory / "password"
+    secret = directory / SECRET
     reference = {"command": ["cat", str(secret.resolve())]} if password else {"env": variable}
     defaults = {
         "username": user,
@@ -108,20 +142,16 @@ def write_inventory(
         "agent": False,
         "data": {"known_hosts": "known_hosts", "ssh_config": "none"},
     }
-    files = {
-        "hosts.yaml": yaml.safe_dump(hosts, sort_keys=False),
-        "defaults.yaml": yaml.safe_dump(defaults, sort_keys=False),
-        "known_hosts": fleet.known_hosts(),
-    }
+    texts = (yaml.safe_dump(hosts, sort_keys=False), yaml.safe_dump(defaults, sort_keys=False), fleet.known_hosts())
     try:
         directory.mkdir(parents=True, exist_ok=True)
+        for name, text in zip(INVENTORY_FILES, texts, strict=True):
+            replace_file(directory / name, _headline(text.encode()) + b"\n" + text.encode())
         if password:
             # It is made unreadable for others before anything is in it.
             secret.touch(0o600)
             secret.chmod(0o600)
             replace_file(secret, f"{password}\n".encode())
-        for name, text in files.items():
-            replace_file(directory / name, text.encode())
     except OSError as error:
         raise OutputError(
             f"{error.filename or directory}: the inventory cannot be written: {error.strerror}"

@@ -5,6 +5,7 @@ import shlex
 from pathlib import Path
 
 import jinja2
+from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from ailb_gen.errors import TemplateError
 
@@ -37,6 +38,9 @@ def systemd_name(text: str) -> str:
 def make_environment(user_templates: Path | None = None) -> jinja2.Environment:
     """Build the environment; a file in `user_templates` replaces the shipped one of the same name.
 
+    Templates are code. Those of a user, and the shipped ones beside them, run in Jinja's sandbox: they reach what they
+    are given, change none of it, and nothing of Python behind it.
+
     Raises TemplateError when `user_templates` is not a folder.
     """
     folders = [shipped_templates()]
@@ -49,10 +53,11 @@ def make_environment(user_templates: Path | None = None) -> jinja2.Environment:
             name = str(user_templates)[:200]
             raise TemplateError(f"{name}: --templates must name a folder with junos/ or host/ in it")
         folders.insert(0, user_templates)
-    environment = jinja2.Environment(
+    kind = jinja2.Environment if user_templates is None else ImmutableSandboxedEnvironment
+    environment = kind(
         loader=jinja2.FileSystemLoader([str(folder) for folder in folders]),
         undefined=jinja2.StrictUndefined,
-        autoescape=False,  # noqa: S701 - the output is device configuration, never HTML
+        autoescape=False,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,

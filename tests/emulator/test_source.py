@@ -9,7 +9,7 @@ import yaml
 from ailb_gen.emulator.device import Device, Spec
 from ailb_gen.emulator.fleet import Fleet
 from ailb_gen.emulator.server import Login
-from ailb_gen.emulator.source import factory, password_of, servers, specs, write_inventory
+from ailb_gen.emulator.source import check_inventory, factory, password_of, servers, specs, write_inventory
 from ailb_gen.emulator.world import World
 from ailb_gen.errors import OutputError, UsageError
 from ailb_gen.junos.writer import to_curly
@@ -75,7 +75,7 @@ def test_the_inventory(artifacts: Path, tmp_path: Path) -> None:
         assert hosts["spine1"] == {"hostname": "127.0.0.1", "port": fleet.port("spine1")}
         assert hosts[others[0]] == {"data": {"managed": False}}
         assert yaml.safe_load((folder / "defaults.yaml").read_text())["password"] == {"env": "AILB_PASSWORD"}
-        assert (folder / "known_hosts").read_text() == fleet.known_hosts()
+        assert (folder / "known_hosts").read_text().partition("\n")[2] == fleet.known_hosts()
         assert f"[127.0.0.1]:{fleet.port('spine1')} ssh-ed25519 AAAA" in fleet.known_hosts()
         write_inventory(folder, fleet, others, "admin", "AILB_PASSWORD", "secret")
         secret = folder / "password"
@@ -85,3 +85,38 @@ def test_the_inventory(artifacts: Path, tmp_path: Path) -> None:
         (tmp_path / "file").write_text("")
         with pytest.raises(OutputError, match="the inventory cannot be written"):
             write_inventory(tmp_path / "file", fleet, others, "admin", "AILB_PASSWORD")
+
+
+@pytest.mark.parametrize("name", ["hosts.yaml", "defaults.yaml", "known_hosts", "password"])
+def test_an_inventory_of_somebody_else_stays(artifacts: Path, tmp_path: Path, name: str) -> None:
+    fleet = Fleet(specs(artifacts, "admin", False), World.read(artifacts), Login("admin", "secret"))
+    folder = tmp_path / "inventory"
+    folder.mkdir()
+    (folder / name).write_text("spine1: {hostname: 192.0.2.1}\n")
+    with pytest.raises(OutputError, match=f"{name}: .*choose another directory"):
+        check_inventory(folder)
+    with fleet, pytest.raises(OutputError, match="choose another directory"):
+        write_inventory(folder, fleet, (), "admin", "AILB_PASSWORD", "secret")
+    assert [(path.name, path.read_text()) for path in folder.iterdir()] == [(name, "spine1: {hostname: 192.0.2.1}\n")]
+
+
+def test_an_inventory_that_was_edited_stays(artifacts: Path, tmp_path: Path) -> None:
+    fleet = Fleet(specs(artifacts, "admin", False), World.read(artifacts), Login("admin", "secret"))
+    folder = tmp_path / "inventory"
+    with fleet:
+        write_inventory(folder, fleet, (), "admin", "AILB_PASSWORD", "secret")
+        check_inventory(folder)
+        with (folder / "defaults.yaml").open("a") as file:
+            file.write("port: 830\n")
+        before = {path: path.read_bytes() for path in folder.iterdir()}
+        with pytest.raises(OutputError, match=r"defaults\.yaml: it was edited since 'ailb-gen emulate' wrote it"):
+            write_inventory(folder, fleet, (), "admin", "AILB_PASSWORD", "secret")
+    assert {path: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_a_link_to_an_inventory_of_somebody_else(artifacts: Path, tmp_path: Path) -> None:
+    (tmp_path / "real.yaml").write_text("mine: {}\n")
+    (tmp_path / "new").mkdir()
+    (tmp_path / "new" / "hosts.yaml").symlink_to(tmp_path / "real.yaml")
+    with pytest.raises(OutputError, match=r"hosts\.yaml: it is not an emulation's"):
+        check_inventory(tmp_path / "new")

@@ -38,7 +38,7 @@ def test_unbalanced_user_templates_are_told(tmp_path: Path) -> None:
         ("\n{% if %}\n", r"_lldp\.j2:2: "),
         ("a\n{{ 1 / 0 }}\n", r"_lldp\.j2:2: .*division by zero"),
         ("{% include 'junos/_none.j2' %}\n", r"template junos/_none\.j2 is missing"),
-        ("{{ [].pop() }}\n", r"_lldp\.j2:1: pop from empty list"),
+        ("{{ [].pop() }}\n", r"_lldp\.j2:1: access to attribute 'pop' of 'list' object is unsafe"),
         ("{% include 'junos/_lldp.j2' %}\n", "recursion"),
         ("{{ cycler() }}\n", r"_lldp\.j2:1: "),
         ("{{ '\\ud800' }}\n", "surrogates not allowed"),
@@ -47,6 +47,34 @@ def test_unbalanced_user_templates_are_told(tmp_path: Path) -> None:
 def test_failures_name_template_and_line(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(TemplateError, match=message):
         render(design_of(SMALL), user_template(tmp_path, "junos/_lldp.j2", text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{{ ''.__class__.__mro__[1].__subclasses__() }}",
+        "{{ design.__class__.__init__.__globals__ }}",
+        "{{ (design | attr('__class__')).__mro__ }}",
+        "{{ design['__class__']['__mro__'] }}",
+        "{{ cycler.__init__.__globals__.os.system('true') }}",
+        "{{ self._TemplateReference__context }}",
+        "{{ '{0.__class__.__mro__}'.format(design) }}",
+        "{{ '%s' | format(lipsum.__globals__) }}",
+        "{{ knobs.__setattr__('x', 1) }}",
+        "{% set x = [1] %}{{ x.append(2) }}",
+        "{% include '../../../../../../etc/hostname' %}",
+        "{% include '/etc/hostname' %}",
+    ],
+)
+def test_templates_do_not_leave_the_sandbox(tmp_path: Path, text: str) -> None:
+    with pytest.raises(TemplateError):
+        render(design_of(SMALL), user_template(tmp_path, "junos/_lldp.j2", text))
+
+
+def test_in_the_sandbox_the_same_is_rendered(tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    design = design_of(SMALL)
+    assert render(design, RenderOptions(templates=tmp_path / "mine")) == render(design, RenderOptions())
 
 
 def test_the_template_folder_must_exist(tmp_path: Path) -> None:
