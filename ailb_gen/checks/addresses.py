@@ -108,8 +108,8 @@ def _check_plan(switch: Switch, asked: WantedSpeaker, tally: Tally) -> None:
         text = f"{address_text(address.value)}/{address.prefix.length}"
         prefix = expected.pop(address.value, None)
         if prefix != address.prefix:
-            found = f"{text} on {unit.name} is not in the address plan of {asked.name}"
-            tally.add(PLANNED, scope, found, Place(switch.file, address.line or 1))
+            message = f"{text} on {unit.name} is not in the address plan of {asked.name}"
+            tally.add(PLANNED, scope, message, Place(switch.file, address.line or 1), "", text)
     for gateway, prefix in expected.items():
         text = f"{address_text(gateway)}/{prefix.length}"
         message = f"{unit.name} lacks the gateway {text}"

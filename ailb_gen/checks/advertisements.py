@@ -45,7 +45,7 @@ def check_announced(switch: Switch, tally: Tally) -> None:
                 tally.add(ANNOUNCED, scope, message, Place(switch.file, entry.line or 1))
         for entry in prefixes.values():
             message = f"{entry.prefix} is announced, but {unit.name} has no address in it: Junos refuses to commit"
-            tally.add(ANNOUNCED, scope, message, Place(switch.file, entry.line or 1))
+            tally.add(ANNOUNCED, scope, message, Place(switch.file, entry.line or 1), "", entry.prefix)
         for text, line in announced.bad_prefixes:
             tally.add(ANNOUNCED, scope, f"{text} is no IPv6 prefix", Place(switch.file, line))
 

@@ -15,6 +15,7 @@ PARSED = Check(
     "AILB801",
     Severity.ERROR,
     "Batfish reads every switch's file, takes it for Junos, and for the switch that it is named after",
+    "Batfish cannot read a switch's file, or takes it for another's",
     "What Batfish does not read it cannot judge: its other answers would be about a part of the fabric.",
     "Compare with `ailb-gen junos check`; a file that Batfish alone does not read is worth a report there.",
 )
@@ -22,6 +23,7 @@ RECOGNIZED = Check(
     "AILB802",
     Severity.WARNING,
     "Batfish recognizes every line, but for those known to be beyond it",
+    "Batfish does not recognize a line that it should know",
     "A line that is not recognized is not judged; in a file that was typed by hand it may be a typing error.",
     READ_AGAIN,
 )
@@ -29,6 +31,7 @@ CONVERTED = Check(
     "AILB803",
     Severity.WARNING,
     "Batfish makes its model of every file without an issue, but for those known to be false",
+    "Batfish has an issue with a file while making its model",
     "What Batfish warns of here, a device often refuses or ignores: a VLAN without id, a policy that changes nothing.",
     READ_AGAIN,
 )
@@ -36,6 +39,7 @@ DEFINED = Check(
     "AILB804",
     Severity.ERROR,
     "Batfish finds no reference to a policy, list, community, VLAN or interface that is not defined",
+    "Batfish finds a reference to something that is not defined",
     "Junos refuses to commit some of these, and silently matches nothing with the others.",
     "Define what is named, or correct the name.",
 )
@@ -43,6 +47,7 @@ USED = Check(
     "AILB805",
     Severity.WARNING,
     "Batfish finds nothing that is defined and never used, but for what its model does not know the use of",
+    "Batfish finds something that is defined and never used",
     "A policy that nothing uses is often one that was meant to be used.",
     "Use it where it belongs, or take it out.",
 )
@@ -50,6 +55,7 @@ PORTS = Check(
     "AILB806",
     Severity.ERROR,
     "Batfish sees every cabled port up, with the MTU that the intent asks for",
+    "Batfish sees a cabled port down, or with another MTU",
     "A port that is down or too small for the packets is a cable for nothing.",
     "Correct the intent and generate again.",
 )
@@ -57,6 +63,7 @@ VLANS = Check(
     "AILB807",
     Severity.ERROR,
     "Batfish sees in every VLAN the ports of its servers and the IRB, and nothing else",
+    "Batfish sees a VLAN with missing or further ports",
     "A server in the wrong VLAN forms addresses of another leaf's prefixes: nothing comes back to it.",
     "Correct the intent and generate again.",
 )
@@ -64,6 +71,7 @@ READERS = Check(
     "AILB808",
     Severity.ERROR,
     "Batfish and this program read the same ports, MTUs and VLANs from the files",
+    "Batfish and this program read ports, MTUs or VLANs differently",
     "One of them is wrong: every other answer about that switch is in doubt.",
     BUG,
 )
@@ -71,6 +79,7 @@ UNDERSTOOD = Check(
     "AILB811",
     Severity.ERROR,
     "Batfish understands every line of the IPv4 shadow",
+    "Batfish does not understand a line of the IPv4 shadow",
     "The answers about sessions and routes would be about another fabric than this one.",
     BUG,
 )
@@ -78,6 +87,7 @@ SHOWN = Check(
     "AILB812",
     Severity.WARNING,
     "the IPv4 shadow shows everything in the files that decides about routes, and Batfish models it",
+    "the IPv4 shadow leaves out, or Batfish does not model, something that decides about routes",
     "What the shadow does not show Batfish does not judge; the two engines may then disagree for that reason alone.",
     "Nothing, if the statement is meant: the other checks judge it; accept it with a waiver.",
 )
@@ -85,6 +95,7 @@ SESSIONS = Check(
     "AILB813",
     Severity.ERROR,
     "in Batfish every cable between switches has an established BGP session, seen from both ends",
+    "in Batfish a cable between switches has no established BGP session",
     "A cable without a session carries nothing; its color is moved to the other links of the leaf.",
     "See AILB201, which says what is missing at which end.",
 )
@@ -92,6 +103,7 @@ OWNERS = Check(
     "AILB814",
     Severity.ERROR,
     "in Batfish no address belongs to two interfaces",
+    "in Batfish an address belongs to two interfaces",
     "Two leaves with one gateway draw each other's packets.",
     "See the checks of addresses (AILB1xx).",
 )
@@ -99,6 +111,7 @@ PINNED = Check(
     "AILB815",
     Severity.ERROR,
     "in Batfish prefix k of every leaf is reached from every other over exactly the uplinks of color k",
+    "in Batfish a leaf reaches a prefix over other uplinks than those of its color",
     "A queue pair on another color's uplink collides with the one that belongs there: both run at half speed.",
     LOOK,
 )
@@ -106,6 +119,7 @@ TRANSIT = Check(
     "AILB816",
     Severity.ERROR,
     "in Batfish every spine has a route to every prefix, and from its own leaf alone",
+    "in Batfish a spine lacks the route to a prefix, or has it from another leaf than its own",
     "A leaf that passes on what spines told it becomes a transit for others' traffic as soon as a link fails.",
     "Of a prefix that is not heard, see AILB304 and AILB201; a leaf's export policy must reject the fabric's pool.",
 )
@@ -113,6 +127,7 @@ LOOPS = Check(
     "AILB817",
     Severity.ERROR,
     "in Batfish no packet goes round, and none is delivered on some of its paths only",
+    "in Batfish a packet goes round, or is lost on some of its paths",
     "Packets that go round fill the links; those lost on one of several paths stall a job at random.",
     "Follow the flow with `ailb-gen path`.",
 )
@@ -120,6 +135,7 @@ SPINE_REACH = Check(
     "AILB818",
     Severity.ERROR,
     "in Batfish every leaf still reaches every prefix that it can when any single spine fails",
+    "in Batfish a leaf loses a prefix that it could still reach when a single spine fails",
     "A spine that reboots would stop the job.",
     LOOK,
 )
@@ -127,6 +143,7 @@ LINK_REACH = Check(
     "AILB819",
     Severity.ERROR,
     "in Batfish every leaf still reaches every prefix that it can when a single link fails, of a sample",
+    "in Batfish a leaf loses a prefix that it could still reach when a single link fails",
     "One broken cable would stop the job.",
     LOOK,
 )
@@ -134,6 +151,7 @@ AGREE = Check(
     "AILB821",
     Severity.ERROR,
     "both engines find the same next hops from every switch in the steady state",
+    "the two engines find different next hops in the steady state",
     "Two programs computed the same files and disagree: one of them is wrong about what the fabric will do.",
     DIFFER,
 )
@@ -141,6 +159,7 @@ AGREE_SPINE = Check(
     "AILB822",
     Severity.ERROR,
     "both engines find the same next hops from every switch when any single spine fails",
+    "the two engines find different next hops when a single spine fails",
     "Two programs computed the same failure and disagree: one of them is wrong about what the fabric will do.",
     DIFFER,
 )
@@ -148,6 +167,7 @@ AGREE_LINK = Check(
     "AILB823",
     Severity.ERROR,
     "both engines find the same next hops from every switch when a single link fails, of a sample",
+    "the two engines find different next hops when a single link fails",
     "Two programs computed the same failure and disagree: one of them is wrong about what the fabric will do.",
     DIFFER,
 )

@@ -89,6 +89,7 @@ def markdown() -> str:
         parts += [
             f"### {check.id}\n\n"
             f"**{check.meaning[:1].upper()}{check.meaning[1:]}.** Severity: {check.severity}.\n\n"
+            f"*Finding:* {check.violation}.\n\n"
             f"{check.why}\n\n*Repair:* {check.repair}\n"
             for check in checks
         ]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from ailb_gen.checks.model import Result
     from ailb_gen.checks.plan import Plan, WantedColor, WantedSpeaker
-    from ailb_gen.network.fabric import Network
+    from ailb_gen.network.fabric import End, Network
     from ailb_gen.network.model import FabricRoute, Switch
     from ailb_gen.routing.graph import Graph
     from ailb_gen.routing.rib import Routing
@@ -31,6 +31,7 @@ DEFINED = Check(
     "AILB301",
     Severity.ERROR,
     "every color of the intent is one community with the same value on every switch, and no two share a value",
+    "a color's community is missing, has the wrong value, or shares its value with another",
     "A color that means another thing on one switch hides its routes there, or sends them to another spine.",
     "Define the color's community as the intent counts it: color:0:1 for the first.",
 )
@@ -38,6 +39,7 @@ SAME_ENDS = Check(
     "AILB302",
     Severity.ERROR,
     "both ends of every link have the color that the cabling says",
+    "one end of a link has another color than the cabling says",
     "Junos hides routes whose color differs from the session's: the link carries nothing.",
     "Move the interface to the group of its color.",
 )
@@ -45,6 +47,7 @@ EVEN = Check(
     "AILB303",
     Severity.ERROR,
     "every uplink has a color, and every color has the same number of uplinks on each leaf",
+    "a leaf has too few or too many uplinks of a color",
     "A color with fewer uplinks is the bottleneck that all queue pairs wait for.",
     AGAIN,
 )
@@ -52,6 +55,7 @@ ADVERTISED = Check(
     "AILB304",
     Severity.ERROR,
     "every prefix of a leaf, and no other, is advertised exactly once, with its color, and is on the IRB",
+    "a leaf's prefix is not advertised, or with the wrong color, or one too many is",
     "Junos gives no commit error for a prefix that does not exist: it is silently not advertised.",
     "Correct `protocols bgp fabric-advertise route`.",
 )
@@ -59,6 +63,7 @@ BACKED_UP = Check(
     "AILB305",
     Severity.ERROR,
     "every advertised prefix has the backup color that the intent asks for",
+    "an advertised prefix has another backup color than the intent asks for",
     "Without its backup a prefix is gone when a single link of its color fails.",
     "Correct `backup-color` of the route.",
 )
@@ -66,6 +71,7 @@ HIDDEN = Check(
     "AILB309",
     Severity.ERROR,
     "no route is hidden on any switch",
+    "a route is hidden",
     "A hidden route is a path that exists and is not used: less capacity, and fewer backups than planned.",
     "The message gives the reason: a color mismatch, a policy, or an AS path loop.",
 )
@@ -73,10 +79,13 @@ COLORED = Check(
     "AILB310",
     Severity.ERROR,
     "every prefix reaches every leaf once over each session that its color and backups allow, AIGP on its own color",
+    "a prefix does not reach a leaf over every session that it must, or with the wrong color or AIGP",
     "A copy that is missing is a backup that is missing; AIGP on a backup makes it as good as the color itself.",
     "Look at the route with `ailb-gen rib` on the leaf, the spine and the origin.",
 )
 CHECKS = (DEFINED, SAME_ENDS, EVEN, ADVERTISED, BACKED_UP, KEPT, NOT_BACK, NO_TRANSIT, HIDDEN, COLORED, EFFECTIVE)
+# One end of a link, the other, the color that it has as a value, and the one that it must have.
+WrongEnd = tuple["End", "End", str | None, str | None]
 # Findings of one kind on one switch that are worth listing one by one.
 SHOWN = 8
 
@@ -104,7 +113,8 @@ def _check_defined(wanted: Plan, switch: Switch, tally: Tally) -> None:
         if found != color.value:
             line = community.line if community is not None else 1
             message = f"community {color.name} is {found or 'not defined'}; it must be {color.value}"
-            tally.add(DEFINED, switch.named, message, Place(switch.file, line or 1), color.value, found)
+            involves = (f"{switch.named} community {color.name}",)
+            tally.add(DEFINED, switch.named, message, Place(switch.file, line or 1), color.value, found, involves)
     for community in switch.communities.values():
         for value in members(community):
             if value.startswith("color:") and holders.setdefault(value, community.name) != community.name:
@@ -131,11 +141,11 @@ def _check_advertised(wanted: Plan, asked: WantedSpeaker, switch: Switch, tally:
             tally.add(ADVERTISED, asked.name, message, place, color.name, route.color or "none")
         if prefix not in direct:
             message = f"{prefix} is on no interface that is enabled: Junos silently does not advertise it"
-            tally.add(ADVERTISED, asked.name, message, Place(switch.file, route.line or 1))
+            tally.add(ADVERTISED, asked.name, message, Place(switch.file, route.line or 1), involves=(asked.name,))
         _check_backup(asked, switch, route, color.backup, tally)
     for prefix, route in found.items():
         message = f"{prefix} is advertised, but not in the address plan of {asked.name}"
-        tally.add(ADVERTISED, asked.name, message, Place(switch.file, route.line or 1))
+        tally.add(ADVERTISED, asked.name, message, Place(switch.file, route.line or 1), "", prefix)
     for color_name, count in Counter(route.color for route in switch.routes if route.color is not None).items():
         if count > 1 and asked.prefixes:
             message = f"{count} prefixes have color {color_name}; each color takes one"
@@ -154,6 +164,9 @@ def _check_links(wanted: Plan, network: Network, tally: Tally) -> None:
     tables = {name: discovered(switch) for name, switch in network.switches.items()}
     value = {color.name: color.value for color in wanted.colors}
     uplinks: dict[str, Counter[str]] = defaultdict(Counter)
+    # By device and group.
+    colored: Counter[tuple[str, int | None]] = Counter()
+    wrong: dict[tuple[str, int | None], list[WrongEnd]] = defaultdict(list)
     for cable in network.links:
         for end in (cable.a, cable.b):
             switch = network.switches.get(end.device)
@@ -166,13 +179,11 @@ def _check_links(wanted: Plan, network: Network, tally: Tally) -> None:
             uplinks[end.device][found or "none"] += 1
             expected = value.get(cable.color)
             if found is None or (expected is not None and found != expected):
-                where = f"group {group.name}" if group is not None else "no group"
-                line = (group.color_line or group.line) if group is not None else switch.bgp_line
                 other = cable.b if end == cable.a else cable.a
-                message = f"the link to {other} is {found or 'uncolored'} ({where}); it must be {expected}"
-                tally.add(
-                    SAME_ENDS, f"{end.device} {end.port}", message, Place(switch.file, line or 1), expected, found
-                )
+                wrong[end.device, index].append((end, other, found, expected))
+            colored[end.device, index] += 1
+    for (name, index), ends in wrong.items():
+        _report_ends(network.switches[name], index, ends, len(ends) == colored[name, index], tally)
     each = len(wanted.fabric.spines) * wanted.fabric.links_per_spine // len(wanted.colors)
     for leaf in wanted.leaves:
         if leaf.name not in network.switches:
@@ -186,6 +197,21 @@ def _check_links(wanted: Plan, network: Network, tally: Tally) -> None:
                 tally.add(EVEN, leaf.name, message, place, each, count)
 
 
+def _report_ends(switch: Switch, index: int | None, ends: list[WrongEnd], all_of_them: bool, tally: Tally) -> None:
+    """Say which ends of one group have a wrong color: at the group if `all_of_them` have, else at the interface."""
+    group = switch.groups[index] if index is not None else None
+    lines = dict(pair for discovery in group.discoveries for pair in discovery.interfaces) if group is not None else {}
+    where = f"group {group.name}" if group is not None else "no group"
+    for end, other, found, expected in ends:
+        line = (group.color_line or group.line) if group is not None else switch.bgp_line
+        if not all_of_them:
+            line = lines.get(f"{end.port}.0") or line
+        message = f"the link to {other} is {found or 'uncolored'} ({where}); it must be {expected}"
+        involves = (f"{end.device} community {group.color}",) if group is not None and group.color else ()
+        place = Place(switch.file, line or 1)
+        tally.add(SAME_ENDS, f"{end.device} {end.port}", message, place, expected, found, involves)
+
+
 def _check_states(wanted: Plan, routing: Routing, tally: Tally) -> None:
     """Look at the RIBs: what leaves send on, what is hidden, and which copies of each prefix reach each leaf."""
     graph = routing.graph
@@ -193,6 +219,7 @@ def _check_states(wanted: Plan, routing: Routing, tally: Tally) -> None:
     leaking: dict[int, list[object]] = defaultdict(list)
     # By device, group and reason.
     hidden: dict[tuple[int, int, str], list[object]] = defaultdict(list)
+    senders: dict[tuple[int, int, str], set[int]] = defaultdict(set)
     for prefix in routing.prefixes:
         state = routing.states[prefix]
         for node, rib in state.nodes.items():
@@ -202,7 +229,10 @@ def _check_states(wanted: Plan, routing: Routing, tally: Tally) -> None:
             for candidate in rib.candidates:
                 if candidate.hidden:
                     for device in members_of(graph, state, node)[:SHOWN]:
-                        hidden[device, candidate.group, candidate.hidden].append(prefix)
+                        key = (device, candidate.group, candidate.hidden)
+                        hidden[key].append(prefix)
+                        peers = (graph.adjacencies[device][at].peer for at in candidate.positions)
+                        senders[key].update((*peers, *graph.owners[prefix]))
     tally.look(NO_TRANSIT, len(leaves))
     tally.look(HIDDEN, len(routing.prefixes))
     for device, prefixes in leaking.items():
@@ -213,7 +243,9 @@ def _check_states(wanted: Plan, routing: Routing, tally: Tally) -> None:
         switch = graph.switches[device]
         named = switch.groups[group]
         message = f"hidden ({reason}) in group {named.name}: {some(list(dict.fromkeys(prefixes)))}"
-        tally.add(HIDDEN, f"{switch.named} {named.name}", message, Place(switch.file, named.line or 1))
+        involves = [graph.names[other] for other in (device, *sorted(senders[device, group, reason]))]
+        place = Place(switch.file, named.line or 1)
+        tally.add(HIDDEN, f"{switch.named} {named.name}", message, place, involves=involves)
     for leaf in wanted.leaves:
         for prefix, color in zip(leaf.prefixes, wanted.colors, strict=True):
             if prefix in routing.states:
@@ -241,20 +273,21 @@ def _check_copies(
             continue
         devices = members_of(graph, state, node)
         tally.look(COLORED, len(devices))
-        for message, group in _wrong_copies(graph, devices[0], rib.candidates, color.value, allowed, aigp):
+        owners = [graph.names[device] for device in graph.owners[prefix]]
+        for message, group, peer in _wrong_copies(graph, devices[0], rib.candidates, color.value, allowed, aigp):
             for device in devices[:SHOWN]:
                 switch = graph.switches[device]
                 place = Place(switch.file, switch.groups[group].line or 1)
-                tally.add(COLORED, switch.named, f"{prefix} {message}", place)
+                tally.add(COLORED, switch.named, f"{prefix} {message}", place, involves=(*owners, peer))
 
 
 def _wrong_copies(
     graph: Graph, device: int, candidates: tuple[Candidate, ...], own: str, allowed: set[str], aigp: bool
-) -> Iterator[tuple[str, int]]:
+) -> Iterator[tuple[str, int, str]]:
     """Compare what came in with what must: a copy per spine, of the prefix's own color where the spine has it.
 
-    Gives messages with the group that they are about. A spine with several sessions to the origin sends on its active
-    route only, so one copy of any backup is enough.
+    Gives messages with the group and the spine that they are about. A spine with several sessions to the origin sends
+    on its active route only, so one copy of any backup is enough.
     """
     row, rules = graph.adjacencies[device], graph.rules[device]
     came: dict[int, set[str]] = defaultdict(set)
@@ -265,17 +298,18 @@ def _wrong_copies(
             session = rules[entry.own_group].color
             came[entry.peer].add(found)
             if found != session:
-                message = f"came from {graph.names[entry.peer]} with color {found} over a session of {session}"
-                yield message, entry.own_group
+                peer = graph.names[entry.peer]
+                yield f"came from {peer} with color {found} over a session of {session}", entry.own_group, peer
         if (candidate.route.aigp is not None) != (found == own and aigp) and candidate.positions:
             spine = graph.names[row[candidate.positions[0]].peer]
             state = "with" if candidate.route.aigp is not None else "without"
-            yield f"came from {spine} {state} AIGP as {found}", candidate.group
+            yield f"came from {spine} {state} AIGP as {found}", candidate.group, spine
     # Color and group of the sessions to every spine.
     offered: dict[int, dict[str, int]] = defaultdict(dict)
     for entry in row:
         offered[entry.peer][rules[entry.own_group].color or "none"] = entry.own_group
-    for peer, colors in offered.items():
+    for number, colors in offered.items():
         wanted = sorted({own} if own in colors else colors.keys() & allowed)
-        if wanted and not came[peer].intersection(wanted):
-            yield f"did not come from {graph.names[peer]} as {' or '.join(wanted)}", colors[wanted[0]]
+        if wanted and not came[number].intersection(wanted):
+            peer = graph.names[number]
+            yield f"did not come from {peer} as {' or '.join(wanted)}", colors[wanted[0]], peer

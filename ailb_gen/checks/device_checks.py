@@ -8,6 +8,7 @@ REACHED = Check(
     "AILBD01",
     Severity.ERROR,
     "every managed device can be reached and read",
+    "a device cannot be reached or read",
     "Nobody knows what a device does that cannot be looked at.",
     "Look at the management network, the login and the host key that the message names.",
 )
@@ -15,6 +16,7 @@ DRIFT = Check(
     "AILBD02",
     Severity.ERROR,
     "every switch has what its file says, and below the owned hierarchies nothing else",
+    "a switch has something else than its file says",
     "Somebody changed the switch by hand, or a push did not come to its end: the files no longer tell what it does.",
     "Take the change over into the fabric file, or run 'ailb-gen deploy' to undo it.",
 )
@@ -22,6 +24,7 @@ STATE = Check(
     "AILBD03",
     Severity.ERROR,
     "sessions are up, prefixes sent with color and AIGP; servers have their addresses, rules, routes and gateways",
+    "a session, prefix, address, rule, route or gateway is missing or wrong",
     "Traffic of a color without its session moves to the backups, or is lost.",
     "Look at the link, the neighbor and the group, or at the NIC and the table, that the message names.",
 )
@@ -29,6 +32,7 @@ FILES = Check(
     "AILBD04",
     Severity.ERROR,
     "every server has the files that were generated for it, and nobody edited them",
+    "a server's files are not those that were generated for it",
     "The kernel of the server sends packets another way than the fabric expects.",
     "Run 'ailb-gen deploy', or take the change over into the fabric file.",
 )

@@ -33,6 +33,7 @@ LINK_REACH = Check(
     "AILB501",
     Severity.ERROR,
     "when any single link fails, every leaf still reaches every prefix that it can",
+    "when a single link fails, a leaf loses a prefix that it could still reach",
     "One broken cable would stop the job: a prefix has no backup, or the backup does not work.",
     REPAIR,
 )
@@ -40,6 +41,7 @@ LINK_CALM = Check(
     "AILB502",
     Severity.ERROR,
     "when any single link fails, pairs that did not use it keep their paths",
+    "when a single link fails, pairs that did not use it move",
     "Moving flows that nothing happened to reorders their packets and loads other links.",
     REPAIR,
 )
@@ -47,6 +49,7 @@ LINK_LOAD = Check(
     "AILB503",
     Severity.ERROR,
     "when any single link fails, no link carries more than its even share of what has to move",
+    "when a single link fails, a link carries more than its even share",
     "The most loaded link after a failure sets the speed of the job until the repair.",
     "Back up every color with all others, and keep multipath on.",
 )
@@ -54,6 +57,7 @@ SPINE_REACH = Check(
     "AILB504",
     Severity.ERROR,
     "when any single spine fails, every leaf still reaches every prefix that it can",
+    "when a single spine fails, a leaf loses a prefix that it could still reach",
     "A spine that reboots would stop the job.",
     REPAIR,
 )
@@ -61,6 +65,7 @@ SPINE_LOAD = Check(
     "AILB505",
     Severity.ERROR,
     "when any single spine fails, no link carries more than its even share of what has to move",
+    "when a single spine fails, a link carries more than its even share",
     "The most loaded link after a failure sets the speed of the job until the repair.",
     "Back up every color with all others, and keep multipath on.",
 )
@@ -68,6 +73,7 @@ PAIR_REACH = Check(
     "AILB506",
     Severity.ERROR,
     "when two links fail, of a sample, every leaf still reaches every prefix that a spine can pass on to it",
+    "when two links fail, a leaf loses a prefix that a spine could still pass on to it",
     "The second cable fails before the first is repaired, in a fabric of thousands.",
     REPAIR,
 )
@@ -75,6 +81,7 @@ PAIR_CALM = Check(
     "AILB507",
     Severity.ERROR,
     "when two links fail, of a sample, pairs that did not use them keep their paths",
+    "when two links fail, pairs that did not use them move",
     "Moving flows that nothing happened to reorders their packets and loads other links.",
     REPAIR,
 )

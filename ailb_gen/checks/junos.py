@@ -15,6 +15,7 @@ UNKNOWN = Check(
     "AILB901",
     Severity.ERROR,
     "every statement exists in Juniper's YANG models",
+    "a statement does not exist in Juniper's YANG models",
     "The device refuses the whole configuration, at the first statement that it does not know.",
     "Correct the statement; one that only another release knows wants that release's models.",
 )
@@ -22,6 +23,7 @@ VALUE = Check(
     "AILB902",
     Severity.ERROR,
     "every value has the type, range, length and pattern that the models ask for, and lists are not too long",
+    "a value is not one that the models allow, or a list is too long",
     "The device refuses the whole configuration.",
     "Write a value that the message says is one.",
 )
@@ -29,6 +31,7 @@ MISSING = Check(
     "AILB903",
     Severity.ERROR,
     "no statement lacks its value, its name or a part of it",
+    "a statement lacks its value, its name or a part of it",
     "The device refuses the whole configuration.",
     "Complete the statement.",
 )
@@ -36,6 +39,7 @@ DUPLICATE = Check(
     "AILB904",
     Severity.ERROR,
     "no statement with one value has two, and no address is there twice, however it is written",
+    "a statement with one value has two, or an address is there twice",
     "The device keeps the value that comes last, which may not be the one that was meant.",
     "Take one of them away.",
 )
@@ -43,6 +47,7 @@ CHOICE = Check(
     "AILB905",
     Severity.ERROR,
     "of statements that exclude each other there is only one",
+    "statements that exclude each other stand together",
     "The device keeps the one that comes last, which may not be the one that was meant.",
     "Take one of them away.",
 )
@@ -50,6 +55,7 @@ MUST = Check(
     "AILB906",
     Severity.ERROR,
     "every commit constraint of the models holds",
+    "a commit constraint does not hold",
     "`commit check` on the device fails with the message shown.",
     "Add or take away what the message names.",
 )
@@ -57,6 +63,7 @@ UNCHECKED = Check(
     "AILB907",
     Severity.NOTE,
     "everything could be checked: the models cover every hierarchy, and every constraint could be evaluated",
+    "something could not be checked: the models do not cover it, or a constraint could not be evaluated",
     "What is listed here only the device itself can judge.",
     "Use a folder of models that has the hierarchy; run `commit check` on a device.",
 )

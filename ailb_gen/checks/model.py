@@ -28,13 +28,14 @@ class Severity(IntEnum):
 class Check:
     """An entry of the catalogue.
 
-    `id` is stable for ever; `meaning` is one line that says what holds when the check passes; `why` says what happens
-    in the fabric when it does not, and `repair` what to do.
+    `id` is stable for ever; `meaning` is one line that says what holds when the check passes, `violation` one that says
+    what is wrong when it does not; `why` says what then happens in the fabric, and `repair` what to do.
     """
 
     id: str
     severity: Severity
     meaning: str
+    violation: str
     why: str
     repair: str
 
@@ -50,7 +51,8 @@ class Finding:
 
     `scope` names what it is about, most specific last, such as `stripe1-leaf1` or `stripe1-leaf1 et-0/0/0`; `place` is
     the offending statement, its file relative to the artifact directory. `expected` and `found` are short texts for
-    tables, empty where they do not apply.
+    tables, empty where they do not apply. `involves` are further scopes that what was found depends on, such as the
+    switches on a path: a finding about one of them may be its cause (see `ailb_gen.checks.causes`).
     """
 
     check: str
@@ -59,6 +61,7 @@ class Finding:
     place: Place | None = None
     expected: str = ""
     found: str = ""
+    involves: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +106,8 @@ class Run:
     `fabric` is the fabric's name, `intent` and `artifacts` are the paths as they were given. `roles` is the role of
     every device (`leaf`, `spine` or `server`) by name, `folders` where the files of every server are: servers that are
     configured alike share a folder. `results` are in the order of the catalogue. `trouble` is what kept the run from
-    being complete, empty if nothing did.
+    being complete, empty if nothing did. `notes` are sentences that belong beside the verdict, such as capacity that
+    the intent itself takes away.
     """
 
     fabric: str
@@ -113,3 +117,4 @@ class Run:
     results: tuple[Result, ...]
     folders: tuple[tuple[str, str], ...] = ()
     trouble: str = ""
+    notes: tuple[str, ...] = ()

@@ -33,6 +33,7 @@ PINNED = Check(
     "AILB401",
     Severity.ERROR,
     "from every leaf, prefix k of every other leaf is reached over exactly the uplinks of color k",
+    "a leaf reaches a prefix over other uplinks than those of its color",
     "A queue pair on another color's uplink collides with the one that belongs there: both run at half speed.",
     "Look at the prefix with `ailb-gen rib` on the leaf: what is missing, hidden, or preferred.",
 )
@@ -40,6 +41,7 @@ DELIVERED = Check(
     "AILB402",
     Severity.ERROR,
     "every leaf reaches every prefix: no black hole, no loop",
+    "a leaf does not reach a prefix",
     "Packets that do not arrive time out; one pair of GPUs that cannot talk stops the whole job.",
     "Follow it with `ailb-gen path`.",
 )
@@ -47,6 +49,7 @@ NO_VALLEY = Check(
     "AILB403",
     Severity.ERROR,
     "every path goes up to one spine and down again",
+    "a path does not just go up to a spine and down again",
     "A path through a third leaf takes capacity that belongs to that leaf's servers.",
     "Look at the export policy of the leaf in the middle.",
 )
@@ -54,6 +57,7 @@ SETTLED = Check(
     "AILB404",
     Severity.ERROR,
     "the routes of every prefix come to rest",
+    "the routes of a prefix never come to rest",
     "Policies that prefer each other's routes in a circle change the FIB for ever.",
     "Compare the local preferences that the policies of neighboring switches set.",
 )
@@ -61,6 +65,7 @@ BALANCED = Check(
     "AILB405",
     Severity.ERROR,
     "with one queue pair per color, collectives load all uplinks of a leaf, and all links down to it, evenly",
+    "a collective loads links unevenly",
     "All queue pairs of a collective wait for the most loaded link.",
     "See AILB401 and AILB303: some prefix or uplink is not where its color says.",
 )
@@ -68,6 +73,7 @@ TABLES = Check(
     "AILB406",
     Severity.ERROR,
     "the FIB holds all paths of every route: load balancing per packet, a high enough maximum-ecmp, fast reroute",
+    "the FIB does not hold all paths of every route",
     "Without the policy Junos installs one path: when a color fails all its traffic goes to a single other uplink.",
     "Add `routing-options forwarding-table export` with the policy, and `chassis maximum-ecmp`.",
 )
@@ -75,6 +81,7 @@ DLB = Check(
     "AILB407",
     Severity.ERROR,
     "dynamic load balancing has the mode and every value that the intent asks for, for IPv6",
+    "dynamic load balancing differs from the intent",
     "After a failure hashing alone spreads the moved queue pairs, and collides.",
     "Change the intent's `load_balancing.dlb` and generate again.",
 )
@@ -82,6 +89,7 @@ GLB = Check(
     "AILB408",
     Severity.ERROR,
     "global load balancing is as the intent asks: leaves balance, spines help",
+    "global load balancing differs from the intent",
     "A leaf that hears nothing from its spines keeps sending to congested links behind them.",
     "Change the intent's `load_balancing.glb` and generate again.",
 )
@@ -140,25 +148,28 @@ def _check_prefix(graph: Graph, state: State, color: str, leaves: set[int], tall
         if found == expected and not end.problem and end.hops <= VALLEY_FREE_HOPS:
             continue
         for device in devices:
-            _report(graph, device, str(state.prefix), (outcome_at(graph, end, device), found, expected), tally)
+            _report(graph, device, state.prefix, (outcome_at(graph, end, device), found, expected), tally)
 
 
 def _report(
-    graph: Graph, device: int, prefix: str, way: tuple[Outcome, tuple[int, ...], tuple[int, ...]], tally: Tally
+    graph: Graph, device: int, prefix: Prefix, way: tuple[Outcome, tuple[int, ...], tuple[int, ...]], tally: Tally
 ) -> None:
     """Say what is wrong with the way from a leaf: where it ends, the ways that it takes, and those of the color."""
     end, found, expected = way
     switch = graph.switches[device]
     place = Place(switch.file, _line(graph, device, expected) or 1)
+    peers = dict.fromkeys(graph.adjacencies[device][at].peer for at in (*expected, *found))
+    involves = [graph.names[other] for other in (*graph.owners[prefix], *peers)]
     if end.problem:
-        tally.add(DELIVERED, switch.named, f"{prefix} is not reached: {end.problem}", place)
+        tally.add(DELIVERED, switch.named, f"{prefix} is not reached: {end.problem}", place, involves=involves)
         return
     if end.hops > VALLEY_FREE_HOPS:
-        tally.add(NO_VALLEY, switch.named, f"{prefix} takes {end.hops} hops", place, VALLEY_FREE_HOPS, end.hops)
+        message = f"{prefix} takes {end.hops} hops"
+        tally.add(NO_VALLEY, switch.named, message, place, VALLEY_FREE_HOPS, end.hops, involves)
     if found != expected:
         wrong, right = _ports(graph, device, found), _ports(graph, device, expected)
         message = f"{prefix} is reached over {wrong}; the uplinks of its color are {right}"
-        tally.add(PINNED, switch.named, message, place, right, wrong)
+        tally.add(PINNED, switch.named, message, place, right, wrong, involves)
 
 
 def _line(graph: Graph, device: int, ways: tuple[int, ...]) -> int:

@@ -28,6 +28,7 @@ KEPT = Check(
     "AILB306",
     Severity.ERROR,
     "the policies of spines let every prefix of the pool through as it is, and nothing else; what leaves import, too",
+    "a policy drops, changes or lets through routes that it must not",
     "A prefix that a policy drops, or strips of its color, is not pinned to that spine any more.",
     "The message names the term that decides: correct it, or the one that should have decided before.",
 )
@@ -35,6 +36,7 @@ NOT_BACK = Check(
     "AILB307",
     Severity.ERROR,
     "all spines mark what they send alike, and refuse on import what carries the mark: nothing passes two spines",
+    "routes can pass two spines: one does not mark what it sends, or takes back what is marked",
     "A leaf that leaks would win: with AIGP its longer path beats the direct one of a backup color.",
     "Restore the term that adds the community on export and the one that rejects it on import.",
 )
@@ -42,6 +44,7 @@ NO_TRANSIT = Check(
     "AILB308",
     Severity.ERROR,
     "leaves pass on nothing: a term of its own rejects the pool, and what is left is rejected but for the loopback",
+    "a leaf passes on routes that it must not",
     "A leaf between two spines carries other leaves' traffic over its uplinks: a valley.",
     "Restore the export policy that rejects the pool before anything else decides.",
 )
@@ -49,6 +52,7 @@ EFFECTIVE = Check(
     "AILB311",
     Severity.WARNING,
     "every term of a policy does something, and none stands behind another that decides all that it would",
+    "a term of a policy does nothing, or is never asked",
     "A term that is never asked looks like protection and is none.",
     "Take the term out, or put it where it is asked.",
 )

@@ -94,7 +94,8 @@ def check_links(network: Network, wanted: Mapping[str, WantedSwitch], qos_at: Qo
         for what, own, other in known[key]:
             message = f"{what} are {_text(own)} on {cable.a}, {_text(other)} on {cable.b}"
             place = Place(network.switches[cable.a.device].file, here.line or 1)
-            tally.add(LINKS, f"{cable.a.device} {cable.a.port}", message, place, _text(own), _text(other))
+            ends = (cable.a.device, cable.b.device)
+            tally.add(LINKS, f"{cable.a.device} {cable.a.port}", message, place, _text(own), _text(other), ends)
 
 
 def _mtu_at(network: Network, end: End) -> tuple[int | None, Place | None]:
@@ -155,7 +156,7 @@ def check_hosts(network: Network, wanted: Mapping[str, WantedHost], qos_at: QosA
             agree[key] = _disagreement(port, script)
         if agree[key]:
             place = Place(network.switches[end.device].file, port.line or 1)
-            tally.add(HOSTS, f"{name} {nic}", f"{agree[key]} on {end}", place)
+            tally.add(HOSTS, f"{name} {nic}", f"{agree[key]} on {end}", place, involves=(end.device,))
 
 
 def _check_values(profile: Profile, qos: QosScript, roce: Roce, names: list[str], tally: Tally) -> None:

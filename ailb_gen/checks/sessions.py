@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+import re
+from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
 from ailb_gen.checks.model import Check, Severity
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from ailb_gen.checks.model import Result
     from ailb_gen.checks.plan import Plan, WantedSpeaker
     from ailb_gen.network.fabric import Network
-    from ailb_gen.network.model import Group, Switch
+    from ailb_gen.network.model import AsList, Group, Switch
     from ailb_gen.network.sessions import Sessions
 
 AGAIN = "Correct the intent and generate again."
@@ -26,6 +27,7 @@ UP = Check(
     "AILB201",
     Severity.ERROR,
     "over every cable between switches a BGP session comes up",
+    "a cable between switches has no BGP session",
     "A cable without a session carries nothing; its color is moved to the other links of the leaf.",
     "The message says what is missing at which end: RA, family inet6, discovery, or the AS number.",
 )
@@ -33,6 +35,7 @@ AS_NUMBERS = Check(
     "AILB202",
     Severity.ERROR,
     "every switch has the AS number of the plan, the same in all groups; no two leaves share one",
+    "an AS number differs from the plan, or two leaves share one",
     "Leaves in one AS drop each other's routes in the loop check; a wrong number is refused by the peers.",
     AGAIN,
 )
@@ -40,6 +43,7 @@ AS_LISTS = Check(
     "AILB203",
     Severity.ERROR,
     "the as-list of every group admits its neighbors and nobody else",
+    "an as-list lacks a neighbor, or admits others",
     "A list that is too wide lets a cable in the wrong port come up as a session of the wrong color.",
     "List the AS numbers of the group's own neighbors.",
 )
@@ -47,6 +51,7 @@ BFD = Check(
     "AILB204",
     Severity.ERROR,
     "every group runs BFD with the interval and multiplier that the intent asks for, or none if it asks for none",
+    "BFD of a group differs from the intent",
     "Without BFD a link that fails silently is noticed after the hold time: seconds of lost packets.",
     "Change the intent's `bfd:` and generate again.",
 )
@@ -54,6 +59,7 @@ MULTIPATH = Check(
     "AILB205",
     Severity.ERROR,
     "every group has multipath multiple-as",
+    "a group lacks multipath multiple-as",
     "Backups of a prefix come from spines in different AS numbers: without it all its traffic takes one of them.",
     "Add `multipath multiple-as` to the group.",
 )
@@ -61,6 +67,7 @@ AIGP = Check(
     "AILB206",
     Severity.ERROR,
     "AIGP is on at both ends of every session, or off everywhere if the intent says so",
+    "AIGP of a group is not as the intent asks",
     "Junos neither sends nor accepts AIGP unless told: nothing would prefer a prefix's own color over its backups.",
     "Add `family inet6 unicast aigp` to the group.",
 )
@@ -68,6 +75,7 @@ DISCOVERY = Check(
     "AILB207",
     Severity.ERROR,
     "auto-discovery is in groups of `type external`, without authentication, allow or multihop, once on cabled ports",
+    "auto-discovery stands in a group, or on a port, where it must not",
     "The commit fails, or a neighbor nobody planned comes up as part of the fabric.",
     "Write the type; take the other statement, or the interface, out of the group.",
 )
@@ -75,6 +83,7 @@ REFERENCES = Check(
     "AILB208",
     Severity.ERROR,
     "every policy, community, as-list, prefix-list, interface and configuration group that is named is defined",
+    "something is named that is not defined",
     "Junos refuses to commit an undefined policy or group; an undefined list matches nothing, silently.",
     "Define what is named, or correct the name.",
 )
@@ -82,6 +91,7 @@ MODELLED = Check(
     "AILB209",
     Severity.WARNING,
     "ports, VLANs, routes and class of service are made of statements that this program reads",
+    "a statement is not read by this program",
     "A statement that it does not know may change what it computes: what it says of routes and paths may be wrong.",
     "Take the statement out, or accept with a waiver what only a device can show.",
 )
@@ -89,6 +99,7 @@ LLDP = Check(
     "AILB210",
     Severity.WARNING,
     "LLDP runs on every cabled port",
+    "a cabled port does not run LLDP",
     "Without it nobody can compare the cabling with the plan from afar.",
     "Add `protocols lldp interface all`.",
 )
@@ -96,13 +107,16 @@ WRITTEN = Check(
     "AILB211",
     Severity.NOTE,
     "local-as and the BFD multiplier of every group are written, not left to what a release has as default",
+    "a value is left to the default of the release",
     "A default differs from the intent as soon as somebody changes the value elsewhere.",
     "Generate the file again.",
 )
 CHECKS = (UP, AS_NUMBERS, AS_LISTS, BFD, MULTIPATH, AIGP, DISCOVERY, REFERENCES, MODELLED, LLDP, WRITTEN)
 # Junos CLI reference, bfd-liveness-detection.
 DEFAULT_MULTIPLIER = 3
-Neighbors = dict[tuple[str, int], set[int]]
+AS_NUMBER = re.compile(r"\bAS [0-9]+\b")
+# By device and group: the devices of every AS number there.
+Neighbors = dict[tuple[str, int], dict[int, list[str]]]
 
 
 def run(wanted: Plan, network: Network, sessions: Sessions) -> Iterator[Result]:
@@ -110,7 +124,7 @@ def run(wanted: Plan, network: Network, sessions: Sessions) -> Iterator[Result]:
     tally = Tally(CHECKS)
     _check_up(network, sessions, tally)
     _check_as_numbers(wanted, network, tally)
-    _check_as_lists(network, tally)
+    _check_as_lists(wanted, network, tally)
     cabled = set(network.link_ends())
     ports: dict[str, list[str]] = defaultdict(list)
     for end in sorted(cabled):
@@ -144,12 +158,30 @@ def run(wanted: Plan, network: Network, sessions: Sessions) -> Iterator[Result]:
 
 def _check_up(network: Network, sessions: Sessions, tally: Tally) -> None:
     tally.look(UP, len(sessions.up) + len(sessions.down))
+    everywhere = _on_all_cables(sessions)
     for cable, obstacles in sessions.down:
         for obstacle in obstacles:
             switch = network.switches.get(obstacle.device)
             place = Place(switch.file, obstacle.line or 1) if switch is not None else None
             message = f"no session {cable.a} - {cable.b}: at {obstacle.device}, {obstacle.message}"
-            tally.add(UP, f"{obstacle.device} {obstacle.interface}", message, place)
+            involves = [f"{end.device} {end.port}" for end in (cable.a, cable.b)]
+            if switch is None or AS_NUMBER.search(obstacle.message):
+                # A file that is missing and a wrong AS number concern the whole switch, at either end.
+                involves += [cable.a.device, cable.b.device]
+            first = everywhere.get((obstacle.device, obstacle.message))
+            involves += [first] if first is not None else []
+            tally.add(UP, f"{obstacle.device} {obstacle.interface}", message, place, involves=involves)
+
+
+def _on_all_cables(sessions: Sessions) -> dict[tuple[str, str], str]:
+    """Return the scope of the first of the obstacles, by device and text, that all cables of the device meet."""
+    cables = Counter(side.device for session in sessions.up for side in (session.a, session.b))
+    cables.update(end.device for cable, _ in sessions.down for end in (cable.a, cable.b))
+    met: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for _, obstacles in sessions.down:
+        for obstacle in obstacles:
+            met[obstacle.device, obstacle.message].append(f"{obstacle.device} {obstacle.interface}")
+    return {key: scopes[0] for key, scopes in met.items() if len(scopes) == cables[key[0]] > 1}
 
 
 def _check_as_numbers(wanted: Plan, network: Network, tally: Tally) -> None:
@@ -175,24 +207,25 @@ def _check_as_numbers(wanted: Plan, network: Network, tally: Tally) -> None:
 
 
 def _neighbors(network: Network) -> Neighbors:
-    """Return the AS numbers of the switches that are cabled to the interfaces of every group, by (switch, group)."""
+    """Return the AS numbers of the switches that are cabled to the interfaces of every group."""
     groups: dict[End, int] = {}
     for name, switch in network.switches.items():
         for index, group in enumerate(switch.groups):
             for discovery in group.discoveries:
                 for interface, _ in discovery.interfaces:
                     groups.setdefault(End(name, interface.rpartition(".")[0]), index)
-    found: Neighbors = defaultdict(set)
+    found: Neighbors = defaultdict(dict)
     for cable in network.links:
         for end, other in ((cable.a, cable.b), (cable.b, cable.a)):
             peer = network.switches.get(other.device)
             if end in groups and peer is not None:
-                numbers = {local_as(peer, peer.groups[groups[other]])} if other in groups else {peer.asn}
-                found[end.device, groups[end]] |= {number for number in numbers if number is not None}
+                number = local_as(peer, peer.groups[groups[other]]) if other in groups else peer.asn
+                if number is not None:
+                    found[end.device, groups[end]].setdefault(number, []).append(other.device)
     return found
 
 
-def _check_as_lists(network: Network, tally: Tally) -> None:
+def _check_as_lists(wanted: Plan, network: Network, tally: Tally) -> None:
     neighbors = _neighbors(network)
     for name, switch in network.switches.items():
         for index, group in enumerate(switch.groups):
@@ -200,7 +233,7 @@ def _check_as_lists(network: Network, tally: Tally) -> None:
             if listed is None or not group.discoveries:
                 continue
             tally.look(AS_LISTS)
-            known = neighbors.get((name, index), set())
+            known = neighbors.get((name, index), {})
             size = sum(high - low + 1 for low, high in listed.ranges if high >= low)
             inside = sum(asn in listed for asn in known)
             place = Place(switch.file, listed.line or 1)
@@ -208,11 +241,26 @@ def _check_as_lists(network: Network, tally: Tally) -> None:
                 message = (
                     f"as-list {listed.name} admits {size} AS numbers; group {group.name} has {inside} neighbors in it"
                 )
-                tally.add(AS_LISTS, f"{name} {listed.name}", message, place, _ranges(known), size)
-            for asn in sorted(known):
+                involves = _absent(wanted, name, listed, known)
+                involves = (name, *involves) if len(involves) == size - inside else ()
+                numbers = _ranges(set(known))
+                tally.add(AS_LISTS, f"{name} {listed.name}", message, place, numbers, size, involves)
+            for asn, devices in sorted(known.items()):
                 if asn not in listed:
                     message = f"as-list {listed.name} of group {group.name} lacks its neighbor's AS {asn}"
-                    tally.add(AS_LISTS, f"{name} {listed.name}", message, place, asn)
+                    others = [one for one in devices if one in wanted.speakers and wanted.speakers[one].asn != asn]
+                    tally.add(AS_LISTS, f"{name} {listed.name}", message, place, asn, involves=others)
+
+
+def _absent(wanted: Plan, name: str, listed: AsList, known: Iterable[int]) -> tuple[str, ...]:
+    """Return the neighbors that the plan has for numbers of a list, which no neighbor there has now."""
+    own = wanted.speakers.get(name)
+    there = set(known)
+    found: dict[int, str] = {}
+    for other in wanted.speakers.values() if own is not None else ():
+        if own is not None and other.role != own.role and other.asn in listed and other.asn not in there:
+            found.setdefault(other.asn, other.name)
+    return tuple(found.values())
 
 
 def _ranges(numbers: set[int]) -> str:

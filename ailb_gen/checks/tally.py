@@ -34,9 +34,11 @@ class Tally:
         place: Place | None = None,
         expected: object = "",
         found: object = "",
+        involves: Iterable[str] = (),
     ) -> None:
         """Note a finding."""
-        self.findings[check.id].append(Finding(check.id, scope, message, place, str(expected), str(found)))
+        more = tuple(involves)
+        self.findings[check.id].append(Finding(check.id, scope, message, place, str(expected), str(found), more))
 
     def results(self) -> Iterator[Result]:
         """Iterate over the results in the order of the checks."""

@@ -50,6 +50,9 @@ def validate(
         list[str] | None,
         typer.Option("--report", help="table, json, junit, sarif or md; several.", metavar="FORMAT[=FILE]"),
     ] = None,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Show consequences in the table, too, and all findings.")
+    ] = False,
     yang: Annotated[
         Path | None, typer.Option("--yang", help="Juniper's YANG models.", metavar="DIR", envvar="AILB_YANG")
     ] = None,
@@ -100,7 +103,7 @@ def validate(
     opinion, trouble = ask(service, Second(artifacts, subject, chosen, seed))
     done = replace(done, results=(*done.results, *opinion), trouble=str(trouble or ""))
     verdict = judge(done, accepted, chosen, limit or [], fail_on.value)
-    report(verdict, where)
+    report(verdict, where, everything)
     if trouble is not None:
         raise trouble
     if verdict.failed:
@@ -146,13 +149,17 @@ def _check_folder(what: str, path: Path, hint: str) -> None:
         raise UsageError(f"{what} {path}: there is no such directory; {hint}")
 
 
-def report(verdict: Verdict, where: Sequence[Target]) -> None:
-    """Write every report. Raises OutputError for those that could not be written, when all others are."""
+def report(verdict: Verdict, where: Sequence[Target], everything: bool = False) -> None:
+    """Write every report; tables with consequences if `everything` is asked for.
+
+    Raises OutputError for those that could not be written, when all others are.
+    """
+    from ailb_gen.report.table import table
     from ailb_gen.report.write import FORMATS, write
 
     failed = []
     for kind, path in sorted(where, key=lambda target: target[1] is None):
-        text = FORMATS[kind](verdict)
+        text = table(verdict, everything) if kind == "table" else FORMATS[kind](verdict)
         if path is None:
             typer.echo(text, nl=False)
             continue

@@ -20,7 +20,7 @@ VERSION = 1
 
 def as_json(verdict: Verdict) -> str:
     """Return the report as JSON, one finding a line. Files are relative to `artifacts`; lines count from 1."""
-    run, counts = verdict.run, verdict.counts()
+    run, counts, headlines = verdict.run, verdict.counts(), verdict.headlines()
     head = {
         "version": VERSION,
         "tool": {"name": "ailb-gen", "version": __version__},
@@ -32,6 +32,9 @@ def as_json(verdict: Verdict) -> str:
         "passed": verdict.passed,
         "findings": {str(severity): counts[str(severity)] for severity in reversed(Severity)},
         "waived": counts["waived"],
+        "causes": len(headlines),
+        "consequences": sum(len(row.consequences) for row in headlines),
+        "notes": list(run.notes),
         "statuses": {status: counts[status] for status in STATUSES},
     }
     lines = json.dumps(head, indent=1)[:-2]
@@ -46,6 +49,7 @@ def _check(verdict: Verdict, result: Result) -> str:
         "family": NAMES[check.family],
         "severity": str(check.severity),
         "meaning": check.meaning,
+        "violation": check.violation,
         "why": check.why,
         "repair": check.repair,
         "status": verdict.status(result),
@@ -61,7 +65,7 @@ def _check(verdict: Verdict, result: Result) -> str:
 
 
 def _finding(verdict: Verdict, finding: Finding, identity: str) -> dict[str, object]:
-    place, waiver = finding.place, verdict.accepted.get(finding)
+    place, waiver, cause = finding.place, verdict.accepted.get(finding), verdict.causes.get(finding)
     return {
         "fingerprint": identity,
         "scope": finding.scope,
@@ -69,6 +73,7 @@ def _finding(verdict: Verdict, finding: Finding, identity: str) -> dict[str, obj
         "place": {"file": place.file, "line": place.line, "column": place.column} if place else None,
         "expected": finding.expected,
         "found": finding.found,
+        "cause": verdict.identity(cause) if cause is not None else None,
         "waiver": waiver
         and {
             "scope": waiver.scope,

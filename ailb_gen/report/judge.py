@@ -6,6 +6,7 @@ import datetime
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ailb_gen.checks.causes import causes
 from ailb_gen.checks.model import Run, Severity
 from ailb_gen.checks.select import limited, pick_devices
 from ailb_gen.checks.waivers import accept, review
@@ -32,13 +33,14 @@ def judge(
 ) -> Verdict:
     """Return the verdict on a run, by default as of today.
 
-    Waivers are judged on all findings, so that `limit` never makes one look unused. Raises UsageError for a pattern
-    of `limit` that picks no device.
+    Waivers and causes are judged on all findings, so that `limit` makes neither look otherwise. Raises UsageError for
+    a pattern of `limit` that picks no device.
     """
     day = day or today()
     accepted = accept(run.results, waivers, day)
+    roots = causes(run.results)
     results = limited(run.results, pick_devices(dict(run.roles), limit), run.folders)
     own = review(run.results, waivers, day, run.artifacts)
     results = (*results, *(result for result in own if result.check.id in chosen))
     results = tuple(sorted(results, key=lambda result: result.check.id))
-    return Verdict(replace(run, results=results), accepted, Severity[fail_on.upper()])
+    return Verdict(replace(run, results=results), accepted, Severity[fail_on.upper()], roots)

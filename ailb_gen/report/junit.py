@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape, quoteattr
 
 from ailb_gen.checks.catalogue import FAMILIES, NAMES
-from ailb_gen.report.text import clean, detail, from_here
+from ailb_gen.report.text import clean, detail, from_here, named
 from ailb_gen.report.verdict import number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from ailb_gen.checks.model import Finding, Result, Run
+    from ailb_gen.checks.model import Finding, Result
     from ailb_gen.report.verdict import Verdict
 
 SHOWN = 500
@@ -69,14 +69,14 @@ def _case(verdict: Verdict, result: Result) -> Iterator[str]:
 
 def _body(verdict: Verdict, result: Result, open_: tuple[Finding, ...], waived: tuple[Finding, ...]) -> Iterator[str]:
     kind = _kind(verdict, result)
-    accepted = [f"waived: {_line(verdict.run, f)}: {clean(verdict.accepted[f].reason)}" for f in waived]
+    accepted = [f"waived: {_line(verdict, f)}: {clean(verdict.accepted[f].reason)}" for f in waived]
     output = [*accepted, *(f"{clean(name)}: {clean(value)}" for name, value in result.figures)]
     if kind == "failure":
-        message = quoteattr(f"{number(len(open_), 'finding')}: {clean(result.check.meaning)}")
-        text = escape("\n".join([*_capped(_line(verdict.run, f) for f in open_), f"Repair: {result.check.repair}"]))
+        message = quoteattr(f"{number(len(open_), 'finding')}: {clean(result.check.violation)}")
+        text = escape("\n".join([*_capped(_line(verdict, f) for f in open_), f"Repair: {result.check.repair}"]))
         yield f'      <failure type="{result.check.severity}" message={message}>{text}</failure>'
     else:
-        output = [*(f"{result.check.severity}: {_line(verdict.run, f)}" for f in open_), *output]
+        output = [*(f"{result.check.severity}: {_line(verdict, f)}" for f in open_), *output]
     if kind == "skipped":
         reasons = "; ".join(dict.fromkeys(verdict.accepted[f].reason for f in waived))
         reason = f"waived: {reasons}" if waived else result.skipped or "there was nothing to look at"
@@ -91,7 +91,8 @@ def _capped(lines: Iterable[str]) -> list[str]:
     return [*row[:SHOWN], *more]
 
 
-def _line(run: Run, finding: Finding) -> str:
-    place = f"{from_here(run, finding.place.file)}:{finding.place.line}: " if finding.place else ""
+def _line(verdict: Verdict, finding: Finding) -> str:
+    place = f"{from_here(verdict.run, finding.place.file)}:{finding.place.line}: " if finding.place else ""
     more = f" ({detail(finding)})" if detail(finding) else ""
-    return clean(f"{place}{finding.scope}: {finding.message}{more}")
+    cause = f" [follows from {named(verdict.causes[finding])}]" if finding in verdict.causes else ""
+    return clean(f"{place}{finding.scope}: {finding.message}{more}{cause}")

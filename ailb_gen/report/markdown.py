@@ -6,14 +6,14 @@ import re
 from typing import TYPE_CHECKING
 
 from ailb_gen.report.table import families
-from ailb_gen.report.text import clean, detail, from_here
+from ailb_gen.report.text import clean, detail, from_here, named
 from ailb_gen.report.verdict import number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ailb_gen.checks.model import Finding, Result
-    from ailb_gen.report.verdict import Verdict
+    from ailb_gen.checks.model import Result
+    from ailb_gen.report.verdict import Headline, Verdict
 
 # A comment on GitHub holds 65,536 characters.
 MAX_CHARACTERS = 65_000
@@ -40,17 +40,18 @@ def markdown(verdict: Verdict, limit: int = MAX_CHARACTERS) -> str:
     run = verdict.run
     word, _, rest = verdict.sentence().partition(": ")
     icon = "\u2705" if verdict.passed else "\u274c"
-    head = [MARKER, f"### {icon} {word}: {code(run.fabric)}", "", f"{rest}.", "", *_table(verdict), ""]
+    notes = [line for note in run.notes for line in (_plain(note), "")]
+    head = [MARKER, f"### {icon} {word}: {code(run.fabric)}", "", f"{rest}.", "", *notes, *_table(verdict), ""]
     text = "\n".join(head)
     groups = verdict.attention()
     # Room for the sentence that says what was left out.
     room = limit - len(text) - 200
     left_checks = left_findings = 0
-    for result, findings in groups:
-        block = _block(verdict, result, findings, room)
+    for result, headlines in groups:
+        block = _block(verdict, result, headlines, room)
         if not block:
             left_checks += 1
-            left_findings += len(findings)
+            left_findings += len(headlines)
             continue
         text += block
         room -= len(block)
@@ -69,30 +70,36 @@ def _table(verdict: Verdict) -> Iterator[str]:
         yield f"| {' | '.join(str(cell or '') for cell in row)} |"
 
 
-def _block(verdict: Verdict, result: Result, findings: tuple[Finding, ...], room: int) -> str:
-    """Return the findings of a check, as many as fit into `room` characters; nothing when not one does."""
+def _block(verdict: Verdict, result: Result, headlines: tuple[Headline, ...], room: int) -> str:
+    """Return the headlines of a check, as many as fit into `room` characters; nothing when not one does."""
     check = result.check
-    counted = f"{number(len(findings), check.severity.name.lower())}"
-    head = f"\n<details><summary><b>{check.id}</b> {_plain(check.meaning)}: {counted}</summary>\n\n"
+    counted = f"{number(len(headlines), check.severity.name.lower())}"
+    head = f"\n<details><summary><b>{check.id}</b> {_plain(check.violation)}: {counted}</summary>\n\n"
     tail = f"\n{_plain(check.why)} *Repair:* {_plain(check.repair)}\n\n</details>\n"
     more = "- ... and {} more\n"
     items: list[str] = []
     used = len(head) + len(tail) + len(more) + 10
-    for finding in findings[:SHOWN]:
-        item = _item(verdict, finding)
+    for headline in headlines[:SHOWN]:
+        item = _item(verdict, headline)
         if used + len(item) > room:
             break
         items.append(item)
         used += len(item)
     if not items:
         return ""
-    left = len(findings) - len(items)
+    left = len(headlines) - len(items)
     return head + "".join(items) + (more.format(f"{left:,}") if left else "") + tail
 
 
-def _item(verdict: Verdict, finding: Finding) -> str:
+def _item(verdict: Verdict, headline: Headline) -> str:
+    finding = headline.finding
     place = f"{from_here(verdict.run, finding.place.file)}:{finding.place.line}" if finding.place else ""
-    parts = (code(finding.scope), code(finding.message), code(detail(finding)), code(place))
+    parts = [code(finding.scope), code(finding.message), code(detail(finding)), code(place)]
+    if headline.waived is not None:
+        parts.append(f"follows from {code(named(headline.waived))}")
+    if headline.consequences:
+        counts = ", ".join(f"{name} {count:,}" for name, count in headline.by_check().items())
+        parts.append(f"{number(len(headline.consequences), 'consequence')} ({counts})")
     return f"- {', '.join(part for part in parts if part)}\n"
 
 

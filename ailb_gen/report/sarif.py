@@ -68,7 +68,7 @@ def _log(verdict: Verdict, results: Sequence[dict[str, Any]], total: int) -> dic
 def _rule(check: Check) -> dict[str, Any]:
     return {
         "id": check.id,
-        "shortDescription": {"text": check.meaning},
+        "shortDescription": {"text": check.violation},
         "fullDescription": {"text": check.why},
         "help": {
             "text": f"{check.why}\n\nRepair: {check.repair}",
@@ -87,6 +87,8 @@ def _notifications(verdict: Verdict, shown: int, total: int) -> Iterator[dict[st
     if shown < total:
         text = f"{total - shown:,} of {total:,} findings, the least severe, are left out: the file would be too large"
         yield {"level": "warning", "message": {"text": f"{text}; --report json=FILE has all"}}
+    for text in verdict.run.notes:
+        yield {"level": "note", "message": {"text": clean(text)}}
     for number_, result in enumerate(verdict.run.results):
         if verdict.status(result) in ("skip", "empty"):
             reason = clean(result.skipped) or "there was nothing to look at"
@@ -109,7 +111,17 @@ def _results(verdict: Verdict) -> Iterator[dict[str, Any]]:
                 "locations": [_location(verdict, finding)],
                 "partialFingerprints": {"ailb/v1": identity},
                 "suppressions": [accepted] if accepted else [],
+                **_cause(verdict, finding),
             }
+
+
+def _cause(verdict: Verdict, finding: Finding) -> dict[str, Any]:
+    """Return what a finding follows from, nothing for a cause: its identity, and its place as a related one."""
+    cause = verdict.causes.get(finding)
+    if cause is None:
+        return {}
+    location = _location(verdict, cause) | {"message": {"text": _message(cause)}}
+    return {"properties": {"cause": verdict.identity(cause)}, "relatedLocations": [location]}
 
 
 def _message(finding: Finding) -> str:

@@ -6,14 +6,14 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from ailb_gen.checks.catalogue import NAMES
-from ailb_gen.report.text import aligned, clean, detail, where, wrapped
+from ailb_gen.report.text import aligned, clean, detail, named, where, wrapped
 from ailb_gen.report.verdict import STATUSES, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ailb_gen.checks.model import Finding, Result
-    from ailb_gen.report.verdict import Verdict
+    from ailb_gen.report.verdict import Headline, Verdict
 
 SHOWN = 20
 
@@ -33,12 +33,12 @@ def families(verdict: Verdict) -> list[tuple[object, ...]]:
     return [("family", *columns), *rows]
 
 
-def table(verdict: Verdict) -> str:
-    """Return the report as plain text of at most 80 columns."""
-    return "\n".join(_lines(verdict)) + "\n"
+def table(verdict: Verdict, everything: bool = False) -> str:
+    """Return the report as plain text of at most 80 columns: causes, and with `everything` what follows from them."""
+    return "\n".join(_lines(verdict, everything)) + "\n"
 
 
-def _lines(verdict: Verdict) -> Iterator[str]:
+def _lines(verdict: Verdict, everything: bool) -> Iterator[str]:
     run = verdict.run
     roles = Counter(role for _, role in run.roles)
     devices = ", ".join(f"{count} {role}" for role, count in sorted(roles.items())) or "no devices"
@@ -47,27 +47,41 @@ def _lines(verdict: Verdict) -> Iterator[str]:
     yield from aligned(
         [[str(cell).upper() for cell in row] if n == 0 else row for n, row in enumerate(families(verdict))]
     )
-    for result, findings in verdict.attention():
+    for result, headlines in verdict.attention():
         yield ""
-        yield from _group(result, findings)
+        yield from _group(result, headlines, everything)
     yield from _section("Waived", _waived(verdict))
     yield from _section("Figures", _figures(verdict))
     yield from _section("Skipped", _skipped(verdict))
+    yield from _section("Notes", list(run.notes))
     yield ""
     yield from wrapped(verdict.sentence())
 
 
-def _group(result: Result, findings: tuple[Finding, ...]) -> Iterator[str]:
+def _group(result: Result, headlines: tuple[Headline, ...], everything: bool) -> Iterator[str]:
     check = result.check
-    yield from wrapped(f"{check.id} {check.severity}: {check.meaning}: {number(len(findings), 'finding')}")
-    for finding in findings[:SHOWN]:
-        yield from wrapped(f"{clean(finding.scope)}  {where(finding)}".rstrip(), "  ")
-        yield from wrapped(finding.message, "    ")
-        if detail(finding):
-            yield from wrapped(detail(finding), "    ")
-    if len(findings) > SHOWN:
-        yield f"  ... and {len(findings) - SHOWN:,} more; --report json=FILE has all"
+    yield from wrapped(f"{check.id} {check.severity}: {check.violation}: {number(len(headlines), 'finding')}")
+    shown = headlines if everything else headlines[:SHOWN]
+    for headline in shown:
+        yield from _finding(headline.finding, "  ")
+        if headline.waived is not None:
+            yield from wrapped(f"follows from {named(headline.waived)}", "    ")
+        if headline.consequences:
+            counts = ", ".join(f"{name} {count:,}" for name, count in headline.by_check().items())
+            more = "" if everything else "; --all shows them"
+            yield from wrapped(f"{number(len(headline.consequences), 'consequence')}: {counts}{more}", "    ")
+        for finding in headline.consequences if everything else ():
+            yield from _finding(finding, "      ", f"{finding.check} ")
+    if len(headlines) > len(shown):
+        yield f"  ... and {len(headlines) - len(shown):,} more; --all shows them, --report json=FILE has all"
     yield from wrapped(f"Repair: {check.repair}", "  ")
+
+
+def _finding(finding: Finding, indent: str, start: str = "") -> Iterator[str]:
+    yield from wrapped(f"{start}{clean(finding.scope)}  {where(finding)}".rstrip(), indent)
+    yield from wrapped(finding.message, f"{indent}  ")
+    if detail(finding):
+        yield from wrapped(detail(finding), f"{indent}  ")
 
 
 def _section(title: str, lines: list[str]) -> Iterator[str]:

@@ -44,6 +44,11 @@ def where(finding: Finding) -> str:
     return f"{clean(finding.place.file)}:{finding.place.line}" if finding.place else ""
 
 
+def named(finding: Finding) -> str:
+    """Return the check, the scope and the place of a finding, by which another report refers to it."""
+    return f"{finding.check} {clean(finding.scope)} {where(finding)}".rstrip()
+
+
 def from_here(run: Run, file: str) -> str:
     """Return the path of a file that is named relative to the artifact directory, as that directory was given."""
     return posixpath.normpath(posixpath.join(run.artifacts, file))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import TYPE_CHECKING, Literal
 
@@ -20,12 +20,37 @@ STATUSES: tuple[Status, ...] = ("pass", "fail", "warn", "skip", "empty")
 
 
 @dataclass(frozen=True, slots=True)
+class Headline:
+    """An open finding that stands for what follows from it.
+
+    `waived` is the finding that it follows from itself, when that is waived or outside of what was asked for.
+    """
+
+    finding: Finding
+    consequences: tuple[Finding, ...] = ()
+    waived: Finding | None = None
+
+    def by_check(self) -> Counter[str]:
+        """Return the number of consequences by check, in order of the ids."""
+        return Counter(sorted(finding.check for finding in self.consequences))
+
+
+@dataclass(frozen=True, slots=True)
 class Verdict:
-    """A run judged: `accepted` holds the waiver of every waived finding, `fail_on` the severity that fails the gate."""
+    """A run judged.
+
+    `accepted` holds the waiver of every waived finding, `fail_on` the severity that fails the gate, `causes` the root
+    cause of every finding that follows from another, open or not.
+    """
 
     run: Run
     accepted: Mapping[Finding, Waiver]
     fail_on: Severity = Severity.ERROR
+    causes: Mapping[Finding, Finding] = field(default_factory=dict)
+
+    def identity(self, finding: Finding) -> str:
+        """Return the fingerprint of a finding; of several that share all of its key, the first one's."""
+        return fingerprints([finding])[0]
 
     def open(self, result: Result) -> tuple[Finding, ...]:
         """Return the findings that nobody has waived."""
@@ -57,10 +82,35 @@ class Verdict:
         """Whether the gate opens: nothing failed, and everything was judged that was to be."""
         return not self.failed and not self.run.trouble
 
-    def attention(self) -> list[tuple[Result, tuple[Finding, ...]]]:
-        """Return the checks with open findings and these, the worst first."""
-        found = [(result, self.open(result)) for result in self.run.results]
-        return sorted((row for row in found if row[1]), key=lambda row: (-row[0].check.severity, row[0].check.id))
+    def headlines(self) -> list[Headline]:
+        """Return the open findings grouped by their root cause; what leads a group is in the order of the results."""
+        groups: dict[Finding, list[Finding]] = {}
+        for result in self.run.results:
+            for finding in self.open(result):
+                groups.setdefault(self.causes.get(finding, finding), []).append(finding)
+        order = {check.id: number for number, check in enumerate(result.check for result in self.run.results)}
+        found = [
+            Headline(root, tuple(row for row in rows if row != root))
+            if root in rows
+            # The most fundamental of what is left; the order of the catalogue is that of the computation.
+            else Headline(rows[0], tuple(rows[1:]), root)
+            for root, rows in groups.items()
+        ]
+        return sorted(found, key=lambda row: order[row.finding.check])
+
+    def attention(self) -> list[tuple[Result, tuple[Headline, ...]]]:
+        """Return the checks that have headlines and these, what has the worst consequences first."""
+        severity = {result.check.id: result.check.severity for result in self.run.results}
+        rows: dict[str, list[Headline]] = {}
+        for row in self.headlines():
+            rows.setdefault(row.finding.check, []).append(row)
+        worst = {
+            name: max(severity[one.check] for row in found for one in (row.finding, *row.consequences))
+            for name, found in rows.items()
+        }
+        results = [result for result in self.run.results if result.check.id in rows]
+        results.sort(key=lambda result: (-worst[result.check.id], -result.check.severity, result.check.id))
+        return [(result, tuple(rows[result.check.id])) for result in results]
 
     def counts(self) -> Counter[str]:
         """Return the number of open findings by severity, of those `waived`, and of the checks by status."""
@@ -79,7 +129,7 @@ class Verdict:
             number(counts[str(severity)], str(severity)) for severity in reversed(Severity) if counts[str(severity)]
         ]
         parts = [
-            ", ".join(found) or "no findings",
+            f"{self._grouped()}{', '.join(found) or 'no findings'}",
             *([f"{counts['waived']} waived"] if counts["waived"] else []),
             f"{number(counts['pass'], 'check')} passed",
             *([f"{counts['skip']} skipped"] if counts["skip"] else []),
@@ -87,6 +137,12 @@ class Verdict:
         ]
         word = "FAIL" if self.failed else "PASS" if self.passed else "INCOMPLETE"
         return f"{word}: {'; '.join(parts)}"
+
+    def _grouped(self) -> str:
+        """Say how many findings are causes, and how many follow from them, where that tells anything."""
+        headlines = self.headlines()
+        follow = sum(len(row.consequences) for row in headlines)
+        return f"{number(len(headlines), 'cause')} with {number(follow, 'consequence')}: " if follow else ""
 
 
 def number(count: int, word: str) -> str:

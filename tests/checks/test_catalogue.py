@@ -6,6 +6,7 @@ import re
 
 import ailb_gen.checks
 from ailb_gen.checks.catalogue import BY_ID, CATALOGUE, EVERYTHING, FAMILIES, markdown
+from ailb_gen.checks.cause_rules import ORDER
 from tests.conftest import ROOT
 
 
@@ -31,7 +32,20 @@ def test_texts_are_sentences_that_fit() -> None:
         assert len(check.meaning) <= 120, check.id
         for text in (check.why, check.repair):
             assert text.endswith("."), check.id
-        assert all(text.isprintable() for text in (check.meaning, check.why, check.repair)), check.id
+        texts = (check.meaning, check.violation, check.why, check.repair)
+        assert all(text.isprintable() for text in texts), check.id
+
+
+def test_headlines_say_what_is_wrong_not_what_should_hold() -> None:
+    for check in EVERYTHING:
+        assert check.violation == check.violation.strip() and not check.violation.endswith("."), check.id
+        assert 10 <= len(check.violation) <= 120, check.id
+        assert check.violation != check.meaning, check.id
+    assert len({check.violation for check in EVERYTHING}) == len(EVERYTHING)
+
+
+def test_every_check_has_its_place_in_the_order_of_causes() -> None:
+    assert set(ORDER) == {check.id for check in EVERYTHING}
 
 
 def test_the_page_is_up_to_date() -> None:

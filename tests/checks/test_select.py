@@ -15,7 +15,7 @@ from tests.checks.trees import GOLDEN
 from tests.conftest import EXAMPLES
 
 IDS = ("AILB001", "AILB201", "AILB202", "AILB501")
-CATALOGUE = tuple(Check(name, Severity.ERROR, "", "", "") for name in IDS)
+CATALOGUE = tuple(Check(name, Severity.ERROR, "", "", "", "") for name in IDS)
 FAMILIES = {"AILB0": "files", "AILB2": "sessions", "AILB5": "failures"}
 DEVICES = {"stripe1-leaf1": "leaf", "stripe1-leaf2": "leaf", "spine1": "spine", "h1": "server"}
 

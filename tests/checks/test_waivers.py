@@ -27,7 +27,7 @@ GOOD = """\
 
 def checked(check: str, *scopes: str, skipped: str = "") -> Result:
     findings = tuple(Finding(check, scope, "bad") for scope in scopes)
-    return Result(Check(check, Severity.ERROR, "", "", ""), findings, len(scopes), skipped=skipped)
+    return Result(Check(check, Severity.ERROR, "", "", "", ""), findings, len(scopes), skipped=skipped)
 
 
 def errors(text: str) -> list[str]:

@@ -16,11 +16,36 @@ DAY = datetime.date(2026, 6, 1)
 NASTY = "\x1b[31m<b>&\"'`|]]>\r\n@admin \u202e\udc80\x00**x** ``` </details> " + "\u00e9" * 3
 LONG = "x" * 200
 
-SESSION = Check("AILB203", Severity.ERROR, "both ends name each other's AS", "The session stays down.", "Correct it.")
-COLOR = Check("AILB301", Severity.WARNING, "every uplink is colored", "It carries <nothing> & more.", "Color it.")
-BALANCE = Check("AILB401", Severity.ERROR, "all links carry the same", "The slowest link rules.", "Use all colors.")
-ROCE = Check("AILB701", Severity.NOTE, "queues have names", "Figures are hard to read.", "Name them.")
-YANG = Check("AILB901", Severity.ERROR, "every statement is known", "The commit fails.", "Delete it.")
+SESSION = Check(
+    "AILB203",
+    Severity.ERROR,
+    "both ends name each other's AS",
+    "an end names another AS",
+    "The session stays down.",
+    "Correct it.",
+)
+COLOR = Check(
+    "AILB301",
+    Severity.WARNING,
+    "every uplink is colored",
+    "an uplink has no color",
+    "It carries <nothing> & more.",
+    "Color it.",
+)
+BALANCE = Check(
+    "AILB401",
+    Severity.ERROR,
+    "all links carry the same",
+    "a link carries more",
+    "The slowest link rules.",
+    "Use all colors.",
+)
+ROCE = Check(
+    "AILB701", Severity.NOTE, "queues have names", "a queue has no name", "Figures are hard to read.", "Name them."
+)
+YANG = Check(
+    "AILB901", Severity.ERROR, "every statement is known", "a statement is unknown", "The commit fails.", "Delete it."
+)
 CHOSEN = ("AILB090", "AILB091")
 
 LEAF = Finding(

@@ -46,7 +46,7 @@ def test_a_case_for_every_check_with_what_became_of_it() -> None:
     }
     failure = found["AILB203"].find("failure")
     assert failure is not None and failure.text is not None
-    assert failure.get("message") == "2 findings: both ends name each other's AS"
+    assert failure.get("message") == "2 findings: an end names another AS"
     assert failure.text.splitlines()[0] == (
         "build/jvd/switches/stripe1-leaf1.conf:120: stripe1-leaf1 et-0/0/0: as-list names another AS "
         "(expected 65003, found 65002)"

@@ -27,7 +27,7 @@ def test_the_whole_of_a_small_report() -> None:
 | sessions | 1 |  | 1 |  |  |  | 1 |  |
 | total | 3 |  | 1 |  |  | 2 | 1 |  |
 
-<details><summary><b>AILB203</b> both ends name each other's AS: 1 error</summary>
+<details><summary><b>AILB203</b> an end names another AS: 1 error</summary>
 
 - `stripe1-leaf1 et-0/0/0`, `as-list names another AS`, `expected 65003, found 65002`, \
 `build/jvd/switches/stripe1-leaf1.conf:120`

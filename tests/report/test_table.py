@@ -19,7 +19,7 @@ files          2     2     0     0     0      0         0       0
 sessions       1     0     1     0     0      0         1       1
 total          3     2     1     0     0      0         1       1
 
-AILB203 error: both ends name each other's AS: 1 finding
+AILB203 error: an end names another AS: 1 finding
   stripe1-leaf1 et-0/0/0  switches/stripe1-leaf1.conf:120
     as-list names another AS
     expected 65003, found 65002
@@ -47,6 +47,6 @@ def test_it_fits_80_columns_and_holds_nothing_that_drives_a_terminal() -> None:
 
 def test_a_family_of_findings_is_capped_and_says_so() -> None:
     text = table(verdict_of(many(1025)))
-    assert "AILB203 error: both ends name each other's AS: 1,025 findings" in text
-    assert "  ... and 1,005 more; --report json=FILE has all\n" in text
+    assert "AILB203 error: an end names another AS: 1,025 findings" in text
+    assert "  ... and 1,005 more; --all shows them, --report json=FILE has all\n" in text
     assert text.count("message ") == 20

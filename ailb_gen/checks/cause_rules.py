@@ -1,0 +1,124 @@
+"""The rules by which findings follow from others, as tables: what is computed follows from what stands in a file."""
+
+from __future__ import annotations
+
+from enum import Enum
+from itertools import chain
+
+
+class Relation(Enum):
+    """How a consequence and its cause belong together.
+
+    LINE and FILE: they are at one line, or anywhere in one file. TOPIC: they name one thing, such as a port or a
+    prefix. OWN: the scope of one is that of the other, or a part of it. INVOLVED: the consequence involves what the
+    cause is about. ANYWHERE: wherever both are.
+    """
+
+    LINE = 1
+    FILE = 2
+    TOPIC = 3
+    OWN = 4
+    INVOLVED = 5
+    ANYWHERE = 6
+
+
+def _ids(text: str) -> tuple[str, ...]:
+    """Write ids: `201 202` are AILB201 and AILB202."""
+    return tuple(f"AILB{word}" for word in text.split())
+
+
+# Every check, the more fundamental first: a cause stands before its consequences.
+_LEVELS = (
+    # Files that are not there or cannot be read, and statements that no switch takes.
+    _ids("001 002 003 004 601 901 902 903 905 904"),
+    # Cables, and what is said of them.
+    _ids("009 008 006 007"),
+    # What stands on one device.
+    _ids("105 102 101 106 108 109 103 104 107 110 111 202 301 302 207 203 208 204 205 206 209 210 211"),
+    _ids("304 305 308 306 307 311 406 407 408 702 701 703 704 705 706 710 711"),
+    # What follows for the two ends of a link, for routes, for paths, and for failures.
+    _ids("709 707 201 303 309 310 402 401 403 404 405 501 504 506 502 507 503 505"),
+    _ids("602 603 604 605 606 607 608 609 610 611 612 613 614 615 616 708"),
+    _ids("801 802 803 804 805 806 807 808 811 812 814 813 815 816 817 818 819 821 822 823"),
+    # What only repeats that something is amiss.
+    _ids("906 907 005 090 091 D01 D02 D03 D04"),
+)
+ORDER = {check: number for number, check in enumerate(chain(*_LEVELS))}
+
+_UNREADABLE = _ids("001 002")
+_SYNTAX = _ids("901 902 903 904 905")
+_CABLES = _ids("009 008 006")
+# What decides about routes.
+_CONTROL = _ids("001 002 901 902 903 904 905 009 008 006 105 102 101 108 109 103 107 202 301 302 207 203 208 205 206")
+_CONTROL += _ids("304 305 308 306 307 406 201 106 209")
+_QOS = _ids("001 002 901 902 903 904 905 702 701 703 704 705 706")
+_COMPUTED = _ids("303 309 310 402 401 403")
+
+Rules = tuple[tuple[str, tuple[str, ...], Relation], ...]
+# Consequences, their causes with the likeliest first, and how they belong together; the first rule that applies counts.
+_RULES: Rules = (
+    # A value that no switch takes is the reason why the value is wrong.
+    ("101 102 105 106 107 108 109 110 202 301 302 207 203 208 204 304 305 406 407 408", _SYNTAX, Relation.LINE),
+    ("702 701 703 704 705 706 710 711 209 306 307 308 311", _SYNTAX, Relation.LINE),
+    ("304 407 101 102 111", _SYNTAX, Relation.TOPIC),
+    ("906", _ids("106 108 102 105 103 201 208 207 302 304 406 101"), Relation.LINE),
+    ("906", _ids("106 108 102 105 103 208"), Relation.TOPIC),
+    # Cables.
+    ("006 007 008 106 108 201 302 109 602 606", _CABLES, Relation.TOPIC),
+    ("207", _CABLES, Relation.TOPIC),
+    ("007", _ids("106 108 003"), Relation.OWN),
+    ("203", (*_UNREADABLE, "AILB003"), Relation.INVOLVED),
+    ("203", _ids("202 009 006 207 302 201"), Relation.INVOLVED),
+    ("207 107 004 203", _ids("003"), Relation.OWN),
+    # Addresses and VLANs.
+    ("103 101", _ids("102 101"), Relation.TOPIC),
+    ("208", _ids("105"), Relation.LINE),
+    ("208 103 104", _ids("102 108 106 103"), Relation.TOPIC),
+    ("106", _ids("105"), Relation.TOPIC),
+    ("304 606", _ids("101 102 304 105"), Relation.TOPIC),
+    ("304", _ids("105 102 101"), Relation.INVOLVED),
+    ("606", _ids("106 105 102 101"), Relation.FILE),
+    ("305", _ids("304"), Relation.LINE),
+    # Sessions and colors.
+    ("201", _UNREADABLE, Relation.INVOLVED),
+    ("201 302", _ids("108 207 302 103 208"), Relation.TOPIC),
+    ("201", _ids("202 203 207 208 302"), Relation.LINE),
+    ("201", _ids("202 203"), Relation.INVOLVED),
+    ("201", _ids("201"), Relation.LINE),
+    ("302", _ids("301"), Relation.TOPIC),
+    ("302", _ids("302"), Relation.LINE),
+    ("207", _ids("302"), Relation.TOPIC),
+    ("307 306 308 311 406", _ids("308 306 307 208"), Relation.LINE),
+    ("308", _ids("308 201"), Relation.INVOLVED),
+    ("311", _ids("308 306 307 406"), Relation.OWN),
+    # What is computed.
+    ("303", _CONTROL, Relation.OWN),
+    ("309 310 401 402 403", _CONTROL, Relation.INVOLVED),
+    ("309 310 401 402 403", _CONTROL, Relation.OWN),
+    ("401 402 403", _COMPUTED, Relation.INVOLVED),
+    ("404 405 501 502 503 504 505 506 507", (*_CONTROL, *_COMPUTED), Relation.ANYWHERE),
+    # Class of service and MTU.
+    ("703 704 705 706", _ids("702"), Relation.TOPIC),
+    ("707 708", _QOS, Relation.INVOLVED),
+    ("709 613", _ids("710"), Relation.TOPIC),
+    # Servers.
+    ("601", _UNREADABLE, Relation.FILE),
+    ("602 603 604 605 606 607", _ids("601"), Relation.OWN),
+    ("607 608 610 611", _ids("601"), Relation.TOPIC),
+    ("610 607", _ids("602"), Relation.LINE),
+    ("604 605 606 607", _ids("603 604 605 606"), Relation.TOPIC),
+    ("606 605", _ids("605 604"), Relation.LINE),
+    ("607", _ids("602"), Relation.OWN),
+    ("607", _ids("607"), Relation.TOPIC),
+)
+
+
+def _table() -> dict[str, list[tuple[tuple[str, ...], Relation]]]:
+    found: dict[str, list[tuple[tuple[str, ...], Relation]]] = {}
+    for effects, causes, relation in _RULES:
+        for effect in _ids(effects):
+            found.setdefault(effect, []).append((causes, relation))
+    return found
+
+
+RULES = _table()
