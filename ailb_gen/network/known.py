@@ -1,22 +1,27 @@
-"""Statements that this program reads, or that change nothing that it computes; it names whatever else stands there.
-
-Only the stanzas that decide about packets and routes are looked at: a statement of `system` does not.
-"""
+"""Every statement of a switch is read, or known to be harmless, or named: an exact grammar of the first two."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Union
 
 from ailb_gen.network.bgp import FORBIDDEN
+from ailb_gen.network.harmless import HARMLESS
+from ailb_gen.network.model import Unmodelled
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from ailb_gen.junos.tree import Node
 
-# Word -> what may stand below it: None is anything. `#` is any number, `*` any word that is not listed.
+# Word -> what may stand below it: None is anything. A key of KINDS stands for all words of its kind that are not listed.
 Grammar = dict[str, Union["Grammar", None]]
-OTHERS, NUMBER = "*", "#"
+NUMBER, IPV4, SHOW, OTHERS = "#", "<ipv4>", "<show>", "*"
+KINDS: dict[str, Callable[[str], bool]] = {
+    NUMBER: lambda word: word[:1].isdigit(),
+    IPV4: lambda word: "." in word and ":" not in word,
+    SHOW: lambda word: word.startswith("show "),
+    OTHERS: lambda word: True,
+}
 
 
 def _plain(words: str) -> Grammar:
@@ -32,7 +37,7 @@ DISCOVERY: Grammar = {
 }
 SESSION: Grammar = {
     **dict.fromkeys(FORBIDDEN),
-    **_plain("description disable export fabric-color import log-updown peer-as peer-as-list traceoptions type"),
+    **_plain("description disable export fabric-color import log-updown peer-as peer-as-list type"),
     "bfd-liveness-detection": _plain("minimum-interval multiplier"),
     "family": FAMILY,
     "local-as": {NUMBER: NOTHING},
@@ -44,17 +49,32 @@ BGP: Grammar = {
     "global-load-balancing": None,
     "group": {OTHERS: {**SESSION, "dynamic-neighbor": {OTHERS: DISCOVERY}}},
 }
+# Filters are read and tried with the packets of the fabric.
+FILTER: Grammar = {"filter": {word: {OTHERS: NOTHING} for word in ("input", "output", "input-list", "output-list")}}
+ADDRESSES: Grammar = {"address": {OTHERS: NOTHING}}
+UNIT: Grammar = {
+    **_plain("description disable"),
+    "family": {
+        "inet": None,
+        "inet6": {**ADDRESSES, "mtu": None, **FILTER},
+        "ethernet-switching": {"interface-mode": None, "vlan": _plain("members"), **FILTER},
+    },
+}
 PORT: Grammar = {
-    **_plain("apply-macro description disable mtu native-vlan-id number-of-sub-ports optics-options speed"),
-    # Forward error correction and negotiation decide whether there is light, not where packets go.
+    **_plain("description disable mtu native-vlan-id number-of-sub-ports speed"),
     **{word: _plain("auto-negotiation fec no-auto-negotiation") for word in ("ether-options", "gigether-options")},
+    "unit": {OTHERS: UNIT},
+}
+LOOPBACK: Grammar = {
+    "description": None,
     "unit": {
         OTHERS: {
-            **_plain("apply-macro description disable"),
+            "description": None,
             "family": {
+                **_plain("iso mpls"),
                 "inet": None,
-                "inet6": {"address": {OTHERS: NOTHING}, "mtu": None},
-                "ethernet-switching": {"interface-mode": None, "vlan": _plain("members")},
+                "inet6": {"address": {OTHERS: _plain("preferred primary")}, **FILTER},
+                "any": FILTER,
             },
         }
     },
@@ -62,11 +82,11 @@ PORT: Grammar = {
 CLASSIFIER: Grammar = {OTHERS: {"forwarding-class": {OTHERS: {"loss-priority": {OTHERS: _plain("code-points")}}}}}
 ATTACHED: Grammar = {"classifiers": _plain("dscp dscp-ipv6")}
 CLASS_OF_SERVICE: Grammar = {
-    **_plain("dedicated-buffer shared-buffer rewrite-rules traffic-control-profiles"),
-    "classifiers": {"dscp": CLASSIFIER, "dscp-ipv6": CLASSIFIER, OTHERS: None},
+    **_plain("dedicated-buffer shared-buffer"),
+    "classifiers": {"dscp": CLASSIFIER, "dscp-ipv6": CLASSIFIER},
     "congestion-notification-profile": {
         OTHERS: {
-            "pfc-watchdog": None,
+            "pfc-watchdog": NOTHING,
             "input": {"dscp": {"code-point": {OTHERS: {"pfc": NOTHING}}}},
             "output": {"ieee-802.1": {"code-point": {OTHERS: _plain("flow-control-queue")}}},
         }
@@ -81,55 +101,93 @@ CLASS_OF_SERVICE: Grammar = {
         OTHERS: {**_plain("drop-profile-map priority transmit-rate"), "explicit-congestion-notification": NOTHING}
     },
 }
-STANZAS: Grammar = {
+READ: Grammar = {
+    "chassis": _plain("maximum-ecmp"),
     "class-of-service": CLASS_OF_SERVICE,
-    "forwarding-options": {"enhanced-hash-key": _plain("ecmp-dlb"), "storm-control-profiles": None},
-    "interfaces": {OTHERS: PORT},
-    "logical-systems": NOTHING,
+    "forwarding-options": {"enhanced-hash-key": _plain("ecmp-dlb"), "family": {"inet6": FILTER}},
+    "interfaces": {"lo0": LOOPBACK, OTHERS: PORT},
     "policy-options": {
-        **_plain("as-list as-path as-path-group condition policy-statement"),
+        "policy-statement": None,
         "community": {OTHERS: _plain("members")},
-        "prefix-list": {OTHERS: {OTHERS: NOTHING}},
+        "prefix-list": {OTHERS: {OTHERS: NOTHING, "apply-path": None}},
     },
-    "protocols": {**_plain("lldp router-advertisement"), "bgp": BGP},
-    "routing-instances": _plain("mgmt_junos"),
+    "protocols": {
+        "lldp": {"disable": NOTHING, "interface": {OTHERS: {"disable": NOTHING}}},
+        # What it says on an interface is compared with the intent, word by word.
+        "router-advertisement": {"interface": None},
+        "bgp": BGP,
+    },
+    "routing-instances": {"mgmt_junos": NOTHING},
     "routing-options": {
         "autonomous-system": {NUMBER: NOTHING},
-        "forwarding-table": _plain("ecmp-fast-reroute export"),
+        "forwarding-table": {"ecmp-fast-reroute": NOTHING, "export": None},
         "router-id": None,
-        "static": None,
     },
-    "vlans": {OTHERS: _plain("description l3-interface vlan-id")},
+    "vlans": {OTHERS: {**_plain("description l3-interface vlan-id"), "forwarding-options": FILTER}},
 }
-# Management and loopback interfaces carry none of the fabric's packets.
-PORTS = ("et-", "xe-", "ge-", "irb")
+# They say something to tools, or are worked out before; groups that do not exist are found by a check of their own.
+ANYWHERE = frozenset({"apply-flags", "apply-groups", "apply-groups-except", "apply-macro"})
+# So many words behind the one that is not known are shown.
+SHOWN = 8
 
 
-def unread(root: Node) -> Iterator[tuple[str, int]]:
-    """Give the statements of a switch's effective tree that are not known, with their lines."""
-    for word, below in STANZAS.items():
-        node = root.children.get(word)
-        if node is None or below is None:
+def _merged(patterns: dict[str, str]) -> Grammar:
+    """Return READ with the statements that are harmless."""
+    whole = _copy(READ)
+    for lines in patterns.values():
+        for line in lines.split("\n"):
+            _add(whole, line.split())
+    return whole
+
+
+def _copy(grammar: Grammar) -> Grammar:
+    return {word: None if below is None else _copy(below) for word, below in grammar.items()}
+
+
+def _add(grammar: Grammar, words: list[str]) -> None:
+    """Let everything stand below a pattern's last word."""
+    if not words:
+        return
+    first, *rest = words
+    for word in first.split("|"):
+        if not rest:
+            grammar[word] = None
             continue
-        for child in node:
-            if word != "interfaces" or child.word.startswith(PORTS):
-                yield from _unread(child, below, word)
-    # A static route of IPv4 leads to the management network.
-    for node in root.each("routing-options", "static", "route"):
-        if ":" in node.word:
-            yield f"routing-options static route {node.word}", node.line
+        # A word that is listed beside `*` says all that may stand below it.
+        below = grammar.setdefault(word, {})
+        if below is not None:
+            _add(below, rest)
 
 
-def _unread(node: Node, grammar: Grammar, path: str) -> Iterator[tuple[str, int]]:
+KNOWN = _merged(HARMLESS)
+
+
+def unread(root: Node) -> Iterator[Unmodelled]:
+    """Give the statements of a switch's effective tree that are neither read nor known to be harmless."""
+    for node in root:
+        yield from _unread(node, KNOWN, "")
+
+
+def _unread(node: Node, grammar: Grammar, path: str) -> Iterator[Unmodelled]:
     """Look at one statement: the first word that is not known names it."""
-    text = f"{path} {node.word}"
-    key = node.word
-    if key not in grammar:
-        key = NUMBER if NUMBER in grammar and key[:1].isdigit() else OTHERS
-    if key not in grammar:
-        yield text, node.line
+    word = node.word
+    if word in ANYWHERE:
+        return
+    key = word if word in grammar else next((kind for kind, fits in KINDS.items() if kind in grammar and fits(word)), "")
+    text = f"{path} {word}" if path else word
+    if not key:
+        yield Unmodelled(text, " ".join((text, *_rest(node))), node.line)
         return
     below = grammar[key]
     if below is not None:
         for child in node.children.values():
             yield from _unread(child, below, text)
+
+
+def _rest(node: Node) -> Iterator[str]:
+    """Give the words that follow, as far as there is one statement alone."""
+    for _ in range(SHOWN):
+        if len(node.children) != 1:
+            return
+        node = next(iter(node.children.values()))
+        yield node.word

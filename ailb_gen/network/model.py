@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ailb_gen.addresses import Prefix
     from ailb_gen.network.cos import ClassOfService
+    from ailb_gen.network.filters import Filters
     from ailb_gen.network.policy import Community, Policy, PrefixList
 
 
@@ -52,7 +53,10 @@ class Unit:
 
 @dataclass(frozen=True, slots=True)
 class Port:
-    """A physical interface; `mtu` counts the Ethernet header, None where nothing is configured."""
+    """A physical interface; `mtu` counts the Ethernet header, None where nothing is configured.
+
+    `ethernet` are the statements about error correction and negotiation, as text in order, with their lines.
+    """
 
     name: str
     description: str
@@ -62,6 +66,7 @@ class Port:
     sub_ports: int | None
     disabled: bool
     units: tuple[Unit, ...]
+    ethernet: tuple[tuple[str, int], ...] = ()
     line: int = at()
     description_line: int = at()
     mtu_line: int = at()
@@ -208,12 +213,24 @@ class LoadBalancing:
 
 
 @dataclass(frozen=True, slots=True)
+class Unmodelled:
+    """A statement that is neither read nor known to be harmless.
+
+    `statement` ends with the first word that is not known, `whole` with the last one if nothing else stands below.
+    """
+
+    statement: str
+    whole: str
+    line: int = at()
+
+
+@dataclass(frozen=True, slots=True)
 class Switch:
     """A switch as its file describes it; `file` is relative to the artifact directory.
 
-    `named` is the file's name without suffix, `host_name` what the text says. `unmodelled` are statements that would
-    change routing and that this program does not compute, with their lines; `unknown_groups` are groups that are
-    applied and not defined. `operating` are the statements, as text, by which it is managed and watched (see
+    `named` is the file's name without suffix, `host_name` what the text says. `lldp` are the interfaces, or `all`, on
+    which LLDP runs, but for those in `lldp_off`. `unmodelled` are statements that may change what is computed here and
+    that nothing computes; `unknown_groups` are groups that are applied and not defined. `operating` are the statements, as text, by which it is managed and watched (see
     network/switch.py), `management_gateway` is where its management instance sends packets to; empty for no default
     route.
     """
@@ -236,7 +253,9 @@ class Switch:
     balancing: LoadBalancing
     cos: ClassOfService
     lldp: frozenset[str]
-    unmodelled: tuple[tuple[str, int], ...]
+    lldp_off: frozenset[str]
+    filters: Filters
+    unmodelled: tuple[Unmodelled, ...]
     unknown_groups: tuple[tuple[str, int], ...] = ()
     operating: frozenset[str] = frozenset()
     management_gateway: str = ""

@@ -8,9 +8,12 @@ from ailb_gen.addresses import interface_value, prefix_value
 from ailb_gen.network.model import Address, Port, RaPrefix, RouterAdvertisement, Unit, Vlan
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ailb_gen.junos.tree import Node
 
 
+ETHERNET = ("ether-options", "gigether-options")
 FAMILIES = ("inet6", "ethernet-switching")
 # Statements of router advertisements that are read, or that say what holds without them.
 RA_STATEMENTS = frozenset({
@@ -30,6 +33,15 @@ def line(node: Node | None) -> int:
     if node is None:
         return 0
     return next(reversed(node.children.values())).line if node.children else node.line
+
+
+def statements(node: Node | None) -> Iterator[tuple[str, int]]:
+    """Give the text and the line of every statement below a node."""
+    for child in node or ():
+        if not child.children:
+            yield child.word, child.line
+        for text, at in statements(child):
+            yield f"{child.word} {text}", at
 
 
 def ports(root: Node) -> dict[str, Port]:
@@ -52,6 +64,7 @@ def _port(node: Node) -> Port:
         sub_ports=number(node.get("number-of-sub-ports")),
         disabled=node.has("disable"),
         units=tuple(_unit(node.word, unit) for unit in node.each("unit")),
+        ethernet=tuple(sorted(pair for word in ETHERNET for pair in statements(node.get(word)))),
         line=node.line,
         description_line=line(description),
         mtu_line=line(mtu),

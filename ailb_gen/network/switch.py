@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 from ailb_gen.junos.groups import APPLY
 from ailb_gen.network.bgp import as_number, fabric_routes, groups
 from ailb_gen.network.cos import class_of_service
+from ailb_gen.network.filters import filters
 from ailb_gen.network.known import unread
 from ailb_gen.network.model import LoadBalancing, Switch
 from ailb_gen.network.policies import as_lists, communities, policies, prefix_lists
-from ailb_gen.network.ports import advertisements, line, number, ports, vlans
+from ailb_gen.network.ports import advertisements, line, number, ports, statements, vlans
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from ailb_gen.junos.tree import Node
     from ailb_gen.network.policy import Policy
 
@@ -46,6 +45,7 @@ def switch(name: str, file: str, root: Node) -> Switch:
     # Junos has that routing instance only when it is told to.
     gateway = root.get(*MANAGEMENT_ROUTE, "next-hop") if root.has("system", "management-instance") else None
     bgp = root.get("protocols", "bgp")
+    lldp = () if root.has("protocols", "lldp", "disable") else tuple(root.each("protocols", "lldp", "interface"))
     return Switch(
         named=name,
         file=file,
@@ -64,7 +64,9 @@ def switch(name: str, file: str, root: Node) -> Switch:
         bad_routes=bad_routes,
         balancing=_balancing(root, policy),
         cos=class_of_service(root),
-        lldp=frozenset(node.word for node in root.each("protocols", "lldp", "interface") if not node.has("disable")),
+        lldp=frozenset(node.word for node in lldp if not node.has("disable")),
+        lldp_off=frozenset(node.word for node in lldp if node.has("disable")),
+        filters=filters(root),
         unmodelled=tuple(unread(root)),
         operating=frozenset(text for text in OPERATING if root.has(*text.split())),
         management_gateway=next(reversed(gateway.children), "") if gateway is not None else "",
@@ -98,7 +100,7 @@ def _balancing(root: Node, policy: dict[str, Policy]) -> LoadBalancing:
         per_packet=_balances_all([policy[name] for name in names if name in policy]),
         fast_reroute=table is not None and table.has("ecmp-fast-reroute"),
         maximum_ecmp=DEFAULT_MAXIMUM_ECMP if limit is None else limit,
-        dlb=tuple(_statements(dlb)) if dlb is not None else (),
+        dlb=tuple(statements(dlb)),
         glb=" ".join(glb.children) or "plain" if glb is not None else "",
         table_line=table.line if table is not None else 0,
         ecmp_line=line(ecmp),
@@ -119,11 +121,3 @@ def _balances_all(chain: list[Policy]) -> bool:
                 break
     return False
 
-
-def _statements(node: Node) -> Iterator[tuple[str, int]]:
-    """Give the text and the line of every statement below a node."""
-    for child in node:
-        if not child.children:
-            yield child.word, child.line
-        for text, at in _statements(child):
-            yield f"{child.word} {text}", at

@@ -1,0 +1,107 @@
+"""Statements that change neither sessions nor routes nor what ports do with packets, with the reason why.
+
+A pattern names a statement and everything below it. `a|b` is either word, `*` any word, `<ipv4>` an IPv4 address or
+prefix, `<show>` a command that only shows. What is on no list, and is not read, is an error (AILB209).
+Source of the names: Juniper's YANG models of Junos 24.4R1-EVO.
+"""
+
+from __future__ import annotations
+
+HARMLESS: dict[str, str] = {
+    "who may log in, and how the switch is named, managed and backed up": """
+        system root-authentication|login|authentication-order|accounting
+        system radius-server|radius-options|tacplus-server|tacplus-options|password-options
+        system host-name|domain-name|domain-search|name-server|name-resolution|location|time-zone|static-host-mapping
+        system services ssh|netconf|telnet|ftp|tftp-server|finger|web-management|outbound-ssh|outbound-https|rest|netproxy
+        system services xnm-clear-text|xnm-ssl|resource-monitor
+        system services extension-service request-response|notification|traceoptions
+        system ntp|archival|license|ports|management-instance|backup-router|inet6-backup-router
+        system commit|configuration-database|compress-configuration-files|no-compress-configuration-files
+        system encrypt-configuration-files|max-configurations-on-flash|max-configuration-rollbacks|master-password
+        system auto-snapshot|dump-device|dump-on-panic|saved-core-context|saved-core-files|no-saved-core-context
+        system diag-port-authentication|pic-console-authentication|boot-loader-authentication|fips
+        system no-hidden-commands
+        system default-address-selection|export-format|proxy
+        access
+        version
+    """,
+    "logs, traps, counters and telemetry: they look and do not touch": """
+        system syslog|tracing|no-remote-trace|health-monitor
+        system processes * traceoptions
+        protocols bgp traceoptions
+        protocols bgp group * traceoptions
+        protocols router-advertisement traceoptions
+        snmp
+        accounting-options
+        services analytics|rpm|flow-monitoring
+        protocols sflow
+        protocols l2-learning telemetry
+        protocols lldp traceoptions
+        forwarding-options sampling
+        routing-options traceoptions|options
+        interfaces traceoptions
+        interfaces * accounting-profile|traps|no-traps|traceoptions
+        interfaces * unit * accounting-profile|traps|no-traps|description
+        interfaces * optics-options alarm * syslog
+        interfaces * optics-options warning * syslog
+        chassis alarm
+        chassis fpc * traffic-manager buffer-monitor-enable
+        routing-instances mgmt_junos description
+    """,
+    "started by somebody, or showing and reporting only": """
+        system scripts op|language|synchronize
+        event-options destinations|generate-event|traceoptions
+        event-options policy * events|within|attributes-match
+        event-options policy * then ignore|raise-trap|upload|priority-override
+        event-options policy * then execute-commands output-filename|output-format|destination|user-name
+        event-options policy * then execute-commands commands <show>
+    """,
+    "the switch has them ready to defend its own processor or its keys; no packet of the fabric meets them": """
+        security ssh-known-hosts|certificates|pki|authentication-key-chains|log
+        system ddos-protection traceoptions
+        system ddos-protection global disable-logging|disable-fpc|disable-routing-engine
+        system ddos-protection protocols * * disable-logging|disable-fpc|disable-routing-engine
+        system no-redirects|no-redirects-ipv6|no-ping-record-route|no-ping-time-stamp|no-multicast-echo
+    """,
+    "daemons that the fabric does not use; it is said that one runs, or that one of these does not": """
+        system processes * enable
+        system processes app-engine-virtual-machine-management-service|web-management
+        system processes dhcp-service|general-authentication-service|sdk-service|ntp|named-service
+    """,
+    "the management ports and their own routing instance, where no packet of the fabric goes": """
+        interfaces fxp0|em0|em1|me0|me1|vme description|traps|no-traps|speed|link-mode
+        interfaces fxp0|em0|em1|me0|me1|vme unit * description|family
+        interfaces re0:mgmt-0|re0:mgmt-1|re1:mgmt-0|re1:mgmt-1 description|traps|no-traps|speed|link-mode
+        interfaces re0:mgmt-0|re0:mgmt-1|re1:mgmt-0|re1:mgmt-1 unit * description|family
+        routing-instances mgmt_junos routing-options static route * next-hop|qualified-next-hop|retain|no-readvertise
+        routing-instances mgmt_junos routing-options rib * static route * next-hop|qualified-next-hop|retain
+        routing-instances mgmt_junos routing-options rib * static route * no-readvertise
+    """,
+    "IPv4 carries none of the fabric's packets": """
+        system arp
+        routing-options static route <ipv4> next-hop|qualified-next-hop|preference|metric|tag|retain|no-retain
+        routing-options static route <ipv4> readvertise|no-readvertise|install|no-install|resolve|no-resolve
+        forwarding-options hash-key family inet
+    """,
+    "LLDP's own timers and texts; whether it runs is read": """
+        protocols lldp advertisement-interval|hold-multiplier|transmit-delay|ptopo-configuration-trap-interval
+        protocols lldp ptopo-configuration-maximum-hold-time|lldp-configuration-notification-interval
+        protocols lldp management-address|mau-type|port-id-subtype|port-description-type|neighbour-port-info-display
+        protocols lldp dest-mac-type|vlan-name-tlv-option
+        protocols lldp interface * trap-notification
+        protocols lldp-med
+    """,
+    "definitions: nothing happens until something that is looked at refers to them": """
+        firewall
+        applications
+        policy-options as-list|as-path|as-path-group|condition|policy-statement|damping|rtf-prefix-list|route-filter-list
+        class-of-service rewrite-rules|traffic-control-profiles|code-point-aliases|loss-priority-maps
+        class-of-service classifiers exp|ieee-802.1|ieee-802.1ad|inet-precedence
+        forwarding-options storm-control-profiles
+        chassis aggregated-devices
+    """,
+    "front panel, and what a chassis does with a spare part": """
+        chassis craft-lockout|lcd|lcd-menu|config-button|usb
+        chassis redundancy graceful-switchover
+    """,
+}
