@@ -6,11 +6,14 @@ import re
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
+from ailb_gen.checks.filter_checks import FILTERS, check_filters
 from ailb_gen.checks.model import Check, Severity
 from ailb_gen.checks.plan import ALL_COLORS
 from ailb_gen.checks.tally import Tally
 from ailb_gen.errors import Place
+from ailb_gen.network.consequences import consequence
 from ailb_gen.network.fabric import End
+from ailb_gen.network.model import Unmodelled
 from ailb_gen.network.sessions import local_as
 
 if TYPE_CHECKING:
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
     from ailb_gen.checks.plan import Plan, WantedSpeaker
     from ailb_gen.network.fabric import Network
     from ailb_gen.network.model import AsList, Group, Switch
+    from ailb_gen.network.policy import Term
     from ailb_gen.network.sessions import Sessions
 
 AGAIN = "Correct the intent and generate again."
@@ -89,19 +93,20 @@ REFERENCES = Check(
 )
 MODELLED = Check(
     "AILB209",
-    Severity.WARNING,
-    "ports, VLANs, routes and class of service are made of statements that this program reads",
-    "a statement is not read by this program",
-    "A statement that it does not know may change what it computes: what it says of routes and paths may be wrong.",
-    "Take the statement out, or accept with a waiver what only a device can show.",
+    Severity.ERROR,
+    "every statement is one that this program reads, or one that is known to change nothing that it proves",
+    "a statement is not modelled",
+    "A statement that is not modelled may switch off what this program proves: the proof holds only without it.",
+    "Take the statement out. When it has to stay, try it on a device and accept it until a date, in a waiver file: "
+    "`- {id: AILB209, scope: SWITCH STATEMENT, reason: WHY, expires: YYYY-MM-DD}`.",
 )
 LLDP = Check(
     "AILB210",
-    Severity.WARNING,
+    Severity.ERROR,
     "LLDP runs on every cabled port",
     "a cabled port does not run LLDP",
     "Without it nobody can compare the cabling with the plan from afar.",
-    "Add `protocols lldp interface all`.",
+    "Add `protocols lldp interface all`, and take `disable` out of `protocols lldp`.",
 )
 WRITTEN = Check(
     "AILB211",
@@ -111,7 +116,7 @@ WRITTEN = Check(
     "A default differs from the intent as soon as somebody changes the value elsewhere.",
     "Generate the file again.",
 )
-CHECKS = (UP, AS_NUMBERS, AS_LISTS, BFD, MULTIPATH, AIGP, DISCOVERY, REFERENCES, MODELLED, LLDP, WRITTEN)
+CHECKS = (UP, AS_NUMBERS, AS_LISTS, BFD, MULTIPATH, AIGP, DISCOVERY, REFERENCES, MODELLED, LLDP, WRITTEN, FILTERS)
 # Junos CLI reference, bfd-liveness-detection.
 DEFAULT_MULTIPLIER = 3
 AS_NUMBER = re.compile(r"\bAS [0-9]+\b")
@@ -149,10 +154,9 @@ def run(wanted: Plan, network: Network, sessions: Sessions) -> Iterator[Result]:
                 tally.add(AIGP, scope, f"the intent wants AIGP {state} in group {group.name}", place, state)
         _check_discovery(switch, cabled, tally)
         _check_references(switch, tally)
-        tally.look(MODELLED)
-        for text, line in _unmodelled(switch):
-            tally.add(MODELLED, name, f"{text} is not computed", Place(switch.file, line or 1))
+        check_modelled(switch, tally)
         _check_lldp(switch, ports[name], tally)
+    check_filters(wanted, network, tally)
     yield from tally.results()
 
 
@@ -366,17 +370,45 @@ def _named_interfaces(switch: Switch) -> Iterator[Named]:
         yield "interface", announced.interface, "router-advertisement", announced.line
 
 
-def _unmodelled(switch: Switch) -> Iterator[tuple[str, int]]:
-    yield from switch.unmodelled
+def check_modelled(switch: Switch, tally: Tally) -> None:
+    """Name every statement that is neither read nor harmless, with what it is known to do."""
+    tally.look(MODELLED)
+    for entry in (*switch.unmodelled, *_unknown_terms(switch)):
+        scope = f"{switch.named} {entry.statement}"
+        message = f"{entry.whole} is not modelled: {consequence(entry.whole)}"
+        tally.add(MODELLED, scope, message, Place(switch.file, entry.line or 1))
+
+
+def _unknown_terms(switch: Switch) -> Iterator[Unmodelled]:
+    """Give the conditions and actions that are not evaluated, of the policies that something refers to."""
+    used = {name for group in switch.groups for name in (*group.imports, *group.exports)} | switch.balancing.policies
     for policy in switch.policies.values():
-        for term in policy.terms:
-            for text, line in term.unknown:
-                yield f"{text} in policy {policy.name}{f' term {term.name}' if term.name else ''}", line
+        if policy.name in used:
+            for term in policy.terms:
+                where = " ".join(
+                    ("policy-options policy-statement", policy.name, *(("term", term.name) if term.name else ()))
+                )
+                for text, line in (*term.unknown, *_by_path(switch, term)):
+                    yield Unmodelled(f"{where} {text}", f"{where} {text}", line)
+
+
+def _by_path(switch: Switch, term: Term) -> Iterator[tuple[str, int]]:
+    """Name the prefix lists of a term that `apply-path` fills: nothing here computes what is in them."""
+    for name in (*term.prefix_lists, *(name for name, _ in term.prefix_list_filters)):
+        if name in switch.prefix_lists and switch.prefix_lists[name].by_path:
+            yield f"from prefix-list {name} apply-path", switch.prefix_lists[name].line
 
 
 def _check_lldp(switch: Switch, ports: Iterable[str], tally: Tally) -> None:
     tally.look(LLDP)
-    without = [port for port in ports if not {"all", port} & switch.lldp]
+    without = [port for port in ports if not _runs_lldp(switch, port)]
     if without:
         shown = f"{without[0]} and {len(without) - 1} more" if len(without) > 1 else without[0]
         tally.add(LLDP, switch.named, f"no LLDP on {shown}", Place(switch.file))
+
+
+def _runs_lldp(switch: Switch, port: str) -> bool:
+    names = {port, f"{port}.0"}
+    if names & switch.lldp_off:
+        return False
+    return not {"all", *names}.isdisjoint(switch.lldp)

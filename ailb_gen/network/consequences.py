@@ -42,7 +42,7 @@ CONSEQUENCES: tuple[tuple[str, str], ...] = (
     ("protocols bgp *", "it changes which sessions come up, or which routes they carry"),
     ("protocols *stp *", "a spanning tree blocks ports"),
     ("protocols lldp*", "LLDP tells less, or nothing, on some port: cables cannot be compared with the plan"),
-    ("protocols router-advertisement*", "without advertisements peers are not discovered and servers have no addresses"),
+    ("protocols router-advertisement*", "without it peers are not discovered and servers have no addresses"),
     ("protocols *-snooping*", "snooping drops multicast that nobody asked for, neighbor discovery included"),
     ("protocols lacp*", "it concerns bundles, and the fabric has none"),
     ("protocols layer2-control*", "it shuts ports down on frames that it does not like"),

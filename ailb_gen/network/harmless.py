@@ -12,8 +12,8 @@ HARMLESS: dict[str, str] = {
         system root-authentication|login|authentication-order|accounting
         system radius-server|radius-options|tacplus-server|tacplus-options|password-options
         system host-name|domain-name|domain-search|name-server|name-resolution|location|time-zone|static-host-mapping
-        system services ssh|netconf|telnet|ftp|tftp-server|finger|web-management|outbound-ssh|outbound-https|rest|netproxy
-        system services xnm-clear-text|xnm-ssl|resource-monitor
+        system services ssh|netconf|telnet|ftp|tftp-server|finger|web-management|outbound-ssh
+        system services outbound-https|rest|netproxy|xnm-clear-text|xnm-ssl|resource-monitor
         system services extension-service request-response|notification|traceoptions
         system ntp|archival|license|ports|management-instance|backup-router|inet6-backup-router
         system commit|configuration-database|compress-configuration-files|no-compress-configuration-files
@@ -94,7 +94,8 @@ HARMLESS: dict[str, str] = {
     "definitions: nothing happens until something that is looked at refers to them": """
         firewall
         applications
-        policy-options as-list|as-path|as-path-group|condition|policy-statement|damping|rtf-prefix-list|route-filter-list
+        policy-options as-path|as-path-group|condition|damping|rtf-prefix-list
+        policy-options route-filter-list
         class-of-service rewrite-rules|traffic-control-profiles|code-point-aliases|loss-priority-maps
         class-of-service classifiers exp|ieee-802.1|ieee-802.1ad|inet-precedence
         forwarding-options storm-control-profiles

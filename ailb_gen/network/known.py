@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from ailb_gen.junos.tree import Node
 
-# Word -> what may stand below it: None is anything. A key of KINDS stands for all words of its kind that are not listed.
+# Word -> what may stand below it: None is anything. A key of KINDS stands for all other words of that kind.
 Grammar = dict[str, Union["Grammar", None]]
 NUMBER, IPV4, SHOW, OTHERS = "#", "<ipv4>", "<show>", "*"
 KINDS: dict[str, Callable[[str], bool]] = {
@@ -101,13 +101,16 @@ CLASS_OF_SERVICE: Grammar = {
         OTHERS: {**_plain("drop-profile-map priority transmit-rate"), "explicit-congestion-notification": NOTHING}
     },
 }
+TERM: Grammar = _plain("from then to")
 READ: Grammar = {
     "chassis": _plain("maximum-ecmp"),
     "class-of-service": CLASS_OF_SERVICE,
     "forwarding-options": {"enhanced-hash-key": _plain("ecmp-dlb"), "family": {"inet6": FILTER}},
     "interfaces": {"lo0": LOOPBACK, OTHERS: PORT},
     "policy-options": {
-        "policy-statement": None,
+        "as-list": {OTHERS: _plain("members")},
+        # Conditions and actions that are not evaluated are found where a policy is used.
+        "policy-statement": {OTHERS: {**TERM, "term": {OTHERS: TERM}}},
         "community": {OTHERS: _plain("members")},
         "prefix-list": {OTHERS: {OTHERS: NOTHING, "apply-path": None}},
     },
@@ -173,7 +176,9 @@ def _unread(node: Node, grammar: Grammar, path: str) -> Iterator[Unmodelled]:
     word = node.word
     if word in ANYWHERE:
         return
-    key = word if word in grammar else next((kind for kind, fits in KINDS.items() if kind in grammar and fits(word)), "")
+    key = word
+    if word not in grammar:
+        key = next((kind for kind, fits in KINDS.items() if kind in grammar and fits(word)), "")
     text = f"{path} {word}" if path else word
     if not key:
         yield Unmodelled(text, " ".join((text, *_rest(node))), node.line)

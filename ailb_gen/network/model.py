@@ -198,7 +198,8 @@ class LoadBalancing:
     """How a switch spreads packets.
 
     `per_packet` tells whether the forwarding table exports a policy that balances all routes; `dlb` are the statements
-    below ecmp-dlb with their lines, `glb` those below global-load-balancing in one text.
+    below ecmp-dlb with their lines, `glb` those below global-load-balancing in one text. `policies` are the names of
+    those that the forwarding table exports.
     """
 
     per_packet: bool
@@ -206,6 +207,7 @@ class LoadBalancing:
     maximum_ecmp: int
     dlb: tuple[tuple[str, int], ...]
     glb: str
+    policies: frozenset[str] = frozenset()
     table_line: int = at()
     ecmp_line: int = at()
     dlb_line: int = at()
@@ -230,9 +232,9 @@ class Switch:
 
     `named` is the file's name without suffix, `host_name` what the text says. `lldp` are the interfaces, or `all`, on
     which LLDP runs, but for those in `lldp_off`. `unmodelled` are statements that may change what is computed here and
-    that nothing computes; `unknown_groups` are groups that are applied and not defined. `operating` are the statements, as text, by which it is managed and watched (see
-    network/switch.py), `management_gateway` is where its management instance sends packets to; empty for no default
-    route.
+    that nothing computes; `unknown_groups` are groups that are applied and not defined. `operating` are the
+    statements, as text, by which it is managed and watched (see network/switch.py), `management_gateway` is where its
+    management instance sends packets to; empty for no default route.
     """
 
     named: str

@@ -53,7 +53,7 @@ def prefix_lists(root: Node) -> dict[str, PrefixList]:
     for node in root.each("policy-options", "prefix-list"):
         prefixes = [_prefix_or_host(entry) for entry in node.children]
         good = tuple(prefix for prefix in prefixes if prefix is not None)
-        found[node.word] = PrefixList(node.word, good, len(prefixes) - len(good), node.line)
+        found[node.word] = PrefixList(node.word, good, len(prefixes) - len(good), node.has("apply-path"), node.line)
     return found
 
 
@@ -82,6 +82,9 @@ def _term(name: str, node: Node) -> Term:
         if not found or None in found:
             unknown.append((f"from route-filter {entry.word}", entry.line))
         filters += [good for good in found if good is not None]
+    for entry in conditions.each("prefix-list-filter") if conditions is not None else ():
+        # An action behind the filter is taken in place of the term's own.
+        unknown += [(f"from prefix-list-filter {entry.word}", entry.line) for kind in entry if not _plain_match(kind)]
     for entry in conditions or ():
         if entry.word not in KNOWN_CONDITIONS:
             unknown.append((f"from {entry.word}", entry.line))
@@ -117,6 +120,11 @@ def _list_filters(node: Node | None) -> Iterator[tuple[str, str]]:
     for entry in node.each("prefix-list-filter") if node is not None else ():
         for match in entry.children:
             yield entry.word, match
+
+
+def _plain_match(kind: Node) -> bool:
+    """Tell whether a prefix-list-filter's match type is one that is evaluated, without an action of its own."""
+    return kind.word in LIST_MATCHES and not kind.children
 
 
 def _route_filter(text: str, kind: Node) -> RouteFilter | None:

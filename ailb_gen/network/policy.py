@@ -22,11 +22,12 @@ class Community:
 
 @dataclass(frozen=True, slots=True)
 class PrefixList:
-    """`policy-options prefix-list`; IPv4 entries are counted, not kept."""
+    """`policy-options prefix-list`; IPv4 entries are counted, not kept. `by_path`: `apply-path` fills it."""
 
     name: str
     prefixes: tuple[Prefix, ...]
     other: int
+    by_path: bool = False
     line: int = at()
 
 

@@ -102,6 +102,7 @@ def _balancing(root: Node, policy: dict[str, Policy]) -> LoadBalancing:
         maximum_ecmp=DEFAULT_MAXIMUM_ECMP if limit is None else limit,
         dlb=tuple(statements(dlb)),
         glb=" ".join(glb.children) or "plain" if glb is not None else "",
+        policies=frozenset(names),
         table_line=table.line if table is not None else 0,
         ecmp_line=line(ecmp),
         dlb_line=dlb.line if dlb is not None else 0,
@@ -120,4 +121,3 @@ def _balances_all(chain: list[Policy]) -> bool:
             if term.verdict == "next-policy":
                 break
     return False
-

@@ -1,11 +1,15 @@
 """Statements that are read or change nothing, and all others, which are named with their line."""
 
+from pathlib import Path
+
 import pytest
 
 from ailb_gen.junos.interface_ranges import effective
 from ailb_gen.junos.reader import read
+from ailb_gen.network.harmless import HARMLESS as HARMLESS_LIST
 from ailb_gen.network.known import unread
 from tests.checks.trees import GOLDEN
+from tests.conftest import SHARED
 
 LEAF, SPINE = "stripe1-leaf1", "spine2"
 
@@ -15,7 +19,7 @@ def text_of(name: str) -> str:
 
 
 def named(text: str) -> list[tuple[str, int]]:
-    return list(unread(effective(read(text, "x.conf"))))
+    return [(found.statement, found.line) for found in unread(effective(read(text, "x.conf")))]
 
 
 @pytest.mark.parametrize("example", ["lab", "jvd", "jvd-8-uplinks", "brownfield"])
@@ -46,6 +50,65 @@ ADDED = [
         "protocols bgp group fabric-green bfd-liveness-detection holddown-interval",
     ),
     ("protocols {\n", "rstp { interface all; }", "protocols rstp"),
+    ("protocols {\n", "vstp;", "protocols vstp"),
+    ("protocols {\n", "mld-snooping { vlan all; }", "protocols mld-snooping"),
+    ("protocols {\n", "lldp { interface all { tlv-select x; } }", "protocols lldp interface all tlv-select"),
+    ("    bgp {\n", "group fabric-green { shutdown; }", "protocols bgp group fabric-green shutdown"),
+    (
+        "                unicast {\n",
+        "prefix-limit { maximum 1; teardown; }",
+        "protocols bgp group fabric-green family inet6 unicast prefix-limit",
+    ),
+    (TOP, "system { processes { routing disable; } }", "system processes routing disable"),
+    (
+        TOP,
+        "system { ddos-protection { protocols { bgp { aggregate { bandwidth 0; } } } } }",
+        "system ddos-protection protocols bgp aggregate bandwidth",
+    ),
+    (TOP, "system { internet-options { path-mtu-discovery; } }", "system internet-options"),
+    (TOP, "system { scripts { commit { file x.py; } } }", "system scripts commit"),
+    (
+        TOP,
+        "event-options { policy x { events y; then { change-configuration { commands z; } } } }",
+        "event-options policy x then change-configuration",
+    ),
+    (
+        TOP,
+        'event-options { policy x { then { execute-commands { commands { "clear bgp neighbor"; } } } } }',
+        "event-options policy x then execute-commands commands clear bgp neighbor",
+    ),
+    (TOP, "chassis { fpc 0 { power off; } }", "chassis fpc 0 power"),
+    (TOP, "chassis { fpc 0 { pic 0 { port 3 { unused; } } } }", "chassis fpc 0 pic"),
+    (TOP, "switch-options { interface-mac-limit { 1; } }", "switch-options"),
+    (TOP, "multi-chassis { multi-chassis-protection 192.0.2.1 { interface ae0; } }", "multi-chassis"),
+    (TOP, "tenants { y; }", "tenants"),
+    (TOP, "poe;", "poe"),
+    (TOP, "something-new { x; }", "something-new"),
+    (TOP, "security { macsec { interfaces { et-0/0/0 { connectivity-association x; } } } }", "security macsec"),
+    (TOP, "routing-instances { mgmt_junos { interface et-0/0/0.0; } }", "routing-instances mgmt_junos interface"),
+    (
+        TOP,
+        "routing-instances { mgmt_junos { routing-options { static { route 0.0.0.0/0 discard; } } } }",
+        "routing-instances mgmt_junos routing-options static route 0.0.0.0/0 discard",
+    ),
+    ("routing-options {\n", "static { route 10.0.0.0/8 discard; }", "routing-options static route 10.0.0.0/8 discard"),
+    ("interfaces {\n", "fxp0 { disable; }", "interfaces fxp0 disable"),
+    ("interfaces {\n", "em0 { unit 0 { disable; } }", "interfaces em0 unit 0 disable"),
+    ("    lo0 {\n", "disable;", "interfaces lo0 disable"),
+    ("    lo0 {\n", "unit 0 { disable; }", "interfaces lo0 unit 0 disable"),
+    ("    et-0/0/0 {\n", "unused;", "interfaces et-0/0/0 unused"),
+    ("    et-0/0/0 {\n", "hold-time up 60000;", "interfaces et-0/0/0 hold-time"),
+    ("    et-0/0/0 {\n", "ether-options { loopback; }", "interfaces et-0/0/0 ether-options loopback"),
+    (
+        "            family ethernet-switching {\n",
+        "storm-control x;",
+        "interfaces et-0/0/16 unit 0 family ethernet-switching storm-control",
+    ),
+    (
+        "forwarding-options {\n",
+        "access-security { router-advertisement-guard { interface et-0/0/0; } }",
+        "forwarding-options access-security",
+    ),
     ("protocols {\n", "ospf3 { area 0; }", "protocols ospf3"),
     ("routing-options {\n", "static { route fc00:2::/32 discard; }", "routing-options static route fc00:2::/32"),
     ("routing-options {\n", "rib inet6.0 { static { route ::/0 discard; } }", "routing-options rib"),
@@ -57,12 +120,13 @@ ADDED = [
         "routing-options forwarding-table indirect-next-hop",
     ),
     (TOP, "routing-instances { x { interface et-0/0/0.0; } }", "routing-instances x"),
-    (TOP, "logical-systems { y { interfaces { et-0/0/0 { unit 0; } } } }", "logical-systems y"),
+    (TOP, "logical-systems { y { interfaces { et-0/0/0 { unit 0; } } } }", "logical-systems"),
     ("policy-options {\n", "community green invert-match;", "policy-options community green invert-match"),
-    ("policy-options {\n", "prefix-list a { apply-path b; }", "policy-options prefix-list a apply-path b"),
+    ("    policy-statement PFE-LB {\n", "dynamic-db;", "policy-options policy-statement PFE-LB dynamic-db"),
     ("    et-0/0/0 {\n", "vlan-tagging;", "interfaces et-0/0/0 vlan-tagging"),
     ("    et-0/0/0 {\n", "ether-options { 802.3ad ae0; }", "interfaces et-0/0/0 ether-options 802.3ad"),
-    (UNIT, "family inet6 { filter { input x; } }", "interfaces et-0/0/0 unit 0 family inet6 filter"),
+    (UNIT, "family inet6 { rpf-check; }", "interfaces et-0/0/0 unit 0 family inet6 rpf-check"),
+    (UNIT, "family inet6 { filter { fallback x; } }", "interfaces et-0/0/0 unit 0 family inet6 filter fallback"),
     (UNIT, "family mpls;", "interfaces et-0/0/0 unit 0 family mpls"),
     (
         UNIT,
@@ -70,7 +134,8 @@ ADDED = [
         "interfaces et-0/0/0 unit 0 family inet6 address fc00::1/64 primary",
     ),
     ("    enhanced-hash-key {\n", "hash-seed 5;", "forwarding-options enhanced-hash-key hash-seed"),
-    ("    vn2 {\n", "forwarding-options { filter { input x; } }", "vlans vn2 forwarding-options"),
+    ("    vn2 {\n", "forwarding-options { flood { input x; } }", "vlans vn2 forwarding-options flood"),
+    ("    vn2 {\n", "no-mac-learning;", "vlans vn2 no-mac-learning"),
     ("            unit * {\n", "rewrite-rules { dscp x; }", "class-of-service interfaces et-* unit * rewrite-rules"),
     ("        et-* {\n", "shaping-rate 1g;", "class-of-service interfaces et-* shaping-rate"),
     ("        s1 {\n", "buffer-size percent 1;", "class-of-service schedulers s1 buffer-size"),
@@ -94,6 +159,22 @@ HARMLESS = [
     ("system {\n", "ntp { server 192.0.2.1; }"),
     ("interfaces {\n", "fxp0 { unit 0 { family inet { filter { input x; } address 192.0.2.2/24; } } }"),
     ("interfaces {\n", "lo0 { unit 0 { family inet6 { filter { input protect; } } } }"),
+    ("interfaces {\n", "re0:mgmt-0 { description oob; unit 0 { family inet6 { address 2001:db8::1/64; } } }"),
+    ("system {\n", "services { web-management { https { system-generated-certificate; } } }"),
+    ("system {\n", "login { user ops { uid 2000; class super-user; } }"),
+    ("system {\n", "processes { ntp enable; }"),
+    (TOP, "snmp { community public { authorization read-only; } }"),
+    (TOP, "event-options { policy x { events y; then { raise-trap; } } }"),
+    (TOP, 'event-options { policy x { then { execute-commands { commands { "show chassis alarms"; } } } } }'),
+    (TOP, "services { analytics { streaming-server x { remote-address 192.0.2.9; } } }"),
+    (TOP, "security { ssh-known-hosts { host x { ed25519-key y; } } }"),
+    (TOP, "chassis { alarm { management-ethernet { link-down ignore; } } }"),
+    (TOP, "firewall { family inet6 { filter protect { term x { then discard; } } } }"),
+    (TOP, "routing-instances { mgmt_junos { routing-options { static { route 0.0.0.0/0 next-hop 192.0.2.1; } } } }"),
+    (TOP, "version 24.4R1;"),
+    (TOP, "apply-macro note { who ops; }"),
+    ("protocols {\n", "sflow { collector 192.0.2.1; interfaces et-0/0/0; }"),
+    ("policy-options {\n", 'prefix-list ntp { apply-path "system ntp server <*>"; }'),
     ("    et-0/0/0 {\n", "ether-options { fec fec91; }"),
     ("routing-options {\n", "static { route 0.0.0.0/0 next-hop 192.0.2.1; }"),
     ("policy-options {\n", "policy-statement x { from as-path y; then accept; }"),
@@ -102,6 +183,26 @@ HARMLESS = [
     ("    bgp {\n", "traceoptions { file x; }"),
     ("protocols {\n", "inactive: rstp { interface all; }"),
 ]
+
+
+CORPUS = SHARED / "junos-corpus"
+# What an operator writes for himself, in stanzas that are his alone.
+OPERATORS = ("system", "snmp", "security", "event-options", "services", "accounting-options", "access", "version")
+
+
+@pytest.mark.parametrize("file", sorted(CORPUS.rglob("*.conf")), ids=lambda file: file.name)
+def test_usual_statements_of_operators_are_not_named(file: Path) -> None:
+    said = [found for found, _ in named(file.read_text())]
+    assert not [statement for statement in said if statement.startswith(OPERATORS)]
+
+
+def test_every_pattern_of_the_list_is_used_as_it_is_written() -> None:
+    for reason, lines in HARMLESS_LIST.items():
+        assert reason
+        for words in (line.split() for line in lines.split("\n") if line.strip()):
+            text = " ".join(word.partition("|")[0] for word in words)
+            text = text.replace("<ipv4>", "192.0.2.0/24").replace("<show>", '"show version"').replace("*", "any")
+            assert not list(unread(read(f"set {text} anything\n", "x.set"))), text
 
 
 @pytest.mark.parametrize(("where", "what"), HARMLESS)

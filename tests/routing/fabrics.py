@@ -16,6 +16,7 @@ from ailb_gen.addresses import Prefix, interface_value, prefix_value
 from ailb_gen.junos.tree import Node
 from ailb_gen.network.cos import class_of_service
 from ailb_gen.network.fabric import Cable, End, Network
+from ailb_gen.network.filters import Filters
 from ailb_gen.network.model import (
     Address,
     AsList,
@@ -154,7 +155,8 @@ def profiles(draw: st.DrawFn, leaf: bool) -> Profile:
     chains = (draw(policy("OUT", out)), draw(policy("IN", into)), draw(policy("MORE", TERMS[6:7])), spread)
     policies = {found.name: found for found in chains if found.terms}
     groups = tuple(draw(groups_of(slot, leaf)) for slot in range(len(COLORS)))
-    balancing = LoadBalancing(per_packet=per_packet, fast_reroute=False, maximum_ecmp=16, dlb=(), glb="")
+    exported = frozenset({"PFE-LB"} if per_packet else ())
+    balancing = LoadBalancing(per_packet, fast_reroute=False, maximum_ecmp=16, dlb=(), glb="", policies=exported)
     return Profile(communities, policies, groups, balancing)
 
 
@@ -295,5 +297,7 @@ def switch_of(
         balancing=profile.balancing,
         cos=NO_COS,
         lldp=frozenset(),
+        lldp_off=frozenset(),
+        filters=Filters({}, (), {}, {}),
         unmodelled=(),
     )

@@ -149,7 +149,7 @@ ROUTING = (
     ),
 )
 PORTS = (
-    kind("added-filter", "an uplink has a filter", _in_family("filter { input DROP; }"), "AILB209"),
+    kind("added-filter", "an uplink has a filter", _in_family("filter { input DROP; }"), "AILB212"),
     kind("added-rpf", "an uplink checks reverse paths", _in_family("rpf-check;"), "AILB209"),
     kind("added-inet6-mtu", "an uplink's IPv6 MTU is small", _in_family("mtu 1280;"), "AILB710"),
     kind(
@@ -162,7 +162,7 @@ PORTS = (
         "added-vlan-filter",
         "a VLAN has a filter",
         insert(leaf("vlans > vn*"), "        forwarding-options {\n filter {\n input DROP;\n }\n }"),
-        "AILB209",
+        "AILB212",
     ),
 )
 CLASSES = (

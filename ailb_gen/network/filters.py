@@ -1,0 +1,247 @@
+"""Firewall filters of a switch's tree, where they are attached, and policers.
+
+Source: Junos routing policies, firewall filters and traffic policers user guide: match conditions by family.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ailb_gen.addresses import BITS, address_value, prefix_value
+from ailb_gen.network.cos import code_point
+from ailb_gen.network.filter_names import ICMP6_TYPES, PORTS, PROTOCOLS
+from ailb_gen.network.model import at
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from ailb_gen.junos.tree import Node
+
+# Both ends included.
+Span = tuple[int, int]
+# What a match condition looks at, by its name without `-except`.
+FIELDS = {
+    **dict.fromkeys(("next-header", "payload-protocol", "protocol", "ip-protocol"), "protocol"),
+    **{name: name for name in ("source-port", "destination-port", "port", "icmp-type", "hop-limit")},
+    **dict.fromkeys(("traffic-class", "dscp"), "dscp"),
+    **dict.fromkeys(("source-address", "ip6-source-address", "source-prefix-list"), "source"),
+    **dict.fromkeys(("destination-address", "ip6-destination-address", "destination-prefix-list"), "destination"),
+    **dict.fromkeys(("address", "prefix-list"), "address"),
+    "ether-type": "ether-type",
+}
+NUMBERS = {"protocol": PROTOCOLS, "icmp-type": ICMP6_TYPES, "ether-type": {"ipv6": 0x86DD, "ipv4": 0x800, "arp": 0x806}}
+NUMBERS |= dict.fromkeys(("source-port", "destination-port", "port"), PORTS)
+PREFIXES = ("source", "destination", "address")
+LISTS = ("source-prefix-list", "destination-prefix-list", "prefix-list")
+EXCEPT = "-except"
+# They count and copy; the packet goes on as it was.
+WATCHING = frozenset({"count", "log", "syslog", "sample", "port-mirror", "port-mirror-instance", "packet-mode"})
+DISCARDING = frozenset({"discard", "reject"})
+UNITS = {"k": 10**3, "m": 10**6, "g": 10**9}
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """What a term asks of one field: any of `spans`, and where prefixes overlap none of `excluded` is longer.
+
+    `field` is empty when the condition is not evaluated. `negated` turns the answer around.
+    """
+
+    text: str
+    field: str
+    spans: tuple[Span, ...] = ()
+    excluded: tuple[Span, ...] = ()
+    negated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FilterTerm:
+    """A term: all conditions must hold. `verdict` is accept, discard or next; `changes` are the other actions."""
+
+    name: str
+    conditions: tuple[Condition, ...]
+    verdict: str
+    changes: tuple[tuple[str, str], ...]
+    line: int = at()
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """`firewall family FAMILY filter NAME`; what no term decides about is discarded."""
+
+    name: str
+    terms: tuple[FilterTerm, ...]
+    line: int = at()
+
+
+@dataclass(frozen=True, slots=True)
+class Attachment:
+    """Where filters stand: an interface such as `lo0.0`, a VLAN, or all that is forwarded (`forwarding-options`).
+
+    `kind` is interface, vlan or forwarding. Of several filters the next is asked where one does not decide.
+    """
+
+    kind: str
+    name: str
+    family: str
+    direction: str
+    filters: tuple[str, ...]
+    line: int = at()
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """All filters by family and name, where they are attached, and what policers let through per second.
+
+    The rate of a policer is in bits or in packets; 0 where it is not read.
+    """
+
+    defined: Mapping[tuple[str, str], Filter]
+    attached: tuple[Attachment, ...]
+    bits: Mapping[str, int]
+    packets: Mapping[str, int]
+
+
+def filters(root: Node) -> Filters:
+    """Read `firewall` and everything that refers to a filter, but for management interfaces."""
+    attached = tuple(_attached(root))
+    if not attached:
+        return Filters({}, (), {}, {})
+    lists = {node.word: node for node in root.each("policy-options", "prefix-list")}
+    defined = {}
+    for family in root.each("firewall", "family"):
+        for node in family.each("filter"):
+            defined[family.word, node.word] = Filter(node.word, tuple(_terms(node, lists)), node.line)
+    policers = tuple(root.each("firewall", "policer"))
+    return Filters(
+        defined,
+        attached,
+        {node.word: _rate(node.value("if-exceeding", "bandwidth-limit")) for node in policers},
+        {node.word: _rate(node.value("if-exceeding-pps", "pps-limit")) for node in policers},
+    )
+
+
+def _attached(root: Node) -> Iterator[Attachment]:
+    for port in root.each("interfaces"):
+        for unit in port.each("unit"):
+            for family in unit.each("family"):
+                if "filter" in family.children:
+                    yield from _at(family, "interface", f"{port.word}.{unit.word}", family.word)
+    for vlan in root.each("vlans"):
+        node = vlan.get("forwarding-options")
+        if node is not None:
+            yield from _at(node, "vlan", vlan.word, "ethernet-switching")
+    for family in root.each("forwarding-options", "family"):
+        yield from _at(family, "forwarding", f"family {family.word}", family.word)
+
+
+def _at(node: Node, kind: str, name: str, family: str) -> Iterator[Attachment]:
+    for entry in node.each("filter"):
+        direction, names = entry.word.removesuffix("-list"), tuple(entry.children)
+        if direction in ("input", "output"):
+            # Of a single filter the last one that is written counts.
+            chosen = names if entry.word != direction else names[-1:]
+            yield Attachment(kind, name, family, direction, chosen, entry.line)
+
+
+def _terms(node: Node, lists: Mapping[str, Node]) -> Iterator[FilterTerm]:
+    for entry in node.each("term"):
+        yield _term(entry.word, entry, lists)
+    if node.has("from") or node.has("then"):
+        yield _term("", node, lists)
+
+
+def _term(name: str, node: Node, lists: Mapping[str, Node]) -> FilterTerm:
+    verdict, changes = "accept", []
+    if "filter" in node.children:
+        changes.append(("filter", node.value("filter") or ""))
+    for action in node.each("then"):
+        if action.word in DISCARDING:
+            verdict = "discard"
+        elif action.word == "next":
+            verdict = "next"
+        elif action.word != "accept" and action.word not in WATCHING:
+            changes.append((action.word, next(iter(action.children), "")))
+    return FilterTerm(name, tuple(_conditions(node, lists)), verdict, tuple(changes), node.line)
+
+
+def _conditions(node: Node, lists: Mapping[str, Node]) -> Iterator[Condition]:
+    """Give one condition for each field: several words for the same field are alternatives."""
+    rows: dict[tuple[str, bool], list[Node]] = defaultdict(list)
+    for entry in node.each("from"):
+        name = entry.word.removesuffix(EXCEPT)
+        field = FIELDS.get(name, "")
+        if field:
+            rows[field, name != entry.word].append(entry)
+        else:
+            yield Condition(entry.word, "")
+    for (field, negated), entries in rows.items():
+        text = entries[0].word
+        yield (
+            _of_prefixes(text, field, entries, lists, negated)
+            if field in PREFIXES
+            else _of_numbers(text, field, entries, negated)
+        )
+
+
+def _of_numbers(text: str, field: str, entries: list[Node], negated: bool) -> Condition:
+    spans = [_span(field, word) for entry in entries for word in entry.children]
+    if None in spans:
+        return Condition(text, "")
+    return Condition(text, field, tuple(span for span in spans if span is not None), (), negated)
+
+
+def _span(field: str, word: str) -> Span | None:
+    if field == "dscp":
+        value = code_point(word)
+        if value is None and word.isascii() and word.isdigit():
+            value = int(word)
+        return None if value is None else (value, value)
+    low, dash, high = word.partition("-")
+    if low.isascii() and low.isdigit() and (not dash or (high.isascii() and high.isdigit())):
+        return int(low), int(high if dash else low)
+    known = NUMBERS.get(field, {}).get(word)
+    return None if known is None else (known, known)
+
+
+def _of_prefixes(text: str, field: str, entries: list[Node], lists: Mapping[str, Node], negated: bool) -> Condition:
+    spans: list[Span] = []
+    excluded: list[Span] = []
+    for entry in entries:
+        listed = entry.word.removesuffix(EXCEPT) in LISTS
+        for value in entry:
+            found = _list_spans(lists.get(value.word)) if listed else _prefix_spans(value.word)
+            if found is None:
+                return Condition(text, "")
+            (excluded if value.has("except") else spans).extend(found)
+    return Condition(text, field, tuple(spans), tuple(excluded), negated)
+
+
+def _list_spans(node: Node | None) -> list[Span] | None:
+    """Return the prefixes of a list; None for a list that is not defined or filled by `apply-path`."""
+    if node is None or node.has("apply-path"):
+        return None
+    found = [_prefix_spans(entry.word) for entry in node]
+    return None if None in found else [span for spans in found for span in spans or ()]
+
+
+def _prefix_spans(text: str) -> list[Span] | None:
+    """Return the addresses of a prefix; none for IPv4, which no packet here has; None for what is no prefix."""
+    if "." in text and ":" not in text:
+        return []
+    prefix = prefix_value(text)
+    if prefix is not None:
+        return [(prefix.value, prefix.value | (1 << BITS - prefix.length) - 1)]
+    value = address_value(text)
+    return None if value is None else [(value, value)]
+
+
+def _rate(text: str | None) -> int:
+    """Read a rate such as `10m`; 0 for none."""
+    if not text:
+        return 0
+    factor = UNITS.get(text[-1:].lower(), 1)
+    digits = text[:-1] if factor > 1 else text
+    return int(digits) * factor if digits.isascii() and digits.isdigit() else 0
