@@ -34,7 +34,7 @@ _LEVELS = (
     # Cables, and what is said of them.
     _ids("009 008 006 007"),
     # What stands on one device.
-    _ids("105 102 101 106 108 109 103 104 107 110 111 202 301 302 207 203 208 204 205 206 209 210 211"),
+    _ids("105 102 101 106 108 109 103 104 107 110 111 202 301 302 207 203 208 204 205 206 209 212 210 211"),
     _ids("304 305 308 306 307 311 406 407 408 702 701 703 704 705 706 710 711"),
     # What follows for the two ends of a link, for routes, for paths, and for failures.
     _ids("709 707 201 303 309 310 402 401 403 404 405 501 504 506 502 507 503 505"),
@@ -59,7 +59,7 @@ Rules = tuple[tuple[str, tuple[str, ...], Relation], ...]
 _RULES: Rules = (
     # A value that no switch takes is the reason why the value is wrong.
     ("101 102 105 106 107 108 109 110 202 301 302 207 203 208 204 304 305 406 407 408", _SYNTAX, Relation.LINE),
-    ("702 701 703 704 705 706 710 711 209 306 307 308 311", _SYNTAX, Relation.LINE),
+    ("702 701 703 704 705 706 710 711 209 212 306 307 308 311", _SYNTAX, Relation.LINE),
     ("304 407 101 102 111", _SYNTAX, Relation.TOPIC),
     ("906", _ids("106 108 102 105 103 201 208 207 302 304 406 101"), Relation.LINE),
     ("906", _ids("106 108 102 105 103 208"), Relation.TOPIC),
