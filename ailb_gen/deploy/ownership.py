@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from ailb_gen.errors import UsageError
 from ailb_gen.junos.diff import COMMUNITIES, diff
-from ailb_gen.junos.grammar import FIRST_COUNTS, ONELINERS, VALUE, form_of
+from ailb_gen.junos.grammar import FIRST_COUNTS, VALUE, form_of, one_line
 from ailb_gen.junos.groups import copy
 from ailb_gen.junos.shape import shape
 from ailb_gen.junos.tree import ENDS, FLAT, LIST, TAGGED, Node
@@ -176,8 +176,8 @@ def _one_value(here: Node, there: Node, parent: str) -> bool:
     if old.word == new.word or old.children or new.children:
         return False
     keys, form = form_of(parent, there.word)
-    leads = there.word in ONELINERS and ONELINERS[there.word][1]
-    return keys == 0 and (form in ("", VALUE) or leads)
+    line = one_line(parent, there.word)
+    return keys == 0 and (form in ("", VALUE) or (line is not None and line[1]))
 
 
 def _prune(target: Node, running: Node, file: Node) -> None:

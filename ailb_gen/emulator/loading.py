@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from ailb_gen.errors import JunosSyntaxError
-from ailb_gen.junos.grammar import BLOCK, ONELINERS, PREFIX, VALUE, form_of, inside
+from ailb_gen.junos.grammar import BLOCK, PREFIX, VALUE, form_of, inside, one_line
 from ailb_gen.junos.groups import copy
 from ailb_gen.junos.shape import shape
 from ailb_gen.junos.tree import DELETE, ENDS, FLAT, INACTIVE, LIST, PROTECT, QUOTED, REPLACE, Node
@@ -135,8 +135,10 @@ def _statement(block: Node, child: Node, keys: int, form: str, below: str, repla
         return
     if _one_value(there, child, form):
         there.children.clear()
-    elif child.word in ONELINERS and ONELINERS[child.word][1]:
-        _replace_lead(there, child, ONELINERS[child.word][2])
+    else:
+        line = one_line(block.word, child.word)
+        if line is not None and line[1]:
+            _replace_lead(there, child, line[2])
     _merge(there, child, below, replace)
 
 

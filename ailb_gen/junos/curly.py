@@ -5,22 +5,26 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ailb_gen.errors import JunosSyntaxError
-from ailb_gen.junos.grammar import ONELINERS
-from ailb_gen.junos.tree import DELETE, ENDS, INACTIVE, PROTECT, REPLACE, Node
-from ailb_gen.junos.words import SPECIAL, TOKEN, bad, check_string, note, put, subject, walk, wrong
+from ailb_gen.junos.capture import heading_fault, line_fault
+from ailb_gen.junos.grammar import ONELINER_WORDS, TOP
+from ailb_gen.junos.tree import ENDS, Node
+from ailb_gen.junos.words import (
+    SPECIAL,
+    TAGS,
+    TOKEN,
+    Tagged,
+    again,
+    bad,
+    check_string,
+    note,
+    put,
+    subject,
+    walk,
+    wrong,
+)
 
 if TYPE_CHECKING:
     from ailb_gen.junos.words import Words
-
-# Words in front of a statement; `active:` and `unprotect:` say what is so anyway.
-TAGS = {
-    "inactive:": INACTIVE,
-    "protect:": PROTECT,
-    "replace:": REPLACE,
-    "delete:": DELETE,
-    "active:": 0,
-    "unprotect:": 0,
-}
 
 
 class CurlyReader:
@@ -31,10 +35,12 @@ class CurlyReader:
         "comments",
         "file",
         "flags",
+        "fresh",
         "last",
         "line",
         "root",
         "stack",
+        "start",
         "tagged",
         "text",
         "values",
@@ -46,18 +52,20 @@ class CurlyReader:
         self.root = self.block = Node("")
         # The blocks around the one that is open, and the line and column (0: the last brace of the line) of its `{`.
         self.stack: list[tuple[Node, int, int]] = []
-        # The statement in the making: where it starts, its words, the list that is open, and its tags.
-        self.line = 0
+        # The statement in the making: where it starts, its words, the list that is open, the tags of the next word.
+        self.line = self.start = 0
         self.words: Words = []
         self.values: list[str] | None = None
         self.tagged, self.flags = False, 0
+        # Where the first word of the line stands, once a statement goes on behind a line.
+        self.fresh = -1
         # Comments that wait for their statement, and the statement that a comment on the same line belongs to.
         self.comments: list[str] = []
         self.last: Node | None = None
 
     def read(self, offset: int, number: int) -> Node:  # noqa: PLR0912 - a call for every line would take half the time
         """Read everything behind an offset, which is where the line `number` starts. Raises JunosSyntaxError."""
-        stack, special, oneliner = self.stack, SPECIAL.search, frozenset(ONELINERS)
+        stack, special, tags, oneliner = self.stack, SPECIAL.search, TAGS.keys(), ONELINER_WORDS | TAGS.keys()
         lines = iter(self.text[offset:].split("\n"))
         block = self.root
         number -= 1
@@ -72,7 +80,7 @@ class CurlyReader:
                 end = words[-1]
                 if end == "{":
                     words.pop()
-                    if words:
+                    if words and (len(words) < 3 or tags.isdisjoint(words)):
                         stack.append((block, number, 0))
                         for word in words:
                             node = block.children.get(word)
@@ -82,7 +90,7 @@ class CurlyReader:
                         block.flags |= ENDS
                         continue
                 elif end[-1] == ";":
-                    if len(end) > 1 and (len(words) < 3 or oneliner.isdisjoint(words[:-2])):
+                    if len(end) > 1 and end[-2] != ":" and (len(words) < 3 or oneliner.isdisjoint(words[:-1])):
                         words[-1] = end[:-1]
                         node = block
                         for word in words:
@@ -90,6 +98,8 @@ class CurlyReader:
                             if child is None:
                                 child = node.children[word] = Node(word, number)
                             node = child
+                        if node.flags & ENDS:
+                            again(block, words)
                         node.flags |= ENDS
                         continue
                 elif end == "}" and len(words) == 1 and stack:
@@ -111,6 +121,7 @@ class CurlyReader:
         """
         text, line = self.text, number
         self.last = None
+        self.check_line(offset)
         for found in TOKEN.finditer(text, offset):
             kind, start = found.lastgroup, found.start()
             if kind == "space":
@@ -118,7 +129,10 @@ class CurlyReader:
                 line += breaks
                 if breaks and not (self.words or self.comments or self.tagged):
                     return text.rfind("\n", start, found.end()) + 1, line - number - 1
-                self.last = None if breaks else self.last
+                if breaks:
+                    self.last = None
+                    self.fresh = found.end()
+                    self.check_line(self.fresh)
             elif kind == "comment":
                 self.comment(found[0])
                 line += text.count("\n", start, found.end())
@@ -133,6 +147,11 @@ class CurlyReader:
                     line += text.count("\n", start, found.end())
         return len(text) + 1, line - number
 
+    def check_line(self, start: int) -> None:
+        """Refuse a line that a terminal printed."""
+        if reason := line_fault(self.text, start):
+            raise self.wrong(start, reason)
+
     def wrong(self, start: int, reason: str) -> JunosSyntaxError:
         """Make the error for an offset."""
         return wrong(self.file, self.text, start, reason)
@@ -146,16 +165,23 @@ class CurlyReader:
 
     def word(self, token: str, start: int, line: int) -> None:
         """Take a word or a quoted string."""
+        if token in TAGS:
+            self.flags |= TAGS[token]
+            self.tagged = True
+            return
+        if self.tagged:
+            self.root.flags |= self.flags
+            token = Tagged(token, self.flags)
+            self.tagged, self.flags = False, 0
         if self.values is not None:
             self.values.append(token)
             return
         if not self.words:
-            if token in TAGS:
-                self.flags |= TAGS[token]
-                self.tagged = True
-                return
-            self.line = line
-        elif isinstance(self.words[-1], list) and ONELINERS.keys().isdisjoint(
+            self.line, self.start = line, start
+        elif start == self.fresh and not self.stack and (token in TOP or token == "set") and self.words[0] not in TOP:
+            heading = self.text[self.start : self.text.index("\n", self.start)].rstrip()
+            raise self.wrong(self.start, heading_fault(heading, token))
+        elif isinstance(self.words[-1], list) and ONELINER_WORDS.isdisjoint(
             word for word in self.words if isinstance(word, str)
         ):
             raise self.wrong(start, f"{token!r} behind a list")
@@ -163,6 +189,8 @@ class CurlyReader:
 
     def mark(self, symbol: str, start: int, line: int) -> None:
         """Take a brace, a bracket or a semicolon."""
+        if self.tagged:
+            raise self.wrong(start, "a tag without a statement")
         if self.values is not None and symbol != "]":
             raise self.wrong(start, f"{symbol!r} inside a list")
         if symbol == ";":
@@ -184,12 +212,10 @@ class CurlyReader:
             self.values = None
 
     def done(self, node: Node) -> None:
-        """Give a statement its tags and comments."""
-        node.flags |= self.flags
-        self.root.flags |= self.flags
+        """Give a statement its comments."""
         if self.comments:
             note(node, self.comments)
-        self.words, self.comments, self.tagged, self.flags, self.last = [], [], False, 0, node
+        self.words, self.comments, self.last = [], [], node
 
     def end(self, start: int) -> None:
         """Take a semicolon."""
@@ -199,8 +225,6 @@ class CurlyReader:
             except ValueError as error:
                 raise self.wrong(start, str(error)) from error
             self.done(subject(self.block, self.words))
-        elif self.tagged:
-            raise self.wrong(start, "a tag without a statement")
 
     def open(self, start: int, line: int) -> None:
         """Take an opening brace."""
@@ -208,6 +232,9 @@ class CurlyReader:
             raise self.wrong(start, "'{' without a statement")
         node = walk(self.block, self.words, self.line)
         node.flags |= ENDS
+        for word in self.words:
+            if isinstance(word, Tagged):
+                node.flags |= word.flags
         self.stack.append((self.block, line, start - self.text.rfind("\n", 0, start)))
         self.block = node
         self.done(node)
@@ -216,8 +243,6 @@ class CurlyReader:
         """Take a closing brace."""
         if self.words:
             raise self.wrong(start, "';' is missing before '}'")
-        if self.tagged:
-            raise self.wrong(start, "a tag without a statement")
         if not self.stack:
             raise self.wrong(start, "'}' without '{'")
         if self.comments:

@@ -16,21 +16,45 @@ VALUE = "value"  # `word value;`
 
 # Attributes of a one-line statement and how many values each takes.
 _COUNT = {"threshold": 1, "log-only": 0, "log-interval": 1}
-_FILE = {"size": 1, "files": 1, "world-readable": 0, "no-world-readable": 0, "no-stamp": 0, "replace": 0, "match": 1}
+_ARCHIVE = {"size": 1, "files": 1, "world-readable": 0, "no-world-readable": 0, "no-stamp": 0, "replace": 0, "match": 1}
+_FILE = {**_ARCHIVE, "filename": 1, "microsecond-stamp": 0, "stamp": 0, "disable": 0}
 _RATE = {"percent": 1, "exact": 0, "remainder": 0, "rate-limit": 0, "temporal": 1, "shared": 0, "burst-size": 1}
 _CLASS = {"queue-num": 1, "priority": 1, "policing-priority": 1, "no-loss": 0, "pfc-priority": 1, "restricted-queue": 1}
 
-# One-line statements that can hold several attributes: word to the number of keys behind it, whether a value may
-# stand before the attributes, and the attributes. `display set` prints a line for each.
-ONELINERS: dict[str, tuple[int, bool, dict[str, int]]] = {
-    "archive": (0, False, {**_FILE, "binary-data": 0, "no-binary-data": 0}),
+# Statements that keep a file of their own, with its name; elsewhere `file` is an entry of a list.
+_KEEP_FILE = (
+    *("ctxt-history", "interface-traceoptions", "output", "packet-capture", "shmlog", "statistics", "store"),
+    *("traceoptions", "traffic-statistics", "traffic-statistics-labeled-path"),
+)
+
+# The hierarchies at the top of Junos.
+HIERARCHIES = frozenset(
+    [
+        *("access", "access-profile", "accounting-options", "applications", "bridge-domains", "chassis"),
+        *("class-of-service", "diameter", "dynamic-profiles", "ethernet-switching-options", "event-options", "fabric"),
+        *("firewall", "forwarding-options", "interfaces", "jsrc", "jsrc-partition", "logical-systems", "multi-chassis"),
+        *("multicast-snooping-options", "poe", "policy-options", "protocols", "routing-instances", "routing-options"),
+        *("security", "services", "session-limit-group", "snmp", "switch-options", "system", "tenants"),
+        *("unified-edge", "virtual-chassis", "vlans", "vmhost", "wlan"),
+    ]
+)
+# What else may stand at the top.
+TOP = HIERARCHIES | {"apply-groups", "apply-groups-except", "groups", "version"}
+
+# Number of keys behind the word, whether a value may stand before the attributes, and the attributes.
+OneLine = tuple[int, bool, dict[str, int]]
+
+# One-line statements that can hold several attributes: the word, with the one right before it where that decides.
+# `display set` prints a line for each attribute. Read with `one_line`.
+_ONELINERS: dict[str, OneLine] = {
+    "archive": (0, False, {**_ARCHIVE, "binary-data": 0, "no-binary-data": 0}),
     "arp": (1, False, {"mac": 1, "multicast-mac": 1, "l2-interface": 1, "publish": 0}),
     "autonomous-system": (0, True, {"loops": 1, "asdot-notation": 0, "independent-domain": 0}),
     "buffer-size": (0, True, _RATE),
-    "class": (1, False, _CLASS),
+    "forwarding-classes/class": (1, False, _CLASS),
     "confederation": (0, True, {"members": 1}),
     "csnp-interval": (0, True, {"disable": 0}),
-    "file": (0, True, _FILE),
+    **{f"{word}/file": (0, True, _FILE) for word in _KEEP_FILE},
     "flag": (1, False, {"send": 0, "receive": 0, "detail": 0, "disable": 0}),
     "hold-time": (0, False, {"up": 1, "down": 1}),
     "keepalives": (0, False, {"interval": 1, "up-count": 1, "down-count": 1}),
@@ -38,9 +62,9 @@ ONELINERS: dict[str, tuple[int, bool, dict[str, int]]] = {
     "maximum-paths": (0, True, _COUNT),
     "maximum-prefixes": (0, True, _COUNT),
     "maximum-routes": (0, True, _COUNT),
-    "md5": (1, False, {"key": 1, "start-time": 1}),
+    "authentication/md5": (1, False, {"key": 1, "start-time": 1}),
     "ndp": (1, False, {"mac": 1, "multicast-mac": 1, "l2-interface": 1, "publish": 0}),
-    "server": (1, False, {"key": 1, "version": 1, "prefer": 0, "routing-instance": 1, "source-address": 1}),
+    "ntp/server": (1, False, {"key": 1, "version": 1, "prefer": 0, "routing-instance": 1, "source-address": 1}),
     "shaping-rate": (0, True, _RATE),
     "srgb": (0, False, {"start-label": 1, "index-range": 1}),
     "stub": (0, False, {"default-metric": 1, "summaries": 0, "no-summaries": 0}),
@@ -49,17 +73,20 @@ ONELINERS: dict[str, tuple[int, bool, dict[str, int]]] = {
     "unnumbered-address": (0, True, {"preferred-source-address": 1, "destination": 1, "destination-profile": 1}),
     "vlan-tags": (0, False, {"outer": 1, "inner": 1, "inner-range": 1, "inner-list": 1}),
 }
+# At the top of a piece of text nothing is known of what is around.
+_PIECES = {name.rpartition("/")[2]: found for name, found in _ONELINERS.items()}
+ONELINER_WORDS = frozenset(_PIECES)
 
 # Words that start an entry of a list, the number of keys behind them, and the form of an entry.
 _LISTS: dict[tuple[int, str], str] = {
     (1, BLOCK): """
         apply-macro archive-sites area authentication-key-chain buffer-partition client-list collector
-        dynamic-neighbor firewall/filter flow-server forwarding-class fpc group host inet/address inet6/address
+        dynamic-neighbor file firewall/filter flow-server forwarding-class fpc group host inet/address inet6/address
         code-point instance interface interface-range interface-set iso/address
         label-switched-path member member-interface neighbor path peer peer-interface pfe pic pic/port
         policy-options/as-path-group policy-options/damping policy-statement port-mirror-instance prefix prefix-list
         qualified-next-hop radius-server rib rule scheme session-group simple-filter storm-control-profiles
-        login/class snmp/community syslog/file tacplus-server term trap-group unit user view vrrp-group
+        login/class snmp/community tacplus-server term trap-group unit user view vrrp-group
         vrrp-inet6-group classifiers/dscp classifiers/dscp-ipv6 classifiers/exp classifiers/ieee-802.1
         classifiers/inet-precedence rewrite-rules/dscp rewrite-rules/dscp-ipv6 rewrite-rules/exp
         rewrite-rules/ieee-802.1 firewall/policer inet/filter
@@ -146,7 +173,7 @@ _FORMS = {
 
 # Word, or word with the one around it, to the number of keys and the form.
 FORMS: dict[str, tuple[int, str]] = {
-    **{word: (keys, LINE) for word, (keys, _, _) in ONELINERS.items() if word not in ("class", "server", "flag")},
+    **{word: (keys, LINE) for word, (keys, _, _) in _ONELINERS.items() if word != "flag"},
     **{word: (0, form) for form, words in _FORMS.items() for word in words.split()},
     **{word: row for row, words in _LISTS.items() for word in words.split()},
 }
@@ -180,6 +207,13 @@ FIRST_COUNTS: dict[str, bool] = {
 def form_of(parent: str, word: str) -> tuple[int, str]:
     """Return how many keys stand behind a word inside a block, and its form; an empty one if it is not known."""
     return FORMS.get(f"{parent}/{word}") or FORMS.get(word) or FORMS.get(f"{parent}/*") or (0, "")
+
+
+def one_line(before: str, word: str) -> OneLine | None:
+    """Return what a one-line statement may hold, None for another; `before` is the word right in front of it."""
+    if word not in ONELINER_WORDS:
+        return None
+    return _ONELINERS.get(f"{before}/{word}") or _ONELINERS.get(word) if before else _PIECES[word]
 
 
 def inside(parent: str, word: str) -> str:

@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from ailb_gen.errors import UsageError
-from ailb_gen.junos.grammar import VALUE, form_of, inside
+from ailb_gen.junos.grammar import LINE, PREFIX, VALUE, form_of, inside
 from ailb_gen.junos.shape import shape
 from ailb_gen.junos.tree import DELETE, ENDS, FLAT, INACTIVE, LIST, Node
 
@@ -32,28 +32,42 @@ def inherited(root: Node) -> Node:
 
 
 def active(root: Node) -> Node:
-    """Return the tree without inactive statements and those tagged `delete:`; the tree itself if there are none."""
+    """Return the tree without inactive statements and those tagged `delete:`; the tree itself if there are none.
+
+    A word is gone with its last value, an entry of a list with its attributes is not.
+    """
     if not root.flags & (INACTIVE | DELETE):
         return root
     result = copy(root)
     if result.flags & FLAT:
         shape(result)
     result.flags &= ~(INACTIVE | DELETE)
-    stack = [result]
-    order: list[tuple[Node, Node]] = []
+    # Nodes with the word of the block around, and the number of keys that are still to come.
+    stack = [(result, "", 0)]
+    order: list[tuple[Node, Node, bool]] = []
     while stack:
-        node = stack.pop()
+        node, around, keys = stack.pop()
         for child in list(node):
             if child.flags & (INACTIVE | DELETE):
                 del node.children[child.word]
-            else:
-                stack.append(child)
-                order.append((node, child))
-    for parent, child in reversed(order):
-        # A word whose last value was inactive stood for nothing else.
+                continue
+            left = keys - 1 if keys else _keys(around, child.word)
+            order.append((node, child, keys == 1))
+            if child.children:
+                stack.append((child, around if keys else inside(around, child.word), left))
+    for parent, child, is_entry in reversed(order):
         if not child.children and not child.flags & ENDS:
-            del parent.children[child.word]
+            if is_entry:
+                child.flags |= ENDS
+            else:
+                del parent.children[child.word]
     return result
+
+
+def _keys(around: str, word: str) -> int:
+    """Return how many words behind a word name the same object as it does."""
+    keys, form = form_of(around, word)
+    return 1 if word == PREFIX and form == LINE else keys
 
 
 def copy(root: Node) -> Node:

@@ -9,6 +9,7 @@ from contextlib import nullcontext
 from pathlib import Path
 
 from ailb_gen.errors import JunosSyntaxError, UsageError
+from ailb_gen.junos.capture import format_fault, line_fault, second_device
 from ailb_gen.junos.curly import CurlyReader
 from ailb_gen.junos.setreader import COMMANDS, REFUSED, SetReader
 from ailb_gen.junos.tree import Node
@@ -33,7 +34,13 @@ def read(text: str, file: str = "") -> Node:
     """
     start, line = _head(text)
     end = _tail(text, start)
-    return _read(SetReader if is_set(text, start) else CurlyReader, text[:end], file, start, line)
+    if reason := format_fault(text, start) or line_fault(text, start):
+        raise wrong(file, text, start, reason)
+    form = SetReader if is_set(text, start) else CurlyReader
+    root = _read(form, text[:end], file, start, line)
+    if found := second_device(root, text, form is SetReader):
+        raise JunosSyntaxError(file, found[0], 1, found[1])
+    return root
 
 
 def read_curly(text: str, file: str = "") -> Node:

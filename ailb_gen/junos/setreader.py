@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from ailb_gen.junos.grammar import ONELINERS
+from ailb_gen.junos.capture import line_fault
+from ailb_gen.junos.grammar import ONELINER_WORDS
 from ailb_gen.junos.tree import DELETE, ENDS, FLAT, INACTIVE, PROTECT, REPLACE, Node
-from ailb_gen.junos.words import SPECIAL, TOKEN, Words, bad, check_string, note, put, unquote, walk, wrong
+from ailb_gen.junos.words import SPECIAL, TOKEN, Words, again, bad, check_string, note, put, unquote, walk, wrong
 
 # Command to the flag it sets and the flag it clears.
 FLAGS = {
@@ -34,7 +35,7 @@ class SetReader:
 
     def read(self, offset: int, number: int) -> Node:
         """Read everything behind an offset, which is where the line `number` starts. Raises JunosSyntaxError."""
-        special, oneliner = SPECIAL.search, frozenset(ONELINERS)
+        special, oneliner = SPECIAL.search, ONELINER_WORDS
         lines = iter(self.text[offset:].split("\n"))
         number -= 1
         for line in lines:
@@ -53,6 +54,8 @@ class SetReader:
                         if child is None:
                             child = node.children[word] = Node(word, number)
                         node = child
+                    if node.flags & ENDS:
+                        again(self.levels[-1], words)
                     node.flags |= ENDS
                     continue
             offset, more = self.command(start, number)
@@ -76,6 +79,8 @@ class SetReader:
         comments: list[str] = []
         values: list[str] | None = None
         line, after = number, len(text) + 1
+        if reason := line_fault(text, offset):
+            raise wrong(self.file, text, offset, reason)
         for found in TOKEN.finditer(text, offset):
             kind, start, end = found.lastgroup, found.start(), found.end()
             breaks = text.count("\n", start, end) if kind in ("space", "string", "comment") else 0

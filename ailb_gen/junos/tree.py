@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ailb_gen.junos.grammar import one_line
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -64,9 +66,13 @@ class Node:
         return tuple(node.children) if node is not None else ()
 
     def value(self, *words: str) -> str | None:
-        """Return the word behind a path; where it was written twice the last one counts, as in Junos."""
+        """Return the value behind a path, without attributes on its line; of several the last counts, as in Junos."""
         node = self.get(*words)
-        return next(reversed(node.children)) if node is not None and node.children else None
+        if node is None:
+            return None
+        line = one_line((self.word, *words)[-2] if words else "", node.word)
+        attributes = line[2] if line is not None and line[1] else ()
+        return next((word for word in reversed(node.children) if word not in attributes), None)
 
     def paths(self) -> Iterator[tuple[str, ...]]:
         """Iterate over the full word paths of all statements: of nodes without children, below this one."""

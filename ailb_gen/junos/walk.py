@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from ailb_gen.junos import outcome as kinds
-from ailb_gen.junos.grammar import WITH_VALUE
+from ailb_gen.junos.grammar import HIERARCHIES, WITH_VALUE
 from ailb_gen.junos.instance import Instance, key_is_named
 from ailb_gen.junos.outcome import Fault
 from ailb_gen.junos.schema import CHOICE_IDENT, CHOICE_VALUE
@@ -20,18 +20,6 @@ if TYPE_CHECKING:
     from ailb_gen.junos.schema import Definition
     from ailb_gen.junos.tree import Node
     from ailb_gen.junos.values import Wrong
-
-# The hierarchies at the top of Junos; where a set of models lacks one, its statements are counted and not judged.
-HIERARCHIES = frozenset(
-    [
-        *("access", "access-profile", "accounting-options", "applications", "bridge-domains", "chassis"),
-        *("class-of-service", "diameter", "dynamic-profiles", "ethernet-switching-options", "event-options", "fabric"),
-        *("firewall", "forwarding-options", "interfaces", "jsrc", "jsrc-partition", "logical-systems", "multi-chassis"),
-        *("multicast-snooping-options", "poe", "policy-options", "protocols", "routing-instances", "routing-options"),
-        *("security", "services", "session-limit-group", "snmp", "switch-options", "system", "tenants"),
-        *("unified-edge", "virtual-chassis", "vlans", "vmhost", "wlan"),
-    ]
-)
 
 _HINTS = 200  # faults of one file that get a did-you-mean: looking for one takes a millisecond
 

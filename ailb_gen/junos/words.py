@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from ailb_gen.errors import JunosSyntaxError
-from ailb_gen.junos.grammar import LINE, ONELINERS, PREFIX, WITH_VALUE, form_of
-from ailb_gen.junos.tree import ENDS, LIST, QUOTED, Node
+from ailb_gen.junos.grammar import FIRST_COUNTS, LINE, PREFIX, WITH_VALUE, form_of, one_line
+from ailb_gen.junos.tree import DELETE, ENDS, INACTIVE, LIST, PROTECT, QUOTED, REPLACE, Node
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 # Possessive wherever it can be: long text must not fill the memory with ways back. Not around groups, of which Python
 # before 3.11.5 keeps a half that did not match (gh-106052): a string has at most so many escapes.
@@ -26,8 +30,31 @@ SPECIAL = re.compile(r'["\[\]#(;{}*]')
 PLAIN = re.compile(r'(?!#|(?:in)?active:$|(?:un)?protect:$|replace:$|delete:$)(?:[^\s{};\[\]"/]|/(?!\*))+|\( [^"]* \)')
 BEHIND_STRING = frozenset(" \t\r\n;{}[]/#)")
 
+# Words in front of a statement, or of a part of one; `active:` and `unprotect:` say what is so anyway.
+TAGS = {
+    "inactive:": INACTIVE,
+    "protect:": PROTECT,
+    "replace:": REPLACE,
+    "delete:": DELETE,
+    "active:": 0,
+    "unprotect:": 0,
+}
+
 # A statement in the making: words as written, quotes included, and lists of such words.
 Words = list["str | list[str]"]
+
+
+class Tagged(str):
+    """A word with tags in front of it; `flags` are theirs."""
+
+    __slots__ = ("flags",)
+    flags: int
+
+    def __new__(cls, word: str, flags: int) -> Tagged:
+        """Return the word with flags."""
+        made = super().__new__(cls, word)
+        made.flags = flags
+        return made
 
 
 def unquote(token: str) -> str:
@@ -91,6 +118,8 @@ def joined(words: Words) -> Words:
         else:
             done.append(word)
         if group and depth <= 0:
+            if any(isinstance(part, Tagged) for part in group):
+                raise ValueError("a tag inside an expression")
             done.append(" ".join(group))
             depth, group = 0, []
     return words if group else done
@@ -116,12 +145,27 @@ def walk(node: Node, words: Words, line: int) -> Node:
     return node
 
 
+def again(block: Node, words: Sequence[str | list[str]]) -> None:
+    """Put a value that is written once more behind the others: the last one counts.
+
+    Where the order of values means something, they stay where they are, as on a device.
+    """
+    path = [plain(word) for word in words]
+    around = block.get(*path[:-1])
+    if around is None or around.word in FIRST_COUNTS or around.flags & LIST:
+        return
+    child = around.children[path[-1]]
+    if not child.children and len(around.children) > 1:
+        del around.children[path[-1]]
+        around.children[path[-1]] = child
+
+
 def put(block: Node, words: Words, line: int) -> Node:
     """Add a statement below a node; return where it ends. Raises ValueError when words stand behind a list."""
     if any(word[0] == "(" for word in words if isinstance(word, str)):
         words = joined(words)
     node = block
-    for row in rows(words):
+    for row in rows(words, block.word):
         values = row[-1]
         if isinstance(values, list):
             node = walk(block, row[:-1], line)
@@ -130,32 +174,68 @@ def put(block: Node, words: Words, line: int) -> Node:
                 walk(node, [value], line).flags |= ENDS
         else:
             node = walk(block, row, line)
+            if node.flags & ENDS:
+                again(block, row)
             node.flags |= ENDS
+        if has_tags(row):
+            _mark(block, row)
     return node
 
 
-def subject(block: Node, words: Words) -> Node:
-    """Return the node that stands for the whole of a statement, where `deactivate` puts its mark: without values."""
-    keys, form = form_of(block.word, str(words[0]))
-    if (words[0] == PREFIX and form == LINE) or (keys and words[keys : keys + 1] and words[keys] in WITH_VALUE):
+def has_tags(words: Words) -> bool:
+    """Tell whether a tag stands in front of one of the words."""
+    return any(isinstance(word, Tagged) or (isinstance(word, list) and has_tags([*word])) for word in words)
+
+
+def plain(token: str | list[str]) -> str:
+    """Return a word as it is in the tree; of a list the first."""
+    word = token if isinstance(token, str) else token[0]
+    return unquote(word) if word[0] == '"' else word
+
+
+def reach(parent: str, words: Words) -> int:
+    """Return at which of its words a statement is named in full: behind its keys, in front of its values."""
+    keys, form = form_of(parent, str(words[0]))
+    if (words[0] == PREFIX and form == LINE) or (keys and words[keys : keys + 1] and plain(words[keys]) in WITH_VALUE):
         keys += 1
+    return min(keys, len(words) - 1)
+
+
+def _mark(block: Node, row: Words) -> None:
+    """Give the tags of a statement to what they stand in front of."""
+    values = row[-1]
+    for words in [[*row[:-1], value] for value in values] if isinstance(values, list) else [row]:
+        path = [plain(word) for word in words]
+        for at, word in enumerate(words):
+            if isinstance(word, Tagged):
+                end = at + reach(path[at - 1] if at else block.word, words[at:])
+                node = block.get(*path[: end + 1])
+                if node is not None:
+                    node.flags |= word.flags
+
+
+def subject(block: Node, words: Words) -> Node:
+    """Return the node that stands for the whole of a statement, which its comments are about: without values."""
     node = block
-    for token in words[: 1 + keys]:
-        child = node.children.get(unquote(token) if token[0] == '"' else token) if isinstance(token, str) else None
+    for token in words[: 1 + reach(block.word, words)]:
+        child = node.children.get(plain(token))
         if child is None:
             break
         node = child
     return node
 
 
-def rows(words: Words) -> list[Words]:
+def rows(words: Words, parent: str) -> list[Words]:
     """Split a statement that holds several attributes of one object into a statement for each."""
     if len(words) > 2:
+        before = parent
         for at, word in enumerate(words):
-            found = ONELINERS.get(word) if isinstance(word, str) else None
-            done = _split(words, at + 1 + found[0], found[1], found[2]) if found else None
-            if done:
-                return done
+            if isinstance(word, str):
+                found = one_line(before, word)
+                done = _split(words, at + 1 + found[0], found[1], found[2]) if found else None
+                if done:
+                    return done
+                before = word
     return [words]
 
 

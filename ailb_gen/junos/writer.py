@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from ailb_gen.junos.grammar import ONELINERS
+from ailb_gen.junos.grammar import one_line
 from ailb_gen.junos.shape import shape
-from ailb_gen.junos.tree import DELETE, ENDS, FLAT, INACTIVE, LIST, PROTECT, QUOTED, REPLACE, Node
-from ailb_gen.junos.words import quote, written
+from ailb_gen.junos.tree import DELETE, ENDS, FLAT, INACTIVE, LIST, PROTECT, REPLACE, TAGGED, Node
+from ailb_gen.junos.words import quote, reach, written
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -40,11 +40,10 @@ def to_curly(root: Node) -> str:
                     behind = f" {MARK}"
                 else:
                     lines.append(f"{indent}{comment}")
-            tags = "".join(tag for flag, tag in TAGS if flags & flag) if flags else ""
             if node is None:
-                lines.append(f"{indent}{tags}{text};{behind}")
+                lines.append(f"{indent}{_tags(flags)}{text};{behind}")
             else:
-                lines.append(f"{indent}{tags}{text} {{{behind}")
+                lines.append(f"{indent}{_tags(flags)}{text} {{{behind}")
                 stack.append(_statements(node))
                 break
         else:
@@ -55,50 +54,80 @@ def to_curly(root: Node) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
+def _tags(flags: int) -> str:
+    """Return the tags that flags stand for, as they are written in front of a word."""
+    return "".join(tag for flag, tag in TAGS if flags & flag) if flags & TAGGED else ""
+
+
 def _statements(block: Node) -> Iterator[tuple[str, Node | None, int, list[str]]]:
     """Iterate over the statements of a block: text, the node if it is a block itself, flags, comments."""
     words: list[str] = []
-    marks = [0]
+    flags: list[int] = []
     comments: list[str] = []
     stack = [iter(block.children.values())]
     while stack:
         node = next(stack[-1], None)
         if node is None:
             stack.pop()
-            marks.pop()
             if words:
                 words.pop()
+                flags.pop()
             continue
+        before = words[-1] if words else block.word
         words.append(written(node))
+        flags.append(node.flags & TAGGED)
         comments += node.comment or ()
-        flags = marks[-1] | node.flags
-        joined = _joined(node, words)
+        joined = _joined(node, words, before, block.word)
         if joined is not None or node.flags & ENDS or not node.children:
             if joined is not None:
                 comments += (comment for child in node for comment in child.comment or ())
-            yield (
-                " ".join([*words, *(joined or ())]),
-                node if node.children and joined is None else None,
-                flags,
-                comments,
-            )
+            inner = node if node.children and joined is None else None
+            front, text = _placed(block.word, [*words, *(joined or ())], flags, inner is not None)
+            yield " ".join(text), inner, front, comments
             words.pop()
+            flags.pop()
             comments = []
         else:
             stack.append(iter(node.children.values()))
-            marks.append(flags)
 
 
-def _joined(node: Node, words: list[str]) -> list[str] | None:
-    """Return what stands behind a node if several statements share its line: a list, or attributes; else None."""
+def _placed(parent: str, words: list[str], flags: list[int], opens: bool) -> tuple[int, list[str]]:
+    """Return the tags in front of a statement, and its words with the tags that stand further on.
+
+    Tags in front are about the block that opens, else about the words that name the statement.
+    """
+    if not any(flags):
+        return 0, words
+    named = len(flags) - 1 if opens else reach(parent, [*words])
+    front = 0
+    text = list(words)
+    for at, flag in enumerate(flags):
+        if at <= named:
+            front |= flag
+        elif flag:
+            # What is named with its keys has the tag in front of its keyword.
+            start = next((one for one in range(at, named, -1) if one + reach(words[one - 1], [*words[one:]]) == at), at)
+            text[start] = _tags(flag) + text[start]
+    return front, text
+
+
+def _joined(node: Node, words: list[str], before: str, parent: str) -> list[str] | None:
+    """Return what stands behind a node if several statements share its line: a list, or attributes; else None.
+
+    `before` is the word in front of the node, `parent` that of the block.
+    """
     if not node.children or node.flags & ENDS:
         return None
     if node.flags & LIST and not any(child.children for child in node):
         return _values(node)
-    for keys in (0, 1):
-        found = ONELINERS.get(words[-1 - keys]) if len(words) > keys and len(node.children) > 1 else None
-        if found is not None and found[0] == keys:
-            return _attributes(node, found[1], found[2])
+    if len(node.children) == 1:
+        return None
+    found = one_line(before, node.word)
+    if found is not None and not found[0]:
+        return _attributes(node, found[1], found[2])
+    found = one_line(words[-3] if len(words) > 2 else parent, before) if len(words) > 1 else None
+    if found is not None and found[0]:
+        return _attributes(node, found[1], found[2])
     return None
 
 
@@ -110,7 +139,7 @@ def _attributes(node: Node, lead: bool, counts: dict[str, int]) -> list[str] | N
         if behind is not None:
             rest += behind
         elif lead and not rest and child.word not in counts and not child.children:
-            rest.append(written(child))
+            rest.append(_tags(child.flags) + written(child))
         else:
             return None
     return rest
@@ -118,18 +147,18 @@ def _attributes(node: Node, lead: bool, counts: dict[str, int]) -> list[str] | N
 
 def _attribute(node: Node, count: int | None) -> list[str] | None:
     """Return an attribute and its value as words, or None if it is none, or stands for itself."""
-    if count is None or node.flags & (ENDS if node.children else 0) or node.flags & ~(ENDS | LIST | QUOTED):
+    if count is None or (node.children and node.flags & ENDS):
         return None
     if len(node.children) > 1 and not node.flags & LIST:
         return None
     if bool(node.children) != bool(count) or any(child.children for child in node):
         return None
-    return [written(node), *(_values(node) if node.children else ())]
+    return [_tags(node.flags) + written(node), *(_values(node) if node.children else ())]
 
 
 def _values(node: Node) -> list[str]:
     """Return the words behind a node as they follow it on its line."""
-    values = [written(child) for child in node]
+    values = [_tags(child.flags) + written(child) for child in node]
     return ["[", *values, "]"] if node.flags & LIST else values
 
 

@@ -38,12 +38,12 @@ def _group(node: Node, top: Node) -> Group:
     family = node if node.has("family") else top
     kind = own("type")
     multipath = own("multipath")
-    first_as = next(iter(local_as.children), "") if local_as is not None else ""
+    own_as = local_as.value() if local_as is not None else None
     return Group(
         name=node.word,
-        external=(next(reversed(kind.children), "") if kind is not None else "external") == "external",
-        color=next(reversed(color.children), None) if color is not None else None,
-        local_as=as_number(first_as),
+        external=(kind.value() if kind is not None else "external") == "external",
+        color=color.value() if color is not None else None,
+        local_as=as_number(own_as or ""),
         imports=texts("import"),
         exports=texts("export"),
         inet6=family.has("family", "inet6", "unicast") or family.has("family", "inet6", "any"),
@@ -52,8 +52,8 @@ def _group(node: Node, top: Node) -> Group:
         multipath=multipath is not None and not multipath.has("disable"),
         multiple_as=multipath is not None and multipath.has("multiple-as"),
         bfd=_bfd(own("bfd-liveness-detection")),
-        peer_as=as_number(next(reversed(peer_as.children), "")) if peer_as is not None else None,
-        peer_as_list=next(reversed(peer_list.children), None) if peer_list is not None else None,
+        peer_as=as_number(peer_as.value() or "") if peer_as is not None else None,
+        peer_as_list=peer_list.value() if peer_list is not None else None,
         discoveries=tuple(_discovery(entry) for entry in node.each("dynamic-neighbor")),
         neighbors=node.values("neighbor"),
         forbidden=tuple((word, entry.line) for word in FORBIDDEN if (entry := own(word)) is not None),

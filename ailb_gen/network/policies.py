@@ -134,7 +134,7 @@ def _route_filter(text: str, kind: Node) -> RouteFilter | None:
         return None
     low, high = prefix.length, BITS
     if kind.word in ("upto", "prefix-length-range"):
-        sizes = [size.lstrip("/") for size in next(iter(kind.children), "").split("-")]
+        sizes = [size.lstrip("/") for size in (kind.value() or "").split("-")]
         if len(kind.children) > 1 or any(size.children for size in kind):
             return None
         if not all(size.isascii() and size.isdigit() and len(size) <= 3 for size in sizes):
@@ -159,7 +159,7 @@ def _action(
             else:
                 unknown.append((f"then community {how.word}", how.line))
     elif node.word == "load-balance":
-        known["load_balance"] = next(reversed(node.children), "")
+        known["load_balance"] = node.value() or ""
     elif node.word in ("local-preference", "metric") and number(node) is not None:
         known[node.word.replace("-", "_")] = number(node)
     else:

@@ -24,7 +24,7 @@ RA_STATEMENTS = frozenset({
 
 def number(node: Node | None) -> int | None:
     """Return the value behind a node as a number; None where there is none, or no number."""
-    text = next(reversed(node.children), "") if node is not None else ""
+    text = (node.value() or "") if node is not None else ""
     return int(text) if text.isascii() and text.isdigit() and len(text) <= 10 else None
 
 

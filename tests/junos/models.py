@@ -8,7 +8,7 @@ from ailb_gen.junos.groups import active, inherited
 from ailb_gen.junos.outcome import CheckOutcome
 from ailb_gen.junos.reader import read
 from ailb_gen.junos.schema import Schema, load_schema
-from ailb_gen.junos.tree import Node
+from ailb_gen.junos.tree import TAGGED, Node
 from tests.conftest import need_shared
 
 MODELS = "yang/24.4R1-EVO"
@@ -44,3 +44,16 @@ def outcome_of_tree(root: Node) -> CheckOutcome:
 def said(text: str) -> list[tuple[str, str, str]]:
     """Return kind, statement and message of every fault, Juniper's words where there are any."""
     return [(one.kind, " ".join(one.path), one.juniper or one.message) for one in outcome_of(text).findings]
+
+
+def signature(root: Node) -> list[tuple[tuple[str, ...], int]]:
+    """Return every word of a tree by its path, with its tags."""
+    found = []
+    stack: list[tuple[tuple[str, ...], Node]] = [((), root)]
+    while stack:
+        path, node = stack.pop()
+        for child in node:
+            words = (*path, child.word)
+            found.append((words, child.flags & TAGGED))
+            stack.append((words, child))
+    return sorted(found)

@@ -1,0 +1,66 @@
+"""What is no configuration but often stands in files of one: terminal sessions, several devices, other formats."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ailb_gen.junos.tree import Node
+
+ALONE = "a file holds the configuration of one device and nothing else"
+SAVE = f"{ALONE}; save `show configuration | no-more` of each device in a file of its own"
+# What a terminal prints at the start of a line, and what it is; no statement of Junos starts like that.
+LINES = (
+    (r"[^\s{};\"]+@[^\s{};\"]*[>#%](?=\s|$)", "a prompt of a terminal session"),
+    (r"\{(?:master|backup|primary|secondary|linecard|line-card)\b[^{};\s]*\}", "printed around a prompt"),
+    (r"\[edit\b[^\]\n]*\]", "printed around a prompt"),
+    (r"-{2,}\s?\(?[Mm]ore\b[^\n]*", "what a pager prints between pages"),
+    (r"[+-](?=\s)", "a line of `show | compare`"),
+)
+LINE = re.compile("[ \t]*(?:" + "|".join(f"({pattern})" for pattern, _ in LINES) + ")")
+OTHER_FORMATS = (
+    (re.compile(r"<(?:\?xml|!|rpc-reply|data|configuration|nc:)"), "XML"),
+    (re.compile(r'\{\s*"'), "JSON"),
+    (re.compile(r"!|(?:hostname|version [0-9.]+)\s*\n!"), "the configuration of another vendor's device"),
+)
+_SYSTEM = re.compile(r"^(?:[a-z]+: )*system\s*\{", re.MULTILINE)
+_HEADING = re.compile(r"^\s*(?:#|/\*)", re.MULTILINE)
+
+
+def line_fault(text: str, start: int) -> str | None:
+    """Return why a line cannot be part of a configuration if a terminal printed it, else None."""
+    found = LINE.match(text, start)
+    if found is None or found.lastindex is None:
+        return None
+    shown = text[start : text.find("\n", start) if "\n" in text[start : start + 1000] else start + 1000].strip()
+    return f"{shown[:60]!r} is {LINES[found.lastindex - 1][1]}; {SAVE}"
+
+
+def format_fault(text: str, start: int) -> str | None:
+    """Return what is wrong with a text that is no Junos text at all, else None."""
+    for pattern, what in OTHER_FORMATS:
+        if pattern.match(text, start):
+            return f"this is {what}; save `show configuration | no-more`, or with `| display set`"
+    return None
+
+
+def heading_fault(heading: str, statement: str) -> str:
+    """Return why a line without an end in front of a hierarchy of Junos is refused."""
+    return f"{heading[:60]!r} in front of {statement!r} is no statement, or lacks its ';'; if it is a heading: {ALONE}"
+
+
+def second_device(root: Node, text: str, is_set: bool) -> tuple[int, str] | None:
+    """Return the line of a second device and why it is taken for one, or None.
+
+    Two host names may be an oversight. With a block of their own, or with a heading in set text, they are two devices.
+    """
+    node = root.get("system", "host-name")
+    if node is None or len(node.children) < 2:
+        return None
+    first, second = list(node)[:2]
+    lines = text.split("\n")[first.line : second.line]
+    if not (_HEADING if is_set else _SYSTEM).search("\n".join(lines)):
+        return None
+    reason = f"host-name {second.word[:60]!r} is another device than {first.word[:60]!r} in line {first.line}; {ALONE}"
+    return second.line, reason

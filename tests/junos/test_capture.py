@@ -1,0 +1,69 @@
+"""Files that hold more than one configuration, or another format: refused at the first line that says so."""
+
+import pytest
+
+from ailb_gen.errors import JunosSyntaxError
+from ailb_gen.junos.reader import read
+
+CURLY = "system {\n  host-name a;\n}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (f"R1\n{CURLY}", "f:1:1: 'R1' in front of 'system' is no statement"),
+        (f"{CURLY}\nDevice R2 (spine):\ninterfaces {{\n  a;\n}}\n", "f:5:1: 'Device R2 (spine):' in front of 'interf"),
+        ("leaf1:\nset system host-name a\n", "f:1:1: 'leaf1:' in front of 'set' is no statement"),
+        (f"{CURLY}==== R2 ====\nversion 23.4R1;\n", "f:4:1: '==== R2 ====' in front of 'version'"),
+        (
+            f"{CURLY}user@host> show configuration | no-more\n{CURLY}",
+            "f:4:1: 'user@host> show configuration | no-more'",
+        ),
+        (f"{CURLY}  root@re0:spine-1# show\n{CURLY}", "f:4:1: 'root@re0:spine-1# show' is a prompt"),
+        (f"{CURLY}root@:RE:0% cli\n{CURLY}", "f:4:1: 'root@:RE:0% cli' is a prompt"),
+        (f"{CURLY}{{master:0}}\n{CURLY}", "f:4:1: '{master:0}' is printed around a prompt"),
+        (f"{CURLY}[edit interfaces]\n{CURLY}", "f:4:1: '[edit interfaces]' is printed around a prompt"),
+        ("system {\n  host-name a;\n---(more 40%)---\n  services;\n}\n", "f:3:1: '---(more 40%)---' is what a pager"),
+        ("system {\n  host-name\n---(more)---\n  a;\n}\n", "f:3:1: '---(more)---' is what a pager"),
+        ("system {\n  host-name a\n{master:0}\n}\n", "f:3:1: '{master:0}' is printed around"),
+        ("set a b\n--More--\nset c\n", "f:2:1: '--More--' is what a pager"),
+        ("set a b\n\nroot@l2# run show x\nset c\n", "f:3:1: 'root@l2# run show x' is a prompt"),
+        ("set a b\nR2\nset c\n", "f:2:1: 'R2' is not a command of set text"),
+        (
+            "[edit interfaces]\n+   xe-0/0/0 {\n+       mtu 3;\n+   }\n",
+            "f:2:1: '+   xe-0/0/0 {' is a line of `show | co",
+        ),
+        ("\n<rpc-reply><configuration/></rpc-reply>\n", "f:2:1: this is XML"),
+        ('<?xml version="1.0"?>\n<configuration/>\n', "f:1:1: this is XML"),
+        ('{"configuration": {}}', "f:1:1: this is JSON"),
+        ("!\nhostname x\n!\n", "f:1:1: this is the configuration of another vendor's device"),
+        (
+            f"{CURLY}# leaf2\nsystem {{\n  host-name b;\n}}\n",
+            "f:6:1: host-name 'b' is another device than 'a' in line 2",
+        ),
+        ("# a\nset system host-name a\n# b\nset system host-name b\n", "f:4:1: host-name 'b' is another device"),
+    ],
+)
+def test_the_first_line_that_is_no_configuration_is_told(text: str, message: str) -> None:
+    with pytest.raises(JunosSyntaxError) as caught:
+        read(text, "f")
+    assert str(caught.value).startswith(message)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "system\n{\n  host-name a;\n}\n",
+        "apply-groups [\n a\n system\n b ];\n",
+        "## Last changed: now\nversion 23.4R1;\nsystem {\n  host-name a;\n}\n",
+        'system {\n  message "user@host> x\n{master:0}\n---(more)---\nR2\nsystem";\n}\n',
+        "/* user@host> show\n{master:0} */\nsystem {\n  host-name a;\n}\n",
+        "groups {\n  re0 {\n    system {\n      host-name a;\n    }\n  }\n"
+        "  re1 {\n    system {\n      host-name b;\n    }\n  }\n}\n",
+        "system {\n  host-name a;\n  host-name b;\n}\n",
+        "set system host-name a\nset system host-name b\n",
+        "groups {\n  g {\n    interfaces {\n      <*> {\n        mtu 9000;\n      }\n    }\n  }\n}\n",
+    ],
+)
+def test_what_only_looks_like_it_is_read(text: str) -> None:
+    assert list(read(text, "f").paths())
