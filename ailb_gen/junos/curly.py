@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ailb_gen.errors import JunosSyntaxError
 from ailb_gen.junos.capture import heading_fault, line_fault
-from ailb_gen.junos.grammar import ONELINER_WORDS, TOP
+from ailb_gen.junos.grammar import ONELINER_WORDS, STARTS, TOP
 from ailb_gen.junos.tree import ENDS, Node
 from ailb_gen.junos.words import (
     SPECIAL,
@@ -178,7 +178,7 @@ class CurlyReader:
             return
         if not self.words:
             self.line, self.start = line, start
-        elif start == self.fresh and not self.stack and (token in TOP or token == "set") and self.words[0] not in TOP:
+        elif start == self.fresh and not self.stack and token in STARTS and self.words[0] not in TOP:
             heading = self.text[self.start : self.text.index("\n", self.start)].rstrip()
             raise self.wrong(self.start, heading_fault(heading, token))
         elif isinstance(self.words[-1], list) and ONELINER_WORDS.isdisjoint(

@@ -40,6 +40,8 @@ HIERARCHIES = frozenset(
 )
 # What else may stand at the top.
 TOP = HIERARCHIES | {"apply-groups", "apply-groups-except", "groups", "version"}
+# What a heading stands in front of.
+STARTS = TOP | {"set"}
 
 # Number of keys behind the word, whether a value may stand before the attributes, and the attributes.
 OneLine = tuple[int, bool, dict[str, int]]
