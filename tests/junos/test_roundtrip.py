@@ -4,12 +4,12 @@ from collections.abc import Callable
 from functools import cache
 
 import pytest
-from ailb_gen.junos.effective import effective
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ailb_gen.errors import JunosSyntaxError
 from ailb_gen.junos.groups import active
+from ailb_gen.junos.interface_ranges import effective
 from ailb_gen.junos.reader import read
 from ailb_gen.junos.tree import Node
 from ailb_gen.junos.writer import to_curly, to_json, to_set
