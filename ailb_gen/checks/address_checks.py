@@ -8,7 +8,7 @@ AGAIN = "Correct the intent and generate again; a line edited by hand is lost wi
 UNIQUE = Check(
     "AILB101",
     Severity.ERROR,
-    "no address and no prefix is on two interfaces, and every address is one",
+    "no address and no prefix is on two interfaces, no prefix lies inside another's, and every address is one",
     "an address or prefix is on two interfaces, or is none",
     "Two leaves with one prefix split its traffic: half of the packets arrive at a leaf that has no such host.",
     AGAIN,
@@ -73,10 +73,10 @@ FABRIC_PORTS = Check(
 SPEEDS = Check(
     "AILB109",
     Severity.ERROR,
-    "ports are split and clocked as the intent asks for their cables, alike on both ends",
+    "ports are split and clocked as the intent asks, with the same error correction and negotiation on both ends",
     "a port is split or clocked otherwise than the intent asks, or than its other end",
     "A link whose ends have different speeds stays down.",
-    "Correct `speed` and `number-of-sub-ports` of the port.",
+    "Correct `speed` and `number-of-sub-ports` of the port, or give both ends the same `ether-options`.",
 )
 REACHABLE = Check(
     "AILB110",
@@ -88,7 +88,7 @@ REACHABLE = Check(
 )
 OPERATED = Check(
     "AILB111",
-    Severity.WARNING,
+    Severity.ERROR,
     "SSH and NETCONF over SSH are on, BGP logs its sessions, and LLDP tells ports by their names",
     "SSH, NETCONF over SSH, logging of BGP sessions, or LLDP port names are missing",
     "The file takes away the way by which the next one comes, or what one looks at when a link fails.",

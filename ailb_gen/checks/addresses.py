@@ -18,7 +18,7 @@ from ailb_gen.checks.address_checks import (
 )
 from ailb_gen.checks.advertisements import check_announced, check_timers
 from ailb_gen.checks.plan import LEAF, management_interface
-from ailb_gen.checks.ports import check_ports, check_speeds
+from ailb_gen.checks.ports import check_ethernet, check_ports, check_speeds
 from ailb_gen.checks.tally import Tally
 from ailb_gen.errors import Place
 from ailb_gen.network.switch import OPERATING
@@ -38,7 +38,7 @@ __all__ = ["CHECKS", "run"]
 def run(wanted: Plan, wiring: Wiring, network: Network) -> Iterator[Result]:
     """Run all checks of addresses and VLANs."""
     tally = Tally(CHECKS)
-    _check_unique(network, tally)
+    _check_unique(wanted, network, tally)
     links: dict[str, set[str]] = defaultdict(set)
     for end in network.link_ends():
         links[end.device].add(f"{end.port}.0")
@@ -48,6 +48,7 @@ def run(wanted: Plan, wiring: Wiring, network: Network) -> Iterator[Result]:
             continue
         _check_router_id(switch, asked, tally)
         _check_reachable(wanted, switch, asked, tally)
+        _check_outside(wanted, switch, asked, tally)
         check_timers(switch, asked, links[name], tally)
         if asked.role == LEAF:
             _check_plan(switch, asked, tally)
@@ -57,6 +58,7 @@ def run(wanted: Plan, wiring: Wiring, network: Network) -> Iterator[Result]:
     _check_router_ids_unique(network, tally)
     check_ports(wanted, network, tally)
     check_speeds(wanted, wiring, network, tally)
+    check_ethernet(network, tally)
     yield from tally.results()
 
 
@@ -64,10 +66,14 @@ def _units(switch: Switch) -> Iterator[Unit]:
     return (unit for port in switch.ports.values() for unit in port.units)
 
 
-def _check_unique(network: Network, tally: Tally) -> None:
+def _check_unique(wanted: Plan, network: Network, tally: Tally) -> None:
     holders: dict[int, str] = {}
     owners: dict[Prefix, str] = {}
+    held: list[tuple[Prefix, str, Place]] = []
     for name, switch in network.switches.items():
+        asked = wanted.speakers.get(name)
+        # Management ports share a network that the fabric never sees.
+        apart = management_interface(wanted, asked) if asked is not None else ""
         for unit in _units(switch):
             for text, line in unit.bad_addresses:
                 tally.add(
@@ -79,10 +85,43 @@ def _check_unique(network: Network, tally: Tally) -> None:
                 other = holders.setdefault(address.value, here)
                 if other != here:
                     tally.add(UNIQUE, here, f"{address_text(address.value)} is also an address of {other}", place)
+                elif unit.name.partition(".")[0] == apart:
+                    continue
                 elif owners.setdefault(address.prefix, here) != here:
                     tally.add(UNIQUE, here, f"{address.prefix} is also on {owners[address.prefix]}", place)
+                else:
+                    held.append((address.prefix, here, place))
         for text, line in switch.bad_routes:
             tally.add(UNIQUE, name, f"fabric-advertise route {text} is no IPv6 prefix", Place(switch.file, line))
+    _check_nested(held, tally)
+
+
+def _check_nested(held: list[tuple[Prefix, str, Place]], tally: Tally) -> None:
+    """Find prefixes inside others: the longer one takes the traffic of its addresses (longest match)."""
+    around: list[tuple[Prefix, str, Place]] = []
+    for prefix, here, place in sorted(held):
+        while around and not around[-1][0].contains(prefix):
+            around.pop()
+        if around and around[-1][0] != prefix:
+            outer, there, _ = around[-1]
+            message = f"{prefix} is more specific than {outer} of {there}: it takes the traffic of its addresses"
+            tally.add(UNIQUE, here, message, place)
+        around.append((prefix, here, place))
+
+
+def _check_outside(wanted: Plan, switch: Switch, asked: WantedSpeaker, tally: Tally) -> None:
+    """Find addresses of the pool on interfaces other than the leaf's IRB, which is compared with the plan."""
+    irbs = {f"irb.{asked.vlan}"} if asked.role == LEAF else set()
+    planned = asked.loopback
+    for unit in _units(switch):
+        if unit.name in irbs:
+            continue
+        for address in unit.addresses:
+            text = f"{address_text(address.value)}/{address.prefix.length}"
+            touched = wanted.pool.contains(address.prefix) or address.prefix.contains(wanted.pool)
+            if touched and text != f"{planned}/{BITS}":
+                message = f"{text} on {unit.name} is in the fabric's pool, and the plan has it nowhere"
+                tally.add(PLANNED, f"{asked.name} {unit.name}", message, Place(switch.file, address.line or 1))
 
 
 def _irb(switch: Switch, asked: WantedSpeaker) -> Unit | None:
@@ -160,6 +199,9 @@ def _check_router_id(switch: Switch, asked: WantedSpeaker, tally: Tally) -> None
         tally.add(ROUTER_IDS, asked.name, message, place, asked.router_id, switch.router_id)
     loopback = switch.unit("lo0.0")
     addresses = [text for text, _ in loopback.inet_addresses] if loopback is not None else []
+    if loopback is not None and (loopback.disabled or switch.ports["lo0"].disabled):
+        message = "lo0.0 is disabled: the router-id is no address of a running interface"
+        tally.add(ROUTER_IDS, asked.name, message, Place(switch.file, loopback.line or 1))
     if f"{switch.router_id}/32" not in addresses:
         message = f"the router-id {switch.router_id} is no address of lo0.0"
         tally.add(ROUTER_IDS, asked.name, message, place, f"{switch.router_id}/32", ", ".join(addresses))
@@ -178,7 +220,8 @@ def _check_reachable(wanted: Plan, switch: Switch, asked: WantedSpeaker, tally: 
             continue
         tally.look(REACHABLE)
         unit = switch.unit(name)
-        if unit is None or unit.disabled or address not in _texts(unit):
+        off = unit is None or unit.disabled or switch.ports[name.rpartition(".")[0]].disabled
+        if unit is None or off or address not in _texts(unit):
             line = unit.line if unit is not None else 1
             found = ", ".join(_texts(unit)) if unit is not None else ""
             message = f"{name} is not there, disabled, or lacks the address {address}"

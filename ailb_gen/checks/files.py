@@ -51,15 +51,23 @@ def run(
     _check_switches(wanted, network, tally)
     check_manifest(intent, network, root, tally)
     check_descriptions(wanted, network, tally)
-    if found[TOPOLOGY]:
+    # A file with nothing in it is compared, too: everything is missing. One that is not there is a fault.
+    listed = {file for file in (TOPOLOGY, CABLING) if found[file] or _is_read(network, root, file)}
+    if TOPOLOGY in listed:
         _check_records(TOPOLOGY_AGREES, TOPOLOGY, records.topology(wanted, wiring), found[TOPOLOGY], tally)
-    if found[CABLING]:
+    if CABLING in listed:
         _check_records(CABLING_AS_ASKED, CABLING, records.cabling(wiring), found[CABLING], tally)
-    elif not found[TOPOLOGY]:
+    elif TOPOLOGY not in listed:
         ends = (record._replace(fields={key: record.fields[key] for key in ENDS}) for record in records.cabling(wiring))
         _check_records(CABLING_AS_ASKED, "", ends, _described(network), tally)
     tally.look(CABLES, len(network.links) + len(network.attachments))
     yield from tally.results()
+
+
+def _is_read(network: Network, root: Path, file: str) -> bool:
+    """Tell whether a file is there and could be read as what it is."""
+    faulty = any(fault.kind == "unreadable" and fault.scope == file for fault in network.faults)
+    return (root / file).is_file() and not faulty
 
 
 def _check_switches(wanted: Plan, network: Network, tally: Tally) -> None:

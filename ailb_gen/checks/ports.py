@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -121,6 +122,39 @@ def check_speeds(wanted: Plan, wiring: Wiring, network: Network, tally: Tally) -
         elif found != speed:
             message = f"the speed of {base} is {found or 'unknown'}; the intent asks for {speed}"
             tally.add(SPEEDS, f"{end.device} {end.port}", message, place, speed, found)
+
+
+def check_ethernet(network: Network, tally: Tally) -> None:
+    """Compare error correction and negotiation of both ends of links, and of server ports with each other."""
+    for cable in network.links:
+        rows = [(end, _ethernet(network, end)) for end in (cable.a, cable.b)]
+        for (end, own), (far, other) in (rows, rows[::-1]):
+            for text, line in own.items():
+                if text not in other:
+                    message = f"{end.port} has {text}, and {far} at the other end has not: the link stays down"
+                    _tell(network, end, message, line, tally)
+    hosts = {end: _ethernet(network, end) for end in network.attachments.values()}
+    usual = Counter(tuple(sorted(found)) for found in hosts.values()).most_common(1)
+    for end, found in hosts.items():
+        expected = usual[0][0]
+        if tuple(sorted(found)) != expected:
+            shown, others = ", ".join(found) or "nothing", ", ".join(expected) or "nothing"
+            message = f"{end.port} has {shown} about error correction and negotiation, most server ports {others}"
+            _tell(network, end, message, next(iter(found.values()), 1), tally)
+
+
+def _ethernet(network: Network, end: End) -> dict[str, int]:
+    """Return what is said about a port's error correction and negotiation, with the lines; a split port's, too."""
+    switch = network.switches.get(end.device)
+    names = dict.fromkeys((end.port.partition(":")[0], end.port))
+    ports = [switch.ports[name] for name in names if name in switch.ports] if switch is not None else []
+    return {text: line for port in ports for text, line in port.ethernet}
+
+
+def _tell(network: Network, end: End, message: str, line: int, tally: Tally) -> None:
+    switch = network.switches.get(end.device)
+    if switch is not None:
+        tally.add(SPEEDS, f"{end.device} {end.port}", message, Place(switch.file, line or 1))
 
 
 def _split(count: int) -> str:

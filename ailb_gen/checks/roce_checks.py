@@ -88,7 +88,7 @@ MTUS = Check(
 )
 BUFFERS = Check(
     "AILB711",
-    Severity.WARNING,
+    Severity.ERROR,
     "shared and dedicated buffers are those that the intent asks for",
     "buffers differ from those that the intent asks for",
     "Too little headroom drops lossless packets; too much leaves too little for everything else.",

@@ -82,6 +82,27 @@ def check_ports(ports: Ports, tally: Tally) -> None:
             )
             ports.add(tally, CLASSES, message, other.line, f"{ports.roce.dscp:06b}", f"{other.dscp:06b}")
     _check_cnp(ports, tally)
+    _check_other_classes(ports, tally)
+
+
+def _check_other_classes(ports: Ports, tally: Tally) -> None:
+    """Find classes that the intent does not know and that are served before RDMA, or take a share of its rate."""
+    roce = ports.roce
+    data, cnp = ports.qos.of(roce.dscp), ports.qos.of(roce.cnp_dscp)
+    if data is None or cnp is None:
+        # Which classes are the intent's is not known, and a finding of its own.
+        return
+    for name, scheduler in ports.qos.schedulers:
+        if name in (data.forwarding_class, cnp.forwarding_class):
+            continue
+        if scheduler.priority not in ("", "low"):
+            message = f"class {name} has priority {scheduler.priority}: it is served before RDMA and starves it"
+            ports.add(tally, CLASSES, message, scheduler.line, "low", scheduler.priority)
+        if scheduler.rate:
+            message = (
+                f"class {name} has transmit-rate {_text(scheduler.rate)}, which RDMA lacks; the intent asks for none"
+            )
+            ports.add(tally, CLASSES, message, scheduler.line, "", _text(scheduler.rate))
 
 
 def _compare(ports: Ports, tally: Tally, check: Check, rows: Iterable[tuple[str, object, object, int]]) -> None:

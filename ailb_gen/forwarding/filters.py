@@ -16,8 +16,8 @@ TCP, UDP, ICMP6 = 6, 17, 58
 BGP_PORT, BFD_PORT, ROCE_PORT = 179, 3784, 4791
 ALL: Span = (0, (1 << BITS) - 1)
 LINK_LOCAL: Span = (0xFE80 << 112, (0xFEC0 << 112) - 1)
-# RFC 6335 for what a system chooses; RFC 5881 for BFD.
-CHOSEN, BFD_CHOSEN = (1024, 65535), (49152, 65535)
+# What a system chooses for itself (RFC 6335, RFC 5881), and what the entropy of RoCEv2 is put into.
+CHOSEN: Span = (49152, 65535)
 DISCOVERY = {133: "router solicitations", 134: "router advertisements", 135: "neighbor solicitations",
              136: "neighbor advertisements"}  # fmt: skip
 # What a switch's processor may be sent, by a policer, and still keep its sessions: bits, packets per second.
@@ -26,7 +26,7 @@ ENOUGH_BITS, ENOUGH_PACKETS = 10**6, 1000
 MARKING = frozenset({"forwarding-class", "loss-priority", "dscp", "traffic-class"})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Packet:
     """A kind of packet: its fields with all values that they may have. `data` is for what servers send."""
 
@@ -66,14 +66,14 @@ def session_packets(bfd: bool) -> Iterator[Packet]:
     yield Packet("BGP (TCP to port 179)", {**tcp, "source-port": CHOSEN, "destination-port": _one(BGP_PORT)})
     yield Packet("BGP (TCP from port 179)", {**tcp, "source-port": _one(BGP_PORT), "destination-port": CHOSEN})
     if bfd:
-        udp = {"protocol": _one(UDP), "source-port": BFD_CHOSEN, "destination-port": _one(BFD_PORT), **ends}
+        udp = {"protocol": _one(UDP), "source-port": CHOSEN, "destination-port": _one(BFD_PORT), **ends}
         yield Packet("BFD (UDP to port 3784)", {**udp, "hop-limit": _one(255)})
 
 
 def rdma_packets(pool: Prefix, dscps: Iterable[int]) -> Iterator[Packet]:
     """Give the packets of RoCEv2 between addresses of the pool, with each DSCP."""
     span = (pool.value, pool.value | (1 << BITS - pool.length) - 1)
-    ports = {"source-port": (0, 65535), "destination-port": _one(ROCE_PORT)}
+    ports = {"source-port": CHOSEN, "destination-port": _one(ROCE_PORT)}
     for dscp in dscps:
         fields = {"protocol": _one(UDP), **ports, "dscp": _one(dscp), **_ends(span, span)}
         yield Packet(f"RoCEv2 (UDP to port 4791, DSCP {dscp})", fields, data=True)

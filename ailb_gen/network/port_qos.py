@@ -68,7 +68,8 @@ class Missing:
 class PortQos:
     """The class of service of one port.
 
-    `pfc` are the DSCPs for which pauses are asked, `pauses` the queue that a received pause of a priority stops.
+    `pfc` are the DSCPs for which pauses are asked, `pauses` the queue that a received pause of a priority stops,
+    `schedulers` the scheduler of every forwarding class.
     """
 
     treatments: tuple[Treatment, ...]
@@ -76,6 +77,7 @@ class PortQos:
     pauses: tuple[Pause, ...]
     watchdog: bool
     missing: tuple[Missing, ...]
+    schedulers: tuple[tuple[str, Scheduler], ...] = ()
     line: int = at()
     congestion_line: int = at()
 
@@ -192,7 +194,7 @@ class _Reader:
 def qos_of(cos: ClassOfService, entry: PortCos | None, unit: str = "0") -> PortQos:
     """Return what an entry under `interfaces` means; without one a port has no class of service."""
     if entry is None:
-        return PortQos((), (), (), False, (Missing("interfaces", cos.line),), cos.line, cos.line)
+        return PortQos((), (), (), False, (Missing("interfaces", cos.line),), (), cos.line, cos.line)
     reader = _Reader(cos, entry)
     rows = reader.classified(unit)
     schedulers = reader.schedulers()
@@ -206,6 +208,7 @@ def qos_of(cos: ClassOfService, entry: PortCos | None, unit: str = "0") -> PortQ
         pauses=congestion.pauses if congestion is not None else (),
         watchdog=congestion is not None and congestion.watchdog,
         missing=tuple(dict.fromkeys(reader.missing)),
+        schedulers=tuple(schedulers.items()),
         line=entry.line,
         congestion_line=congestion.line if congestion is not None else entry.line,
     )

@@ -64,12 +64,25 @@ def test_whatever_is_asked_the_rendered_switches_are_clean(name: str, tmp_path: 
     assert not shown(run(plan(intent.fabric), network_of(root)))
 
 
+LOOPBACK = "    lo0 {\n        unit 0 {\n"
+LINK_PORT, SERVER_PORT = "    et-0/0/0 {\n", "    et-0/0/16 {\n"
 # edit, the check that names it, the scope of its finding, a part of the line that the finding points at
 DAMAGES: list[tuple[Edit, str, str, str]] = [
     ((LEAF, "fc00:1:1:2::1/64", "fc00:1:2:2::1/64"), "101", f"{OTHER} irb.3", "fc00:1:2:2::1"),
     ((LEAF, "fc00:1:1:2::1/64", "fc00:1:2:2::9/64"), "101", f"{OTHER} irb.3", "fc00:1:2:2::1"),
     ((LEAF, "fc00:1:1:2::1/64", "fc00:1:1:2::1"), "101", f"{LEAF} irb.2", "fc00:1:1:2::1;"),
     ((LEAF, "route fc00:1:1:1::/64", "route fc00:1:1:1::1/64"), "101", LEAF, "route fc00:1:1:1::1"),
+    ((LEAF, LOOPBACK, f"{LOOPBACK} family inet6 {{ address fc00:1:2:1:abcd::5/128; }}"),
+     "101", f"{LEAF} lo0.0", "fc00:1:2:1:abcd::5/128"),
+    ((LEAF, LOOPBACK, f"{LOOPBACK} family inet6 {{ address fc00:1:9:9::5/128; }}"),
+     "102", f"{LEAF} lo0.0", "fc00:1:9:9"),
+    ((SPINE, LOOPBACK, f"{LOOPBACK} family inet6 {{ address fc00::5/8; }}"), "102", f"{SPINE} lo0.0", "fc00::5/8"),
+    ((LEAF, LOOPBACK, f"{LOOPBACK} disable;"), "107", f"{LEAF}", "unit 0"),
+    ((LEAF, "    lo0 {\n", "    lo0 {\n        disable;\n"), "107", f"{LEAF}", "unit 0"),
+    ((LEAF, LINK_PORT, f"{LINK_PORT}        ether-options {{\n            fec none;\n        }}\n"), "109",
+     f"{LEAF} et-0/0/0", "fec none"),
+    ((LEAF, SERVER_PORT, f"{SERVER_PORT}        gigether-options {{\n            fec fec74;\n        }}\n"), "109",
+     f"{LEAF} et-0/0/16", "fec fec74"),
     ((LEAF, "fc00:1:1:2::1/64", "fc00:1:1:3::1/64"), "102", f"{LEAF} irb.2", "unit 2"),
     ((LEAF, "fc00:1:1:2::1/64", "fc00:1:1:2::2/64"), "102", f"{LEAF} irb.2", "fc00:1:1:2::2/64"),
     ((LEAF, "fc00:1:1:2::1/64", "fc00:1:1:2::1/65"), "102", f"{LEAF} irb.2", "fc00:1:1:2::1/65"),
@@ -144,6 +157,7 @@ def test_a_damage_is_found_by_the_check_that_names_it(edit: Edit, check: str, sc
 BREAKOUT = "        number-of-sub-ports 2;\n        speed 400g;\n"
 IN_BROWNFIELD: list[tuple[Edit, str, str, str]] = [
     (("r1l1", "fd00:9:1::1/128", "fd00:9:1::9/128"), "110", "r1l1 lo0.0", "unit 0"),
+    (("r1l1", "    re0:mgmt-0 {\n", "    re0:mgmt-0 {\n        disable;\n"), "110", "r1l1 re0:mgmt-0.0", "unit 0"),
     (("r1l1", "192.0.2.11/24", "192.0.2.12/24"), "110", "r1l1 re0:mgmt-0.0", "unit 0"),
     (("r1l1", "192.0.2.11/24", "192.0.2.11/25"), "110", "r1l1 re0:mgmt-0.0", "unit 0"),
     (("r1l1", "    re0:mgmt-0 {", "    em0 {"), "110", "r1l1 re0:mgmt-0.0", "##"),
@@ -159,6 +173,22 @@ def test_how_a_switch_is_reached(edit: Edit, check: str, scope: str, pointed: st
     assert [(finding.check, finding.scope) for finding in found] == [(f"AILB{check}", scope)]
     ((_, line),) = lines(texts, found, "brownfield")
     assert pointed in line
+
+
+def test_both_ends_of_a_link_may_have_the_same_error_correction() -> None:
+    fec = "        ether-options {\n            fec fec91;\n        }\n"
+    texts = edited((LEAF, LINK_PORT, LINK_PORT + fec), ("spine1", LINK_PORT, LINK_PORT + fec))
+    assert not findings(run(wanted(), network(texts)))
+
+
+def test_management_ports_share_a_network() -> None:
+    place = "                address 192.0.2.11/24;\n            }\n"
+    other = place.replace("11/24", "12/24")
+    family = "            family inet6 {{ address 2001:db8::{}/64; }}\n"
+    texts = edited(
+        ("r1l1", place, place + family.format(1)), ("r1l2", other, other + family.format(2)), example="brownfield"
+    )
+    assert not findings(run(wanted("brownfield"), network(texts, "brownfield")))
 
 
 @pytest.mark.parametrize(

@@ -269,6 +269,18 @@ def test_without_lists_of_cables_descriptions_are_compared(tree: Path) -> None:
     ]
 
 
+def test_files_with_nothing_in_them_lack_everything(tree: Path) -> None:
+    """As long as the file is there, descriptions do not stand in for it."""
+    (tree / CABLING).write_text((tree / CABLING).read_text().partition("\n")[0] + "\n")
+    (tree / TOPOLOGY).write_text('{"devices": [], "links": [], "colors": []}\n')
+    found = findings(judged(tree))
+    for check in ("AILB008", "AILB009"):
+        missing = [finding for finding in found if finding.check == check]
+        assert ("stripe1-leaf1 et-0/0/0", True) in {
+            (finding.scope, finding.message.endswith("is missing")) for finding in missing
+        }
+
+
 def test_a_wrong_role_in_the_topology_changes_nothing_else(tree: Path) -> None:
     path = tree / TOPOLOGY
     path.write_text(path.read_text().replace('"role": "leaf"', '"role": "router"', 1))

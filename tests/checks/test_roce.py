@@ -75,6 +75,11 @@ DAMAGES = [
     ("scheduler-map sm1;", "", {"AILB703", "AILB705", "AILB706", "AILB707"}),
     ("dscp mydscp;", "", {"AILB703", "AILB707", "AILB708"}),
     ("dscp mydscp;", "dscp other;", {"AILB702", "AILB707", "AILB708"}),
+    (
+        "scheduler s2-cnp;",
+        "scheduler s2-cnp; forwarding-class best-effort scheduler s2-cnp;",
+        {"AILB701"},
+    ),
     ("et-* {", "xe-* {", {"AILB703", "AILB707", "AILB708"}),
 ]
 
@@ -175,7 +180,7 @@ def test_buffers_are_compared(tmp_path: Path) -> None:
 def test_junos_knows_some_classes_without_being_told(lab: Network) -> None:
     row = "forwarding-class best-effort { loss-priority low code-points 000000; } forwarding-class CNP {"
     text = text_of(LEAF).replace("forwarding-class CNP {", row, 1)
-    text = text.replace("scheduler s2-cnp;", "scheduler s2-cnp; forwarding-class best-effort scheduler s2-cnp;", 1)
+    text = text.replace("scheduler s2-cnp;", "scheduler s2-cnp; forwarding-class best-effort scheduler s1;", 1)
     assert class_of_service(read(text, "x")).written
     assert not judged(lab, LEAF, text)
 
