@@ -10,31 +10,26 @@ import warnings
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from jnpr.junos.exception import (
-    ConnectAuthError,
-    ConnectClosedError,
-    ConnectError,
-    ConnectRefusedError,
-    ConnectTimeoutError,
-    ConnectUnknownHostError,
-    LockError,
-    RpcError,
-    RpcTimeoutError,
-)
+from jnpr.junos.exception import ConnectClosedError, RpcError, RpcTimeoutError
 from lxml import etree
-from ncclient.operations.errors import TimeoutExpiredError
-from ncclient.transport.errors import SessionCloseError, SSHUnknownHostError, TransportError
+from ncclient.operations.errors import OperationError, TimeoutExpiredError
+from ncclient.transport.errors import SessionCloseError, TransportError
 
+from ailb_gen.deploy.netconf import AnswerError
 from ailb_gen.deploy.redact import HASH, MARK, redact_config
-from ailb_gen.deploy.switch import Commit, DeviceError, Phase, RefusedError, UnknownOutcomeError
+from ailb_gen.deploy.switch import NUMBER, Commit, DeviceError, Phase, RefusedError, UnknownOutcomeError, unreadable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 # `commit confirmed, rollback in 10mins`, as the commit history has it.
-PENDING = re.compile(r"commit confirmed, rollback in (\d+)\s*min")
-# How paramiko says that the other end hung up: before SSH, and during the login.
-HUNG_UP = ("Error reading SSH protocol banner", "transport shut down or saw EOF")
+PENDING = re.compile(r"commit confirmed, rollback in ([0-9]{1,6})\s*min")
+# What is in every answer to these, by which an answer without content is told from good news.
+ALWAYS = {
+    "get-commit-information": "commit-history",
+    "get-alarm-information": "alarm-summary",
+    "get-system-alarm-information": "alarm-summary",
+}
 # A subsystem that nothing is configured for: `BGP is not running`, `router-advertisement subsystem not running`.
 NOT_RUNNING = re.compile(r"not running", re.IGNORECASE)
 # Where it matters what a device did before it fell silent.
@@ -43,21 +38,32 @@ NOBODY = "somebody else changes this device, or a session hangs; look at 'show s
 
 
 @contextmanager
-def translated(device: str, phase: Phase) -> Iterator[None]:
-    """Turn what the libraries raise into DeviceErrors: an answer is a refusal, no answer an unknown outcome."""
+def translated(device: str, phase: Phase, rpc: str) -> Iterator[None]:
+    """Turn what the libraries raise into DeviceErrors: an answer is a refusal, no answer an unknown outcome.
+
+    Only calls of the libraries belong inside: whatever else they raise comes from an answer that they cannot read.
+    """
     try:
         with warnings.catch_warnings():
             # PyEZ warns of what it raises at once.
             warnings.simplefilter("ignore", RuntimeWarning)
             yield
+    except DeviceError:
+        raise
     except (RpcTimeoutError, TimeoutExpiredError) as error:
         raise UnknownOutcomeError(device, phase, "no answer in time", ASKED.get(phase, "")) from error
     except (ConnectClosedError, SessionCloseError, TransportError, EOFError, OSError) as error:
         raise UnknownOutcomeError(device, phase, "the session was lost", ASKED.get(phase, "")) from error
-    except LockError as error:
-        raise RefusedError(device, phase, said(error), NOBODY) from error
     except RpcError as error:
-        raise RefusedError(device, phase, said(error)) from error
+        raise RefusedError(device, phase, said(error), NOBODY if phase is Phase.LOCK else "") from error
+    except Exception as error:  # the libraries take an answer apart and raise whatever comes of it
+        raise unreadable(device, phase, rpc, _why(error)) from error
+
+
+def _why(error: Exception) -> str:
+    """Return what is wrong with an answer; of an error that is not about answers its type is enough."""
+    known = isinstance(error, AnswerError | OperationError | etree.LxmlError)
+    return str(error)[:200] if known else type(error).__name__
 
 
 def said(error: RpcError) -> str:
@@ -71,36 +77,13 @@ def said(error: RpcError) -> str:
     return HASH.sub(MARK, found or " ".join(str(error.message or type(error).__name__).split()))
 
 
-def connected(device: str, address: str, error: Exception) -> DeviceError:
-    """Return the DeviceError for a connection that did not come about."""
-    origin = getattr(error, "_orig", None) or error.__cause__ or error.__context__ or error
-    if isinstance(origin, SSHUnknownHostError):
-        reason, hint = "its host key is not the known one", "compare it on the console before you accept a new one"
-        return DeviceError(device, Phase.CONNECT, f"{address}: {reason}", hint)
-    # PyEZ takes a connection that was cut for a refused one, or for a refused login.
-    cut = any(text in str(error.__context__) for text in HUNG_UP)
-    for kind, reason, hint in _CONNECTION[-1:] if cut else _CONNECTION:
-        if isinstance(error, kind):
-            return DeviceError(device, Phase.CONNECT, f"{address}: {reason}", hint)
-    # The text of an unknown error may hold anything; its type is enough.
-    return DeviceError(device, Phase.CONNECT, f"{address}: no connection ({type(origin).__name__})")
-
-
-_CONNECTION: tuple[tuple[type[Exception], str, str], ...] = (
-    (ConnectAuthError, "the login is refused", "check username, keys and password references in the inventory"),
-    (ConnectRefusedError, "the connection is refused", "is 'set system services netconf ssh' there, is the port right"),
-    (ConnectTimeoutError, "no answer in time", "is the management network up"),
-    (ConnectUnknownHostError, "the name has no address", "set hostname in hosts.yaml, or management in the fabric"),
-    (ConnectError, "no NETCONF session", "the device closed the connection before it said hello"),
-)
-
-
 def ask(device: Any, name: str, phase: Phase, rpc: str, **arguments: str | bool) -> etree._Element:
     """Send an RPC; underscores in the names of arguments become hyphens. Raises DeviceError.
 
-    Where there is nothing to show, as with `show bgp summary` before BGP is configured, the element is empty.
+    Where there is nothing to show, as with `show bgp summary` before BGP is configured, the element is empty; not for
+    those of ALWAYS, whose silence would pass for good news.
     """
-    with translated(name, phase):
+    with translated(name, phase, rpc):
         try:
             reply = getattr(device.rpc, rpc.replace("-", "_"))(**arguments)
         except RpcError as error:
@@ -108,23 +91,32 @@ def ask(device: Any, name: str, phase: Phase, rpc: str, **arguments: str | bool)
                 raise
             reply = None
     # PyEZ returns True for an answer without content.
-    return reply if isinstance(reply, etree._Element) else etree.Element("nothing")
+    found = reply if isinstance(reply, etree._Element) else etree.Element("nothing")
+    wanted = ALWAYS.get(rpc)
+    if wanted is not None and next(found.iter(wanted), None) is None:
+        raise unreadable(name, phase, rpc, f"there is no {wanted} in it")
+    return found
 
 
 def history(device: Any, name: str) -> tuple[Commit, ...]:
     """Read the commit history (`show system commit`, get-commit-information)."""
     reply = ask(device, name, Phase.READ, "get-commit-information")
-    return tuple(commit_of(entry) for entry in reply.iter("commit-history"))
+    return tuple(commit_of(name, entry) for entry in reply.iter("commit-history"))
 
 
-def commit_of(entry: etree._Element) -> Commit:
-    """Read an entry of the history: sequence-number, user, date-time, comment and log."""
+def commit_of(name: str, entry: etree._Element) -> Commit:
+    """Read an entry of the history: sequence-number, user, date-time, comment and log. Raises DeviceError."""
     when = entry.find("date-time")
     pending = PENDING.search(" ".join(filter(None, (entry.findtext("comment"), entry.findtext("log")))))
+    seconds = when.get("seconds", "0") if when is not None else "0"
+    number = entry.findtext("sequence-number", "").strip()
+    if not all(NUMBER.fullmatch(text) for text in (seconds, number)):
+        reason = f"an entry with the number {number!a} and the time {seconds!a}"
+        raise unreadable(name, Phase.READ, "get-commit-information", reason)
     return Commit(
-        number=int(entry.findtext("sequence-number", "0")),
+        number=int(number),
         user=entry.findtext("user", "").strip(),
-        when=int(when.get("seconds", "0")) if when is not None else 0,
+        when=int(seconds),
         log=entry.findtext("log", "").strip(),
         pending_minutes=int(pending[1]) if pending else None,
     )

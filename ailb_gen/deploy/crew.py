@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import logging
 import time
+from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 from traceback import format_exception
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from nornir.core.inventory import ConnectionOptions
 from nornir.core.plugins.connections import ConnectionPluginRegister
-from nornir.core.task import Result
+from nornir.core.task import AggregatedResult, Result
 
 from ailb_gen.deploy.redact import redact_config
 from ailb_gen.deploy.switch import DeviceError, Phase, UnknownOutcomeError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
+    from threading import Event
 
     from nornir.core import Nornir
     from nornir.core.configuration import Config
+    from nornir.core.inventory import Host
     from nornir.core.task import Task
 
 T = TypeVar("T")
@@ -65,6 +68,28 @@ class DeviceConnection:
         """Disconnect."""
         if self.connection is not None:
             self.connection.close()
+
+
+class Runner:
+    """Nornir's runner: a thread per device, so many at once. Ctrl-C ends every connection instead of waiting for it."""
+
+    def __init__(self, jobs: int, stop: Event) -> None:
+        self.jobs, self.stop = jobs, stop
+
+    def run(self, task: Task, hosts: list[Host]) -> AggregatedResult:
+        """Run a task with every host."""
+        result = AggregatedResult(task.name)
+        pool = ThreadPoolExecutor(self.jobs)
+        try:
+            for done in [pool.submit(task.copy().start, host) for host in hosts]:
+                one = done.result()
+                result[one.host.name] = one
+        except BaseException:
+            self.stop.set()
+            raise
+        finally:
+            pool.shutdown(cancel_futures=True)
+        return result
 
 
 class Crew:

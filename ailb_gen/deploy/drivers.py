@@ -2,49 +2,48 @@
 
 NAPALM has no lock, check or rollback of its own that fit a push: `rollback()` commits at once, `set` text and commit
 errors leave its lock behind. So its locking is off, and what it lacks is asked of the PyEZ device inside it.
+
+Neither connects by itself: PyEZ tells a silent device from one that refuses by the time it takes, and waits without end
+for some answers.
 """
 
 from __future__ import annotations
 
+import os
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from jnpr.junos.device import Device
+from jnpr.junos import jxml
+from jnpr.junos.device import Device, DeviceSessionListener
 from jnpr.junos.utils.config import Config
-from napalm.base.exceptions import ConnectionException, MergeConfigException
+from lxml.etree import LxmlError
+from napalm.base.exceptions import MergeConfigException
 from napalm.junos.junos import JunOSDriver
 
-from ailb_gen.deploy.calls import ask, connected, history, translated
-from ailb_gen.deploy.hostkeys import verify_host_key
-from ailb_gen.deploy.switch import Commit, DeviceError, Phase, RefusedError, Switch
+from ailb_gen.deploy.calls import ask, history, translated
+from ailb_gen.deploy.login import AFTER, SshReach, log_in
+from ailb_gen.deploy.netconf import AnswerError, open_netconf
+from ailb_gen.deploy.switch import Commit, DeviceError, Phase, RefusedError, Switch, unreadable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from pathlib import Path
 
     from lxml.etree import _Element
 
-    from ailb_gen.deploy.credentials import Credentials
+# What PyEZ is given as host: it does not connect by itself.
+PLACEHOLDER = "device"
+NO_HELLO = "the device closed the connection before it said hello"
 
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """How a switch is reached, times in seconds; `ssh_config` names the known host keys, `timeout_s` is an answer's."""
+    """How a switch is reached; `timeout_s` is an answer's, `keepalive_s` how often a silent session is asked."""
 
-    name: str
-    hostname: str
-    port: int
-    credentials: Credentials
-    ssh_config: Path
+    ssh: SshReach
     timeout_s: int = 120
-    connect_s: int = 30
     keepalive_s: int = 30
-
-    @property
-    def address(self) -> str:
-        """The address as people write it."""
-        return f"{self.hostname}:{self.port}"
 
 
 class _Session:
@@ -57,7 +56,28 @@ class _Session:
 
     @property
     def name(self) -> str:
-        return self.reach.name
+        return self.reach.ssh.name
+
+    def _connect(self, device: Any, *_: object, **__: object) -> None:
+        """Open a PyEZ device on a login of this program's; stands in for its own `open`. Raises DeviceError."""
+        reach = self.reach
+        client, connection = log_in(reach.ssh)
+        try:
+            device._conn = open_netconf(client, AFTER * reach.ssh.connect_s)
+        except Exception as error:
+            reason = "no answer in time: it hangs before its NETCONF hello" if connection.fault else _no_hello(error)
+            told = f"{reach.ssh.address}: {reason}"
+            client.close()
+            connection.close()
+            raise DeviceError(self.name, Phase.CONNECT, told, _hint(reason)) from error
+        # From here on every answer has a time of its own.
+        connection.limit(None)
+        device._conn.huge_tree = True
+        device._conn._session.add_listener(DeviceSessionListener(device))
+        device._conn._session.transport.set_keepalive(reach.keepalive_s)
+        device.connected = True
+        device._nc_transform = device.transform
+        device._norm_transform = jxml.normalize_xslt.encode
 
     @property
     def _open(self) -> Any:
@@ -77,28 +97,36 @@ class _Session:
     def lock(self) -> None:
         if self.locked:
             return
-        with translated(self.name, Phase.LOCK):
-            self._open.cu.lock()
+        device = self._open
+        # Not by PyEZ's cu.lock(): to that, silence is a lock of somebody else.
+        with translated(self.name, Phase.LOCK, "lock-configuration"):
+            device.rpc.lock_configuration()
         self.locked = True
 
     def unlock(self) -> None:
         if not self.locked:
             return
-        with translated(self.name, Phase.UNLOCK):
-            self._open.cu.unlock()
+        device = self._open
+        with translated(self.name, Phase.UNLOCK, "unlock-configuration"):
+            device.rpc.unlock_configuration()
         self.locked = False
 
     def load_rollback(self, number: int) -> None:
-        with translated(self.name, Phase.ROLLBACK):
-            self._open.cu.rollback(number, ignore_warning=True)
+        device = self._open
+        with translated(self.name, Phase.ROLLBACK, "load-configuration"):
+            device.cu.rollback(number, ignore_warning=True)
 
     def before(self, number: int) -> str:
         reply = ask(self._open, self.name, Phase.READ, "get-rollback-information", rollback=str(number), format="text")
-        return "".join(one.text or "" for one in reply.iter("configuration-output", "configuration-text"))
+        found = list(reply.iter("configuration-output", "configuration-text"))
+        if not found:
+            raise unreadable(self.name, Phase.READ, "get-rollback-information", "there is no configuration in it")
+        return "".join(one.text or "" for one in found)
 
     def check(self) -> None:
-        with translated(self.name, Phase.CHECK):
-            passed = self._open.cu.commit_check()
+        device = self._open
+        with translated(self.name, Phase.CHECK, "commit-configuration"):
+            passed = device.cu.commit_check()
         if passed is not True:
             # PyEZ returns the error instead of raising it when ncclient raised it.
             raise RefusedError(self.name, Phase.CHECK, " ".join(str(passed.get("message", passed)).split()))
@@ -114,31 +142,17 @@ class PyezSwitch(_Session):
     """A Switch on PyEZ alone."""
 
     def open(self) -> None:
-        reach, login = self.reach, self.reach.credentials
-        device: Any = Device(
-            host=reach.hostname,
-            port=reach.port,
-            user=login.user(),
-            passwd=login.password.reveal() if login.password is not None else None,
-            ssh_private_key_file=str(login.key_file) if login.key_file is not None else None,
-            ssh_config=str(reach.ssh_config),
-            conn_open_timeout=reach.connect_s,
-            gather_facts=False,
-            huge_tree=True,
-        )
-        verify_host_key(device, login)
-        try:
-            device.open()
-        except Exception as error:
-            raise connected(self.name, reach.address, error) from error
-        device.timeout = reach.timeout_s
-        device._conn._session.transport.set_keepalive(reach.keepalive_s)
+        device: Any = Device(host=PLACEHOLDER, gather_facts=False, huge_tree=True, ssh_config=os.devnull)
+        self._connect(device)
+        device.timeout = self.reach.timeout_s
         device.bind(cu=Config)
         self.device = device
 
     def _configuration(self, database: str) -> str:
-        with translated(self.name, Phase.READ):
-            return text_of(self._open.rpc.get_config(options={"format": "text", "database": database}))
+        device = self._open
+        with translated(self.name, Phase.READ, "get-configuration"):
+            reply = device.rpc.get_config(options={"format": "text", "database": database})
+        return text_of(self.name, reply)
 
     def running(self) -> str:
         return self._configuration("committed")
@@ -147,32 +161,33 @@ class PyezSwitch(_Session):
         return self._configuration("candidate")
 
     def load(self, commands: str) -> None:
-        with translated(self.name, Phase.LOAD):
-            self._open.cu.load(commands, format="set", ignore_warning=True)
+        device = self._open
+        with translated(self.name, Phase.LOAD, "load-configuration"):
+            device.cu.load(commands, format="set", ignore_warning=True)
 
     def compare(self) -> str:
-        with translated(self.name, Phase.LOAD):
-            return (self._open.cu.diff(ignore_warning=True) or "").strip()
+        device = self._open
+        with translated(self.name, Phase.LOAD, "get-configuration"):
+            return (device.cu.diff(ignore_warning=True) or "").strip()
 
     def commit(self, log: str, confirm_minutes: int | None = None) -> None:
-        with translated(self.name, Phase.COMMIT):
-            self._open.cu.commit(comment=log, confirm=confirm_minutes, ignore_warning=True)
+        device = self._open
+        with translated(self.name, Phase.COMMIT, "commit-configuration"):
+            device.cu.commit(comment=log, confirm=confirm_minutes, ignore_warning=True)
 
 
 class NapalmSwitch(_Session):
     """A Switch on NAPALM's driver `junos`."""
 
     def open(self) -> None:
-        reach, login = self.reach, self.reach.credentials
+        reach = self.reach
         driver = JunOSDriver(
-            reach.hostname,
-            login.user(),
-            login.password.reveal() if login.password is not None else None,
+            PLACEHOLDER,
+            "",
+            None,
             timeout=reach.timeout_s,
             optional_args={
-                "port": reach.port,
-                "key_file": str(login.key_file) if login.key_file is not None else None,
-                "ssh_config_file": str(reach.ssh_config),
+                "ssh_config_file": os.devnull,
                 "lock_disable": True,
                 "ignore_warning": True,
                 "huge_tree": True,
@@ -180,47 +195,55 @@ class NapalmSwitch(_Session):
             },
         )
         device: Any = driver.device
-        device._conn_open_timeout, device._gather_facts = reach.connect_s, False
-        verify_host_key(device, login)
-        try:
-            driver.open()
-        except Exception as error:
-            raise connected(self.name, reach.address, error) from error
+        device.open = partial(self._connect, device)
+        driver.open()
         self.driver, self.device = driver, device
 
-    def _napalm(self, phase: Phase, call: Callable[[], object]) -> object:
-        with translated(self.name, phase):
+    def _napalm(self, phase: Phase, rpc: str, call: Callable[[], object]) -> object:
+        with translated(self.name, phase, rpc):
             try:
                 return call()
             except MergeConfigException as error:
                 raise RefusedError(self.name, phase, _merge_errors(error)) from error
-            except ConnectionException as error:
-                raise connected(self.name, self.reach.address, error) from error
 
     def running(self) -> str:
-        return str(self._configuration("running"))
+        return self._configuration("running")
 
     def candidate(self) -> str:
-        return str(self._configuration("candidate"))
+        return self._configuration("candidate")
 
     def _configuration(self, which: str) -> str:
         self._open  # noqa: B018 - a closed session is an error of its own
-        found = self._napalm(Phase.READ, lambda: self.driver.get_config(retrieve=which))
-        return str(found[which]) if isinstance(found, dict) else ""
+        found = self._napalm(Phase.READ, "get-configuration", lambda: self.driver.get_config(retrieve=which))
+        text = found[which] if isinstance(found, dict) else ""
+        # NAPALM writes an answer without text as `None`.
+        return text_of(self.name, None if text == "None" else text)
 
     def load(self, commands: str) -> None:
         self._open  # noqa: B018
-        self._napalm(Phase.LOAD, lambda: self.driver.load_merge_candidate(config=commands))
+        self._napalm(Phase.LOAD, "load-configuration", lambda: self.driver.load_merge_candidate(config=commands))
 
     def compare(self) -> str:
         self._open  # noqa: B018
-        return str(self._napalm(Phase.LOAD, self.driver.compare_config))
+        return str(self._napalm(Phase.LOAD, "get-configuration", self.driver.compare_config))
 
     def commit(self, log: str, confirm_minutes: int | None = None) -> None:
         self._open  # noqa: B018
         # NAPALM counts seconds and takes whole minutes only.
         revert_in = 60 * confirm_minutes if confirm_minutes is not None else None
-        self._napalm(Phase.COMMIT, lambda: self.driver.commit_config(message=log, revert_in=revert_in))
+        commit = partial(self.driver.commit_config, message=log, revert_in=revert_in)
+        self._napalm(Phase.COMMIT, "commit-configuration", commit)
+
+
+def _hint(reason: str) -> str:
+    return NO_HELLO if reason == "no NETCONF session" else ""
+
+
+def _no_hello(error: Exception) -> str:
+    """Return why there is a login and no NETCONF session."""
+    if isinstance(error, AnswerError):
+        return f"no NETCONF session: {error}"
+    return "no NETCONF session: its hello cannot be read" if isinstance(error, LxmlError) else "no NETCONF session"
 
 
 def _merge_errors(error: MergeConfigException) -> str:
@@ -229,9 +252,15 @@ def _merge_errors(error: MergeConfigException) -> str:
     return "; ".join(dict.fromkeys(filter(None, texts))) or " ".join(str(error).split())
 
 
-def text_of(reply: object) -> str:
-    """Return the configuration that a reply in format text holds."""
-    return str(getattr(reply, "text", "") or "")
+def text_of(name: str, reply: object) -> str:
+    """Return the configuration that a reply in format text holds. Raises DeviceError when there is none.
+
+    No device has an empty configuration: without one nobody could log in.
+    """
+    text = reply if isinstance(reply, str) else getattr(reply, "text", None)
+    if not isinstance(text, str) or not text.strip():
+        raise unreadable(name, Phase.READ, "get-configuration", "there is no configuration in it")
+    return text
 
 
 DRIVERS: Mapping[str, Callable[[Reach], Switch]] = {"napalm": NapalmSwitch, "pyez": PyezSwitch}

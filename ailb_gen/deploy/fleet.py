@@ -6,18 +6,16 @@ import logging
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from nornir.core import Nornir
-from nornir.plugins.runners import ThreadedRunner
 
 from ailb_gen.deploy.credentials import SecretCache, resolve
-from ailb_gen.deploy.crew import Crew
-from ailb_gen.deploy.hostkeys import HostKeys, host_key_error, paramiko_host_keys, ssh_files
+from ailb_gen.deploy.crew import Crew, Runner
+from ailb_gen.deploy.hostkeys import HostKeys, host_key_error, paramiko_host_keys
 from ailb_gen.deploy.inventory import to_nornir
-from ailb_gen.deploy.servers.ssh import ServerReach, SshServer
+from ailb_gen.deploy.login import SshReach
+from ailb_gen.deploy.servers.ssh import SshServer
 from ailb_gen.deploy.switch import DeviceError, Phase
 from ailb_gen.errors import AilbError
 
@@ -46,18 +44,17 @@ class Access:
 def fleet(inventory: Inventory, access: Access) -> Iterator[Crew]:
     """Give the crew of all managed devices; no connection is left when it is done."""
     _silence()
-    with TemporaryDirectory(prefix="ailb-") as folder:
-        makers: dict[str, Callable[[], Any]] = {
-            target.name: partial(_Connection, target, access, Path(folder)) for target in inventory.managed
-        }
-        crew = Crew(Nornir(to_nornir(inventory), runner=ThreadedRunner(access.jobs)), makers)
-        try:
-            yield crew
-        except Exception as error:
-            access.secrets.redactor.clean(error)
-            raise
-        finally:
-            crew.close(makers)
+    makers: dict[str, Callable[[], Any]] = {
+        target.name: partial(_Connection, target, access) for target in inventory.managed
+    }
+    crew = Crew(Nornir(to_nornir(inventory), runner=Runner(access.jobs, access.hostkeys.stop)), makers)
+    try:
+        yield crew
+    except Exception as error:
+        access.secrets.redactor.clean(error)
+        raise
+    finally:
+        crew.close(makers)
 
 
 def _silence() -> None:
@@ -71,8 +68,8 @@ def _silence() -> None:
 class _Connection:
     """A device that is resolved and connected when it is opened: credentials, host key, driver."""
 
-    def __init__(self, target: Target, access: Access, folder: Path) -> None:
-        self.target, self.access, self.folder = target, access, folder
+    def __init__(self, target: Target, access: Access) -> None:
+        self.target, self.access = target, access
         self.device: Any = None
 
     def open(self) -> Any:
@@ -95,33 +92,22 @@ class _Connection:
 
     def _device(self, credentials: Credentials, endpoint: Endpoint) -> Any:
         target, options = self.target, self.target.options
+        reach = SshReach(
+            target.name,
+            endpoint.route.hostname,
+            target.port,
+            credentials,
+            paramiko_host_keys(endpoint),
+            options.connect_timeout_s,
+            endpoint.route.user,
+            endpoint.route.identity_files,
+            endpoint.route.proxy_command,
+            target.kind,
+            endpoint.stop,
+        )
         if target.kind == "server":
-            return SshServer(
-                ServerReach(
-                    target.name,
-                    endpoint.route.hostname,
-                    target.port,
-                    credentials,
-                    paramiko_host_keys(endpoint),
-                    options.connect_timeout_s,
-                    endpoint.route.user,
-                    endpoint.route.identity_files,
-                    endpoint.route.proxy_command,
-                )
-            )
+            return SshServer(reach)
         # Importing the drivers changes `json` and PyYAML for the whole process: only when a switch is connected to.
         from ailb_gen.deploy.drivers import DRIVERS, Reach  # noqa: PLC0415
 
-        config = ssh_files(endpoint, self.folder, credentials)
-        return DRIVERS[self.access.driver](
-            Reach(
-                target.name,
-                endpoint.alias,
-                target.port,
-                credentials,
-                config,
-                options.timeout_s,
-                options.connect_timeout_s,
-                options.keepalive_s,
-            )
-        )
+        return DRIVERS[self.access.driver](Reach(reach, options.timeout_s, options.keepalive_s))

@@ -1,43 +1,33 @@
 """Host keys: every connection proves whom it is with before a credential is sent.
 
-What the libraries do by themselves: NAPALM's `junos` has no way to ask for it, and PyEZ does not check unless
-`hostkey_verify` is set. Both connect through ncclient, which then reads the file that `UserKnownHostsFile` of the
-ssh_config names, compares the key of the very connection that it goes on with, and only then authenticates. So each
-device gets an ssh_config and a known_hosts file of its own, made for one run (`ssh_files`), and the PyEZ device, also
-the one inside NAPALM's driver, is told to check (`verify_host_key`). What ncclient does not know, `@revoked`, patterns
-and several files, is decided before: only keys that are good stand in that file.
-
-RSA host keys cannot be used for switches: with one in the file, ncclient asks for the algorithm `ssh-rsa`, that is
-SHA-1, which paramiko has given up.
+Which keys a device may show is decided here, from the user's known_hosts files and ssh_config; the login (`login.py`)
+is given those keys alone, and compares the one that is shown on the very connection that it goes on with.
 """
 
 from __future__ import annotations
 
+import errno
 import logging
 import shlex
-import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from ipaddress import ip_address
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from threading import Lock
-from typing import TYPE_CHECKING, Any
+from threading import Event, Lock
+from typing import Any
 
 import paramiko
+from paramiko.ssh_exception import SSHException
 
-from ailb_gen.deploy.credentials import CredentialError, Credentials
+from ailb_gen.deploy.bounded import connect
 from ailb_gen.deploy.devices import Kind
 from ailb_gen.deploy.inventory import Target
 from ailb_gen.deploy.known_hosts import SSH_PORT, HostKey, HostKeyError, Known, KnownHosts, add
 from ailb_gen.deploy.ssh_config import Route, read_ssh_config, route
 
-if TYPE_CHECKING:
-    from jnpr.junos.device import Device
-
 ED25519_AND_ECDSA = ("ssh-ed25519", "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384", "ecdsa-sha2-nistp521")
 # Types of keys that can be checked, the preferred first.
-USABLE: dict[Kind, tuple[str, ...]] = {"switch": ED25519_AND_ECDSA, "server": (*ED25519_AND_ECDSA, "ssh-rsa")}
+USABLE = (*ED25519_AND_ECDSA, "ssh-rsa")
 # The same as algorithms: an RSA key signs with SHA-2 (RFC 8332).
 ALGORITHMS = (*ED25519_AND_ECDSA, "rsa-sha2-512", "rsa-sha2-256")
 # How ncclient, paramiko and asyncssh say that a host key is not the one they know.
@@ -61,12 +51,7 @@ class Endpoint:
     known: Known
     keys: tuple[HostKey, ...]
     connect_timeout_s: float
-
-    @property
-    def alias(self) -> str:
-        """What PyEZ is given as host: it takes no IPv6 address, and gets the real one from the ssh_config."""
-        host = self.route.hostname
-        return f"ipv6-{ip_address(host).exploded.replace(':', '-')}" if ":" in host else host
+    stop: Event = field(default_factory=Event)
 
 
 class HostKeys:
@@ -77,6 +62,8 @@ class HostKeys:
 
     def __init__(self, accept_new: bool = False, tell: Callable[[str], None] = log.warning) -> None:
         self.accept_new, self.tell = accept_new, tell
+        # When it is set, every connection ends.
+        self.stop = Event()
         self._lock = Lock()
         self._known: dict[tuple[Path, ...], KnownHosts] = {}
         self._configs: dict[Path | None, str] = {}
@@ -96,7 +83,7 @@ class HostKeys:
         way = route(text, target.ssh_config, target.hostname, target.port)
         with self._lock:
             known = files.lookup(way.hostname, target.port)
-        found = _endpoint(target, way, known)
+        found = _endpoint(target, way, known, self.stop)
         if found.keys:
             return found
         if known.keys or known.authorities:
@@ -106,7 +93,7 @@ class HostKeys:
         key = presented(found)
         if known.is_revoked(key):
             raise HostKeyError(_revoked(found, key))
-        if key.kind not in USABLE[target.kind]:
+        if key.kind not in USABLE:
             raise HostKeyError(_unusable(replace(found, known=replace(known, keys=(key,)))))
         added = add(target.known_hosts[0], way.hostname, target.port, key)
         with self._lock:
@@ -117,18 +104,10 @@ class HostKeys:
         return replace(found, known=replace(known, keys=(added,)), keys=(added,))
 
 
-def _endpoint(target: Target, way: Route, known: Known) -> Endpoint:
-    usable = USABLE[target.kind]
-    keys = sorted((key for key in known.keys if key.kind in usable), key=lambda key: usable.index(key.kind))
+def _endpoint(target: Target, way: Route, known: Known, stop: Event) -> Endpoint:
+    keys = sorted((key for key in known.keys if key.kind in USABLE), key=lambda key: USABLE.index(key.kind))
     timeout = float(target.options.connect_timeout_s)
-    return Endpoint(target.name, target.kind, target.port, way, known, tuple(keys), timeout)
-
-
-def known_hosts_text(endpoint: Endpoint) -> str:
-    """Return a known_hosts file with the good keys of one host: for ncclient, or for asyncssh's import_known_hosts."""
-    host = endpoint.route.hostname
-    names = host if endpoint.port == SSH_PORT else f"[{host}]:{endpoint.port},{host}"
-    return "".join(f"{names} {key.kind} {key.text}\n" for key in endpoint.keys)
+    return Endpoint(target.name, target.kind, target.port, way, known, tuple(keys), timeout, stop)
 
 
 def paramiko_host_keys(endpoint: Endpoint) -> paramiko.HostKeys:
@@ -144,89 +123,39 @@ def paramiko_host_keys(endpoint: Endpoint) -> paramiko.HostKeys:
     return result
 
 
-def ssh_files(endpoint: Endpoint, directory: Path, credentials: Credentials) -> Path:
-    """Write the ssh_config and known_hosts of one device into a folder of this run; returns the ssh_config.
-
-    The folder should be readable for its owner alone. The ssh_config holds no secret.
-    """
-    known = directory / f"{endpoint.name}.known_hosts"
-    known.write_text(known_hosts_text(endpoint), encoding="utf-8")
-    way = endpoint.route
-    lines = ["Host *", f"HostName {way.hostname}", f"UserKnownHostsFile {known.resolve()}"]
-    lines += [f"User {credentials.user(way.user)}"]
-    if credentials.agent and credentials.key_file is None:
-        lines += [f"IdentityFile {path}" for path in way.identity_files]
-    if way.proxy_command:
-        lines.append(f"ProxyCommand {way.proxy_command}")
-    config = directory / f"{endpoint.name}.ssh_config"
-    config.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    return config
-
-
-def verify_host_key(device: Device, credentials: Credentials) -> None:
-    """Make a PyEZ device, before it is opened, check the host key and offer no more keys than the login says.
-
-    The device must have been made with `ssh_config` from `ssh_files`. Raises CredentialError for a passphrase: ncclient
-    has one argument for it and for the password, and would send it to a device that refuses the key.
-    """
-    if credentials.passphrase is not None:
-        hint = "add the key to the SSH agent with ssh-add and set agent: true"
-        raise CredentialError(f"a passphrase cannot be used for switches: it could be sent to them; {hint}")
-    device._hostkey_verify = True
-    device._allow_agent = device._look_for_keys = credentials.agent
-
-
-def ncclient_arguments(endpoint: Endpoint, config: Path) -> dict[str, object]:
-    """Return what `ncclient.manager.connect` needs besides the login to check the host key; `config` of `ssh_files`."""
-    return {
-        "host": endpoint.alias,
-        "port": endpoint.port,
-        "ssh_config": str(config),
-        "hostkey_verify": True,
-        "timeout": endpoint.connect_timeout_s,
-    }
-
-
 @contextmanager
-def _channel(endpoint: Endpoint) -> Iterator[Any]:
-    """Open what SSH runs over: a connection, or the command that stands for it."""
+def _transport(endpoint: Endpoint) -> Iterator[paramiko.Transport]:
+    """Speak SSH with a host, within the time of the endpoint and whatever it sends."""
     way = endpoint.route
-    if not way.proxy_command:
-        with socket.create_connection((way.hostname, endpoint.port), endpoint.connect_timeout_s) as connection:
-            yield connection
-        return
-    proxy = paramiko.ProxyCommand(way.proxy_command)
-    try:
-        yield proxy
-    finally:
-        # Paramiko leaves the process and its pipes to others.
-        with proxy.process:
-            proxy.process.terminate()
-
-
-@contextmanager
-def _transport(channel: Any) -> Iterator[paramiko.Transport]:
-    """Speak SSH over a channel; its thread has ended when the block has."""
+    connection = connect(way.hostname, endpoint.port, way.proxy_command, endpoint.connect_timeout_s, endpoint.stop)
+    connection.limit(endpoint.connect_timeout_s)
+    # The stubs know sockets only; paramiko takes whatever behaves like one.
+    channel: Any = connection
     transport = paramiko.Transport(channel)
     transport.set_log_channel(log.name)
+    transport.banner_timeout = endpoint.connect_timeout_s
     try:
         yield transport
+    except (SSHException, EOFError) as error:
+        # Its thread has hidden why it ended.
+        if connection.fault:
+            raise OSError(errno.ECONNABORTED, connection.fault) from error
+        raise
     finally:
         transport.close()
-        while transport.is_alive():
-            transport.join(1)
+        connection.close()
 
 
 def presented(endpoint: Endpoint) -> HostKey:
     """Fetch the key that a host shows now, without logging in. Raises HostKeyError when none comes."""
     try:
-        with _channel(endpoint) as channel, _transport(channel) as transport:
+        with _transport(endpoint) as transport:
             transport.get_security_options().key_types = ALGORITHMS
             transport.start_client(timeout=endpoint.connect_timeout_s)
             key = transport.get_remote_server_key()
             return HostKey(key.get_name(), key.get_base64())
     except (OSError, EOFError, paramiko.SSHException) as error:
-        reason = getattr(error, "strerror", None) or str(error) or "the connection was closed"
+        reason = getattr(error, "strerror", None) or str(error)[:200] or "the connection was closed"
         raise HostKeyError(
             f"{endpoint.name}: the host key of {endpoint.known.name} cannot be fetched: {reason}"
         ) from error
@@ -284,7 +213,7 @@ def _unusable(endpoint: Endpoint) -> str:
         reason = f"of {known.name} only host keys are known that cannot be checked here: {kinds}"
     else:
         reason = f"for {known.name} only a @cert-authority is known ({known.authorities[0].where})"
-    return f"{endpoint.name}: {reason}; add the key of one of the types {', '.join(USABLE[endpoint.kind])}"
+    return f"{endpoint.name}: {reason}; add the key of one of the types {', '.join(USABLE)}"
 
 
 def _revoked(endpoint: Endpoint, key: HostKey) -> str:

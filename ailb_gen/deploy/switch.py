@@ -6,6 +6,7 @@ something can go wrong; reports and the log name them.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
@@ -14,6 +15,10 @@ from ailb_gen.errors import DeployError
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
+
+
+# Counters, times and the like in an answer: ASCII, and no more digits than 64 bits have.
+NUMBER = re.compile(r"[0-9]{1,20}")
 
 
 class Phase(StrEnum):
@@ -49,6 +54,17 @@ class ForeignError(RefusedError):
 
 class UnknownOutcomeError(DeviceError):
     """No answer came: whether it happened is not known until the device is asked again."""
+
+
+def unreadable(device: str, phase: Phase, rpc: str, reason: str) -> DeviceError:
+    """Return the error for an answer that is not what it should be.
+
+    Where something was to be done, it may have been done all the same.
+    """
+    told = f"its answer to {rpc} cannot be read: {reason}"
+    hint = "it speaks NETCONF in another way than Junos, or somebody stands in between"
+    kind = RefusedError if phase in (Phase.READ, Phase.VERIFY) else UnknownOutcomeError
+    return kind(device, phase, told, hint)
 
 
 @dataclass(frozen=True, slots=True)

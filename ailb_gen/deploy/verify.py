@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ailb_gen.deploy.switch import Phase, RefusedError
+from ailb_gen.deploy.switch import NUMBER, Phase, unreadable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 ESTABLISHED = "Established"
 COLOR = "color:"
+SUMMARY, ROUTES = "get-bgp-summary-information", "get-route-information"
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +116,7 @@ def _told(color: str | None, aigp: int | None) -> str:
 
 def peers(switch: Switch) -> tuple[Peer, ...]:
     """Read `show bgp summary` (get-bgp-summary-information)."""
-    reply = switch.ask("get-bgp-summary-information")
+    reply = switch.ask(SUMMARY)
     return tuple(_peer(switch, entry) for entry in reply.iter("bgp-peer"))
 
 
@@ -125,15 +126,17 @@ def _peer(switch: Switch, entry: _Element) -> Peer:
         # An established session is shown with its port: fe80::1%et-0/0/0.0+179.
         address=address.partition("+")[0],
         interface=address.partition("+")[0].partition("%")[2],
-        asn=_number(switch, entry, "peer-as"),
+        asn=_number(switch, SUMMARY, "peer-as", _text(entry, "peer-as")),
         state=_text(entry, "peer-state"),
-        accepted=sum(int(one.text or 0) for one in entry.iter("accepted-prefix-count")),
+        accepted=sum(
+            _number(switch, SUMMARY, one.tag, (one.text or "0").strip()) for one in entry.iter("accepted-prefix-count")
+        ),
     )
 
 
 def advertised(switch: Switch, address: str) -> dict[str, tuple[str | None, int | None]]:
     """Read `show route advertising-protocol bgp ADDRESS extensive`: prefix to color community and AIGP."""
-    reply = switch.ask("get-route-information", advertising_protocol_name="bgp", neighbor=address, extensive=True)
+    reply = switch.ask(ROUTES, advertising_protocol_name="bgp", neighbor=address, extensive=True)
     found = {}
     for entry in reply.iter("rt"):
         prefix, length = _text(entry, "rt-destination"), _text(entry, "rt-prefix-length")
@@ -142,7 +145,7 @@ def advertised(switch: Switch, address: str) -> dict[str, tuple[str | None, int 
         aigp = next(entry.iter("bgp-aigp"), None)
         found[prefix if "/" in prefix else f"{prefix}/{length}"] = (
             colors[0] if colors else None,
-            int((aigp.text or "0").strip()) if aigp is not None else None,
+            _number(switch, ROUTES, aigp.tag, (aigp.text or "0").strip()) if aigp is not None else None,
         )
     return found
 
@@ -174,8 +177,7 @@ def _text(entry: _Element, name: str) -> str:
     return (found.text or "").strip() if found is not None else ""
 
 
-def _number(switch: Switch, entry: _Element, name: str) -> int:
-    text = _text(entry, name)
-    if not text.isdecimal():
-        raise RefusedError(switch.name, Phase.VERIFY, f"an answer that cannot be read: {name} is {text!r}")
+def _number(switch: Switch, rpc: str, name: str, text: str) -> int:
+    if NUMBER.fullmatch(text) is None:
+        raise unreadable(switch.name, Phase.VERIFY, rpc, f"{name} is {text[:80]!a}")
     return int(text)

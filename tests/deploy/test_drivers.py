@@ -7,13 +7,16 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import ncclient.transport.session
+import paramiko
 import pytest
 
 from ailb_gen.deploy.calls import PENDING
 from ailb_gen.deploy.credentials import Credentials, Secret
 from ailb_gen.deploy.drivers import DRIVERS, Reach
+from ailb_gen.deploy.login import SshReach
 from ailb_gen.deploy.switch import DeviceError, Phase, RefusedError, Switch, UnknownOutcomeError
 from ailb_gen.emulator.faults import Fault
 from ailb_gen.emulator.fleet import Fleet
@@ -41,11 +44,17 @@ def reach(request: pytest.FixtureRequest, fleet: Fleet, tmp_path: Path) -> Itera
     device = fleet.devices[LEAF]
     before = len(device.commits())
     (tmp_path / "known_hosts").write_text(fleet.known_hosts())
-    (tmp_path / "config").write_text(f"Host *\n  UserKnownHostsFile {tmp_path / 'known_hosts'}\n")
     login = Credentials(USER, Secret(PASSWORD), None, None, None, False)
-    yield request.param, Reach(LEAF, "127.0.0.1", fleet.port(LEAF), login, tmp_path / "config", 60, 10)
+    known = paramiko.HostKeys(str(tmp_path / "known_hosts"))
+    ssh = SshReach(LEAF, "127.0.0.1", fleet.port(LEAF), login, known, 10, kind="switch")
+    yield request.param, Reach(ssh, 60)
     device.faults.clear()
     assert len(device.commits()) - before < 40
+
+
+def elsewhere(reach: Reach, **changes: Any) -> Reach:
+    """Return another way to reach a switch."""
+    return replace(reach, ssh=replace(reach.ssh, **changes))
 
 
 @contextmanager
@@ -144,7 +153,7 @@ def test_two_sessions_exclude_each_other(reach: tuple[str, Reach], switch: Switc
 
 def test_state_is_asked_for(fleet: Fleet, reach: tuple[str, Reach]) -> None:
     for name in (LEAF, SPINE):
-        with opened((reach[0], replace(reach[1], name=name, port=fleet.port(name)))) as switch:
+        with opened((reach[0], elsewhere(reach[1], name=name, port=fleet.port(name)))) as switch:
             switch.lock()
             lines = "".join(f"set {line}\n" for line in _paths(bgp_of(name)))
             switch.load(lines)
@@ -157,7 +166,7 @@ def test_state_is_asked_for(fleet: Fleet, reach: tuple[str, Reach]) -> None:
         reply = switch.ask("get-route-information", advertising_protocol_name="bgp", neighbor=address, extensive=True)
         assert reply.tag == "route-information"
     for name in (LEAF, SPINE):
-        with opened((reach[0], replace(reach[1], name=name, port=fleet.port(name)))) as switch:
+        with opened((reach[0], elsewhere(reach[1], name=name, port=fleet.port(name)))) as switch:
             switch.lock()
             switch.load_rollback(1)
             switch.commit("back")
@@ -298,14 +307,14 @@ def test_a_connection_that_does_not_come_about(fleet: Fleet, reach: tuple[str, R
     with pytest.raises(DeviceError) as error, opened(reach):
         pass
     assert error.value.phase is Phase.CONNECT
-    assert str(error.value).startswith(f"{LEAF}: connect: 127.0.0.1:{reach[1].port}: {message}")
+    assert str(error.value).startswith(f"{LEAF}: connect: 127.0.0.1:{reach[1].ssh.port}: {message}")
 
 
 def test_nobody_listens(reach: tuple[str, Reach]) -> None:
     with socket.socket() as taken:
         # Bound, but nobody listens.
         taken.bind(("127.0.0.1", 0))
-        nowhere = replace(reach[1], port=taken.getsockname()[1])
+        nowhere = elsewhere(reach[1], port=taken.getsockname()[1])
         refused = pytest.raises(
             DeviceError, match="the connection is refused; is 'set system services netconf ssh' there"
         )
@@ -314,9 +323,9 @@ def test_nobody_listens(reach: tuple[str, Reach]) -> None:
 
 
 def test_a_wrong_password_is_in_no_message(reach: tuple[str, Reach]) -> None:
-    login = replace(reach[1].credentials, password=Secret("hunter2"))
+    login = replace(reach[1].ssh.credentials, password=Secret("hunter2"))
     refused = pytest.raises(DeviceError, match="the login is refused")
-    with refused as error, opened((reach[0], replace(reach[1], credentials=login))):
+    with refused as error, opened((reach[0], elsewhere(reach[1], credentials=login))):
         pass
     assert "hunter2" not in str(error.value)
 

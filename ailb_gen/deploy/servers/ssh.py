@@ -7,34 +7,26 @@ standard input: never in a command line, and never to anything else.
 from __future__ import annotations
 
 import select
-import socket
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import paramiko
-from paramiko.ssh_exception import (
-    AuthenticationException,
-    BadHostKeyException,
-    NoValidConnectionsError,
-    PasswordRequiredException,
-    SSHException,
-)
+from paramiko.ssh_exception import SSHException
 
+from ailb_gen.deploy.login import KEEPALIVE_S, SshReach, log_in
 from ailb_gen.deploy.switch import DeviceError, Phase, RefusedError, UnknownOutcomeError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
+    from ailb_gen.deploy.bounded import BoundedSocket
     from ailb_gen.deploy.credentials import Credentials
 
 # What is read of one answer, in bytes; that of the largest server is a tenth of this.
 MAX_BYTES = 32 << 20
 READY, PROMPT = b"ailb-ready\n", b"ailb-sudo-password:"
 START = f"sh -c 'echo {READY.decode().strip()}; exec sh -s'"
-# A host that dies says nothing: it is asked now and then, and is gone when nothing is acknowledged (tcp(7)).
-KEEPALIVE_S, DEAD_MS = 15, 45_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,35 +58,13 @@ class Server(Protocol):
         """Run a shell script as root, given on the standard input of the shell."""
 
 
-@dataclass(frozen=True, slots=True)
-class ServerReach:
-    """How a server is reached; `known_hosts` holds the keys that it may show and no others.
-
-    `user`, `identity_files` and `proxy_command` are what an ssh_config says, and hold where the login says nothing.
-    """
-
-    name: str
-    hostname: str
-    port: int
-    credentials: Credentials
-    known_hosts: paramiko.HostKeys
-    connect_s: float = 30
-    user: str = ""
-    identity_files: tuple[Path, ...] = ()
-    proxy_command: str = ""
-
-    @property
-    def address(self) -> str:
-        """The address as people write it."""
-        return f"[{self.hostname}]:{self.port}" if ":" in self.hostname else f"{self.hostname}:{self.port}"
-
-
 class SshServer:
     """A Server on paramiko."""
 
-    def __init__(self, reach: ServerReach) -> None:
+    def __init__(self, reach: SshReach) -> None:
         self.reach = reach
         self._client: paramiko.SSHClient | None = None
+        self._connection: BoundedSocket | None = None
 
     @property
     def name(self) -> str:
@@ -103,60 +73,26 @@ class SshServer:
 
     def open(self) -> None:
         """Connect and log in. Raises DeviceError."""
-        reach, login = self.reach, self.reach.credentials
-        client = paramiko.SSHClient()
-        client.set_missing_host_key_policy(_Unknown())
-        client.get_host_keys().update(reach.known_hosts)
-        # An ssh_config may name keys that are not here.
-        named = tuple(file for file in reach.identity_files if file.is_file()) if login.agent else ()
-        # The stubs know one name only; paramiko takes several.
-        keys: Any = list(map(str, (login.key_file,) if login.key_file else named))
-        try:
-            client.connect(
-                reach.hostname,
-                reach.port,
-                login.user(reach.user),
-                login.password.reveal() if login.password else None,
-                key_filename=keys,
-                sock=paramiko.ProxyCommand(reach.proxy_command) if reach.proxy_command else None,
-                passphrase=login.passphrase.reveal() if login.passphrase else None,
-                allow_agent=login.agent,
-                look_for_keys=login.agent,
-                timeout=reach.connect_s,
-                banner_timeout=reach.connect_s,
-                auth_timeout=reach.connect_s,
-                channel_timeout=reach.connect_s,
-            )
-        except (SSHException, OSError, EOFError, ValueError) as error:
-            client.close()
-            # Not chained: nothing of what a library knows about a login gets into a traceback.
-            raise self._refused(error) from None
-        transport = client.get_transport()
+        self._client, self._connection = log_in(self.reach)
+        self._connection.limit(None)
+        transport = self._client.get_transport()
         if transport is not None:
             transport.set_keepalive(KEEPALIVE_S)
-            if isinstance(transport.sock, socket.socket):
-                transport.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, DEAD_MS)
-        self._client = client
-
-    def _refused(self, error: Exception) -> DeviceError:
-        reach = self.reach
-        for kind, reason, hint in _REFUSALS:
-            if isinstance(error, kind):
-                return DeviceError(reach.name, Phase.CONNECT, f"{reach.address}: {reason}", hint)
-        said = error.strerror if isinstance(error, OSError) and error.strerror else type(error).__name__
-        return DeviceError(reach.name, Phase.CONNECT, f"{reach.address}: no connection ({said})", "is it up?")
 
     def close(self) -> None:
         """End the connection."""
         client, self._client = self._client, None
-        if client is not None:
+        if client is not None and self._connection is not None:
             client.close()
+            self._connection.close()
 
     def run(self, script: str, phase: Phase, timeout_s: float) -> Answer:
         """Run a shell script as root. Raises DeviceError, before the script or without knowing what it did."""
         transport = self._client.get_transport() if self._client is not None else None
-        if transport is None:
+        if transport is None or self._connection is None:
             raise DeviceError(self.name, phase, "there is no session")
+        # Paramiko waits for some answers without end; the connection does not.
+        self._connection.limit(timeout_s + self.reach.connect_s)
         try:
             channel = transport.open_session(timeout=self.reach.connect_s)
         except (SSHException, OSError, EOFError) as error:
@@ -165,7 +101,9 @@ class SshServer:
                 self.name, phase, f"the session was lost ({type(error).__name__})", hint
             ) from error
         with channel:
-            return _Talk(self.name, phase, channel, time.monotonic() + timeout_s).run(script, self.reach.credentials)
+            answer = _Talk(self.name, phase, channel, time.monotonic() + timeout_s).run(script, self.reach.credentials)
+        self._connection.limit(None)
+        return answer
 
 
 class _Talk:
@@ -233,23 +171,3 @@ class _Talk:
 
     def _unknown(self, reason: str) -> UnknownOutcomeError:
         return UnknownOutcomeError(self.name, self.phase, reason, "it is asked again what it did")
-
-
-class _UnknownKeyError(SSHException):
-    """A host whose key nobody has accepted."""
-
-
-class _Unknown(paramiko.MissingHostKeyPolicy):
-    def missing_host_key(self, client: paramiko.SSHClient, hostname: str, key: paramiko.PKey) -> None:
-        raise _UnknownKeyError
-
-
-# In this order: the first that fits.
-_REFUSALS: tuple[tuple[type[Exception], str, str], ...] = (
-    (BadHostKeyException, "its host key is not the known one", "compare it on the console before you accept a new one"),
-    (_UnknownKeyError, "its host key is not known", "compare it on the console, then accept it"),
-    (PasswordRequiredException, "the key file needs a passphrase", "give a passphrase"),
-    (AuthenticationException, "the login is refused", "check username, key and password"),
-    (NoValidConnectionsError, "the connection is refused", "is sshd running there?"),
-    (TimeoutError, "no answer in time", "is it up, and is the address right?"),
-)

@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING
 import paramiko
 
 from ailb_gen.deploy.credentials import Credentials, Secret
-from ailb_gen.deploy.servers.ssh import ServerReach, SshServer
+from ailb_gen.deploy.login import SshReach
+from ailb_gen.deploy.servers.ssh import SshServer
 from tests.conftest import need_root, need_tool
 
 if TYPE_CHECKING:
@@ -244,7 +245,7 @@ class Host:
             agent=False,
         )
         return SshServer(
-            ServerReach("gpu-1", self._address(2), 22, credentials, keys_in(known_hosts or self.known_hosts), 10)
+            SshReach("gpu-1", self._address(2), 22, credentials, keys_in(known_hosts or self.known_hosts), 10)
         )
 
     def tree(self) -> dict[str, tuple[str, int, tuple[int, int], bytes]]:

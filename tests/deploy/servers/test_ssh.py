@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ailb_gen.deploy.credentials import Credentials
+from ailb_gen.deploy.login import SshReach
 from ailb_gen.deploy.servers import ssh as ssh_module
-from ailb_gen.deploy.servers.ssh import ServerReach, SshServer
+from ailb_gen.deploy.servers.ssh import SshServer
 from ailb_gen.deploy.switch import DeviceError, Phase, RefusedError, UnknownOutcomeError
 from tests.deploy.servers.sandbox import PASSWORD, Host, host_at, run
 
@@ -106,10 +107,10 @@ def test_a_host_key_that_is_another_or_unknown(shared: Host, tmp_path: Path) -> 
 def test_nobody_there(shared: Host) -> None:
     reach = shared.server().reach
     login = Credentials("root", None, None, None, shared.key, False)
-    closed = SshServer(ServerReach("gpu-1", reach.hostname, 23, login, reach.known_hosts, 5))
+    closed = SshServer(SshReach("gpu-1", reach.hostname, 23, login, reach.known_hosts, 5))
     with pytest.raises(DeviceError, match="connection is refused; is sshd running there"):
         closed.open()
-    unnamed = SshServer(ServerReach("gpu-1", "no-such-host.invalid", 22, login, reach.known_hosts, 5))
+    unnamed = SshServer(SshReach("gpu-1", "no-such-host.invalid", 22, login, reach.known_hosts, 5))
     with pytest.raises(DeviceError, match=r"no-such-host\.invalid:22: no connection"):
         unnamed.open()
     with pytest.raises(DeviceError, match="there is no session"):
