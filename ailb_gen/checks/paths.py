@@ -188,7 +188,10 @@ def _check_tables(wanted: Plan, switch: Switch, role: str, tally: Tally) -> None
     balancing = switch.balancing
     place = Place(switch.file, balancing.table_line or 1)
     if not balancing.per_packet:
-        message = "the forwarding table exports no policy that balances all routes: one next hop per route"
+        message = (
+            "the policies that the forwarding table exports do not balance every route per flow: such a route has one "
+            "next hop, and a rejected one is not installed"
+        )
         tally.add(TABLES, switch.named, message, place)
     if not balancing.fast_reroute:
         tally.add(TABLES, switch.named, "the forwarding table lacks ecmp-fast-reroute", place)

@@ -111,13 +111,23 @@ def _balancing(root: Node, policy: dict[str, Policy]) -> LoadBalancing:
 
 
 def _balances_all(chain: list[Policy]) -> bool:
-    """Tell whether a chain balances routes per flow before a term has decided about any of them."""
+    """Return whether a chain balances every IPv6 route per flow and keeps none out of the forwarding table.
+
+    A route that the chain rejects is not installed; a second way to balance some routes is not computed.
+    """
+    balanced = False
     for policy in chain:
         for term in policy.terms:
-            if term.load_balance in PER_FLOW and term.matches_all:
-                return True
-            if term.verdict in ("accept", "reject"):
+            if term.families and "inet6" not in term.families:
+                continue
+            if term.verdict == "reject" or term.load_balance not in ("", *PER_FLOW):
                 return False
-            if term.verdict == "next-policy":
+            balanced = balanced or (bool(term.load_balance) and term.matches_all)
+            if term.verdict == "accept" and term.matches_all:
+                return balanced
+            if term.verdict == "next-policy" and term.matches_all:
                 break
-    return False
+            # A route that leaves the chain here is not balanced by what follows.
+            if term.verdict in ("accept", "next-policy") and not balanced:
+                return False
+    return balanced

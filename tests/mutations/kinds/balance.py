@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.mutations.edits import deactivate, delete, everywhere, replace
+from tests.mutations.edits import deactivate, delete, everywhere, insert, replace
 from tests.mutations.kind import kind
 from tests.mutations.spots import switch
 
@@ -32,6 +32,18 @@ KINDS = (
         "per-packet-other",
         "the policy chooses one path per prefix",
         replace(switch(f"{PFE_LB} > then > *"), "load-balance per-packet", "accept"),
+        "AILB406",
+    ),
+    kind(
+        "per-packet-rejected",
+        "the policy balances, and keeps all routes out of the forwarding table",
+        insert(switch(f"{PFE_LB} > then"), "            reject;"),
+        "AILB406",
+    ),
+    kind(
+        "per-packet-and-another",
+        "the policy balances some routes in another way",
+        insert(switch(PFE_LB), "        term other {\n            then load-balance random;\n        }"),
         "AILB406",
     ),
     kind(
