@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from ailb_gen.errors import UsageError
+from ailb_gen.junos.choices import excluded
 from ailb_gen.junos.grammar import LINE, PREFIX, VALUE, form_of, inside
 from ailb_gen.junos.shape import shape
 from ailb_gen.junos.tree import DELETE, ENDS, FLAT, INACTIVE, LIST, Node
@@ -64,6 +65,17 @@ def active(root: Node) -> Node:
     return result
 
 
+def _known(path: tuple[str, ...]) -> str:
+    """Return as what the grammar knows the node at a path."""
+    parent, keys = "", 0
+    for word in path:
+        if keys:
+            keys -= 1
+        else:
+            parent, keys = inside(parent, word), _keys(parent, word)
+    return parent
+
+
 def _keys(around: str, word: str) -> int:
     """Return how many words behind a word name the same object as it does."""
     keys, form = form_of(around, word)
@@ -104,7 +116,7 @@ def expand_groups(root: Node) -> Node:
             names = [name for name in node.values(APPLY) if name in groups.children]
             for name in names:
                 for source in _matching(groups.children[name], path):
-                    inherit(node, source, path[-1] if path else "", name)
+                    inherit(node, source, _known(path), name)
             _drop(node, APPLY, names)
         if not levels:
             _forget(result, groups)
@@ -157,19 +169,24 @@ def inherit(node: Node, source: Node, parent: str, group: str = "") -> None:
     `parent` is as what the grammar knows the node.
     """
     added: list[tuple[Node, Node]] = []
-    stack = [(node, source, parent)]
+    # The words behind a keyword that are keys are names of the user's own: `keys` says how many are still to come.
+    stack = [(node, source, parent, 0)]
     while stack:
-        target, source, parent = stack.pop()
+        target, source, parent, keys = stack.pop()
+        taken = [] if keys else [word for word in target.children if word not in KEYWORDS]
         for child in source:
             word = child.word
             if word == "when" and not parent:
                 continue
-            below = inside(parent, word)
+            below = parent if keys else inside(parent, word)
+            left = keys - 1 if keys else _keys(parent, word)
             if _is_wildcard(word):
-                stack += [(there, child, below) for there in target if _takes(there, word, parent, group)]
+                stack += [(there, child, below, left) for there in target if _takes(there, word, parent, group)]
                 continue
             there = target.children.get(word)
             if there is None:
+                if excluded(parent, target.word, word, taken):
+                    continue
                 there = target.children[word] = Node(word, child.line, child.flags)
                 there.comment = child.comment
                 if child.children:
@@ -180,7 +197,7 @@ def inherit(node: Node, source: Node, parent: str, group: str = "") -> None:
             else:
                 there.flags |= child.flags & (ENDS | LIST)
             if child.children:
-                stack.append((there, child, below))
+                stack.append((there, child, below, left))
     for target, there in reversed(added):
         # Nothing matched the wildcards below it.
         if not there.children:

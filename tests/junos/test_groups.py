@@ -139,3 +139,76 @@ def test_the_configuration_is_never_lost(first: list[str], second: list[str], ow
     assert set(read(" ".join(own)).paths()) - {()} <= set(result.paths()) | {path[:-1] for path in result.paths()}
     assert inherited(result) is result and active(root) is root
     assert result.values("mtu") == root.values("mtu") or not root.has("mtu")
+
+
+DLB = "forwarding-options enhanced-hash-key ecmp-dlb"
+
+
+@pytest.mark.parametrize(
+    ("block", "own", "group", "left"),
+    [
+        (DLB, "per-packet;", "flowlet { inactivity-interval 1; }", []),
+        (
+            DLB,
+            "flowlet { reassignment { quality-delta 6; } }",
+            "flowlet { inactivity-interval 1; } sampling-rate 5;",
+            ["flowlet inactivity-interval 1", "sampling-rate 5"],
+        ),
+        ("protocols bgp", "local-as 65001;", "local-as 65000 loops 2;", ["local-as loops 2"]),
+        ("protocols bgp", "local-as loops 3;", "local-as 65000 loops 2;", ["local-as 65000"]),
+        ("routing-options", "autonomous-system 1;", "autonomous-system 2 loops 2;", ["autonomous-system loops 2"]),
+        ("protocols bgp global-load-balancing", "helper-only;", "load-balancer-only;", []),
+        ("protocols bgp", "group g { advertise-peer-as; }", "group <*> { no-advertise-peer-as; }", []),
+        ("protocols bgp", "group g { hold-time 9; }", "group <*> { type external; }", ["group g type external"]),
+        ("interfaces et-0/0/0", "vlan-tagging;", "flexible-vlan-tagging; mtu 9;", ["mtu 9"]),
+        ("interfaces et-0/0/0 unit 7", "vlan-id 5;", "vlan-tags outer 1 inner 2;", []),
+        ("interfaces", "et-0/0/0 { ether-options { no-loopback; } }", "<et-*> { ether-options { loopback; } }", []),
+        (
+            "routing-options static",
+            "route ::/0 discard;",
+            "route ::/0 { next-hop ::1; retain; }",
+            ["route ::/0 retain"],
+        ),
+        (
+            "policy-options policy-statement p",
+            "term t { then { metric add 5; accept; } }",
+            "term t { then { metric 10; reject; next-hop self; } }",
+            ["term t then next-hop self"],
+        ),
+        (
+            "policy-options policy-statement p",
+            "term no-x { then accept; }",
+            "term x { then accept; } term no-x { then reject; }",
+            ["term x then accept"],
+        ),
+        (
+            "class-of-service schedulers s",
+            "transmit-rate percent 9;",
+            "transmit-rate 1g exact;",
+            ["transmit-rate exact"],
+        ),
+        ("class-of-service schedulers s", "shaping-rate 1g;", "shaping-rate percent 10;", []),
+        ("vlans", "v { vlan-id 5; }", "<*> { vlan-id-list 1-9; description x; }", ["v description x"]),
+        ("firewall policer p", "if-exceeding { bandwidth-limit 1g; }", "if-exceeding-pps { pps-limit 1; }", []),
+        ("firewall filter f term t from", "protocol tcp;", "protocol-except udp; port 1;", ["port 1"]),
+    ],
+)
+def test_what_the_device_chose_leaves_no_room_for_the_groups_choice(
+    block: str, own: str, group: str, left: list[str]
+) -> None:
+    mine = f"{block} {{ {own} }}"
+    applied = lines(f"groups {{ G {{ {block} {{ {group} }} }} }} apply-groups G; {mine}")
+    assert [line for line in applied if line not in lines(mine)] == [f"set {block} {line}" for line in left]
+
+
+def test_of_two_groups_the_first_chooses() -> None:
+    text = "groups { B { protocols { bgp { local-as 2; } } } C { protocols { bgp { local-as 3 private; } } } }"
+    assert lines(f"{text} apply-groups [ B C ];") == [
+        "set protocols bgp local-as 2",
+        "set protocols bgp local-as private",
+    ]
+
+
+def test_of_one_group_both_choices_are_kept_for_the_check_to_find() -> None:
+    text = "groups { A { protocols { bgp { advertise-peer-as; no-advertise-peer-as; } } } } apply-groups A;"
+    assert len(lines(text)) == 2
