@@ -66,17 +66,17 @@ _TABLE = """
     vlans vlan: vlan-id | vlan-id-list | vlan-tags
 """
 # Words that exclude themselves with `no-` in front.
-_NEGATED = frozenset(
-    """
-    accept-data accounting advertise-peer-as allow-subnet-mismatch auto-negotiation autonomous bfd-liveness-detection
-    binary-data check-zero compress-configuration-files control-word core-dump dad-disable ecmp-fast-reroute evpn
-    fast-lookup-filter flow-control gratuitous-arp-reply gratuitous-arp-request indirect-next-hop inet inet6 install
-    install-to-fib interface-mib ipv6-path-mtu-discovery keepalives link-mtu longest-match loopback managed-configuration
-    mtu-discovery on-link optimize other-stateful-configuration path-mtu-discovery per-unit-scheduler precision-timers
-    preempt readvertise reauthentication record redirects resolve retain saved-core-context source-filtering
-    source-quench stamp summaries syslog traps tunnel-termination world-readable
-    """.split()
-)
+_PAIRS = """
+    accept-data accounting advertise-peer-as allow-subnet-mismatch auto-negotiation autonomous
+    bfd-liveness-detection binary-data check-zero compress-configuration-files control-word core-dump dad-disable
+    ecmp-fast-reroute evpn fast-lookup-filter flow-control gratuitous-arp-reply gratuitous-arp-request
+    indirect-next-hop inet inet6 install install-to-fib interface-mib ipv6-path-mtu-discovery keepalives link-mtu
+    longest-match loopback managed-configuration mtu-discovery on-link optimize other-stateful-configuration
+    path-mtu-discovery per-unit-scheduler precision-timers preempt readvertise reauthentication record redirects
+    resolve retain saved-core-context source-filtering source-quench stamp summaries syslog traps tunnel-termination
+    world-readable
+"""
+_NEGATED = frozenset(_PAIRS.split())
 _EXCEPT = "-except"
 _OPPOSITES = {"enable": "disable", "disable": "enable"}
 

@@ -32,15 +32,23 @@ def shape(root: Node) -> None:
                     entry.flags |= LIST if len(entry.children) > 1 else 0
                 elif not _inline(entry, child.word, form):
                     entry.flags |= ENDS
+                if entry.flags & ENDS and block.flags & TAGGED:
+                    # Braces further on would take the tag with them.
+                    block.flags |= ENDS
                 # The entries of a block have names of their own: what they hold goes by the word of the block.
                 stack.append((entry, inside(parent, child.word)))
 
 
 def _entries(node: Node, keys: int) -> Iterator[Node]:
-    """Iterate over the nodes `keys` words below a node, or where the words end before."""
+    """Iterate over the nodes `keys` words below a node, or where the words end before.
+
+    A tag on one in between needs a brace behind it: on one line, it would be that of the entry.
+    """
     if not keys or not node.children:
         yield node
         return
+    if node.flags & TAGGED:
+        node.flags |= ENDS
     for child in node:
         yield from _entries(child, keys - 1)
 
