@@ -27,7 +27,7 @@ LEAVES = """
     local-as T:private|traceoptions file N T:size 10m T:files 3 T:microsecond-stamp|flag all T:detail|any notice|match N
     route-filter fc00::/16 orlonger|route-filter fc00::/16 upto /64 accept|community add N|then accept|route N T:tag N
     forwarding-classes class N T:queue-num 4 T:no-loss|hold-time T:up 100 T:down 200|vlan-tags outer 1 T:inner 2
-    autonomous-system 65000|address fc00::1/64|neighbor N|unit 0|family inet|interface N T:passive|drop-profile-map loss-priority any
+    autonomous-system 65000|address fc00::1/64|neighbor N|unit 0|family inet|interface N T:passive|ntp server N
     server N T:key 1 T:prefer|archive T:size 1m T:files 2|N|prefix-list-filter N exact|as-path N N|priority N
 """
 BLOCKS = """
