@@ -10,12 +10,16 @@ def _terminate(number: int, _: object) -> None:
 
 
 def main() -> None:
-    """Run the command line; Ctrl-C and SIGTERM end it in order from the first moment on."""
-    for stream in ("stdout", "stderr"):
+    """Run the command line; Ctrl-C, SIGTERM and SIGHUP end it in order from the first moment on."""
+    # In this order, so that each gets its own descriptor, and no record or connection becomes standard output.
+    for stream, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, stream) is None:
-            setattr(sys, stream, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115, PTH123 - kept open to the end
+            setattr(sys, stream, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115, PTH123 - open to the end
     try:
         signal.signal(signal.SIGTERM, _terminate)
+        # Under nohup it stays ignored.
+        if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+            signal.signal(signal.SIGHUP, _terminate)
         from ailb_gen.cli import main as run  # noqa: PLC0415 - importing takes time in which Ctrl-C may come
 
         run()

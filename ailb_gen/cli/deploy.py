@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -23,11 +25,13 @@ from ailb_gen.cli.fleet import (
     STATE,
     UNVERIFIED,
     Driver,
+    Stop,
     access,
     interruptible,
     state_directory,
     trust,
 )
+from ailb_gen.cli.output import steady
 from ailb_gen.cli.plan import MIN_PATHS, show_waves
 from ailb_gen.errors import AttentionError, DeployError, RolledBackError, UsageError
 
@@ -49,20 +53,33 @@ YES = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
 MINUTES = Annotated[int, typer.Option("--confirm-minutes", min=1, max=65535, help="Until a device undoes by itself.")]
 VERIFY = Annotated[int, typer.Option("--verify-timeout", min=0, max=86400, help="Seconds for sessions to come up.")]
 MINUTE = Annotated[float, typer.Option("--minute", min=0.1, help="Seconds of a minute; emulated devices.", hidden=True)]
-RUN = Annotated[str, typer.Argument(help="The run; default: the last one.", metavar="[RUN]", show_default=False)]
+RUN = Annotated[
+    str,
+    typer.Argument(
+        help="The run, or its number; default: the unsettled one, else the last.", metavar="[RUN]", show_default=False
+    ),
+]
+AS_IS = Annotated[
+    list[str] | None,
+    typer.Option("--as-is", help="An unsettled device that a person has looked at stays as it is.", metavar="NAME"),
+]
+FAILURES = Annotated[int, typer.Option("--max-failures", min=0, help="Devices that may fail.")]
 
 
 def deploy(
     fabric: FABRIC,
     artifacts: ARTIFACTS,
+    run: Annotated[
+        str, typer.Argument(help="With --resume: the run, or its number.", metavar="[RUN]", show_default=False)
+    ] = "",
     inventory: INVENTORY = None,
     plan: Annotated[Path | None, typer.Option("--plan", help="Push this plan, or refuse.", metavar="FILE")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Load and check everywhere, commit nothing.")] = False,
-    resume: Annotated[bool, typer.Option("--resume", help="Settle the last run that was cut off, go on.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Settle a run that was cut off, go on with it.")] = False,
     yes: YES = False,
     limit: LIMIT = None,
     min_paths: MIN_PATHS = 1,
-    max_failures: Annotated[int, typer.Option("--max-failures", min=0, help="Devices that may fail.")] = 0,
+    max_failures: FAILURES = 0,
     on_failure: Annotated[
         OnFailure, typer.Option("--on-failure", help="Keep the waves before, or undo all.")
     ] = OnFailure.stop,
@@ -73,11 +90,13 @@ def deploy(
     state: STATE = None,
     accept_new_hostkeys: ACCEPT = False,
     allow_unverified: UNVERIFIED = False,
+    as_is: AS_IS = None,
     minute: MINUTE = 60.0,
 ) -> None:
     """Push the files: check everywhere, then one canary, spines color by color, leaves rail by rail.
 
     Exit codes: 0 done, 2 bad input, 3 nothing was changed, 4 something was rolled back, 5 a device needs attention.
+    An interrupted push ends in order, with the code of what became of the devices.
     """
     from ailb_gen.deploy import runs
     from ailb_gen.deploy.desk import desk
@@ -87,17 +106,37 @@ def deploy(
     planned = read_plan(plan) if plan is not None else None
     if planned is not None and (limit or resume):
         raise UsageError("--plan says what is pushed: leave out --limit and --resume")
+    if resume and (limit or dry_run):
+        raise UsageError("--resume goes on with what was begun: leave out --limit and --dry-run")
+    if not resume and (run or as_is):
+        raise UsageError(f"{'--as-is' if as_is else run}: only with --resume")
     wanted = list(planned.limit) if planned is not None else limit or []
     floor = planned.floor if planned is not None else min_paths
     reach = access(driver, jobs, accept_new_hostkeys)
+    place = Place(fabric, artifacts, inventory, state, driver)
+    options = {
+        **{"limit": wanted, "min_paths": floor, "max_failures": max_failures, "on_failure": on_failure.value},
+        **{"confirm_minutes": confirm_minutes, "verify_timeout": verify_timeout, "driver": driver.value, "jobs": jobs},
+        **{"allow_unverified": allow_unverified, "resume": resume},
+    }
     with _recorded(fabric, state) as (records, stop):
         manner = runs.Manner(
-            limits, on_failure.value, dry_run, floor, stop, _approval(yes or dry_run, "Push this?"), _tell, progress
+            limits,
+            on_failure.value,
+            dry_run,
+            floor,
+            stop,
+            _approval(yes, dry_run, stop, "Push this?"),
+            tell=_tell,
+            progress=progress,
+            plan={"file": str(plan), "digest": planned.digest} if planned is not None else {},
+            options=options,
+            as_is=tuple(as_is or ()),
         )
         demand = "any" if resume else trust(allow_unverified)
         with desk(fabric_file(fabric), artifacts, inventory, wanted, reach, demand) as on:
             if resume:
-                report = runs.resume(on, records, manner)
+                report = runs.resume(on, records, manner, run)
             else:
 
                 def holds(found: Prospect) -> None:
@@ -105,7 +144,7 @@ def deploy(
                         check_plan(planned, on.inputs, found)
 
                 report = runs.deploy(on, records, manner, holds)
-        _conclude(report, records, dry_run)
+        _conclude(report, records, place, stop, dry_run)
 
 
 def confirm(
@@ -117,6 +156,7 @@ def confirm(
     jobs: JOBS = 32,
     state: STATE = None,
     accept_new_hostkeys: ACCEPT = False,
+    as_is: AS_IS = None,
 ) -> None:
     """Confirm what a run that was cut off left pending on devices.
 
@@ -127,11 +167,11 @@ def confirm(
     from ailb_gen.deploy.push import Limits
 
     with _recorded(fabric, state) as (records, stop):
-        manner = runs.Manner(Limits(), stop=stop, tell=_tell, progress=progress)
+        manner = runs.Manner(Limits(), stop=stop, tell=_tell, progress=progress, as_is=tuple(as_is or ()))
         reach = access(driver, jobs, accept_new_hostkeys)
         with desk(fabric_file(fabric), artifacts, inventory, [], reach, "any") as on:
             report = runs.confirm(on, records, manner, run)
-        _conclude(report, records, False)
+        _conclude(report, records, Place(fabric, artifacts, inventory, state, driver), stop)
 
 
 def rollback(
@@ -141,12 +181,14 @@ def rollback(
     inventory: INVENTORY = None,
     yes: YES = False,
     min_paths: MIN_PATHS = 1,
+    max_failures: FAILURES = 0,
     confirm_minutes: MINUTES = 5,
     verify_timeout: VERIFY = 120,
     driver: DRIVER = Driver.napalm,
     jobs: JOBS = 32,
     state: STATE = None,
     accept_new_hostkeys: ACCEPT = False,
+    as_is: AS_IS = None,
     minute: MINUTE = 60.0,
 ) -> None:
     """Bring back what the devices had before a run, in waves that are checked and verified like those of a push.
@@ -156,23 +198,54 @@ def rollback(
     from ailb_gen.deploy import runs
     from ailb_gen.deploy.desk import desk
 
-    limits = _limits(confirm_minutes, verify_timeout, 0, minute)
+    limits = _limits(confirm_minutes, verify_timeout, max_failures, minute)
+    options = {
+        **{"min_paths": min_paths, "max_failures": max_failures, "confirm_minutes": confirm_minutes},
+        **{"verify_timeout": verify_timeout, "driver": driver.value, "jobs": jobs},
+    }
     with _recorded(fabric, state) as (records, stop):
         manner = runs.Manner(
-            limits, floor=min_paths, stop=stop, approve=_approval(yes, "Roll this back?"), tell=_tell, progress=progress
+            limits,
+            floor=min_paths,
+            stop=stop,
+            approve=_approval(yes, False, stop, "Roll this back?"),
+            agree=lambda question: yes or _answer(stop, question),
+            tell=_tell,
+            progress=progress,
+            options=options,
+            as_is=tuple(as_is or ()),
         )
         reach = access(driver, jobs, accept_new_hostkeys)
         with desk(fabric_file(fabric), artifacts, inventory, [], reach, "any") as on:
             report = runs.rollback(on, records, manner, run)
-        _conclude(report, records, False, asked=True)
+        _conclude(report, records, Place(fabric, artifacts, inventory, state, driver), stop, asked=True)
 
 
 @contextmanager
-def _recorded(fabric: Path, state: Path | None) -> Iterator[tuple[StateDirectory, Callable[[], bool]]]:
-    """Keep other runs out, and take Ctrl-C as a wish."""
+def _recorded(fabric: Path, state: Path | None) -> Iterator[tuple[StateDirectory, Stop]]:
+    """Keep other runs out, take Ctrl-C as a wish, and let telling neither fail nor wait."""
     records = state_directory(fabric_file(fabric), state)
-    with records.alone(), interruptible() as stop:
+    with steady(), records.alone(), interruptible() as stop:
         yield records, stop
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What a command was about: what the next one needs too."""
+
+    fabric: Path
+    artifacts: Path
+    inventory: Path | None
+    state: Path | None
+    driver: Driver
+
+    def command(self, verb: str, *more: str) -> str:
+        """Return a command line about the same."""
+        words = ["ailb-gen", verb, str(self.fabric), str(self.artifacts), *more]
+        words += ["-i", str(self.inventory)] if self.inventory is not None else []
+        words += ["--state", str(self.state)] if self.state is not None else []
+        words += ["--driver", self.driver.value] if self.driver is not Driver.napalm else []
+        return shlex.join(words)
 
 
 def _limits(minutes: int, verify_s: int, failures: int, minute_s: float) -> Limits:
@@ -190,22 +263,28 @@ def _tell(text: str) -> None:
     typer.echo(text)
 
 
-def _approval(given: bool, question: str) -> Callable[[Prospect], bool]:
-    """Show the waves, and ask a person at a terminal."""
+def _approval(yes: bool, dry_run: bool, stop: Stop, question: str) -> Callable[[Prospect], str]:
+    """Show the waves, and ask a person at a terminal; return how it was approved."""
 
-    def approve(found: Prospect) -> bool:
+    def approve(found: Prospect) -> str:
         show_waves(found)
-        if given:
-            return True
-        if not sys.stdin.isatty():
-            raise UsageError("nobody can be asked here; look at 'ailb-gen plan', and give --yes")
-        return typer.confirm(question)
+        if yes or dry_run:
+            return "--yes" if yes else "--dry-run"
+        return "asked" if _answer(stop, question) else ""
 
     return approve
 
 
-def _conclude(report: Report, records: StateDirectory, dry_run: bool, asked: bool = False) -> None:
-    """Print how every device ended, and leave with the exit code that says the worst of it.
+def _answer(stop: Stop, question: str) -> bool:
+    if not sys.stdin.isatty():
+        raise UsageError("nobody can be asked here; look at 'ailb-gen plan', and give --yes")
+    return stop.ask(question)
+
+
+def _conclude(
+    report: Report, records: StateDirectory, place: Place, stop: Stop, dry_run: bool = False, asked: bool = False
+) -> None:
+    """Print how every device ended and what can be done next; leave with the exit code that says the worst of it.
 
     `asked`: rolling back is what was asked for.
     """
@@ -218,14 +297,39 @@ def _conclude(report: Report, records: StateDirectory, dry_run: bool, asked: boo
     failures = {**report.refused, **report.failures}
     if report.endings:
         typer.echo(f"{told(report.endings)}; record: {records.log(report.run)}")
-    why = "\n".join(failures.values()) or report.stopped
+    reasons = [*failures.values()]
+    if report.stopped and (not reasons or stop() or report.names(Fate.ATTENTION)):
+        reasons.append(report.stopped)
+    why = "\n".join(reasons)
     where = f"run {report.run}"
+    following = _following(report, place, asked, dry_run)
     if report.names(Fate.ATTENTION):
         names = ", ".join(report.names(Fate.ATTENTION))
-        raise AttentionError(f"{where}: {names} could not be brought to its old or new configuration:\n{why}")
+        raise AttentionError(
+            f"{where}: {names} could not be brought to its old or new configuration:\n{why}{following}"
+        )
     if report.names(Fate.ROLLED_BACK) and (failures or not asked):
-        raise RolledBackError(f"{where}: {told(report.endings)}:\n{why or 'as asked'}")
+        raise RolledBackError(f"{where}: {told(report.endings)}:\n{why or 'as asked'}{following}")
     if failures or report.stopped:
         kept = report.names(Fate.CONFIRMED)
         what = f"what was changed before stays, on {len(kept)}" if kept else "nothing was changed"
-        raise DeployError(f"{where}: {what}:\n{why}")
+        raise DeployError(f"{where}: {what}:\n{why}{following}")
+
+
+def _following(report: Report, place: Place, asked: bool, dry_run: bool) -> str:
+    """Return the commands that go on from here, where something was begun and is not done."""
+    from ailb_gen.deploy.push import Fate
+
+    if dry_run or not report.endings:
+        return ""
+    stuck = report.names(Fate.ATTENTION)
+    if not stuck and not report.names(Fate.CONFIRMED):
+        return ""
+    about = report.about or report.run
+    ways = [("to take it back", place.command("rollback", about))]
+    if not asked:
+        ways.insert(0, ("to go on", place.command("deploy", "--resume", about)))
+    if stuck:
+        ways.append(("to keep it", place.command("confirm", report.run)))
+        ways.append(("if somebody settled it by hand", place.command("rollback", report.run, "--as-is", stuck[0])))
+    return "".join(f"\n{what}: {command}" for what, command in ways)

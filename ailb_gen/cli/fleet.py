@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from ailb_gen.cli.output import ask, shout
 
 if TYPE_CHECKING:
     from ailb_gen.deploy.fleet import Access
@@ -38,7 +40,7 @@ JOBS = Annotated[int, typer.Option("-j", "--jobs", min=1, max=512, help="Devices
 DRIVER = Annotated[Driver, typer.Option("--driver", help="What speaks NETCONF to the switches.")]
 STATE = Annotated[
     Path | None,
-    typer.Option("--state", help="Where runs are recorded; default: .ailb beside the fabric file.", metavar="DIR"),
+    typer.Option("--state", help="Where runs are recorded; default: .ailb/runs beside the fabric file.", metavar="DIR"),
 ]
 ACCEPT = Annotated[
     bool, typer.Option("--accept-new-hostkeys", help="Add the host keys of devices that nobody knows yet.")
@@ -69,24 +71,55 @@ def state_directory(fabric: Path, given: Path | None) -> StateDirectory:
     """Return where runs are recorded."""
     from ailb_gen.deploy.runlog import StateDirectory
 
-    return StateDirectory(given or fabric.parent / ".ailb")
+    return StateDirectory(given or fabric.parent / ".ailb" / "runs")
+
+
+class Stop:
+    """Whether somebody wants a run to end: Ctrl-C, SIGTERM, a closed terminal. The run asks for it between its steps.
+
+    While a person is asked something (`asking`), a signal is the answer.
+    """
+
+    def __init__(self) -> None:
+        self.signals: list[int] = []
+        self.asking = False
+
+    def __call__(self) -> bool:
+        """Tell whether a signal has come."""
+        return bool(self.signals)
+
+    def take(self, number: int, _: object) -> None:
+        """Handle a signal."""
+        self.signals.append(number)
+        if len(self.signals) == 1:
+            shout("ailb-gen: stopping; what is pending is rolled back")
+        elif len(self.signals) == 2:
+            shout("ailb-gen: still at it; a run that is killed now leaves devices to their own timers")
+        if self.asking:
+            raise KeyboardInterrupt
+
+    def ask(self, question: str) -> bool:
+        """Ask a person; a signal is a no."""
+        self.asking = True
+        try:
+            return not self() and ask(question)
+        except KeyboardInterrupt:
+            return False
+        finally:
+            self.asking = False
 
 
 @contextmanager
-def interruptible() -> Iterator[Callable[[], bool]]:
-    """Turn Ctrl-C and SIGTERM into a wish that a run asks for between its steps: it ends in order, then."""
+def interruptible() -> Iterator[Stop]:
+    """Turn signals that would end the program into a wish: a run ends in order, then."""
     import signal
 
-    wished: list[int] = []
-
-    def wish(number: int, _: object) -> None:
-        if not wished:
-            typer.echo("ailb-gen: stopping; what is pending is rolled back", err=True)
-        wished.append(number)
-
-    before = {number: signal.signal(number, wish) for number in (signal.SIGINT, signal.SIGTERM)}
+    stop = Stop()
+    # Under nohup, SIGHUP stays ignored.
+    hangup = [signal.SIGHUP] if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN else []
+    before = {number: signal.signal(number, stop.take) for number in (signal.SIGINT, signal.SIGTERM, *hangup)}
     try:
-        yield lambda: bool(wished)
+        yield stop
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

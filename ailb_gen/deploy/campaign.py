@@ -36,12 +36,16 @@ def quiet(what: str, total: int) -> AbstractContextManager[Callable[[int], None]
 
 @dataclass(slots=True)
 class Report:
-    """How every device of a run ended, in the order of the waves; `refused` are those that the first check found."""
+    """How every device of a run ended, in the order of the waves; `refused` are those that the first check found.
+
+    `about` is the run that was taken back, where that is another one.
+    """
 
     run: str
     endings: dict[str, Ending] = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)
     stopped: str = ""
+    about: str = ""
 
     def names(self, *fates: Fate) -> list[str]:
         """Return the devices that ended so."""
@@ -166,7 +170,7 @@ class Unfinished:
 
 
 def unfinished(events: Sequence[Event]) -> Unfinished:
-    """Read from the record of a run what is to be settled: what was begun on a device and has no ending yet."""
+    """Read from the record of a run what is to be settled: what was begun on a device and has not ended well."""
     old: dict[str, str] = {}
     new: dict[str, bool] = {}
     legs: dict[str, int] = {}
@@ -183,6 +187,8 @@ def unfinished(events: Sequence[Event]) -> Unfinished:
         elif kind == "confirming":
             new.update(dict.fromkeys(event["devices"], True))
         elif kind == "endings":
-            for name in event["devices"]:
-                new.pop(name, None)
+            # A device that needs attention is left open until it was seen at its end.
+            for name, row in event["devices"].items():
+                if row[0] != Fate.ATTENTION:
+                    new.pop(name, None)
     return Unfinished(tuple(n for n in new if new[n]), tuple(n for n in new if not new[n]), old, leg, legs)

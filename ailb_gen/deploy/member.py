@@ -188,10 +188,12 @@ def file_aim(name: str, text: Callable[[], str], rights: Ownership) -> Aim:
     return aim
 
 
-def history_aim(name: str, run: str) -> Aim:
-    """Aim at what was active before a run. Refused when something has changed since."""
+def history_aim(name: str, run: str, old: str) -> Aim:
+    """Aim at what was active before a run, whose fingerprint is `old`. Refused when something has changed since."""
 
     def aim(connection: Switch, running: Node) -> Node:
+        if fingerprint(running) == old:
+            return running
         history = connection.commits()
         own = [commit.number for commit in history if commit.log.startswith(f"{MARK}{run} ")]
         if not own:

@@ -33,6 +33,7 @@ class Fate(StrEnum):
     CONFIRMED = "confirmed"
     UNTOUCHED = "untouched"
     ROLLED_BACK = "rolled back"
+    AS_IS = "left as it is"
     ATTENTION = "needs attention"
 
 

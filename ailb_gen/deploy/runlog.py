@@ -1,7 +1,7 @@
 """The record of a run: JSON lines on disk, from which a person sees what happened and `--resume` goes on.
 
 A line is on the disk before what it announces is done, so that after a crash nothing was done that the record does
-not know of. One run at a time uses a state directory.
+not know of. One run at a time uses a state directory. Runs are numbered, and ordered by their numbers: clocks go wrong.
 """
 
 from __future__ import annotations
@@ -16,21 +16,24 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from ailb_gen.errors import OutputError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
-RUNS = "runs"
+# Where older versions kept the runs within a state directory.
+OLDER = "runs"
 LOG = "log.jsonl"
+CHANGES = "changes.jsonl"
+IGNORE = ".gitignore"
 Event = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class StateDirectory:
-    """Where runs are recorded; `path` is made when it is first written to."""
+    """Where runs are recorded, each in a folder of its name; `path` is made when it is first written to."""
 
     path: Path
 
@@ -38,7 +41,7 @@ class StateDirectory:
     def alone(self) -> Iterator[None]:
         """Keep other runs out. Raises UsageError while one is going on, OutputError when nothing can be written."""
         try:
-            self.path.mkdir(parents=True, exist_ok=True)
+            self._make()
             descriptor = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         except OSError as error:
             raise OutputError(
@@ -59,14 +62,53 @@ class StateDirectory:
         finally:
             os.close(descriptor)
 
+    def _make(self) -> None:
+        """Make the directory for its owner alone, and keep it out of version control. Raises OSError."""
+        if self.path.is_dir():
+            return
+        missing = [folder for folder in (self.path, *self.path.parents) if not folder.exists()]
+        for folder in reversed(missing):
+            folder.mkdir(mode=0o700, exist_ok=True)
+        (self.path / IGNORE).write_text("*\n")
+
     def runs(self) -> list[str]:
-        """Return the identifiers of all recorded runs, oldest first."""
-        folder = self.path / RUNS
-        return sorted(path.name for path in folder.iterdir() if (path / LOG).is_file()) if folder.is_dir() else []
+        """Return the identifiers of all recorded runs in the order in which they began.
+
+        Those of older versions have no number: they come first, by their time.
+        """
+        return sorted((path.name for path in self._folders() if (path / LOG).is_file()), key=_order)
+
+    def _folders(self) -> Iterator[Path]:
+        for folder in (self.path, self.path / OLDER):
+            if folder.is_dir():
+                yield from (path for path in folder.iterdir() if path.is_dir())
+
+    def new_run(self) -> str:
+        """Return an identifier for a run: its number, the time in UTC, and four digits."""
+        number = max((_order(path.name)[0] for path in self._folders()), default=0) + 1
+        return f"{number}-{_utc('%Y%m%dT%H%M%S')}-{secrets.token_hex(2)}"
+
+    def find(self, given: str) -> str:
+        """Return the run that is meant by its identifier, its number, or the beginning of its identifier.
+
+        Raises UsageError when there is none, or several.
+        """
+        runs = self.runs()
+        if given in runs:
+            return given
+        found = [run for run in runs if given.isdecimal() and _order(run)[0] == int(given)]
+        found = found or [run for run in runs if given and run.startswith(given)]
+        if len(found) > 1:
+            raise UsageError(f"{given}: several runs begin so; name one of them: {', '.join(found)}")
+        if not found:
+            known = ", ".join(runs[-5:]) or "none"
+            raise UsageError(f"{given}: there is no such run in {self.path}; the last ones are: {known}")
+        return found[0]
 
     def log(self, run: str) -> Path:
         """Return the file that records a run."""
-        return self.path / RUNS / run / LOG
+        older = self.path / OLDER / run / LOG
+        return older if older.is_file() else self.path / run / LOG
 
     def events(self, run: str) -> list[Event]:
         """Read a run's record; a last line that a crash cut off is left out. Raises UsageError, OutputError."""
@@ -91,9 +133,10 @@ class StateDirectory:
         return found
 
 
-def new_run() -> str:
-    """Return an identifier for a run: the time in UTC to the millisecond, by which runs are sorted, and four digits."""
-    return f"{_utc('%Y%m%dT%H%M%S')}-{secrets.token_hex(2)}"
+def _order(run: str) -> tuple[int, str]:
+    """Return what runs are ordered by: their number, 0 for those of older versions, then their name."""
+    number = run.partition("-")[0]
+    return (int(number) if number.isdecimal() and number.isascii() else 0), run
 
 
 def _utc(form: str) -> str:
@@ -109,9 +152,10 @@ class RunLog:
         self.run, self.mask, self.path = run, mask, state.log(run)
         self._lock = Lock()
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
+            state.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             _cut_torn_line(self.path)
-            self._file = self.path.open("a", encoding="utf-8", errors="backslashreplace")
+            self._file = _open_private(self.path)
         except OSError as error:
             raise OutputError(f"{self.path}: the run cannot be recorded: {error.strerror}") from error
 
@@ -132,6 +176,25 @@ class RunLog:
             except OSError as error:
                 raise OutputError(f"{self.path}: the run cannot be recorded: {error.strerror}") from error
 
+    def write_changes(self, changes: Mapping[str, tuple[str, Sequence[str]]]) -> None:
+        """Record what is to be done with every device, beside the log: the digest, and the commands without secrets.
+
+        Raises OutputError: then nothing may be done.
+        """
+        path = self.path.with_name(CHANGES)
+        try:
+            _cut_torn_line(path)
+            with _open_private(path) as file:
+                for name, (digest, commands) in changes.items():
+                    # All at once: there may be thousands.
+                    shown = self.mask("\n".join(commands)).split("\n") if commands else []
+                    row = {"device": name, "digest": digest, "commands": shown}
+                    file.write(f"{json.dumps(row, ensure_ascii=False)}\n")
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            raise OutputError(f"{path}: the run cannot be recorded: {error.strerror}") from error
+
     def _masked(self, value: object) -> object:
         if isinstance(value, str):
             return self.mask(value)
@@ -146,6 +209,22 @@ class RunLog:
         # What could not be written was told when it was to be written.
         with suppress(OSError):
             self._file.close()
+
+
+def _open_private(path: Path) -> TextIO:
+    """Open a file that only its owner reads, to append to it. Raises OSError."""
+
+    def opener(name: str, flags: int) -> int:
+        return os.open(name, flags, 0o600)
+
+    file = open(path, "a", encoding="utf-8", errors="backslashreplace", opener=opener)  # noqa: SIM115
+    try:
+        # One of an older version may be there.
+        os.fchmod(file.fileno(), 0o600)
+    except BaseException:
+        file.close()
+        raise
+    return file
 
 
 def _cut_torn_line(path: Path) -> None:

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ailb_gen.deploy.campaign import Campaign, OnFailure, Progress, Report, quiet, unfinished
+from ailb_gen import __version__
+from ailb_gen.deploy.campaign import Campaign, OnFailure, Progress, Report, quiet
 from ailb_gen.deploy.member import history_aim
+from ailb_gen.deploy.past import DEPLOY, ROLLBACK, Past, none_unsettled, past_run, standing_changes
 from ailb_gen.deploy.push import Ending, Fate, Limits, Push, Wave, never, some
-from ailb_gen.deploy.runlog import RunLog, StateDirectory, new_run
+from ailb_gen.deploy.runlog import RunLog, StateDirectory
 from ailb_gen.deploy.verify import Expected
 from ailb_gen.errors import DeployError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection
 
     from ailb_gen.deploy.desk import Desk
     from ailb_gen.deploy.member import Aim
     from ailb_gen.deploy.prospect import Prospect
-    from ailb_gen.deploy.runlog import Event
     from ailb_gen.deploy.switch import Switch
     from ailb_gen.junos.tree import Node
 
@@ -33,8 +35,9 @@ def unchanged(switch: Switch, running: Node) -> Node:
 class Manner:
     """How a run is done: limits, what becomes of earlier waves, who watches.
 
-    `approve` is shown what would be done and says whether to do it; `tell` gets lines for a person, `progress` makes a
-    bar of so many devices.
+    `approve` is shown what would be done and returns who approved it how, empty for not; `agree` is asked a question
+    about what is done without waves. `tell` gets lines for a person, `progress` makes a bar of so many devices. `plan`
+    and `options` are recorded; `as_is` are unsettled devices that a person has looked at, and that stay as they are.
     """
 
     limits: Limits
@@ -42,111 +45,180 @@ class Manner:
     dry_run: bool = False
     floor: int = 1
     stop: Callable[[], bool] = never
-    approve: Callable[[Prospect], bool] = lambda found: True
+    approve: Callable[[Prospect], str] = lambda found: "not asked"
+    agree: Callable[[str], bool] = lambda question: True
     tell: Callable[[str], None] = lambda text: None
     progress: Progress = quiet
+    plan: Mapping[str, str] = field(default_factory=dict)
+    options: Mapping[str, object] = field(default_factory=dict)
+    as_is: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Past:
-    """A recorded run: what it left open, and the devices that it changed for good."""
+class Job:
+    """What a run is to do with which devices: its identifier and kind, the run that it takes back, how it aims.
+
+    `old` are the fingerprints of what devices had before, where an earlier part of the run has recorded them; `leg`
+    counts the parts.
+    """
 
     run: str
-    events: Sequence[Event]
-
-    @property
-    def over(self) -> bool:
-        """Whether the run came to its end."""
-        return bool(self.events) and self.events[-1]["event"] == "done"
-
-    @property
-    def changed(self) -> tuple[str, ...]:
-        """The devices whose last ending is a confirmed change, in the order of their waves."""
-        fates: dict[str, str] = {}
-        for event in self.events:
-            if event["event"] == "endings":
-                fates.update({name: row[0] for name, row in event["devices"].items() if row[0] != Fate.UNTOUCHED})
-        return tuple(name for name, fate in fates.items() if fate == Fate.CONFIRMED)
-
-    @property
-    def digest(self) -> str:
-        """The digest of the inputs that the run began with; empty if it did not get so far."""
-        return next((event["inputs"] for event in self.events if event["event"] == "begin"), "")
-
-
-def last(state: StateDirectory, run: str = "") -> Past:
-    """Return a run, by default the last one. Raises UsageError when there is none."""
-    runs = state.runs()
-    if not run and not runs:
-        raise UsageError(f"{state.path}: no run is recorded here; is it the right --state?")
-    name = run or runs[-1]
-    return Past(name, state.events(name))
-
-
-def none_open(state: StateDirectory) -> None:
-    """Make sure that no run was cut off with something pending. Raises UsageError."""
-    for name in reversed(state.runs()):
-        left = unfinished(state.events(name)).wave.members
-        if left:
-            raise UsageError(
-                f"the run {name} was cut off and left {some(left)} unsettled; "
-                f"'ailb-gen deploy --resume' goes on with it, 'ailb-gen rollback' takes it back"
-            )
+    kind: str
+    aim: Callable[[str], Aim]
+    undoes: str = ""
+    old: Mapping[str, str] = field(default_factory=dict)
+    leg: int = 0
 
 
 def deploy(on: Desk, state: StateDirectory, manner: Manner, check: Callable[[Prospect], None]) -> Report:
     """Push the files. `check` raises if what was planned does not hold any more. Raises AilbError."""
-    none_open(state)
+    none_unsettled(state)
     found = _look(on, manner, on.file_aim)
     check(found)
-    return _carry_out(on, state, new_run(), manner, found, on.file_aim, "deploy", {})
+    return _carry_out(on, state, manner, found, Job(state.new_run(), DEPLOY, on.file_aim))
 
 
-def resume(on: Desk, state: StateDirectory, manner: Manner) -> Report:
-    """Settle the last run and go on with it. Raises UsageError when there is nothing to go on with."""
-    past = last(state)
-    if past.over:
-        raise UsageError(f"the run {past.run} came to its end; there is nothing to resume")
+def resume(on: Desk, state: StateDirectory, manner: Manner, run: str = "") -> Report:
+    """Settle a run and go on with it, deploy or rollback. Raises UsageError when there is nothing to go on with."""
+    past = past_run(state, run, lambda past: not past.dry and not (past.over and past.idle))
+    none_unsettled(state, but=past.run)
+    if not past.resumable:
+        why = "came to its end" if past.over else "was a dry run"
+        raise UsageError(f"{past} {why}; there is nothing to resume")
+    doing = f"taking back the run {past.undoes}" if past.is_rollback else "pushing files"
+    manner.tell(f"going on with {past} ({doing})")
     report = _settle(on, state, past, manner, confirm=False)
-    if report.names(Fate.ATTENTION):
-        return report
-    if past.digest != on.inputs.digest:
+    stuck = report.names(Fate.ATTENTION)
+    if stuck:
+        return replace_stopped(report, f"{some(stuck)} cannot be settled: nothing else was gone on with")
+    aim: Callable[[str], Aim] = on.file_aim
+    if past.is_rollback:
+        aim = _way_back(state, past)
+    elif past.digest != on.inputs.digest:
         raise UsageError(
-            f"the run {past.run} is settled: {told(report.endings)}. It cannot go on, because the fabric file or the "
+            f"{past} is settled: {told(report.endings)}. It cannot go on, because the fabric file or the "
             f"generated files have changed since; start another one"
         )
-    found = _look(on, manner, on.file_aim)
-    left = unfinished(past.events)
-    done = _carry_out(on, state, past.run, manner, found, on.file_aim, "deploy", left.old, left.leg + 1)
+    only = replace(on, picked=frozenset(past.devices) & on.picked)
+    found = _look(only, manner, aim)
+    for name, digest in found.digests.items():
+        if past.devices[name] != digest:
+            raise UsageError(
+                f"{past} is settled: {told(report.endings)}. It cannot go on, because what would be changed on {name} "
+                f"is not what was approved; start another one"
+            )
+    left = past.left
+    done = _carry_out(only, state, manner, found, Job(past.run, past.kind, aim, past.undoes, left.old, left.leg + 1))
     return Report(done.run, {**report.endings, **done.endings}, done.refused, done.stopped)
 
 
 def confirm(on: Desk, state: StateDirectory, manner: Manner, run: str = "") -> Report:
     """Confirm what a run that was cut off left pending. Raises UsageError when there is nothing."""
-    past = last(state, run)
-    if not unfinished(past.events).wave.members:
-        raise UsageError(f"the run {past.run} left nothing to confirm")
+    past = past_run(state, run, lambda past: not past.dry)
+    if not past.left.wave.members:
+        raise UsageError(f"{past} left nothing to confirm")
+    manner.tell(f"confirming what {past} left pending")
     return _settle(on, state, past, manner, confirm=True, done=True)
 
 
 def rollback(on: Desk, state: StateDirectory, manner: Manner, run: str = "") -> Report:
-    """Take a run back: what is pending at once, what was confirmed in waves of its own, checked and verified."""
-    past = last(state, run)
-    servers = tuple(name for name in past.changed if name in on.servers)
+    """Take a run back: what is pending at once, what was confirmed in waves of its own, checked and verified.
+
+    Without a name, that is the one that is unsettled, else the last one that changed something. A rollback is taken
+    back only by its name; one that was cut off is gone on with.
+    """
+    past = past_run(state, run, lambda past: not past.idle)
+    none_unsettled(state, but=past.run)
+    if past.is_rollback and not run:
+        if not past.over:
+            return resume(on, state, manner, past.run)
+        raise UsageError(_which_one(state, past))
+    standing = standing_changes(state, past) or past.changed
+    servers = tuple(name for name in standing if name in on.servers)
+    if not standing and not past.left.wave.members:
+        raise UsageError(f"{past} changed nothing that could be rolled back")
+    _say_what(past, manner, standing)
+    if servers and not manner.agree(f"Restore what {some(servers)} had before?"):
+        return Report(past.run, stopped="it was not approved")
     report = _settle(on, state, past, manner, confirm=None, done=True, besides=servers)
-    if report.names(Fate.ATTENTION):
+    report.about = past.run
+    gone = [name for name in standing if name not in on.switches and name not in on.servers]
+    if gone:
+        manner.tell(f"{some(gone)} took part in {past} and is not managed any more: what it changed there stays")
+    changed = frozenset(standing) - set(servers) - set(gone)
+    stuck = report.names(Fate.ATTENTION)
+    if len(stuck) > manner.limits.failures:
+        report.endings.update({name: Ending(Fate.CONFIRMED) for name in sorted(changed)})
+        if changed:
+            stays = f"what {past} confirmed on {', '.join(sorted(changed))} stays until then"
+            return replace_stopped(report, f"{stays}: --max-failures {len(stuck)} takes it back now")
         return report
-    changed = frozenset(past.changed) - set(servers)
     if not changed:
-        if not report.endings:
-            raise UsageError(f"the run {past.run} changed nothing that could be rolled back")
         return report
+    only = replace(on, picked=changed)
+    aim = _way_back_of(past, changed)
+    found = _look(only, manner, aim)
+    failures = manner.limits.failures - len(stuck)
+    allowed = replace(manner, limits=replace(manner.limits, failures=failures))
+    done = _carry_out(only, state, allowed, found, Job(state.new_run(), ROLLBACK, aim, past.run))
+    still = {*found.changed, *found.errors} & changed - set(done.names(Fate.CONFIRMED))
+    if still:
+        manner.tell(f"{past} is not rolled back on {', '.join(sorted(still))}")
+    return Report(done.run, {**report.endings, **done.endings}, done.refused, done.stopped, past.run)
+
+
+def replace_stopped(report: Report, stopped: str) -> Report:
+    """Return a report with the reason why nothing more was done."""
+    return replace(report, stopped=stopped)
+
+
+def _say_what(past: Past, manner: Manner, standing: Collection[str]) -> None:
+    """Tell which run is rolled back, and what that means."""
+    what = [f"{len(past.left.wave.members)} unsettled"] if past.left.wave.members else []
+    what += [f"{len(standing)} confirmed"] if standing else []
+    manner.tell(f"rolling back {past}: {' and '.join(what) or 'nothing changed'}")
+    if past.is_rollback:
+        manner.tell(f"this puts back what the run {past.undoes or 'before it'} had changed: {past} was its rollback")
+
+
+def _which_one(state: StateDirectory, past: Past) -> str:
+    """Say which runs may be meant when the last one was a rollback."""
+    told = f"{past} was itself a rollback"
+    ways = [f"'rollback … {past.run}' puts back on what it took back"]
+    if past.undoes in state.runs():
+        told += f", of the run {past.undoes}"
+        first = Past(past.undoes, state.events(past.undoes))
+        left = standing_changes(state, first)
+        if left:
+            ways.insert(0, f"'rollback … {past.undoes}' goes on with {some(left)}, which it did not reach")
+    earlier = [
+        run
+        for run in reversed(state.runs())
+        if run not in (past.run, past.undoes) and _deployed(Past(run, state.events(run)))
+    ]
+    if earlier:
+        ways.append(f"'rollback … {earlier[0]}' takes back the run before")
+    return "; ".join([f"{told}; say which run is to be rolled back", *ways])
+
+
+def _deployed(past: Past) -> bool:
+    return not past.is_rollback and bool(past.changed)
+
+
+def _way_back(state: StateDirectory, past: Past) -> Callable[[str], Aim]:
+    """Aim as a rollback did. Raises UsageError when an older version did not record of what."""
+    if past.undoes not in state.runs():
+        raise UsageError(f"{past} took back a run that is not recorded here; name the one to roll back")
+    return _way_back_of(Past(past.undoes, state.events(past.undoes)), past.devices)
+
+
+def _way_back_of(past: Past, names: Collection[str]) -> Callable[[str], Aim]:
+    old = past.left.old
 
     def aim(name: str) -> Aim:
-        return history_aim(name, past.run) if name in changed else unchanged
+        return history_aim(name, past.run, old.get(name, "")) if name in names else unchanged
 
-    found = _look(on, manner, aim)
-    return _carry_out(on, state, new_run(), manner, found, aim, "rollback", {})
+    return aim
 
 
 def _look(on: Desk, manner: Manner, aim: Callable[[str], Aim]) -> Prospect:
@@ -159,41 +231,62 @@ def _look(on: Desk, manner: Manner, aim: Callable[[str], Aim]) -> Prospect:
     return found
 
 
-def _carry_out(
-    on: Desk,
-    state: StateDirectory,
-    run: str,
-    manner: Manner,
-    found: Prospect,
-    aim: Callable[[str], Aim],
-    kind: str,
-    old: Mapping[str, str],
-    leg: int = 0,
-) -> Report:
+def _carry_out(on: Desk, state: StateDirectory, manner: Manner, found: Prospect, job: Job) -> Report:
     """Push what was found. Devices that cannot be looked at stop it, unless so many may fail."""
     lost = [name for name in found.errors if name in on.picked]
     if len(lost) > manner.limits.failures:
         raise DeployError("\n".join(["nothing was changed:", *(str(found.errors[name]) for name in lost)]))
-    if not found.waves or not manner.approve(found):
-        return Report(run, stopped="" if not found.waves else "it was not approved")
-    log = RunLog(state, run, on.mask)
+    if not found.waves:
+        if job.leg:
+            _over(on, state, job)
+        return Report(job.run)
+    approved = manner.approve(found)
+    if not approved:
+        return Report(job.run, stopped="it was not approved")
+    log = RunLog(state, job.run, on.mask)
     try:
-        log.write("begin", kind=kind, inputs=on.inputs.digest, user=on.user, artifacts=str(on.inputs.artifacts))
+        log.write_changes({name: (one.digest, one.commands) for name, one in found.changed.items()})
+        log.write("begin", **_begun(on, manner, job, approved), digests=found.digests)
         push = Push(on.crew, log, manner.limits, manner.stop, manner.tell, failed=len(lost))
-        before = {**{name: look.fingerprint for name, look in found.found.items()}, **old}
+        before = {**{name: look.fingerprint for name, look in found.found.items()}, **job.old}
+        legs = dict.fromkeys(before, job.leg)
         campaign = Campaign(
             push,
-            on.members(run, aim, before, dict.fromkeys(before, leg), found.digests),
+            on.members(job.run, job.aim, before, legs, found.digests),
             found.looks,
             found.scene,
             manner.on_failure,
         )
-        report = campaign.run(found.waves, manner.dry_run, before, leg, manner.progress)
+        report = campaign.run(found.waves, manner.dry_run, before, job.leg, manner.progress)
         report.refused.update({name: str(found.errors[name]) for name in lost})
         log.write("done", fates={name: str(ending.fate) for name, ending in report.endings.items()})
     finally:
         log.close()
     return report
+
+
+def _over(on: Desk, state: StateDirectory, job: Job) -> None:
+    """Record that nothing is left to do of a run that was gone on with."""
+    log = RunLog(state, job.run, on.mask)
+    try:
+        log.write("done", fates={})
+    finally:
+        log.close()
+
+
+def _begun(on: Desk, manner: Manner, job: Job, approved: str) -> dict[str, object]:
+    """Return what the record says of a run: what was asked for, by whom, with what."""
+    return {
+        "kind": job.kind,
+        **({"undoes": job.undoes} if job.undoes else {}),
+        "version": __version__,
+        "user": on.user,
+        "approved": {"by": on.user, "how": approved},
+        "inputs": on.inputs.digest,
+        "artifacts": str(Path(on.inputs.artifacts).absolute()),
+        "plan": dict(manner.plan),
+        "options": {**manner.options, "dry_run": manner.dry_run},
+    }
 
 
 def _settle(
@@ -209,22 +302,33 @@ def _settle(
 
     With `besides` also devices that had come to their end.
     """
-    left = unfinished(past.events)
-    wave = Wave(left.wave.name, (*left.wave.members, *besides))
+    left = past.left
+    strange = [name for name in manner.as_is if name not in left.wave.members]
+    if strange:
+        raise UsageError(f"--as-is {some(strange)}: {past} did not leave it unsettled")
+    wave = Wave(left.wave.name, tuple(n for n in (*left.wave.members, *besides) if n not in manner.as_is))
     keep = {True: wave.members, False: left.to_new, None: ()}[confirm]
     report = Report(past.run)
-    if not wave.members:
+    if not wave.members and not manner.as_is:
         return report
     missing = [name for name in wave.members if name not in on.switches and name not in on.servers]
     if missing:
-        raise UsageError(f"{some(missing)} took part in the run {past.run} and is not managed any more")
-    manner.tell(f"settling {some(wave.members)}")
+        raise UsageError(
+            f"{some(missing)} took part in {past} and is not managed any more; manage it again, or give "
+            f"--as-is {missing[0]} when somebody has looked at it"
+        )
     log = RunLog(state, past.run, on.mask)
     try:
-        make = on.members(past.run, lambda name: unchanged, left.old, left.legs, {})
-        members = {name: make(name, Expected(name)) for name in wave.members}
-        push = Push(on.crew, log, manner.limits, never, manner.tell)
-        report.endings.update(push.settle(wave, members, frozenset(keep)))
+        if manner.as_is:
+            rows = {name: [str(Fate.AS_IS), f"{on.user} has looked at it"] for name in manner.as_is}
+            log.write("endings", devices=rows)
+            report.endings.update({name: Ending(Fate.AS_IS) for name in manner.as_is})
+        if wave.members:
+            manner.tell(f"settling {some(wave.members)}")
+            make = on.members(past.run, lambda name: unchanged, left.old, left.legs, {})
+            members = {name: make(name, Expected(name)) for name in wave.members}
+            push = Push(on.crew, log, manner.limits, never, manner.tell)
+            report.endings.update(push.settle(wave, members, frozenset(keep)))
         if done and not report.names(Fate.ATTENTION):
             log.write("done", fates={name: str(ending.fate) for name, ending in report.endings.items()})
     finally:

@@ -118,8 +118,19 @@ def test_a_run_that_is_taken_back(tiny: Site) -> None:
     assert (done.code, done.err) == (0, "")
     assert [name for name in ORDER if tiny.settled(name).active == tiny.old[name]] == list(ORDER)
     assert len(tiny.records.runs()) == 2
-    # The way back was a run as well, and can be taken back.
-    assert run(*tiny.words("rollback")).code == 0
+    assert f"rolling back the run {first}: 4 confirmed" in done.out
+    # The way back was a run as well, and can be taken back: when it is named.
+    second = tiny.records.runs()[-1]
+    again = run(*tiny.words("rollback"))
+    assert (again.code, again.out) == (2, "")
+    assert (
+        f"the run {second} was itself a rollback, of the run {first}; say which run is to be rolled back" in again.err
+    )
+    assert f"'rollback … {second}' puts back on what it took back" in again.err
+    assert all(tiny.settled(name).active == tiny.old[name] for name in ORDER)
+    back = run(*tiny.words("rollback", "2"))
+    assert back.code == 0
+    assert f"this puts back what the run {first} had changed: the run {second} was its rollback" in back.out
     assert [name for name in ORDER if tiny.settled(name).active == tiny.new[name]] == list(ORDER)
 
 

@@ -4,13 +4,13 @@ import json
 import os
 import re
 import threading
+import time
 from pathlib import Path
 
 import pytest
 
-from ailb_gen.deploy import runlog
 from ailb_gen.deploy.redact import Redactor
-from ailb_gen.deploy.runlog import RunLog, StateDirectory, new_run
+from ailb_gen.deploy.runlog import RunLog, StateDirectory
 from ailb_gen.errors import OutputError, UsageError
 
 
@@ -116,17 +116,101 @@ def test_threads_write_whole_lines(state: StateDirectory) -> None:
     assert sorted(event["row"] for event in state.events("r")) == expected
 
 
-def test_runs_are_sorted_by_the_time_they_began(state: StateDirectory) -> None:
+def begin(state: StateDirectory) -> str:
+    """Begin a run that records nothing."""
+    run = state.new_run()
+    RunLog(state, run, same).close()
+    return run
+
+
+def test_runs_are_in_the_order_in_which_they_began_whatever_the_clock_says(
+    state: StateDirectory, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert state.runs() == []
     started = []
-    for _ in range(3):
-        started.append(new_run())
-        RunLog(state, started[-1], same).close()
-        before = runlog._utc("%S")
-        while runlog._utc("%S") == before:
-            pass
-    (state.path / "runs" / "junk").mkdir()
+    for when in (1.8e9, 4.1e9, 0.0, 1.7e9, *([1.9e9] * 8)):
+        monkeypatch.setattr(time, "time", lambda when=when: when)
+        started.append(begin(state))
+    (state.path / "junk").mkdir()
+    (state.path / "13-junk").mkdir()
     assert state.runs() == started
+    assert [run.partition("-")[0] for run in started] == [str(number) for number in range(1, 13)]
+    assert state.new_run().startswith("14-")
+
+
+def test_runs_of_older_versions_come_first(state: StateDirectory) -> None:
+    first = begin(state)
+    older = ["20260101T120000.000Z-beef", "20990101T120000.000Z-beef"]
+    for run in reversed(older):
+        folder = state.path / "runs" / run
+        folder.mkdir(parents=True)
+        (folder / "log.jsonl").write_text('{"event": "begin"}\n')
+    assert state.runs() == [*older, first]
+    assert kinds(state, older[0]) == ["begin"]
+    assert begin(state).startswith("2-")
+    log = RunLog(state, older[0], same)
+    log.write("done")
+    log.close()
+    assert kinds(state, older[0]) == ["begin", "done"]
+    assert not (state.path / older[0]).exists()
+
+
+def test_which_run_is_meant(state: StateDirectory) -> None:
+    started = [begin(state) for _ in range(12)]
+    for number, run in enumerate(started, 1):
+        assert state.find(run) == state.find(str(number)) == state.find(run[:-2]) == run
+    with pytest.raises(UsageError, match=r"^13: there is no such run in "):
+        state.find("13")
+    with pytest.raises(UsageError, match=r"there is no such run in .*; the last ones are: "):
+        state.find("")
+    twin = f"{started[0]}x"
+    RunLog(state, twin, same).close()
+    with pytest.raises(UsageError, match=rf"^1: several runs begin so; name one of them: {started[0]}, {twin}$"):
+        state.find("1")
+    assert state.find(started[0]) == started[0]
+
+
+def mode(path: Path) -> int:
+    return path.stat().st_mode & 0o777
+
+
+def test_nobody_else_reads_the_records(state: StateDirectory) -> None:
+    old = os.umask(0)
+    try:
+        with state.alone():
+            run = begin(state)
+            log = RunLog(state, run, same)
+            log.write_changes({"a": ("d", ["set x"])})
+            log.close()
+    finally:
+        os.umask(old)
+    folder = state.path / run
+    assert {mode(path) for path in (state.path.parent, state.path, folder)} == {0o700}
+    assert {mode(path) for path in (folder / "log.jsonl", folder / "changes.jsonl", state.path / "lock")} == {0o600}
+    assert (state.path / ".gitignore").read_text() == "*\n"
+    # A record of an older version is closed when it is written to.
+    (folder / "log.jsonl").chmod(0o644)
+    RunLog(state, run, same).close()
+    assert mode(folder / "log.jsonl") == 0o600
+
+
+def test_a_directory_that_is_there_stays_as_it_is(tmp_path: Path) -> None:
+    tmp_path.chmod(0o755)
+    with StateDirectory(tmp_path).alone():
+        pass
+    assert mode(tmp_path) == 0o755
+    assert not (tmp_path / ".gitignore").exists()
+
+
+def test_changes_are_recorded_without_secrets(state: StateDirectory) -> None:
+    log = RunLog(state, "r", Redactor("hunter2"))
+    log.write_changes({"a": ("d1", ["set system x hunter2", "delete y"]), "b": ("d2", [])})
+    log.close()
+    rows = [json.loads(line) for line in (state.path / "r" / "changes.jsonl").read_text().splitlines()]
+    assert rows == [
+        {"device": "a", "digest": "d1", "commands": ["set system x ***", "delete y"]},
+        {"device": "b", "digest": "d2", "commands": []},
+    ]
 
 
 def test_one_run_at_a_time(state: StateDirectory) -> None:

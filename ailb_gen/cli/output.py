@@ -1,0 +1,191 @@
+"""Standard output and error for verbs that must come to their end: telling neither fails nor waits.
+
+A reader that goes away (`| head`), a full disk, a terminal that is closed or stopped with Ctrl-S: a push goes on to its
+ordered end, because devices take back by themselves what is not confirmed in time. What could not be told is an error
+when everything else is done.
+"""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import select
+import sys
+from contextlib import contextmanager
+from queue import SimpleQueue
+from threading import Event, Thread
+from typing import TYPE_CHECKING
+
+import typer
+
+from ailb_gen.errors import ExitCode, OutputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import TextIO
+
+    from typing_extensions import Buffer
+
+# Seconds that a question waits for what was told before it to be seen.
+SEEN_S = 1.0
+LOST = "not everything could be told, though everything was done"
+
+
+class Steady(io.RawIOBase):
+    """Writes to a descriptor in a thread of its own; `error` is the first one, after which everything is dropped."""
+
+    def __init__(self, descriptor: int, closed: bool) -> None:
+        super().__init__()
+        self.error: OSError | None = None
+        self._descriptor, self._closed = descriptor, closed
+        # It can be put into by a signal handler at any moment.
+        self._queue: SimpleQueue[bytes | Event] = SimpleQueue()
+        self._thread: Thread | None = None
+
+    def writable(self) -> bool:
+        """Tell that this can be written to."""
+        return True
+
+    def fileno(self) -> int:
+        """Return the descriptor."""
+        return self._descriptor
+
+    def isatty(self) -> bool:
+        """Tell whether it is a terminal."""
+        return not self._closed and os.isatty(self._descriptor)
+
+    def write(self, data: Buffer) -> int:
+        """Take what is to be written; never raises, never waits."""
+        found = bytes(memoryview(data))
+        if self._closed and found and self.error is None:
+            self.error = OSError(errno.EBADF, "it is closed")
+        if self.error is None:
+            self._queue.put(found)
+            self._start()
+        return len(found)
+
+    def drain(self, timeout_s: float | None = None) -> bool:
+        """Wait until all is written or lost, at most so long; tell whether it is."""
+        if self._thread is None:
+            return True
+        done = Event()
+        self._queue.put(done)
+        return done.wait(timeout_s)
+
+    def _start(self) -> None:
+        if self._thread is None:
+            self._thread = Thread(target=self._work, name="output", daemon=True)
+            self._thread.start()
+
+    def _work(self) -> None:
+        while True:
+            item = self._queue.get()
+            if isinstance(item, Event):
+                item.set()
+            elif self.error is None:
+                self._send(item)
+
+    def _send(self, data: bytes) -> None:
+        try:
+            while data:
+                try:
+                    data = data[os.write(self._descriptor, data) :]
+                except BlockingIOError:
+                    # Somebody who shares it has made it non-blocking.
+                    select.select([], [self._descriptor], [])
+        except OSError as error:
+            self.error = error
+
+
+def _steady(stream: TextIO | None, original: TextIO | None, number: int) -> TextIO | None:
+    """Return a steady stream in place of one, or None where it is none of the process's own."""
+    if stream is None:
+        return None
+    try:
+        descriptor = stream.fileno()
+    except (OSError, ValueError, AttributeError):
+        return None
+    closed = original is None
+    if descriptor != number and not closed:
+        return None
+    raw = Steady(descriptor, closed)
+    return io.TextIOWrapper(
+        io.BufferedWriter(raw), encoding=stream.encoding or "utf-8", errors="backslashreplace", write_through=True
+    )
+
+
+def _raw(stream: object) -> Steady | None:
+    """Return what is beneath a steady stream."""
+    raw = getattr(getattr(stream, "buffer", None), "raw", None)
+    return raw if isinstance(raw, Steady) else None
+
+
+@contextmanager
+def steady() -> Iterator[None]:
+    """Let telling neither fail nor wait. Raises OutputError at the end if nothing else went wrong but that."""
+    if _raw(sys.stdout) is not None or _raw(sys.stderr) is not None:
+        yield
+        return
+    before = sys.stdout, sys.stderr
+    out, err = _steady(sys.stdout, sys.__stdout__, 1), _steady(sys.stderr, sys.__stderr__, 2)
+    for stream in before:
+        _flush(stream)
+    sys.stdout, sys.stderr = out or sys.stdout, err or sys.stderr
+    try:
+        try:
+            yield
+        except typer.Exit as end:
+            if end.exit_code != ExitCode.OK:
+                raise
+        for stream in (out, err):
+            _wait(stream)
+        told = _raw(out)
+        if told is not None and told.error is not None:
+            raise OutputError(f"standard output: {told.error.strerror}; {LOST}")
+    except Exception:
+        for stream in (out, err):
+            _wait(stream)
+        raise
+    finally:
+        sys.stdout, sys.stderr = before
+
+
+def _flush(stream: TextIO | None) -> None:
+    """Write what is buffered; what fails here fails again when something is told."""
+    try:
+        if stream is not None:
+            stream.flush()
+    except OSError:
+        return
+
+
+def _wait(stream: TextIO | None) -> None:
+    raw = _raw(stream)
+    if stream is not None and raw is not None:
+        stream.flush()
+        raw.drain()
+
+
+def shout(text: str) -> None:
+    """Print a line to standard error, from a signal handler: whatever is being written at that moment."""
+    raw = _raw(sys.stderr)
+    if raw is not None:
+        raw.write(f"{text}\n".encode(errors="backslashreplace"))
+    else:
+        typer.echo(text, err=True)
+
+
+def ask(question: str) -> bool:
+    """Ask a person; what was told before has been written by then. No answer is a no. Raises KeyboardInterrupt."""
+    typer.echo(f"{question} [y/N]: ", nl=False)
+    for stream in (sys.stdout, sys.stderr):
+        raw = _raw(stream)
+        if raw is not None:
+            raw.drain(SEEN_S)
+    try:
+        answer = sys.stdin.readline()
+    except OSError:
+        # The terminal is gone.
+        return False
+    return answer.strip().lower() in ("y", "yes")

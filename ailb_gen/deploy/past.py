@@ -1,0 +1,158 @@
+"""Runs of the past, by their records: what they left open, what they changed, and which one a command is about."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ailb_gen.deploy.campaign import unfinished
+from ailb_gen.deploy.push import Fate, some
+from ailb_gen.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from ailb_gen.deploy.campaign import Unfinished
+    from ailb_gen.deploy.runlog import Event, StateDirectory
+
+DEPLOY, ROLLBACK = "deploy", "rollback"
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """A recorded run."""
+
+    run: str
+    events: Sequence[Event]
+
+    def __str__(self) -> str:
+        return f"the run {self.run}"
+
+    @property
+    def _begin(self) -> Event:
+        return next((event for event in self.events if event["event"] == "begin"), {})
+
+    @property
+    def kind(self) -> str:
+        """What it did: deploy or rollback."""
+        return str(self._begin.get("kind", DEPLOY))
+
+    @property
+    def is_rollback(self) -> bool:
+        """Whether it took another run back."""
+        return self.kind == ROLLBACK
+
+    @property
+    def undoes(self) -> str:
+        """The run that it took back; empty for none, and where an older version did not record it."""
+        return str(self._begin.get("undoes", ""))
+
+    @property
+    def dry(self) -> bool:
+        """Whether it was not to change anything; older versions did not record that."""
+        return bool(self._begin.get("options", {}).get("dry_run", False))
+
+    @property
+    def over(self) -> bool:
+        """Whether it came to its end, with no device left unsettled."""
+        return bool(self.events) and self.events[-1]["event"] == "done" and not self.left.wave.members
+
+    @property
+    def idle(self) -> bool:
+        """Whether it never began to change a device."""
+        return all(event["event"] != "committing" for event in self.events)
+
+    @property
+    def left(self) -> Unfinished:
+        """What it left open."""
+        return unfinished(self.events)
+
+    @property
+    def fates(self) -> dict[str, str]:
+        """How its devices ended, the last ending of each that changed something, in the order of the waves."""
+        fates: dict[str, str] = {}
+        for event in self.events:
+            if event["event"] == "endings":
+                fates.update({name: row[0] for name, row in event["devices"].items() if row[0] != Fate.UNTOUCHED})
+        return fates
+
+    @property
+    def changed(self) -> tuple[str, ...]:
+        """The devices whose last ending is a confirmed change, in the order of their waves."""
+        return tuple(name for name, fate in self.fates.items() if fate == Fate.CONFIRMED)
+
+    @property
+    def devices(self) -> dict[str, str]:
+        """The digest of the approved change of every device that it was about; empty where that was not recorded."""
+        found: dict[str, str] = dict(self._begin.get("digests", {}))
+        for event in self.events:
+            if event["event"] == "run":
+                for _, members in event["waves"]:
+                    for name in members:
+                        found.setdefault(name, "")
+        return found
+
+    @property
+    def outstanding(self) -> tuple[str, ...]:
+        """The devices that it was to change and has not, or has taken back."""
+        changed = set(self.changed)
+        return tuple(name for name in self.devices if name not in changed)
+
+    @property
+    def resumable(self) -> bool:
+        """Whether there is something to go on with: it was cut off, or ended before all was done."""
+        return not self.dry and bool(self.events) and (not self.over or (not self.idle and bool(self.outstanding)))
+
+    @property
+    def digest(self) -> str:
+        """The digest of the inputs that the run began with; empty if it did not get so far."""
+        return str(self._begin.get("inputs", ""))
+
+
+def unsettled(state: StateDirectory) -> list[Past]:
+    """Return the runs that left devices neither old nor new, as far as is known, the newest first."""
+    return [past for past in _newest_first(state) if past.left.wave.members]
+
+
+def _newest_first(state: StateDirectory) -> Iterator[Past]:
+    for run in reversed(state.runs()):
+        yield Past(run, state.events(run))
+
+
+def none_unsettled(state: StateDirectory, but: str = "") -> None:
+    """Make sure that no run, other than one, left devices unsettled. Raises UsageError."""
+    for past in unsettled(state):
+        if past.run != but:
+            raise UsageError(
+                f"{past} left {some(past.left.wave.members)} unsettled; 'ailb-gen deploy --resume' goes on with it, "
+                f"'ailb-gen rollback' takes it back, 'ailb-gen confirm' keeps what is pending"
+            )
+
+
+def past_run(state: StateDirectory, given: str, fits: Callable[[Past], bool]) -> Past:
+    """Return the run that is named; else the one that is unsettled, else the newest that fits, else the newest.
+
+    Raises UsageError when there is none, or several left devices unsettled.
+    """
+    if given:
+        run = state.find(given)
+        return Past(run, state.events(run))
+    runs = list(_newest_first(state))
+    if not runs:
+        raise UsageError(f"{state.path}: no run is recorded here; is it the right --state?")
+    left = [past for past in runs if past.left.wave.members]
+    if len(left) > 1:
+        names = ", ".join(past.run for past in left)
+        raise UsageError(f"several runs left devices unsettled; name one of them: {names}")
+    return next((past for past in (*left, *filter(fits, runs))), runs[0])
+
+
+def standing_changes(state: StateDirectory, past: Past) -> tuple[str, ...]:
+    """Return the devices on which a run's change was confirmed and not taken back by a later run."""
+    back = {
+        name
+        for later in _newest_first(state)
+        if later.is_rollback and later.undoes == past.run and not later.dry
+        for name in later.changed
+    }
+    return tuple(name for name in past.changed if name not in back)
