@@ -1,4 +1,4 @@
-"""Reading and changing the configuration: Junos's `get-configuration` and `load-configuration`, and RFC 6241's ways."""
+"""Reading the configuration: Junos's `get-configuration`, and RFC 6241's `get-config` and `get`."""
 
 from __future__ import annotations
 
@@ -9,22 +9,20 @@ from xml.sax.saxutils import escape
 from lxml import etree
 
 from ailb_gen.emulator.compare import patch
-from ailb_gen.emulator.jsonform import from_json, to_json
-from ailb_gen.emulator.loading import ACTIONS, load, load_set
-from ailb_gen.emulator.messages import OK, RefusedError, RpcError
+from ailb_gen.emulator.jsonform import to_json
+from ailb_gen.emulator.messages import RefusedError, RpcError
+from ailb_gen.emulator.monitoring import state
 from ailb_gen.emulator.xmlform import from_xml, select, to_xml, top
-from ailb_gen.errors import JunosSyntaxError
-from ailb_gen.junos.reader import read_curly
+from ailb_gen.errors import UsageError
+from ailb_gen.junos.groups import effective
 from ailb_gen.junos.tree import ENDS, Node
 from ailb_gen.junos.writer import to_curly, to_set
 
 if TYPE_CHECKING:
     from ailb_gen.emulator.device import Device
-    from ailb_gen.emulator.loading import Action
     from ailb_gen.emulator.store import Session
 
 FORMATS = ("text", "set", "xml", "json")
-LOAD_RESULTS = "load-configuration-results"
 
 
 def get_configuration(device: Device, session: Session, operation: etree._Element) -> str:
@@ -32,18 +30,15 @@ def get_configuration(device: Device, session: Session, operation: etree._Elemen
     database = operation.get("database", "candidate")
     if database not in ("candidate", "committed"):
         raise RefusedError(RpcError(f"this emulator has no {database} database", "invalid-value", element="database"))
-    tree = device.store.candidate if database == "candidate" else device.store.active
+    tree = device.store.edited_by(session) if database == "candidate" else device.store.active
     if operation.get("compare") is not None:
         return _compared(device, operation, tree)
-    form = operation.get("format", "xml").lower()
-    if form not in FORMATS:
-        raise RefusedError(
-            RpcError(
-                f"this emulator has no format {form}, only {', '.join(FORMATS)}", "invalid-value", element="format"
-            )
-        )
+    if operation.get("inherit") == "inherit":
+        tree = _inherited(tree)
     wanted = operation.find("configuration")
-    return shown(device, tree, form, from_xml(wanted, top(device.schema), True) if wanted is not None else None)
+    return shown(
+        device, tree, _format(operation), from_xml(wanted, top(device.schema), True) if wanted is not None else None
+    )
 
 
 def get_config(device: Device, session: Session, operation: etree._Element) -> str:
@@ -52,16 +47,68 @@ def get_config(device: Device, session: Session, operation: etree._Element) -> s
     name = str(source.tag) if source is not None else ""
     if name not in ("candidate", "running"):
         raise RefusedError(RpcError(f"source {name!r} is neither candidate nor running", "invalid-value", element=name))
-    wanted = operation.find("filter/configuration")
-    known = top(device.schema)
-    tree = device.store.candidate if name == "candidate" else device.store.active
-    body = shown(device, tree, "xml", from_xml(wanted, known, True) if wanted is not None else None)
+    tree = device.store.edited_by(session) if name == "candidate" else device.store.active
+    return f"<data>\n{_filtered(device, tree, operation)}</data>\n"
+
+
+def get(device: Device, session: Session, operation: etree._Element) -> str:
+    """RFC 6241's `get`: the active configuration, who edits it, and RFC 6022's state. Raises RefusedError."""
+    found = operation.find("filter")
+    asked = {str(child.tag) for child in found} if found is not None else {"configuration"}
+    body = "" if found is None else state(device, found)
+    if "configuration" in asked:
+        body = f"{_filtered(device, device.store.active, operation)}{_status(device)}{body}"
     return f"<data>\n{body}</data>\n"
 
 
-def shown(device: Device, tree: Node, form: str, wanted: Node | None = None) -> str:
-    """Return a configuration as it stands in a reply; `wanted` selects a part of it. Raises RefusedError."""
-    whole = with_version(device, tree)
+def _filtered(device: Device, tree: Node, operation: etree._Element) -> str:
+    """Return what the filter of RFC 6241 section 6 selects, in the format asked for. Raises RefusedError."""
+    found = operation.find("filter")
+    if found is not None and found.get("type", "subtree") != "subtree":
+        raise RefusedError(
+            RpcError("only subtree filters are supported", "bad-attribute", "protocol", element=str(found.get("type")))
+        )
+    wanted = found.find("configuration") if found is not None else None
+    form = _format(operation)
+    if found is not None and wanted is None:
+        # A filter that names no part of the configuration selects none (RFC 6241 section 6.4.2).
+        return ""
+    return shown(device, tree, form, from_xml(wanted, top(device.schema), True) if wanted is not None else None)
+
+
+def _format(operation: etree._Element) -> str:
+    form = operation.get("format", "xml").lower()
+    if form not in FORMATS:
+        raise RefusedError(
+            RpcError(
+                f"this emulator has no format {form}, only {', '.join(FORMATS)}", "invalid-value", element="format"
+            )
+        )
+    return form
+
+
+def _status(device: Device) -> str:
+    """Return who edits the configuration, as `show configuration` tells at its head."""
+    holder = device.store.holder
+    who = device.store.editors()
+    if not who:
+        return "<database-status-information>\n</database-status-information>\n"
+    rows = "".join(
+        "<database-status>\n"
+        f"<user>{escape(one.user)}</user>\n<terminal></terminal>\n<pid>{one.number}</pid>\n"
+        f'<start-time junos:seconds="{int(one.since)}">{_time(one.since)}</start-time>\n'
+        f"{'<exclusive/>' if one is holder else ''}<edit-path></edit-path>\n</database-status>\n"
+        for one in who
+    )
+    return f"<database-status-information>\n{rows}</database-status-information>\n"
+
+
+def shown(device: Device, tree: Node, form: str, wanted: Node | None = None, whole: Node | None = None) -> str:
+    """Return a configuration as it stands in a reply; `wanted` selects a part of it, `whole` is the part itself.
+
+    Raises RefusedError.
+    """
+    whole = whole or with_version(device, tree)
     if wanted is not None:
         whole = select(whole, wanted)
     if form in ("xml", "json"):
@@ -70,7 +117,7 @@ def shown(device: Device, tree: Node, form: str, wanted: Node | None = None) -> 
         if form == "json":
             return escape(to_json(element, known))
         made = etree.tostring(element, encoding="unicode")
-        return made.replace("<configuration", f"<configuration{_attributes(device, tree)}", 1)
+        return made.replace("<configuration", f"<configuration{attributes(device, tree)}", 1)
     text = to_set(whole, comments=False) if form == "set" else f"{_head(device, tree)}{to_curly(whole)}"
     return f"<configuration-{form}>\n{escape(text)}</configuration-{form}>\n"
 
@@ -96,7 +143,8 @@ def _head(device: Device, tree: Node) -> str:
     return f"## Last commit: {_time(newest.when)} by {newest.user}\n"
 
 
-def _attributes(device: Device, tree: Node) -> str:
+def attributes(device: Device, tree: Node) -> str:
+    """Return what Junos says of a configuration in the tag of its XML: when it was changed or committed, by whom."""
     newest = device.commits()[0]
     if tree is not device.store.active:
         now = device.now()
@@ -120,93 +168,16 @@ def _compared(device: Device, operation: etree._Element, tree: Node) -> str:
     )
 
 
+def _inherited(tree: Node) -> Node:
+    """Return a tree with its groups applied. Raises RefusedError for groups that apply each other in a circle."""
+    try:
+        return effective(tree)
+    except UsageError as error:
+        raise RefusedError(RpcError(str(error))) from error
+
+
 def rollback_number(text: str) -> int:
     """Read the number of a rollback. Raises RefusedError."""
     if not text.strip().isdecimal() or int(text) > 49:
         raise RefusedError(RpcError(f"invalid rollback value: {text}", "invalid-value", element="rollback"))
     return int(text)
-
-
-def load_configuration(device: Device, session: Session, operation: etree._Element) -> str:
-    """Junos's own way to change the candidate. Raises RefusedError."""
-    device.store.may_edit(session)
-    if operation.get("url") is not None:
-        raise RefusedError(RpcError("this emulator has no files to load", "operation-not-supported", element="url"))
-    if operation.get("rollback") is not None:
-        return _rolled_back(device, session, rollback_number(str(operation.get("rollback"))))
-    if operation.get("rescue") is not None:
-        raise RefusedError(RpcError("No rescue configuration is set", element="rescue"))
-    return _loaded(device, session, operation, operation.get("action", "merge"))
-
-
-def _rolled_back(device: Device, session: Session, number: int) -> str:
-    if number == 0:
-        device.store.discard(session)
-    else:
-        device.store.edit(session, device.store.rollback_tree(number))
-    return f"<{LOAD_RESULTS}>\n{OK}</{LOAD_RESULTS}>\n"
-
-
-def _loaded(device: Device, session: Session, holder: etree._Element, action: str) -> str:
-    """Load what an element holds; the reply has the warnings. Raises RefusedError."""
-    warnings: list[str] = []
-    try:
-        content = next(iter(holder), None)
-        if content is None:
-            raise RefusedError(RpcError("syntax error, nothing to load", "missing-element"))
-        if action == "set" or content.tag == "configuration-set":
-            tree, warnings = load_set(device.store.candidate, content.text or "")
-        elif action in ACTIONS:
-            tree = load(device.store.candidate, _content(device, content), _action(action))
-        else:
-            raise RefusedError(RpcError(f"this emulator has no action {action}", "invalid-value", element="action"))
-    except RefusedError as error:
-        raise RefusedError(*error.errors, wrapper=LOAD_RESULTS, counted=True) from error
-    except JunosSyntaxError as error:
-        said = RpcError(f"syntax error: line {error.line}, column {error.column}: {error.reason}")
-        raise RefusedError(said, wrapper=LOAD_RESULTS, counted=True) from error
-    tree.children.pop("version", None)
-    device.store.edit(session, tree)
-    said_too = "".join(RpcError(text, severity="warning").xml() for text in warnings)
-    return f"<{LOAD_RESULTS}>\n{said_too}{OK}</{LOAD_RESULTS}>\n"
-
-
-def _action(action: str) -> Action:
-    return next(known for known in ACTIONS if known == action)
-
-
-def _content(device: Device, content: etree._Element) -> Node:
-    """Return the tree that is to be loaded. Raises RefusedError, JunosSyntaxError."""
-    if content.tag in ("configuration-text", "config-text"):
-        return read_curly(content.text or "")
-    if content.tag == "configuration":
-        return from_xml(content, top(device.schema))
-    if content.tag == "configuration-json":
-        return from_xml(from_json(content.text or ""), top(device.schema))
-    raise RefusedError(
-        RpcError(f"this emulator cannot load {content.tag}", "operation-not-supported", element=str(content.tag))
-    )
-
-
-def edit_config(device: Device, session: Session, operation: etree._Element) -> str:
-    """RFC 6241's edit-config and copy-config, with Juniper's `<config-text>`. Raises RefusedError."""
-    device.store.may_edit(session)
-    if operation.find("target/candidate") is None:
-        raise RefusedError(RpcError("only the candidate can be edited", "operation-not-supported", element="target"))
-    holder = operation.find("config")
-    if holder is None:
-        holder = operation.find("config-text")
-    if holder is None:
-        holder = operation.find("source/config")
-    if holder is None:
-        raise RefusedError(RpcError("only a <config> in the request can be loaded", "operation-not-supported"))
-    whole = "override" if operation.tag == "copy-config" else "merge"
-    action = (operation.findtext("default-operation") or whole).strip()
-    # `replace` tags count with every default operation (RFC 6241 section 7.2).
-    _loaded(
-        device,
-        session,
-        holder,
-        "override" if action == "replace" else "replace" if action in ("merge", "none") else action,
-    )
-    return OK

@@ -65,6 +65,8 @@ class Device:
         self.faults = Faults()
         self.started = self.now()
         self._numbers = itertools.count(FIRST_SESSION)
+        # Sessions that are open, by number.
+        self.sessions: dict[int, Session] = {}
         self._kept_down = ""
         disk = Disk(directory / "config") if directory is not None else None
         self.store = Store(spec.factory, disk, self.now, self._faults_of)
@@ -84,13 +86,24 @@ class Device:
         """Return the active configuration, as written: groups are not applied."""
         return self.store.active
 
+    def logins(self) -> tuple[tuple[str, str, float], ...]:
+        """Return the open sessions: user, client, and since when in seconds since 1970."""
+        return tuple((one.user, one.client, one.since) for one in self.sessions.values())
+
     def alarms(self) -> tuple[str, ...]:
         """Return the descriptions of the active chassis alarms."""
         return ()
 
     def session(self, user: str, client: str = "netconf") -> Session:
-        """Return a new session."""
-        return Session(next(self._numbers), user, self.now(), client)
+        """Open a session; `end` closes it."""
+        session = Session(next(self._numbers), user, self.now(), client)
+        self.sessions[session.number] = session
+        return session
+
+    def end(self, session: Session) -> None:
+        """Clean up behind a session: its lock is free, what it has not committed is gone."""
+        self.sessions.pop(session.number, None)
+        self.store.end(session)
 
     def somebody(self) -> Session:
         """Return a session of somebody else, who has been at work for a minute."""

@@ -29,7 +29,7 @@ class Saved:
 
     `entries` are commits and their texts, newest first; `candidate` is the text that is being edited, or nothing;
     `deadline` (seconds since 1970) and `revert` belong to a commit that waits for its confirmation, 0 and nothing if
-    none does; `count` is how many commits there ever were.
+    none does; `count` is how many commits there ever were; `rescue` is the text of the rescue configuration, if any.
     """
 
     entries: tuple[tuple[Commit, str], ...]
@@ -37,6 +37,7 @@ class Saved:
     deadline: float
     revert: str
     count: int
+    rescue: str = ""
 
 
 class Disk:
@@ -60,9 +61,11 @@ class Disk:
             if index["format"] != FORMAT:
                 raise ValueError(f"format {index['format']}")
             entries = tuple((Commit(**row["commit"]), self._text(row["text"])) for row in index["entries"])
-            candidate, revert = (self._text(index[name]) if index[name] else "" for name in ("candidate", "revert"))
+            # States of older versions have no rescue configuration.
+            names = (index["candidate"], index["revert"], index.get("rescue", ""))
+            candidate, revert, rescue = (self._text(name) if name else "" for name in names)
             self._sweep()
-            return Saved(entries, candidate, index["deadline"], revert, index["count"])
+            return Saved(entries, candidate, index["deadline"], revert, index["count"], rescue)
         except FileNotFoundError as error:
             if not path.exists():
                 return None
@@ -82,10 +85,11 @@ class Disk:
             "deadline": saved.deadline,
             "revert": self._keep(saved.revert) if saved.revert else "",
             "count": saved.count,
+            "rescue": self._keep(saved.rescue) if saved.rescue else "",
         }
         replace_file(self._directory / INDEX, json.dumps(index).encode())
         self._sync()
-        self._forget({*names.values(), index["candidate"], index["revert"]})
+        self._forget({*names.values(), *(index[name] for name in ("candidate", "revert", "rescue"))})
 
     def _text(self, name: str) -> str:
         text = (self._directory / name).read_bytes().decode()

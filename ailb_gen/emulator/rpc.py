@@ -11,20 +11,25 @@ from xml.sax.saxutils import escape
 
 from lxml import etree
 
+from ailb_gen.emulator.changing import load_configuration
 from ailb_gen.emulator.compare import patch
 from ailb_gen.emulator.configuration import (
-    edit_config,
+    get,
     get_config,
     get_configuration,
-    load_configuration,
     rollback_number,
+    shown,
     with_version,
 )
+from ailb_gen.emulator.editconfig import edit_config
+from ailb_gen.emulator.faulty import disk_full
 from ailb_gen.emulator.messages import OK, RefusedError, RpcError
-from ailb_gen.emulator.operations import OPERATIONS, command
+from ailb_gen.emulator.monitoring import get_schema
+from ailb_gen.emulator.operations import OPERATIONS, rpc_of, run
+from ailb_gen.emulator.pipes import Line, read_line
+from ailb_gen.emulator.showing import only, show_tree
 from ailb_gen.emulator.subject import RpcFault
-from ailb_gen.junos.tree import ENDS, Node
-from ailb_gen.junos.writer import set_lines, to_curly
+from ailb_gen.junos.writer import to_curly
 
 if TYPE_CHECKING:
     from ailb_gen.emulator.device import Device
@@ -46,11 +51,16 @@ def answer(device: Device, session: Session, operation: etree._Element) -> str:
     try:
         if operation.tag == "command":
             return _command(device, operation)
-        return etree.tostring(OPERATIONS[str(operation.tag)](device, operation), encoding="unicode")
+        return run(device, operation, operation.get("format", "xml").strip().lower())
     except RpcFault as fault:
-        raise RefusedError(
-            RpcError(fault.message, fault.tag, severity=fault.severity, path=fault.path, element=fault.bad_element)
-        ) from fault
+        raise refusal(fault) from fault
+
+
+def refusal(fault: RpcFault) -> RefusedError:
+    """Return a fault of an operational command as it stands in a reply."""
+    return RefusedError(
+        RpcError(fault.message, fault.tag, severity=fault.severity, path=fault.path, element=fault.bad_element)
+    )
 
 
 def phase_of(device: Device, operation: etree._Element) -> str:
@@ -71,49 +81,28 @@ def phase_of(device: Device, operation: etree._Element) -> str:
 def _command(device: Device, operation: etree._Element) -> str:
     """Answer `<command>`, what was typed at the prompt of the command line. Raises RefusedError, RpcFault."""
     text = " ".join((operation.text or "").split())
-    if text.split(" ")[:2] == ["show", "configuration"]:
-        return (
-            "<configuration-information>\n<configuration-output>\n"
-            f"{escape(show_configuration(device, text))}</configuration-output>\n</configuration-information>\n"
-        )
-    return etree.tostring(command(device, text, operation.get("format", "xml")), encoding="unicode")
+    form = operation.get("format", "xml").strip().lower()
+    # Junos counts no filters of lines here.
+    line = read_line(text)
+    if line.words[:2] == ("show", "configuration"):
+        return _shown_configuration(device, line, form)
+    if line.display("xml") and line.pipes[0].words[1:2] == ("rpc",):
+        return etree.tostring(rpc_of(line.text), encoding="unicode")
+    if line.display("json", "xml"):
+        form = "json" if line.display("json") else "xml"
+    return run(device, rpc_of(line.text), form)
 
 
-def typed(device: Device, text: str) -> str:
-    """Answer a show command over SSH, as text. Raises RefusedError."""
-    line = " ".join(text.split())
-    if line.split(" ")[:2] == ["show", "configuration"]:
-        return show_configuration(device, line)
-    try:
-        found = command(device, line, "text")
-    except RpcFault as fault:
-        raise RefusedError(RpcError(fault.message)) from fault
-    if found.tag == "output":
-        return found.text or ""
-    return etree.tostring(found, encoding="unicode", pretty_print=True)
-
-
-def show_configuration(device: Device, line: str) -> str:
-    """Answer `show configuration [PATH] [| display set]`. Raises RefusedError."""
-    words, *pipes = (part.split() for part in line.split("|"))
-    tree: Node | None = with_version(device, device.store.active)
-    for word in words[2:]:
-        tree = tree.get(word) if tree is not None else None
-    if tree is None:
-        return ""
-    asked = [pipe for pipe in pipes if pipe != ["no-more"]]
-    if not asked:
-        # Of a block what is in it, of anything else the statement.
-        return to_curly(tree if tree.flags & ENDS or not tree.word else _alone(tree))
-    if asked != [["display", "set"]]:
-        raise RefusedError(RpcError(f"syntax error: this emulator knows only '| display set', not {line!r}"))
-    return "".join(f"{text}\n" for text in set_lines(tree, words[2:]))
-
-
-def _alone(node: Node) -> Node:
-    root = Node("")
-    root.children[node.word] = node
-    return root
+def _shown_configuration(device: Device, line: Line, form: str) -> str:
+    displays = tuple(pipe for pipe in line.pipes if pipe.name in ("display", "compare"))
+    if not displays and form in ("xml", "json"):
+        whole = with_version(device, device.store.active)
+        return shown(device, device.store.active, form, whole=only(whole, line.words[2:]))
+    text = show_tree(device, device.store.active, line.words[2:], Line(line.words, line.text, displays))
+    return (
+        "<configuration-information>\n<configuration-output>\n"
+        f"{escape(text)}</configuration-output>\n</configuration-information>\n"
+    )
 
 
 def _lock(device: Device, session: Session, operation: etree._Element) -> str:
@@ -136,10 +125,15 @@ def _check_target(operation: etree._Element) -> None:
 
 
 def _open(device: Device, session: Session, operation: etree._Element) -> str:
+    """Open the shared candidate, for oneself with `<exclusive/>`, or a private copy with `<private/>`."""
     kind = next((str(child.tag) for child in operation), "")
-    if kind and kind != "exclusive":
+    if kind == "private":
+        device.store.open_private(session)
+        said = RpcError("uncommitted changes will be discarded on exit", severity="warning")
+        return said.xml()
+    if kind not in ("", "exclusive"):
         raise RefusedError(
-            RpcError(f"this emulator has no {kind} copy of the configuration", "operation-not-supported")
+            RpcError(f"this emulator has no {kind} copy of the configuration", "operation-not-supported", element=kind)
         )
     if kind:
         device.store.lock(session)
@@ -149,6 +143,40 @@ def _open(device: Device, session: Session, operation: etree._Element) -> str:
 def _close(device: Device, session: Session, operation: etree._Element) -> str:
     device.store.end(session)
     return ""
+
+
+def _save_rescue(device: Device, session: Session, operation: etree._Element) -> str:
+    _keep(device.store.save_rescue)
+    return f"<rescue-management-results>\n{_ROUTING_ENGINE}</rescue-management-results>\n"
+
+
+def _delete_rescue(device: Device, session: Session, operation: etree._Element) -> str:
+    _keep(device.store.delete_rescue)
+    return f"<rescue-management-results>\n{_ROUTING_ENGINE}</rescue-management-results>\n"
+
+
+_ROUTING_ENGINE = "<routing-engine>\n<name>re0</name>\n<success/>\n</routing-engine>\n"
+
+
+def _keep(act: Callable[[], None]) -> None:
+    try:
+        act()
+    except OSError as error:
+        raise disk_full(error) from error
+
+
+def _rescue_information(device: Device, session: Session, operation: etree._Element) -> str:
+    """Answer `show system configuration rescue`, in text or XML. Raises RefusedError."""
+    tree = device.store.rescue_tree()
+    if tree is None:
+        raise RefusedError(RpcError("No rescue configuration is set", type="application"))
+    form = (operation.findtext("format") or operation.get("format") or "xml").strip().lower()
+    if form in ("text", "ascii"):
+        body = f"<configuration-output>\n{escape(to_curly(tree))}</configuration-output>\n"
+    else:
+        body = shown(device, tree, form)
+    body = f"<configuration-information>\n{body}</configuration-information>\n"
+    return f"<rescue-information>\n{body}</rescue-information>\n"
 
 
 def _commit_configuration(device: Device, session: Session, operation: etree._Element) -> str:
@@ -185,15 +213,6 @@ def _commit(device: Device, session: Session, log: str, confirm_s: float, minute
         device.store.commit(session, log, confirm_s, minutes)
     except OSError as error:
         raise disk_full(error) from error
-
-
-def disk_full(error: OSError) -> RefusedError:
-    """Return the refusal of a commit whose configuration could not be written."""
-    return RefusedError(
-        RpcError(f"could not write /config/juniper.conf+: {error.strerror}", type="application", daemon="mgd"),
-        RpcError("commit failed"),
-        wrapper="commit-results",
-    )
 
 
 def _check(device: Device, session: Session, operation: etree._Element) -> str:
@@ -237,6 +256,11 @@ def _rollback_information(device: Device, session: Session, operation: etree._El
 
 
 HANDLERS: dict[str, Handler] = {
+    "get": get,
+    "get-schema": get_schema,
+    "request-save-rescue-configuration": _save_rescue,
+    "request-delete-rescue-configuration": _delete_rescue,
+    "get-rescue-information": _rescue_information,
     "lock": _lock,
     "lock-configuration": _lock,
     "unlock": _unlock,

@@ -10,11 +10,11 @@ import errno
 import hmac
 import os
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import asyncssh
 
-from ailb_gen.emulator.netconf import NetconfSession
+from ailb_gen.emulator.channel import Channel
 from ailb_gen.errors import UsageError
 
 if TYPE_CHECKING:
@@ -37,13 +37,20 @@ class Login:
     keys: tuple[asyncssh.SSHKey, ...] = ()
 
 
+class Closing(Protocol):
+    """A session that another one can end."""
+
+    def close(self) -> None:
+        """End it at once."""
+
+
 class Host:
     """A device behind a port."""
 
     def __init__(self, device: Device, key: asyncssh.SSHKey, login: Login, address: str, port: int) -> None:
         self.device, self.key, self.login = device, key, login
         self.address, self.port = address, port
-        self.netconf: dict[int, NetconfSession] = {}
+        self.sessions: dict[int, Closing] = {}
         self.connections: set[asyncssh.SSHServerConnection] = set()
         self._listener: asyncssh.SSHAcceptor | None = None
         self._timer: asyncio.TimerHandle | None = None
@@ -56,6 +63,7 @@ class Host:
             compression_algs=None,
             gss_host=None,
             encoding=None,
+            line_editor=False,
             allow_scp=False,
             x11_forwarding=False,
             agent_forwarding=False,
@@ -130,6 +138,13 @@ class Host:
         await asyncio.sleep(away_s)
         self.device.power_on()
         await self.start()
+
+    def kill(self, number: int) -> bool:
+        """End a session; tell whether there was one."""
+        found = self.sessions.get(number)
+        if found is not None:
+            found.close()
+        return found is not None
 
     def run(self, work: Coroutine[object, object, None]) -> None:
         """Run something that ends at the latest when the host stops."""
@@ -215,6 +230,6 @@ class Door(asyncssh.SSHServer):
         if self._has("drop-after") and self._connection is not None:
             self._connection.abort()
 
-    def session_requested(self) -> NetconfSession:
+    def session_requested(self) -> Channel:
         """Open a channel."""
-        return NetconfSession(self._host)
+        return Channel(self._host)

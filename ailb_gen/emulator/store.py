@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from ailb_gen.emulator.disk import Disk, Saved
 from ailb_gen.emulator.messages import RefusedError, RpcError
+from ailb_gen.emulator.private import ConflictError, rebased
 from ailb_gen.emulator.subject import Commit
 from ailb_gen.junos.reader import read_curly
 from ailb_gen.junos.tree import Node
@@ -49,6 +50,15 @@ class Pending:
 
 
 @dataclass(frozen=True, slots=True)
+class Private:
+    """The copy of one session: what was active when it was made, and what it has become."""
+
+    session: Session
+    base: Node
+    candidate: Node
+
+
+@dataclass(frozen=True, slots=True)
 class Entry:
     """A commit and the text that it made active."""
 
@@ -75,10 +85,12 @@ class Store:
         self._check = check
         self.changed: Callable[[], None] = lambda: None
         self.holder: Session | None = None
+        self._private: dict[int, Private] = {}
         saved = disk.read() if disk is not None else None
         self._count = saved.count if saved is not None else 0
         self._entries = [Entry(commit, text) for commit, text in saved.entries] if saved is not None else []
         self.pending = Pending(saved.deadline, saved.revert) if saved is not None and saved.deadline else None
+        self._rescue = saved.rescue if saved is not None else ""
         self._active = self._candidate = read_curly(self._entries[0].text) if self._entries else factory
         if saved is not None and saved.candidate:
             self._candidate = read_curly(saved.candidate)
@@ -120,10 +132,63 @@ class Store:
             raise RefusedError(RpcError(f"rollback {number} does not exist", "invalid-value"))
         return read_curly(self._entries[number].text)
 
+    def edited_by(self, session: Session) -> Node:
+        """Return the candidate that a session edits: its private copy, else the shared one."""
+        copy = self._private.get(session.number)
+        return copy.candidate if copy is not None else self._candidate
+
+    def modified_by(self, session: Session) -> bool:
+        """Tell whether the candidate of a session says something else than what it began as."""
+        copy = self._private.get(session.number)
+        return copy.candidate is not copy.base if copy is not None else self.modified
+
+    def is_private(self, session: Session) -> bool:
+        """Tell whether a session edits a private copy."""
+        return session.number in self._private
+
+    def editors(self) -> tuple[Session, ...]:
+        """Return the sessions that hold the lock or a private copy."""
+        holder = (self.holder,) if self.holder is not None else ()
+        return (*holder, *(copy.session for copy in self._private.values()))
+
+    # The rescue configuration.
+
+    def save_rescue(self) -> None:
+        """Keep the active configuration as the rescue configuration. Raises OSError."""
+        self._keep_rescue(self.active_text)
+
+    def delete_rescue(self) -> None:
+        """Forget the rescue configuration. Raises OSError."""
+        self._keep_rescue("")
+
+    def _keep_rescue(self, text: str) -> None:
+        before, self._rescue = self._rescue, text
+        try:
+            self._save()
+        except OSError:
+            self._rescue = before
+            raise
+
+    def rescue_tree(self) -> Node | None:
+        """Return the rescue configuration, None if there is none."""
+        return read_curly(self._rescue) if self._rescue else None
+
     # The lock.
+
+    def open_private(self, session: Session) -> None:
+        """Give a session a copy of the active configuration. Raises RefusedError as Junos does."""
+        if self.is_private(session) or (self.holder is not None and self.holder.number == session.number):
+            raise RefusedError(RpcError("Configuration database is already open"))
+        if self.holder is not None:
+            raise self.locked_by(self.holder)
+        if self.modified:
+            raise RefusedError(RpcError("shared configuration database modified"))
+        self._private[session.number] = Private(session, self._active, self._active)
 
     def lock(self, session: Session) -> None:
         """Give a session the database for itself. Raises RefusedError."""
+        if self.is_private(session):
+            raise RefusedError(RpcError("Configuration database is already open"))
         if self.holder is not None:
             if self.holder.number == session.number:
                 raise RefusedError(RpcError("Configuration database is already open"))
@@ -141,6 +206,7 @@ class Store:
 
     def end(self, session: Session) -> None:
         """Clean up behind a session that has ended."""
+        self._private.pop(session.number, None)
         if self.holder is not None and self.holder.number == session.number:
             self.unlock(session)
 
@@ -162,15 +228,23 @@ class Store:
     # Editing.
 
     def edit(self, session: Session, tree: Node) -> None:
-        """Make a tree the candidate. Raises RefusedError when another session holds the lock."""
-        self.may_edit(session)
+        """Make a tree the candidate of a session. Raises RefusedError when another session holds the lock."""
         text = to_curly(tree)
+        copy = self._private.get(session.number)
+        if copy is not None:
+            same = text == to_curly(copy.base)
+            self._private[session.number] = replace(copy, candidate=copy.base if same else tree)
+            return
+        self.may_edit(session)
         self._candidate = self._active if text == self.active_text else tree
         if self.holder is None:
             self._save()
 
     def discard(self, session: Session) -> None:
         """Make the active configuration the candidate (`rollback 0`). Raises RefusedError."""
+        if self.is_private(session):
+            self._private[session.number] = Private(session, self._active, self._active)
+            return
         self.may_edit(session)
         if self.modified:
             self._candidate = self._active
@@ -180,25 +254,57 @@ class Store:
     # Committing.
 
     def check(self, session: Session) -> None:
-        """Check the candidate. Raises RefusedError with what is wrong."""
+        """Check what a commit of this session would make active. Raises RefusedError with what is wrong."""
+        self._to_commit(session)
+
+    def _to_commit(self, session: Session) -> Node:
+        """Return what a commit of this session makes active, checked. Raises RefusedError."""
+        copy = self._private.get(session.number)
         self.may_edit(session)
-        errors = self._check(self._candidate) if self._check is not None else ()
+        if copy is not None and self.modified:
+            raise RefusedError(RpcError("shared configuration database modified"))
+        try:
+            tree = self._candidate if copy is None else rebased(copy.base, copy.candidate, self._active)
+        except ConflictError as error:
+            raise RefusedError(RpcError(str(error)), RpcError("commit failed"), wrapper="commit-results") from error
+        self.check_tree(tree)
+        return tree
+
+    def check_tree(self, tree: Node) -> None:
+        """Check a configuration. Raises RefusedError with what is wrong."""
+        errors = self._check(tree) if self._check is not None else ()
         if errors:
             raise RefusedError(*errors, RpcError("configuration check-out failed"), wrapper="commit-results")
 
     def commit(self, session: Session, log: str = "", confirm_s: float = 0, minutes: int = 0) -> None:
         """Make the candidate active; with `confirm_s` it is rolled back after so many seconds unless confirmed.
 
-        `minutes` is what the history then says. A commit while another one waits confirms it. Raises RefusedError,
-        and OSError when the disk cannot take it: then nothing has changed.
+        `minutes` is what the history then says. A commit while another one waits confirms it. The changes of a
+        private copy are made to what is active now. Raises RefusedError, and OSError when the disk cannot take it:
+        then nothing has changed.
         """
-        self.check(session)
+        if confirm_s and self.is_private(session):
+            raise RefusedError(RpcError("commit confirmed is not allowed in configure private mode"))
+        tree = self._to_commit(session)
         before = self._state()
         revert = self.pending.text if self.pending is not None else self.active_text
         self.pending = Pending(self._clock() + confirm_s, revert) if confirm_s else None
         comment = f"commit confirmed, rollback in {minutes}mins" if confirm_s else ""
-        self._active = self._candidate
+        self._active = self._candidate = tree
         self._enter_or_undo(session, comment, log, before)
+        if self.is_private(session):
+            self._private[session.number] = Private(session, self._active, self._active)
+
+    def update(self, session: Session) -> None:
+        """Bring a private copy up to what is active now, its own changes kept. Raises RefusedError."""
+        copy = self._private.get(session.number)
+        if copy is None:
+            raise RefusedError(RpcError("update is only valid in configure private mode"))
+        try:
+            tree = rebased(copy.base, copy.candidate, self._active)
+            self._private[session.number] = Private(session, self._active, tree)
+        except ConflictError as error:
+            raise RefusedError(RpcError(str(error))) from error
 
     def confirm(self) -> None:
         """Keep what waits for its confirmation, without a new entry in the history (`commit check` does that)."""
@@ -215,6 +321,7 @@ class Store:
 
     def restart(self) -> None:
         """Do what a device does when it starts: sessions are gone, what waited for a confirmation is rolled back."""
+        self._private.clear()
         if self.holder is not None:
             self.holder = None
             self._candidate = self._active
@@ -264,4 +371,4 @@ class Store:
         rows = tuple((entry.commit, entry.text) for entry in self._entries)
         # What a session edits under its lock does not outlive it, so it does not outlive a restart.
         candidate = to_curly(self._candidate) if self.modified and self.holder is None else ""
-        self._disk.write(Saved(rows, candidate, deadline, revert, self._count))
+        self._disk.write(Saved(rows, candidate, deadline, revert, self._count, self._rescue))

@@ -67,6 +67,9 @@ class Subject(Protocol):
     def committed(self) -> Node:
         """Return the active configuration, as written: groups are not applied."""
 
+    def logins(self) -> tuple[tuple[str, str, float], ...]:
+        """Return the open sessions: user, client (`cli`, `netconf`), and since when in seconds since 1970."""
+
     def alarms(self) -> tuple[str, ...]:
         """Return the descriptions of the active chassis alarms, such as `FPC 0 Hard errors`."""
 

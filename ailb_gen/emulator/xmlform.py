@@ -22,17 +22,20 @@ from ailb_gen.junos.tree import DELETE, ENDS, FLAT, INACTIVE, PROTECT, REPLACE, 
 from ailb_gen.junos.writer import MARK
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from ailb_gen.junos.schema import Schema
 
 # Words of the CLI that are called otherwise in XML.
 XML_NAMES = {"802.3ad": "ieee-802.3ad", "to": "end-range"}
+# Elements and the words that each stands for.
+Met = list[tuple[etree._Element, tuple[str, ...]]]
 # In a filter: any entry of a list.
 ANY = "*"
 MARKS = ((INACTIVE, "inactive"), (PROTECT, "protect"))
 TAGS = {
     ("operation", "delete"): DELETE,
+    ("operation", "remove"): DELETE,
     ("delete", "delete"): DELETE,
     ("operation", "replace"): REPLACE,
     ("replace", "replace"): REPLACE,
@@ -242,35 +245,52 @@ def _unknown(path: Sequence[str]) -> RefusedError:
     )
 
 
-def from_xml(element: etree._Element, known: Statement, filtering: bool = False) -> Node:
+def from_xml(element: etree._Element, known: Statement, filtering: bool = False, met: Met | None = None) -> Node:
     """Return the tree of `<configuration>`; in a filter, entries and values may be missing.
 
-    `operation`, `delete`, `replace`, `inactive` and `protect` become flags. Raises RefusedError.
+    `operation`, `delete`, `replace`, `inactive` and `protect` become flags. `met` takes every element but keys, with
+    the words that it stands for. Raises RefusedError.
     """
     root = Node("", 0, FLAT)
-    _read(element, known, root, filtering)
+    _read(element.iterchildren(etree.Element), known, root, filtering, (), [] if met is None else met)
     shape(root)
     return root
 
 
-def _read(element: etree._Element, known: Statement, node: Node, filtering: bool) -> None:
-    for child in element.iterchildren(etree.Element):
+def _read(
+    children: Iterable[etree._Element],
+    known: Statement,
+    node: Node,
+    filtering: bool,
+    path: tuple[str, ...],
+    met: Met,
+) -> None:
+    for child in children:
         found, word = look_up(known, str(child.tag))
         if found is None:
+            if filtering:
+                # What is not known is not there: it selects nothing.
+                _put(node, str(child.tag), 0, True)
+                continue
             why = "; start the emulator with --yang if Juniper's models have it" if isinstance(known, Outlined) else ""
             raise RefusedError(RpcError(f"syntax error, <{child.tag}> is not known here{why}", element=str(child.tag)))
-        named = bool(word)
         flags = _flags(child)
         node.flags |= flags & (DELETE | INACTIVE | PROTECT) if node.line == 0 and not node.word else 0
+        below = (*path, word) if word else path
+        if found.kind == LIST:
+            _read_entry(child, found, _put(node, word) if word else node, flags, filtering, below, met)
+            continue
+        text = (child.text or "").strip() if found.kind != CONTAINER else ""
+        met.append((child, below if word and (found.kind == LEAF or not text) else (*below, text)))
         if found.kind == CONTAINER:
-            _read(child, found, _put(node, word, flags, not len(child)), filtering)
-        elif found.kind == LIST:
-            _read_entry(child, found, _put(node, word) if named else node, flags, filtering)
+            target = _put(node, word, flags, not len(child))
+            _read(child.iterchildren(etree.Element), found, target, filtering, below, met)
         else:
-            text = (child.text or "").strip()
-            target = _put(node, word, flags, not text) if named else node
+            # Of several values one can be deleted.
+            one = flags & DELETE if found.kind == LEAF_LIST and text else 0
+            target = _put(node, word, flags & ~one, not text) if word else node
             if text:
-                _put(target, text, 0 if named else flags, True)
+                _put(target, text, one if word else flags, True)
 
 
 def look_up(known: Statement, tag: str) -> tuple[Statement | None, str]:
@@ -282,7 +302,15 @@ def look_up(known: Statement, tag: str) -> tuple[Statement | None, str]:
     return known.words.get(word), word
 
 
-def _read_entry(element: etree._Element, found: Statement, node: Node, flags: int, filtering: bool) -> None:
+def _read_entry(
+    element: etree._Element,
+    found: Statement,
+    node: Node,
+    flags: int,
+    filtering: bool,
+    path: tuple[str, ...],
+    met: Met,
+) -> None:
     """Add a list entry: its keys as words, then what it holds."""
     rest = list(element.iterchildren(etree.Element))
     for key in walked_keys(found):
@@ -300,19 +328,18 @@ def _read_entry(element: etree._Element, found: Statement, node: Node, flags: in
         if not given:
             if not filtering:
                 raise RefusedError(RpcError("missing key", "missing-element", element=name))
-            node = _put(node, ANY)
+            node, path = _put(node, ANY), (*path, ANY)
             continue
         rest.remove(given[0])
         if key_is_named_here(key):
-            node = _put(node, key.name)
+            node, path = _put(node, key.name), (*path, key.name)
         text = (given[0].text or "").strip()
-        node = _put(node, str(given[0].tag) if chooses else text or ANY)
-        if chooses and text:
-            node = _put(node, text)
+        words = [str(given[0].tag)] if chooses else [text or ANY]
+        for word in [*words, text] if chooses and text else words:
+            node, path = _put(node, word), (*path, word)
     node.flags |= flags | ENDS
-    held = etree.Element("held")
-    held.extend(rest)
-    _read(held, found, node, filtering)
+    met.append((element, path))
+    _read(rest, found, node, filtering, path, met)
 
 
 def _put(node: Node, word: str, flags: int = 0, ends: bool = False) -> Node:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from xml.sax.saxutils import escape
 
-from ailb_gen.emulator.operations import bgp, interfaces, neighbors, routes, system
+from lxml import etree
+
+from ailb_gen.emulator.operations import absent, bgp, interfaces, neighbors, reach, resources, routes, system
 from ailb_gen.emulator.operations.build import element
-from ailb_gen.emulator.operations.commands import parse
+from ailb_gen.emulator.operations.commands import COMMANDS, parse
+from ailb_gen.emulator.operations.jsonreply import to_json
+from ailb_gen.emulator.operations.text_system import plain
 from ailb_gen.emulator.subject import RpcFault
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from lxml import etree
 
     from ailb_gen.emulator.subject import Operation, Subject
 
@@ -47,23 +50,70 @@ OPERATIONS: Mapping[str, Operation] = {
     "get-system-uptime-information": system.uptime,
     "get-temperature-threshold-information": system.temperature_thresholds,
     "get-vlan-information": neighbors.vlans,
+    "get-interface-optics-diagnostics-information": interfaces.optics,
+    "get-checksum-information": resources.checksum,
+    "get-directory-usage-information": resources.directory_usage,
+    "get-fpc-information": resources.fpcs,
+    "get-pic-information": resources.pics,
+    "get-power-usage-information-detail": resources.power_usage,
+    "get-ntp-associations-information": resources.ntp_associations,
+    "get-route-summary-information": routes.table_summary,
+    "get-system-memory-information": resources.memory,
+    "get-system-storage": resources.storage,
+    "get-system-users-information": resources.users,
+    "get-xntpd-peers-information": resources.ntp_associations,
+    "ping": reach.ping,
+    "traceroute": reach.traceroute,
+    **absent.OPERATIONS,
 }
 
 
+FORMS = ("text", "ascii", "xml", "json")
+# How the reply of each rpc looks as text: as the first command that stands for it shows it.
+SHOWS = {one.rpc: one.show for one in reversed(COMMANDS.values())}
+
+
+def run(subject: Subject, rpc: etree._Element, form: str) -> str:
+    """Carry out an operation; return the reply in a form: `xml`, `json`, or `text`, which Junos also calls `ascii`.
+
+    Raises RpcFault like the operation, and for another form.
+    """
+    _check_form(form)
+    reply = OPERATIONS[str(rpc.tag)](subject, rpc)
+    if form == "json":
+        return escape(to_json(reply))
+    return etree.tostring(reply if form == "xml" else as_text(rpc, reply), encoding="unicode")
+
+
+def as_text(rpc: etree._Element, reply: etree._Element) -> etree._Element:
+    """Return a reply as `<output>`, with what the command line shows."""
+    if reply.tag == "output":
+        return reply
+    show = SHOWS.get(str(rpc.tag), plain)
+    return element("output", text="\n" + "".join(f"{line}\n" for line in show(reply)))
+
+
+def rpc_of(text: str) -> etree._Element:
+    """Return the rpc of a command without pipes. Raises RpcFault for one that is not known."""
+    return parse(text)[1]
+
+
+def _check_form(form: str) -> None:
+    if form not in FORMS:
+        raise RpcFault(f"there is no output in the form {form!r}, only {', '.join(FORMS)}", "invalid-value")
+
+
 def command(subject: Subject, text: str, format: str = "text") -> etree._Element:
-    """Run a show command: the reply of its rpc, or `<output>` with the text that the command line shows.
+    """Run a command: the reply of its rpc, or `<output>` with the text that the command line shows.
 
     `format` is `text` (Junos also calls it `ascii`) or `xml`. Of pipes only `| display xml` and `| display xml rpc`
     count; Junos ignores all others over NETCONF. Raises RpcFault like the operation, for a command that is not known,
     and for another format.
     """
-    if format not in ("text", "ascii", "xml"):
-        raise RpcFault(f"this emulator does not answer commands in the format {format}", "operation-not-supported")
+    _check_form(format)
     words, *pipes = (" ".join(part.split()) for part in text.split("|"))
-    found, rpc = parse(words)
+    rpc = rpc_of(words)
     if "display xml rpc" in pipes:
         return element("rpc", rpc)
-    reply = OPERATIONS[found.rpc](subject, rpc)
-    if format == "xml" or "display xml" in pipes:
-        return reply
-    return element("output", text="\n" + "".join(f"{line}\n" for line in found.show(reply)))
+    reply = OPERATIONS[str(rpc.tag)](subject, rpc)
+    return reply if format == "xml" or "display xml" in pipes else as_text(rpc, reply)

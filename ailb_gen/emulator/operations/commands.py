@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from lxml import etree
@@ -33,6 +33,15 @@ INSTANCE = {"instance": True}
 SUMMARY = {**INSTANCE, "group": True, "auto-discovered": False}
 ROUTES = "get-route-information"
 PORTS = {**LEVELS, "media": False, "statistics": False, "descriptions": False}
+
+PING = {
+    **dict.fromkeys(("source", "ttl", "wait", "size", "count", "routing-instance", "interface", "interval"), True),
+    **dict.fromkeys(("rapid", "inet", "inet6", "no-resolve", "do-not-fragment"), False),
+}
+TRACEROUTE = {
+    **dict.fromkeys(("source", "ttl", "wait", "routing-instance", "interface"), True),
+    **dict.fromkeys(("inet", "inet6", "no-resolve"), False),
+}
 
 COMMANDS: Mapping[str, Command] = {
     "show version": Command("get-software-information", text_system.version, options={"brief": False}),
@@ -67,27 +76,63 @@ COMMANDS: Mapping[str, Command] = {
     "show lldp neighbors interface": Command(
         "get-lldp-interface-neighbors", text_system.lldp, places=("interface-device",)
     ),
+    "show arp": Command("get-arp-table-information", text_system.arp, options={"no-resolve": False}),
+    "show ethernet-switching table": Command(
+        "get-ethernet-switching-table-information", text_system.mac_table, options=LEVELS
+    ),
+    "show chassis environment": Command("get-environment-information", text_system.environment),
+    "show chassis fpc": Command("get-fpc-information", text_system.plain, places=("fpc-slot",), options=LEVELS),
+    "show chassis routing-engine": Command("get-route-engine-information", text_system.plain),
+    "show chassis power detail": Command("get-power-usage-information-detail", text_system.plain),
+    "show interfaces diagnostics optics": Command(
+        "get-interface-optics-diagnostics-information", text_system.plain, places=("interface-name",)
+    ),
+    "show lldp local-information": Command("get-lldp-local-info", text_system.plain),
+    "show ntp associations": Command(
+        "get-ntp-associations-information", text_system.plain, options={"no-resolve": False}
+    ),
+    "show route instance": Command("get-instance-information", text_system.plain, options=LEVELS),
+    "show route summary": Command("get-route-summary-information", text_system.plain, options={"table": True}),
+    "show system memory": Command("get-system-memory-information", text_system.plain),
+    "show system storage": Command("get-system-storage", text_system.storage, options=LEVELS),
+    "show system users": Command("get-system-users-information", text_system.users, options={"no-resolve": False}),
+    "show lacp interfaces": Command("get-lacp-interface-information", text_system.plain, places=("interface-name",)),
+    "file list": Command("file-list", text_system.plain, places=("path",)),
+    "file show": Command("file-show", text_system.plain, places=("filename",)),
+    "ping": Command("ping", text_system.ping, places=("host",), options=PING),
+    "traceroute": Command("traceroute", text_system.traceroute, places=("host",), options=TRACEROUTE),
     "show vlans": Command("get-vlan-information", text_system.vlans, options=LEVELS),
 }  # fmt: skip
-LONGEST = max(len(name.split()) for name in COMMANDS)
+NAMES = frozenset(tuple(name.split()) for name in COMMANDS)
 
 
 def parse(text: str) -> tuple[Command, etree._Element]:
-    """Turn a command, without pipes, into its rpc.
+    """Turn a command, without pipes, into its rpc. Words may be shortened as long as they are unique.
 
     Raises RpcFault, the syntax error of Junos, with the word that cannot be understood.
     """
     words = text.split()
-    for size in range(min(LONGEST, len(words)), 0, -1):
-        command = COMMANDS.get(" ".join(words[:size]))
+    names, rest = resolve(words, NAMES)
+    for size in range(len(names), 0, -1):
+        command = COMMANDS.get(" ".join(names[:size]))
         if command is not None:
-            return command, _rpc(command, words[size:])
-    raise _unknown(next((word for at, word in enumerate(words) if not _begins(words[: at + 1])), text.strip()))
+            return command, _rpc(command, [*names[size:], *rest])
+    raise _unknown(rest[0] if rest else text.strip())
 
 
-def _begins(words: list[str]) -> bool:
-    front = " ".join(words)
-    return any(name == front or name.startswith(f"{front} ") for name in COMMANDS)
+def resolve(words: Sequence[str], names: Collection[tuple[str, ...]]) -> tuple[list[str], list[str]]:
+    """Split words into those of a command's name, in full, and what follows. Raises RpcFault for an ambiguous one."""
+    found: list[str] = []
+    for word in words:
+        at = len(found)
+        nexts = {name[at] for name in names if len(name) > at and list(name[:at]) == found}
+        fitting = sorted(name for name in nexts if name.startswith(word))
+        if word not in nexts and len(fitting) > 1 and tuple(found) not in names:
+            raise RpcFault(f"'{word}' is ambiguous: {', '.join(fitting)}", bad_element=word)
+        if word not in nexts and len(fitting) != 1:
+            break
+        found.append(word if word in nexts else fitting[0])
+    return found, list(words[len(found) :])
 
 
 def _unknown(word: str) -> RpcFault:
@@ -99,11 +144,13 @@ def _rpc(command: Command, words: list[str]) -> etree._Element:
     places = list(command.places)
     rest = iter(words)
     for word in rest:
-        if word in command.options:
-            value = next(rest, None) if command.options[word] else ""
+        fitting = [name for name in command.options if name.startswith(word)]
+        option = word if word in command.options else fitting[0] if len(fitting) == 1 else ""
+        if option:
+            value = next(rest, None) if command.options[option] else ""
             if value is None:
                 raise RpcFault("syntax error: a value is missing", bad_element=word)
-            etree.SubElement(made, word).text = value
+            etree.SubElement(made, option).text = value
         elif places:
             etree.SubElement(made, places.pop(0)).text = word
         else:

@@ -187,3 +187,38 @@ def _unit(subject: Subject, rpc: etree._Element, switch: Switch, port: Port, uni
         *counters,
         *_families(subject, unit, terse=False),
     )
+
+
+LANES, BIAS_MA, LIGHT_DBM, DARK_DBM, MODULE_C = 8, 7.5, -1.2, -40.0, 42.0
+
+
+def optics(subject: Subject, rpc: etree._Element) -> etree._Element:
+    """Answer `show interfaces diagnostics optics`: light where there is a carrier."""
+    switch = subject.world.switch(subject.name)
+    wanted = argument(rpc, "interface-name")
+    made = []
+    for port in switch.ports.values() if switch is not None else ():
+        if port.name in LOGICAL or (port.sub_ports is not None and not port.units) or not _matches(port.name, wanted):
+            continue
+        received = LIGHT_DBM if port_up(subject, port) else DARK_DBM
+        lanes = [
+            element(
+                "optics-diagnostics-lane-values",
+                ("lane-index", lane),
+                ("laser-bias-current", f"{BIAS_MA:.3f}"),
+                ("laser-output-power", f"{10 ** (LIGHT_DBM / 10):.3f}"),
+                ("laser-output-power-dbm", f"{LIGHT_DBM:.2f}"),
+                ("laser-rx-optical-power", f"{10 ** (received / 10):.4f}"),
+                ("laser-rx-optical-power-dbm", f"{received:.2f}"),
+            )
+            for lane in range(LANES)
+        ]
+        heat = f"{MODULE_C:.0f} degrees C / {MODULE_C * 9 / 5 + 32:.0f} degrees F"
+        diagnostics = element(
+            "optics-diagnostics",
+            element("module-temperature", text=heat, celsius=MODULE_C),
+            ("module-voltage", "3.300"),
+            *lanes,
+        )
+        made.append(element("physical-interface", ("name", port.name), diagnostics))
+    return element("interface-information", *made, style="normal")

@@ -199,6 +199,28 @@ def _numbers(subject: Subject, switch: Switch, routing: LazyRouting) -> list[Chi
     ]
 
 
+def table_summary(subject: Subject, rpc: etree._Element) -> etree._Element:
+    """Answer `show route summary`: the one table, and how many routes each protocol has in it."""
+    switch = subject.world.switch(subject.name)
+    if switch is None:
+        return element("route-summary-information")
+    routing = subject.world.routing()
+    kinds = [kind for _, kind, _ in _own_routes(subject, switch)]
+    learned = routing.totals(subject.name) if subject.name in routing.graph.index else Totals()
+    rows = [
+        *((NAMES[kind], kinds.count(kind), kinds.count(kind)) for kind in ("direct", "local")),
+        (NAMES[BGP], learned.paths, learned.active),
+    ]
+    protocols = [
+        element("protocols", ("protocol-name", name), ("protocol-route-count", many), ("active-route-count", active))
+        for name, many, active in rows
+        if many
+    ]
+    table = element("route-table", ("table-name", TABLE), *_numbers(subject, switch, routing), *protocols)
+    number = switch.groups[0].local_as if switch.groups else None
+    return element("route-summary-information", ("as-number", number) if number else None, table)
+
+
 def _covers(rpc: etree._Element, prefix: Prefix, wanted: Prefix | None) -> bool:
     """Tell whether a route is asked for: an address by the prefixes that hold it, a prefix by what it holds."""
     if wanted is not None and wanted.length == BITS and not flag(rpc, "exact"):

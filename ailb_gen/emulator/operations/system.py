@@ -191,16 +191,21 @@ def file_list(subject: Subject, rpc: etree._Element) -> etree._Element:
     return made
 
 
-def file_show(subject: Subject, rpc: etree._Element) -> etree._Element:
-    """Answer `file show` for the two files that tell clients what they talk to."""
-    name = argument(rpc, "filename")
+def file_text(subject: Subject, path: str) -> str:
+    """Return one of the two files that tell clients what they talk to. Raises RpcFault."""
     files: dict[str, Callable[[], str]] = {
         EVOLVED: lambda: f"\n{subject.version}\n",
         "/etc/hosts.junos": lambda: "\n128.0.0.1 master re0\n",
     }
-    if name not in files:
-        raise RpcFault(f"could not resolve file: {name}: No such file or directory")
-    return element("file-content", text=files[name](), filename=name, encoding="text")
+    if path not in files:
+        raise RpcFault(f"could not resolve file: {path}: No such file or directory")
+    return files[path]()
+
+
+def file_show(subject: Subject, rpc: etree._Element) -> etree._Element:
+    """Answer `file show`."""
+    name = argument(rpc, "filename")
+    return element("file-content", text=file_text(subject, name), filename=name, encoding="text")
 
 
 def chassis_alarms(subject: Subject, rpc: etree._Element) -> etree._Element:

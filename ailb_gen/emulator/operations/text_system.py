@@ -175,3 +175,84 @@ def vlans(reply: etree._Element) -> Iterator[str]:
         yield f"{of(row, 'l2ng-l2rtb-name'):<23} {of(row, 'l2ng-l2rtb-vlan-name'):<21} {of(row, 'l2ng-l2rtb-vlan-tag')}"
         for member in row.findall("l2ng-l2rtb-vlan-member/l2ng-l2rtb-vlan-member-interface"):
             yield f"{'':<59}{(member.text or '').strip()}"
+
+
+def plain(reply: etree._Element, indent: str = "") -> Iterator[str]:
+    """Show a reply that has no layout of its own: a name and a value a line, indented as they are nested."""
+    for child in reply.iterchildren("*"):
+        name = str(child.tag).replace("-", " ").capitalize()
+        text = (child.text or "").strip()
+        yield f"{indent}{name}: {text}" if text else f"{indent}{name}"
+        yield from plain(child, f"{indent}  ")
+    if not len(reply) and not indent:
+        yield from (reply.text or "").strip("\n").splitlines()
+
+
+def arp(reply: etree._Element) -> Iterator[str]:
+    """Show `show arp`."""
+    yield "MAC Address       Address         Name                      Interface               Flags"
+    yield f"Total entries: {of(reply, 'arp-entry-count')}"
+
+
+def mac_table(reply: etree._Element) -> Iterator[str]:
+    """Show `show ethernet-switching table`."""
+    yield "MAC database for instance default-switch"
+    yield "Ethernet switching table : 0 entries, 0 learned"
+
+
+def storage(reply: etree._Element) -> Iterator[str]:
+    """Show `show system storage`."""
+    yield "Filesystem              Size       Used      Avail  Capacity   Mounted on"
+    for row in reply.findall("filesystem"):
+        sizes = [next(iter(row.find(f"{name}-blocks").attrib.values())) for name in ("total", "used", "available")]  # type: ignore[union-attr]
+        numbers = "".join(f"{size!s:>11}" for size in sizes)
+        yield f"{of(row, 'filesystem-name'):<17}{numbers}{of(row, 'used-percent'):>9}%  {of(row, 'mounted-on')}"
+
+
+def users(reply: etree._Element) -> Iterator[str]:
+    """Show `show system users`."""
+    yield "USER     TTY      FROM                              LOGIN@  IDLE WHAT"
+    for row in reply.iterfind("uptime-information/user-table/user-entry"):
+        front = f"{of(row, 'user'):<8} {of(row, 'tty'):<8} {of(row, 'from'):<32}"
+        yield f"{front} {of(row, 'login-time'):>7} {of(row, 'idle-time'):>5} {of(row, 'command')}"
+
+
+def environment(reply: etree._Element) -> Iterator[str]:
+    """Show `show chassis environment`."""
+    yield "Class Item                           Status     Measurement"
+    for row in reply.findall("environment-item"):
+        yield f"{of(row, 'class'):<5} {of(row, 'name'):<30} {of(row, 'status'):<10} {of(row, 'temperature')}".rstrip()
+
+
+def ping(reply: etree._Element) -> Iterator[str]:
+    """Show `ping`."""
+    target = of(reply, "target-ip")
+    yield f"PING {target} ({target}): {of(reply, 'packet-size')} data bytes"
+    for row in reply.findall("probe-result"):
+        time = f"{int(of(row, 'rtt')) / 1000:.3f} ms"
+        yield (
+            f"{of(row, 'response-size')} bytes from {target}: icmp_seq={of(row, 'sequence-number')} "
+            f"ttl={of(row, 'time-to-live')} time={time}"
+        )
+    yield ""
+    yield f"--- {target} ping statistics ---"
+    found = reply.find("probe-results-summary")
+    if found is not None:
+        sent, heard = of(found, "probes-sent"), of(found, "responses-received")
+        yield f"{sent} packets transmitted, {heard} packets received, {of(found, 'packet-loss')}% packet loss"
+        if found.find("rtt-minimum") is not None:
+            times = [int(of(found, f"rtt-{name}")) / 1000 for name in ("minimum", "average", "maximum", "stddev")]
+            yield f"round-trip min/avg/max/stddev = {'/'.join(f'{time:.3f}' for time in times)} ms"
+
+
+def traceroute(reply: etree._Element) -> Iterator[str]:
+    """Show `traceroute`."""
+    target = of(reply, "target-ip")
+    yield f"traceroute to {target}, {of(reply, 'max-hop-index')} hops max, {of(reply, 'packet-size')} byte packets"
+    for hop in reply.findall("hop"):
+        probes = hop.findall("probe-result")
+        times = "  ".join(
+            f"{int(of(row, 'rtt')) / 1000:.3f} ms" if row.find("probe-success") is not None else "*" for row in probes
+        )
+        name = f"{of(probes[0], 'host-name')} ({of(probes[0], 'ip-address')})  " if of(probes[0], "ip-address") else ""
+        yield f"{of(hop, 'ttl-value'):>2}  {name}{times}"

@@ -73,6 +73,9 @@ class Fake:
     def committed(self) -> Node:
         return tree_of(self.name)
 
+    def logins(self) -> tuple[tuple[str, str, float], ...]:
+        return (("admin", "cli", STARTED + 60),)
+
     def alarms(self) -> tuple[str, ...]:
         return self.alarming
 

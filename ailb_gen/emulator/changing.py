@@ -1,0 +1,163 @@
+"""Changing the candidate: Junos's `load-configuration`, rollbacks and the rescue configuration.
+
+Source: Juniper, "Junos XML Management Protocol Developer Guide", `<load-configuration>`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lxml import etree
+
+from ailb_gen.emulator.configuration import rollback_number
+from ailb_gen.emulator.jsonform import from_json
+from ailb_gen.emulator.loading import ACTIONS, load, load_set
+from ailb_gen.emulator.messages import OK, RefusedError, RpcError
+from ailb_gen.emulator.xmlform import from_xml, top
+from ailb_gen.errors import JunosSyntaxError
+from ailb_gen.junos import outcome as kinds
+from ailb_gen.junos.check import check
+from ailb_gen.junos.reader import read_curly
+
+if TYPE_CHECKING:
+    from ailb_gen.emulator.device import Device
+    from ailb_gen.emulator.loading import Action
+    from ailb_gen.emulator.store import Session
+    from ailb_gen.junos.outcome import Fault
+    from ailb_gen.junos.schema import Schema
+    from ailb_gen.junos.tree import Node
+
+LOAD_RESULTS = "load-configuration-results"
+# What Junos refuses while it reads; everything else is found by a commit check.
+AT_LOAD = frozenset({kinds.UNKNOWN, kinds.MISSING, *kinds.VALUE_KINDS})
+
+
+def load_configuration(device: Device, session: Session, operation: etree._Element) -> str:
+    """Junos's own way to change the candidate. Raises RefusedError."""
+    _may_edit(device, session)
+    if operation.get("url") is not None:
+        raise RefusedError(RpcError("this emulator has no files to load", "operation-not-supported", element="url"))
+    if operation.get("rollback") is not None:
+        roll_back(device, session, str(operation.get("rollback")))
+        return _results()
+    if operation.get("rescue") is not None:
+        roll_back(device, session, "rescue")
+        return _results()
+    try:
+        return _results(*_loaded(device, session, operation, operation.get("action", "merge")))
+    except RefusedError as error:
+        raise RefusedError(*error.errors, wrapper=LOAD_RESULTS, counted=True) from error
+
+
+def roll_back(device: Device, session: Session, which: str) -> None:
+    """Make a configuration of the past the candidate: a number, or `rescue`. Raises RefusedError."""
+    store = device.store
+    if which == "rescue":
+        tree = store.rescue_tree()
+        if tree is None:
+            raise RefusedError(RpcError("No rescue configuration is set", element="rescue"))
+        store.edit(session, tree)
+    elif rollback_number(which) == 0:
+        store.discard(session)
+    else:
+        store.edit(session, store.rollback_tree(rollback_number(which)))
+
+
+def load_tree(device: Device, session: Session, loaded: Node, action: str) -> None:
+    """Load a tree into the candidate of a session. Raises RefusedError."""
+    if action not in ACTIONS:
+        raise RefusedError(RpcError(f"this emulator has no action {action}", "invalid-value", element="action"))
+    try:
+        tree = load(device.store.edited_by(session), loaded, _action(action))
+    except JunosSyntaxError as error:
+        raise _refused(error) from error
+    _edit(device, session, tree)
+
+
+def load_text(device: Device, session: Session, text: str, action: str) -> None:
+    """Load text in curly braces. Raises RefusedError."""
+    try:
+        loaded = read_curly(text)
+    except JunosSyntaxError as error:
+        raise _refused(error) from error
+    load_tree(device, session, loaded, action)
+
+
+def load_commands(device: Device, session: Session, text: str) -> list[str]:
+    """Carry out set commands and return the warnings. Raises RefusedError."""
+    try:
+        tree, warnings = load_set(device.store.edited_by(session), text)
+    except JunosSyntaxError as error:
+        raise _refused(error) from error
+    _edit(device, session, tree)
+    return warnings
+
+
+def check_syntax(schema: Schema, before: Node, after: Node) -> None:
+    """Raise RefusedError for statements that a load has brought and that the models do not have."""
+
+    def faults(tree: Node) -> dict[tuple[str, tuple[str, ...]], Fault]:
+        found = check(tree, schema).findings
+        return {(fault.kind, fault.path): fault for fault in found if fault.kind in AT_LOAD}
+
+    old = faults(before)
+    new = [fault for key, fault in faults(after).items() if key not in old]
+    if new:
+        raise RefusedError(*map(_syntax_error, new))
+
+
+def _syntax_error(fault: Fault) -> RpcError:
+    path = f"[edit{''.join(f' {word}' for word in fault.path[:-1])}]"
+    text = "syntax error" if fault.kind == kinds.UNKNOWN else f"syntax error: {fault.juniper or fault.message}"
+    return RpcError(text, path=path, element=fault.path[-1] if fault.path else "", daemon="mgd")
+
+
+def _refused(error: JunosSyntaxError) -> RefusedError:
+    return RefusedError(RpcError(f"syntax error: line {error.line}, column {error.column}: {error.reason}"))
+
+
+def _edit(device: Device, session: Session, tree: Node) -> None:
+    """Make a loaded tree the candidate of a session, if the models know its statements. Raises RefusedError."""
+    tree.children.pop("version", None)
+    if device.schema is not None:
+        check_syntax(device.schema, device.store.edited_by(session), tree)
+    device.store.edit(session, tree)
+
+
+def _may_edit(device: Device, session: Session) -> None:
+    if not device.store.is_private(session):
+        device.store.may_edit(session)
+
+
+def _results(*warnings: str) -> str:
+    said = "".join(RpcError(text, severity="warning").xml() for text in warnings)
+    return f"<{LOAD_RESULTS}>\n{said}{OK}</{LOAD_RESULTS}>\n"
+
+
+def _action(action: str) -> Action:
+    return next(known for known in ACTIONS if known == action)
+
+
+def _loaded(device: Device, session: Session, operation: etree._Element, action: str) -> list[str]:
+    """Load what an element holds; return the warnings. Raises RefusedError."""
+    content = next(iter(operation), None)
+    if content is None:
+        raise RefusedError(RpcError("syntax error, nothing to load", "missing-element"))
+    if action == "set" or content.tag == "configuration-set":
+        return load_commands(device, session, content.text or "")
+    if content.tag in ("configuration-text", "config-text"):
+        load_text(device, session, content.text or "", action)
+    else:
+        load_tree(device, session, content_tree(device, content), action)
+    return []
+
+
+def content_tree(device: Device, content: etree._Element) -> Node:
+    """Return the tree of XML or JSON. Raises RefusedError."""
+    if content.tag == "configuration":
+        return from_xml(content, top(device.schema))
+    if content.tag == "configuration-json":
+        return from_xml(from_json(content.text or ""), top(device.schema))
+    raise RefusedError(
+        RpcError(f"this emulator cannot load {content.tag}", "operation-not-supported", element=str(content.tag))
+    )

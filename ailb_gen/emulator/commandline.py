@@ -1,0 +1,302 @@
+"""The command line of a device: operational mode, configuration mode, and the little of a shell that clients ask for.
+
+Source: Juniper, CLI User Guide; CLI Reference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Protocol
+
+from lxml import etree
+
+from ailb_gen.emulator.configmode import ConfigMode
+from ailb_gen.emulator.faulty import disk_full
+from ailb_gen.emulator.messages import RefusedError, RpcError
+from ailb_gen.emulator.operations import OPERATIONS, as_text, rpc_of
+from ailb_gen.emulator.operations.build import date
+from ailb_gen.emulator.operations.commands import NAMES, resolve
+from ailb_gen.emulator.operations.jsonreply import to_json
+from ailb_gen.emulator.operations.system import host_name
+from ailb_gen.emulator.pipes import Line, filtered, read_line
+from ailb_gen.emulator.rpc import refusal
+from ailb_gen.emulator.shell import Shell
+from ailb_gen.emulator.showing import show_tree, wrapped
+from ailb_gen.emulator.subject import RpcFault
+from ailb_gen.junos.writer import to_curly
+
+if TYPE_CHECKING:
+    from ailb_gen.emulator.device import Device
+    from ailb_gen.emulator.store import Session
+
+REBOOT_S = 5.0
+
+
+class Machine(Protocol):
+    """What the command line may do to the device as a whole."""
+
+    def kill(self, number: int) -> bool:
+        """End a session; tell whether there was one."""
+
+    def reboot(self, away_s: float) -> None:
+        """Drop every session and come back after so many seconds."""
+
+
+class CommandLine:
+    """One user at a command line. `done` is true when the user has left it."""
+
+    def __init__(self, device: Device, session: Session, machine: Machine) -> None:
+        self._device, self._session, self._machine = device, session, machine
+        self._config: ConfigMode | None = None
+        self._shell: Shell | None = None
+        self._asked: Callable[[str], str] | None = None
+        self._settings = {"complete-on-space": "on", "screen-length": "24", "screen-width": "80"}
+        self.done = False
+
+    # What the terminal shows and reads.
+
+    @property
+    def banner(self) -> str:
+        """What a user sees first."""
+        return f"--- JUNOS {self._device.version} Linux (x86_64)\n"
+
+    @property
+    def prompt(self) -> str:
+        """What stands in front of the next line."""
+        if self._asked is not None or self._reading:
+            return ""
+        who = f"{self._session.user}@{host_name(self._device)}"
+        if self._shell is not None:
+            return self._shell.prompt
+        if self._config is not None:
+            return f"\n{self._config.heading}{who}# "
+        return f"\n{who}> "
+
+    @property
+    def hidden(self) -> bool:
+        """Tell whether what is typed next must not be shown."""
+        return self._shell is not None and self._shell.hidden
+
+    @property
+    def _reading(self) -> bool:
+        return self._config is not None and self._config.reading
+
+    @property
+    def reading(self) -> bool:
+        """Tell whether lines are text to be loaded, until Ctrl-D."""
+        return self._reading
+
+    def phase(self, text: str) -> str:
+        """Return at which phase of a change a line comes, for faults."""
+        words = text.split()
+        if self._shell is not None or self._asked is not None or not words:
+            return ""
+        if self._config is not None:
+            return self._config.phase(words)
+        if words[0] == "configure" and words[1:] == ["exclusive"]:
+            return "lock"
+        return "running" if words[:2] == ["show", "configuration"] else "verify"
+
+    def completions(self, text: str) -> list[str]:
+        """Return the words that can come next, for `?`."""
+        if self._config is not None:
+            return self._config.completions(text)
+        words = text.split()
+        part = words.pop() if words and not text.endswith(" ") else ""
+        names = {*NAMES, *BUILT_IN}
+        found, rest = resolve(words, names)
+        if rest:
+            return []
+        at = len(found)
+        return sorted(
+            {name[at] for name in names if list(name[:at]) == found and len(name) > at and name[at].startswith(part)}
+        )
+
+    def run(self, text: str) -> str:
+        """Carry out a line and return what it shows. Raises RefusedError."""
+        if self._asked is not None:
+            asked, self._asked = self._asked, None
+            return asked(text)
+        if self._shell is not None:
+            shown = self._shell.run(text, self.operational)
+            if self._shell.done:
+                self._shell = None
+            return shown
+        if self._config is not None:
+            return self._configuring(text)
+        return self.operational(text) if text.strip() else ""
+
+    def interrupt(self) -> None:
+        """Take Ctrl-C: what was being asked or read is given up."""
+        self._asked = None
+        if self._config is not None:
+            self._config.give_up()
+
+    def end_of_text(self) -> str:
+        """Take Ctrl-D: the end of what is loaded from the terminal, else nothing. Raises RefusedError."""
+        return self._config.end_of_text() if self._config is not None else ""
+
+    # Operational mode.
+
+    def operational(self, text: str) -> str:
+        """Carry out a command of operational mode. Raises RefusedError."""
+        line = read_line(text)
+        if not line.words:
+            return ""
+        try:
+            names, rest = resolve(line.words, {*NAMES, *BUILT_IN})
+            for size in range(len(names), 0, -1):
+                act = BUILT_IN.get(tuple(names[:size]))
+                if act is not None:
+                    return act(self, line, (*names[size:], *rest))
+            return self._operation(line)
+        except RpcFault as fault:
+            raise refusal(fault) from fault
+
+    def _operation(self, line: Line) -> str:
+        """Run a command that stands for an rpc. Raises RefusedError, RpcFault."""
+        rpc = rpc_of(line.text)
+        if line.display("xml") and any(pipe.words[1:2] == ("rpc",) for pipe in line.pipes):
+            return filtered(wrapped(self._device.version, f"<rpc>\n    {_pretty(rpc)}</rpc>"), line.pipes)
+        if line.display("set"):
+            raise RefusedError(RpcError("syntax error, only a configuration is shown as set commands", element="set"))
+        reply = OPERATIONS[str(rpc.tag)](self._device, rpc)
+        if line.display("json"):
+            shown = f"{to_json(reply)}\n"
+        elif line.display("xml"):
+            shown = wrapped(self._device.version, _pretty(reply))
+        else:
+            shown = (as_text(rpc, reply).text or "").removeprefix("\n")
+        return filtered(shown, line.pipes)
+
+    def _show_configuration(self, line: Line, rest: tuple[str, ...]) -> str:
+        store = self._device.store
+        shown = show_tree(self._device, store.active, rest, line)
+        if rest or line.pipes:
+            return shown
+        return f"## Last commit: {_when(self._device)}\n{shown}"
+
+    def _configure(self, line: Line, rest: tuple[str, ...]) -> str:
+        kind = rest[0] if rest else ""
+        kinds = [name for name in ("exclusive", "private") if name.startswith(kind)]
+        if kind and len(kinds) != 1:
+            raise RefusedError(RpcError("syntax error, expecting exclusive, private", element=kind))
+        self._config = ConfigMode(self._device, self._session, kinds[0] if kind else "")
+        return self._config.entering
+
+    def _configuring(self, text: str) -> str:
+        assert self._config is not None  # noqa: S101 - the caller has looked
+        shown = self._config.run(text, self.operational)
+        if self._config.question:
+            self._asked = self._answered
+        elif self._config.done:
+            self._config = None
+        return shown
+
+    def _answered(self, text: str) -> str:
+        assert self._config is not None  # noqa: S101 - who asks is there
+        shown = self._config.answer(text)
+        if self._config.done:
+            self._config = None
+        return shown
+
+    def _exit(self, line: Line, rest: tuple[str, ...]) -> str:
+        self.done = True
+        return ""
+
+    def _set_cli(self, line: Line, rest: tuple[str, ...]) -> str:
+        name, value = rest[0] if rest else "", rest[1] if len(rest) > 1 else ""
+        if name == "complete-on-space" and value in ("on", "off"):
+            self._settings[name] = value
+            return f"{'Enabling' if value == 'on' else 'Disabling'} complete-on-space\n"
+        if name in ("screen-length", "screen-width", "idle-timeout"):
+            if not value.isdecimal():
+                raise RefusedError(RpcError(f"invalid numeric value: '{value}'", element=value))
+            self._settings[name] = value
+            said = {"idle-timeout": f"Idle timeout set to {value} minutes"}
+            return said.get(name, f"{name.replace('-', ' ').capitalize()} set to {value}") + "\n"
+        if name in ("timestamp", "logical-system", "terminal", "directory", "prompt", "restart-on-upgrade"):
+            self._settings[name] = " ".join(rest[1:])
+            return "CLI timestamp disabled\n" if (name, value) == ("timestamp", "disable") else ""
+        raise RefusedError(RpcError("syntax error", element=name or "cli"))
+
+    def _show_cli(self, line: Line, rest: tuple[str, ...]) -> str:
+        rows = [f"CLI {name.replace('-', ' ')} set to {value}" for name, value in sorted(self._settings.items())]
+        return filtered("".join(f"{row}\n" for row in rows), line.pipes)
+
+    def _start_shell(self, line: Line, rest: tuple[str, ...]) -> str:
+        root = rest[:2] == ("user", "root")
+        self._shell = Shell(self._device, "root" if root else self._session.user, ask=root)
+        return "Password:" if root else ""
+
+    def _rescue(self, line: Line, rest: tuple[str, ...]) -> str:
+        tree = self._device.store.rescue_tree()
+        if tree is None:
+            raise RefusedError(RpcError("No rescue configuration is set"))
+        return filtered(to_curly(tree), line.pipes)
+
+    def _save_rescue(self, line: Line, rest: tuple[str, ...]) -> str:
+        return self._kept(self._device.store.save_rescue)
+
+    def _delete_rescue(self, line: Line, rest: tuple[str, ...]) -> str:
+        return self._kept(self._device.store.delete_rescue)
+
+    def _kept(self, act: Callable[[], None]) -> str:
+        try:
+            act()
+        except OSError as error:
+            raise disk_full(error) from error
+        return ""
+
+    def _rollback_shown(self, line: Line, rest: tuple[str, ...]) -> str:
+        number = int(rest[0]) if rest and rest[0].isdecimal() else 0
+        return show_tree(self._device, self._device.store.rollback_tree(number), (), line)
+
+    def _log_out(self, line: Line, rest: tuple[str, ...]) -> str:
+        number = rest[1] if rest[:1] == ("pid",) and len(rest) > 1 else ""
+        if not number.isdecimal() or not self._machine.kill(int(number)):
+            raise RefusedError(RpcError(f"session {number or 'without a number'} does not exist"))
+        return ""
+
+    def _reboot(self, line: Line, rest: tuple[str, ...]) -> str:
+        self._asked = self._reboot_answered
+        return "Reboot the system ? [yes,no] (no) "
+
+    def _reboot_answered(self, text: str) -> str:
+        if text.strip() != "yes":
+            return ""
+        self._machine.reboot(REBOOT_S)
+        return "Shutdown NOW!\n"
+
+    def _nothing(self, line: Line, rest: tuple[str, ...]) -> str:
+        return ""
+
+
+def _pretty(element: etree._Element) -> str:
+    return etree.tostring(element, encoding="unicode", pretty_print=True)
+
+
+def _when(device: Device) -> str:
+    newest = device.commits()[0]
+    return f"{date(newest.when)} by {newest.user}"
+
+
+Act = Callable[[CommandLine, Line, tuple[str, ...]], str]
+BUILT_IN: dict[tuple[str, ...], Act] = {
+    ("clear", "bgp", "neighbor"): CommandLine._nothing,
+    ("clear", "interfaces", "statistics"): CommandLine._nothing,
+    ("configure",): CommandLine._configure,
+    ("edit",): CommandLine._configure,
+    ("exit",): CommandLine._exit,
+    ("quit",): CommandLine._exit,
+    ("request", "system", "configuration", "rescue", "delete"): CommandLine._delete_rescue,
+    ("request", "system", "configuration", "rescue", "save"): CommandLine._save_rescue,
+    ("request", "system", "logout"): CommandLine._log_out,
+    ("request", "system", "reboot"): CommandLine._reboot,
+    ("set", "cli"): CommandLine._set_cli,
+    ("show", "cli"): CommandLine._show_cli,
+    ("show", "configuration"): CommandLine._show_configuration,
+    ("show", "system", "configuration", "rescue"): CommandLine._rescue,
+    ("show", "system", "rollback"): CommandLine._rollback_shown,
+    ("start", "shell"): CommandLine._start_shell,
+}

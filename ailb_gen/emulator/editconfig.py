@@ -1,0 +1,195 @@
+"""RFC 6241's `edit-config` and `copy-config`: what each operation asks of the candidate, and how it is refused.
+
+An `edit-config` with an error changes nothing, unless `continue-on-error` asks for the rest.
+Source: RFC 6241 section 7.2 and appendix A; Juniper's `<config-text>`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from lxml import etree
+
+from ailb_gen.emulator.changing import check_syntax, content_tree, load_text, load_tree
+from ailb_gen.emulator.loading import load, load_set
+from ailb_gen.emulator.messages import OK, RefusedError, RpcError
+from ailb_gen.emulator.xmlform import from_xml, top
+from ailb_gen.junos.groups import copy
+from ailb_gen.junos.tree import DELETE, ENDS, Node
+from ailb_gen.junos.words import quote
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ailb_gen.emulator.device import Device
+    from ailb_gen.emulator.store import Session
+
+OPERATIONS = ("merge", "replace", "create", "delete", "remove")
+DEFAULTS = ("merge", "replace", "none")
+ERROR_OPTIONS = ("stop-on-error", "continue-on-error", "rollback-on-error")
+TEST_OPTIONS = ("set", "test-then-set", "test-only")
+
+
+class Element(NamedTuple):
+    """An element of `<config>`, the words that it stands for, and the operation that it names; nothing if none."""
+
+    element: etree._Element
+    path: tuple[str, ...]
+    operation: str
+
+
+def edit_config(device: Device, session: Session, operation: etree._Element) -> str:
+    """Answer `edit-config` and `copy-config`. Raises RefusedError."""
+    if operation.find("target/candidate") is None:
+        raise RefusedError(RpcError("only the candidate can be edited", "operation-not-supported", element="target"))
+    if not device.store.is_private(session):
+        device.store.may_edit(session)
+    whole = "replace" if operation.tag == "copy-config" else "merge"
+    default = _option(operation, "default-operation", DEFAULTS, whole)
+    on_error = _option(operation, "error-option", ERROR_OPTIONS, ERROR_OPTIONS[0])
+    test = _option(operation, "test-option", TEST_OPTIONS, TEST_OPTIONS[0])
+    before = device.store.edited_by(session)
+    errors = _edit(device, session, operation, default, on_error == "continue-on-error")
+    try:
+        if test != "set":
+            device.store.check_tree(device.store.edited_by(session))
+    except RefusedError:
+        device.store.edit(session, before)
+        raise
+    if test == "test-only":
+        device.store.edit(session, before)
+    if errors:
+        raise RefusedError(*errors)
+    return OK
+
+
+def _option(operation: etree._Element, name: str, known: tuple[str, ...], default: str) -> str:
+    text = (operation.findtext(name) or default).strip()
+    if text not in known:
+        raise RefusedError(RpcError(f"{name} is {', '.join(known)}, not {text!r}", "invalid-value", element=name))
+    return text
+
+
+def _edit(device: Device, session: Session, operation: etree._Element, default: str, go_on: bool) -> list[RpcError]:
+    """Change the candidate; return the errors that did not stop it. Raises RefusedError."""
+    for holder in (operation.find("config-text"), operation.find("config"), operation.find("source/config")):
+        content = next(iter(holder), None) if holder is not None else None
+        if content is not None:
+            break
+    else:
+        raise RefusedError(RpcError("only a <config> in the request can be loaded", "operation-not-supported"))
+    if content.tag == "configuration":
+        return _edit_xml(device, session, content, default, go_on)
+    action = "override" if default == "replace" else "merge"
+    if content.tag in ("configuration-text", "config-text"):
+        load_text(device, session, content.text or "", action)
+    else:
+        load_tree(device, session, content_tree(device, content), action)
+    return []
+
+
+def _edit_xml(device: Device, session: Session, content: etree._Element, default: str, go_on: bool) -> list[RpcError]:
+    before = device.store.edited_by(session)
+    met: list[tuple[etree._Element, tuple[str, ...]]] = []
+    loaded = from_xml(content, top(device.schema), met=met)
+    elements = [Element(element, path, str(element.get("operation", ""))) for element, path in met]
+    found = list(_errors(before, elements, content, default))
+    if found and not go_on:
+        raise RefusedError(found[0][1])
+    for path, _ in found:
+        _take_out(loaded, path)
+    if default == "none":
+        loaded = _named(loaded, elements)
+    gone = [one for one in elements if one.operation in ("delete", "remove") and before.get(*one.path) is not None]
+    commands = "".join(f"delete {' '.join(map(quote, one.path))}\n" for one in gone)
+    if default == "replace":
+        tree = load(before, loaded, "override")
+    else:
+        kept, _ = load_set(before, commands)
+        tree = load(kept, _without_deleted(loaded), "replace")
+    tree.children.pop("version", None)
+    if device.schema is not None:
+        check_syntax(device.schema, before, tree)
+    device.store.edit(session, tree)
+    return [error for _, error in found]
+
+
+def _errors(
+    before: Node, elements: list[Element], content: etree._Element, default: str
+) -> Iterator[tuple[tuple[str, ...], RpcError]]:
+    """Iterate over what cannot be done: the words, and why."""
+    for one in elements:
+        there = before.get(*one.path) is not None
+        if one.operation and one.operation not in OPERATIONS:
+            text = f"operation is {', '.join(OPERATIONS)}, not {one.operation!r}"
+            yield one.path, _error("bad-attribute", text, one, content)
+        elif one.operation == "delete" and not there:
+            yield one.path, _error("data-missing", "statement not found", one, content)
+        elif one.operation == "create" and there:
+            yield one.path, _error("data-exists", "statement already exists", one, content)
+        elif default == "none" and not there and not _inherits(one.element):
+            yield one.path, _error("data-missing", "statement not found", one, content)
+
+
+def _error(tag: str, text: str, one: Element, content: etree._Element) -> RpcError:
+    path = f"/{content.tag}{_xpath(one.element, content)}"
+    return RpcError(text, tag, "application", path=path, element=str(one.element.tag))
+
+
+def _xpath(element: etree._Element, top_element: etree._Element) -> str:
+    """Return the path of an element below `<configuration>`; an entry of a list by its `name`."""
+    steps: list[str] = []
+    step: etree._Element | None = element
+    while step is not None and step is not top_element:
+        name = step.findtext("name")
+        steps.append(f"/{step.tag}[name='{name.strip()}']" if name is not None else f"/{step.tag}")
+        step = step.getparent()
+    return "".join(reversed(steps))
+
+
+def _inherits(element: etree._Element) -> bool:
+    """Tell whether an element, or one around it, names an operation."""
+    step: etree._Element | None = element
+    while step is not None:
+        if step.get("operation") is not None:
+            return True
+        step = step.getparent()
+    return False
+
+
+def _take_out(root: Node, path: tuple[str, ...]) -> None:
+    above = root.get(*path[:-1])
+    if above is not None:
+        above.children.pop(path[-1], None)
+
+
+def _named(loaded: Node, elements: list[Element]) -> Node:
+    """Return the part of a tree that operations name: with the default operation `none` nothing else counts."""
+    result = Node("", 0, loaded.flags)
+    for one in elements:
+        found = loaded.get(*one.path) if one.operation else None
+        if found is None:
+            continue
+        target, source = result, loaded
+        for word in one.path[:-1]:
+            source = source.children[word]
+            target = target.children.setdefault(word, Node(word, source.line, source.flags))
+        target.children.setdefault(found.word, copy(found))
+    return result
+
+
+def _without_deleted(root: Node) -> Node:
+    """Return a tree without what is tagged to be deleted, and without words that stood only for that."""
+    result = Node(root.word, root.line, root.flags & ~DELETE)
+    result.comment = root.comment
+    for child in root:
+        if not child.flags & DELETE:
+            kept = _without_deleted(child)
+            if kept.children or not child.children or _says_something(child):
+                result.children[child.word] = kept
+    return result
+
+
+def _says_something(node: Node) -> bool:
+    """Tell whether a statement counts without anything behind it, and has not only held what was deleted."""
+    return bool(node.flags & ENDS) and not any(child.flags & DELETE for child in node)

@@ -1,0 +1,57 @@
+"""What a fault does to a request: before it takes effect, in its place, and after it."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar
+
+from ailb_gen.emulator.messages import RefusedError, RpcError
+
+if TYPE_CHECKING:
+    from ailb_gen.emulator.server import Host
+
+Result = TypeVar("Result")
+
+
+class DroppedError(Exception):
+    """A fault ends the session without an answer."""
+
+
+async def with_faults(host: Host, phase: str, open_still: Callable[[], bool], act: Callable[[], Result]) -> Result:
+    """Do what is asked for, with the faults of its phase; not if the session has ended meanwhile.
+
+    Raises RefusedError, DroppedError.
+    """
+    device = host.device
+    faults = {fault.kind: fault for fault in device.faults.take(phase)}
+    if "slow" in faults:
+        await asyncio.sleep(faults["slow"].lasts_s)
+    if "drop-before" in faults or not open_still():
+        raise DroppedError
+    if "locked" in faults:
+        raise device.store.locked_by(device.somebody())
+    if "disk-full" in faults:
+        raise disk_full(OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
+    if "error" in faults:
+        raise RefusedError(RpcError(f"{phase} fails: the emulator was told to", type="application", daemon="mgd"))
+    result = act()
+    if "session-down" in faults:
+        device.keep_session_down()
+    if "reboot" in faults:
+        host.reboot(faults["reboot"].lasts_s)
+        raise DroppedError
+    if "drop-after" in faults:
+        raise DroppedError
+    return result
+
+
+def disk_full(error: OSError) -> RefusedError:
+    """Return the refusal of a commit whose configuration could not be written."""
+    return RefusedError(
+        RpcError(f"could not write /config/juniper.conf+: {error.strerror}", type="application", daemon="mgd"),
+        RpcError("commit failed"),
+        wrapper="commit-results",
+    )

@@ -1,0 +1,170 @@
+"""`ping` and `traceroute`: whether the routes of the fabric lead to another switch. No packet is sent.
+
+Servers are not emulated and never answer. Source: Juniper's operational YANG models (junos-rpc-ping).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ailb_gen.addresses import BITS, address_text, interface_value
+from ailb_gen.emulator.hardware import link_local
+from ailb_gen.emulator.operations.build import argument, element
+from ailb_gen.emulator.operations.system import host_name
+from ailb_gen.emulator.subject import RpcFault
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lxml import etree
+
+    from ailb_gen.emulator.operations.build import Child
+    from ailb_gen.emulator.subject import Subject
+    from ailb_gen.network.model import Switch
+
+PROBES, BYTES, MOST_HOPS = 5, 56, 30
+# Microseconds per hop.
+HOP_US = 120
+
+
+def ping(subject: Subject, rpc: etree._Element) -> etree._Element:
+    """Answer `ping`."""
+    target, count = _target(rpc), _number(rpc, "count", PROBES)
+    way = path_to(subject, target, argument(rpc, "interface"))
+    size = _number(rpc, "size", BYTES)
+    probes: list[Child] = []
+    time_us = HOP_US * max(len(way), 1) if way is not None else 0
+    for number in range(count) if way is not None else ():
+        probes.append(
+            element(
+                "probe-result",
+                ("probe-index", number + 1),
+                element("probe-success"),
+                ("sequence-number", number),
+                ("ip-address", target),
+                ("time-to-live", 64),
+                ("response-size", size + 8),
+                ("rtt", time_us),
+            )
+        )
+    times = [(f"rtt-{name}", time_us) for name in ("minimum", "maximum", "average")]
+    return element(
+        "ping-results",
+        ("target-host", target),
+        ("target-ip", target),
+        ("packet-size", size),
+        *probes,
+        element(
+            "probe-results-summary",
+            ("probes-sent", count),
+            ("responses-received", len(probes)),
+            ("packet-loss", 0 if way is not None else 100),
+            *(((*times, ("rtt-stddev", 0))) if way is not None else ()),
+        ),
+        element("ping-success") if way is not None else ("ping-failure", "no response"),
+    )
+
+
+def traceroute(subject: Subject, rpc: etree._Element) -> etree._Element:
+    """Answer `traceroute`; what does not answer shows one hop of asterisks."""
+    target = _target(rpc)
+    way = path_to(subject, target, argument(rpc, "interface"))
+    hops = [_hop(at, address, name) for at, (name, address) in enumerate(way or (), 1)]
+    if way is None:
+        failed = [element("probe-result", ("probe-index", index), element("probe-failure")) for index in (1, 2, 3)]
+        hops = [element("hop", ("ttl-value", 1), *failed)]
+    return element(
+        "traceroute-results",
+        ("target-host", target),
+        ("target-ip", target),
+        ("max-hop-index", _number(rpc, "ttl", MOST_HOPS)),
+        ("packet-size", 60),
+        *hops,
+        element("traceroute-success") if way is not None else ("traceroute-failure", "no response"),
+    )
+
+
+def _hop(at: int, address: str, name: str) -> etree._Element:
+    rows = [
+        element(
+            "probe-result",
+            ("probe-index", index),
+            element("probe-success"),
+            ("ip-address", address),
+            ("host-name", name),
+            ("rtt", HOP_US * at),
+        )
+        for index in (1, 2, 3)
+    ]
+    return element("hop", ("ttl-value", at), ("last-ip-address", address), *rows)
+
+
+def _target(rpc: etree._Element) -> str:
+    found = argument(rpc, "host")
+    if not found:
+        raise RpcFault("missing argument: the address of a host", tag="missing-element", bad_element="host")
+    return found
+
+
+def _number(rpc: etree._Element, name: str, default: int) -> int:
+    text = argument(rpc, name) or str(default)
+    if not text.isdecimal() or int(text) > 10000:
+        raise RpcFault(f"invalid numeric value: '{text}'", "invalid-value", bad_element=name)
+    return int(text)
+
+
+def path_to(subject: Subject, target: str, interface: str = "") -> list[tuple[str, str]] | None:
+    """Return the (device, address) that answer on the way to an address, None if nobody does there."""
+    text, _, scope = target.partition("%")
+    switch = subject.world.switch(subject.name)
+    found = interface_value(f"{text}/{BITS}")
+    if switch is None:
+        return None
+    if found is None:
+        own = {address.partition("/")[0] for address in _inet(switch)}
+        return [(host_name(subject), text)] if text in own else None
+    value = found[1].value
+    near = _link_local(subject, switch, address_text(value), scope or interface)
+    return near if near is not None else _routed(subject, value)
+
+
+def _inet(switch: Switch) -> Iterator[str]:
+    for port in switch.ports.values():
+        for unit in port.units:
+            yield from (text for text, _ in unit.inet_addresses)
+
+
+def _link_local(subject: Subject, switch: Switch, text: str, scope: str) -> list[tuple[str, str]] | None:
+    """Find the neighbor with a link-local address."""
+    for port in switch.ports.values():
+        for unit in port.units:
+            far = subject.world.hears(subject.name, unit.name) if scope in ("", unit.name) else None
+            if far is not None and link_local(far.device, f"{far.port}.0") == text:
+                return [(far.device, text)]
+    return None
+
+
+def _routed(subject: Subject, value: int) -> list[tuple[str, str]] | None:
+    """Follow the first next hop of every switch to the one that has the address."""
+    routing = subject.world.routing()
+    way: list[tuple[str, str]] = []
+    device = subject.name
+    for _ in range(MOST_HOPS):
+        switch = subject.world.switch(device)
+        if switch is None:
+            return None
+        if any(address.value == value for port in switch.ports.values() for u in port.units for address in u.addresses):
+            # What is asked answers with the address that it is asked for.
+            return [*way[:-1], (device, address_text(value))]
+        index = routing.graph.index.get(device)
+        held = sorted((prefix for prefix in routing.prefixes if prefix.holds(value)), key=lambda prefix: -prefix.length)
+        hop = next(
+            (hop for prefix in held if index is not None for hop in routing.next_hops(index, prefix)),
+            None,
+        )
+        far = subject.world.neighbor(device, hop.interface.rpartition(".")[0]) if hop is not None else None
+        if far is None:
+            return None
+        device = far.device
+        way.append((device, link_local(device, f"{far.port}.0")))
+    return None

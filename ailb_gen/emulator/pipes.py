@@ -1,0 +1,152 @@
+"""What stands behind `|` on the command line: filters of lines, and forms of output.
+
+Source: Juniper, CLI User Guide, "Filter Operational Mode Command Output" and "Pipe ( | ) Filter Functions".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from ailb_gen.emulator.messages import RefusedError, RpcError
+
+# A word, or something in quotes.
+TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|\||[^\s|"]+')
+DISPLAYS = ("changed", "commit-scripts", "detail", "inheritance", "json", "omit", "set", "translation-scripts", "xml")
+# What changes nothing here: the output is one piece, and it is not paged.
+WITHOUT_EFFECT = frozenset({"hold", "no-more", "resolve"})
+
+
+@dataclass(frozen=True, slots=True)
+class Pipe:
+    """One filter: its full name and what follows it."""
+
+    name: str
+    words: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A command as typed: its words without quotes, the command as text with them, and what it is piped through."""
+
+    words: tuple[str, ...]
+    text: str
+    pipes: tuple[Pipe, ...] = ()
+
+    def display(self, *names: str) -> bool:
+        """Tell whether the output is asked for in a form."""
+        return any(pipe.name == "display" and pipe.words[:1] == (name,) for pipe in self.pipes for name in names)
+
+
+def read_line(text: str) -> Line:
+    """Take a typed line apart. Raises RefusedError for a filter that does not exist, or is not complete."""
+    tokens = TOKEN.findall(text)
+    parts: list[list[str]] = [[]]
+    for sign in tokens:
+        if sign == "|":
+            parts.append([])
+        else:
+            parts[-1].append(sign)
+    command = " ".join(parts[0])
+    pipes = tuple(_pipe([_plain(word) for word in part]) for part in parts[1:])
+    return Line(tuple(map(_plain, parts[0])), command, pipes)
+
+
+def _plain(token: str) -> str:
+    return token[1:-1].replace('\\"', '"') if token[:1] == '"' and len(token) > 1 else token
+
+
+def _pipe(words: list[str]) -> Pipe:
+    if not words:
+        raise RefusedError(RpcError("syntax error, nothing behind '|'", element="|"))
+    name = choose(words[0], (*FILTERS, *WITHOUT_EFFECT, "display", "compare"))
+    rest = words[1:]
+    if name == "display":
+        if not rest:
+            raise RefusedError(RpcError(f"syntax error, display takes {', '.join(DISPLAYS)}", element="display"))
+        rest = [choose(rest[0], DISPLAYS), *rest[1:]]
+    if name in _TAKES_TEXT and not rest:
+        raise RefusedError(RpcError(f"syntax error, {name} takes a pattern", element=name))
+    return Pipe(name, tuple(rest))
+
+
+def choose(word: str, names: Iterable[str]) -> str:
+    """Return the name that a word begins. Raises RefusedError for none, or several."""
+    known = sorted(set(names))
+    found = [name for name in known if name.startswith(word)]
+    if word in found:
+        return word
+    if not found:
+        raise RefusedError(RpcError(f"syntax error, expecting {', '.join(known)}", element=word))
+    if len(found) > 1:
+        raise RefusedError(RpcError(f"'{word}' is ambiguous: {', '.join(found)}", element=word))
+    return found[0]
+
+
+def filtered(text: str, pipes: Sequence[Pipe]) -> str:
+    """Return an output as the filters of lines leave it. Raises RefusedError."""
+    for pipe in pipes:
+        act = FILTERS.get(pipe.name)
+        if act is not None:
+            text = "".join(f"{line}\n" for line in act(text.splitlines(), pipe.words))
+    return text
+
+
+def _pattern(words: Sequence[str]) -> re.Pattern[str]:
+    """Compile the pattern of a filter; upper and lower case are the same, as on Junos. Raises RefusedError."""
+    try:
+        return re.compile(" ".join(words), re.IGNORECASE)
+    except re.error as error:
+        raise RefusedError(RpcError(f"invalid regular expression: {error}", element=words[0])) from error
+
+
+def _match(lines: list[str], words: Sequence[str]) -> list[str]:
+    pattern = _pattern(words)
+    return [line for line in lines if pattern.search(line)]
+
+
+def _except(lines: list[str], words: Sequence[str]) -> list[str]:
+    pattern = _pattern(words)
+    return [line for line in lines if not pattern.search(line)]
+
+
+def _find(lines: list[str], words: Sequence[str]) -> list[str]:
+    pattern = _pattern(words)
+    at = next((at for at, line in enumerate(lines) if pattern.search(line)), None)
+    return lines[at:] if at is not None else ["", "Pattern not found"]
+
+
+def _count(lines: list[str], words: Sequence[str]) -> list[str]:
+    return [f"Count: {len(lines)} lines"]
+
+
+def _last(lines: list[str], words: Sequence[str]) -> list[str]:
+    count = _number(words, SCREEN)
+    return lines[-count:] if count else []
+
+
+def _trim(lines: list[str], words: Sequence[str]) -> list[str]:
+    columns = _number(words, 0)
+    return [line[columns:] for line in lines]
+
+
+def _number(words: Sequence[str], default: int) -> int:
+    if not words:
+        return default
+    if not words[0].isdecimal():
+        raise RefusedError(RpcError(f"invalid numeric value: '{words[0]}'", element=words[0]))
+    return int(words[0])
+
+
+# How many lines `last` shows if nothing is said.
+SCREEN = 24
+FILTERS: dict[str, Callable[[list[str], Sequence[str]], list[str]]] = {
+    "count": _count,
+    "except": _except,
+    "find": _find,
+    "last": _last,
+    "match": _match,
+    "trim": _trim,
+}
+_TAKES_TEXT = frozenset({"except", "find", "match"})

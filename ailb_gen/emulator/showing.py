@@ -1,0 +1,110 @@
+"""The configuration as the command line shows it: `show configuration`, and `show` while it is edited."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from lxml import etree
+
+from ailb_gen.emulator.compare import patch
+from ailb_gen.emulator.configuration import attributes, rollback_number, with_version
+from ailb_gen.emulator.jsonform import to_json
+from ailb_gen.emulator.messages import RefusedError, RpcError
+from ailb_gen.emulator.pipes import Line, filtered
+from ailb_gen.emulator.xmlform import to_xml, top
+from ailb_gen.errors import UsageError
+from ailb_gen.junos.groups import effective
+from ailb_gen.junos.tree import ENDS, Node
+from ailb_gen.junos.words import written
+from ailb_gen.junos.writer import set_lines, to_curly
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ailb_gen.emulator.device import Device
+
+JUNOS = "http://xml.juniper.net/junos/{release}/junos"
+
+
+def show_tree(device: Device, tree: Node, path: Sequence[str], line: Line) -> str:
+    """Return a part of a configuration through the filters of a line. Raises RefusedError."""
+    return filtered(_shown(device, tree, path, line), line.pipes)
+
+
+def _shown(device: Device, tree: Node, path: Sequence[str], line: Line) -> str:
+    comparing = next((pipe for pipe in line.pipes if pipe.name == "compare"), None)
+    if comparing is not None:
+        return patch(_other(device, comparing.words), tree)
+    if line.display("inheritance"):
+        try:
+            tree = effective(tree)
+        except UsageError as error:
+            raise RefusedError(RpcError(str(error))) from error
+    whole = with_version(device, tree)
+    if line.display("xml", "json"):
+        return _marked_up(device, tree, only(whole, path), line)
+    found = whole.get(*path)
+    if found is None:
+        return ""
+    if line.display("set"):
+        relative = any(pipe.words[1:2] == ("relative",) for pipe in line.pipes)
+        lead = [] if relative else [_written(word) for word in path]
+        if path and not found.children:
+            return f"{' '.join(['set', *lead])}\n"
+        return "".join(f"{text}\n" for text in set_lines(found, lead))
+    # Of a block what is in it, of anything else the statement.
+    return to_curly(found if found.flags & ENDS or not found.word else _alone(found))
+
+
+def _other(device: Device, words: Sequence[str]) -> Node:
+    """Return what `compare` compares with. Raises RefusedError."""
+    if list(words) in ([], ["rescue"]):
+        tree = device.store.rescue_tree() if words else device.store.active
+        if tree is None:
+            raise RefusedError(RpcError("No rescue configuration is set", element="rescue"))
+        return tree
+    if len(words) == 2 and words[0] == "rollback":
+        return device.store.rollback_tree(rollback_number(words[1]))
+    raise RefusedError(RpcError("syntax error, compare takes nothing, 'rollback NUMBER' or 'rescue'", element=words[0]))
+
+
+def _marked_up(device: Device, tree: Node, whole: Node, line: Line) -> str:
+    known = top(device.schema)
+    made = to_xml(whole, known)
+    if line.display("json"):
+        return f"{to_json(made, known)}\n"
+    text = etree.tostring(made, encoding="unicode", pretty_print=True)
+    text = text.replace("<configuration", f"<configuration{attributes(device, tree)}", 1)
+    return wrapped(device.version, text)
+
+
+def wrapped(version: str, xml: str) -> str:
+    """Return XML as `| display xml` shows it: in a reply, with the banner that the command line has."""
+    release = version.partition("-")[0].rpartition(".")[0]
+    body = re.sub(r"^(?=.)", "    ", xml.strip("\n"), flags=re.MULTILINE)
+    return (
+        f'<rpc-reply xmlns:junos="{JUNOS.format(release=release)}">\n{body}\n'
+        "    <cli>\n        <banner></banner>\n    </cli>\n</rpc-reply>\n"
+    )
+
+
+def only(root: Node, path: Sequence[str]) -> Node:
+    """Return a tree with nothing but one path and what is below it."""
+    if not path:
+        return root
+    result = Node(root.word, root.line, root.flags)
+    child = root.children.get(path[0])
+    if child is not None:
+        result.children[path[0]] = only(child, path[1:])
+    return result
+
+
+def _written(word: str) -> str:
+    return written(Node(word))
+
+
+def _alone(node: Node) -> Node:
+    root = Node("")
+    root.children[node.word] = node
+    return root

@@ -1,0 +1,252 @@
+"""The terminal of a command line: what is typed, its echo, and what comes back.
+
+With a pseudo-terminal lines are echoed and prompted for. Input waits while a command runs, as on a device. Nothing is
+paged.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from typing import TYPE_CHECKING
+
+from ailb_gen.emulator.commandline import CommandLine
+from ailb_gen.emulator.faulty import DroppedError, with_faults
+from ailb_gen.emulator.messages import RefusedError
+from ailb_gen.emulator.subject import RpcFault
+
+if TYPE_CHECKING:
+    import asyncssh
+
+    from ailb_gen.emulator.messages import RpcError
+    from ailb_gen.emulator.server import Host
+
+INTERRUPT, END, ERASE_LINE, ERASE_WORD, REDRAW = "\x03", "\x04", "\x15", "\x17", "\x0c"
+BACKSPACES = "\x08\x7f"
+ESCAPE = re.compile(r"\x1b(?:\[[0-9;?]*[A-Za-z~]|O[A-Z])")
+UP, DOWN = ("\x1b[A", "\x1bOA"), ("\x1b[B", "\x1bOB")
+# No line is longer.
+MOST_CHARACTERS = 1024 * 1024
+
+
+class Terminal:
+    """One channel with a command line on it."""
+
+    def __init__(self, host: Host, channel: asyncssh.SSHServerChannel[bytes], user: str, echo: bool) -> None:
+        self._host, self._channel, self._echo = host, channel, echo
+        self._who = host.device.session(user, "cli")
+        self._cli = CommandLine(host.device, self._who, host)
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._typed = ""
+        self._line = ""
+        self._history: list[str] = []
+        self._at = 0
+        self._busy = self._eof = self._failed = self._ended = False
+        host.sessions[self._who.number] = self
+
+    # What the channel tells.
+
+    def greet(self) -> None:
+        """Show the banner and the first prompt."""
+        if self._echo:
+            self._write(self._cli.banner)
+            self._prompt()
+
+    def feed(self, data: bytes) -> None:
+        """Take what is typed."""
+        self._typed += self._decoder.decode(data)
+        if len(self._typed) > MOST_CHARACTERS:
+            self.close()
+        self._go_on()
+
+    def eof(self) -> None:
+        """Do what was typed, then close."""
+        self._eof = True
+        self._go_on()
+
+    def run_all(self, commands: str) -> None:
+        """Run commands between semicolons and close; errors go to the error output, and make the exit code 1."""
+        self._echo, self._eof = False, True
+        self._typed = "".join(f"{command}\n" for command in _split(commands))
+        self._go_on()
+
+    def end(self) -> None:
+        """Clean up: the lock is released, what was edited under it is gone."""
+        if not self._ended:
+            self._ended = True
+            self._typed = ""
+            self._host.sessions.pop(self._who.number, None)
+            self._host.device.end(self._who)
+
+    def close(self) -> None:
+        """End the session."""
+        self.end()
+        self._channel.close()
+
+    # What is typed.
+
+    def _go_on(self) -> None:
+        if not self._busy and not self._ended:
+            self._busy = True
+            self._host.run(self._serve())
+
+    async def _serve(self) -> None:
+        """Take what was typed until there is no more, or the user has left."""
+        try:
+            while self._typed and not self._ended:
+                line = self._next_line()
+                if line is not None:
+                    await self._run(line)
+            if self._eof and not self._ended:
+                if self._line:
+                    last, self._line = self._line, ""
+                    await self._run(last)
+                self._leave()
+        except DroppedError:
+            self._host.watch()
+            self._abort()
+        except BaseException:
+            self._abort()
+            raise
+        finally:
+            self._busy = False
+
+    def _abort(self) -> None:
+        self.end()
+        self._channel.get_connection().abort()
+
+    def _next_line(self) -> str | None:
+        """Take one key; return the line that it ends."""
+        escape = ESCAPE.match(self._typed)
+        if escape is not None:
+            self._typed = self._typed[escape.end() :]
+            self._recall(escape[0])
+            return None
+        key, self._typed = self._typed[0], self._typed[1:]
+        if key == "\r" and self._typed[:1] == "\n":
+            self._typed = self._typed[1:]
+        if key in "\r\n":
+            line, self._line = self._line, ""
+            self._show("\r\n")
+            return line
+        if key == END and (self._cli.reading or not self._line):
+            return END
+        if key == INTERRUPT:
+            self._line = ""
+            self._cli.interrupt()
+            self._show("^C\r\n")
+            self._prompt()
+        elif key in BACKSPACES or key in (ERASE_LINE, ERASE_WORD):
+            self._erase(key)
+        elif key == "?" and self._echo and not self._cli.reading and self._line.count('"') % 2 == 0:
+            self._help()
+        elif key == "\t" or key >= " ":
+            self._line += " " if key == "\t" else key
+            self._show(key if key != "\t" else " ")
+        return None
+
+    def _show(self, text: str) -> None:
+        if self._echo and (not self._cli.hidden or text == "\r\n"):
+            self._channel.write(text.encode())
+
+    def _erase(self, key: str) -> None:
+        kept = {ERASE_LINE: "", ERASE_WORD: re.sub(r"\S*\s*$", "", self._line)}.get(key, self._line[:-1])
+        self._show("\b \b" * (len(self._line) - len(kept)))
+        self._line = kept
+
+    def _recall(self, key: str) -> None:
+        """Put an earlier line in the place of this one."""
+        if key not in (*UP, *DOWN) or not self._history:
+            return
+        self._at = min(max(self._at + (1 if key in DOWN else -1), 0), len(self._history))
+        self._erase(ERASE_LINE)
+        self._line = self._history[self._at] if self._at < len(self._history) else ""
+        self._show(self._line)
+
+    def _help(self) -> None:
+        """Show what can come next, and the line again."""
+        try:
+            names = self._cli.completions(self._line)
+        except RpcFault:
+            names = []
+        rows = "".join(f"  {name}\n" for name in names)
+        self._write(f"?\nPossible completions:\n{rows}" if names else "?\nNo valid completions\n")
+        self._channel.write(f"{self._cli.prompt.lstrip(chr(10)).rpartition(chr(10))[2]}{self._line}".encode())
+
+    # What comes back.
+
+    async def _run(self, line: str) -> None:
+        """Carry out a line with the faults of its phase."""
+        phase = self._cli.phase(line)
+        # The column of a word that is refused is counted from the start of the line on the screen.
+        indent = len(self._cli.prompt.rpartition("\n")[2]) if self._echo else 0
+        if line.strip() and line != END and not self._cli.hidden:
+            self._history.append(line)
+            self._at = len(self._history)
+        try:
+            if line == END:
+                shown = self._end_of_text()
+            else:
+                shown = await with_faults(self._host, phase, lambda: not self._ended, lambda: self._cli.run(line))
+            self._write(shown)
+        except RefusedError as error:
+            self._refuse(error, line, indent)
+        self._host.watch()
+        if self._cli.done:
+            self._leave()
+        else:
+            self._prompt()
+
+    def _end_of_text(self) -> str:
+        """Take Ctrl-D: the end of a text, or of the session."""
+        if not self._cli.reading:
+            return self._cli.run("exit")
+        self._show("\r\n")
+        return self._cli.end_of_text()
+
+    def _refuse(self, error: RefusedError, line: str, indent: int) -> None:
+        self._failed = True
+        text = "".join(_told(one, line, indent, self._echo) for one in error.errors)
+        if self._echo:
+            self._write(text)
+        else:
+            self._channel.write_stderr(text.encode())
+
+    def _write(self, text: str) -> None:
+        """Show a text; a terminal takes the carriage back at each end of line."""
+        if not self._ended:
+            self._channel.write((text.replace("\n", "\r\n") if self._echo else text).encode())
+
+    def _prompt(self) -> None:
+        if self._echo:
+            self._write(self._cli.prompt)
+
+    def _leave(self) -> None:
+        self.end()
+        if not self._channel.is_closing():
+            self._channel.exit(1 if self._failed and not self._echo else 0)
+
+
+def _told(error: RpcError, line: str, indent: int, screen: bool) -> str:
+    """Write an error as the command line does: below the word that is wrong, or behind `error:`."""
+    where = line.find(error.element) if error.element else -1
+    if screen and where >= 0 and error.message.startswith("syntax error"):
+        return f"{' ' * (indent + where)}^\n{error.message.rstrip('.')}.\n"
+    if error.path:
+        element = f"  '{error.element}'\n" if error.element else ""
+        return f"{error.path}\n{element}    {error.message}\n"
+    behind = f": {error.element}" if error.element and error.element not in error.message else ""
+    return f"{'warning' if error.severity == 'warning' else 'error'}: {error.message}{behind}\n"
+
+
+def _split(commands: str) -> list[str]:
+    """Return the commands between semicolons and newlines, but not those in quotes."""
+    parts = [""]
+    quoted = False
+    for sign in commands:
+        quoted ^= sign == '"'
+        if sign in ";\n" and not quoted:
+            parts.append("")
+        else:
+            parts[-1] += sign
+    return [part for part in parts if part.strip()]
