@@ -85,6 +85,7 @@ class Channel(asyncssh.SSHServerSession[bytes]):
         """Close when the client does; a command line first does what was typed."""
         if isinstance(self._inner, Terminal):
             self._inner.eof()
+            return True
         return False
 
     def connection_lost(self, exc: Exception | None) -> None:

@@ -97,6 +97,11 @@ class CommandLine:
             return "lock"
         return "running" if words[:2] == ["show", "configuration"] else "verify"
 
+    @property
+    def helps(self) -> bool:
+        """Tell whether `?` asks for help: not in a shell, a text that is loaded, or an answer."""
+        return self._shell is None and self._asked is None and not self._reading
+
     def completions(self, text: str) -> list[str]:
         """Return the words that can come next, for `?`."""
         if self._config is not None:
@@ -145,6 +150,8 @@ class CommandLine:
             return ""
         try:
             names, rest = resolve(line.words, {*NAMES, *BUILT_IN})
+            if not names:
+                raise RefusedError(RpcError("unknown command", element=line.words[0]))
             for size in range(len(names), 0, -1):
                 act = BUILT_IN.get(tuple(names[:size]))
                 if act is not None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ailb_gen.emulator.changing import load_commands, load_text, roll_back
@@ -153,11 +154,11 @@ class ConfigMode:
         try:
             return self._said(load_commands(self._device, self._session, f"{level}{name} {rest}\n"))
         except RefusedError as error:
-            first = error.errors[0]
-            raise RefusedError(
-                RpcError(PLACE.sub("", first.message), first.tag, path=first.path, element=first.element),
-                *error.errors[1:],
-            ) from error
+            first, *others = error.errors
+            reason = PLACE.sub("", first.message)
+            if reason != first.message and not reason.startswith("syntax error"):
+                reason = f"syntax error: {reason}"
+            raise RefusedError(replace(first, message=reason), *others) from error
 
     def _may_edit(self) -> None:
         if not self._device.store.is_private(self._session):

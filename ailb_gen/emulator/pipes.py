@@ -78,7 +78,7 @@ def choose(word: str, names: Iterable[str]) -> str:
     if word in found:
         return word
     if not found:
-        raise RefusedError(RpcError(f"syntax error, expecting {', '.join(known)}", element=word))
+        raise RefusedError(RpcError(f"syntax error, expecting one of {', '.join(known)}", element=word))
     if len(found) > 1:
         raise RefusedError(RpcError(f"'{word}' is ambiguous: {', '.join(found)}", element=word))
     return found[0]

@@ -27,7 +27,7 @@ def rebased(base: Node, mine: Node, theirs: Node) -> Node:
         return theirs
     merged, other = _changed(base, mine, theirs), _changed(base, theirs, mine)
     # Changes that do not touch each other give the same whichever comes last.
-    odd = set(set_lines(merged)) ^ set(set_lines(other))
+    odd = set(set_lines(merged, [])) ^ set(set_lines(other, []))
     if odd:
         raise ConflictError(f"merge conflict, somebody else has changed it too: {min(odd)}")
     return merged

@@ -138,7 +138,7 @@ class Terminal:
             self._prompt()
         elif key in BACKSPACES or key in (ERASE_LINE, ERASE_WORD):
             self._erase(key)
-        elif key == "?" and self._echo and not self._cli.reading and self._line.count('"') % 2 == 0:
+        elif key == "?" and self._echo and self._cli.helps and self._line.count('"') % 2 == 0:
             self._help()
         elif key == "\t" or key >= " ":
             self._line += " " if key == "\t" else key
@@ -147,6 +147,11 @@ class Terminal:
 
     def _show(self, text: str) -> None:
         if self._echo and (not self._cli.hidden or text == "\r\n"):
+            self._send(text)
+
+    def _send(self, text: str) -> None:
+        """Write to the channel; a client that has gone misses it."""
+        if not self._ended and not self._channel.is_closing():
             self._channel.write(text.encode())
 
     def _erase(self, key: str) -> None:
@@ -171,7 +176,7 @@ class Terminal:
             names = []
         rows = "".join(f"  {name}\n" for name in names)
         self._write(f"?\nPossible completions:\n{rows}" if names else "?\nNo valid completions\n")
-        self._channel.write(f"{self._cli.prompt.lstrip(chr(10)).rpartition(chr(10))[2]}{self._line}".encode())
+        self._send(f"{self._cli.prompt.lstrip(chr(10)).rpartition(chr(10))[2]}{self._line}")
 
     # What comes back.
 
@@ -209,13 +214,12 @@ class Terminal:
         text = "".join(_told(one, line, indent, self._echo) for one in error.errors)
         if self._echo:
             self._write(text)
-        else:
+        elif not self._channel.is_closing():
             self._channel.write_stderr(text.encode())
 
     def _write(self, text: str) -> None:
         """Show a text; a terminal takes the carriage back at each end of line."""
-        if not self._ended:
-            self._channel.write((text.replace("\n", "\r\n") if self._echo else text).encode())
+        self._send(text.replace("\n", "\r\n") if self._echo else text)
 
     def _prompt(self) -> None:
         if self._echo:
@@ -230,7 +234,7 @@ class Terminal:
 def _told(error: RpcError, line: str, indent: int, screen: bool) -> str:
     """Write an error as the command line does: below the word that is wrong, or behind `error:`."""
     where = line.find(error.element) if error.element else -1
-    if screen and where >= 0 and error.message.startswith("syntax error"):
+    if screen and where >= 0 and error.message.startswith(("syntax error", "unknown command")):
         return f"{' ' * (indent + where)}^\n{error.message.rstrip('.')}.\n"
     if error.path:
         element = f"  '{error.element}'\n" if error.element else ""

@@ -191,7 +191,7 @@ def test_both_clocks_of_confirmed_commits(fleet: Fleet) -> None:
         ("<commit><confirmed/><confirm-timeout>x</confirm-timeout></commit>", "Invalid numeric value: 'x'"),
         ("<commit><confirmed/><confirm-timeout>0</confirm-timeout></commit>", "Invalid numeric value: '0'"),
         ("<validate><source><running/></source></validate>", "only the candidate"),
-        ("<open-configuration><private/></open-configuration>", "no private copy"),
+        ("<open-configuration><ephemeral/></open-configuration>", "no ephemeral copy"),
         ("<unlock-configuration/>", "not open"),
         ("<kill-session><session-id>1</session-id></kill-session>", "does not exist"),
     ],

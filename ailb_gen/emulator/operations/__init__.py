@@ -70,7 +70,7 @@ OPERATIONS: Mapping[str, Operation] = {
 
 FORMS = ("text", "ascii", "xml", "json")
 # How the reply of each rpc looks as text: as the first command that stands for it shows it.
-SHOWS = {one.rpc: one.show for one in reversed(COMMANDS.values())}
+SHOWS = {one.rpc: one.show for one in reversed(tuple(COMMANDS.values()))}
 
 
 def run(subject: Subject, rpc: etree._Element, form: str) -> str:
@@ -101,19 +101,3 @@ def rpc_of(text: str) -> etree._Element:
 def _check_form(form: str) -> None:
     if form not in FORMS:
         raise RpcFault(f"there is no output in the form {form!r}, only {', '.join(FORMS)}", "invalid-value")
-
-
-def command(subject: Subject, text: str, format: str = "text") -> etree._Element:
-    """Run a command: the reply of its rpc, or `<output>` with the text that the command line shows.
-
-    `format` is `text` (Junos also calls it `ascii`) or `xml`. Of pipes only `| display xml` and `| display xml rpc`
-    count; Junos ignores all others over NETCONF. Raises RpcFault like the operation, for a command that is not known,
-    and for another format.
-    """
-    _check_form(format)
-    words, *pipes = (" ".join(part.split()) for part in text.split("|"))
-    rpc = rpc_of(words)
-    if "display xml rpc" in pipes:
-        return element("rpc", rpc)
-    reply = OPERATIONS[str(rpc.tag)](subject, rpc)
-    return reply if format == "xml" or "display xml" in pipes else as_text(rpc, reply)

@@ -96,7 +96,6 @@ COMMANDS: Mapping[str, Command] = {
     "show system memory": Command("get-system-memory-information", text_system.plain),
     "show system storage": Command("get-system-storage", text_system.storage, options=LEVELS),
     "show system users": Command("get-system-users-information", text_system.users, options={"no-resolve": False}),
-    "show lacp interfaces": Command("get-lacp-interface-information", text_system.plain, places=("interface-name",)),
     "file list": Command("file-list", text_system.plain, places=("path",)),
     "file show": Command("file-show", text_system.plain, places=("filename",)),
     "ping": Command("ping", text_system.ping, places=("host",), options=PING),

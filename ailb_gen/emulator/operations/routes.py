@@ -5,6 +5,7 @@ Source: Juniper's operational YANG model junos-rpc-route.
 
 from __future__ import annotations
 
+from ipaddress import ip_network
 from typing import TYPE_CHECKING
 
 from ailb_gen.addresses import BITS, Prefix, address_text, interface_value
@@ -40,13 +41,22 @@ DETAILED = ("detail", "extensive")
 
 def route_information(subject: Subject, rpc: etree._Element) -> etree._Element:
     """Answer `show route` in all its forms."""
-    if argument(rpc, "table") not in TABLES:
+    if argument(rpc, "table") not in TABLES or _is_ipv4(argument(rpc, "destination")):
         return element("route-information")
     if rpc.find("advertising-protocol-name") is not None:
         return _exchanged(subject, rpc, advertised)
     if rpc.find("receive-protocol-name") is not None:
         return _exchanged(subject, rpc, received)
     return shown(subject, rpc)
+
+
+def _is_ipv4(text: str) -> bool:
+    """Tell whether a destination is one of inet.0, where no route is."""
+    try:
+        ip_network(text, strict=False)
+    except ValueError:
+        return False
+    return ":" not in text
 
 
 def _wanted(rpc: etree._Element) -> Prefix | None:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from lxml import etree
 
-from ailb_gen.emulator.operations import OPERATIONS, command
+from ailb_gen.emulator.operations import OPERATIONS, as_text, rpc_of
+from ailb_gen.emulator.operations.build import element
 from ailb_gen.emulator.subject import Commit, RpcFault
 from ailb_gen.emulator.world import World
 from ailb_gen.junos.reader import read
@@ -81,6 +82,15 @@ class Fake:
 
     def other(self, name: str) -> Fake:
         return replace(self, name=name)
+
+
+def command(subject: Fake, text: str, form: str = "text") -> etree._Element:
+    """Run a command: its reply, or that as text. Junos ignores pipes over NETCONF."""
+    rpc = rpc_of(text.partition("|")[0])
+    if "| display xml rpc" in text:
+        return element("rpc", rpc)
+    reply = OPERATIONS[str(rpc.tag)](subject, rpc)
+    return reply if form == "xml" else as_text(rpc, reply)
 
 
 def ask(subject: Fake, tag: str, *flags: str, **arguments: str) -> etree._Element:

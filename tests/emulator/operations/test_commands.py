@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
+from xml.sax.saxutils import unescape
 
 import pytest
 from lxml import etree
 
-from ailb_gen.emulator.operations import OPERATIONS, command
+from ailb_gen.addresses import address_text
+from ailb_gen.emulator.operations import OPERATIONS, SHOWS, run
 from ailb_gen.emulator.operations.bgp import peer_address
 from ailb_gen.emulator.operations.build import age, elapsed, length
 from ailb_gen.emulator.operations.commands import COMMANDS, parse
 from ailb_gen.emulator.subject import RpcFault
-from tests.emulator.operations.subjects import LEAF, SPINE, Fake, ask, lab, say, tree_of
+from tests.emulator.operations.subjects import LEAF, SPINE, Fake, ask, command, lab, say, tree_of
 
 
 @pytest.fixture
@@ -43,8 +46,7 @@ def leaf() -> Fake:
 )
 def test_words_to_rpcs(leaf: Fake, text: str, rpc: str) -> None:
     assert etree.tostring(parse(text)[1], encoding="unicode").startswith(rpc)
-    shown = command(leaf, f"{text} | display xml rpc")
-    assert (shown.tag, shown[0].tag) == ("rpc", parse(text)[1].tag)
+    assert command(leaf, text, "xml").tag != "output"
 
 
 @pytest.mark.parametrize(
@@ -67,12 +69,64 @@ def test_unknown_words(leaf: Fake, text: str, word: str) -> None:
 
 
 def test_formats(leaf: Fake) -> None:
-    assert command(leaf, "show version", "xml").tag == "software-information"
-    assert command(leaf, "show version | display xml").tag == "software-information"
-    assert command(leaf, "show version", "ascii").tag == "output"
-    assert command(leaf, "show version | no-more").tag == "output"
-    with pytest.raises(RpcFault, match="format json"):
-        command(leaf, "show version", "json")
+    rpc = etree.Element("get-software-information")
+    assert run(leaf, rpc, "xml").startswith("<software-information")
+    assert run(leaf, rpc, "text") == run(leaf, rpc, "ascii")
+    assert f"Hostname: {LEAF}\n" in run(leaf, rpc, "text")
+    made = json.loads(unescape(run(leaf, rpc, "json")))
+    assert made["software-information"][0]["host-name"] == [{"data": LEAF}]
+    with pytest.raises(RpcFault, match="no output in the form 'yaml'"):
+        run(leaf, rpc, "yaml")
+
+
+@pytest.mark.parametrize("tag", sorted(OPERATIONS))
+def test_every_rpc_has_every_form(leaf: Fake, tag: str) -> None:
+    peer = leaf.world.peerings(LEAF)[0]
+    arguments = {"ping": "host", "traceroute": "host", "file-show": "filename", "get-checksum-information": "path"}
+    rpc = etree.Element(tag)
+    if tag in arguments:
+        value = peer_address(peer) if arguments[tag] == "host" else "/etc/hosts.junos"
+        etree.SubElement(rpc, arguments[tag]).text = value
+    assert list(json.loads(unescape(run(leaf, rpc, "json")))) == [OPERATIONS[tag](leaf, rpc).tag]
+    assert run(leaf, rpc, "text").startswith("<output")
+
+
+@pytest.mark.parametrize(
+    ("short", "full"),
+    [
+        ("sh ver", "show version"),
+        ("show int et-0/0/0 te", "show interfaces et-0/0/0 terse"),
+        ("sh bgp sum", "show bgp summary"),
+        ("show lldp nei", "show lldp neighbors"),
+    ],
+)
+def test_words_may_be_short(short: str, full: str) -> None:
+    assert etree.tostring(parse(short)[1]) == etree.tostring(parse(full)[1])
+
+
+def test_ambiguous_words() -> None:
+    with pytest.raises(RpcFault, match="'b' is ambiguous: bfd, bgp"):
+        parse("show b summary")
+
+
+def test_reachability(leaf: Fake) -> None:
+    other = next(name for name in sorted(leaf.world._switches) if "leaf" in name and name != LEAF)
+    switch = leaf.world.switch(other)
+    assert switch is not None
+    target = address_text(next(a.value for p in switch.ports.values() for u in p.units for a in u.addresses))
+    found = ask(leaf, "ping", host=target, count="3")
+    assert found.findtext("probe-results-summary/responses-received") == "3"
+    hops = ask(leaf, "traceroute", host=target).findall("hop")
+    assert [hop.findtext("probe-result/host-name") for hop in hops][-1] == other
+    assert len(hops) == 2
+    assert "0 packets received, 100% packet loss" in "\n".join(say(leaf, "ping 2001:db8::1 count 1"))
+    assert ask(leaf, "traceroute", host="192.0.2.1").findtext("traceroute-failure") == "no response"
+    leaf.world.committed(other, None)
+    assert ask(leaf, "ping", host=target).findtext("ping-failure") == "no response"
+
+
+def test_what_is_shown_comes_from_one_table() -> None:
+    assert SHOWS["get-route-information"] is COMMANDS["show route"].show
 
 
 @pytest.mark.parametrize("text", sorted(COMMANDS))
@@ -81,6 +135,10 @@ def test_every_command_shows_something(leaf: Fake, text: str) -> None:
     arguments = {
         "show route advertising-protocol": f" bgp {peer_address(peer)}",
         "show route receive-protocol": f" bgp {peer_address(peer)}",
+        "ping": " 192.0.2.1",
+        "traceroute": " 192.0.2.1",
+        "file show": " /etc/hosts.junos",
+        "file list": " /var/home/admin",
     }
     assert COMMANDS[text].rpc in OPERATIONS
     assert any(say(leaf, text + arguments.get(text, "")))

@@ -5,11 +5,23 @@ from __future__ import annotations
 import pytest
 from lxml import etree
 
-from ailb_gen.emulator.operations import command
 from ailb_gen.emulator.operations.bgp import peer_address
 from ailb_gen.emulator.subject import RpcFault
 from ailb_gen.routing.rib import Routing
-from tests.emulator.operations.subjects import LEAF, NAMES, NOW, SPINE, STARTED, Fake, ask, lab, plain, say, tree_of
+from tests.emulator.operations.subjects import (
+    LEAF,
+    NAMES,
+    NOW,
+    SPINE,
+    STARTED,
+    Fake,
+    ask,
+    command,
+    lab,
+    plain,
+    say,
+    tree_of,
+)
 from tests.network.lab import TEXTS, network
 
 COLORS = {"green": "color:0:1", "blue": "color:0:2", "red": "color:0:3", "orange": "color:0:4"}
@@ -251,9 +263,11 @@ def test_multipath_has_all_next_hops(leaf: Fake) -> None:
 
 
 def test_no_destination(leaf: Fake) -> None:
-    with pytest.raises(RpcFault, match=r"10\.0\.0\.1 is no IPv6 address") as caught:
-        ask(leaf, "get-route-information", destination="10.0.0.1")
-    assert caught.value.bad_element == "10.0.0.1"
+    with pytest.raises(RpcFault, match=r"10\.0\.0\.x is no IPv6 address") as caught:
+        ask(leaf, "get-route-information", destination="10.0.0.x")
+    assert caught.value.bad_element == "10.0.0.x"
+    # There is an inet.0, with nothing in it.
+    assert not len(ask(leaf, "get-route-information", destination="0.0.0.0/0"))
 
 
 def test_summary_as_text(leaf: Fake) -> None:

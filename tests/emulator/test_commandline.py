@@ -1,0 +1,327 @@
+"""The command line as netmiko, scrapli, PyEZ's StartShell and plain ssh see it."""
+
+import asyncio
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import asyncssh
+import pytest
+from jnpr.junos.device import Device as Pyez
+from jnpr.junos.utils.start_shell import StartShell
+from lxml import etree
+from netmiko import ConnectHandler
+from netmiko.exceptions import ConfigInvalidException
+from scrapli import AuthOptions, Cli, Netconf, TransportSsh2Options
+from scrapli.netconf import DatastoreType
+
+from ailb_gen.emulator.faults import Fault
+from ailb_gen.emulator.fleet import Fleet
+from tests.emulator.fleets import LEAF, PASSWORD, SPINE, USER, active_text, netconf, two_devices
+from tests.emulator.test_netconf import bring_up, until
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
+
+
+@pytest.fixture
+def fleet() -> Iterator[Fleet]:
+    with two_devices() as found:
+        yield found
+
+
+@contextmanager
+def netmiko(fleet: Fleet) -> Iterator[Any]:
+    connection = ConnectHandler(
+        device_type="juniper_junos",
+        host=fleet.address,
+        port=fleet.port(LEAF),
+        username=USER,
+        password=PASSWORD,
+        session_timeout=60,
+    )
+    try:
+        yield connection
+    finally:
+        connection.disconnect()
+
+
+@contextmanager
+def scrapli(fleet: Fleet) -> Iterator[Cli]:
+    with Cli(
+        fleet.address,
+        definition_file_or_name="juniper_junos",
+        port=fleet.port(LEAF),
+        auth_options=AuthOptions(username=USER, password=PASSWORD),
+        transport_options=TransportSsh2Options(),
+    ) as found:
+        yield found
+
+
+def ssh(fleet: Fleet, command: str = "", typed: str = "", pty: bool = False) -> tuple[str, str, int]:
+    """Run a command, or type lines; returns output, errors and the exit code."""
+
+    async def work() -> tuple[str, str, int]:
+        async with asyncssh.connect(
+            fleet.address, fleet.port(LEAF), username=USER, password=PASSWORD, known_hosts=None, config=None
+        ) as connection:
+            how: dict[str, Any] = {"term_type": "xterm", "term_size": (80, 24)} if pty else {}
+            done = await connection.run(command or None, input=typed or None, **how)
+            assert done.exit_status is not None
+            return str(done.stdout), str(done.stderr), done.exit_status
+
+    return asyncio.run(work())
+
+
+def test_netmiko(fleet: Fleet) -> None:
+    device = fleet.devices[LEAF]
+    with netmiko(fleet) as found:
+        assert found.find_prompt() == f"{USER}@{LEAF}>"
+        assert found.send_command("show version").startswith(f"Hostname: {LEAF}\n")
+        assert (
+            found.send_command("show configuration | display set | match host-name") == f"set system host-name {LEAF}\n"
+        )
+        said = found.send_config_set(["set system domain-name d", "set system time-zone UTC"], exit_config_mode=False)
+        assert f"[edit]\n{USER}@{LEAF}# set system time-zone UTC" in said
+        assert found.check_config_mode()
+        assert "+   domain-name d;" in found.send_command("show | compare", expect_string=r"#\s*$")
+        assert "configuration check succeeds" in found.commit(check=True)
+        assert "rolled back in 5 minutes" in found.commit(confirm=True, confirm_delay=5, comment="two words")
+        assert device.store.pending is not None
+        assert "commit complete" in found.commit(and_quit=True)
+        assert device.store.pending is None
+        assert not found.check_config_mode()
+        assert [commit.log for commit in device.commits()][:2] == ["", "two words"]
+        with pytest.raises(ConfigInvalidException):
+            found.send_config_set(["set system {"], error_pattern=r"syntax error", exit_config_mode=False)
+        found.send_config_set(["delete system root-authentication"], exit_config_mode=False)
+        with pytest.raises(ValueError, match="Missing mandatory statement: 'root-authentication'"):
+            found.commit()
+        found.send_config_set(["rollback 0"])
+        found.send_config_set(["set system domain-name e"])
+    assert "domain-name d;" in active_text(device)
+    # The shared candidate stays, as on Junos; nobody is left on the device.
+    assert device.store.modified
+    until(lambda: not device.sessions)
+
+
+def test_scrapli(fleet: Fleet) -> None:
+    with scrapli(fleet) as found:
+        shown = found.send_input(input_="show version")
+        assert (shown.result.startswith(f"Hostname: {LEAF}"), shown.failed) == (True, False)
+        found.enter_mode(requested_mode="configuration")
+        lines = ["set system domain-name d", "commit check", "commit"]
+        said = found.send_inputs(inputs=lines, requested_mode="configuration")
+        assert "commit complete" in said.result
+        found.enter_mode(requested_mode="exec")
+        assert found.send_input(input_="show configuration system domain-name").result == "domain-name d;"
+        found.enter_mode(requested_mode="configuration_private")
+        assert len(fleet.devices[LEAF].store.editors()) == 1
+        found.enter_mode(requested_mode="exec")
+        found.enter_mode(requested_mode="configuration_exclusive")
+        assert fleet.devices[LEAF].store.holder is not None
+        found.enter_mode(requested_mode="exec")
+        assert fleet.devices[LEAF].store.holder is None
+        found.enter_mode(requested_mode="shell")
+        assert found.send_input(input_="whoami", requested_mode="shell").result == USER
+        found.enter_mode(requested_mode="exec")
+        assert found.send_input(input_="show nonsense").failed
+
+
+def test_scrapli_netconf(fleet: Fleet) -> None:
+    with Netconf(
+        fleet.address,
+        port=fleet.port(LEAF),
+        auth_options=AuthOptions(username=USER, password=PASSWORD),
+        transport_options=TransportSsh2Options(),
+    ) as found:
+        assert f"<host-name>{LEAF}</host-name>" in found.get_config().result
+        config = "<configuration><system><domain-name>d</domain-name></system></configuration>"
+        assert "<ok/>" in found.lock(target=DatastoreType.CANDIDATE).result
+        assert "<ok/>" in found.edit_config(config=config, target=DatastoreType.CANDIDATE).result
+        assert "<ok/>" in found.validate(source=DatastoreType.CANDIDATE).result
+        assert "<ok/>" in found.commit().result
+        assert "<ok/>" in found.unlock(target=DatastoreType.CANDIDATE).result
+        wanted = "<configuration><system><domain-name/></system></configuration>"
+        assert "<domain-name>d</domain-name>" in found.get(filter_=wanted).result
+
+
+def test_start_shell(fleet: Fleet) -> None:
+    with (
+        Pyez(
+            fleet.address, port=fleet.port(LEAF), user=USER, password=PASSWORD, gather_facts=False, allow_agent=False
+        ).open(auto_probe=0) as device,
+        StartShell(device) as shell,
+    ):
+        done, said = shell.run("cli -c 'show version | match Junos'")
+        assert (done, "Junos: 25.4R1.12-EVO" in said, "Hostname" in said) == (True, True, False)
+        assert shell.run("echo one two")[1].endswith("one two\r\n% ")
+        assert shell.run("rm -rf /")[0] is False
+        assert shell.run("cli -c 'show nonsense'")[0] is False
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("show version | match junos", "Junos: 25.4R1.12-EVO\n"),
+        ("show version | except junos | except Model", f"Hostname: {LEAF}\n"),
+        ("show version | find model | count", "Count: 2 lines\n"),
+        ("show version | last 1 | no-more", "Junos: 25.4R1.12-EVO\n"),
+        ("show version | trim 7 | last 1", "25.4R1.12-EVO\n"),
+        ('show version | match "Hostname: |nothing"', f"Hostname: {LEAF}\n"),
+        ("sh ver | m junos", "Junos: 25.4R1.12-EVO\n"),
+        ("show version | match nothing | count", "Count: 0 lines\n"),
+        (
+            "show configuration system services | display set",
+            "set system services netconf ssh\nset system services ssh\n",
+        ),
+        ("show configuration system services | display set relative | match netconf", "set netconf ssh\n"),
+        ("show configuration system host-name | count", "Count: 1 lines\n"),
+        ("show cli | match width", "CLI screen width set to 80\n"),
+        ("show version | match host; show system alarms", f"Hostname: {LEAF}\nNo alarms currently active\n"),
+    ],
+)
+def test_pipes_over_ssh(fleet: Fleet, command: str, said: str) -> None:
+    assert ssh(fleet, command) == (said, "", 0)
+
+
+def test_forms_over_ssh(fleet: Fleet) -> None:
+    bring_up(fleet)
+    found = etree.XML(ssh(fleet, "show bgp summary | display xml")[0])
+    assert found.findtext("bgp-information/peer-count") == "1"
+    assert found.find("cli/banner") is not None
+    made = json.loads(ssh(fleet, "show bgp summary | display json")[0])
+    assert made["bgp-information"][0]["peer-count"] == [{"data": "1"}]
+    assert made["bgp-information"][0]["bgp-peer"][0]["attributes"] == {"junos:style": "terse"}
+    config = etree.XML(ssh(fleet, "show configuration system | display xml")[0])
+    assert [child.tag for child in config.findall("configuration/*")] == ["system"]
+    assert (
+        json.loads(ssh(fleet, "show configuration | display json")[0])["configuration"]["system"]["host-name"] == LEAF
+    )
+    asked = etree.XML(ssh(fleet, "show bgp neighbor fe80::1 | display xml rpc")[0])
+    assert asked.findtext("rpc/get-bgp-neighbor-information/neighbor-address") == "fe80::1"
+
+
+@pytest.mark.parametrize(
+    ("command", "reason"),
+    [
+        ("frobnicate", "error: unknown command: frobnicate\n"),
+        ("show nonsense", "error: syntax error: nonsense\n"),
+        ("show version | frobnicate", "error: syntax error, expecting one of compare, count,"),
+        ("show version | match", "error: syntax error, match takes a pattern"),
+        ("show version | match (", "error: invalid regular expression"),
+        ("show version | last x", "error: invalid numeric value: 'x'"),
+        ("show version | display set", "error: syntax error, only a configuration"),
+        ("show version |", "error: syntax error, nothing behind '|'"),
+        ("show c", "error: 'c' is ambiguous: chassis, cli, configuration"),
+    ],
+)
+def test_what_is_refused_over_ssh(fleet: Fleet, command: str, reason: str) -> None:
+    said, errors, code = ssh(fleet, command)
+    assert (said, code) == ("", 1)
+    assert errors.startswith(reason)
+
+
+def test_commands_in_a_row(fleet: Fleet) -> None:
+    said, errors, code = ssh(
+        fleet, "configure; set system domain-name d; commit and-quit; show configuration system domain-name"
+    )
+    assert (errors, code) == ("", 0)
+    assert said == "Entering configuration mode\ncommit complete\nExiting configuration mode\ndomain-name d;\n"
+
+
+def test_commands_from_a_file(fleet: Fleet) -> None:
+    said, _, code = ssh(fleet, typed="configure private\nset system domain-name d\nshow | compare\ncommit\nexit\n")
+    assert "+   domain-name d;" in said
+    assert (code, "domain-name d;" in active_text(fleet.devices[LEAF])) == (0, True)
+
+
+def test_a_session_by_hand(fleet: Fleet) -> None:
+    """Levels, loading from the terminal, questions, and where a mistake is."""
+    lines = [
+        "configure\r",
+        "edit system services\r",
+        "delete netconf\r",
+        "delete nothing\r",
+        "up\r",
+        "set domain-nme\x7f\x7fame d\r",
+        "show | compare\r",
+        "top set system time-zone UTC\r",
+        "load merge terminal\r",
+        "system { location { country-code CH; } }\r",
+        "\x04",
+        "load set terminal\r",
+        "set system no-redirects\r\x04",
+        "commit chekc\r",
+        "exit\r",
+        "exit\r",
+        "no\r",
+        "rollback 0\r",
+        "exit\r",
+        "show system ?\x15",
+        "show system\x03",
+        "exit\r",
+    ]
+    said, _, code = ssh(fleet, typed="".join(lines), pty=True)
+    text = said.replace("\r\n", "\n")
+    assert code == 0
+    for part in (
+        f"[edit system services]\n{USER}@{LEAF}# delete netconf\n",
+        "warning: statement not found\n",
+        "[edit system]\n+   domain-name d;\n[edit system services]\n-   netconf {\n-       ssh;\n-   }\n",
+        "[Type ^D at a new line to end input]\nsystem { location",
+        "load complete\n",
+        f"# commit chekc\n{' ' * len(f'{USER}@{LEAF}# commit ')}^\nsyntax error, expecting one of and-quit",
+        "Exit with uncommitted changes? [yes,no] (yes) no\n",
+        "Exiting configuration mode\n",
+        "Possible completions:\n",
+        "show system^C\n",
+    ):
+        assert part in text
+    assert not fleet.devices[LEAF].store.modified
+    assert "time-zone" not in active_text(fleet.devices[LEAF])
+
+
+def test_rescue_by_hand(fleet: Fleet) -> None:
+    said, errors, _ = ssh(fleet, "show system configuration rescue")
+    assert errors == "error: No rescue configuration is set\n"
+    change = "configure; set system host-name other; commit; rollback rescue; show | compare; commit and-quit"
+    said, errors, code = ssh(fleet, f"request system configuration rescue save; {change}")
+    assert (errors, code) == ("", 0)
+    assert f"-  host-name other;\n+  host-name {LEAF};" in said
+    assert f"host-name {LEAF};" in active_text(fleet.devices[LEAF])
+    assert ssh(fleet, "request system configuration rescue delete")[2] == 0
+    assert ssh(fleet, "configure; rollback rescue")[2] == 1
+
+
+def test_the_lock_counts_on_the_command_line(fleet: Fleet) -> None:
+    with netconf(fleet) as session:
+        session.lock()
+        for command in ("configure exclusive", "configure private", "configure; set system domain-name d"):
+            assert "database locked by" in ssh(fleet, command)[1]
+        assert f"  {USER} terminal (pid " in ssh(fleet, "configure; status")[0]
+        said, errors, code = ssh(fleet, f"request system logout pid {session.session_id}")
+        assert (said, errors, code) == ("", "", 0)
+    assert fleet.devices[LEAF].store.holder is None
+
+
+def test_faults_count_on_the_command_line(fleet: Fleet) -> None:
+    faults = fleet.devices[LEAF].faults
+    faults.add(Fault("error", "commit"))
+    assert "the emulator was told to" in ssh(fleet, "configure; set system domain-name d; commit")[1]
+    faults.add(Fault("drop-after", "commit"))
+    with pytest.raises((asyncssh.Error, AssertionError)):
+        ssh(fleet, "configure; set system domain-name d; commit")
+    assert "domain-name d;" in active_text(fleet.devices[LEAF])
+
+
+def test_users_and_a_reboot(fleet: Fleet) -> None:
+    with netconf(fleet):
+        said = ssh(fleet, "show system users")[0]
+        assert [line.split()[-1] for line in said.splitlines()[1:]] == ["netconf", "-cli"]
+    started = fleet.devices[LEAF].started
+    # The session may end before it has told its exit code.
+    with suppress(asyncssh.Error, AssertionError):
+        ssh(fleet, typed="request system reboot\nyes\nshow version\n")
+    until(lambda: fleet.devices[LEAF].started > started)
+    assert fleet.devices[SPINE].started <= fleet.devices[LEAF].started
