@@ -53,7 +53,7 @@ def get_config(device: Device, session: Session, operation: etree._Element) -> s
 
 def get(device: Device, session: Session, operation: etree._Element) -> str:
     """RFC 6241's `get`: the active configuration, who edits it, and RFC 6022's state. Raises RefusedError."""
-    found = operation.find("filter")
+    found = _filter(operation)
     asked = {str(child.tag) for child in found} if found is not None else {"configuration"}
     body = "" if found is None else state(device, found)
     if "configuration" in asked:
@@ -63,17 +63,20 @@ def get(device: Device, session: Session, operation: etree._Element) -> str:
 
 def _filtered(device: Device, tree: Node, operation: etree._Element) -> str:
     """Return what the filter of RFC 6241 section 6 selects, in the format asked for. Raises RefusedError."""
-    found = operation.find("filter")
-    if found is not None and found.get("type", "subtree") != "subtree":
-        raise RefusedError(
-            RpcError("only subtree filters are supported", "bad-attribute", "protocol", element=str(found.get("type")))
-        )
+    found = _filter(operation)
     wanted = found.find("configuration") if found is not None else None
     form = _format(operation)
     if found is not None and wanted is None:
         # A filter that names no part of the configuration selects none (RFC 6241 section 6.4.2).
         return ""
     return shown(device, tree, form, from_xml(wanted, top(device.schema), True) if wanted is not None else None)
+
+
+def _filter(operation: etree._Element) -> etree._Element | None:
+    found = operation.find("filter")
+    if found is not None and found.get("type", "subtree") != "subtree":
+        raise RefusedError(RpcError("only subtree filters are supported", "bad-attribute", element="filter"))
+    return found
 
 
 def _format(operation: etree._Element) -> str:

@@ -115,7 +115,19 @@ def read_outline() -> Outlined:
         else:
             stack[-1].words[name] = made
         stack.append(made)
+        if made.kind in (CONTAINER, LIST):
+            _add_apply_groups(made)
+    _add_apply_groups(root)
+    # A group holds what may stand at the top.
+    groups = root.words["groups"] = Outlined("groups", LIST)
+    groups.keys = [Outlined("name", LEAF, flags=NOKEYWORD)]
+    groups.words = root.words
     return root
+
+
+def _add_apply_groups(block: Outlined) -> None:
+    for name in ("apply-groups", "apply-groups-except"):
+        block.words.setdefault(name, Outlined(name, LEAF_LIST))
 
 
 _FORMS = {

@@ -82,7 +82,17 @@ def run(subject: Subject, rpc: etree._Element, form: str) -> str:
     reply = OPERATIONS[str(rpc.tag)](subject, rpc)
     if form == "json":
         return escape(to_json(reply))
-    return etree.tostring(reply if form == "xml" else as_text(rpc, reply), encoding="unicode")
+    return etree.tostring(_broken(reply) if form == "xml" else as_text(rpc, reply), encoding="unicode")
+
+
+def _broken(reply: etree._Element) -> etree._Element:
+    """Put a newline in front of every tag, as Junos does: some clients read the text of elements with children."""
+    for node in reply.iter():
+        if len(node):
+            node.text = node.text or "\n"
+            for child in node:
+                child.tail = "\n"
+    return reply
 
 
 def as_text(rpc: etree._Element, reply: etree._Element) -> etree._Element:

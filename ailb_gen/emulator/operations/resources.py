@@ -50,7 +50,7 @@ def memory(subject: Subject, rpc: etree._Element) -> etree._Element:
 
 
 def storage(subject: Subject, rpc: etree._Element) -> etree._Element:
-    """Answer `show system storage`."""
+    """Answer `show system storage`, as Junos OS Evolved does for its one node."""
     rows = []
     for name, blocks, percent, mount in FILESYSTEMS:
         used = blocks * percent // 100
@@ -65,7 +65,8 @@ def storage(subject: Subject, rpc: etree._Element) -> etree._Element:
                 ("mounted-on", mount),
             )
         )
-    return element("system-storage-information", *rows)
+    item = element("multi-routing-engine-item", ("re-name", "re0"), element("system-storage-information", *rows))
+    return element("multi-routing-engine-results", item)
 
 
 def _size(blocks: int) -> str:

@@ -203,7 +203,7 @@ def mac_table(reply: etree._Element) -> Iterator[str]:
 def storage(reply: etree._Element) -> Iterator[str]:
     """Show `show system storage`."""
     yield "Filesystem              Size       Used      Avail  Capacity   Mounted on"
-    for row in reply.findall("filesystem"):
+    for row in reply.iter("filesystem"):
         sizes = [next(iter(row.find(f"{name}-blocks").attrib.values())) for name in ("total", "used", "available")]  # type: ignore[union-attr]
         numbers = "".join(f"{size!s:>11}" for size in sizes)
         yield f"{of(row, 'filesystem-name'):<17}{numbers}{of(row, 'used-percent'):>9}%  {of(row, 'mounted-on')}"

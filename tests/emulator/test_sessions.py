@@ -1,0 +1,190 @@
+"""Private copies, the rescue configuration, kill-session, get: with ncclient, PyEZ and NAPALM."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jnpr.junos.exception import CommitError, LockError, RpcError
+from jnpr.junos.utils.config import Config
+from napalm import get_network_driver
+from ncclient.operations.rpc import RPCError
+
+from ailb_gen.emulator.fleet import Fleet
+from tests.emulator.fleets import LEAF, PASSWORD, USER, active_text, netconf, pyez, two_devices
+from tests.emulator.test_netconf import until
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
+
+
+@pytest.fixture
+def fleet() -> Iterator[Fleet]:
+    with two_devices() as found:
+        yield found
+
+
+@contextmanager
+def private_napalm(fleet: Fleet) -> Iterator[Any]:
+    options = {"port": fleet.port(LEAF), "config_private": True, "ignore_warning": True}
+    driver = get_network_driver("junos")(fleet.address, USER, PASSWORD, timeout=20, optional_args=options)
+    driver.open()
+    yield driver
+    driver.close()
+
+
+def test_private_copies_are_merged(fleet: Fleet) -> None:
+    device = fleet.devices[LEAF]
+    with pyez(fleet) as first, pyez(fleet) as second:
+        with Config(first, mode="private") as one, Config(second, mode="private") as two:
+            one.load("set system domain-name d", format="set")
+            two.load("set system time-zone UTC", format="set")
+            assert "time-zone" not in one.diff()
+            assert not device.store.modified
+            one.commit()
+            two.commit()
+            assert two.diff() is None
+        text = active_text(device)
+        assert ("domain-name d;" in text, "time-zone UTC;" in text) == (True, True)
+    assert device.store.editors() == ()
+
+
+def test_private_copies_in_conflict(fleet: Fleet) -> None:
+    with pyez(fleet) as first, pyez(fleet) as second:
+        with Config(first, mode="private") as one, Config(second, mode="private") as two:
+            one.load("set system host-name one", format="set")
+            two.load("set system host-name two", format="set")
+            one.commit()
+            with pytest.raises(CommitError, match=r"merge conflict.*host-name"):
+                two.commit()
+            two.rollback()
+            assert two.diff() is None
+            two.load("set system host-name two", format="set")
+            two.commit()
+    assert "host-name two;" in active_text(fleet.devices[LEAF])
+
+
+def test_private_copies_and_the_lock(fleet: Fleet) -> None:
+    with pyez(fleet) as first, pyez(fleet) as second:
+        exclusive = Config(first)
+        exclusive.lock()
+        with pytest.raises((LockError, RpcError), match="locked by"), Config(second, mode="private"):
+            pass
+        exclusive.unlock()
+        with Config(second, mode="private") as private:
+            private.load("set system domain-name d", format="set")
+            # Somebody may take the lock meanwhile, but then the private copy cannot be committed.
+            exclusive.lock()
+            with pytest.raises(CommitError, match="locked by"):
+                private.commit()
+            exclusive.unlock()
+            with pytest.raises(CommitError, match="not allowed in configure private"):
+                private.commit(confirm=2)
+            exclusive.load("set system time-zone UTC", format="set")
+            with pytest.raises(CommitError, match="shared configuration database modified"):
+                private.commit()
+            exclusive.rollback()
+            private.commit()
+        exclusive.load("set system time-zone UTC", format="set")
+        with pytest.raises(RpcError, match="shared configuration database modified"), Config(second, mode="private"):
+            pass
+    assert "domain-name d;" in active_text(fleet.devices[LEAF])
+
+
+def test_a_private_copy_ends_with_its_session(fleet: Fleet) -> None:
+    with pyez(fleet) as first:
+        first.rpc.open_configuration(private=True, ignore_warning=True)
+        first.rpc.load_config("set system domain-name d", format="set", action="set")
+    until(lambda: fleet.devices[LEAF].store.editors() == ())
+    assert not fleet.devices[LEAF].store.modified
+
+
+def test_private_napalm(fleet: Fleet) -> None:
+    with private_napalm(fleet) as driver:
+        driver.load_merge_candidate(config="set system domain-name d")
+        assert driver.compare_config() == "[edit system]\n+   domain-name d;"
+        driver.commit_config()
+    assert "domain-name d;" in active_text(fleet.devices[LEAF])
+
+
+def test_rescue(tmp_path: Path) -> None:
+    with two_devices(tmp_path) as fleet, pyez(fleet) as device, Config(device) as config:
+        assert config.rescue("get") is None
+        assert config.rescue("reload") is False
+        assert config.rescue("save") is True
+        config.load("set system host-name other", format="set")
+        config.commit()
+    # It outlives the device.
+    with two_devices(tmp_path) as fleet, pyez(fleet) as device:
+        config = Config(device)
+        assert f"host-name {LEAF};" in config.rescue("get", format="text")
+        assert config.rescue("get", format="xml").findtext(".//host-name") == LEAF
+        config.rescue("reload")
+        assert config.diff() == f"\n[edit system]\n-  host-name other;\n+  host-name {LEAF};\n"
+        config.commit()
+        assert config.rescue("delete") is True
+        assert config.rescue("get") is None
+
+
+def test_kill_session_frees_the_lock(fleet: Fleet) -> None:
+    store = fleet.devices[LEAF].store
+    with netconf(fleet) as holder, netconf(fleet) as other:
+        holder.lock()
+        holder.load_configuration(action="set", config=["set system domain-name d"])
+        with pytest.raises(RPCError, match="locked by") as refused:
+            other.lock()
+        (number,) = refused.value._raw.xpath("//*[local-name()='session-id']/text()")
+        assert number == holder.session_id
+        other.kill_session(number)
+        # At once, and what was edited under the lock is gone.
+        other.lock()
+        assert (store.modified, store.holder is not None) == (False, True)
+        until(lambda: not holder.connected)
+        for number in (other.session_id, "1", "x"):
+            with pytest.raises(RPCError) as refused:
+                other.kill_session(number)
+            assert refused.value.tag == "invalid-value"
+
+
+def test_get(fleet: Fleet) -> None:
+    with netconf(fleet) as session:
+        whole = session.get()
+        assert whole.xpath("//data")[0].findtext("configuration/system/host-name") == LEAF
+        assert len(whole.xpath("//data")[0].find("database-status-information")) == 0
+        wanted = "<configuration><system><services/></system></configuration>"
+        found = session.get(filter=("subtree", wanted)).xpath("//data")[0]
+        assert [child.tag for child in found.find("configuration/system")] == ["services"]
+        session.lock()
+        status = (
+            session.get(filter=("subtree", wanted))
+            .xpath("//data")[0]
+            .find("database-status-information/database-status")
+        )
+        assert (status.findtext("user"), status.findtext("pid")) == (USER, session.session_id)
+        # What the device does not know is not there.
+        unknown = "<configuration><protocols><ospf/></protocols></configuration>"
+        assert session.get(filter=("subtree", unknown)).xpath("//data")[0].find("configuration/protocols") is None
+        with pytest.raises(RPCError, match="only subtree filters"):
+            session.rpc('<get><filter type="xpath" select="/configuration"/></get>')
+        assert "set system host-name" in str(session.rpc('<get format="set"/>'))
+
+
+def test_monitoring(fleet: Fleet) -> None:
+    with netconf(fleet) as session, netconf(fleet) as other:
+        other.lock()
+        namespace = "urn:ietf:params:xml:ns:yang:ietf-netconf-monitoring"
+        found = session.get(filter=("subtree", f'<netconf-state xmlns="{namespace}"/>')).xpath("//data")[0]
+        assert found.findtext(".//locked-by-session") == other.session_id
+        assert [one.text for one in found.iterfind(".//session/session-id")] == [session.session_id, other.session_id]
+        assert "urn:ietf:params:netconf:base:1.1" in [one.text for one in found.iterfind(".//capability")]
+        with pytest.raises(RPCError, match="no schema 'x'"):
+            session.get_schema("x")
+
+
+def test_inherited_groups(fleet: Fleet) -> None:
+    with pyez(fleet) as device, Config(device) as config:
+        config.load("set groups g system domain-name d\nset apply-groups g", format="set")
+        config.commit()
+        plain = device.rpc.get_config(options={"database": "committed"})
+        inherited = device.rpc.get_config(options={"database": "committed", "inherit": "inherit"})
+    assert (plain.findtext("system/domain-name"), inherited.findtext("system/domain-name")) == (None, "d")
