@@ -50,17 +50,21 @@ def test_private_copies_are_merged(fleet: Fleet) -> None:
 
 
 def test_private_copies_in_conflict(fleet: Fleet) -> None:
-    with pyez(fleet) as first, pyez(fleet) as second:
-        with Config(first, mode="private") as one, Config(second, mode="private") as two:
-            one.load("set system host-name one", format="set")
-            two.load("set system host-name two", format="set")
-            one.commit()
-            with pytest.raises(CommitError, match=r"merge conflict.*host-name"):
-                two.commit()
-            two.rollback()
-            assert two.diff() is None
-            two.load("set system host-name two", format="set")
+    with (
+        pyez(fleet) as first,
+        pyez(fleet) as second,
+        Config(first, mode="private") as one,
+        Config(second, mode="private") as two,
+    ):
+        one.load("set system host-name one", format="set")
+        two.load("set system host-name two", format="set")
+        one.commit()
+        with pytest.raises(CommitError, match=r"merge conflict.*host-name"):
             two.commit()
+        two.rollback()
+        assert two.diff() is None
+        two.load("set system host-name two", format="set")
+        two.commit()
     assert "host-name two;" in active_text(fleet.devices[LEAF])
 
 
