@@ -14,7 +14,7 @@ from ailb_gen.emulator.messages import RefusedError, RpcError
 from ailb_gen.emulator.monitoring import state
 from ailb_gen.emulator.xmlform import from_xml, select, to_xml, top
 from ailb_gen.errors import UsageError
-from ailb_gen.junos.groups import effective
+from ailb_gen.junos.interface_ranges import effective
 from ailb_gen.junos.tree import ENDS, Node
 from ailb_gen.junos.writer import to_curly, to_set
 

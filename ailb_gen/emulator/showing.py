@@ -14,7 +14,7 @@ from ailb_gen.emulator.messages import RefusedError, RpcError
 from ailb_gen.emulator.pipes import Line, filtered
 from ailb_gen.emulator.xmlform import to_xml, top
 from ailb_gen.errors import UsageError
-from ailb_gen.junos.groups import effective
+from ailb_gen.junos.interface_ranges import effective
 from ailb_gen.junos.tree import ENDS, Node
 from ailb_gen.junos.words import written
 from ailb_gen.junos.writer import set_lines, to_curly
