@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING
 
 from ailb_gen.errors import UsageError
 from ailb_gen.junos.diff import COMMUNITIES, diff
-from ailb_gen.junos.grammar import FIRST_COUNTS, VALUE, form_of, one_line
+from ailb_gen.junos.edit import merge
+from ailb_gen.junos.grammar import FIRST_COUNTS, step
 from ailb_gen.junos.groups import copy
 from ailb_gen.junos.shape import shape
-from ailb_gen.junos.tree import ENDS, FLAT, LIST, TAGGED, Node
+from ailb_gen.junos.tree import FLAT, Node
 from ailb_gen.junos.writer import to_set
 
 if TYPE_CHECKING:
@@ -72,7 +73,8 @@ def wanted(running: Node, file: Node, rights: Ownership) -> Node:
             shape(tree)
     for pattern in rights.owned:
         _drop(target, pattern)
-    _merge(target, source)
+    # The file says whether a statement is active.
+    merge(target, source, marks=True)
     for pattern in rights.kept:
         _drop(target, pattern)
         _graft(target, running, pattern)
@@ -102,12 +104,13 @@ def fingerprint(tree: Node) -> str:
 
 def _orders(tree: Node) -> Iterator[str]:
     """Give the order of the words behind each word for which it counts: what `diff` goes by."""
-    stack = [(tree, "", "")]
+    stack = [(tree, "", "", True, "", 0)]
     while stack:
-        node, parent, path = stack.pop()
-        if len(node.children) > 1 and (node.word in FIRST_COUNTS or [parent, node.word] == COMMUNITIES):
+        node, above, path, keyword, parent, keys = stack.pop()
+        if len(node.children) > 1 and ((keyword and node.word in FIRST_COUNTS) or [above, node.word] == COMMUNITIES):
             yield f"order {path}: {list(node.children)}"
-        stack += [(child, node.word, f"{path} {child.word}") for child in node]
+        for child in node:
+            stack.append((child, node.word, f"{path} {child.word}", not keys, *step(parent, keys, child.word)))
 
 
 def _drop(root: Node, pattern: Pattern) -> None:
@@ -148,36 +151,6 @@ def _twin(node: Node, deep: bool = False) -> Node:
     twin = Node(node.word, node.line, node.flags)
     twin.comment = node.comment
     return twin
-
-
-def _merge(target: Node, source: Node) -> None:
-    """Put every statement of a tree into another one, whose own values give way."""
-    target.flags |= source.flags & TAGGED
-    stack = [(target, source, "")]
-    while stack:
-        here, there, parent = stack.pop()
-        if _one_value(here, there, parent):
-            here.children.clear()
-        for child in there:
-            found = here.children.get(child.word)
-            if found is None:
-                here.children[child.word] = _twin(child, deep=True)
-                continue
-            # The file says whether a statement is active.
-            found.flags = (found.flags & ~TAGGED) | (child.flags & ~FLAT)
-            stack.append((found, child, there.word))
-
-
-def _one_value(here: Node, there: Node, parent: str) -> bool:
-    """Tell whether a word takes one value, and the two trees have different ones."""
-    if there.flags & (ENDS | LIST) or len(there.children) != 1 or len(here.children) != 1:
-        return False
-    (old,), (new,) = here.children.values(), there.children.values()
-    if old.word == new.word or old.children or new.children:
-        return False
-    keys, form = form_of(parent, there.word)
-    line = one_line(parent, there.word)
-    return keys == 0 and (form in ("", VALUE) or (line is not None and line[1]))
 
 
 def _prune(target: Node, running: Node, file: Node) -> None:

@@ -15,7 +15,7 @@ from threading import Lock
 from urllib.parse import quote, quote_plus
 from xml.sax.saxutils import escape, quoteattr
 
-from ailb_gen.junos.setreader import COMMANDS
+from ailb_gen.junos.commands import COMMANDS
 from ailb_gen.junos.words import TOKEN
 
 MARK = "***"

@@ -6,7 +6,7 @@ from bisect import bisect_left
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ailb_gen.junos.grammar import FIRST_COUNTS, LINE, MOST_KEYS, PREFIX, WITH_VALUE, form_of
+from ailb_gen.junos.grammar import FIRST_COUNTS, PREFIX, step
 from ailb_gen.junos.tree import ENDS, INACTIVE, PROTECT, Node
 from ailb_gen.junos.words import written
 from ailb_gen.junos.writer import set_lines
@@ -36,23 +36,29 @@ def diff(first: Node, second: Node) -> Iterator[Change]:
     FIRST_COUNTS, and for what a policy does to communities. Comments, quotes and grouping do not count. What is
     protected is unprotected before it changes. Neither tree is changed.
     """
-    path: list[str] = []
+    return _differences(first, second, [])
+
+
+def _differences(first: Node, second: Node, path: list[str]) -> Iterator[Change]:
+    """Iterate over the commands for two nodes at a path; the path is in use meanwhile."""
+    top = len(path)
     stack = [iter([(first, second)])]
-    entered: list[tuple[int, Node]] = []
+    entered: list[tuple[int, int, Node]] = []
     while stack:
         pair = next(stack[-1], None)
         if pair is None:
             stack.pop()
             if entered:
                 yield from _marked(*entered.pop(), path)
-            if path:
+            if len(path) > top:
                 path.pop()
             continue
         old, new = pair
         if old is not first:
             path.append(written(new))
         flags = old.flags
-        if path and flags & PROTECT and (not new.flags & PROTECT or next(diff(old, new), None)):
+        inner = old is not first
+        if inner and flags & PROTECT and (not new.flags & PROTECT or next(_differences(old, new, list(path)), None)):
             yield Change(f"unprotect {' '.join(path)}", new.line)
             flags &= ~PROTECT
         if path[-2:] == COMMUNITIES and _order(old, new) != list(new.children):
@@ -60,7 +66,9 @@ def diff(first: Node, second: Node) -> Iterator[Change]:
             yield Change(f"delete {' '.join(path)}", old.line)
             old, flags = Node(old.word), 0
         yield from _changed(old, new, path)
-        entered.append((0 if _gives_way(old, new, path) else flags, new))
+        # Deleting all that is in a statement may take it with its marks; telling them again does no harm.
+        again = flags if flags & (INACTIVE | PROTECT) and not _survives(old, new) else 0
+        entered.append((0 if _gives_way(old, new, path) else flags, again, new))
         common = [child for child in old if child.word in new.children]
         stack.append(iter([(child, new.children[child.word]) for child in common]))
 
@@ -78,13 +86,35 @@ def _gives_way(old: Node, new: Node, path: Sequence[str]) -> bool:
     return not _names_entries(path)
 
 
+def _survives(old: Node, new: Node) -> bool:
+    """Tell whether a statement stays while what goes is deleted: without anything in it, it would lose its marks."""
+    stack = [(old, new)]
+    while stack:
+        one, other = stack.pop()
+        if not one.children:
+            return True
+        stack += [(child, other.children[child.word]) for child in one if child.word in other.children]
+    return False
+
+
 def _names_entries(path: Sequence[str]) -> bool:
     """Tell whether the words behind a path are keys: a device deletes an entry by all of them."""
-    for back, word in enumerate(reversed(path[-MOST_KEYS:]), 1):
-        keys, form = form_of(path[-back - 1] if len(path) > back else "", word)
-        if keys >= back or (word == PREFIX and form == LINE and back == 1):
-            return True
-    return path[-1] in WITH_VALUE
+    before, keys = _keys(path)
+    return keys > 0 or (not before and path[-1:] == [PREFIX])
+
+
+def _keeps_order(path: Sequence[str]) -> bool:
+    """Tell whether the order of the words behind a path counts."""
+    return not path or (not _keys(path)[0] and path[-1] in FIRST_COUNTS)
+
+
+def _keys(path: Sequence[str]) -> tuple[int, int]:
+    """Return how many keys were to come in front of the last word of a path, and how many are behind it."""
+    parent, before, keys = "", 0, 0
+    for word in path:
+        before = keys
+        parent, keys = step(parent, keys, word)
+    return before, keys
 
 
 def _changed(old: Node, new: Node, path: list[str]) -> Iterator[Change]:
@@ -104,7 +134,7 @@ def _changed(old: Node, new: Node, path: list[str]) -> Iterator[Change]:
         if child.word not in old.children:
             for line in set_lines([child], list(path)):
                 yield Change(line, child.line)
-    if new.word in FIRST_COUNTS and len(new.children) > 1:
+    if len(new.children) > 1 and new.word in FIRST_COUNTS and _keeps_order(path):
         yield from _moved(_order(old, new), new, path)
 
 
@@ -152,8 +182,8 @@ def _rising(numbers: list[int]) -> set[int]:
     return found
 
 
-def _marked(before: int, new: Node, path: list[str]) -> Iterator[Change]:
-    """Iterate over the marks that a statement gets or loses; `before` are the flags it has by then."""
+def _marked(before: int, again: int, new: Node, path: list[str]) -> Iterator[Change]:
+    """Iterate over the marks that a statement gets or loses; of `before` it has the flags, of `again` it may have."""
     for flag, command, undo in MARKS:
-        if path and (before ^ new.flags) & flag:
+        if path and ((before ^ new.flags) | again) & flag:
             yield Change(f"{command if new.flags & flag else undo} {' '.join(path)}", new.line)

@@ -165,6 +165,12 @@ _FORMS = {
         to/interface to/neighbor to/next-hop to/protocol trusted-key vlan-id-list vrf-export vrf-import
     """,
     VALUE: """
+        backup-color bridge-priority cost default-lifetime description device-count domain-name drop-profile
+        encrypted-password fabric-color flowset-table-size inactivity-interval interface-mode l3-interface
+        label-allocation local-address max-advertisement-interval max-connections maximum-ecmp
+        min-advertisement-interval minimum-interval mtu multiplier native-vlan-id number-of-sub-ports peer-as
+        peer-as-list prob-threshold quality-delta queue-num router-id sampling-rate scheduler speed
+        system/host-name time-zone type vlan-id
         bfd-liveness-detection/neighbor class/forwarding-class from/family from/rib
         from/route-type interfaces/*/congestion-notification-profile interfaces/*/scheduler-map lacp/periodic
         loopback/filter scheduler-maps/scheduler then/class then/dscp
@@ -179,7 +185,6 @@ FORMS: dict[str, tuple[int, str]] = {
     **{word: (0, form) for form, words in _FORMS.items() for word in words.split()},
     **{word: row for row, words in _LISTS.items() for word in words.split()},
 }
-MOST_KEYS = max(keys for keys, _ in FORMS.values())
 
 # Words whose entries or values count in their order, and whether each is written with the word again
 # (`insert term b before term a`).
@@ -216,6 +221,16 @@ def one_line(before: str, word: str) -> OneLine | None:
     if word not in ONELINER_WORDS:
         return None
     return _ONELINERS.get(f"{before}/{word}") or _ONELINERS.get(word) if before else _PIECES[word]
+
+
+def step(parent: str, keys: int, word: str) -> tuple[str, int]:
+    """Go one word down: return as what the tables know the place behind it, and how many keys are still to come.
+
+    A name that the user gave is never taken for a keyword: in `term term`, the second one is a key.
+    """
+    if keys:
+        return parent, int(keys == 1 and word in WITH_VALUE) or keys - 1
+    return inside(parent, word), 0 if parent == PREFIX else form_of(parent, word)[0]
 
 
 def inside(parent: str, word: str) -> str:

@@ -10,8 +10,9 @@ from pathlib import Path
 
 from ailb_gen.errors import JunosSyntaxError, UsageError
 from ailb_gen.junos.capture import format_fault, line_fault, second_device
+from ailb_gen.junos.commands import COMMANDS, REFUSED
 from ailb_gen.junos.curly import CurlyReader
-from ailb_gen.junos.setreader import COMMANDS, REFUSED, SetReader
+from ailb_gen.junos.setreader import SetReader
 from ailb_gen.junos.tree import Node
 from ailb_gen.junos.words import CONTROL, wrong
 

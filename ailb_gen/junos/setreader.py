@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from ailb_gen.junos.capture import line_fault
-from ailb_gen.junos.grammar import ONELINER_WORDS
-from ailb_gen.junos.tree import DELETE, ENDS, FLAT, INACTIVE, PROTECT, REPLACE, Node
-from ailb_gen.junos.words import SPECIAL, TOKEN, Words, again, bad, check_string, note, put, unquote, walk, wrong
+from typing import TYPE_CHECKING
 
-# Command to the flag it sets and the flag it clears.
-FLAGS = {
-    "deactivate": (INACTIVE, 0),
-    "activate": (0, INACTIVE),
-    "protect": (PROTECT, 0),
-    "unprotect": (0, PROTECT),
-}
-MOVES = ("edit", "top", "exit")
-COMMANDS = frozenset({"set", "delete", "annotate", "insert", *FLAGS, *MOVES})
-# Commands whose result depends on what is on the device already.
-REFUSED = frozenset({"rename", "copy", "replace", "wildcard", "load", "rollback", "commit", "run"})
+from ailb_gen.junos.commands import COMMANDS, FLAGS, MOVES, REFUSED, command_at
+from ailb_gen.junos.edit import insert, unquoted
+from ailb_gen.junos.grammar import ONELINER_WORDS
+from ailb_gen.junos.tree import DELETE, ENDS, FLAT, REPLACE, Node
+from ailb_gen.junos.words import SPECIAL, Words, again, note, put, unquote, walk, wrong
+
+if TYPE_CHECKING:
+    from ailb_gen.junos.commands import Command
 
 
 class SetReader:
@@ -58,7 +52,8 @@ class SetReader:
                         again(self.levels[-1], words)
                     node.flags |= ENDS
                     continue
-            offset, more = self.command(start, number)
+            command, offset, more = command_at(self.text, self.file, start, number)
+            self._run(command)
             for _ in range(more):
                 next(lines, None)
             number += more
@@ -72,63 +67,20 @@ class SetReader:
                 node.flags |= ENDS
         return self.root
 
-    def command(self, offset: int, number: int) -> tuple[int, int]:
-        """Read one line, or more if a quoted string has more; returns the next offset and how many lines more."""
-        text = self.text
-        words: Words = []
-        comments: list[str] = []
-        values: list[str] | None = None
-        line, after = number, len(text) + 1
-        if reason := line_fault(text, offset):
-            raise wrong(self.file, text, offset, reason)
-        for found in TOKEN.finditer(text, offset):
-            kind, start, end = found.lastgroup, found.start(), found.end()
-            breaks = text.count("\n", start, end) if kind in ("space", "string", "comment") else 0
-            if kind == "space" and breaks:
-                after, line = text.index("\n", start) + 1, line + 1
-                break
-            line += breaks
-            if kind == "comment":
-                comments.append(found[0])
-            elif kind == "bad":
-                raise bad(self.file, text, start)
-            elif kind == "mark":
-                values = self._bracket(found[0], start, words, values)
-            elif kind != "space":
-                if kind == "string":
-                    check_string(self.file, text, start, end)
-                (words if values is None else values).append(found[0])
-        if values is not None:
-            raise wrong(self.file, text, offset, "a list is not closed at the end of the line")
-        self._run(words, comments, offset, number)
-        return after, line - number - (after <= len(text))
-
-    def _bracket(self, mark: str, start: int, words: Words, values: list[str] | None) -> list[str] | None:
-        """Take a bracket; return the list that is open then."""
-        if mark == "[" and values is None and len(words) > 1:
-            return []
-        if mark == "]" and values:
-            words.append(values)
-            return None
-        reason = "an empty list" if mark == "]" and values is not None else f"{mark!r} cannot stand here in a set line"
-        raise wrong(self.file, self.text, start, reason)
-
-    def _run(self, words: Words, comments: list[str], offset: int, number: int) -> None:
+    def _run(self, command: Command) -> None:
         """Carry out a command; a line without one leaves its comments for the next."""
-        if not words:
-            self.comments += comments
+        if not command.verb:
+            self.comments += command.comments
             return
-        verb, rest = str(words[0]), words[1:]
         try:
-            if verb in MOVES:
-                self._move(verb, rest)
+            if command.verb in MOVES:
+                self._move(command.verb, command.words)
                 return
-            node = self._change(verb, rest, number)
+            node = self._change(command.verb, command.words, command.line)
         except ValueError as error:
-            start = self.text.index(verb, offset)
-            raise wrong(self.file, self.text, start, str(error)) from error
-        if self.comments or comments:
-            note(node, self.comments + comments)
+            raise wrong(self.file, self.text, command.offset, str(error)) from error
+        if self.comments or command.comments:
+            note(node, self.comments + command.comments)
             self.comments = []
 
     def _change(self, verb: str, words: Words, number: int) -> Node:
@@ -152,7 +104,7 @@ class SetReader:
             note(node, [f"/* {unquote(words[-1])} */"])
             return node
         if verb == "insert":
-            return _insert(base, words)
+            return insert(base, unquoted(words))
         node = walk(base, words, number)
         if verb == "delete":
             node.children.clear()
@@ -177,23 +129,3 @@ class SetReader:
             self.levels.pop()
         else:
             raise ValueError(f"{verb!r} at the top level")
-
-
-def _insert(base: Node, words: Words) -> Node:
-    """Put an entry before or after another one; `PATH term a before term b`, or `PATH a before b` in a list."""
-    plain = [unquote(word) if word[0] == '"' else word for word in words if isinstance(word, str)]
-    at = next((at for at, word in enumerate(plain) if word in ("before", "after") and at), 0)
-    around = base.get(*plain[: at - 1]) if at else None
-    if (
-        around is None
-        or plain[at - 1] not in around.children
-        or plain[-1] not in around.children
-        or not plain[at + 1 :]
-    ):
-        raise ValueError("insert takes an entry that is set, 'before' or 'after', and another one beside it")
-    moved, other = plain[at - 1], plain[-1]
-    order = [word for word in around.children if word != moved]
-    if moved != other:
-        order.insert(order.index(other) + (plain[at] == "after"), moved)
-        around.children = {word: around.children[word] for word in order}
-    return around.children[moved]

@@ -270,3 +270,22 @@ def test_order_counts_in_a_fingerprint_where_it_counts_in_junos(root: Node, rand
 )
 def test_fingerprints(first: str, second: str, same: bool) -> None:
     assert (fingerprint(read(first)) == fingerprint(read(second))) is same
+
+
+def test_a_number_with_attributes_gives_way() -> None:
+    running = device("routing-options { autonomous-system 65000 loops 2; }")
+    file = read("routing-options { autonomous-system 65001; }")
+    check(running, file)
+    target = wanted(running, file, RIGHTS)
+    assert target.values("routing-options", "autonomous-system") == ("65001", "loops")
+
+
+@pytest.mark.parametrize("name", ["term", "from", "then", "export", "unit", "policy", "members", "apply-groups"])
+def test_names_equal_to_keywords_are_names(name: str) -> None:
+    body = (
+        f"policy-options {{ policy-statement {name} {{ term {name} {{ then accept; }} term b {{ then reject; }} }} }}"
+    )
+    running = device(body)
+    file = read(body.replace("term b", "term a { then reject; } term b").replace("then accept", "from family inet6"))
+    check(running, file)
+    check(device(to_curly(wanted(running, file, RIGHTS))), read(body))

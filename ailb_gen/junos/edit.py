@@ -1,0 +1,240 @@
+"""Changing a tree as a device changes its configuration: merge and replace, and the commands of set text.
+
+Source: Juniper, "Junos XML Management Protocol Developer Guide", `<load-configuration>`; CLI User Guide, "Load
+Configuration Files". A statement that takes one value keeps the last; one that takes a list of them adds.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ailb_gen.junos.commands import FLAGS, REFUSED, commands
+from ailb_gen.junos.grammar import BLOCK, PREFIX, VALUE, form_of, inside, one_line
+from ailb_gen.junos.groups import copy
+from ailb_gen.junos.shape import shape
+from ailb_gen.junos.tree import DELETE, ENDS, FLAT, INACTIVE, LIST, PROTECT, QUOTED, REPLACE, Node
+from ailb_gen.junos.words import Words, put, unquote, wrong
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from ailb_gen.junos.commands import Command
+
+NOT_FOUND = "statement not found"
+MARKS = INACTIVE | PROTECT
+# What a statement that is merged says of the one that is there.
+SAYS = ENDS | LIST | QUOTED | MARKS
+
+
+def merge(
+    target: Node, source: Node, replace: bool = False, marks: bool = False, fresh: set[int] | None = None
+) -> None:
+    """Put every statement of `source` into `target`, in place; `source` is not changed.
+
+    What is tagged `delete:` goes; with `replace`, what is tagged `replace:` is taken whole. A device keeps a statement
+    inactive or protected that is merged without a tag; with `marks`, `source` decides. `fresh` holds the ids of the
+    nodes that lines of set text have made: of what the grammar does not know, only these may take further words.
+    """
+    if source.flags & FLAT:
+        source = copy(source)
+        shape(source)
+    if target.flags & FLAT:
+        shape(target)
+    target.flags |= source.flags & MARKS
+    # Block, what is merged into it, the keys still to come, and as what the grammar knows the block.
+    stack: list[tuple[Node, Node, int, str]] = [(target, source, 0, "")]
+    while stack:
+        here, there, keys, parent = stack.pop()
+        for child in there:
+            left, form = (keys - 1, BLOCK) if keys else form_of(parent, child.word)
+            below = parent if keys else inside(parent, child.word)
+            found = here.children.get(child.word)
+            if child.flags & DELETE:
+                here.children.pop(child.word, None)
+            elif found is None or (replace and child.flags & REPLACE):
+                made = here.children[child.word] = without_deleted(child)
+                if fresh is not None:
+                    fresh |= {id(node) for node in _below(made)}
+            else:
+                found.flags = (found.flags & ~MARKS if marks else found.flags) | (child.flags & SAYS)
+                found.comment = child.comment or found.comment
+                if not left:
+                    _make_room(found, child, form, there.word, fresh or ())
+                stack.append((found, child, left, below))
+
+
+def without_deleted(root: Node) -> Node:
+    """Return a copy of a tree without what is tagged to be deleted, and without tags that are then done."""
+    result = copy(root)
+    result.flags &= ~REPLACE
+    stack = [result]
+    while stack:
+        node = stack.pop()
+        for child in list(node):
+            if child.flags & DELETE:
+                del node.children[child.word]
+            else:
+                child.flags &= ~REPLACE
+                stack.append(child)
+    return result
+
+
+def _below(node: Node) -> list[Node]:
+    """Return a node and all below it."""
+    found = [node]
+    for one in found:
+        found += one
+    return found
+
+
+def _make_room(old: Node, new: Node, form: str, before: str, fresh: Collection[int]) -> None:
+    """Take out the value of a statement that another one replaces; `before` is the word in front of it."""
+    attributes = lead_attributes(before, old.word)
+    if attributes is not None:
+        value = lead(new, attributes)
+        if value is not None:
+            rest = {word: child for word, child in old.children.items() if child is not lead(old, attributes)}
+            old.children = {value.word: copy(value), **rest}
+    elif not form and id(old) in fresh and old.children:
+        old.flags |= ENDS
+    elif is_value(old, form) and is_value(new, form) and old.children.keys() != new.children.keys():
+        old.children.clear()
+
+
+def is_value(node: Node, form: str) -> bool:
+    """Tell whether a statement of a form is a word with its one value, not a block or a list."""
+    if form not in (VALUE, "") or node.flags & LIST or (not form and node.flags & ENDS):
+        return False
+    return len(node.children) == 1 and not any(child.children for child in node)
+
+
+def lead_attributes(before: str, word: str) -> dict[str, int] | None:
+    """Return the attributes of a one-line statement that has a value in front of them; None for another."""
+    found = one_line(before, word)
+    return found[2] if found is not None and found[1] and not found[0] else None
+
+
+def lead(node: Node, attributes: dict[str, int]) -> Node | None:
+    """Return the value in front of the attributes of a one-line statement."""
+    return next((child for child in node if child.word not in attributes and not child.children), None)
+
+
+def apply(root: Node, text: str) -> tuple[Node, list[str]]:
+    """Return a tree after a list of set commands, and a warning for each that found nothing (`statement not found`).
+
+    Knows set, delete, activate, deactivate, protect, unprotect, annotate, insert, edit, up, top and exit. The tree
+    itself is not changed. Raises JunosSyntaxError.
+    """
+    result = copy(root)
+    if result.flags & FLAT:
+        shape(result)
+    warnings: list[str] = []
+    level: Words = []
+    fresh: set[int] = set()
+    for command in commands(text):
+        try:
+            path = [*level, *command.words]
+            _check(command, path)
+            if command.verb in ("edit", "top", "up", "exit"):
+                level = _level(command, level)
+                continue
+            if command.verb == "set":
+                small = Node("", 0, FLAT)
+                put(small, path, command.line)
+                shape(small)
+                merge(result, small, fresh=fresh)
+                continue
+            fresh.clear()
+            if command.verb == "insert":
+                insert(result, unquoted(path))
+            elif not _change(result, command.verb, unquoted(path)):
+                warnings.append(NOT_FOUND)
+        except ValueError as error:
+            raise wrong("", text, command.offset, str(error)) from error
+    return result, warnings
+
+
+def _check(command: Command, path: Words) -> None:
+    """Refuse a command that cannot be carried out. Raises ValueError."""
+    verb = command.verb
+    if verb in REFUSED or verb not in {"set", "delete", "annotate", "insert", "edit", "top", "up", "exit", *FLAGS}:
+        raise ValueError(f"syntax error, {verb[:40]!r} is not a command that can be loaded")
+    if verb not in ("top", "up", "exit") and not (path if verb == "delete" else command.words):
+        raise ValueError(f"syntax error, nothing behind {verb!r}")
+
+
+def _level(command: Command, level: Words) -> Words:
+    """Return the level that is edited after a move."""
+    if command.verb == "edit":
+        return [*level, *command.words]
+    return [] if command.verb == "top" else level[:-1]
+
+
+def unquoted(words: Words) -> list[str]:
+    """Return words without quotes. Raises ValueError for a list."""
+    if any(isinstance(word, list) for word in words):
+        raise ValueError("syntax error, a list cannot stand here")
+    return [unquote(word) if word[0] == '"' else word for word in words if isinstance(word, str)]
+
+
+def _change(root: Node, verb: str, words: list[str]) -> bool:
+    """Delete, annotate or mark a statement; tell whether it is there. Raises ValueError."""
+    note = words.pop() if verb == "annotate" else ""
+    node = root.get(*words)
+    if node is None or not words:
+        return False
+    if verb == "delete":
+        delete(root, words)
+    elif verb == "annotate":
+        if "*/" in note:
+            raise ValueError("syntax error, a comment cannot hold '*/'")
+        node.comment = [f"/* {note} */"] if note else None
+    else:
+        on, off = FLAGS[verb]
+        node.flags = (node.flags | on) & ~off
+        root.flags |= on
+    return True
+
+
+def delete(root: Node, words: list[str]) -> None:
+    """Take a statement out that is there, and the words around it that then stand for nothing."""
+    way = [root]
+    for word in words:
+        way.append(way[-1].children[word])
+    del way[-2].children[words[-1]]
+    for depth in range(len(words) - 1, 0, -1):
+        node = way[depth]
+        if node.children or (node.flags & ENDS and not _vanishes(words[:depth])):
+            return
+        del way[depth - 1].children[node.word]
+
+
+def _vanishes(words: list[str]) -> bool:
+    """Tell whether an empty block means nothing: a container or a list of the hierarchy, no entry, no family."""
+    above, parent, word = ["", "", *words][-3:]
+    if parent == PREFIX or form_of(above, parent)[0]:
+        return False
+    keys, form = form_of(parent, word)
+    return keys > 0 or form == BLOCK or word == PREFIX
+
+
+def insert(root: Node, words: list[str]) -> Node:
+    """Put an entry before or after another one: `PATH term a before term b`, or `PATH a before b` in a list.
+
+    Returns the entry. Raises ValueError.
+    """
+    at = next((at for at, word in enumerate(words) if word in ("before", "after") and at), 0)
+    around = root.get(*words[: at - 1]) if at else None
+    if (
+        around is None
+        or words[at - 1] not in around.children
+        or words[-1] not in around.children
+        or not words[at + 1 :]
+    ):
+        raise ValueError("insert takes an entry that is set, 'before' or 'after', and another one beside it")
+    moved, other = words[at - 1], words[-1]
+    order = [word for word in around.children if word != moved]
+    if moved != other:
+        order.insert(order.index(other) + (words[at] == "after"), moved)
+        around.children = {word: around.children[word] for word in order}
+    return around.children[moved]
