@@ -24,10 +24,10 @@ def lines(root: Node) -> list[str]:
     return sorted(to_set(copy(root), comments=False).splitlines())
 
 
-def merged(first: str, second: str, **how: bool) -> Node:
+def merged(first: str, second: str, replace: bool = False, marks: bool = False) -> Node:
     target, source = read(first), read(second)
     before = to_curly(source)
-    merge(target, source, **how)
+    merge(target, source, replace, marks)
     assert to_curly(source) == before
     return target
 

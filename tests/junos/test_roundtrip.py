@@ -8,10 +8,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ailb_gen.errors import JunosSyntaxError
+from ailb_gen.junos.commands import COMMANDS
 from ailb_gen.junos.groups import active
 from ailb_gen.junos.interface_ranges import effective
 from ailb_gen.junos.reader import read
-from ailb_gen.junos.setreader import COMMANDS
 from ailb_gen.junos.tree import Node
 from ailb_gen.junos.writer import to_curly, to_json, to_set
 from tests.conftest import need_shared
