@@ -17,8 +17,8 @@ from ailb_gen.checks.address_checks import (
     VLANS,
 )
 from ailb_gen.checks.advertisements import check_announced, check_timers
-from ailb_gen.checks.plan import LEAF, management_interface
 from ailb_gen.checks.ports import check_ethernet, check_ports, check_speeds
+from ailb_gen.checks.speakers import LEAF, management_interface
 from ailb_gen.checks.tally import Tally
 from ailb_gen.errors import Place
 from ailb_gen.network.switch import OPERATING
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ailb_gen.checks.model import Result
-    from ailb_gen.checks.plan import Plan, WantedSpeaker
+    from ailb_gen.checks.plan import Plan
+    from ailb_gen.checks.speakers import WantedSpeaker
     from ailb_gen.checks.wiring import Wiring
     from ailb_gen.network.fabric import Network
     from ailb_gen.network.model import Switch, Unit

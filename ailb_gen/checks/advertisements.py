@@ -10,7 +10,7 @@ from ailb_gen.errors import Place
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ailb_gen.checks.plan import WantedSpeaker
+    from ailb_gen.checks.speakers import WantedSpeaker
     from ailb_gen.checks.tally import Tally
     from ailb_gen.intent.settings import Ra
     from ailb_gen.network.model import RaPrefix, RouterAdvertisement, Switch

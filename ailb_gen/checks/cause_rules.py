@@ -37,7 +37,7 @@ _LEVELS = (
     _ids("105 102 101 106 108 109 103 104 107 110 111 202 301 302 207 203 208 204 205 206 209 212 210 211"),
     _ids("304 305 308 306 307 311 406 407 408 702 701 703 704 705 706 710 711"),
     # What follows for the two ends of a link, for routes, for paths, and for failures.
-    _ids("709 707 201 303 309 310 402 401 403 404 405 501 504 506 502 507 503 505"),
+    _ids("409 709 707 201 303 309 310 402 401 403 404 405 501 504 506 502 507 503 505"),
     _ids("602 603 604 605 606 607 608 609 610 611 612 613 614 615 616 708"),
     _ids("801 802 803 804 805 806 807 808 811 812 814 813 815 816 817 818 819 821 822 823"),
     # What only repeats that something is amiss.
@@ -92,6 +92,7 @@ _RULES: Rules = (
     ("308", _ids("308 201"), Relation.INVOLVED),
     ("311", _ids("308 306 307 406"), Relation.OWN),
     # What is computed.
+    ("402", _ids("409"), Relation.ANYWHERE),
     ("303", _CONTROL, Relation.OWN),
     ("309 310 401 402 403", _CONTROL, Relation.INVOLVED),
     ("309 310 401 402 403", _CONTROL, Relation.OWN),

@@ -9,17 +9,19 @@ from ailb_gen.addresses import Prefix
 from ailb_gen.checks.model import Check, Severity
 from ailb_gen.checks.policies import EFFECTIVE, KEPT, NO_TRANSIT, NOT_BACK, check_policies, some
 from ailb_gen.checks.tally import Tally
+from ailb_gen.checks.ways import Ways
 from ailb_gen.errors import Place
 from ailb_gen.network.sessions import discovered
 from ailb_gen.routing.policy import members
 from ailb_gen.routing.solve import EMPTY
-from ailb_gen.routing.speaker import ALL_COLORS, color_value, direct_prefixes
+from ailb_gen.routing.speaker import color_value, direct_prefixes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from ailb_gen.checks.model import Result
-    from ailb_gen.checks.plan import Plan, WantedColor, WantedSpeaker
+    from ailb_gen.checks.plan import Plan
+    from ailb_gen.checks.speakers import WantedColor, WantedSpeaker
     from ailb_gen.network.fabric import End, Network
     from ailb_gen.network.model import FabricRoute, Switch
     from ailb_gen.routing.graph import Graph
@@ -88,6 +90,7 @@ CHECKS = (DEFINED, SAME_ENDS, EVEN, ADVERTISED, BACKED_UP, KEPT, NOT_BACK, NO_TR
 WrongEnd = tuple["End", "End", str | None, str | None]
 # Findings of one kind on one switch that are worth listing one by one.
 SHOWN = 8
+NOTHING: frozenset[str] = frozenset()
 
 
 def run(wanted: Plan, network: Network, routing: Routing) -> Iterator[Result]:
@@ -246,10 +249,11 @@ def _check_states(wanted: Plan, routing: Routing, tally: Tally) -> None:
         involves = [graph.names[other] for other in (device, *sorted(senders[device, group, reason]))]
         place = Place(switch.file, named.line or 1)
         tally.add(HIDDEN, f"{switch.named} {named.name}", message, place, involves=involves)
+    ways = Ways(wanted)
     for leaf in wanted.leaves:
         for prefix, color in zip(leaf.prefixes, wanted.colors, strict=True):
             if prefix in routing.states:
-                _check_copies(wanted, routing, prefix, color, leaves, tally)
+                _check_copies(ways, routing, (leaf.name, prefix, color), leaves, tally)
 
 
 def members_of(graph: Graph, state: State, node: int) -> list[int]:
@@ -259,14 +263,15 @@ def members_of(graph: Graph, state: State, node: int) -> list[int]:
 
 
 def _check_copies(
-    wanted: Plan, routing: Routing, prefix: Prefix, color: WantedColor, leaves: set[int], tally: Tally
+    ways: Ways, routing: Routing, origin: tuple[str, Prefix, WantedColor], leaves: set[int], tally: Tally
 ) -> None:
+    owner, prefix, color = origin
     graph, state = routing.graph, routing.states[prefix]
     singles = {len(graph.classes) + device for device in state.singles & leaves}
     groups = {number for number in range(len(graph.classes)) if graph.classes[number].members & leaves - state.singles}
     # The origin puts AIGP on what has a backup to be preferred to.
-    aigp = wanted.fabric.aigp and color.backup != ""
-    allowed = {other.value for other in wanted.colors if color.backup in (ALL_COLORS, other.name)} | {color.value}
+    aigp = ways.wanted.fabric.aigp and color.backup != ""
+    heard = ways.heard(owner, color.value)
     for node in sorted(singles | groups):
         rib = state.nodes.get(node, EMPTY)
         if rib.local:
@@ -274,7 +279,7 @@ def _check_copies(
         devices = members_of(graph, state, node)
         tally.look(COLORED, len(devices))
         owners = [graph.names[device] for device in graph.owners[prefix]]
-        for message, group, peer in _wrong_copies(graph, devices[0], rib.candidates, color.value, allowed, aigp):
+        for message, group, peer in _wrong_copies(graph, devices[0], rib.candidates, (color.value, aigp), heard):
             for device in devices[:SHOWN]:
                 switch = graph.switches[device]
                 place = Place(switch.file, switch.groups[group].line or 1)
@@ -282,13 +287,20 @@ def _check_copies(
 
 
 def _wrong_copies(
-    graph: Graph, device: int, candidates: tuple[Candidate, ...], own: str, allowed: set[str], aigp: bool
+    graph: Graph,
+    device: int,
+    candidates: tuple[Candidate, ...],
+    sent: tuple[str, bool],
+    heard: Mapping[str, frozenset[str]],
 ) -> Iterator[tuple[str, int, str]]:
     """Compare what came in with what must: a copy per spine, of the prefix's own color where the spine has it.
 
-    Gives messages with the group and the spine that they are about. A spine with several sessions to the origin sends
-    on its active route only, so one copy of any backup is enough.
+    Gives messages with the group and the spine that they are about. `sent` is the prefix's own color and whether it has
+    AIGP there, `heard` in which colors each spine may pass the prefix on. A spine with several sessions to the origin
+    sends on its active route only, so one copy of any backup is enough, and none is sure where this switch lacks one
+    of the colors.
     """
+    own, aigp = sent
     row, rules = graph.adjacencies[device], graph.rules[device]
     came: dict[int, set[str]] = defaultdict(set)
     for candidate in candidates:
@@ -309,7 +321,8 @@ def _wrong_copies(
     for entry in row:
         offered[entry.peer][rules[entry.own_group].color or "none"] = entry.own_group
     for number, colors in offered.items():
-        wanted = sorted({own} if own in colors else colors.keys() & allowed)
-        if wanted and not came[number].intersection(wanted):
-            peer = graph.names[number]
-            yield f"did not come from {peer} as {' or '.join(wanted)}", colors[wanted[0]], peer
+        peer = graph.names[number]
+        expected = heard.get(peer, NOTHING)
+        if expected and expected <= colors.keys() and not came[number] & expected:
+            names = sorted(expected)
+            yield f"did not come from {peer} as {' or '.join(names)}", colors[names[0]], peer

@@ -13,7 +13,8 @@ from ailb_gen.network.fabric import End
 from ailb_gen.network.links import neighbour
 
 if TYPE_CHECKING:
-    from ailb_gen.checks.plan import Plan, WantedSpeaker
+    from ailb_gen.checks.plan import Plan
+    from ailb_gen.checks.speakers import WantedSpeaker
     from ailb_gen.checks.tally import Tally
     from ailb_gen.network.fabric import Network
     from ailb_gen.network.model import Port, Switch

@@ -6,14 +6,15 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from ailb_gen.checks.model import Check, Severity
-from ailb_gen.checks.plan import LEAF
+from ailb_gen.checks.speakers import LEAF
 from ailb_gen.errors import Place
 from ailb_gen.forwarding.filters import discovery_packets, rdma_packets, session_packets, stopped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ailb_gen.checks.plan import Plan, WantedSpeaker
+    from ailb_gen.checks.plan import Plan
+    from ailb_gen.checks.speakers import WantedSpeaker
     from ailb_gen.checks.tally import Tally
     from ailb_gen.forwarding.filters import Packet
     from ailb_gen.network.fabric import Network

@@ -8,8 +8,10 @@ import numpy as np
 
 from ailb_gen.checks.colors import members_of
 from ailb_gen.checks.model import Check, Finding, Result, Severity, by_place
-from ailb_gen.checks.plan import LEAF, SPINE
+from ailb_gen.checks.shares import Shares
+from ailb_gen.checks.speakers import LEAF, SPINE
 from ailb_gen.checks.tally import Tally
+from ailb_gen.checks.ways import Ways
 from ailb_gen.errors import Place
 from ailb_gen.forwarding.delivery import VALLEY_FREE_HOPS, Outcome, outcome_at, outcomes, positions, stranded
 from ailb_gen.forwarding.ecmp import monte_carlo
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
 PINNED = Check(
     "AILB401",
     Severity.ERROR,
-    "from every leaf, prefix k of every other leaf is reached over exactly the uplinks of color k",
+    "from every leaf, prefix k of every other is reached over exactly the uplinks of color k; if drained, its backups",
     "a leaf reaches a prefix over other uplinks than those of its color",
     "A queue pair on another color's uplink collides with the one that belongs there: both run at half speed.",
     "Look at the prefix with `ailb-gen rib` on the leaf: what is missing, hidden, or preferred.",
@@ -93,7 +95,15 @@ GLB = Check(
     "A leaf that hears nothing from its spines keeps sending to congested links behind them.",
     "Change the intent's `load_balancing.glb` and generate again.",
 )
-CHECKS = (PINNED, DELIVERED, NO_VALLEY, SETTLED, BALANCED, TABLES, DLB, GLB)
+CONNECTED = Check(
+    "AILB409",
+    Severity.ERROR,
+    "what the intent takes out of service leaves every leaf a path to every prefix",
+    "what the intent takes out of service leaves a leaf without a path to a prefix",
+    "A drain is to move traffic, not to stop it.",
+    "Drain less at a time, or back up the colors that are drained: the message names a pair that is cut off.",
+)
+CHECKS = (PINNED, DELIVERED, NO_VALLEY, SETTLED, BALANCED, TABLES, DLB, GLB, CONNECTED)
 # Fluid loads are sums of fractions; what differs by less is the same.
 EXACT = 1e-6
 GLB_ROLES = {LEAF: "load-balancer-only", SPINE: "helper-only"}
@@ -103,7 +113,8 @@ PATTERNS = (("ring all-reduce", ring), ("all-to-all", all_to_all), ("permutation
 
 def run(wanted: Plan, network: Network, routing: Routing, seed: int) -> Iterator[Result]:
     """Run all checks of paths; `seed` fixes the Monte-Carlo run of ECMP hashing that balance is compared with."""
-    tally = Tally([check for check in CHECKS if check is not BALANCED])
+    tally = Tally([check for check in CHECKS if check not in (BALANCED, CONNECTED)])
+    ways = Ways(wanted)
     leaves = {routing.graph.index[leaf.name] for leaf in wanted.leaves if leaf.name in routing.graph.index}
     for leaf in wanted.leaves:
         for prefix, color in zip(leaf.prefixes, wanted.colors, strict=True):
@@ -113,7 +124,7 @@ def run(wanted: Plan, network: Network, routing: Routing, seed: int) -> Iterator
                 place = Place(switch.file) if switch is not None else None
                 tally.add(DELIVERED, leaf.name, f"{prefix} is on no switch: nobody reaches it", place)
                 continue
-            _check_prefix(routing.graph, state, color.value, leaves, tally)
+            _check_prefix(_Asked(ways, routing.graph, leaf.name, color.value), state, leaves, tally)
     for name, switch in network.switches.items():
         asked = wanted.speakers.get(name)
         if asked is None:
@@ -122,12 +133,44 @@ def run(wanted: Plan, network: Network, routing: Routing, seed: int) -> Iterator
         _check_dlb(switch, asked.settings.load_balancing.dlb, tally)
         _check_glb(switch, GLB_ROLES[asked.role] if asked.settings.load_balancing.glb else "off", tally)
     results = {result.check: result for result in tally.results()}
-    results[BALANCED] = _balance(wanted, network, routing, seed)
+    results[BALANCED] = _balance(wanted, network, routing, (Shares(wanted, ways), seed))
+    results[CONNECTED] = _connected(ways)
     yield from (results[check] for check in CHECKS)
 
 
-def _check_prefix(graph: Graph, state: State, color: str, leaves: set[int], tally: Tally) -> None:
+class _Asked:
+    """Over which positions of a switch the intent wants a prefix to be reached."""
+
+    __slots__ = ("color", "graph", "owner", "ways", "whole")
+
+    def __init__(self, ways: Ways, graph: Graph, owner: str, color: str) -> None:
+        self.ways, self.graph, self.owner, self.color = ways, graph, owner, color
+        self.whole = not ways.wanted.drained.missing
+
+    def positions(self, device: int) -> tuple[int, ...]:
+        """Return the positions in the prefix's own color; none if its links are drained."""
+        row, rules = self.graph.adjacencies[device], self.graph.rules[device]
+        own = tuple(at for at, entry in enumerate(row) if rules[entry.own_group].color == self.color)
+        name = self.graph.names[device]
+        if self.whole or name not in self.ways.kind_of:
+            return own
+        pinned = self.ways.pinned(name, self.owner, self.color)
+        return tuple(at for at in own if (self.graph.names[row[at].peer], self.color) in pinned)
+
+    def backs_up(self, device: int, found: tuple[int, ...]) -> bool:
+        """Tell whether positions are what is left when none of the prefix's own color is."""
+        name = self.graph.names[device]
+        if self.whole or name not in self.ways.kind_of:
+            return False
+        row, rules = self.graph.adjacencies[device], self.graph.rules[device]
+        taken = {(self.graph.names[row[at].peer], rules[row[at].own_group].color or "") for at in found}
+        possible, sure = self.ways.backed_up(name, self.owner, self.color)
+        return taken <= possible and sure <= {spine for spine, _ in taken} and bool(taken)
+
+
+def _check_prefix(asked: _Asked, state: State, leaves: set[int], tally: Tally) -> None:
     """Check where packets to a prefix go from every leaf."""
+    graph = asked.graph
     tally.look(SETTLED)
     if not state.stable:
         tally.add(SETTLED, str(state.prefix), f"the routes of {state.prefix} never come to rest")
@@ -141,14 +184,15 @@ def _check_prefix(graph: Graph, state: State, color: str, leaves: set[int], tall
         devices = members_of(graph, state, node)
         for check in (PINNED, DELIVERED, NO_VALLEY):
             tally.look(check, len(devices))
-        row, rules = graph.adjacencies[devices[0]], graph.rules[devices[0]]
-        expected = tuple(at for at, entry in enumerate(row) if rules[entry.own_group].color == color)
+        expected = asked.positions(devices[0])
         found = positions(graph, state, node)
         end = ends.get(node) or stranded(graph, devices[0])
-        if found == expected and not end.problem and end.hops <= VALLEY_FREE_HOPS:
+        as_asked = found == expected if expected else asked.backs_up(devices[0], found)
+        if as_asked and not end.problem and end.hops <= VALLEY_FREE_HOPS:
             continue
         for device in devices:
-            _report(graph, device, state.prefix, (outcome_at(graph, end, device), found, expected), tally)
+            way = (outcome_at(graph, end, device), found, found if as_asked else asked.positions(device))
+            _report(graph, device, state.prefix, way, tally)
 
 
 def _report(
@@ -170,6 +214,16 @@ def _report(
         wrong, right = _ports(graph, device, found), _ports(graph, device, expected)
         message = f"{prefix} is reached over {wrong}; the uplinks of its color are {right}"
         tally.add(PINNED, switch.named, message, place, right, wrong, involves)
+
+
+def _connected(ways: Ways) -> Result:
+    """Compare what is left in service with what every prefix needs; the figures say what is missing."""
+    findings = [
+        Finding(CONNECTED.id, source, f"the drain leaves no path to the prefix of color {color.name} of {owner}")
+        for source, owner, color in ways.cut()
+    ]
+    figures = tuple(("drained", line) for line in ways.wanted.drained.lines)
+    return Result(CONNECTED, by_place(findings), len(ways.kind_of), figures)
 
 
 def _line(graph: Graph, device: int, ways: tuple[int, ...]) -> int:
@@ -253,7 +307,9 @@ def _check_glb(switch: Switch, expected: str, tally: Tally) -> None:
         tally.add(GLB, switch.named, message, place, expected, found)
 
 
-def _balance(wanted: Plan, network: Network, routing: Routing, seed: int) -> Result:
+def _balance(wanted: Plan, network: Network, routing: Routing, how: tuple[Shares, int]) -> Result:
+    """Compare loads with the even share; the seed fixes the hashing that they are compared with."""
+    shares, seed = how
     graph = routing.graph
     links = Links(routing)
     rows = rails(network, graph.index)
@@ -272,7 +328,7 @@ def _balance(wanted: Plan, network: Network, routing: Routing, seed: int) -> Res
             continue
         load, lost = loads(links, routing.states, colored, matrix)
         worst = _worst(links, colored, load)
-        findings += _uneven(routing, name, worst)
+        findings += _uneven(routing, name, worst, _Share(shares, graph, matrix))
         hashed = monte_carlo(links, matrix, len(wanted.colors), seed)
         ours = f"max/mean up {_top(worst, 0)}, down {_top(worst, 1)}"
         share = f"; {lost / matrix.sum():.1%} lost" if lost > EXACT * matrix.sum() else ""
@@ -281,31 +337,53 @@ def _balance(wanted: Plan, network: Network, routing: Routing, seed: int) -> Res
     return Result(BALANCED, by_place(findings), len(colored) * len(PATTERNS), tuple(figures))
 
 
-Worst = dict[int, tuple[float, float]]
+# The highest and the mean load of the links of a device: out of it, and into it.
+Worst = dict[int, tuple[tuple[float, float], tuple[float, float]]]
 
 
 def _worst(links: Links, leaves: Mapping[int, tuple[Prefix, ...]], load: Volumes) -> Worst:
-    """Return, per leaf, the load of its most loaded uplink over their mean, and the same for the links down to it."""
     found = {}
     for device, (out, into) in by_device(links, leaves, load).items():
-        found[device] = (_ratio(out), _ratio(into))
+        found[device] = (_highest(out), _highest(into))
     return found
 
 
-def _ratio(load: Volumes) -> float:
-    mean = float(np.mean(load)) if len(load) else 0.0
-    return float(np.max(load)) / mean if mean else 1.0
+def _highest(load: Volumes) -> tuple[float, float]:
+    return (float(np.max(load)), float(np.mean(load))) if len(load) else (0.0, 0.0)
+
+
+def _ratio(highest: float, mean: float) -> float:
+    return highest / mean if mean else 1.0
 
 
 def _top(worst: Worst, tier: int) -> str:
-    return f"{max((pair[tier] for pair in worst.values()), default=1.0):.3f}"
+    return f"{max((_ratio(*pair[tier]) for pair in worst.values()), default=1.0):.3f}"
 
 
-def _uneven(routing: Routing, pattern: str, worst: Worst) -> Iterator[Finding]:
+class _Share:
+    """The highest load that a link of a leaf may have under a matrix of volumes."""
+
+    __slots__ = ("graph", "matrix", "shares")
+
+    def __init__(self, shares: Shares, graph: Graph, matrix: Volumes) -> None:
+        self.shares, self.graph, self.matrix = shares, graph, matrix
+
+    def of(self, device: int, tier: int, mean: float) -> float:
+        """Return it for the links out of a device (0) or into it (1); where nothing is drained it is their mean."""
+        if self.shares.whole:
+            return mean
+        names, row = self.graph.names, self.matrix[device] if tier == 0 else self.matrix[:, device]
+        volumes = {names[other]: float(row[other]) for other in np.flatnonzero(row)}
+        return self.shares.of(names[device], volumes, tier == 0)
+
+
+def _uneven(routing: Routing, pattern: str, worst: Worst, share: _Share) -> Iterator[Finding]:
     for device, pair in worst.items():
         switch = routing.graph.switches[device]
         place = Place(switch.file, switch.bgp_line or 1)
-        for tier, value in zip(("its uplinks", "the links down to it"), pair, strict=True):
-            if value > 1 + EXACT:
-                message = f"{pattern} loads {tier} unevenly: max/mean {value:.3f}"
-                yield Finding(BALANCED.id, switch.named, message, place, "1.000", f"{value:.3f}")
+        for tier, (what, (highest, mean)) in enumerate(zip(("its uplinks", "the links down to it"), pair, strict=True)):
+            even = share.of(device, tier, mean)
+            if highest > even * (1 + EXACT) and mean:
+                value, expected = highest / mean, even / mean
+                message = f"{pattern} loads {what} unevenly: max/mean {value:.3f}"
+                yield Finding(BALANCED.id, switch.named, message, place, f"{expected:.3f}", f"{value:.3f}")

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from ailb_gen.addresses import Prefix
 from ailb_gen.checks.model import Check, Severity
-from ailb_gen.checks.plan import LEAF, SPINE
 from ailb_gen.checks.probes import heard, local, prefixes
+from ailb_gen.checks.speakers import LEAF, SPINE
 from ailb_gen.errors import Place
 from ailb_gen.routing.policy import evaluate, referred
 from ailb_gen.routing.route import BGP, DIRECT, Route

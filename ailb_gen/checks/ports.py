@@ -7,7 +7,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from ailb_gen.checks.address_checks import ACCESS, FABRIC_PORTS, SPEEDS
-from ailb_gen.checks.plan import native_speeds, port_override
+from ailb_gen.checks.plan import port_override
+from ailb_gen.checks.speakers import native_speeds
 from ailb_gen.errors import Place
 from ailb_gen.network.fabric import End
 

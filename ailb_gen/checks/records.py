@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ailb_gen.addresses import address_text, eui64
-from ailb_gen.checks.plan import LEAF, management_address
+from ailb_gen.checks.speakers import LEAF, management_address
 from ailb_gen.checks.wanted import seats, wanted_hosts
 from ailb_gen.network.records import Record
 
@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from ailb_gen.addresses import Prefix
-    from ailb_gen.checks.plan import Plan, WantedSpeaker
+    from ailb_gen.checks.plan import Plan
+    from ailb_gen.checks.speakers import WantedSpeaker
     from ailb_gen.checks.wanted import WantedNic
     from ailb_gen.checks.wiring import WantedCable, Wiring
 

@@ -117,6 +117,7 @@ def examine(
         roles=tuple((roles | dict.fromkeys(folders, "server")).items()),
         results=tuple(chosen),
         folders=tuple(folders.items()),
+        notes=tuple(f"drained: {line}" for line in wanted.drained.lines),
     )
     return done, Subject(wanted, cables, routing)
 

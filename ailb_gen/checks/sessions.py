@@ -9,17 +9,18 @@ from typing import TYPE_CHECKING
 from ailb_gen.checks.filter_checks import FILTERS, check_filters
 from ailb_gen.checks.model import Check, Severity
 from ailb_gen.checks.modelled import MODELLED, check_modelled
-from ailb_gen.checks.plan import ALL_COLORS
+from ailb_gen.checks.speakers import ALL_COLORS
 from ailb_gen.checks.tally import Tally
 from ailb_gen.errors import Place
 from ailb_gen.network.fabric import End
-from ailb_gen.network.sessions import local_as
+from ailb_gen.network.sessions import DISABLED, local_as
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator
 
     from ailb_gen.checks.model import Result
-    from ailb_gen.checks.plan import Plan, WantedSpeaker
+    from ailb_gen.checks.plan import Plan
+    from ailb_gen.checks.speakers import WantedSpeaker
     from ailb_gen.network.fabric import Network
     from ailb_gen.network.model import AsList, Group, Switch
     from ailb_gen.network.sessions import Sessions
@@ -28,8 +29,8 @@ AGAIN = "Correct the intent and generate again."
 UP = Check(
     "AILB201",
     Severity.ERROR,
-    "over every cable between switches a BGP session comes up",
-    "a cable between switches has no BGP session",
+    "over every cable between switches that is in service a BGP session comes up",
+    "a cable between switches has no BGP session, or has one though it is out of service",
     "A cable without a session carries nothing; its color is moved to the other links of the leaf.",
     "The message says what is missing at which end: RA, family inet6, discovery, or the AS number.",
 )
@@ -116,7 +117,7 @@ Neighbors = dict[tuple[str, int], dict[int, list[str]]]
 def run(wanted: Plan, network: Network, sessions: Sessions) -> Iterator[Result]:
     """Run all checks of sessions."""
     tally = Tally(CHECKS)
-    _check_up(network, sessions, tally)
+    _check_up(wanted, network, sessions, tally)
     _check_as_numbers(wanted, network, tally)
     _check_as_lists(wanted, network, tally)
     cabled = set(network.link_ends())
@@ -149,11 +150,20 @@ def run(wanted: Plan, network: Network, sessions: Sessions) -> Iterator[Result]:
     yield from tally.results()
 
 
-def _check_up(network: Network, sessions: Sessions, tally: Tally) -> None:
+def _check_up(wanted: Plan, network: Network, sessions: Sessions, tally: Tally) -> None:
     tally.look(UP, len(sessions.up) + len(sessions.down))
     everywhere = _on_all_cables(sessions)
+    out_of_service = wanted.drained.ends
+    for session in sessions.up:
+        cable = session.cable
+        if cable.a in out_of_service or cable.b in out_of_service:
+            message = f"a session comes up {cable.a} - {cable.b}, which the intent takes out of service"
+            tally.add(UP, f"{cable.a.device} {cable.a.port}", message)
     for cable, obstacles in sessions.down:
+        drained = cable.a in out_of_service or cable.b in out_of_service
         for obstacle in obstacles:
+            if drained and obstacle.message == DISABLED:
+                continue
             switch = network.switches.get(obstacle.device)
             place = Place(switch.file, obstacle.line or 1) if switch is not None else None
             message = f"no session {cable.a} - {cable.b}: at {obstacle.device}, {obstacle.message}"

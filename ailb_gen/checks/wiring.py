@@ -6,13 +6,13 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from ailb_gen.checks.plan import profile_of
+from ailb_gen.checks.speakers import profile_of
 from ailb_gen.checks.wanted import NOTHING, seats
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from ailb_gen.checks.plan import Plan, WantedSpeaker
+    from ailb_gen.checks.speakers import Outline, WantedSpeaker
     from ailb_gen.intent.models import Downlinks, Fabric, Spread
     from ailb_gen.intent.platforms import Profile
 
@@ -96,13 +96,13 @@ class _Ports:
         return found
 
 
-def wiring(wanted: Plan) -> Wiring:
+def wiring(wanted: Outline) -> Wiring:
     """Work out all cables: by leaf, then spine, then link; then by leaf and server. Raises UsageError."""
     splits: Splits = defaultdict(dict)
     return Wiring(tuple(_links(wanted, splits)), tuple(_hosts(wanted, splits)), splits)
 
 
-def _links(wanted: Plan, splits: Splits) -> Iterator[WantedCable]:
+def _links(wanted: Outline, splits: Splits) -> Iterator[WantedCable]:
     fabric, leaves, spines = wanted.fabric, wanted.leaves, wanted.spines
     links, speed = fabric.links_per_spine, fabric.uplinks.speed
     up = _Ports(fabric, fabric.uplinks, speed, (len(spines), links), splits)
@@ -116,7 +116,7 @@ def _links(wanted: Plan, splits: Splits) -> Iterator[WantedCable]:
                 yield WantedCable(leaf.name, port, spine.name, other, f"{speed}g", "fabric", color, "")
 
 
-def _hosts(wanted: Plan, splits: Splits) -> Iterator[WantedCable]:
+def _hosts(wanted: Outline, splits: Splits) -> Iterator[WantedCable]:
     fabric = wanted.fabric
     speed = fabric.host_ports.speed
     leaves: dict[int, list[WantedSpeaker]] = {}

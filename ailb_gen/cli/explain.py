@@ -74,9 +74,14 @@ def _about(switch: Switch) -> Table:
 
 def _fabric_ports(switch: Switch, title: str) -> Table:
     rows: list[tuple[object, ...]] = [
-        (port.interface, port.peer, port.peer_interface, port.color.name, port.mtu) for port in switch.fabric_ports
+        (port.interface, port.peer, port.peer_interface, port.color.name, port.mtu, _state(port.disabled))
+        for port in switch.fabric_ports
     ]
-    return (title, ("PORT", "PEER", "PEER PORT", "COLOR", "MTU"), rows)
+    return (title, ("PORT", "PEER", "PEER PORT", "COLOR", "MTU", "STATE"), rows)
+
+
+def _state(disabled: bool) -> str:
+    return "disabled" if disabled else "in service"
 
 
 def _groups(switch: Switch) -> Table:
@@ -104,14 +109,16 @@ def _leaf(design: Design, leaf: Switch) -> list[Table]:
         for n, row in enumerate(leaf.prefixes, 1)
     ]
     hosts: list[tuple[object, ...]] = [
-        (port.interface, port.server, port.nic, port.mtu) for port in leaf.interfaces if isinstance(port, HostPort)
+        (port.interface, port.server, port.nic, port.mtu, _state(port.disabled))
+        for port in leaf.interfaces
+        if isinstance(port, HostPort)
     ]
     columns = ("IRB", "VLAN", "NO", "PREFIX", "GATEWAY", "COLOR", "BACKUP", "GPU NIC")
     return [
         _about(leaf),
         ("IRB, prefixes and fabric-advertise", columns, prefixes),
         _fabric_ports(leaf, "Uplinks"),
-        ("Server ports", ("PORT", "SERVER", "NIC", "MTU"), hosts),
+        ("Server ports", ("PORT", "SERVER", "NIC", "MTU", "STATE"), hosts),
         _groups(leaf),
     ]
 

@@ -124,6 +124,7 @@ def _result(design: Design, plan: Plan, warnings: tuple[Problem, ...], written: 
         "changed": changes.changed,
         "deleted": changes.deleted,
         "unchanged": changes.unchanged,
+        "drained": list(design.drained),
         "warnings": [str(problem) for problem in warnings],
     }
 
@@ -170,6 +171,7 @@ def _summary(design: Design, plan: Plan, output: Path) -> str:
         ("leaf-spine links, BGP sessions", len(design.links)),
         ("colors, prefixes per leaf, QPs per connection", len(design.colors)),
         ("prefixes", len(design.leaves) * len(design.colors)),
+        *(("drained", line) for line in design.drained),
     )
     roles = {switch.name: str(switch.role) for switch in design.switches}
     counts: dict[str, list[int]] = {}

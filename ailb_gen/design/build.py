@@ -7,6 +7,7 @@ from ailb_gen.addresses import address_text
 from ailb_gen.design import check, numbers
 from ailb_gen.design.addresses import AddressPlan, address_plan, ipv4_text
 from ailb_gen.design.colors import colors as fabric_colors
+from ailb_gen.design.drains import NOTHING, Drained, drained
 from ailb_gen.design.inventory import Platforms, Slot, StripeSlot, spines, stripes
 from ailb_gen.design.levels import knobs
 from ailb_gen.design.model import AsList, Color, Design, Knobs, Prefix, Server, Switch, Vlan
@@ -158,6 +159,7 @@ class _Builder:
         vlans: dict[str, Vlan],
         rows: tuple[Wire, ...],
         uses: list[HostPortUse],
+        out: Drained,
     ) -> list[Switch]:
         by_switch: dict[str, list[Wire]] = defaultdict(list)
         hosts: dict[str, list[HostPortUse]] = defaultdict(list)
@@ -178,6 +180,7 @@ class _Builder:
                     wires=by_switch[slot.name],
                     hosts=hosts[slot.name],
                     as_lists=lists[slot.role],
+                    drained=out.ports.get(slot.name, NOTHING),
                 ),
             )
             for slot in self.slots
@@ -195,9 +198,11 @@ class _Builder:
         check.check_ports(by_name, rows, uses, self.problems)
         check.check_links(by_name, rows, self.problems)
         self.problems.stop_on_errors()
+        out = drained(by_name, rows, uses, self.colors, self.problems)
+        self.problems.stop_on_errors()
         gateway = ipv4_text(self.fabric.management.gateway) if self.fabric.management.gateway else ""
         given = {row.slot.name: as_numbers(row, gateway) for row in handed}
-        built = self.switches(given, prefixes, vlans, rows, uses)
+        built = self.switches(given, prefixes, vlans, rows, uses, out)
         return Design(
             name=self.fabric.name,
             digest=self.problems.intent.digest,
@@ -210,6 +215,7 @@ class _Builder:
             servers=servers,
             links=tuple(row.link for row in rows),
             host_speed_gbps=self.fabric.host_ports.speed,
+            drained=out.lines,
             loopback_pools=(
                 (str(self.fabric.loopbacks.leaves), str(self.fabric.loopbacks.spines)) if self.fabric.loopbacks else ()
             ),

@@ -281,7 +281,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """A whole fabric."""
+    """A whole fabric; `drained` are lines that say what is out of service."""
 
     name: str
     digest: str
@@ -294,6 +294,7 @@ class Design:
     servers: tuple[Server, ...]
     links: tuple[Link, ...]
     host_speed_gbps: int
+    drained: tuple[str, ...]
     loopback_pools: tuple[str, ...]
 
     @property

@@ -55,28 +55,30 @@ def maximum_ecmp(paths: int) -> int:
     return 0 if paths <= DEFAULT_ECMP else next(step for step in ECMP_STEPS if step >= paths)
 
 
-def _fabric_port(slot: Slot, use: PortUse, peer: str, peer_interface: str, color: Color, mtu: int) -> FabricPort:
+def _fabric_port(
+    slot: Slot, use: PortUse, peer: str, peer_interface: str, color: Color, parts: "SwitchParts"
+) -> FabricPort:
     override = slot.device.ports.get(use.interface) or PortOverride()
     return FabricPort(
         interface=use.interface,
         description=override.description or f"facing_{peer}:{peer_interface}",
-        mtu=override.mtu or mtu,
+        mtu=override.mtu or parts.knobs.port_mtu,
         speed=slot.ports.statement_speed(use),
-        disabled=override.disabled,
+        disabled=override.disabled or use.interface in parts.drained,
         color=color,
         peer=peer,
         peer_interface=peer_interface,
     )
 
 
-def _host_port(slot: Slot, row: HostPortUse, mtu: int) -> HostPort:
+def _host_port(slot: Slot, row: HostPortUse, parts: "SwitchParts") -> HostPort:
     override = slot.device.ports.get(row.use.interface) or PortOverride()
     return HostPort(
         interface=row.use.interface,
         description=override.description or f"to.{row.server}:{row.nic}",
-        mtu=override.mtu or mtu,
+        mtu=override.mtu or parts.knobs.port_mtu,
         speed=slot.ports.statement_speed(row.use),
-        disabled=override.disabled,
+        disabled=override.disabled or row.use.interface in parts.drained,
         server=row.server,
         nic=row.nic,
     )
@@ -110,12 +112,12 @@ class SwitchParts:
     wires: Sequence[Wire]
     hosts: Sequence[HostPortUse]
     as_lists: dict[str, AsList]
+    drained: frozenset[str]
 
 
 def build_switch(slot: Slot, parts: SwitchParts) -> Switch:
     """Put a leaf or a spine together."""
     is_leaf = slot.role == "leaf"
-    mtu = parts.knobs.port_mtu
     fabric_ports = []
     for wire in parts.wires:
         link = wire.link
@@ -128,8 +130,8 @@ def build_switch(slot: Slot, parts: SwitchParts) -> Switch:
                 link.leaf_interface,
             )
         )
-        fabric_ports.append(_fabric_port(slot, *near, link.color, mtu))
-    host_ports = [_host_port(slot, row, mtu) for row in parts.hosts]
+        fabric_ports.append(_fabric_port(slot, *near, link.color, parts))
+    host_ports = [_host_port(slot, row, parts) for row in parts.hosts]
     uses = [wire.leaf_use if is_leaf else wire.spine_use for wire in parts.wires]
     split = breakouts([*uses, *(row.use for row in parts.hosts)])
     rows: list[Breakout | FabricPort | HostPort] = [*split, *fabric_ports, *host_ports]

@@ -14,6 +14,7 @@ from pydantic import (
 )
 
 from ailb_gen.errors import JunosSyntaxError
+from ailb_gen.intent.drain import DrainPlan
 from ailb_gen.intent.plans import Addressing, Asns, Loopbacks, Management, RouterIds, Tables, Vlans
 from ailb_gen.intent.platforms import Profile
 from ailb_gen.intent.scalars import (
@@ -351,5 +352,6 @@ class Fabric(Settings):
     names: Names = Names()
     hosts: Hosts = Hosts()
     nccl: Nccl = Nccl()
+    drain: DrainPlan = Field((), description="out of service: devices, 'DEVICE PORT', 'DEVICE PEER', colors, or globs")
     extra_config: ExtraConfig = ""
     overrides: Overrides = Overrides()

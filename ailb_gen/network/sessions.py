@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from ailb_gen.network.model import Group, Switch
 
 
+# Told apart from everything else that keeps a session down: the intent may ask for it.
+DISABLED = "the interface is disabled"
+
+
 @dataclass(frozen=True, slots=True)
 class Obstacle:
     """Why no session comes up: what is missing at which device, and the line to look at (0: nothing is there)."""
@@ -121,7 +125,7 @@ def _missing(switch: Switch, end: End, table: Mapping[str, int]) -> Iterator[Obs
         yield obstacle("the port is not configured")
         return
     if port.disabled or (unit is not None and unit.disabled):
-        yield obstacle("the interface is disabled", port.line)
+        yield obstacle(DISABLED, port.line)
     if unit is None or not unit.inet6:
         yield obstacle("unit 0 has no family inet6", port.line)
     # Neighbor discovery learns the peer from its router advertisements.

@@ -45,7 +45,7 @@ VARIANTS = {
     + "  spines: {spine1: {ra: {max_interval_s: 60}}}\n",
     "vlans": SMALL + "vlans: {first: 100, unique: stripe}\n",
     "bits": SMALL + "addressing: {pool: 'fd12:3456::/32', stripe: 32-39, leaf: 40-51, uplink: 52-63, gateway: 254}\n",
-    "disabled": SMALL
+    "disabled": SMALL.replace("spines: 2", "spines: 3")
     + "overrides:\n  leaves: {stripe1-leaf1: {ports: {et-0/0/0: {disabled: on}, et-0/0/16: {disabled: on}}}}\n"
     + "  spines: {spine2: {ports: {et-0/0/1: {disabled: on}}}}\n",
     "speeds": SMALL.replace("generic", "qfx5240-64od")

@@ -13,9 +13,7 @@ from ailb_gen.checks import failures
 from ailb_gen.checks.failures import (
     assess_stored,
     destinations,
-    link_bound,
     sampled_pairs,
-    spine_bound,
 )
 from ailb_gen.checks.model import Result
 from ailb_gen.checks.plan import Plan, plan
@@ -25,7 +23,7 @@ from ailb_gen.network.fabric import Network
 from ailb_gen.routing.rib import Routing
 from tests.checks.edited import LEAF, Edit, edited, judged, network, unchanged, wanted, without
 from tests.checks.trees import network_of, rendered, shown
-from tests.conftest import SMALL, intent_of
+from tests.conftest import SMALL
 
 BACKUP = "                backup-color all-colors;\n"
 
@@ -101,15 +99,6 @@ def test_a_load_is_told_with_its_link() -> None:
     assert f"{LEAF}:et-0/0/0 - spine1:et-0/0/0 fails: {moved} carries 2.000 times what it did" in told
 
 
-def test_one_spine_with_links_of_several_colors_survives_no_link(tmp_path: Path) -> None:
-    """It sends its active route only, whose color the link that is left does not have."""
-    intent, root = rendered(SMALL.replace("spines: 2", "spines: 1") + "links_per_spine: 2\n", tmp_path)
-    found = network_of(root)
-    results = {result.check: result for result in run(plan(intent.fabric), found, Routing(found))}
-    assert len(results[failures.LINK_REACH].findings) == len(found.links)
-    assert not results[failures.PAIR_REACH].findings
-
-
 def test_where_not_everything_arrives_failures_are_not_looked_at() -> None:
     found = network(edited((LEAF, BACKUP, ""), (LEAF, "                    interface et-0/0/0.0;\n", "")))
     results = list(run(wanted(), found, Routing(found)))
@@ -154,29 +143,6 @@ def test_pairs_are_sampled_without_repetition(count: int, size: int, seed: int) 
     assert len(found) == len(set(found)) == min(size, count * (count - 1) // 2)
     assert all(0 <= a < b < count for a, b in found)
     assert found == sampled_pairs(count, size, seed)
-
-
-# what is asked; how much more the most loaded link carries after a link, and after a spine, failed
-BOUNDS = [
-    ("spines: 4\n", 4 / 3, 4 / 3),
-    ("spines: 2\n", 2.0, 2.0),
-    ("spines: 1\n", 2.0, 2.0),
-    ("spines: 4\ncolors: [a, b]\n", 2.0, 2.0),
-    ("spines: 8\ncolors: [a, b]\n", 4 / 3, 4 / 3),
-    ("spines: 4\nlinks_per_spine: 2\n", 4 / 3, 5 / 3),
-    ("spines: 4\nlinks_per_spine: 2\ncolors: [a, b, c, d]\n", 2.0, 5 / 3),
-    ("spines: 4\nlinks_per_spine: 2\ncolors: [a, b]\n", 2.0, 2.0),
-    ("spines: 3\nlinks_per_spine: 2\ncolors: [a, b]\n", 1.5, 3.0),
-    ("spines: 2\nlinks_per_spine: 4\ncolors: [a, b]\n", 4 / 3, 5.0),
-    ("spines: 4\ncolors: {count: 4, backup: [color1]}\n", 2.0, 2.0),
-]
-
-
-@pytest.mark.parametrize(("text", "link", "spine"), BOUNDS)
-def test_bounds(text: str, link: float, spine: float) -> None:
-    asked = plan(intent_of(SMALL.replace("spines: 2\n", text).replace("[color1]", "[blue]")).fabric)
-    assert link_bound(asked) == pytest.approx(link)
-    assert spine_bound(asked) == pytest.approx(spine)
 
 
 def test_destinations_are_what_is_there() -> None:

@@ -6,16 +6,8 @@ from functools import cache
 import pytest
 
 from ailb_gen.addresses import address_text
-from ailb_gen.checks.plan import (
-    Plan,
-    WantedSpeaker,
-    management_address,
-    management_interface,
-    native_speeds,
-    plan,
-    port_override,
-    profile_of,
-)
+from ailb_gen.checks.plan import Plan, plan, port_override
+from ailb_gen.checks.speakers import WantedSpeaker, management_address, management_interface, native_speeds, profile_of
 from ailb_gen.design.build import build
 from ailb_gen.design.model import Design, Switch
 from ailb_gen.errors import UsageError

@@ -1,0 +1,86 @@
+"""What the intent takes out of service, worked out from the intent alone: ports, links, missing capacity."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ailb_gen.checks.wiring import wiring
+from ailb_gen.errors import UsageError
+from ailb_gen.intent.drain import Ends, capacity, chosen, trouble
+from ailb_gen.intent.messages import did_you_mean
+from ailb_gen.network.fabric import End
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from ailb_gen.checks.speakers import Outline
+    from ailb_gen.intent.drain import Drain
+
+# How many links a leaf has, by spine and color, both names.
+Counts = dict[tuple[str, str], int]
+
+
+@dataclass(frozen=True, slots=True)
+class Drained:
+    """What is out of service.
+
+    `ports` are those that `drain` disables, at both ends of a link; `ends` are the leaves' ends of links that carry
+    nothing, also because the intent disables a single port. `missing` is, by leaf, how many of its links to a spine
+    in a color that makes; `lines` say it in words, one per entry.
+    """
+
+    ports: frozenset[End]
+    ends: frozenset[End]
+    missing: Mapping[str, Counts]
+    lines: tuple[str, ...]
+
+
+NO_DRAIN = Drained(frozenset(), frozenset(), {}, ())
+
+
+def drained(wanted: Outline) -> Drained:
+    """Work out what is out of service. Raises UsageError for an entry that names nothing."""
+    speakers = wanted.speakers
+    off = {End(name, port) for name, row in speakers.items() for port, said in row.ports.items() if said.disabled}
+    entries = wanted.fabric.drain
+    if not entries and not off:
+        return NO_DRAIN
+    cables = wiring(wanted)
+    rows = [Ends(*cable[:4], cable.color) for cable in (*cables.links, *cables.hosts)]
+    links = rows[: len(cables.links)]
+    ports: set[End] = set()
+    gone: set[int] = set()
+    lines = []
+    for entry in entries:
+        found = _chosen(entry, rows)
+        gone.update(found)
+        lines.append(_line(str(entry), [rows[at] for at in found], len(links)))
+        for row in (rows[at] for at in found):
+            ports.add(End(row.leaf, row.leaf_port))
+            if row.color:
+                ports.add(End(row.other, row.other_port))
+    for at, row in enumerate(links):
+        ends = [end for end in (End(row.leaf, row.leaf_port), End(row.other, row.other_port)) if end in off]
+        if ends:
+            gone.add(at)
+            lines.append(_line(f"{ends[0].device} {ends[0].port}", [row], len(links)))
+    missing: dict[str, Counts] = defaultdict(lambda: defaultdict(int))
+    for row in (rows[at] for at in gone if rows[at].color):
+        missing[row.leaf][row.other, row.color] += 1
+    out = frozenset(End(rows[at].leaf, rows[at].leaf_port) for at in gone if rows[at].color)
+    return Drained(frozenset(ports), out, {leaf: dict(found) for leaf, found in missing.items()}, tuple(lines))
+
+
+def _chosen(entry: Drain, rows: Sequence[Ends]) -> list[int]:
+    wrong = trouble(entry, rows)
+    if wrong is None:
+        return chosen(entry, rows)
+    hint = did_you_mean(wrong.word, wrong.known)
+    raise UsageError(f"drain: {wrong.reason}{f'; {hint}' if hint else ''}")
+
+
+def _line(what: str, rows: Iterable[Ends], total: int) -> str:
+    colors = [row.color for row in rows]
+    return capacity(what, [color for color in colors if color], total, colors.count(""))

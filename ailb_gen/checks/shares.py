@@ -1,0 +1,141 @@
+"""The even share: what every link carries, at the most, by the intent alone; steady, and when a link or a spine fails.
+
+A fluid model of the rules in docs/proof.md. Leaves whose links are the same are one kind, so that the size of the
+fabric does not matter. Where a spine may pass on any of several backups, the worst for a link is assumed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from numpy.typing import NDArray
+
+    from ailb_gen.checks.plan import Plan
+    from ailb_gen.checks.ways import Ways
+
+    # How many links leaves have, or what each of these carries: the last two axes are spine and color.
+    Table = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """What one unit from some leaves to some others puts on each link: up from the first, down to the second."""
+
+    up: Table
+    down: Table
+
+
+class Shares:
+    """Loads of links while leaves send to each other, to every destination over all its prefixes evenly."""
+
+    def __init__(self, wanted: Plan, ways: Ways) -> None:
+        spines = {spine.name: number for number, spine in enumerate(wanted.spines)}
+        colors = {color.value: number for number, color in enumerate(wanted.colors)}
+        self.kinds = np.zeros((len(ways.kinds), len(spines), len(colors)))
+        for kind, links in enumerate(ways.kinds):
+            for (spine, color), count in links.items():
+                self.kinds[kind, spines[spine], colors[color]] = count
+        self.kind_of = ways.kind_of
+        self.sizes = np.bincount(list(ways.kind_of.values()), minlength=len(ways.kinds)).astype(float)
+        self.others = max(1.0, float(self.sizes.sum()) - 1)
+        self.backups = np.zeros((len(colors), len(colors)), dtype=bool)
+        for color, others in ways.backups.items():
+            self.backups[colors[color], [colors[other] for other in others]] = True
+        self.whole = not wanted.drained.missing
+        words = {color.backup for color in wanted.colors}
+        # All links are then alike, and so are all spines.
+        self.symmetric = self.whole and len(words) == 1 and not words & {color.name for color in wanted.colors}
+        self.up, self.down = self._totals(self.kinds)
+
+    def _totals(self, kinds: Table) -> tuple[Table, Table]:
+        """Return what the links of every kind of leaf carry, up and down, when every leaf sends one unit to all."""
+        up, down = np.zeros_like(kinds), np.zeros_like(kinds)
+        for kind, table in enumerate(kinds):
+            counts = self.sizes.copy()
+            counts[kind] -= 1
+            weights = (counts / self.others)[:, None, None]
+            up[kind] = (weights * self.load(table, kinds).up).sum(axis=0)
+            down[kind] = (weights * self.load(kinds, table).down).sum(axis=0)
+        return up, down
+
+    def load(self, near: Table, far: Table) -> Load:
+        """Work out one unit from leaves with the links `near` to leaves with the links `far`; either may be several."""
+        both = (near > 0) & (far > 0)
+        hops = (near * both).sum(axis=-2, keepdims=True)
+        up = both / np.maximum(hops, 1.0) / both.shape[-1]
+        down = np.divide(up * near, far, out=np.zeros_like(up), where=np.broadcast_to(far > 0, up.shape))
+        unpinned = hops[..., 0, :] == 0
+        for color in np.flatnonzero(unpinned.reshape(-1, unpinned.shape[-1]).any(axis=0)):
+            more = self._backed_up(int(color), near, far)
+            mask = unpinned[..., color][..., None, None]
+            up += mask * more.up
+            down += mask * more.down
+        return Load(up, down)
+
+    def _backed_up(self, color: int, near: Table, far: Table) -> Load:
+        """Work out a prefix that no spine has in its own color at both ends."""
+        heard = (far > 0) & self.backups[color] & ~(far[..., color] > 0)[..., None]
+        usable = heard & (near > 0)
+        sure = heard.any(axis=-1) & ~(heard & ~usable).any(axis=-1)
+        least = np.where(sure, np.where(usable, near, np.inf).min(axis=-1), 0.0)[..., None]
+        # The fewest next hops that a leaf may have when it uses a link: of every other spine those of one color.
+        hops = least.sum(axis=-2, keepdims=True) - least + near
+        share = usable / np.maximum(hops, 1.0) / near.shape[-1]
+        ways_down = (far * heard).sum(axis=-1, keepdims=True)
+        return Load(share, heard * (share * near).max(axis=-1, keepdims=True) / np.maximum(ways_down, 1.0))
+
+    def highest(self) -> float:
+        """Return the highest load of a link when every leaf sends one unit, evenly to all others."""
+        return max(_top(self.up), _top(self.down))
+
+    def without_a_link(self) -> float:
+        """Return the highest load of a link when any one link fails."""
+        return max(self._links_gone(), default=0.0)
+
+    def _links_gone(self) -> Iterator[float]:
+        for kind, table in enumerate(self.kinds):
+            counts = self.sizes.copy()
+            counts[kind] -= 1
+            # Kinds of which the one leaf is the only member have no other leaf that could suffer.
+            rest = counts > 0
+            weights = (counts / self.others)[:, None, None]
+            to, back = self.load(self.kinds, table), self.load(table, self.kinds)
+            for at, (spine, color) in enumerate(np.argwhere(table > 0)):
+                if at and self.symmetric:
+                    return
+                left = table.copy()
+                left[spine, color] -= 1
+                out, into = self.load(left, self.kinds), self.load(self.kinds, left)
+                own = _top((weights * out.up).sum(axis=0)), _top((weights * into.down).sum(axis=0))
+                up = self.up + (into.up - to.up) / self.others
+                down = self.down + (out.down - back.down) / self.others
+                yield max(*own, _top(up[rest]), _top(down[rest]))
+
+    def without_a_spine(self) -> float:
+        """Return the highest load of a link when any one spine fails."""
+        return max(self._spines_gone(), default=0.0)
+
+    def _spines_gone(self) -> Iterator[float]:
+        for spine in range(1 if self.symmetric else self.kinds.shape[1]):
+            kinds = self.kinds.copy()
+            kinds[:, spine] = 0.0
+            yield max(map(_top, self._totals(kinds)))
+
+    def of(self, leaf: str, volumes: Mapping[str, float], out: bool) -> float:
+        """Return the highest load of a leaf's links, `out` of the leaf or into it, for volumes by the other leaf."""
+        weights = np.zeros(len(self.kinds))
+        for other, volume in volumes.items():
+            weights[self.kind_of[other]] += volume
+        table = self.kinds[self.kind_of[leaf]]
+        found = self.load(table, self.kinds).up if out else self.load(self.kinds, table).down
+        return _top((weights[:, None, None] * found).sum(axis=0))
+
+
+def _top(table: Table) -> float:
+    return float(table.max(initial=0.0))

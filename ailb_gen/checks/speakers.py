@@ -1,0 +1,247 @@
+"""What the intent asks of every switch as a router, worked out from the intent alone: numbers, prefixes, colors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from ipaddress import IPv4Address
+from typing import TYPE_CHECKING, TypedDict
+
+from ailb_gen.addresses import BITS, Prefix, address_text
+from ailb_gen.checks.wanted import color_names, rails, stripe_settings
+from ailb_gen.errors import UsageError
+from ailb_gen.intent.messages import did_you_mean
+from ailb_gen.intent.models import Colors, LeafOverride, SpineOverride, StripeOverride
+from ailb_gen.intent.platforms import shipped, shipped_names
+from ailb_gen.intent.settings import CommonSettings, Settings, merged
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ailb_gen.intent.models import Device, Fabric
+    from ailb_gen.intent.plans import Addressing
+    from ailb_gen.intent.platforms import Profile
+    from ailb_gen.intent.scalars import AsnRange, Cidr
+    from ailb_gen.intent.settings import PortOverride
+
+ALL_COLORS = "all-colors"
+LEAF, SPINE = "leaf", "spine"
+
+
+@dataclass(frozen=True, slots=True)
+class WantedColor:
+    """A color: its community and the color, or all, that back it up; `backup` is empty for none."""
+
+    name: str
+    value: str
+    backup: str
+
+
+@dataclass(frozen=True, slots=True)
+class WantedSpeaker:
+    """What is asked of a switch as a router.
+
+    `prefixes` are a leaf's, one per color in order, `gateways` the leaf's own addresses in them; both are empty on a
+    spine, where `vlan` is None. `loopback` is the IPv6 address of lo0, `management` the address with length of the
+    management port; both are empty where nothing is asked for. `ports` is what the intent says of single ports, `links`
+    the ports that it names, by peer.
+    """
+
+    name: str
+    role: str
+    platform: str
+    stripe: int
+    rail: int
+    asn: int
+    router_id: str
+    loopback: str
+    management: str
+    vlan: int | None
+    prefixes: tuple[Prefix, ...]
+    gateways: tuple[int, ...]
+    ports: Mapping[str, PortOverride]
+    links: Mapping[str, tuple[str, ...]]
+    settings: CommonSettings
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """The fabric that the intent asks for, before anything is cabled or drained."""
+
+    fabric: Fabric
+    colors: tuple[WantedColor, ...]
+    speakers: Mapping[str, WantedSpeaker]
+    pool: Prefix
+
+    @property
+    def leaves(self) -> tuple[WantedSpeaker, ...]:
+        """The leaves, stripe by stripe."""
+        return tuple(speaker for speaker in self.speakers.values() if speaker.role == LEAF)
+
+    @property
+    def spines(self) -> tuple[WantedSpeaker, ...]:
+        """The spines in order."""
+        return tuple(speaker for speaker in self.speakers.values() if speaker.role == SPINE)
+
+    def link_colors(self, spine: int) -> tuple[str, ...]:
+        """Return the colors of a leaf's links to a spine, counted from 0: planes of links take the colors in turn."""
+        count, spines = len(self.colors), len(self.fabric.spines)
+        return tuple(self.colors[(link * spines + spine) % count].name for link in range(self.fabric.links_per_spine))
+
+
+def outline(fabric: Fabric) -> Outline:
+    """Work out colors and switches."""
+    pool = fabric.addressing.pool
+    speakers = {speaker.name: speaker for speaker in (*_leaves(fabric), *_spines(fabric))}
+    return Outline(fabric, colors(fabric), speakers, Prefix(pool.network, pool.length))
+
+
+def colors(fabric: Fabric) -> tuple[WantedColor, ...]:
+    """Return the colors; a list of backups is handed out in turn, because the statement takes one."""
+    asked = fabric.colors or Colors()
+    names = color_names(fabric)
+    result = []
+    for number, name in enumerate(names):
+        if isinstance(asked.backup, str):
+            backup = ALL_COLORS if asked.backup == "all" and len(names) > 1 else ""
+        elif isinstance(asked.backup, dict):
+            backup = asked.backup.get(name, "")
+        else:
+            others = [other for other in asked.backup if other != name]
+            backup = others[number % len(others)] if others else ""
+        result.append(WantedColor(name, f"color:0:{number + 1}", backup))
+    return tuple(result)
+
+
+def _leaves(fabric: Fabric) -> list[WantedSpeaker]:
+    result: list[WantedSpeaker] = []
+    loopbacks = fabric.loopbacks.leaves if fabric.loopbacks is not None else None
+    pools = _Pools(fabric.asn.leaves, fabric.router_ids.leaves, loopbacks, fabric.management.leaves)
+    for stripe, settings in enumerate(stripe_settings(fabric), 1):
+        over = fabric.overrides.stripes.get(stripe, StripeOverride())
+        platform = over.platform or fabric.stripes[stripe - 1].platform or fabric.platform.leaf
+        for number in range(1, rails(fabric, stripe) + 1):
+            name = fabric.names.leaf.format(s=stripe, l=number)
+            device = fabric.overrides.leaves.get(name, LeafOverride())
+            index = len(result)
+            prefixes = tuple(
+                _prefix(fabric.addressing, stripe, number, k) for k in range(1, len(color_names(fabric)) + 1)
+            )
+            automatic = fabric.vlans.first + (number - 1 if fabric.vlans.unique == "stripe" else index)
+            result.append(
+                WantedSpeaker(
+                    name=name,
+                    role=LEAF,
+                    platform=device.platform or platform,
+                    stripe=stripe,
+                    rail=number - 1,
+                    **pools.numbers(device, index),
+                    vlan=device.vlan if device.vlan is not None else automatic,
+                    prefixes=prefixes,
+                    gateways=tuple(prefix.value + fabric.addressing.gateway for prefix in prefixes),
+                    ports=device.ports,
+                    links=device.uplinks,
+                    settings=merged(settings, device),
+                )
+            )
+    return result
+
+
+def _spines(fabric: Fabric) -> list[WantedSpeaker]:
+    base = Settings.model_construct(**{key: getattr(fabric, key) for key in Settings.model_fields})
+    result = []
+    loopbacks = fabric.loopbacks.spines if fabric.loopbacks is not None else None
+    pools = _Pools(fabric.asn.spines, fabric.router_ids.spines, loopbacks, fabric.management.spines)
+    for index, spine in enumerate(fabric.spines):
+        name = spine.name or fabric.names.spine.format(k=index + 1)
+        device = merged(spine, fabric.overrides.spines.get(name, SpineOverride()))
+        result.append(
+            WantedSpeaker(
+                name=name,
+                role=SPINE,
+                platform=device.platform or fabric.platform.spine,
+                stripe=0,
+                rail=0,
+                **pools.numbers(device, index),
+                vlan=None,
+                prefixes=(),
+                gateways=(),
+                ports=device.ports,
+                links=device.downlinks,
+                settings=merged(base, device),
+            )
+        )
+    return result
+
+
+class _Numbers(TypedDict):
+    asn: int
+    router_id: str
+    loopback: str
+    management: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Pools:
+    """What the numbers of the leaves, or of the spines, are taken from."""
+
+    asn: AsnRange
+    router_ids: Cidr
+    loopbacks: Cidr | None
+    management: Cidr | None
+
+    def numbers(self, device: Device, index: int) -> _Numbers:
+        """Return the numbers of a switch; what is said about the switch itself wins."""
+        automatic = self.asn.first if self.asn.shared else self.asn.first + index
+        router_id = device.router_id if device.router_id is not None else _nth(self.router_ids, index)
+        loopback = device.loopback
+        if loopback is None and self.loopbacks is not None:
+            loopback = _nth(self.loopbacks, index)
+        return {
+            "asn": device.asn if device.asn is not None else automatic,
+            "router_id": str(IPv4Address(router_id)),
+            "loopback": address_text(loopback) if loopback else "",
+            "management": management_address(device.management, self.management, index),
+        }
+
+
+def _nth(pool: Cidr, index: int) -> int:
+    """Return an address of a pool; one of one or two addresses is all hosts (RFC 3021, RFC 6164)."""
+    return (pool.network if pool.last - pool.network < 2 else pool.network + 1) + index
+
+
+def management_address(given: Cidr | None, first: Cidr | None, index: int) -> str:
+    """Return a management address with length: the given one, else the index-th from the first on; may be empty."""
+    if given is not None:
+        return f"{IPv4Address(given.address)}/{given.length}"
+    return f"{IPv4Address(first.address + index)}/{first.length}" if first is not None else ""
+
+
+def _prefix(addressing: Addressing, stripe: int, leaf: int, color: int) -> Prefix:
+    """Return the /64 of a leaf and color (seed 001, Table 2): three numbers in their bits of the pool."""
+    value = addressing.pool.network
+    for (_, last), number in ((addressing.stripe, stripe), (addressing.leaf, leaf), (addressing.uplink, color)):
+        value |= number << (BITS - 1 - last)
+    return Prefix(value, 64)
+
+
+def native_speeds(wanted: Outline) -> dict[str, dict[str, str]]:
+    """Return, per switch and port, the speed that the port has without a `speed` statement. Raises UsageError."""
+    tables: dict[str, dict[str, str]] = {}
+    for platform in {speaker.platform for speaker in wanted.speakers.values()}:
+        profile = profile_of(wanted.fabric, platform)
+        tables[platform] = {port: f"{group.native}g" for group in profile.port_groups for port in group.names()}
+    return {name: tables[speaker.platform] for name, speaker in wanted.speakers.items()}
+
+
+def management_interface(wanted: Outline, speaker: WantedSpeaker) -> str:
+    """Return the name of a switch's management port. Raises UsageError."""
+    return profile_of(wanted.fabric, speaker.platform).management_interface
+
+
+def profile_of(fabric: Fabric, platform: str) -> Profile:
+    """Return a platform. Raises UsageError for one that nobody knows."""
+    known = [*fabric.platforms, *shipped_names()]
+    if platform not in known:
+        hint = did_you_mean(platform, known) or f"known: {', '.join(known)}"
+        raise UsageError(f"the intent names a platform {platform!r} that nobody knows; {hint}")
+    return fabric.platforms.get(platform) or shipped(platform)

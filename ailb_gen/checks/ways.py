@@ -1,0 +1,112 @@
+"""Over which links a leaf reaches a prefix, by the intent alone, with what it takes out of service left out."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING
+
+from ailb_gen.checks.speakers import ALL_COLORS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from ailb_gen.checks.plan import Plan
+    from ailb_gen.checks.speakers import WantedColor
+
+# How many links a leaf has in service, by spine and color value.
+Links = dict[tuple[str, str], int]
+# Spines and color values.
+Pairs = frozenset[tuple[str, str]]
+
+
+class Ways:
+    """The links of every leaf that are in service, and what follows for single prefixes.
+
+    Colors are given by value. `kinds` are the different sets of links, `kind_of` says which one a leaf has.
+    """
+
+    def __init__(self, wanted: Plan) -> None:
+        self.wanted = wanted
+        values = {color.name: color.value for color in wanted.colors}
+        whole: Links = Counter(
+            (spine.name, values[name])
+            for number, spine in enumerate(wanted.spines)
+            for name in wanted.link_colors(number)
+        )
+        self.kinds: list[Links] = []
+        self.kind_of: dict[str, int] = {}
+        numbers: dict[frozenset[tuple[tuple[str, str], int]], int] = {}
+        for leaf in wanted.leaves:
+            missing = wanted.drained.missing.get(leaf.name, {})
+            key = frozenset(missing.items())
+            if key not in numbers:
+                numbers[key] = len(self.kinds)
+                gone = {(spine, values[name]): count for (spine, name), count in missing.items()}
+                left = {way: count - gone.get(way, 0) for way, count in whole.items()}
+                self.kinds.append({way: count for way, count in left.items() if count > 0})
+            self.kind_of[leaf.name] = numbers[key]
+        self.backups = {color.value: frozenset(_backups(wanted, color)) for color in wanted.colors}
+        self.heard_in: dict[tuple[int, str], Mapping[str, frozenset[str]]] = {}
+
+    def links(self, leaf: str) -> Links:
+        """Return the links of a leaf that are in service."""
+        return self.kinds[self.kind_of[leaf]]
+
+    def pinned(self, leaf: str, owner: str, color: str) -> Pairs:
+        """Return where a leaf reaches an owner's prefix in its own color: over spines that have both in that color."""
+        there = self.links(owner)
+        return frozenset(way for way in self.links(leaf) if way[1] == color and way in there)
+
+    def heard(self, owner: str, color: str) -> Mapping[str, frozenset[str]]:
+        """Return in which colors every spine may pass on an owner's prefix.
+
+        It sends its active route alone: that of the prefix's own color where it has it, because of AIGP, else any one
+        of the backups.
+        """
+        key = (self.kind_of[owner], color)
+        if key not in self.heard_in:
+            found: dict[str, set[str]] = defaultdict(set)
+            for spine, name in self.kinds[key[0]]:
+                if name == color or name in self.backups[color]:
+                    found[spine].add(name)
+            pinning = self.wanted.fabric.aigp or not self.backups[color]
+            self.heard_in[key] = {
+                spine: frozenset({color} if color in names and pinning else names) for spine, names in found.items()
+            }
+        return self.heard_in[key]
+
+    def backed_up(self, leaf: str, owner: str, color: str) -> tuple[Pairs, frozenset[str]]:
+        """Return where a leaf may reach an owner's prefix by its backups, and the spines that it surely uses."""
+        here = self.links(leaf)
+        possible: set[tuple[str, str]] = set()
+        sure = set()
+        for spine, names in self.heard(owner, color).items():
+            if color in names:
+                continue
+            found = {(spine, name) for name in names} & here.keys()
+            possible |= found
+            if len(found) == len(names):
+                sure.add(spine)
+        return frozenset(possible), frozenset(sure)
+
+    def cut(self) -> Iterator[tuple[str, str, WantedColor]]:
+        """Give a pair of leaves for every two kinds, and each color of which the first has no path to the second."""
+        members: dict[int, list[str]] = defaultdict(list)
+        for leaf, kind in self.kind_of.items():
+            members[kind].append(leaf)
+        for near, sources in members.items():
+            for far, targets in members.items():
+                if near == far and len(sources) < 2:
+                    continue
+                source, target = sources[0], targets[1 if near == far else 0]
+                for color in self.wanted.colors:
+                    if self.pinned(source, target, color.value):
+                        continue
+                    if not self.backed_up(source, target, color.value)[1]:
+                        yield source, target, color
+
+
+def _backups(wanted: Plan, color: WantedColor) -> Iterator[str]:
+    for other in wanted.colors:
+        if other is not color and color.backup in (ALL_COLORS, other.name):
+            yield other.value
