@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ailb_gen.batfish.places import network_of, shadow_nodes
@@ -82,12 +83,49 @@ class Intent:
         pairs = [(End(cable.a_device, cable.a_port), End(cable.b_device, cable.b_port)) for cable in self.cables]
         return frozenset([*pairs, *((b, a) for a, b in pairs)])
 
+    @cached_property
+    def ways(self) -> Mapping[str, Mapping[tuple[str, str], frozenset[str]]]:
+        """The ports of every leaf by spine and color."""
+        found: dict[str, dict[tuple[str, str], frozenset[str]]] = {leaf: {} for leaf in self.uplinks}
+        for cable in self.cables:
+            row = found.setdefault(cable.a_device, {})
+            way = (cable.b_device, cable.color)
+            row[way] = row.get(way, frozenset()) | {cable.a_port}
+        return found
+
     def pinned(self) -> Iterator[tuple[str, Prefix, frozenset[str]]]:
-        """Give, for every leaf and every prefix of another, the ports that packets must leave by."""
-        for leaf, colors in self.uplinks.items():
+        """Give, for every leaf and every prefix of another, the ports that packets must leave by.
+
+        They lead, in the prefix's color, to spines that its owner has in that color, too. There are none where such
+        links are out of service.
+        """
+        for leaf in self.uplinks:
+            ways = self.ways[leaf]
             for prefix, (owner, color) in self.owners.items():
                 if owner != leaf:
-                    yield leaf, prefix, colors.get(color, frozenset())
+                    there = self.ways.get(owner, {})
+                    yield (
+                        leaf,
+                        prefix,
+                        frozenset(
+                            port for way, ports in ways.items() if way[1] == color and way in there for port in ports
+                        ),
+                    )
+
+    def backups(self, leaf: str, prefix: Prefix) -> frozenset[str]:
+        """Return the ports by which a leaf may reach a prefix for which no link of its color is in service.
+
+        A spine sends its active route alone: one in the prefix's own color where it has that, which is no use here.
+        """
+        owner, color = self.owners[prefix]
+        there = self.ways.get(owner, {})
+        own = {spine for spine, name in there if name == color}
+        return frozenset(
+            port
+            for way, ports in self.ways[leaf].items()
+            if way[0] not in own and way[1] in self.allowed[prefix] and way in there
+            for port in ports
+        )
 
     def heard(self, spine: str) -> Iterator[tuple[Prefix, str]]:
         """Give every prefix that its own leaf sends to a spine, and that leaf."""

@@ -176,8 +176,9 @@ def judge_pinned(network: Network, intent: Intent, found: Hops, tally: Tally) ->
             continue
         tally.look(PINNED)
         have = found.get((leaf, prefix), frozenset())
-        if have != expected:
-            right = f"not {ports_text(expected)}" if expected else "though the intent has no uplink of its color"
+        backups = intent.backups(leaf, prefix) if not expected else frozenset()
+        if have != expected and not (have and have <= backups):
+            right = f"not {ports_text(expected or backups)}"
             wrong.setdefault(leaf, []).append(f"{prefix} over {ports_text(have)}, {right}")
     for leaf, messages in wrong.items():
         place = _bgp_place(network, leaf)
