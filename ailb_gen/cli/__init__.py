@@ -23,6 +23,7 @@ from ailb_gen.cli import (
     schema,
     validate,
 )
+from ailb_gen.cli.plain import plain_streams
 from ailb_gen.errors import AilbError, ExitCode, IntentError
 
 app = typer.Typer(
@@ -98,6 +99,13 @@ def _silence(descriptor: int) -> None:
 
 def main() -> None:
     """Run the command line and leave with the documented exit code."""
+    with plain_streams():
+        code = _run()
+    sys.exit(code)
+
+
+def _run() -> int | str | None:
+    """Run a verb; return the exit code."""
     code: int | str | None = ExitCode.OK
     try:
         app()
@@ -121,7 +129,7 @@ def main() -> None:
         sys.stdout.flush()
     except OSError as error:
         code = _unwritable(error)
-    sys.exit(code)
+    return code
 
 
 def _unwritable(error: OSError) -> ExitCode:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import typer
 
+from ailb_gen.cli.plain import exact
 from ailb_gen.errors import Problem, UsageError
 
 
@@ -47,6 +48,6 @@ def progress(what: str, total: int) -> Iterator[Callable[[int], None]]:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with Progress(*columns, console=Console(file=exact(sys.stderr)), transient=True) as bar:
         task = bar.add_task(what, total=total)
         yield lambda count: bar.advance(task, count)

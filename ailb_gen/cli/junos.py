@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ailb_gen.cli import junos_check
+from ailb_gen.cli.plain import echo_data
 from ailb_gen.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def convert(
     from ailb_gen.junos import writer
 
     write = {Form.set: writer.to_set, Form.curly: writer.to_curly, Form.json: writer.to_json}[to]
-    typer.echo(write(_read(file, expand)), nl=False)
+    echo_data(write(_read(file, expand)))
 
 
 @app.command("diff")

@@ -55,6 +55,11 @@ HARMLESS = (("password", "login"), ("authentication-key", "ntp"))
 # crypt(3) and Junos: $1$ MD5, $5$ and $6$ SHA-2, $8$ with the master password, $9$ reversible.
 HASH = re.compile(r"\$(?:[0-9][a-z]?|sha1|y|gy)\$[^\s\";<>\]}]+")
 XML = re.compile(rf"<({'|'.join(sorted(SECRET_WORDS))})((?:\s[^<>]*)?)>[^<]+<")
+# The password in a URL (RFC 3986, section 3.2.1), up to the last @: in quotes, and as a bare word.
+URLS = (
+    re.compile(r"""("[A-Za-z][A-Za-z0-9+.-]*://[^\s/:@"]*:)[^"\n]+@"""),
+    re.compile(r"""([A-Za-z][A-Za-z0-9+.-]*://[^\s/:@"'<>;]*:)[^\s"'<>;]+@"""),
+)
 # What a diff puts in front of a line, with or without a space behind it.
 SIGN = re.compile(r"[-+!<>]+(?=[A-Za-z\"]|$)")
 HIDDEN = "## SECRET-DATA"
@@ -161,7 +166,7 @@ def redact_config(text: str) -> str:
 
     The text may be a part of a configuration, or cut off. Public keys, names and everything else stay; lines stay
     lines. What marks a secret: `## SECRET-DATA` behind the statement, the statements of SECRET_WORDS, the form of a
-    hash, and the names of SNMP communities.
+    hash, the password in a URL, and the names of SNMP communities.
     """
     pieces: list[str] = []
     end = 0
@@ -170,6 +175,9 @@ def redact_config(text: str) -> str:
             pieces += [text[end:start], MARK]
             end = stop
     done = "".join([*pieces, text[end:]])
+    if "://" in done:
+        for url in URLS:
+            done = url.sub(rf"\1{MARK}@", done)
     return HASH.sub(MARK, XML.sub(rf"<\1\2>{MARK}<", done))
 
 

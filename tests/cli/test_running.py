@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from ailb_gen.cli.plain import visible
 from ailb_gen.emulator.device import Device
 from ailb_gen.emulator.faults import Fault
 from ailb_gen.emulator.loading import load_set
@@ -105,6 +106,15 @@ def test_what_somebody_did_by_hand_is_told_in_every_report_and_repaired(pushed: 
     kept = pushed.fleet.do(CANARY, state_of).active
     assert "set system services telnet" in kept
     assert set(kept) == {*pushed.new[CANARY], "set system services telnet"}
+
+
+@pytest.mark.parametrize("verb", ["drift", "plan", "verify"])
+def test_what_a_device_says_does_not_steer_the_terminal(pushed: Site, verb: str) -> None:
+    hostile = "\u202e\u2066\x9b2J\x85\u200b"
+    by_hand(pushed, CANARY, f'set interfaces et-0/0/0 description "{hostile}"\nset system host-name "x{hostile}"\n')
+    done = run(*pushed.place(verb))
+    assert CANARY in done.out or verb == "verify"
+    assert visible(done.out + done.err) == done.out + done.err
 
 
 def test_drift_of_a_switch_from_before_the_change(tiny: Site) -> None:

@@ -316,3 +316,18 @@ def test_errors_that_somebody_else_prints_are_cleaned_with_what_led_to_them() ->
     Redactor("hunter2").clean(error)
     assert error.args == ("no ***", 3, "['***']")
     assert cause.args == ("***",)
+
+
+@pytest.mark.parametrize(
+    ("text", "done"),
+    [
+        ('archive-sites { "ftp://me:S3CRET@10.0.0.1/x"; }', 'archive-sites { "ftp://me:***@10.0.0.1/x"; }'),
+        ("set system url https://me:S3CRET@host:8443/x?y=1", "set system url https://me:***@host:8443/x?y=1"),
+        ("scp://me:S3/CR@ET@host:/var/log;", "scp://me:***@host:/var/log;"),
+        ('+  url "http://:S3 CR;ET@host"; x://a:b@c', '+  url "http://:***@host"; x://a:***@c'),
+        ("<name>sftp://me:S3CRET@host</name>", "<name>sftp://me:***@host</name>"),
+        ("ftp://me@host:21/x; http://host:80/y;", "ftp://me@host:21/x; http://host:80/y;"),
+    ],
+)
+def test_passwords_in_urls(text: str, done: str) -> None:
+    assert redact_config(text) == done

@@ -1,0 +1,93 @@
+"""What is printed as text that people can trust: nothing that a device, a file or a name says can steer a terminal.
+
+Every verb prints through these streams, so that no verb has to think of it.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, TextIO, cast
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# What ASCII text is made of that moves a cursor, rings or begins an escape sequence.
+STEERING = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+
+
+def visible(text: str) -> str:
+    r"""Return text with everything but line ends and tabs written out that would not print as itself.
+
+    That is C0, C1, bidirectional overrides and what else Unicode counts as format or is not assigned. The form is
+    JSON's (`\u001b`), so that a JSON document stays one and says the same.
+    """
+    if text.isascii():
+        return STEERING.sub(_escape, text) if STEERING.search(text) else text
+    return "".join(c if c.isprintable() or c in "\n\t" else _written(c) for c in text)
+
+
+def _escape(found: re.Match[str]) -> str:
+    return _written(found[0])
+
+
+def _written(character: str) -> str:
+    units = character.encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))
+
+
+class PlainStream:
+    """A text stream that writes visible text; all else is that of the stream behind it, `behind`."""
+
+    def __init__(self, behind: TextIO) -> None:
+        self.behind = behind
+
+    def write(self, text: str) -> int:
+        """Write."""
+        self.behind.write(visible(text))
+        return len(text)
+
+    def writelines(self, lines: list[str]) -> None:
+        """Write several pieces of text."""
+        for line in lines:
+            self.write(line)
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self.behind, name)
+
+
+def plain(stream: TextIO) -> TextIO:
+    """Return a stream that writes visible text."""
+    if isinstance(stream, PlainStream):
+        return stream
+    return cast("TextIO", PlainStream(stream))
+
+
+def exact(stream: TextIO) -> TextIO:
+    """Return the stream behind a plain one: for what the program itself draws, and for data that goes into a file."""
+    return getattr(stream, "behind", stream)
+
+
+@contextmanager
+def plain_streams() -> Iterator[None]:
+    """Let standard output and error be plain."""
+    before = {name: getattr(sys, name) for name in ("stdout", "stderr")}
+    # None where they were closed before the program began.
+    ours = {name: plain(stream) for name, stream in before.items() if stream is not None}
+    for name, stream in ours.items():
+        setattr(sys, name, stream)
+    try:
+        yield
+    finally:
+        for name, stream in ours.items():
+            # Typer puts something else in the place of a stream whose reader has gone.
+            if getattr(sys, name) is stream:
+                setattr(sys, name, before[name])
+
+
+def echo_data(text: str) -> None:
+    """Print a document: as it is into a file or a pipe, visible on a terminal."""
+    typer.echo(text, nl=False, file=sys.stdout if sys.stdout.isatty() else exact(sys.stdout))

@@ -1,0 +1,85 @@
+"""Nothing that a device or a file says steers a terminal."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ailb_gen.cli.plain import exact, plain, visible
+from tests.conftest import ROOT
+
+HOSTILE = "a\x1b[2Jb\x07\rc\x9b31md\u202ee\u2066f\x7f\x00\u200bg"
+
+
+def test_what_is_written_out() -> None:
+    shown = visible(HOSTILE)
+    assert shown == "a\\u001b[2Jb\\u0007\\u000dc\\u009b31md\\u202ee\\u2066f\\u007f\\u0000\\u200bg"
+    assert visible("one\n\ttwo grün\n") == "one\n\ttwo grün\n"
+    assert visible("\U000e0041") == "\\udb40\\udc41"
+
+
+@given(st.text())
+def test_any_text(text: str) -> None:
+    shown = visible(text)
+    assert all(c.isprintable() or c in "\n\t" for c in shown)
+    assert visible(shown) == shown
+
+
+@given(st.recursive(st.text(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=5))
+def test_a_json_document_says_the_same(value: object) -> None:
+    assert json.loads(visible(json.dumps(value, ensure_ascii=False))) == value
+
+
+def test_streams() -> None:
+    behind = io.StringIO()
+    stream = plain(behind)
+    assert plain(stream) is stream
+    assert exact(stream) is behind
+    assert exact(behind) is behind
+    print(HOSTILE, file=stream)
+    stream.writelines(["x\r", "y"])
+    assert behind.getvalue() == f"{visible(HOSTILE)}\nx\\u000dy"
+
+
+def ailb(folder: Path, *words: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", "ailb_gen", *words],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        check=False,
+    )
+    return (done.stdout + done.stderr).decode("utf-8", "surrogateescape")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("explain", HOSTILE.replace("\0", "")),
+        ("junos", "check", "x.conf"),
+        ("generate", "fabric.yaml", "-o", "out"),
+        ("junos", "diff", "x.conf", "y.conf"),
+    ],
+)
+def test_no_verb_prints_what_steers(tmp_path: Path, words: tuple[str, ...]) -> None:
+    quoted = HOSTILE.replace("\0", "").replace("\r", "")
+    (tmp_path / "x.conf").write_text(f'system {{ location {{ building "{quoted}"; }} }}\n')
+    (tmp_path / "y.conf").write_text(f'system {{ location {{ building "{quoted}y"; }} }}\n')
+    (tmp_path / "fabric.yaml").write_text(f'name: "\\e[2J\\u202e"\nspinez: "{1}"\n')
+    told = ailb(tmp_path, *words)
+    assert told
+    assert visible(told) == told
+
+
+def test_a_document_into_a_file_stays_as_it_is(tmp_path: Path) -> None:
+    text = 'system {\n    location {\n        building "a\u202eb";\n    }\n}\n'
+    (tmp_path / "x.conf").write_text(text)
+    assert ailb(tmp_path, "junos", "convert", "x.conf", "--to", "curly") == text
