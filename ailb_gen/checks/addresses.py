@@ -137,8 +137,10 @@ def _check_plan(switch: Switch, asked: WantedSpeaker, tally: Tally) -> None:
     scope = f"{asked.name} {unit.name}"
     if unit.disabled or switch.ports["irb"].disabled:
         tally.add(PLANNED, scope, f"{unit.name} is disabled", Place(switch.file, unit.line or 1))
+    alike = "" if unit.inet6 else f"{scope} without inet6"
     if not unit.inet6:
-        tally.add(PLANNED, scope, f"{unit.name} lacks family inet6", Place(switch.file, unit.line or 1))
+        place = Place(switch.file, unit.line or 1)
+        tally.add(PLANNED, scope, f"{unit.name} lacks family inet6", place, alike=alike)
     for family, line in unit.others:
         message = f"family {family} on {unit.name}: the fabric is IPv6 alone"
         tally.add(PLANNED, scope, message, Place(switch.file, line or 1), "", family)
@@ -153,7 +155,7 @@ def _check_plan(switch: Switch, asked: WantedSpeaker, tally: Tally) -> None:
     for gateway, prefix in expected.items():
         text = f"{address_text(gateway)}/{prefix.length}"
         message = f"{unit.name} lacks the gateway {text}"
-        tally.add(PLANNED, scope, message, Place(switch.file, unit.line or 1), text)
+        tally.add(PLANNED, scope, message, Place(switch.file, unit.line or 1), text, alike=alike)
     for other in switch.ports["irb"].units:
         if other.name != unit.name and other.addresses:
             message = f"{other.name} has addresses; the leaf's only IRB is {unit.name}"
@@ -170,7 +172,7 @@ def _check_vlan(switch: Switch, asked: WantedSpeaker, tally: Tally) -> None:
         place = Place(switch.file, vlan.line or 1)
         if vlan.vlan_id != asked.vlan:
             message = f"VLAN {vlan.name} has id {vlan.vlan_id}; the leaf's VLAN is {asked.vlan}"
-            tally.add(VLANS, asked.name, message, place, asked.vlan, vlan.vlan_id)
+            tally.add(VLANS, asked.name, message, place, "", f"VLAN {vlan.vlan_id}")
         elif vlan.irb != f"irb.{asked.vlan}":
             message = f"VLAN {vlan.name} is routed by {vlan.irb or 'nothing'}; it must be irb.{asked.vlan}"
             tally.add(VLANS, asked.name, message, place, f"irb.{asked.vlan}", vlan.irb)

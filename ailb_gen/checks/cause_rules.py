@@ -11,7 +11,7 @@ class Relation(Enum):
 
     LINE and FILE: they are at one line, or anywhere in one file. TOPIC: they name one thing, such as a port or a
     prefix. OWN: the scope of one is that of the other, or a part of it. INVOLVED: the consequence involves what the
-    cause is about. ANYWHERE: wherever both are.
+    cause is about. ANYWHERE: wherever both are. ALIKE: both are marked so (`Finding.alike`); it needs no rule.
     """
 
     LINE = 1
@@ -20,6 +20,7 @@ class Relation(Enum):
     OWN = 4
     INVOLVED = 5
     ANYWHERE = 6
+    ALIKE = 7
 
 
 def _ids(text: str) -> tuple[str, ...]:
@@ -34,11 +35,11 @@ _LEVELS = (
     # Cables, and what is said of them.
     _ids("009 008 006 007"),
     # What stands on one device.
-    _ids("105 102 101 106 108 109 103 104 107 110 111 202 301 302 207 203 208 204 205 206 209 212 210 211"),
+    _ids("105 102 101 106 108 109 103 104 107 110 111 202 301 207 302 203 208 204 205 206 209 212 210 211"),
     _ids("304 305 308 306 307 311 406 407 408 702 701 703 704 705 706 710 711"),
     # What follows for the two ends of a link, for routes, for paths, and for failures.
     _ids("409 709 707 201 303 309 310 402 401 403 404 405 501 504 506 502 507 503 505"),
-    _ids("602 603 604 605 606 607 608 609 610 611 612 613 614 615 616 708"),
+    _ids("602 603 604 605 606 607 608 609 610 611 612 613 614 615 708 616"),
     _ids("801 802 803 804 805 806 807 808 811 812 814 813 815 816 817 818 819 821 822 823"),
     # What only repeats that something is amiss.
     _ids("906 907 005 090 091 D01 D02 D03 D04"),
@@ -62,10 +63,12 @@ _RULES: Rules = (
     ("702 701 703 704 705 706 710 711 209 212 306 307 308 311", _SYNTAX, Relation.LINE),
     ("304 407 101 102 111", _SYNTAX, Relation.TOPIC),
     ("906", _ids("106 108 102 105 103 201 208 207 302 304 406 101"), Relation.LINE),
-    ("906", _ids("106 108 102 105 103 208"), Relation.TOPIC),
+    ("906", _ids("106 108 102 105 103 208 207 201 304"), Relation.TOPIC),
     # Cables.
     ("006 007 008 106 108 201 302 109 602 606", _CABLES, Relation.TOPIC),
     ("207", _CABLES, Relation.TOPIC),
+    ("008", _ids("008"), Relation.TOPIC),
+    ("009", _ids("009"), Relation.TOPIC),
     ("007", _ids("106 108 003"), Relation.OWN),
     ("203", (*_UNREADABLE, "AILB003"), Relation.INVOLVED),
     ("203", _ids("202 009 006 207 302 201"), Relation.INVOLVED),
@@ -73,23 +76,27 @@ _RULES: Rules = (
     # Addresses and VLANs.
     ("103 101", _ids("102 101"), Relation.TOPIC),
     ("208", _ids("105"), Relation.LINE),
-    ("208 103 104", _ids("102 108 106 103"), Relation.TOPIC),
+    ("208", _ids("208"), Relation.OWN),
+    ("208", _ids("102 108 106 103"), Relation.TOPIC),
+    ("103 104", _ids("102 108 106"), Relation.TOPIC),
     ("106", _ids("105"), Relation.TOPIC),
     ("304 606", _ids("101 102 304 105"), Relation.TOPIC),
     ("304", _ids("105 102 101"), Relation.INVOLVED),
     ("606", _ids("106 105 102 101"), Relation.FILE),
+    ("304 305 302", _ids("208"), Relation.LINE),
     ("305", _ids("304"), Relation.LINE),
+    ("304", _ids("304"), Relation.INVOLVED),
     # Sessions and colors.
     ("201", _UNREADABLE, Relation.INVOLVED),
     ("201 302", _ids("108 207 302 103 208"), Relation.TOPIC),
     ("201", _ids("202 203 207 208 302"), Relation.LINE),
     ("201", _ids("202 203"), Relation.INVOLVED),
-    ("201", _ids("201"), Relation.LINE),
+    ("201 202 203 104 107", _ids("201 202 203 104 107"), Relation.LINE),
+    ("107", _ids("107"), Relation.OWN),
+    ("301", _ids("301"), Relation.TOPIC),
     ("302", _ids("301"), Relation.TOPIC),
-    ("302", _ids("302"), Relation.LINE),
-    ("207", _ids("302"), Relation.TOPIC),
     ("307 306 308 311 406", _ids("308 306 307 208"), Relation.LINE),
-    ("308", _ids("308 201"), Relation.INVOLVED),
+    ("308", _ids("308 208 201"), Relation.INVOLVED),
     ("311", _ids("308 306 307 406"), Relation.OWN),
     # What is computed.
     ("402", _ids("409"), Relation.ANYWHERE),
@@ -101,16 +108,23 @@ _RULES: Rules = (
     # Class of service and MTU.
     ("703 704 705 706", _ids("702"), Relation.TOPIC),
     ("707 708", _QOS, Relation.INVOLVED),
+    ("703", _ids("703"), Relation.TOPIC),
+    ("706", _ids("701"), Relation.LINE),
     ("709 613", _ids("710"), Relation.TOPIC),
+    ("613", _ids("710"), Relation.LINE),
     # Servers.
     ("601", _UNREADABLE, Relation.FILE),
-    ("602 603 604 605 606 607", _ids("601"), Relation.OWN),
+    ("602", _ids("601"), Relation.OWN),
+    ("602 603 604 605 606", _ids("601"), Relation.FILE),
     ("607 608 610 611", _ids("601"), Relation.TOPIC),
     ("610 607", _ids("602"), Relation.LINE),
     ("604 605 606 607", _ids("603 604 605 606"), Relation.TOPIC),
     ("606 605", _ids("605 604"), Relation.LINE),
     ("607", _ids("602"), Relation.OWN),
     ("607", _ids("607"), Relation.TOPIC),
+    ("616", _ids("602 607 708 616"), Relation.TOPIC),
+    # A file that is not as it was generated: what is wrong in it says more.
+    ("005", tuple(chain(*_LEVELS[:4], *_LEVELS[5:6])), Relation.OWN),
 )
 
 

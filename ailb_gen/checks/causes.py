@@ -15,11 +15,17 @@ if TYPE_CHECKING:
     from ailb_gen.checks.model import Finding, Result
 
 # Names in messages: of addresses and prefixes, of both ends of cables, of ports, and of what belongs to a device.
-ADDRESS = re.compile(r"(?<![\w:])[0-9a-f]{0,4}:[0-9a-f:]*:[0-9a-f:]*")
+ADDRESS = re.compile(r"(?<![\w:])[0-9a-f]{1,4}:[0-9a-f:]*:[0-9a-f:]*")
 END = re.compile(r"([\w.-]+):([a-z][\w./:-]*\w)")
 PORT = re.compile(r"\b(?:et|xe|ge|irb|lo)[-.]?\d[\w/:.]*\w|\birb\.\d+")
-OWN = re.compile(r"\b(?:table|VLAN|class) [\w.-]+")
+TABLE = re.compile(r"\btable (\d+)")
+OWN = re.compile(r"\b(?:VLAN|class|community|group) [\w.-]+")
+HOST_FILE = re.compile(r"\b(?:usr|etc)/[\w./-]+\w")
+NIC = re.compile(r"\bconf\.([\w-]+)\.")
+CABLE = re.compile(r"([\w.-]+) ((?:et|xe|ge)-[\w/:]+)")
 ROW = re.compile(r"\w+ (\d+) \w+ *\d* ")
+# The prefixes of a NIC are those of the cable's other end.
+ON_WHOLE_PORTS = ("AILB606",)
 # Servers have their prefixes from leaves: 64 bits (RFC 4862).
 LENGTH = 64
 
@@ -31,7 +37,8 @@ def causes(results: Iterable[Result]) -> dict[Finding, Finding]:
     explains stands for itself.
     """
     findings = [row for result in results for row in result.findings]
-    findings.sort(key=lambda row: ORDER.get(row.check, len(ORDER)))
+    # Within a check, what depends on nothing else comes first.
+    findings.sort(key=lambda row: (ORDER.get(row.check, len(ORDER)), bool(row.involves)))
     index = _Index(findings)
     found: dict[Finding, Finding] = {}
     pairs = _pairs(findings)
@@ -43,30 +50,52 @@ def causes(results: Iterable[Result]) -> dict[Finding, Finding]:
 
 
 def topics(finding: Finding) -> set[str]:
-    """Return the single things that a finding names: ports, prefixes, tables and the like, of a device each."""
+    """Return the single things that a finding names: ports, prefixes, tables and the like, of a device each.
+
+    What is about a prefix or a table of an interface is not about the whole interface.
+    """
     device, _, rest = finding.scope.partition(" ")
-    found = {f"{device} {rest.removesuffix('.0')}"} if rest else set()
+    text = finding.message.replace("vlans ", "VLAN ")
+    found = set(_networks(f"{text} {finding.expected}"))
+    found.update(f"{device} table {number}" for number in (*TABLE.findall(text), *ROW.findall(text)))
+    wide = not found or finding.check in ON_WHOLE_PORTS
+    if wide and rest:
+        found.add(f"{device} {_port(rest)}")
+    found.update(f"{device} {_port(port)}" for port in PORT.findall(text) if wide or not port.startswith("irb"))
     found.update(other for other in finding.involves if " " in other)
-    text = finding.message
-    for word in (*ADDRESS.findall(text), *ADDRESS.findall(finding.expected)):
-        try:
-            found.add(str(IPv6Network((word, LENGTH), strict=False)))
-        except ValueError:
-            continue
-    found.update(f"{name} {port.removesuffix('.0')}" for name, port in END.findall(text))
-    found.update(f"{device} {port.removesuffix('.0')}" for port in PORT.findall(text))
+    for name, port in END.findall(text):
+        found.update((f"{name} {_port(port)}", f"{name} nics"))
+    if text.startswith("nics "):
+        found.add(f"{device} nics")
+    # What is missing or too much is told as a whole: both ends of a cable.
+    found.update(f"{name} {port}" for name, port in CABLE.findall(f"{finding.expected} {finding.found}"))
+    found.update(f"{device} {nic}" for nic in NIC.findall(text))
+    found.update(HOST_FILE.findall(text))
     found.update(f"{device} {word}" for word in OWN.findall(text))
-    found.update(f"{device} table {number}" for number in ROW.findall(text))
     return found
 
 
+def _networks(text: str) -> Iterator[str]:
+    for word in ADDRESS.findall(text):
+        try:
+            yield str(IPv6Network((word, LENGTH), strict=False))
+        except ValueError:
+            continue
+
+
+def _port(name: str) -> str:
+    """Return the port of a logical interface; IRBs are their units."""
+    return name if name.startswith("irb") else name.partition(".")[0]
+
+
 def _pairs(findings: Iterable[Finding]) -> dict[Finding, Finding]:
-    """Return what stands in the place of something else: as much is too much on a thing as is missing there."""
-    lacking: dict[tuple[str, str], list[Finding]] = defaultdict(list)
-    surplus: dict[tuple[str, str], list[Finding]] = defaultdict(list)
+    """Return what stands in the place of something else: as much is too much in a file as is missing there."""
+    lacking: dict[tuple[str, str, str], list[Finding]] = defaultdict(list)
+    surplus: dict[tuple[str, str, str], list[Finding]] = defaultdict(list)
     for row in findings:
-        if bool(row.expected) != bool(row.found):
-            (lacking if row.expected else surplus)[row.check, row.scope].append(row)
+        if bool(row.expected) != bool(row.found) and row.place is not None:
+            key = (row.check, row.scope.partition(" ")[0], row.place.file)
+            (lacking if row.expected else surplus)[key].append(row)
     return {
         more: less
         for key, rows in surplus.items()
@@ -88,6 +117,9 @@ class _Index:
 
     def cause(self, finding: Finding) -> Finding | None:
         """Return what a finding follows from directly: by the first rule that applies, the first check of it."""
+        first = self.found.get((finding.check, Relation.ALIKE, finding.alike)) if finding.alike else None
+        if first is not None and first != finding:
+            return first
         for checks, relation in RULES.get(finding.check, ()):
             keys = list(_sought(finding, relation))
             for check in checks:
@@ -101,10 +133,15 @@ class _Index:
 def _held(finding: Finding) -> Iterator[tuple[Relation, object]]:
     """Give the keys under which a finding is found as a cause."""
     yield Relation.ANYWHERE, ""
+    if finding.alike:
+        yield Relation.ALIKE, finding.alike
     if finding.place is not None:
         yield Relation.FILE, finding.place.file
         if finding.place.line > 1:
             yield Relation.LINE, (finding.place.file, finding.place.line)
+        path = HOST_FILE.search(finding.place.file)
+        if path is not None:
+            yield Relation.TOPIC, path[0]
     for topic in topics(finding):
         yield Relation.TOPIC, topic
     for scope in (finding.scope, *finding.involves):
@@ -112,7 +149,9 @@ def _held(finding: Finding) -> Iterator[tuple[Relation, object]]:
             yield Relation.INVOLVED, whole
     for whole in _wholes(finding.scope):
         yield Relation.OWN, whole
-    yield Relation.OWN, (finding.scope,)
+    # A profile is many files: what is wrong with one says nothing about the others.
+    if not finding.scope.startswith("profiles/"):
+        yield Relation.OWN, (finding.scope,)
 
 
 def _sought(finding: Finding, relation: Relation) -> Iterator[object]:

@@ -136,7 +136,9 @@ def _check_advertised(wanted: Plan, asked: WantedSpeaker, switch: Switch, tally:
         route = found.pop(prefix, None)
         if route is None:
             message = f"{prefix} is not advertised; it must be, with color {color.name}"
-            tally.add(ADVERTISED, asked.name, message, Place(switch.file, switch.bgp_line or 1), color.name)
+            place = Place(switch.file, switch.bgp_line or 1)
+            alike = "" if switch.routes else f"{asked.name} advertises nothing"
+            tally.add(ADVERTISED, asked.name, message, place, color.name, alike=alike)
             continue
         if route.color != color.name:
             message = f"{prefix} is advertised with color {route.color or 'none'}; it must be {color.name}"
@@ -152,7 +154,8 @@ def _check_advertised(wanted: Plan, asked: WantedSpeaker, switch: Switch, tally:
     for color_name, count in Counter(route.color for route in switch.routes if route.color is not None).items():
         if count > 1 and asked.prefixes:
             message = f"{count} prefixes have color {color_name}; each color takes one"
-            tally.add(ADVERTISED, asked.name, message, Place(switch.file, switch.bgp_line or 1), 1, count)
+            place = Place(switch.file, switch.bgp_line or 1)
+            tally.add(ADVERTISED, asked.name, message, place, 1, count, (asked.name,))
 
 
 def _check_backup(asked: WantedSpeaker, switch: Switch, route: FabricRoute, backup: str, tally: Tally) -> None:
@@ -185,8 +188,10 @@ def _check_links(wanted: Plan, network: Network, tally: Tally) -> None:
                 other = cable.b if end == cable.a else cable.a
                 wrong[end.device, index].append((end, other, found, expected))
             colored[end.device, index] += 1
+    every = Counter(end.device for cable in network.links for end in (cable.a, cable.b))
     for (name, index), ends in wrong.items():
-        _report_ends(network.switches[name], index, ends, len(ends) == colored[name, index], tally)
+        total = colored[name, index] if index is not None else every[name]
+        _report_ends(network.switches[name], index, ends, len(ends) == total, tally)
     each = len(wanted.fabric.spines) * wanted.fabric.links_per_spine // len(wanted.colors)
     for leaf in wanted.leaves:
         if leaf.name not in network.switches:
@@ -211,8 +216,9 @@ def _report_ends(switch: Switch, index: int | None, ends: list[WrongEnd], all_of
             line = lines.get(f"{end.port}.0") or line
         message = f"the link to {other} is {found or 'uncolored'} ({where}); it must be {expected}"
         involves = (f"{end.device} community {group.color}",) if group is not None and group.color else ()
+        alike = f"{end.device} {where} {found}" if all_of_them else ""
         place = Place(switch.file, line or 1)
-        tally.add(SAME_ENDS, f"{end.device} {end.port}", message, place, expected, found, involves)
+        tally.add(SAME_ENDS, f"{end.device} {end.port}", message, place, expected, found, involves, alike)
 
 
 def _check_states(wanted: Plan, routing: Routing, tally: Tally) -> None:
@@ -241,7 +247,8 @@ def _check_states(wanted: Plan, routing: Routing, tally: Tally) -> None:
     for device, prefixes in leaking.items():
         switch = graph.switches[device]
         message = f"sends on what it learned from spines: {some(prefixes)}"
-        tally.add(NO_TRANSIT, switch.named, message, Place(switch.file, switch.bgp_line or 1))
+        place = Place(switch.file, switch.bgp_line or 1)
+        tally.add(NO_TRANSIT, switch.named, message, place, involves=(switch.named,))
     for (device, group, reason), prefixes in hidden.items():
         switch = graph.switches[device]
         named = switch.groups[group]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import gc
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
-from multiprocessing import get_context
 from typing import TYPE_CHECKING
 
 from ailb_gen.errors import UsageError, WorkerError
+from ailb_gen.workers import process_pool
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,24 +34,10 @@ def executor_of(options: RunOptions, switches: int) -> Iterator[Executor | None]
         with _dask(address) as executor:
             yield executor
     elif kind == "processes" and options.jobs > 1 and switches >= SMALL:
-        with _processes(options.jobs) as executor:
+        with process_pool(options.jobs, gc.disable) as executor:
             yield executor
     else:
         yield None
-
-
-@contextmanager
-def _processes(jobs: int) -> Iterator[Executor]:
-    from concurrent.futures import ProcessPoolExecutor
-    from concurrent.futures.process import BrokenProcessPool
-
-    # Not forked from here: this process may have threads by then, the progress bar's for one.
-    context = get_context("forkserver")
-    try:
-        with ProcessPoolExecutor(jobs, context, initializer=gc.disable) as executor:
-            yield executor
-    except BrokenProcessPool as error:
-        raise WorkerError("a worker process died, perhaps for want of memory; try a smaller -j") from error
 
 
 @contextmanager

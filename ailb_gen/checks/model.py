@@ -52,7 +52,8 @@ class Finding:
     `scope` names what it is about, most specific last, such as `stripe1-leaf1` or `stripe1-leaf1 et-0/0/0`; `place` is
     the offending statement, its file relative to the artifact directory. `expected` and `found` are short texts for
     tables, empty where they do not apply. `involves` are further scopes that what was found depends on, such as the
-    switches on a path: a finding about one of them may be its cause (see `ailb_gen.checks.causes`).
+    switches on a path: a finding about one of them may be its cause (see `ailb_gen.checks.causes`). Findings of a
+    check with the same `alike` have one cause, such as a section that is missing: the first stands for the others.
     """
 
     check: str
@@ -62,6 +63,7 @@ class Finding:
     expected: str = ""
     found: str = ""
     involves: tuple[str, ...] = ()
+    alike: str = ""
 
 
 @dataclass(frozen=True, slots=True)

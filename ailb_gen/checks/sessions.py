@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ailb_gen.checks.filter_checks import FILTERS, check_filters
 from ailb_gen.checks.model import Check, Severity
 from ailb_gen.checks.modelled import MODELLED, check_modelled
-from ailb_gen.checks.speakers import ALL_COLORS
+from ailb_gen.checks.speakers import ALL_COLORS, LEAF
 from ailb_gen.checks.tally import Tally
 from ailb_gen.errors import Place
 from ailb_gen.network.fabric import End
@@ -171,20 +171,17 @@ def _check_up(wanted: Plan, network: Network, sessions: Sessions, tally: Tally) 
             if switch is None or AS_NUMBER.search(obstacle.message):
                 # A file that is missing and a wrong AS number concern the whole switch, at either end.
                 involves += [cable.a.device, cable.b.device]
-            first = everywhere.get((obstacle.device, obstacle.message))
-            involves += [first] if first is not None else []
-            tally.add(UP, f"{obstacle.device} {obstacle.interface}", message, place, involves=involves)
+            key = (obstacle.device, obstacle.message)
+            alike = " ".join(key) if key in everywhere else ""
+            tally.add(UP, f"{obstacle.device} {obstacle.interface}", message, place, involves=involves, alike=alike)
 
 
-def _on_all_cables(sessions: Sessions) -> dict[tuple[str, str], str]:
-    """Return the scope of the first of the obstacles, by device and text, that all cables of the device meet."""
+def _on_all_cables(sessions: Sessions) -> set[tuple[str, str]]:
+    """Return the obstacles, by device and text, that all cables of the device meet."""
     cables = Counter(side.device for session in sessions.up for side in (session.a, session.b))
     cables.update(end.device for cable, _ in sessions.down for end in (cable.a, cable.b))
-    met: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for _, obstacles in sessions.down:
-        for obstacle in obstacles:
-            met[obstacle.device, obstacle.message].append(f"{obstacle.device} {obstacle.interface}")
-    return {key: scopes[0] for key, scopes in met.items() if len(scopes) == cables[key[0]] > 1}
+    met = Counter((one.device, one.message) for _, obstacles in sessions.down for one in obstacles)
+    return {key for key, count in met.items() if count == cables[key[0]] > 1}
 
 
 def _check_as_numbers(wanted: Plan, network: Network, tally: Tally) -> None:
@@ -240,29 +237,35 @@ def _check_as_lists(wanted: Plan, network: Network, tally: Tally) -> None:
             size = sum(high - low + 1 for low, high in listed.ranges if high >= low)
             inside = sum(asn in listed for asn in known)
             place = Place(switch.file, listed.line or 1)
+            missing = _absent(wanted, name, group, listed, known)
+            # The list is right when all that it lacks are neighbors of the plan: somebody else is to blame.
+            missing = (name, *missing) if len(missing) == size - inside else ()
             if inside < size:
                 message = (
                     f"as-list {listed.name} admits {size} AS numbers; group {group.name} has {inside} neighbors in it"
                 )
-                involves = _absent(wanted, name, listed, known)
-                involves = (name, *involves) if len(involves) == size - inside else ()
                 numbers = _ranges(set(known))
-                tally.add(AS_LISTS, f"{name} {listed.name}", message, place, numbers, size, involves)
+                tally.add(AS_LISTS, f"{name} {listed.name}", message, place, numbers, size, missing)
             for asn, devices in sorted(known.items()):
                 if asn not in listed:
                     message = f"as-list {listed.name} of group {group.name} lacks its neighbor's AS {asn}"
                     others = [one for one in devices if one in wanted.speakers and wanted.speakers[one].asn != asn]
-                    tally.add(AS_LISTS, f"{name} {listed.name}", message, place, asn, involves=others)
+                    involves = others or missing[:1]
+                    tally.add(AS_LISTS, f"{name} {listed.name}", message, place, asn, involves=involves)
 
 
-def _absent(wanted: Plan, name: str, listed: AsList, known: Iterable[int]) -> tuple[str, ...]:
-    """Return the neighbors that the plan has for numbers of a list, which no neighbor there has now."""
-    own = wanted.speakers.get(name)
-    there = set(known)
+def _absent(wanted: Plan, name: str, group: Group, listed: AsList, known: Iterable[int]) -> tuple[str, ...]:
+    """Return the neighbors that the plan has for numbers of a group's list, and that are not there now."""
+    own, there = wanted.speakers.get(name), set(known)
+    if own is None:
+        return ()
     found: dict[int, str] = {}
-    for other in wanted.speakers.values() if own is not None else ():
-        if own is not None and other.role != own.role and other.asn in listed and other.asn not in there:
-            found.setdefault(other.asn, other.name)
+    for number, spine in enumerate(wanted.spines):
+        colors = wanted.link_colors(number)
+        others = (spine,) if own.role == LEAF else wanted.leaves if spine is own else ()
+        for other in others if group.color is None or group.color in (*colors, ALL_COLORS) else ():
+            if other.asn in listed and other.asn not in there:
+                found.setdefault(other.asn, other.name)
     return tuple(found.values())
 
 

@@ -35,10 +35,12 @@ class Tally:
         expected: object = "",
         found: object = "",
         involves: Iterable[str] = (),
+        alike: str = "",
     ) -> None:
         """Note a finding."""
-        more = tuple(involves)
-        self.findings[check.id].append(Finding(check.id, scope, message, place, str(expected), str(found), more))
+        self.findings[check.id].append(
+            Finding(check.id, scope, message, place, str(expected), str(found), tuple(involves), alike)
+        )
 
     def results(self) -> Iterator[Result]:
         """Iterate over the results in the order of the checks."""

@@ -1,6 +1,7 @@
 """The command line: one module per verb, imported when its verb runs."""
 
 import os
+import signal
 import sys
 import traceback
 from typing import Annotated
@@ -34,6 +35,14 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
+
+
+# What is said when a signal ends the program, by exit code: 128 and its number.
+STOPPED: dict[object, str] = {
+    ExitCode.INTERRUPTED: "interrupted",
+    128 + signal.SIGTERM: "stopped by SIGTERM",
+    128 + signal.SIGHUP: "stopped by SIGHUP, as when a terminal is closed",
+}
 
 
 def _version(wanted: bool) -> None:
@@ -117,8 +126,8 @@ def _run() -> int | str | None:
         # wrong, and nobody is left to be told.
         piped = type(sys.stdout).__name__ == "PacifyFlushWrapper"
         code = ExitCode.OK if piped else error.code
-        if code == ExitCode.INTERRUPTED:
-            _say("ailb-gen: interrupted")
+        if code in STOPPED:
+            _say(f"ailb-gen: {STOPPED[code]}")
     except OSError as error:
         code = _unwritable(error)
     except Exception:  # noqa: BLE001 - the last resort: a gate must be able to tell a crash from a finding

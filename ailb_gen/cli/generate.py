@@ -13,7 +13,7 @@ import typer
 
 from ailb_gen.cli.console import fabric_file, progress, table, warn
 from ailb_gen.cli.select import device_roles
-from ailb_gen.errors import ExitCode, WorkerError
+from ailb_gen.errors import ExitCode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -99,19 +99,11 @@ def _pool(design: Design, options: RenderOptions, jobs: int) -> Iterator[Executo
     if jobs < 2:
         yield None
         return
-    from concurrent.futures import ProcessPoolExecutor
-    from concurrent.futures.process import BrokenProcessPool
-    from multiprocessing import get_context
-
     from ailb_gen.render.artifacts import start_worker
+    from ailb_gen.workers import process_pool
 
-    try:
-        # Not forked from here: this process may have threads by then, the progress bar's for one.
-        context = get_context("forkserver")
-        with ProcessPoolExecutor(jobs, context, initializer=start_worker, initargs=(design, options)) as executor:
-            yield executor
-    except BrokenProcessPool as error:
-        raise WorkerError("a worker process died, perhaps for want of memory; try a smaller -j") from error
+    with process_pool(jobs, start_worker, design, options) as executor:
+        yield executor
 
 
 def _result(design: Design, plan: Plan, warnings: tuple[Problem, ...], written: bool) -> dict[str, object]:

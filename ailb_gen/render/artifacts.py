@@ -4,8 +4,6 @@ Servers that are configured alike share a root file system under `profiles/`, an
 link to it: a change shows once in a diff, not once per server, and a large fabric stays small on disk.
 """
 
-import ctypes
-import signal
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from dataclasses import dataclass
@@ -20,7 +18,6 @@ Tree = dict[str, "Artifact"]
 # netplan warns about files that others can read.
 PLAIN, PRIVATE, EXECUTABLE, LINK = 0o644, 0o600, 0o755, S_IFLNK
 CHUNK = 16
-PR_SET_PDEATHSIG = 1
 
 # Template of a server's file -> its path on the server and its mode.
 HOST_FILES = (
@@ -106,9 +103,6 @@ _worker: Renderer | None = None
 def start_worker(design: Design, options: RenderOptions) -> None:
     """Prepare a worker process; the design is sent once, not with every device."""
     global _worker  # noqa: PLW0603 - a process pool's initializer has no other place to keep its state
-    # Ctrl-C is the parent's business; it ends the workers. They end, too, when it dies without a word.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     _worker = Renderer(design, options)
 
 
