@@ -104,5 +104,6 @@ def test_workers_do_not_outlive_a_verb_that_is_killed(tree: Path) -> None:
     process = started(tree, "-j", str(WORKERS))
     wait(lambda: working(process, many=True))
     os.kill(process.pid, signal.SIGKILL)
-    process.wait()
+    # Workers have the pipes, too: there is an end of them only when no worker is left.
+    process.communicate(timeout=100)
     wait(lambda: not list(members(process.pid)))
