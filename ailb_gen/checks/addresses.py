@@ -70,6 +70,7 @@ def _units(switch: Switch) -> Iterator[Unit]:
 def _check_unique(wanted: Plan, network: Network, tally: Tally) -> None:
     holders: dict[int, str] = {}
     owners: dict[Prefix, str] = {}
+    inet: dict[str, str] = {}
     held: list[tuple[Prefix, str, Place]] = []
     for name, switch in network.switches.items():
         asked = wanted.speakers.get(name)
@@ -80,6 +81,7 @@ def _check_unique(wanted: Plan, network: Network, tally: Tally) -> None:
                 tally.add(
                     UNIQUE, f"{name} {unit.name}", f"{text} is no IPv6 address with length", Place(switch.file, line)
                 )
+            _check_inet(f"{name} {unit.name}", unit, switch.file, inet, tally)
             for address in unit.addresses:
                 tally.look(UNIQUE)
                 here, place = f"{name} {unit.name}", Place(switch.file, address.line or 1)
@@ -95,6 +97,15 @@ def _check_unique(wanted: Plan, network: Network, tally: Tally) -> None:
         for text, line in switch.bad_routes:
             tally.add(UNIQUE, name, f"fabric-advertise route {text} is no IPv6 prefix", Place(switch.file, line))
     _check_nested(held, tally)
+
+
+def _check_inet(here: str, unit: Unit, file: str, holders: dict[str, str], tally: Tally) -> None:
+    """Find IPv4 addresses, those of loopbacks and management, that another interface has."""
+    for text, line in unit.inet_addresses:
+        address = text.partition("/")[0]
+        other = holders.setdefault(address, here)
+        if other != here:
+            tally.add(UNIQUE, here, f"{address} is also an address of {other}", Place(file, line or 1))
 
 
 def _check_nested(held: list[tuple[Prefix, str, Place]], tally: Tally) -> None:

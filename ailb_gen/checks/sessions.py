@@ -122,7 +122,7 @@ def run(wanted: Plan, network: Network, sessions: Sessions) -> Iterator[Result]:
     _check_as_lists(wanted, network, tally)
     cabled = set(network.link_ends())
     ports: dict[str, list[str]] = defaultdict(list)
-    for end in sorted(cabled):
+    for end in sorted({*cabled, *network.attachments.values()}):
         ports[end.device].append(end.port)
     for name, switch in network.switches.items():
         asked = wanted.speakers.get(name)

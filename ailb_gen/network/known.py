@@ -101,6 +101,7 @@ CLASS_OF_SERVICE: Grammar = {
         OTHERS: {**_plain("drop-profile-map priority transmit-rate"), "explicit-congestion-notification": NOTHING}
     },
 }
+ANNOUNCED: Grammar = _plain("autonomous no-autonomous no-on-link on-link preferred-lifetime valid-lifetime")
 TERM: Grammar = _plain("from then to")
 READ: Grammar = {
     "chassis": _plain("maximum-ecmp"),
@@ -117,7 +118,7 @@ READ: Grammar = {
     "protocols": {
         "lldp": {"disable": NOTHING, "interface": {OTHERS: {"disable": NOTHING}}},
         # What it says on an interface is compared with the intent, word by word.
-        "router-advertisement": {"interface": None},
+        "router-advertisement": {"interface": {OTHERS: {"prefix": {OTHERS: ANNOUNCED}, OTHERS: None}}},
         "bgp": BGP,
     },
     "routing-instances": {"mgmt_junos": NOTHING},

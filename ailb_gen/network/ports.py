@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ailb_gen.addresses import interface_value, prefix_value
@@ -45,12 +46,15 @@ def statements(node: Node | None) -> Iterator[tuple[str, int]]:
 
 
 def ports(root: Node) -> dict[str, Port]:
-    """Read `interfaces`."""
-    return {
+    """Read `interfaces`; what splits off a disabled port is disabled."""
+    found = {
         node.word: _port(node)
         for node in root.each("interfaces")
         if node.word not in ("apply-groups", "interface-range")
     }
+    off = {name for name, port in found.items() if port.disabled}
+    parts = {name: port for name, port in found.items() if name.partition(":")[0] in off}
+    return found | {name: replace(port, disabled=True) for name, port in parts.items()} if off else found
 
 
 def _port(node: Node) -> Port:

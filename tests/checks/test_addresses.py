@@ -158,7 +158,7 @@ BREAKOUT = "        number-of-sub-ports 2;\n        speed 400g;\n"
 IN_BROWNFIELD: list[tuple[Edit, str, str, str]] = [
     (("r1l1", "fd00:9:1::1/128", "fd00:9:1::9/128"), "110", "r1l1 lo0.0", "unit 0"),
     (("r1l1", "    re0:mgmt-0 {\n", "    re0:mgmt-0 {\n        disable;\n"), "110", "r1l1 re0:mgmt-0.0", "unit 0"),
-    (("r1l1", "192.0.2.11/24", "192.0.2.12/24"), "110", "r1l1 re0:mgmt-0.0", "unit 0"),
+    (("r1l1", "192.0.2.11/24", "192.0.2.99/24"), "110", "r1l1 re0:mgmt-0.0", "unit 0"),
     (("r1l1", "192.0.2.11/24", "192.0.2.11/25"), "110", "r1l1 re0:mgmt-0.0", "unit 0"),
     (("r1l1", "    re0:mgmt-0 {", "    em0 {"), "110", "r1l1 re0:mgmt-0.0", "##"),
     (("r1l1", "next-hop 192.0.2.254", "next-hop 192.0.2.253"), "110", "r1l1", "next-hop 192.0.2.253"),

@@ -17,6 +17,7 @@ from tests.mutations.kinds import (
     policies,
     ports,
     sessions,
+    statements,
     syntax,
     topology,
 )
@@ -36,6 +37,7 @@ MODULES = (
     host_scripts,
     host_settings,
     additions,
+    statements,
     syntax,
 )
 KINDS: tuple[Kind, ...] = tuple(row for module in MODULES for row in module.KINDS)

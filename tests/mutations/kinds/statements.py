@@ -1,0 +1,216 @@
+"""Damage by one foreign statement: what switches a part of the fabric off, each on one switch."""
+
+from __future__ import annotations
+
+from tests.mutations.edits import Edit, insert, replace
+from tests.mutations.kind import Kind, kind
+from tests.mutations.spots import Selector, leaf, spine, switch
+
+LINK, SERVER = r"description facing_", r"description to\."
+PORT = "interfaces > et-*"
+LOOPBACK = "interfaces > lo0"
+CLASSES = "class-of-service"
+POOL = "fc00:1:1:1"
+
+
+def _curly(line: str) -> str:
+    """Write a statement of words as blocks."""
+    words = line.split()
+    return f"{' { '.join(words)};{' }' * (len(words) - 1)}\n"
+
+
+def _beside(*lines: str, of: Selector = switch("system")) -> Edit:  # noqa: B008  a selector is a constant
+    """Put statements before a stanza, one damage for each switch."""
+    return replace(of, r"^()\w", "".join(map(_curly, lines)))
+
+
+def _ranged(selector: Selector, *statements: str) -> Edit:
+    """Put a port into an interface-range with these statements."""
+
+    def behind(block: str) -> str:
+        body = " ".join(f"{statement};" for statement in statements)
+        return f"{block}    interface-range r {{ member {block.split(maxsplit=1)[0]}; {body} }}\n"
+
+    return replace(selector, r"(?s)(.+)", behind)
+
+
+def _filter(condition: str, action: str = "discard", family: str = "inet6") -> tuple[str, ...]:
+    """Write a filter that does something to some packets and accepts the others."""
+    head = f"firewall family {family} filter F term"
+    return (f"{head} x from {condition}", f"{head} x then {action}", f"{head} y then accept")
+
+
+def _unmodelled(name: str, what: str, *lines: str) -> Kind:
+    return kind(f"statement-{name}", what, _beside(*lines), "AILB209")
+
+
+INPUT = "filter {\n input F;\n }"
+ON_LOOPBACK = "interfaces lo0 unit 0 family inet6 filter input F"
+RANGES = (
+    kind("ranged-disable", "a range disables a link", _ranged(switch(PORT, LINK), "disable"), "AILB108 AILB201"),
+    kind("ranged-mtu", "a range gives a link another MTU", _ranged(switch(PORT, LINK), "mtu 1500"), "AILB709 AILB710"),
+    kind("ranged-server", "a range disables a server port", _ranged(leaf(PORT, SERVER), "disable"), "AILB106"),
+    kind("ranged-vlan", "a range has another native VLAN", _ranged(leaf(PORT, SERVER), "native-vlan-id 7"), "AILB106"),
+    kind(
+        "ranged-all",
+        "a range with a wildcard disables everything",
+        _beside("interfaces interface-range r member et-*", "interfaces interface-range r disable"),
+        "AILB108 AILB201",
+    ),
+    kind(
+        "ranged-in-group",
+        "a group that is applied brings a range",
+        _beside(
+            "groups g interfaces interface-range r member et-*", "groups g interfaces interface-range r disable",
+            "apply-groups g",
+        ),
+        "AILB108 AILB201",
+    ),
+    kind(
+        "group-disables",
+        "a group that is applied disables ports",
+        _beside("groups g interfaces <et-*> disable", "apply-groups g"),
+        "AILB108 AILB201",
+    ),
+)  # fmt: skip
+FILTERS = tuple(
+    kind(f"filter-{name}", f"a filter on lo0 discards {what}", _beside(*_filter(condition), ON_LOOPBACK), "AILB212")
+    for name, what, condition in (
+        ("bgp", "BGP", "port bgp"),
+        ("bgp-number", "BGP that comes in", "destination-port 179"),
+        ("discovery", "ICMPv6", "next-header icmp6"),
+        ("solicitations", "neighbor solicitations", "icmp-type neighbor-solicit"),
+        ("bfd", "BFD", "destination-port 3784-3785"),
+        ("links", "what comes from link-local addresses", "source-address fe80::/10"),
+    )
+)
+MORE_FILTERS = (
+    kind(
+        "filter-end",
+        "a filter on lo0 permits SSH alone",
+        _beside("firewall family inet6 filter F term x from destination-port ssh", ON_LOOPBACK),
+        "AILB212",
+    ),
+    kind(
+        "filter-roce-link",
+        "a filter on a link discards RoCEv2",
+        replace(switch(f"{PORT} > unit 0 > family inet6"), r"inet6(;)", f" {{ {INPUT} }}"),
+        "AILB212",
+    ),
+    kind(
+        "filter-roce-irb",
+        "a filter on an IRB discards RoCEv2",
+        _beside(
+            *_filter("destination-port 4791"), "interfaces irb unit 2 family inet6 filter input F", of=leaf("system")
+        ),
+        "AILB212",
+        ("lab",),
+    ),
+    kind(
+        "filter-roce-all",
+        "all forwarding has a filter against RoCEv2",
+        _beside(*_filter("destination-port 4791"), "forwarding-options family inet6 filter input F"),
+        "AILB212",
+    ),
+    kind(
+        "filter-roce-class",
+        "a filter puts RoCEv2 into another class",
+        _beside(
+            *_filter("destination-port 4791", "forwarding-class best-effort"),
+            "forwarding-options family inet6 filter input F",
+        ),
+        "AILB212",
+    ),
+)  # fmt: skip
+UNMODELLED = (
+    _unmodelled("rpd", "the routing daemon is off", "system processes routing disable"),
+    _unmodelled("ddos", "the switch accepts no BGP", "system ddos-protection protocols bgp aggregate bandwidth 0"),
+    _unmodelled("commit-script", "a script changes the commit", "system scripts commit file x.py"),
+    _unmodelled("event", "an event changes the switch", "event-options policy p then change-configuration commands x"),
+    _unmodelled("power", "a line card is off", "chassis fpc 0 power off"),
+    _unmodelled("unused", "a port does not exist", "chassis fpc 0 pic 0 port 0 unused"),
+    _unmodelled("port-speed", "a port has another speed", "chassis fpc 0 pic 0 port 0 speed 100g"),
+    _unmodelled("sub-ports", "a port is split otherwise", "chassis fpc 0 pic 0 port 0 number-of-sub-ports 8"),
+    _unmodelled("mac-limit", "ports learn one address", "switch-options interface-mac-limit 1"),
+    _unmodelled("instance", "an instance takes a link", "routing-instances x interface et-0/0/0.0"),
+    _unmodelled("mgmt-instance", "mgmt_junos takes a link", "routing-instances mgmt_junos interface et-0/0/0.0"),
+    _unmodelled("mgmt-port", "a management port is off", "interfaces re0:mgmt-0 disable"),
+    _unmodelled("lo0", "the loopback is off", "interfaces lo0 unit 0 disable"),
+    _unmodelled("discard", "a static route discards a prefix", f"routing-options static route {POOL}::/64 discard"),
+    _unmodelled("rib-static", "the same in its table", f"routing-options rib inet6.0 static route {POOL}::/64 discard"),
+    _unmodelled("aggregate", "an aggregate discards the pool", "routing-options aggregate route fc00::/16"),
+    _unmodelled("resolution", "next hops are resolved elsewhere", "routing-options resolution rib inet6.0 import x"),
+    _unmodelled("shutdown", "BGP is shut down", "protocols bgp shutdown"),
+    _unmodelled("rstp", "a spanning tree runs", "protocols rstp interface all"),
+    _unmodelled("mld", "multicast is snooped", "protocols mld-snooping vlan all"),
+    _unmodelled(
+        "ra-guard", "advertisements are dropped", "forwarding-options access-security router-advertisement-guard"
+    ),
+    _unmodelled("macsec", "links are encrypted", "security macsec interfaces et-0/0/0 connectivity-association x"),
+    _unmodelled("logical", "a system of its own takes a link", "logical-systems x interfaces et-0/0/0 unit 0"),
+    _unmodelled("openconfig", "another model configures, too", "openconfig-bgp:bgp global config as 1"),
+)
+OTHERS = (
+    kind(
+        "prefix-limit",
+        "a session is closed at one prefix",
+        insert(
+            switch("protocols > bgp > group * > family inet6 > unicast"), " prefix-limit {\n maximum 1;\n teardown;\n }"
+        ),
+        "AILB209",
+    ),
+    kind(
+        "list-filter-action",
+        "a prefix list rejects by itself",
+        replace(
+            spine("policy-options > policy-statement FABRIC-OUT > term fabric > from"),
+            r"(?s)(from.+)",
+            "from { prefix-list-filter fabric-pool orlonger reject; }\n",
+        ),
+        "AILB209",
+    ),
+    kind(
+        "loopback-steals",
+        "a loopback has a server's address",
+        _beside(f"interfaces lo0 unit 0 family inet6 address {POOL}::77/128"),
+        "AILB101 AILB102",
+    ),
+    kind(
+        "port-steals",
+        "a port has a part of a leaf's prefix",
+        _beside(f"interfaces et-0/0/63 unit 0 family inet6 address {POOL}:1::1/96"),
+        "AILB101 AILB102",
+    ),
+    kind("lldp-off", "LLDP is off", insert(switch("protocols > lldp"), "        disable;"), "AILB210"),
+    kind(
+        "lldp-off-at-port",
+        "LLDP is off at one port",
+        replace(
+            switch(PORT, LINK),
+            r"(?s)(.+)",
+            lambda block: f"{block}}}\n{_curly(f'protocols lldp interface {block.split()[0]} disable')}interfaces {{\n",
+        ),
+        "AILB210",
+    ),
+    kind(
+        "fec-one-end",
+        "one end corrects errors",
+        insert(switch(PORT, LINK), " ether-options {\n fec fec91;\n }"),
+        "AILB109",
+    ),
+    kind(
+        "strict-high-twice",
+        "another class goes before RDMA",
+        insert(switch(f"{CLASSES} > scheduler-maps > sm1"), "    forwarding-class best-effort scheduler s2-cnp;"),
+        "AILB701",
+    ),
+    kind("loopback-off", "lo0 is off", insert(switch(LOOPBACK), "        disable;"), "AILB107 AILB209"),
+    kind(
+        "split-port-off",
+        "a port that is split is off",
+        insert(switch(PORT, "number-of-sub-ports"), "        disable;"),
+        "AILB106 AILB108",
+        ("jvd",),
+    ),
+)  # fmt: skip
+KINDS = (*RANGES, *FILTERS, *MORE_FILTERS, *UNMODELLED, *OTHERS)
