@@ -48,9 +48,14 @@ INPUT = "filter {\n input F;\n }"
 ON_LOOPBACK = "interfaces lo0 unit 0 family inet6 filter input F"
 RANGES = (
     kind("ranged-disable", "a range disables a link", _ranged(switch(PORT, LINK), "disable"), "AILB108 AILB201"),
-    kind("ranged-mtu", "a range gives a link another MTU", _ranged(switch(PORT, LINK), "mtu 1500"), "AILB709 AILB710"),
+    kind(
+        "ranged-mtu",
+        "a range gives a link another MTU",
+        _ranged(switch(PORT, LINK), "unit 0 family inet6 mtu 1400"),
+        "AILB710",
+    ),
     kind("ranged-server", "a range disables a server port", _ranged(leaf(PORT, SERVER), "disable"), "AILB106"),
-    kind("ranged-vlan", "a range has another native VLAN", _ranged(leaf(PORT, SERVER), "native-vlan-id 7"), "AILB106"),
+    kind("ranged-hold", "a range tells late of a lost link", _ranged(leaf(PORT, LINK), "hold-time up 9"), "AILB209"),
     kind(
         "ranged-all",
         "a range with a wildcard disables everything",
