@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import dedent
 from typing import TYPE_CHECKING
 
 from ailb_gen.checks import (
@@ -18,6 +19,7 @@ from ailb_gen.checks import (
     sessions,
     waivers,
 )
+from ailb_gen.network.harmless import HARMLESS
 
 if TYPE_CHECKING:
     from ailb_gen.checks.model import Check
@@ -93,4 +95,18 @@ def markdown() -> str:
             f"{check.why}\n\n*Repair:* {check.repair}\n"
             for check in checks
         ]
-    return "\n".join(parts)
+    return "\n".join((*parts, _harmless()))
+
+
+def _harmless() -> str:
+    """Return the section about statements that are on the list of the harmless ones."""
+    blocks = (
+        f"{reason[:1].upper()}{reason[1:]}:\n\n```text\n{dedent(lines).strip()}\n```\n"
+        for reason, lines in HARMLESS.items()
+    )
+    return (
+        "## Statements that are known to be harmless\n\n"
+        "AILB209 is about every statement that this program does not read, except these and what stands below them.\n"
+        "`a|b` is either word, `*` any word, `<ipv4>` an IPv4 address or prefix, `<show>` a command that shows.\n\n"
+        + "\n".join(blocks)
+    )

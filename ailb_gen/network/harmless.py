@@ -66,6 +66,7 @@ HARMLESS: dict[str, str] = {
     "daemons that the fabric does not use; it is said that one runs, or that one of these does not": """
         system processes * enable
         system processes app-engine-virtual-machine-management-service|web-management
+        protocols rstp|mstp|vstp disable
         system processes dhcp-service|general-authentication-service|sdk-service|ntp|named-service
     """,
     "the management ports and their own routing instance, where no packet of the fabric goes": """
