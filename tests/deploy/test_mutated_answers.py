@@ -1,0 +1,230 @@
+"""Every parser of a device's answers takes any answer: it reads it, or says what is wrong with it."""
+
+from __future__ import annotations
+
+import random
+import string
+from collections.abc import Callable
+from contextlib import suppress
+from copy import deepcopy
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lxml import etree
+from ncclient.transport.session import NetconfBase
+
+from ailb_gen.deploy import netconf as netconf_module
+from ailb_gen.deploy.calls import ask, commit_of, history
+from ailb_gen.deploy.collect import lldp
+from ailb_gen.deploy.drivers import text_of
+from ailb_gen.deploy.netconf import AnswerError, _Framing, refuse_dtd
+from ailb_gen.deploy.switch import DeviceError, Phase
+from ailb_gen.deploy.verify import Advertised, Expected, Neighbor, advertised, alarms, announcing, peers
+
+NAME = "leaf1"
+ANSWERS = {
+    "get-bgp-summary-information": """<bgp-information><bgp-peer><peer-address>fe80::1%et-0/0/0.0+179</peer-address>
+        <peer-as>65001</peer-as><peer-state>Established</peer-state><bgp-rib><accepted-prefix-count>7
+        </accepted-prefix-count></bgp-rib></bgp-peer></bgp-information>""",
+    "get-route-information": """<route-information><route-table><rt><rt-destination>fc00::</rt-destination>
+        <rt-prefix-length>64</rt-prefix-length><rt-entry><communities><community>color:0:1</community></communities>
+        <bgp-aigp>0</bgp-aigp></rt-entry></rt></route-table></route-information>""",
+    "get-ipv6-ra-information": """<ipv6-ra-information><ipv6-ra-interface><interface-name>irb.2</interface-name>
+        <ipv6-ra-advertisements-sent>9</ipv6-ra-advertisements-sent></ipv6-ra-interface></ipv6-ra-information>""",
+    "get-alarm-information": """<alarm-information><alarm-summary/><alarm-detail><alarm-description>Fan
+        </alarm-description></alarm-detail></alarm-information>""",
+    "get-system-alarm-information": "<alarm-information><alarm-summary><no-active-alarms/></alarm-summary>"
+    "</alarm-information>",
+    "get-lldp-neighbors-information": """<lldp-neighbors-information><lldp-neighbor-information>
+        <lldp-local-port-id>et-0/0/0</lldp-local-port-id><lldp-remote-system-name>spine1</lldp-remote-system-name>
+        <lldp-remote-port-id>et-0/0/1</lldp-remote-port-id></lldp-neighbor-information></lldp-neighbors-information>""",
+    "get-commit-information": """<commit-information><commit-history><sequence-number>0</sequence-number>
+        <user>x</user><date-time seconds="1700000000">t</date-time><comment>commit confirmed, rollback in 10mins
+        </comment><log>y</log></commit-history></commit-information>""",
+}
+TEXTS = ("", " ", "x", "-1", "1e9", "٣", "9" * 5000, "\u202e\x85", "%s{}", "../../x", "2" * 19, "\t\n", "0x10", "NaN")
+EXPECTED = Expected(
+    NAME, (Neighbor("et-0/0/0.0", "spine1", 65001, 5),), (Advertised("et-0/0/0.0", "fc00::/64", "color:0:1", 0),),
+    frozenset({"irb.2"}),
+)  # fmt: skip
+
+
+def mutated(text: str, draw: random.Random) -> Any:
+    """Return an answer with some of it removed, repeated, renamed or replaced."""
+    root = etree.fromstring(text)
+    for _ in range(draw.randrange(1, 6)):
+        one = draw.choice(list(root.iter()))
+        what = draw.randrange(6)
+        if what == 0 and one.getparent() is not None:
+            one.getparent().remove(one)
+        elif what == 1:
+            one.text = draw.choice(TEXTS).replace("\x85", "\u0085")
+        elif what == 2:
+            one.tag = draw.choice(["x", *(other.tag for other in root.iter())])
+        elif what == 3:
+            one.append(deepcopy(draw.choice(list(root.iter()))))
+        elif what == 4:
+            one.set("seconds", draw.choice(TEXTS))
+        else:
+            one.insert(0, draw.choice([etree.Comment("x"), etree.ProcessingInstruction("x", "y"), etree.Element("x")]))
+    return root
+
+
+class Told:
+    """A PyEZ device, and a Switch on it, that answers with mutated answers."""
+
+    name = NAME
+
+    def __init__(self, draw: random.Random) -> None:
+        self.draw, self.rpc = draw, self
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        def answer(**arguments: object) -> Any:
+            assert isinstance(arguments, dict)
+            if self.draw.random() < 0.05:
+                return True
+            return mutated(ANSWERS[name.replace("_", "-")], self.draw)
+
+        return answer
+
+    def ask(self, rpc: str, **arguments: str | bool) -> Any:
+        """Send an RPC as a Switch does."""
+        return ask(self, NAME, Phase.VERIFY, rpc, **arguments)
+
+
+PARSERS: dict[str, Callable[[Any], object]] = {
+    "peers": peers,
+    "advertised": lambda told: advertised(told, "fe80::1"),
+    "announcing": announcing,
+    "alarms": alarms,
+    "lldp": lldp,
+    "history": lambda told: history(told, NAME),
+    "differences": EXPECTED.differences,
+}
+
+
+@pytest.mark.parametrize("what", PARSERS)
+@given(seed=st.integers(0, 2**32))
+def test_a_mutated_answer_is_read_or_told(what: str, seed: int) -> None:
+    try:
+        PARSERS[what](Told(random.Random(seed)))
+    except DeviceError as error:
+        assert error.device == NAME
+        assert "get-" in error.reason
+
+
+def test_good_answers_are_read() -> None:
+    class Good(Told):
+        def __getattr__(self, name: str) -> Callable[..., Any]:
+            return lambda **_: etree.fromstring(ANSWERS[name.replace("_", "-")])
+
+    good: Any = Good(random.Random(1))
+    assert EXPECTED.differences(good) == ("new alarm: Fan",)
+    assert history(good, NAME)[0].pending_minutes == 10
+    assert [row.system for row in lldp(good)] == ["spine1"]
+
+
+@pytest.mark.parametrize("rpc", ["get-commit-information", "get-alarm-information", "get-system-alarm-information"])
+def test_silence_is_no_good_news(rpc: str) -> None:
+    class Silent(Told):
+        def __getattr__(self, name: str) -> Callable[..., Any]:
+            return lambda **_: True
+
+    silent: Any = Silent(random.Random(1))
+    with pytest.raises(DeviceError, match=f"its answer to {rpc} cannot be read: there is no "):
+        silent.ask(rpc)
+
+
+@pytest.mark.parametrize("text", [*TEXTS, None])
+def test_an_entry_of_the_history(text: str | None) -> None:
+    entry = etree.fromstring(ANSWERS["get-commit-information"])[0]
+    number = entry.find("sequence-number")
+    assert number is not None
+    number.text = text
+    with suppress(DeviceError):
+        assert str(commit_of(NAME, entry).number) == text
+
+
+@pytest.mark.parametrize("reply", [True, None, "", " \n", etree.Element("x"), 7])
+def test_a_configuration_that_is_none(reply: object) -> None:
+    with pytest.raises(DeviceError, match="its answer to get-configuration cannot be read"):
+        text_of(NAME, reply)
+
+
+class Heard:
+    """A session that keeps the messages it is given."""
+
+    def __init__(self, base: object) -> None:
+        self._base, self.messages = base, list[str]()
+
+    def _dispatch_message(self, raw: str) -> None:
+        self.messages.append(raw)
+
+
+def heard(base: object, pieces: list[bytes]) -> list[str]:
+    session: Any = Heard(base)
+    framing = _Framing(session)
+    for piece in pieces:
+        framing.parse(piece)
+    return list(session.messages)
+
+
+def cut(data: bytes, at: list[int]) -> list[bytes]:
+    ends = sorted({min(one, len(data)) for one in at} | {len(data)})
+    return [data[start:end] for start, end in zip([0, *ends], ends, strict=False)]
+
+
+MESSAGES = st.lists(
+    st.text(string.ascii_letters + "ü€𝄞<>#]\n", min_size=1).filter(lambda text: "]]>" not in text), max_size=4
+)
+
+
+@given(MESSAGES, st.lists(st.integers(0, 300)), st.integers(1, 9))
+def test_messages_in_any_pieces(messages: list[str], at: list[int], size: int) -> None:
+    wanted = [message.strip() for message in messages]
+    old = b"".join(message.encode() + b"\n]]>]]>" for message in messages)
+    assert heard(NetconfBase.BASE_10, cut(old, at)) == wanted
+    new = b""
+    for message in messages:
+        data = message.encode()
+        chunks = [data[start : start + size] for start in range(0, len(data), size)]
+        new += b"".join(b"\n#%d\n%b" % (len(chunk), chunk) for chunk in chunks) + b"\n##\n"
+    assert heard(NetconfBase.BASE_11, cut(new, at)) == wanted
+
+
+@given(st.lists(st.binary(max_size=40) | st.sampled_from([b"\n#", b"\n##\n", b"\n#3\nabc", b"]]>]]>", b"\xff"])))
+def test_any_bytes_are_messages_or_told(pieces: list[bytes]) -> None:
+    for base in (NetconfBase.BASE_10, NetconfBase.BASE_11):
+        with suppress(AnswerError):
+            heard(base, pieces)
+
+
+HEADERS = (b"\n#99999999999\n", b"\n#0\n", b"\n#4294967295\n", b"\n#-1\n", b"\n# 1\n", b"hello there")
+
+
+@pytest.mark.parametrize("header", HEADERS)
+def test_chunks_that_are_none(header: bytes) -> None:
+    with pytest.raises(AnswerError):
+        heard(NetconfBase.BASE_11, [header, b"x" * 20])
+
+
+def test_nothing_is_kept_of_what_is_too_long() -> None:
+    with pytest.raises(AnswerError, match="longer than 64 MiB"):
+        heard(NetconfBase.BASE_11, [b"\n#%d\n" % (netconf_module.MAX_ANSWER_BYTES + 1)])
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["<!DOCTYPE a>", "<?xml version='1.0'?><!DOCTYPE a><a/>", "<!-- <a> --><!DOCTYPE a><a/>", "<?a?>", "", "x<a/>",
+     "+ADw-", "<?a <!-- ?><!DOCTYPE a []><a/>", "<!-- -- - --><!ENTITY", "\ufeff<!DOCTYPE a><a/>"],
+)  # fmt: skip
+def test_no_dtd_in_any_guise(text: str) -> None:
+    with pytest.raises(AnswerError):
+        refuse_dtd(text)
+
+
+@pytest.mark.parametrize("text", ["<a/>", "<?xml version='1.0'?>\n<!-- - <!DOCTYPE --><a><![CDATA[<!DOCTYPE]]></a>"])
+def test_a_plain_document(text: str) -> None:
+    refuse_dtd(text)
