@@ -25,6 +25,10 @@ END = b"]]>]]>"
 # A chunk's header and the end of chunks (RFC 6242, section 4.2); no chunk is larger than an answer may be.
 CHUNK = re.compile(rb"\n#(?:([1-9][0-9]{0,9})|(#))\n")
 LONGEST_HEADER = len(b"\n#4294967295\n")
+# All routes of the largest fabric are a third of this.
+MAX_TAGS = 3_000_000
+# An element with 64 attributes; Junos has four. Parsers compare each with each.
+MANY_ATTRIBUTES = re.compile(r"""<[^<>"']*(?:(?:"[^"<]*"|'[^'<]*')[^<>"']*){64}""")
 # What may stand before the root element.
 PROLOG = re.compile(r"\s+|<\?(?:[^?]|\?(?!>))*\?>|<!--(?:[^-]|-(?!->))*-->")
 
@@ -72,6 +76,12 @@ class _Session(SSHSession):  # type: ignore[misc]
         self.received = 0
         super().send(message)
 
+    def close(self) -> None:
+        """End the session; never waits for its thread, which ends with the connection."""
+        self._closing.set()
+        self._transport.close()
+        self._connected = False
+
     def _transport_read(self) -> bytes:
         data: bytes = super()._transport_read()
         self.received += len(data)
@@ -81,6 +91,7 @@ class _Session(SSHSession):  # type: ignore[misc]
 
     def _dispatch_message(self, raw: str) -> None:
         refuse_dtd(raw)
+        refuse_bulk(raw)
         try:
             parse_root(raw)
         except Exception as error:
@@ -88,6 +99,14 @@ class _Session(SSHSession):  # type: ignore[misc]
             if not self._device_handler.handle_raw_dispatch(raw):
                 raise AnswerError("its answer is not XML") from error
         super()._dispatch_message(raw)
+
+
+def refuse_bulk(text: str) -> None:
+    """Refuse what takes a parser more memory or time than it is long. Raises AnswerError."""
+    if text.count("<") > MAX_TAGS:
+        raise AnswerError(f"its answer has more than {MAX_TAGS} tags")
+    if MANY_ATTRIBUTES.search(text):
+        raise AnswerError("its answer has an element with too many attributes")
 
 
 def refuse_dtd(text: str) -> None:

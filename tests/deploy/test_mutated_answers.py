@@ -19,7 +19,7 @@ from ailb_gen.deploy import netconf as netconf_module
 from ailb_gen.deploy.calls import ask, commit_of, history
 from ailb_gen.deploy.collect import lldp
 from ailb_gen.deploy.drivers import text_of
-from ailb_gen.deploy.netconf import AnswerError, _Framing, refuse_dtd
+from ailb_gen.deploy.netconf import AnswerError, _Framing, refuse_bulk, refuse_dtd
 from ailb_gen.deploy.switch import DeviceError, Phase
 from ailb_gen.deploy.verify import Advertised, Expected, Neighbor, advertised, alarms, announcing, peers
 
@@ -57,8 +57,9 @@ def mutated(text: str, draw: random.Random) -> Any:
     for _ in range(draw.randrange(1, 6)):
         one = draw.choice(list(root.iter()))
         what = draw.randrange(6)
-        if what == 0 and one.getparent() is not None:
-            one.getparent().remove(one)
+        above = one.getparent()
+        if what == 0 and above is not None:
+            above.remove(one)
         elif what == 1:
             one.text = draw.choice(TEXTS).replace("\x85", "\u0085")
         elif what == 2:
@@ -223,6 +224,16 @@ def test_nothing_is_kept_of_what_is_too_long() -> None:
 def test_no_dtd_in_any_guise(text: str) -> None:
     with pytest.raises(AnswerError):
         refuse_dtd(text)
+
+
+def test_no_bulk(monkeypatch: pytest.MonkeyPatch) -> None:
+    attributes = " ".join(f"a{number}='>'" for number in range(70))
+    with pytest.raises(AnswerError, match="too many attributes"):
+        refuse_bulk(f"<x><a {attributes}/></x>")
+    refuse_bulk(f"<x><a b='1'/>{attributes}</x>")
+    monkeypatch.setattr(netconf_module, "MAX_TAGS", 10)
+    with pytest.raises(AnswerError, match="more than 10 tags"):
+        refuse_bulk("<a/>" * 11)
 
 
 @pytest.mark.parametrize("text", ["<a/>", "<?xml version='1.0'?>\n<!-- - <!DOCTYPE --><a><![CDATA[<!DOCTYPE]]></a>"])
