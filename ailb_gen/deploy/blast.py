@@ -57,19 +57,16 @@ def touched(scene: Scene, look: Look) -> Touched:
     """Compare a switch before and after, port by port."""
     sessions, colors = [], set()
     before, after = _aspects(look.before), _aspects(look.after)
-    for cable in scene.links:
-        for here in (cable.a, cable.b):
-            if here.device != look.name:
-                continue
-            interface = f"{here.port}.0"
-            old, new = before.get(interface), after.get(interface)
-            if old != new:
-                sessions.append(interface)
-                colors |= {aspect[0] for aspect in (old, new) if aspect is not None and aspect[0] is not None}
+    ends = (end for cable in scene.cables.get(look.name, ()) for end in (cable.a, cable.b))
+    for interface in (f"{end.port}.0" for end in ends if end.device == look.name):
+        old, new = before.get(interface), after.get(interface)
+        if old != new:
+            sessions.append(interface)
+            colors |= {aspect[0] for aspect in (old, new) if aspect is not None and aspect[0] is not None}
     # Only a prefix that the switch has an address in is advertised.
     routes = _advertised(look.before) ^ _advertised(look.after)
     colors |= {route.color for route in routes if route.color is not None}
-    servers = {server for (server, _), end in scene.attachments.items() if _serves(look, end.device, end.port)}
+    servers = {server for server, port in scene.servers.get(look.name, ()) if _serves(look, port)}
     return Touched(tuple(sessions), tuple(sorted(colors)), tuple(sorted(servers)))
 
 
@@ -104,10 +101,8 @@ def _plain(port: Port | None) -> Port | None:
     return replace(port, description="") if port is not None else None
 
 
-def _serves(look: Look, device: str, port: str) -> bool:
+def _serves(look: Look, port: str) -> bool:
     """Tell whether what a server sees of a switch changes: its port, the IRBs, their router advertisements."""
-    if device != look.name:
-        return False
     before, after = (_seen(switch, port) for switch in (look.before, look.after))
     return before != after
 

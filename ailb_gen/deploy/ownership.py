@@ -67,7 +67,7 @@ def wanted(running: Node, file: Node, rights: Ownership) -> Node:
 
     Where both have a value for a statement that takes one, the file's counts.
     """
-    target, source = copy(running), copy(file)
+    target, source = copy(running), copy(file) if file.flags & FLAT else file
     for tree in (target, source):
         if tree.flags & FLAT:
             shape(tree)
@@ -97,7 +97,7 @@ def fingerprint(tree: Node) -> str:
 
     Comments and grouping do not count.
     """
-    lines = sorted(to_set(copy(tree), comments=False).splitlines())
+    lines = sorted(to_set(tree, comments=False).splitlines())
     text = "\n".join([*lines, *sorted(_orders(tree))])
     return sha256(text.encode("utf-8", "backslashreplace")).hexdigest()
 

@@ -19,9 +19,10 @@ from ailb_gen.deploy.switch import Phase
 from ailb_gen.deploy.verify import alarms, peers
 from ailb_gen.deploy.waves import Paths, Seat, lost_paths, waves
 from ailb_gen.errors import UsageError
+from ailb_gen.network.sessions import sessions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
     from ailb_gen.deploy.crew import Crew
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from ailb_gen.deploy.servers.ssh import Server
     from ailb_gen.deploy.switch import DeviceError, Switch
     from ailb_gen.network.model import Switch as SwitchModel
+    from ailb_gen.network.sessions import Session
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,14 +170,23 @@ def check_floor(scene: Scene, looks: Mapping[str, Look], planned: Sequence[Wave]
     in the middle of it. What is down now, though it should be up, counts as down.
     """
     broken = {
-        (own.device, own.interface)
-        for name in looks
-        for own, _ in scene.by_device.get(name, ())
-        if own.interface not in looks[name].up
+        (side.device, side.interface)
+        for session in scene.sessions.up
+        for side in (session.a, session.b)
+        if side.device in looks and side.interface not in looks[side.device].up
     }
+    found: dict[str, dict[str, str]] = {name: {} for name in looks if scene.roles.get(name) == "leaf"}
+    _put_in(found, scene.sessions.up, broken)
     for wave in planned:
         scene = scene.after({name: looks[name].after for name in wave.members if name in looks})
-        lost = lost_paths(now, _paths(scene, looks, broken), floor)
+        # Of the others, nothing has changed.
+        changed = scene.around(wave.members)
+        for cable in changed.links:
+            for end in (cable.a, cable.b):
+                found.get(end.device, {}).pop(f"{end.port}.0", None)
+        _put_in(found, sessions(changed).up, broken)
+        then = Paths({name: frozenset(over.values()) for name, over in found.items()})
+        lost = lost_paths(now, then, floor)
         if lost is not None:
             left, before, (one, other) = lost
             raise UsageError(
@@ -185,18 +196,14 @@ def check_floor(scene: Scene, looks: Mapping[str, Look], planned: Sequence[Wave]
             )
 
 
-def _paths(scene: Scene, looks: Mapping[str, Look], broken: AbstractSet[tuple[str, str]]) -> Paths:
-    """Return over which spines every leaf has a session by the configurations, without those that are broken."""
-    found = {}
-    for name in looks:
-        if scene.roles.get(name) == "leaf":
-            rows = scene.by_device.get(name, ())
-            found[name] = frozenset(
-                far.device
-                for own, far in rows
-                if (own.device, own.interface) not in broken and (far.device, far.interface) not in broken
-            )
-    return Paths(found)
+def _put_in(found: Mapping[str, dict[str, str]], up: Iterable[Session], broken: AbstractSet[tuple[str, str]]) -> None:
+    """Note, for every leaf and interface, the switch with which it has a session by the configurations."""
+    for session in up:
+        a, b = session.a, session.b
+        if (a.device, a.interface) not in broken and (b.device, b.interface) not in broken:
+            for own, far in ((a, b), (b, a)):
+                if own.device in found:
+                    found[own.device][own.interface] = far.device
 
 
 @dataclass(frozen=True, slots=True)

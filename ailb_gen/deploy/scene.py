@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from ailb_gen.deploy.verify import Advertised, Expected, Neighbor
 from ailb_gen.errors import IntentError, UsageError
 from ailb_gen.intent.csvfile import read_text
-from ailb_gen.junos.groups import copy
 from ailb_gen.junos.interface_ranges import effective
 from ailb_gen.network.fabric import Network
 from ailb_gen.network.links import cables
@@ -43,7 +42,10 @@ class Scene:
 
     def after(self, changed: Mapping[str, Switch]) -> Scene:
         """Return the scene in which some switches have changed."""
-        return replace(self, switches={**self.switches, **changed})
+        scene = replace(self, switches={**self.switches, **changed})
+        # What follows from the cables alone is computed once.
+        scene.__dict__.update({key: value for key, value in self.__dict__.items() if key in ("cables", "servers")})
+        return scene
 
     @cached_property
     def network(self) -> Network:
@@ -54,6 +56,22 @@ class Scene:
     def sessions(self) -> Sessions:
         """The sessions that come up between the switches as they are."""
         return sessions(self.network)
+
+    def around(self, names: Iterable[str]) -> Network:
+        """Return the part of the fabric that some switches have sessions in."""
+        links = tuple(cable for name in names for cable in self.cables.get(name, ()))
+        ends = dict.fromkeys(end.device for cable in links for end in (cable.a, cable.b))
+        switches = {name: self.switches[name] for name in ends if name in self.switches}
+        return Network(switches, {}, self.roles, links, {}, ())
+
+    @cached_property
+    def cables(self) -> Mapping[str, tuple[Cable, ...]]:
+        """The cables of every switch, in order."""
+        found: dict[str, list[Cable]] = {}
+        for cable in self.links:
+            for end in (cable.a, cable.b):
+                found.setdefault(end.device, []).append(cable)
+        return {name: tuple(cables) for name, cables in found.items()}
 
     @cached_property
     def by_device(self) -> Mapping[str, tuple[tuple[Side, Side], ...]]:
@@ -82,6 +100,14 @@ class Scene:
         return found
 
     @cached_property
+    def servers(self) -> Mapping[str, tuple[tuple[str, str], ...]]:
+        """The servers at every switch: the name of the server and the port of the switch."""
+        found: dict[str, list[tuple[str, str]]] = {}
+        for (server, _), end in self.attachments.items():
+            found.setdefault(end.device, []).append((server, end.port))
+        return {name: tuple(rows) for name, rows in found.items()}
+
+    @cached_property
     def _sent(self) -> dict[tuple[str, int], tuple[tuple[str, str | None, int | None], ...]]:
         """What was computed of it: it is the same over all sessions of a group, and needed at both ends."""
         return {}
@@ -96,8 +122,11 @@ def _sent(own: Switch, group: int) -> Iterator[tuple[str, str | None, int | None
 
 
 def switch_of(name: str, tree: Node) -> Switch:
-    """Read what a switch does from its configuration as written; on which lines it says so does not count."""
-    root = copy(effective(tree))
+    """Read what a switch does from its configuration as written; on which lines it says so does not count.
+
+    The lines of the tree are lost for it.
+    """
+    root = effective(tree)
     stack = list(root)
     for node in stack:
         node.line = 1

@@ -41,6 +41,8 @@ def merge(
     if target.flags & FLAT:
         shape(target)
     target.flags |= source.flags & MARKS
+    # A root knows the tags of all that is below it.
+    tagged = source.flags & (DELETE | REPLACE)
     # Block, what is merged into it, the keys still to come, and as what the grammar knows the block.
     stack: list[tuple[Node, Node, int, str]] = [(target, source, 0, "")]
     while stack:
@@ -52,7 +54,7 @@ def merge(
             if child.flags & DELETE:
                 here.children.pop(child.word, None)
             elif found is None or (replace and child.flags & REPLACE):
-                made = here.children[child.word] = without_deleted(child)
+                made = here.children[child.word] = without_deleted(child) if tagged else copy(child)
                 if fresh is not None:
                     fresh |= {id(node) for node in _below(made)}
             else:

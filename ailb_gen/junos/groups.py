@@ -86,13 +86,14 @@ def copy(root: Node) -> Node:
     """Return a copy of a tree."""
     result = Node(root.word, root.line, root.flags)
     result.comment = root.comment
-    stack = [(root, result)]
+    stack = [(root.children, result.children)]
     while stack:
         source, target = stack.pop()
-        for child in source:
-            twin = target.children[child.word] = Node(child.word, child.line, child.flags)
+        for word, child in source.items():
+            twin = target[word] = Node(child.word, child.line, child.flags)
             twin.comment = child.comment
-            stack.append((child, twin))
+            if child.children:
+                stack.append((child.children, twin.children))
     return result
 
 
