@@ -41,8 +41,6 @@ def merge(
     if target.flags & FLAT:
         shape(target)
     target.flags |= source.flags & MARKS
-    # A root knows the tags of all that is below it.
-    tagged = source.flags & (DELETE | REPLACE)
     # Block, what is merged into it, the keys still to come, and as what the grammar knows the block.
     stack: list[tuple[Node, Node, int, str]] = [(target, source, 0, "")]
     while stack:
@@ -54,7 +52,7 @@ def merge(
             if child.flags & DELETE:
                 here.children.pop(child.word, None)
             elif found is None or (replace and child.flags & REPLACE):
-                made = here.children[child.word] = without_deleted(child) if tagged else copy(child)
+                made = here.children[child.word] = without_deleted(child)
                 if fresh is not None:
                     fresh |= {id(node) for node in _below(made)}
             else:
@@ -67,17 +65,17 @@ def merge(
 
 def without_deleted(root: Node) -> Node:
     """Return a copy of a tree without what is tagged to be deleted, and without tags that are then done."""
-    result = copy(root)
-    result.flags &= ~REPLACE
-    stack = [result]
+    result = Node(root.word, root.line, root.flags & ~REPLACE)
+    result.comment = root.comment
+    stack = [(root.children, result.children)]
     while stack:
-        node = stack.pop()
-        for child in list(node):
-            if child.flags & DELETE:
-                del node.children[child.word]
-            else:
-                child.flags &= ~REPLACE
-                stack.append(child)
+        source, target = stack.pop()
+        for word, child in source.items():
+            if not child.flags & DELETE:
+                twin = target[word] = Node(child.word, child.line, child.flags & ~REPLACE)
+                twin.comment = child.comment
+                if child.children:
+                    stack.append((child.children, twin.children))
     return result
 
 
