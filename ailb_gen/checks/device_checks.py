@@ -36,4 +36,12 @@ FILES = Check(
     "The kernel of the server sends packets another way than the fabric expects.",
     "Run 'ailb-gen deploy', or take the change over into the fabric file.",
 )
-CHECKS = (REACHED, DRIFT, STATE, FILES)
+BESIDES = Check(
+    "AILBD05",
+    Severity.ERROR,
+    "nothing besides its file changes what a switch does for the fabric: groups, interface ranges, other hierarchies",
+    "something besides its file changes what a switch does for the fabric",
+    "A push leaves it alone and proves nothing with it: the texts agree, and the switch does something else.",
+    "Take it off the switch, or name it in the inventory: under 'own', so that a push removes it, or under 'keep'.",
+)
+CHECKS = (REACHED, DRIFT, STATE, FILES, BESIDES)

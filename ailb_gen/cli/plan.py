@@ -60,7 +60,7 @@ def plan(
     reach = access(driver, jobs, accept_new_hostkeys)
     with desk(fabric_file(fabric), artifacts, inventory, limit or [], reach, trust(allow_unverified)) as on:
         with progress("looking", len(on.roles)) as advance:
-            found = on.prospect(on.file_aim, min_paths, advance)
+            found = on.prospect(on.file_aim, min_paths, advance, besides=True)
         after = found.scene.after({name: look.after for name, look in found.changes.items()})
         effects = {name: touched(after, look) for name, look in found.changes.items()}
         seen = traffic(found.scene, after, found.waves, any(one.sessions or one.colors for one in effects.values()))
@@ -83,6 +83,7 @@ def show(found: Prospect, effects: Mapping[str, Touched], seen: Traffic, brief: 
         told = f"{len(found.found)} devices have what their files say"
         lost = f"{told}; {len(found.errors)} could not be looked at."
         typer.echo(lost if found.errors else f"Nothing to do: {told}.")
+        show_besides(found)
         return
     if not brief:
         for name, look in changes.items():
@@ -90,12 +91,21 @@ def show(found: Prospect, effects: Mapping[str, Touched], seen: Traffic, brief: 
             for command in look.commands:
                 typer.echo(f"  {'-' if command.startswith(('delete ', 'removed ')) else '+'} {command}")
             typer.echo("")
+    show_besides(found)
     show_waves(found, effects, seen)
     figures = (
         ("sessions up", *seen.up),
         ("leaf to prefix pairs that arrive", *(f"{a} of {b}" for a, b in zip(seen.arriving, seen.pairs, strict=True))),
     )
     typer.echo(table("The fabric by its configurations", ("what", "now", "after"), figures), nl=False)
+
+
+def show_besides(found: Prospect) -> None:
+    """Print what acts on switches besides their files, after this push as well."""
+    for name, look in found.looks.items():
+        if look.besides:
+            typer.echo(f"Besides its file, and left alone by a push, {name} has what changes the fabric:")
+            typer.echo("".join(f"  ! {text}\n" for text in look.besides))
 
 
 def show_waves(found: Prospect, effects: Mapping[str, Touched] | None = None, seen: Traffic | None = None) -> None:

@@ -34,11 +34,12 @@ def drift(
 
     Exit codes: 0 no drift, 1 drift or a device that cannot be read, 2 bad input.
     """
-    from ailb_gen.deploy.findings import drifted, edited, unreached
+    from ailb_gen.deploy.findings import beside, drifted, edited, unreached
 
     def look(on: Desk, advance: Callable[[int], None]) -> list[Result]:
-        found = on.prospect(on.file_aim, 0, advance)
-        return [unreached(found.errors, len(on.roles)), drifted(found, on.inputs), edited(found)]
+        found = on.prospect(on.file_aim, 0, advance, besides=True)
+        errors = unreached(found.errors, len(on.roles))
+        return [errors, drifted(found, on.inputs), beside(found, on.inputs), edited(found)]
 
     _judged(fabric, artifacts, inventory, limit or [], reports or [], access(driver, jobs, accept_new_hostkeys), look)
 

@@ -30,9 +30,11 @@ if TYPE_CHECKING:
     from ailb_gen.deploy.inputs import Trust
     from ailb_gen.deploy.inventory import Inventory, Target
     from ailb_gen.deploy.member import Aim, Member
+    from ailb_gen.deploy.ownership import Ownership
     from ailb_gen.deploy.servers.ssh import Server
     from ailb_gen.deploy.verify import Expected
     from ailb_gen.intent.load import Intent
+    from ailb_gen.junos.tree import Node
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +64,26 @@ class Desk:
         return {target.name: target.role for target in self.inventory.managed}
 
     def prospect(
-        self, aim: Callable[[str], Aim], floor: int, advance: Callable[[int], None] = lambda number: None
+        self,
+        aim: Callable[[str], Aim],
+        floor: int,
+        advance: Callable[[int], None] = lambda number: None,
+        besides: bool = False,
     ) -> Prospect:
-        """Look at all switches and order the changes. Raises UsageError."""
+        """Look at all switches and order the changes; `besides` looks for what acts besides the files, too.
+
+        Raises UsageError.
+        """
         colors = tuple(dict.fromkeys(color for target in self.switches.values() for color in target.colors))
         order = Order(colors, floor)
         targets = {**self.switches, **self.servers}
-        return prospect(self.crew, self.inputs, targets, self.picked, aim, order, advance)
+        return prospect(
+            self.crew, self.inputs, targets, self.picked, aim, order, advance, self.saying if besides else None
+        )
+
+    def saying(self, name: str) -> tuple[Node, Ownership]:
+        """Return the file of a switch, and what is owned of the switch."""
+        return tree_of(name, self.inputs.text(name)), rights_of(self.switches[name])
 
     def file_aim(self, name: str) -> Aim:
         """Aim at the file of a switch."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
-from ailb_gen.checks.device_checks import DRIFT, FILES, REACHED, STATE
+from ailb_gen.checks.device_checks import BESIDES, DRIFT, FILES, REACHED, STATE
 from ailb_gen.checks.model import Finding, Result, Run
 from ailb_gen.errors import Place
 
@@ -29,12 +30,23 @@ def _without(name: str, text: str) -> str:
 def drifted(prospect: Prospect, inputs: Inputs) -> Result:
     """Report every command that would bring a switch to what its file says."""
     findings = [
-        Finding(DRIFT.id, name, _drift(command), Place(inputs.files[name]), expected, found)
+        Finding(DRIFT.id, name, _drift(command), Place(inputs.files[name], line or 1), expected, found)
         for name, look in sorted(prospect.looks.items())
-        for command in look.commands
+        for command, line in zip_longest(look.commands, look.lines, fillvalue=0)
+        if isinstance(command, str)
         for expected, found in [_sides(command)]
     ]
     return Result(DRIFT, tuple(findings), len(prospect.looks))
+
+
+def beside(prospect: Prospect, inputs: Inputs) -> Result:
+    """Report what acts on a switch besides its file."""
+    findings = [
+        Finding(BESIDES.id, name, text, Place(inputs.files[name]))
+        for name, look in sorted(prospect.looks.items())
+        for text in look.besides
+    ]
+    return Result(BESIDES, tuple(findings), len(prospect.looks))
 
 
 def edited(prospect: Prospect) -> Result:

@@ -9,20 +9,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ailb_gen.deploy.besides import besides
 from ailb_gen.deploy.member import tree_of
-from ailb_gen.deploy.ownership import commands, digest, fingerprint, ownership
+from ailb_gen.deploy.ownership import digest, fingerprint, ownership
 from ailb_gen.deploy.redact import redact_config
-from ailb_gen.deploy.scene import read_scene, switch_of
+from ailb_gen.deploy.scene import model_of, read_scene
 from ailb_gen.deploy.servers.model import fingerprint as files_digest
 from ailb_gen.deploy.servers.push import look as host_state
 from ailb_gen.deploy.switch import Phase
 from ailb_gen.deploy.verify import alarms, peers
 from ailb_gen.deploy.waves import Paths, Seat, lost_paths, waves
 from ailb_gen.errors import UsageError
+from ailb_gen.junos.diff import diff
+from ailb_gen.junos.interface_ranges import effective
 from ailb_gen.network.sessions import sessions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
     from ailb_gen.deploy.crew import Crew
@@ -35,6 +38,8 @@ if TYPE_CHECKING:
     from ailb_gen.deploy.servers.model import HostFiles
     from ailb_gen.deploy.servers.ssh import Server
     from ailb_gen.deploy.switch import DeviceError, Switch
+    from ailb_gen.junos.diff import Change
+    from ailb_gen.junos.tree import Node
     from ailb_gen.network.model import Switch as SwitchModel
     from ailb_gen.network.sessions import Session
 
@@ -44,7 +49,8 @@ class Look:
     """A switch as it was found: the fingerprint of its configuration, what it does, and what is up and wrong on it.
 
     `commands` make of it what its file asks for, secrets replaced, and `digest` identifies them as they are; `after`
-    is what it will do then. `up` are the logical interfaces with an established session.
+    is what it will do then. `up` are the logical interfaces with an established session. `besides` tells what acts on
+    it besides its file, also after a push; `lines` are those of the file that the commands come from, 0 for none.
     """
 
     name: str
@@ -55,6 +61,8 @@ class Look:
     up: frozenset[str]
     alarms: frozenset[str]
     digest: str
+    besides: tuple[str, ...] = ()
+    lines: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,23 +117,51 @@ def rights_of(target: Target) -> Ownership:
     return ownership(target.own, target.keep)
 
 
-def look(name: str, aim: Aim, switch: Switch) -> Look:
-    """Look at a switch, and at what it is to have. Raises DeviceError."""
+def look(name: str, aim: Aim, switch: Switch, saying: tuple[Node, Ownership] | None = None) -> Look:
+    """Look at a switch, and at what it is to have. Raises DeviceError.
+
+    With `saying`, its file and what is owned, what acts besides the file is looked for, too.
+    """
     running = tree_of(name, switch.running())
     target = aim(switch, running)
-    told = commands(running, target)
+    changes = tuple(diff(running, target))
+    told = "".join(f"{change}\n" for change in changes)
+    lines = tuple(line for change in changes for line in _lines(change, target))
     found = peers(switch)
-    before = switch_of(name, running)
+    acting = effective(running)
+    before = after = model_of(name, acting)
+    if told:
+        acting = effective(target)
+        after = model_of(name, acting)
+    others: tuple[str, ...] = ()
+    if saying is not None:
+        file = effective(saying[0])
+        others = besides(after, acting, model_of(name, file), file, saying[1])
     return Look(
         name=name,
         fingerprint=fingerprint(running),
         before=before,
-        after=switch_of(name, target) if told else before,
+        after=after,
         commands=tuple(redact_config(told).splitlines()),
         up=frozenset(peer.interface for peer in found if peer.up),
         alarms=alarms(switch),
         digest=digest(told),
+        lines=lines,
+        besides=tuple(redact_config(f"set {text}").removeprefix("set ") for text in others),
     )
+
+
+def _lines(change: Change, target: Node) -> Iterator[int]:
+    """Give the line of the file that a change comes from, for each of its own: else of the block around it."""
+    line, node = change.line, target
+    if change.command.startswith("delete "):
+        line = 0
+        for word in change.command.split()[1:]:
+            below = node.children.get(word)
+            if below is None:
+                break
+            line, node = below.line, below
+    yield from [line] * len(change.command.splitlines())
 
 
 def look_at_host(files: HostFiles, server: Server) -> HostLook:
@@ -143,11 +179,19 @@ def prospect(
     aim: Callable[[str], Aim],
     order: Order,
     advance: Callable[[int], None] = lambda number: None,
+    saying: Callable[[str], tuple[Node, Ownership]] | None = None,
 ) -> Prospect:
-    """Look at all switches of `targets` and the picked servers; order what is to be changed. Raises UsageError."""
+    """Look at all switches of `targets` and the picked servers; order what is to be changed. Raises UsageError.
+
+    `saying` gives the file of a switch and what is owned of it, where what acts besides it is to be found.
+    """
     switches = [name for name, target in targets.items() if target.kind == "switch"]
     servers = [name for name, target in targets.items() if target.kind == "server" and name in picked]
-    seen = crew.run(switches, lambda name, c: look(name, aim(name), c), Phase.READ, advance, keep=False)
+
+    def look_at(name: str, switch: Switch) -> Look:
+        return look(name, aim(name), switch, saying(name) if saying is not None else None)
+
+    seen = crew.run(switches, look_at, Phase.READ, advance, keep=False)
     hosts = crew.run(servers, lambda name, c: look_at_host(inputs.trees[name], c), Phase.READ, advance, keep=False)
     looks = seen.good
     scene = read_scene(inputs.artifacts, {name: one.before for name, one in looks.items()})

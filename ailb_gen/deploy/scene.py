@@ -126,7 +126,11 @@ def switch_of(name: str, tree: Node) -> Switch:
 
     The lines of the tree are lost for it.
     """
-    root = effective(tree)
+    return model_of(name, effective(tree))
+
+
+def model_of(name: str, root: Node) -> Switch:
+    """Read what a switch does from its effective tree, whose lines are lost for it."""
     stack = list(root)
     for node in stack:
         node.line = 1

@@ -32,8 +32,9 @@ def merge(
     """Put every statement of `source` into `target`, in place; `source` is not changed.
 
     What is tagged `delete:` goes; with `replace`, what is tagged `replace:` is taken whole. A device keeps a statement
-    inactive or protected that is merged without a tag; with `marks`, `source` decides. `fresh` holds the ids of the
-    nodes that lines of set text have made: of what the grammar does not know, only these may take further words.
+    inactive or protected that is merged without a tag; with `marks`, `source` decides, about lines as well. `fresh`
+    holds the ids of the nodes that lines of set text have made: of what the grammar does not know, only these may take
+    further words.
     """
     if source.flags & FLAT:
         source = copy(source)
@@ -58,6 +59,7 @@ def merge(
             else:
                 found.flags = (found.flags & ~MARKS if marks else found.flags) | (child.flags & SAYS)
                 found.comment = child.comment or found.comment
+                found.line = child.line if marks else found.line
                 if not left:
                     _make_room(found, child, form, there.word, fresh or ())
                 stack.append((found, child, left, below))

@@ -267,3 +267,22 @@ def test_collecting_where_nothing_can_be_written(pushed: Site, tmp_path: Path) -
     code, _, err = collected(pushed, tmp_path / "file" / "out")
     assert code == 3
     assert "file/out: cannot be written: " in err
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "set groups OFF interfaces <et-*> disable\nset apply-groups OFF\n",
+        "set interfaces interface-range off member et-*\nset interfaces interface-range off disable\n",
+        "set chassis fpc 0 power off\n",
+    ],
+)
+def test_what_acts_besides_the_files_is_drift(pushed: Site, lines: str) -> None:
+    by_hand(pushed, CANARY, lines)
+    done = run(*pushed.place("drift"), "--report", "json=-")
+    assert done.code == 1
+    found = findings(done.out)
+    assert found and {(check, scope) for check, scope, _ in found} == {("AILBD05", CANARY)}
+    done = run(*pushed.place("plan"))
+    assert done.code == 0
+    assert f"Besides its file, and left alone by a push, {CANARY}" in done.out

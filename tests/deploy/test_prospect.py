@@ -19,6 +19,7 @@ from ailb_gen.deploy.prospect import Look, Order, Prospect, look, paths_of, pros
 from ailb_gen.deploy.push import Wave
 from ailb_gen.deploy.switch import DeviceError, Phase
 from ailb_gen.deploy.waves import Seat
+from ailb_gen.emulator.loading import load
 from ailb_gen.emulator.source import factory
 from ailb_gen.errors import UsageError
 from ailb_gen.junos.reader import read
@@ -36,6 +37,11 @@ INPUTS = Inputs(
 )
 FACTORY = to_curly(factory("x", "admin"))
 UP = ("et-0/0/0.0", "et-0/0/2.0")
+
+
+def running(name: str) -> str:
+    """Return the configuration of a switch that has its file."""
+    return to_curly(load(factory(name, "admin"), read(lab.text_of(name)), "merge"))
 
 
 @dataclass
@@ -84,13 +90,13 @@ def test_a_switch_from_the_factory() -> None:
 
 
 def test_a_switch_that_has_what_its_file_says() -> None:
-    found = seen(LEAF, Fake(FACTORY + lab.text_of(LEAF)))
+    found = seen(LEAF, Fake(running(LEAF)))
     assert found.commands == ()
     assert found.after is found.before
 
 
 def test_secrets_are_not_shown() -> None:
-    text = f'{FACTORY}{lab.text_of(LEAF)}protocols {{ bgp {{ group x {{ authentication-key "$9$hunter2"; }} }} }}'
+    text = f'{running(LEAF)}protocols {{ bgp {{ group x {{ authentication-key "$9$hunter2"; }} }} }}'
     found = seen(LEAF, Fake(text))
     assert [command for command in found.commands if "group x" in command] == ["delete protocols bgp group x"]
     switch: Any = Fake(FACTORY)
@@ -135,7 +141,7 @@ def targets(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Target]:
 
 def prospected(targets: Mapping[str, Target], picked: frozenset[str] = frozenset(lab.NAMES), **odd: Any) -> Prospect:
     """Look at all switches: they have what their files say, but for some, whose names have `_` for `-`."""
-    fakes: dict[str, Fake | DeviceError] = {name: Fake(FACTORY + lab.text_of(name), ALL) for name in lab.NAMES}
+    fakes: dict[str, Fake | DeviceError] = {name: Fake(running(name), ALL) for name in lab.NAMES}
     fakes.update({name.replace("_", "-"): fake for name, fake in odd.items()})
     return prospect(FakeCrew(fakes), INPUTS, targets, picked, aim, Order(COLORS, 1))
 
@@ -179,7 +185,7 @@ def test_a_switch_that_cannot_be_looked_at(targets: Mapping[str, Target]) -> Non
 
 
 def test_paths_are_those_that_are_up_at_both_ends(targets: Mapping[str, Target]) -> None:
-    odd = Fake(FACTORY + lab.text_of("spine2"), ALL[1:])
+    odd = Fake(running("spine2"), ALL[1:])
     gone = DeviceError("spine4", Phase.CONNECT, "no answer")
     found = prospected(targets, spine2=odd, spine4=gone)
     paths = paths_of(found.scene, found.looks)
@@ -190,7 +196,7 @@ def test_paths_are_those_that_are_up_at_both_ends(targets: Mapping[str, Target])
 
 
 def test_an_order_that_would_cut_two_leaves_off(targets: Mapping[str, Target]) -> None:
-    down: dict[str, Any] = {name: Fake(FACTORY + lab.text_of(name), ()) for name in OTHERS}
+    down: dict[str, Any] = {name: Fake(running(name), ()) for name in OTHERS}
     with pytest.raises(UsageError, match=r"while spine1 is changed, .* would have 0 of their 1 paths left"):
         prospected(targets, spine1=Fake(lab.edited(SPINE, ("mtu 9216", "mtu 9000")), ALL), **down)
 

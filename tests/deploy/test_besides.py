@@ -1,0 +1,112 @@
+"""What acts on a switch besides its file is found, and an operator's usual statements are not."""
+
+from typing import Any
+
+import pytest
+
+from ailb_gen.deploy.member import tree_of
+from ailb_gen.deploy.ownership import ownership
+from ailb_gen.deploy.prospect import look
+from ailb_gen.emulator.loading import load, load_set
+from ailb_gen.emulator.source import factory
+from ailb_gen.junos.reader import read
+from ailb_gen.junos.writer import to_curly
+from tests.deploy import lab
+from tests.deploy.test_prospect import Fake, aim
+
+LEAF = "stripe1-leaf1"
+UPLINK = "et-0/0/0"
+
+
+def found(
+    commands: str, keep: tuple[str, ...] = (), own: tuple[str, ...] = ()
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return what a plan would change on a leaf that is as its file says, but for some commands, and what besides."""
+    running = load(factory(LEAF, "admin"), read(lab.text_of(LEAF)), "merge")
+    running, warnings = load_set(running, commands)
+    assert not warnings
+    switch: Any = Fake(to_curly(running))
+    rights = ownership(own, keep)
+    seen = look(LEAF, aim(LEAF), switch, (tree_of(LEAF, lab.text_of(LEAF)), rights))
+    return seen.commands, seen.besides
+
+
+@pytest.mark.parametrize(
+    ("commands", "told"),
+    [
+        (
+            f"set groups OFF interfaces {UPLINK} disable\nset apply-groups OFF",
+            f"interfaces {UPLINK} disable: takes effect",
+        ),
+        ("set groups OFF interfaces <et-*> disable\nset interfaces apply-groups OFF", f"interfaces {UPLINK} disable"),
+        ("set groups OFF protocols bgp disable\nset apply-groups OFF", "protocols bgp disable: takes effect"),
+        ("set groups G protocols bgp group <*> import NONE\nset apply-groups G", "import NONE: takes effect"),
+        (
+            f"set interfaces interface-range off member {UPLINK}\nset interfaces interface-range off disable",
+            f"interfaces {UPLINK} disable: takes effect",
+        ),
+        (
+            "set interfaces interface-range all member-range et-0/0/0 to et-0/0/3\n"
+            "set interfaces interface-range all unit 0 disable",
+            f"interfaces {UPLINK} unit 0 disable",
+        ),
+        (
+            f"set groups G interfaces interface-range off member {UPLINK}\n"
+            "set groups G interfaces interface-range off disable\nset apply-groups G",
+            f"interfaces {UPLINK} disable",
+        ),
+        (
+            f"set routing-instances VRF interface {UPLINK}.0\nset routing-instances VRF instance-type virtual-router",
+            "routing-instances VRF",
+        ),
+        (
+            "set firewall family inet6 filter RE term a then discard\n"
+            "set interfaces lo0 unit 0 family inet6 filter input RE",
+            "on lo0.0 (input)",
+        ),
+        ("set interfaces lo0 unit 0 disable", "lo0"),
+        ("set chassis fpc 0 power off", "chassis fpc 0 power off"),
+        ("set protocols mstp interface all", "protocols mstp"),
+        ("set system processes routing disable", "system processes routing"),
+        ("set routing-options static route fc00::/16 discard", "routing-options"),
+        ("set switch-options interface-mac-limit 1", "switch-options"),
+    ],
+)
+def test_what_acts_besides_the_file(commands: str, told: str) -> None:
+    changes, besides = found(commands)
+    assert changes == (), "none of it is in an owned text"
+    assert any(told in text for text in besides), besides
+
+
+def test_a_prefix_list_of_the_file_with_more_in_it() -> None:
+    name = next(iter(read(lab.text_of(LEAF)).each("policy-options", "prefix-list")), None)
+    text = f"set policy-options prefix-list {name.word if name else 'X'} ::/0"
+    changes, besides = found(text)
+    assert name is None or any("::/0: takes effect" in line for line in besides)
+    assert changes == ()
+
+
+@pytest.mark.parametrize(
+    "commands",
+    [
+        "",
+        "set system syslog host 10.0.0.1 any notice\nset snmp location here\nset system ntp server 10.0.0.2",
+        "set groups WHO system contact-name me\nset apply-groups WHO",
+        "set interfaces re0:mgmt-0 unit 0 family inet address 10.9.9.9/24",
+        "set system login class ops permissions view",
+        "set policy-options prefix-list MANAGERS 10.0.0.0/8\n"
+        "set firewall family inet filter RE4 term a from source-prefix-list MANAGERS\n"
+        "set firewall family inet filter RE4 term a then accept\n"
+        "set interfaces re0:mgmt-0 unit 0 family inet filter input RE4",
+        f"set groups OFF interfaces {UPLINK} disable",
+    ],
+)
+def test_what_an_operator_has_is_quiet(commands: str) -> None:
+    commands = commands.replace("set groups WHO system contact-name me", "set groups WHO snmp contact me")
+    assert found(commands) == ((), ())
+
+
+def test_what_is_kept_is_accepted() -> None:
+    off = f"set groups OFF interfaces {UPLINK} disable\nset apply-groups OFF"
+    assert found(off, keep=(f"interfaces {UPLINK} disable",))[1] == ()
+    assert found("set chassis fpc 0 power off", keep=("chassis",))[1] == ()
