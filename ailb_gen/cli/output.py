@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from ailb_gen.cli.plain import plain
 from ailb_gen.errors import ExitCode, OutputError
 
 if TYPE_CHECKING:
@@ -110,9 +111,9 @@ def _steady(stream: TextIO | None, original: TextIO | None, number: int) -> Text
     if descriptor != number and not closed:
         return None
     raw = Steady(descriptor, closed)
-    return io.TextIOWrapper(
-        io.BufferedWriter(raw), encoding=stream.encoding or "utf-8", errors="backslashreplace", write_through=True
-    )
+    buffer = io.BufferedWriter(raw)
+    encoding = stream.encoding or "utf-8"
+    return plain(io.TextIOWrapper(buffer, encoding=encoding, errors="backslashreplace", write_through=True))
 
 
 def _raw(stream: object) -> Steady | None:

@@ -83,3 +83,12 @@ def test_a_document_into_a_file_stays_as_it_is(tmp_path: Path) -> None:
     text = 'system {\n    location {\n        building "a\u202eb";\n    }\n}\n'
     (tmp_path / "x.conf").write_text(text)
     assert ailb(tmp_path, "junos", "convert", "x.conf", "--to", "curly") == text
+
+
+def test_steady_streams_are_plain_as_well() -> None:
+    code = (
+        "import sys\nfrom ailb_gen.cli.output import steady\nfrom ailb_gen.cli.plain import plain_streams\n"
+        "with plain_streams(), steady():\n    print('\\x1b[2J')\n    print('\\u202e', file=sys.stderr)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False, env={"PYTHONPATH": str(ROOT)})
+    assert (done.stdout, done.stderr) == (b"\\u001b[2J\n", b"\\u202e\n")

@@ -30,12 +30,12 @@ def test_all_steps(host: Host, server: SshServer, files: HostFiles, expected: Ex
     member = member_of(server, files, expected)
     as_member: Member[Server] = member
     assert as_member.standing(server) is Standing.OLD
+    with pytest.raises(RefusedError, match="the change is not the one that was approved"):
+        replace(member, approved="other").stage(server)
     assert member.stage(server) == fingerprint(files.tree)
     member.apply(server, 10)
     assert member.standing(server) is Standing.PENDING
     assert member.verify(server) == ()
-    with pytest.raises(RefusedError, match="the change is not the one that was approved"):
-        replace(member, approved="other").stage(server)
     other = replace(member, run="r2")
     with pytest.raises(RefusedError, match="the run r1 waits for its confirmation") as caught:
         other.stage(server)
