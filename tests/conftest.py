@@ -1,4 +1,4 @@
-"""What all tests share: where things are, and how to skip: locally with the reason, in CI never."""
+"""What all tests share: where things are, and how to skip: with the reason, and never where a thing is required."""
 
 import os
 import shutil
@@ -21,6 +21,8 @@ settings.load_profile("patient")
 ROOT = Path(__file__).parent.parent
 EXAMPLES = ROOT / "examples"
 SHARED = Path(os.environ.get("AILB_SHARED", ROOT.parent / "shared"))
+# Not part of the project: only who says where it is means that it must be there.
+SHARED_REQUIRED = "AILB_SHARED" in os.environ
 IN_CI = os.environ.get("CI", "").lower() == "true"
 
 SMALL = """\
@@ -55,10 +57,12 @@ def need_root() -> None:
 
 
 def need_shared(path: str) -> Path:
-    """Return a file or folder of the shared test data, or skip."""
+    """Return a file or folder of the shared test data; without it skip, or fail if AILB_SHARED says where it is."""
     found = SHARED / path
     if not found.exists():
-        missing(f"the shared test data {path} is not beside this checkout (AILB_SHARED)")
+        if SHARED_REQUIRED:
+            pytest.fail(f"AILB_SHARED names {SHARED}, and there is no {path}")
+        pytest.skip(f"the shared test data {path} is not beside this checkout (AILB_SHARED)")
     return found
 
 
