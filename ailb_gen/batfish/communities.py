@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ailb_gen.network.policy import Community
 from ailb_gen.routing.policy import has_community, members
-from ailb_gen.routing.route import COLOR
+from ailb_gen.routing.route import COLOR, WELL_KNOWN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 # The community that a route carries in the shadow where it has the AIGP attribute in the fabric.
 AIGP = "aigp"
 STANDARD = re.compile(r"(\d{1,5}):(\d{1,5})")
-# Communities that every router knows by name (RFC 1997).
-WELL_KNOWN = {"no-export": "65535:65281", "no-advertise": "65535:65282", "no-export-subconfed": "65535:65283"}
 # Private AS numbers (RFC 6996), one of which no community of the fabric uses.
 OWN = range(65534, 64511, -1)
 # A community of wildcards that stands for more combinations of values than this is not written out.
@@ -42,7 +40,8 @@ class Communities:
 
         A name never begins with a digit: Batfish might take it for a number.
         """
-        words = {short: re.sub(r"[^A-Za-z0-9]+", "-", value) for value, short in self.values.items()}
+        known = {number: name for name, number in WELL_KNOWN.items()}
+        words = {short: re.sub(r"[^A-Za-z0-9]+", "-", known.get(value, value)) for value, short in self.values.items()}
         used = Counter([*words.values(), AIGP])
         plain = {short for short, word in words.items() if word[:1].isalpha() and used[word] == 1}
         named = {short: word if short in plain else f"value-{short.replace(':', '-')}" for short, word in words.items()}
@@ -87,8 +86,8 @@ def communities(network: Network) -> Communities:
     own = _free(values)
     table, count = {}, 0
     for value in values:
-        if _is_standard(value) or value in WELL_KNOWN:
-            table[value] = WELL_KNOWN.get(value, value)
+        if _is_standard(value):
+            table[value] = value
         else:
             count += 1
             table[value] = f"{own}:{count}"

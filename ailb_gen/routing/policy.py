@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from ailb_gen.routing.route import WELL_KNOWN
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
@@ -110,6 +112,7 @@ def has_community(community: Community | None, values: frozenset[str]) -> bool:
 
 
 def _has_member(member: str, values: frozenset[str]) -> bool:
+    member = WELL_KNOWN.get(member, member)
     if not WILDCARD.search(member):
         return member in values
     pattern = _pattern(member)
@@ -126,10 +129,10 @@ def _pattern(member: str) -> re.Pattern[str] | None:
 
 
 def members(community: Community | None) -> frozenset[str]:
-    """Return the values that adding a community adds: its members without wildcards."""
+    """Return the values that adding a community adds: its members without wildcards, well-known ones as numbers."""
     if community is None:
         return frozenset()
-    return frozenset(member for member in community.members if not WILDCARD.search(member))
+    return frozenset(WELL_KNOWN.get(member, member) for member in community.members if not WILDCARD.search(member))
 
 
 def referred(chain: Iterable[Policy], lists: Lists) -> object:

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 DIRECT, BGP, STATIC = "direct", "bgp", "static"
 DEFAULT_LOCAL_PREFERENCE = 100
 COLOR = "color:"
+# Communities that every router knows by name. All sessions here are external: what carries one of them goes nowhere.
+WELL_KNOWN = {"no-export": "65535:65281", "no-advertise": "65535:65282", "no-export-subconfed": "65535:65283"}
+KEPT_BACK = frozenset(WELL_KNOWN.values())
 
 
 @dataclass(frozen=True, slots=True)

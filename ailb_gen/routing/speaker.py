@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ailb_gen.routing.policy import Lists, evaluate, members
-from ailb_gen.routing.route import BGP, DEFAULT_LOCAL_PREFERENCE, DIRECT, Route
+from ailb_gen.routing.route import BGP, DEFAULT_LOCAL_PREFERENCE, DIRECT, KEPT_BACK, Route
 
 if TYPE_CHECKING:
     from ailb_gen.addresses import Prefix
@@ -98,8 +98,11 @@ def exported(rule: Rules, lists: Lists, prefix: Prefix, active: Route) -> Route 
     """Return what a speaker sends of its active route over the sessions of a group, or None.
 
     Junos exports BGP routes by default and direct ones only by policy; over a colored session only routes of that
-    color or of none.
+    color or of none. A route that carries no-export, no-advertise or no-export-subconfed is sent to no peer of another
+    AS, whatever the policy says (RFC 1997); one that the policy adds is for the receiver to obey.
     """
+    if active.communities & KEPT_BACK:
+        return None
     # MED and local preference stay within an AS: only what the policy sets here is sent.
     own = active if active.med is None else replace(active, med=None)
     verdict = evaluate(rule.exports, lists, prefix, own, default=active.protocol == BGP)

@@ -80,6 +80,11 @@ TERMS = (
     Term("paint", changes=(("set", "blue"),)),
     Term("both", communities=("pair",), verdict="reject"),
     Term("mark", changes=(("add", "pair"), ("delete", "nothing"))),
+    Term("keep-green", communities=("green",), changes=(("add", "kept"),)),
+    Term(
+        "keep-leaf", route_filters=(RouteFilter(prefix("fc00:1:2::/48"), "orlonger", 48),), changes=(("add", "kept"),)
+    ),
+    Term("release", communities=("kept",), changes=(("delete", "kept"),)),
     Term("v4", families=("inet",), verdict="reject"),
     Term(
         "narrow",
@@ -147,6 +152,8 @@ def profiles(draw: st.DrawFn, leaf: bool) -> Profile:
     if draw(rarely()):
         values["green"] = draw(st.sampled_from(["color:0:2", "color:0:9", "0:77"]))
     communities = {name: Community(name, (value,)) for name, value in values.items()}
+    kept = draw(st.sampled_from([("no-export",), ("no-advertise",), ("no-export-subconfed",), ("65535:65281", "0:15")]))
+    communities["kept"] = Community("kept", kept)
     communities["pair"] = Community("pair", (values["blue"], "0:99"))
     out = (NO_VALLEY, OTHERS) if leaf else (FABRIC, OTHERS)
     into = (TERMS[3],) if leaf else (LEAKED, TERMS[3], OTHERS)

@@ -237,6 +237,9 @@ def export(end: Peering, prefix: Prefix, route: Route) -> Route | None:
     """Return what the export policies let out over a session, None if nothing."""
     if route.path and route.path[0] == end.far.asn:
         return None
+    # RFC 1997: not outside the AS, to no peer at all, not even within a confederation; every peer here is outside.
+    if any(f"65535:{number}" in route.communities for number in (65281, 65282, 65283)):
+        return None
     # What was said of preferences here, or by a neighbor's MED, ends at the AS's border.
     route = replace(route, med=None)
     accepted, route = policies(end.switch, end.group.exports, prefix, route, default=route.protocol == "bgp")

@@ -27,6 +27,15 @@ def one_value(switch: Switch, name: str | None) -> str | None:
     return community.members[0] if community is not None and len(community.members) == 1 else None
 
 
+def number(member: str) -> str:
+    """Return a community as two numbers; RFC 1997 names three of AS 65535."""
+    if member == "no-export":
+        return "65535:65281"
+    if member == "no-advertise":
+        return "65535:65282"
+    return "65535:65283" if member == "no-export-subconfed" else member
+
+
 def policies(switch: Switch, names: tuple[str, ...], prefix: Prefix, route: Route, default: bool) -> tuple[bool, Route]:
     """Walk a route through policies, term by term; those that are not defined are passed over."""
     for policy in [switch.policies[name] for name in names if name in switch.policies]:
@@ -35,7 +44,7 @@ def policies(switch: Switch, names: tuple[str, ...], prefix: Prefix, route: Rout
                 continue
             for how, name in term.changes:
                 community = switch.communities.get(name)
-                values = frozenset(community.members) if community is not None else frozenset()
+                values = frozenset(map(number, community.members)) if community is not None else frozenset()
                 old = route.communities
                 new = {"add": old | values, "set": values, "delete": old - values}[how]
                 route = replace(route, communities=new)
@@ -56,7 +65,7 @@ def holds(switch: Switch, term: Term, prefix: Prefix, route: Route) -> bool:
     if term.families and "inet6" not in term.families:
         return False
     named = [switch.communities[name] for name in term.communities if name in switch.communities]
-    if term.communities and not any(set(community.members) <= route.communities for community in named):
+    if term.communities and not any(set(map(number, community.members)) <= route.communities for community in named):
         return False
     lists = [(name, "exact") for name in term.prefix_lists] + list(term.prefix_list_filters)
     if not lists and not term.route_filters:

@@ -13,7 +13,7 @@ LISTS = """\
     prefix-list others { 10.0.0.0/8; 2001:db8::/32; fc00:9::1; }
     community green members color:0:1;
     community blue members color:0:2;
-    community local members 0:15;
+    community kept members no-export; community local members 0:15;
     community pair members [ color:0:1 0:15 ];
     community any-color members "color:0:*";
     community digits members "^0:[0-9]+$";
@@ -192,6 +192,8 @@ def test_next_policy_at_the_last_policy_is_the_default() -> None:
         ("community add nothing;", {"0:15"}, {"0:15"}),
         ("community delete nothing;", {"0:15"}, {"0:15"}),
         ("community set nothing;", {"0:15"}, set()),
+        ("community add kept;", set(), {"65535:65281"}),
+        ("community delete kept;", {"65535:65281"}, set()),
         ("community delete any-color; community add green;", {"color:0:2"}, {"color:0:1"}),
     ],
 )

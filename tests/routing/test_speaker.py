@@ -1,6 +1,7 @@
 """What one speaker originates, sends and accepts: BGP-DPF on top of Junos's own rules."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -143,6 +144,15 @@ def test_a_policy_sets_what_is_sent() -> None:
     assert sent("blue", Route((65001,), frozenset({"color:0:2"}), 0)) == tagged
     # Also when a route came in with the same MED that the policy sets.
     assert sent("blue", Route((65001,), frozenset({"color:0:2"}), 0, 100, 50)) == tagged
+
+
+@pytest.mark.parametrize("number", [65281, 65282, 65283])
+def test_what_carries_a_well_known_community_goes_to_no_other_as(number: int) -> None:
+    """RFC 1997: what a route carries decides, before any policy is asked."""
+    kept = frozenset({"color:0:2", f"65535:{number}"})
+    for group in ("undefined", "blue", "plain"):
+        assert sent(group, replace(ACTIVE, communities=kept)) is None
+        assert sent(group, replace(ACTIVE, communities=frozenset({"color:0:2", "65535:65284"}))) is not None
 
 
 def test_a_policy_may_reject() -> None:
