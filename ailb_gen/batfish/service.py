@@ -21,12 +21,14 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple, NoReturn, TypeVar
 
+from ailb_gen.batfish.clock import Clock
 from ailb_gen.batfish.model import Batfish, Row
 from ailb_gen.errors import BatfishError, UsageError
 
 try:
     import pybatfish
     import requests
+    from pybatfish.client import workhelper
     from pybatfish.client.restv2helper import _requests_session, _requests_session_fail_fast
     from pybatfish.client.session import Session
     from pybatfish.datamodel import HeaderConstraints, Interface, PathConstraints
@@ -111,6 +113,9 @@ CAUSES = (
         _VERSIONS,
     ),
 )
+# What Java says in whatever it is wrapped into, and what a server says that gave a piece of work up.
+NO_MEMORY = re.compile(r"OutOfMemoryError|Java heap space|GC overhead limit")
+GIVEN_UP = re.compile(r"Work finished with status (?:\w+\.)?(\w+)")
 FORESEEN = tuple(kind for cause in CAUSES for kind in cause.kinds)
 
 
@@ -124,7 +129,7 @@ def connect(host: str, port: int, timeout_s: float) -> Iterator[Batfish]:
     name = f"[{host}]" if ":" in host else host
     session = Session(name, port, load_questions=False, timeout=timeout_s, proxies=_proxies(host))
     service = _Service(f"{name}:{port}", timeout_s, session, f"ailb-gen-{uuid.uuid4().hex[:12]}")
-    with _retries(f"http://{name}:{port}/"):
+    with _retries(f"http://{name}:{port}/"), _polling():
         service.greet()
         try:
             service.within("making a network", lambda: session.set_network(service.network))
@@ -270,6 +275,17 @@ def _retries(prefix: str) -> Iterator[None]:
         adapter.close()
 
 
+@contextmanager
+def _polling() -> Iterator[None]:
+    """Give pybatfish our clock."""
+    names = vars(workhelper)
+    before, names["time"] = names["time"], Clock()
+    try:
+        yield
+    finally:
+        names["time"] = before
+
+
 def _proxies(host: str) -> dict[str, str] | None:
     """Return what keeps a proxy away from a server on this machine; for all others the environment decides."""
     try:
@@ -290,7 +306,8 @@ def _greet(session: Session) -> str:
 def _answer(template: Callable[..., object], snapshot: str, reference: str | None, parameters: Row) -> TableAnswer:
     answer = template(**parameters).answer(snapshot, reference)  # type: ignore[attr-defined]
     if not isinstance(answer, TableAnswer):
-        raise BatfishException("the answer is not a table")
+        memory = NO_MEMORY.search(str(answer))
+        raise BatfishException(memory[0] if memory else "the answer is not a table")
     return answer
 
 
@@ -336,12 +353,14 @@ def _delete(steps: Sequence[Callable[[], None]]) -> None:
 def _explain(error: BaseException, limit_s: float, *, connecting: bool) -> tuple[str, str]:
     """Return why something foreseen happened and what to do."""
     chain = list(_chain(error))
+    if any(NO_MEMORY.search(_said(link)) for link in chain):
+        return "it ran out of memory", _MEMORY
     for cause in CAUSES:
         for link in chain:
             if isinstance(link, cause.kinds):
                 why = cause.why.format(detail=_detail(link, chain), kind=type(link).__name__, limit=limit_s)
-                if "OutOfMemoryError" in why:
-                    return why, _MEMORY
+                if any(GIVEN_UP.match(_said(one)) for one in chain):
+                    return why, f"often it lacks memory: {_MEMORY}; {_LOGS}"
                 return why, cause.early if connecting else cause.late
     raise AssertionError(error)
 
@@ -352,6 +371,12 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
     for cause in (*error.args, getattr(error, "reason", None), error.__cause__):
         if isinstance(cause, BaseException):
             yield from _chain(cause)
+
+
+def _said(link: BaseException) -> str:
+    """Return all that an exception says, with the body of an answer."""
+    body = link.response.text if isinstance(link, requests.HTTPError) and link.response is not None else ""
+    return f"{link} {body}"
 
 
 def _detail(link: BaseException, chain: Sequence[BaseException]) -> str:
@@ -368,6 +393,9 @@ def _detail(link: BaseException, chain: Sequence[BaseException]) -> str:
 
 def _log_line(text: str) -> str:
     """Return what failed and the root of it: the last cause in the log of the work, or the log's last line."""
+    given_up = GIVEN_UP.match(text)
+    if given_up is not None:
+        return f"the server gave the work up ({given_up[1]})"
     head, *log = [line.strip() for line in text.splitlines() if line.strip()] or ["Batfish does not say why"]
     said = [line.removeprefix("log: ") for line in log if not line.startswith(("work_item:", "at ", "... "))]
     causes = [line for line in said if line.startswith("Caused by: ") or "exception:" in line]

@@ -389,7 +389,7 @@ LATE: dict[str, tuple[dict[str, Act], str, str]] = {
             "worklog": says(LOG % "OutOfMemoryError: Java heap space", kind="text/plain"),
         },
         REACHABILITY,
-        f"Work terminated abnormally: OutOfMemoryError: Java heap space; {MEMORY}",
+        f"it ran out of memory; {MEMORY}",
     ),
     "work fails without a log": (
         {"GET .*/work/": status("TERMINATEDABNORMALLY"), "worklog": says("", kind="text/plain")},
@@ -404,8 +404,17 @@ LATE: dict[str, tuple[dict[str, Act], str, str]] = {
     "work is not begun": (
         {"GET .*/work/": status("REQUEUEFAILURE")},
         UPLOADING,
-        "Work finished with status WorkStatusCode.REQUEUEFAILURE: "
-        f"task_details: {{'status': 'REQUEUEFAILURE'}}; {LOGS}",
+        f"the server gave the work up (REQUEUEFAILURE); often it lacks memory: {MEMORY}; {LOGS}",
+    ),
+    "no memory for an answer": (
+        {"GET .*/answer": says({"status": "FAILURE", "answerElements": [{"answer": "java.lang.OutOfMemoryError: x"}]})},
+        REACHABILITY,
+        f"it ran out of memory; {MEMORY}",
+    ),
+    "no memory for a request": (
+        {"GET .*/answer": says({"error": "...", "cause": "GC overhead limit exceeded"}, 500)},
+        REACHABILITY,
+        f"it ran out of memory; {MEMORY}",
     ),
 }
 
@@ -504,6 +513,26 @@ except BatfishError as error:
 def process(server: Server) -> "subprocess.Popen[str]":
     command = [sys.executable, "-c", SCRIPT, str(server.port)]
     return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+VALIDATE = ("validate", "examples/lab/fabric.yaml", "tests/golden/lab", "--checks", "AILB801", "--batfish")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_leaves_nothing_on_the_server(number: signal.Signals) -> None:
+    child: list[subprocess.Popen[str]] = []
+
+    def stops(handler: Handler) -> None:
+        child[0].send_signal(number)
+        never(handler)
+
+    with misbehaving({"PUT": stops, "POST .*/snapshots": stops}) as server:
+        command = [sys.executable, "-m", "ailb_gen", *VALIDATE, f"127.0.0.1:{server.port}"]
+        child.append(subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
+        out, err = child[0].communicate(timeout=100)
+        assert (child[0].returncode, out) == (128 + number, "")
+        assert err.startswith("ailb-gen: ") and err.count("\n") == 1, err
+        assert deleted(server)[-1] == "NETWORK"
 
 
 def test_ctrl_c_ends_the_waiting_at_once() -> None:
