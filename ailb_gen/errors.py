@@ -25,7 +25,8 @@ class ExitCode(IntEnum):
 
 # Every code a problem can have, and what it means; `docs/errors.md` shows this table.
 CODES = {
-    "aigp-off": "warning: without AIGP nothing prefers a prefix's own color over its backups",
+    "aigp-off": "backups without AIGP: nothing prefers a prefix's own color over them",
+    "backup-same-spine": "a color whose backups are on its own spine alone; a warning if it has several links",
     "bad-address": "not an address, not a network, or host bits set",
     "bad-asn": "not an AS number or range",
     "bad-junos": "Junos text whose braces, quotes or semicolons do not match",
@@ -58,6 +59,7 @@ CODES = {
     "pool-exhausted": "a pool or range has fewer numbers than are needed",
     "ports-exhausted": "a switch has fewer ports than are needed",
     "qps-not-colors": "warning: NCCL is told another number of queue pairs than there are colors",
+    "release-dependent": "warning: a statement that not every Junos release has",
     "reserved-asn": "a reserved AS number",
     "reserved-name": "a name with a meaning of its own",
     "reserved-vlan": "a reserved VLAN id",

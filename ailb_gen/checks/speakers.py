@@ -84,8 +84,9 @@ class Outline:
 
     def link_colors(self, spine: int) -> tuple[str, ...]:
         """Return the colors of a leaf's links to a spine, counted from 0: planes of links take the colors in turn."""
-        count, spines = len(self.colors), len(self.fabric.spines)
-        return tuple(self.colors[(link * spines + spine) % count].name for link in range(self.fabric.links_per_spine))
+        count, asked = len(self.colors), self.fabric.colors
+        step = asked.step if asked is not None and asked.step else len(self.fabric.spines)
+        return tuple(self.colors[(link * step + spine) % count].name for link in range(self.fabric.links_per_spine))
 
 
 def outline(fabric: Fabric) -> Outline:
@@ -217,7 +218,7 @@ def management_address(given: Cidr | None, first: Cidr | None, index: int) -> st
 
 
 def _prefix(addressing: Addressing, stripe: int, leaf: int, color: int) -> Prefix:
-    """Return the /64 of a leaf and color (seed 001, Table 2): three numbers in their bits of the pool."""
+    """Return the /64 of a leaf and color (the validated design's Table 2): three numbers in their bits of the pool."""
     value = addressing.pool.network
     for (_, last), number in ((addressing.stripe, stripe), (addressing.leaf, leaf), (addressing.uplink, color)):
         value |= number << (BITS - 1 - last)

@@ -26,7 +26,7 @@ NOTHING, NOTHING_SAID = Nic(), ServerOverride()
 
 @dataclass(frozen=True, slots=True)
 class WantedTable:
-    """A routing table of a server (seed 001, Table 8); the prefix is that of the leaf and the color."""
+    """A routing table of a server (the validated design's Table 8); the prefix is that of the leaf and the color."""
 
     id: int
     name: str
@@ -164,7 +164,7 @@ def _listed(fabric: Fabric) -> Iterator[tuple[str, int, ServerOverride]]:
 
 
 def _environment(fabric: Fabric, nics: tuple[WantedNic, ...]) -> tuple[tuple[str, str], ...]:
-    """Return the NCCL environment (seed 001, section Running the NCCL Job); the intent's own values win."""
+    """Return the NCCL environment (the validated design, Running the NCCL Job); the intent's own values win."""
     values = {
         "NCCL_NET_PLUGIN": "juniper-ib",
         "NCCL_IB_QPS_PER_CONNECTION": str(len(color_names(fabric))),
@@ -194,11 +194,11 @@ def wanted_hosts(fabric: Fabric) -> dict[str, WantedHost]:
     result = {}
     for name, stripe, given in seats(fabric):
         mtu = given.mtu or settings[stripe - 1].mtu.host
-        key = (stripe, mtu, tuple((nic.name, nic.rdma, nic.mac) for nic in given.nics))
+        key = (stripe, mtu, tuple((number, nic.name, nic.rdma, nic.mac) for number, nic in sorted(given.nics.items())))
         if key not in alike:
             nics = []
             for number in range(rails(fabric, stripe)):
-                nic = given.nics[number] if number < len(given.nics) else NOTHING
+                nic = given.nics.get(number, NOTHING)
                 own = nic.name or fabric.names.nic.format(i=number)
                 nics.append(WantedNic(own, nic.rdma or _rdma(fabric, number), nic.mac or "", numbered[number]))
             roce = settings[stripe - 1].roce

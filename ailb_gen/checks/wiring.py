@@ -129,7 +129,7 @@ def _hosts(wanted: Outline, splits: Splits) -> Iterator[WantedCable]:
         place = taken[stripe]
         taken[stripe] += 1
         for rail, leaf in enumerate(leaves[stripe]):
-            nic = given.nics[rail] if rail < len(given.nics) else NOTHING
+            nic = given.nics.get(rail, NOTHING)
             (port,) = ports.of(leaf.name, leaf.platform, place, (nic.port,))
             name = nic.name or fabric.names.nic.format(i=rail)
             yield WantedCable(leaf.name, port, server, name, f"{speed}g", "host", "", str(rail))

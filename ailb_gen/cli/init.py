@@ -64,14 +64,14 @@ def init(
         raise UsageError(f"{path}: the file is there already; --force overwrites it")
     ask = sys.stdin.isatty() and not yes
     answers: dict[str, Any] = {
-        "name": _answer(ask, "Name of the fabric", name, "fabric1"),
-        "platform": _answer(ask, "Platform", platform, "qfx5240-64od"),
-        "stripes": _answer(ask, "Stripes", stripes, 2),
-        "rails": _answer(ask, "Rails (leaves per stripe)", rails, 8),
-        "spines": _answer(ask, "Spines", spines, 4),
-        "links": _answer(ask, "Links per leaf-spine pair", links, 1),
-        "servers": _answer(ask, "Servers per stripe", servers, 2),
-        "pool": _answer(ask, "IPv6 pool", pool, "fc00::/16"),
+        "name": _answer(ask, "name", "Name of the fabric", name, "fabric1"),
+        "platform": _answer(ask, "platform", "Platform", platform, "qfx5240-64od"),
+        "stripes": _answer(ask, "stripes", "Stripes", stripes, 2),
+        "rails": _answer(ask, "rails", "Rails (leaves per stripe)", rails, 8),
+        "spines": _answer(ask, "spines", "Spines", spines, 4),
+        "links": _answer(ask, "links", "Links per leaf-spine pair", links, 1),
+        "servers": _answer(ask, "servers", "Servers per stripe", servers, 2),
+        "pool": _answer(ask, "pool", "IPv6 pool", pool, "fc00::/16"),
     }
     text = fabric_text(answers, colors)
     build(parse(text, str(path), path.parent))
@@ -83,14 +83,41 @@ def init(
     typer.echo(f"{path}: written; next: ailb-gen generate {path} -o build/{answers['name']}")
 
 
-def _answer(ask: bool, question: str, given: T | None, default: T) -> T:
+def _answer(ask: bool, key: str, question: str, given: T | None, default: T) -> T:
+    """Return what a flag says, or what is answered; asks again for what fabric.yaml would not take."""
     if given is not None:
+        if ask and (wrong := _refusal(key, given)):
+            raise UsageError(f"--{key}: {wrong}")
         return given
     try:
         answer: T = typer.prompt(question, default=default) if ask else default
+        while ask and (wrong := _refusal(key, answer)):
+            typer.echo(f"Error: {wrong}", err=True)
+            answer = typer.prompt(question, default=default)
     except typer.Abort as error:
         raise typer.Exit(ExitCode.INTERRUPTED) from error
     return answer
+
+
+def _refusal(key: str, answer: object) -> str:
+    """Return why fabric.yaml does not take an answer, or nothing."""
+    from pydantic import ValidationError
+
+    from ailb_gen.intent.messages import REASONS, told
+    from ailb_gen.intent.models import Fabric
+    from ailb_gen.intent.platforms import shipped_names
+
+    if key == "platform" and answer not in shipped_names():
+        return f"no platform is called {answer!r}; known: {', '.join(shipped_names())}"
+    where = {"links": "links_per_spine", "pool": "addressing"}.get(key, key)
+    value = {"pool": answer} if key == "pool" else answer
+    try:
+        Fabric.model_validate({"name": "f", "stripes": 1, "spines": 1, where: value})
+    except ValidationError as error:
+        first = told(error)[0]
+        reader = REASONS.get(first["type"])
+        return reader(first)[1] if reader else first["msg"]
+    return ""
 
 
 def _packing(ports: Ports, links: int, neighbours: int, room: int) -> tuple[str, int]:

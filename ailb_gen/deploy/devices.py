@@ -5,7 +5,7 @@ from typing import Literal
 
 from ailb_gen.design import check, numbers
 from ailb_gen.design.addresses import ipv4_text
-from ailb_gen.design.colors import color_of, colors
+from ailb_gen.design.colors import color_of, colors, step_of
 from ailb_gen.design.inventory import Platforms, Slot, spines, stripes
 from ailb_gen.design.model import Color
 from ailb_gen.design.problems import Problems
@@ -61,7 +61,11 @@ def devices(intent: Intent) -> tuple[FabricDevice, ...]:
     for one in given:
         slot, (cidr, path) = one.slot, one.management
         address = ipv4_text(cidr.address) if cidr else ""
-        rail, own = (slot.number - 1, ()) if slot.role == "leaf" else (None, _colors(slot, len(tops), palette, intent))
+        rail, own = (
+            (slot.number - 1, ())
+            if slot.role == "leaf"
+            else (None, _colors(slot, step_of(intent.fabric), palette, intent))
+        )
         result.append(FabricDevice(slot.name, slot.role, slot.stripe, rail, own, address, intent.source.locate(path)))
     for (stripe, seat), (cidr, path) in zip(seated, managed, strict=True):
         address = ipv4_text(cidr.address) if cidr else ""
@@ -69,7 +73,7 @@ def devices(intent: Intent) -> tuple[FabricDevice, ...]:
     return tuple(result)
 
 
-def _colors(spine: Slot, count: int, palette: tuple[Color, ...], intent: Intent) -> tuple[str, ...]:
+def _colors(spine: Slot, step: int, palette: tuple[Color, ...], intent: Intent) -> tuple[str, ...]:
     links = intent.fabric.links_per_spine
-    found = {color_of(palette, count, spine.index, link) for link in range(links)}
+    found = {color_of(palette, step, spine.index, link) for link in range(links)}
     return tuple(color.name for color in sorted(found, key=lambda color: color.number))

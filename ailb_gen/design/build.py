@@ -79,7 +79,7 @@ class _Builder:
         macs = [
             (nic.mac, f"NIC {n} of {seat.name}", problems.where(seat.levels, "nics", n, "mac"))
             for _, seat in self.seated()
-            for n, nic in enumerate(seat.given.nics)
+            for n, nic in seat.given.nics.items()
             if nic.mac
         ]
         check.duplicates("duplicate-mac", "MAC address", macs, problems)

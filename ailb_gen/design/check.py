@@ -251,9 +251,18 @@ def _rules(settings: Settings) -> tuple[Rule, ...]:
     )
 
 
+BUFFERS = (
+    "not every release has partitions of shared and dedicated buffers: 23.4X100-D4x for the QFX5240 has them, the "
+    "models of 24.4R1-EVO do not",
+    "leave roce.buffers out, or load and check with the release that your platform runs",
+)
+
+
 def check_settings(slots: Iterable[Slot], problems: Problems) -> None:
     """Note settings that contradict each other once all levels are merged."""
     for slot in slots:
+        if slot.settings.roce.enabled and slot.settings.roce.buffers:
+            problems.warning("release-dependent", problems.where(slot.levels, "roce", "buffers"), *BUFFERS)
         for key, broken, reason in _rules(slot.settings):
             if broken:
                 problems.error("conflict", problems.where(slot.levels, *key), reason)

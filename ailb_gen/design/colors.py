@@ -1,5 +1,7 @@
 """Colors: which uplink carries which, and what backs it up."""
 
+from collections import Counter
+
 from ailb_gen.design.model import Color
 from ailb_gen.design.problems import Problems
 from ailb_gen.intent.messages import did_you_mean
@@ -48,6 +50,41 @@ def _backups(names: tuple[str, ...], plan: Colors, problems: Problems) -> dict[s
     return result
 
 
+def _check_step(names: tuple[str, ...], fabric: Fabric, problems: Problems) -> bool:
+    """Note a step with which some colors have more links than others."""
+    step, spines, links = step_of(fabric), len(fabric.spines), fabric.links_per_spine
+    counts = Counter((link * step + spine) % len(names) for link in range(links) for spine in range(spines))
+    fewest, most = min(counts[number] for number in range(len(names))), max(counts.values())
+    if fewest == most:
+        return True
+    reason = f"with a step of {step} the {len(names)} colors get from {fewest} to {most} of a leaf's uplinks each"
+    problems.error("uneven-colors", ("colors", "step"), reason, "leave it out, or use the spines that there were first")
+    return False
+
+
+def _check_places(names: tuple[str, ...], backups: dict[str, str], fabric: Fabric, problems: Problems) -> None:
+    """Note colors whose backups are on their own spine alone: a spine sends its active route, in one color."""
+    spines, links = len(fabric.spines), fabric.links_per_spine
+    places: dict[str, set[int]] = {name: set() for name in names}
+    for number in range(spines * links):
+        link, spine = divmod(number, spines)
+        places[names[(link * step_of(fabric) + spine) % len(names)]].add(spine)
+    parallel = spines * links > len(names)
+    for name, backup in backups.items():
+        others = [other for other in names if other != name and backup in (ALL_COLORS, other)]
+        elsewhere = set().union(*(places[other] for other in others)) - places[name]
+        if not others or elsewhere or len(places[name]) > 1 or (parallel and spines == 1):
+            continue
+        what = "all other colors are" if backup == ALL_COLORS else f"its backup {backup} is"
+        reason = (
+            f"{what} on the same spine as {name}: the spine passes on one active route per prefix, in one color, "
+            f"so that the prefix is lost with {'the spine' if parallel else 'a single link'}"
+        )
+        hint = "name a color of another spine" if spines > 1 else f"with one spine give its {links} links one color"
+        note = problems.warning if parallel else problems.error
+        note("backup-same-spine", ("colors", "backup") if spines > 1 else ("links_per_spine",), reason, hint)
+
+
 def colors(fabric: Fabric, problems: Problems) -> tuple[Color, ...]:
     """Return the colors of the fabric; notes problems when they do not divide the uplinks evenly."""
     plan = fabric.colors or Colors()
@@ -61,14 +98,21 @@ def colors(fabric: Fabric, problems: Problems) -> tuple[Color, ...]:
     backups = _backups(names, plan, problems)
     if not fabric.aigp and any(backups.values()):
         reason = "without AIGP a prefix's own color is not preferred over its backups: nothing is pinned"
-        problems.warning("aigp-off", ("aigp",), reason, "leave aigp on, or set colors.backup: none")
+        problems.error("aigp-off", ("aigp",), reason, "leave aigp on, or set colors.backup: none")
+    if names and uplinks % len(names) == 0 and _check_step(names, fabric, problems):
+        _check_places(names, backups, fabric, problems)
     return tuple(Color(n, name, f"color:0:{n}", backups[name]) for n, name in enumerate(names, 1))
 
 
-def color_of(colors: tuple[Color, ...], spines: int, spine: int, link: int) -> Color:
+def step_of(fabric: Fabric) -> int:
+    """Return by how many colors the next link to a spine is further on."""
+    return (fabric.colors.step if fabric.colors else None) or len(fabric.spines)
+
+
+def color_of(colors: tuple[Color, ...], step: int, spine: int, link: int) -> Color:
     """Return the color of a leaf's link `link` to spine `spine`, both counted from 0.
 
-    Links are counted plane by plane: the first link to every spine, then the second. So spine k keeps color
-    ((k-1) mod colors)+1 when links are added, and with as many colors as uplinks every link has its own.
+    Links are counted plane by plane, `step` colors apart: the first link to every spine, then the second. So spine k
+    keeps color ((k-1) mod colors)+1 when links are added, and with as many colors as uplinks every link has its own.
     """
-    return colors[(link * spines + spine) % len(colors)]
+    return colors[(link * step + spine) % len(colors)]

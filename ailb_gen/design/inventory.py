@@ -1,5 +1,6 @@
 """Who is in the fabric: every switch by name with its place, its platform and the overrides that apply."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -12,6 +13,12 @@ from ailb_gen.intent.models import Device, Fabric, LeafOverride, SpineOverride, 
 from ailb_gen.intent.platforms import shipped, shipped_names
 from ailb_gen.intent.settings import Settings, merged
 from ailb_gen.intent.source import Path
+
+# What switches of other vendors, and their systems, are called.
+OTHER_VENDORS = re.compile(
+    r"(?i)arista|cisco|nexus|n9k|nvidia|mellanox|cumulus|sonic|dell|huawei|nokia|edgecore|celestica|broadcom|"
+    r"\beos\b|nx-?os|ios-?xr|sr-?linux|^(sn|dcs|ce|msn)-?[0-9]{4}|^7[0-9]{3}[a-z]"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +82,10 @@ class Platforms:
         names = [*self.fabric.platforms, *shipped_names()]
         if name not in names:
             hint = did_you_mean(name, names) or f"known: {', '.join(names)}; or describe it under platforms:"
-            self.problems.error("unknown-platform", path, f"no platform is called {name!r}", hint)
+            reason = f"no platform is called {name!r}"
+            if OTHER_VENDORS.search(name):
+                reason += ": this program writes Junos, for switches of Juniper alone"
+            self.problems.error("unknown-platform", path, reason, hint)
         if name not in self.known:
             own = self.fabric.platforms.get(name)
             self.known[name] = Ports(name, own or shipped(name if name in names else "generic"))

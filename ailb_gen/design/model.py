@@ -21,7 +21,7 @@ class Color:
 
 @dataclass(frozen=True, slots=True)
 class Prefix:
-    """The /64 of one color on one leaf (seed 001, Table 2)."""
+    """The /64 of one color on one leaf (the validated design's Table 2)."""
 
     color: Color
     network: int
@@ -206,7 +206,7 @@ class Switch:
 
 @dataclass(frozen=True, slots=True)
 class HostTable:
-    """A routing table of a server: default route and prefix route of one prefix (seed 001, Tables 8 to 10)."""
+    """A routing table of a server: default route and prefix route of one prefix."""
 
     id: int
     name: str

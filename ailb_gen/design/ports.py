@@ -31,6 +31,12 @@ class Layout:
         port, channel = divmod(link, self.sub_ports)
         return self.first_port + neighbour * per_neighbour + port, channel
 
+    def most(self, ports: int) -> int:
+        """Return the highest number of neighbours for which so many physical ports are enough."""
+        if self.packing == "packed":
+            return ports * self.sub_ports // self.links
+        return ports // -(-self.links // self.sub_ports)
+
     def needed(self, neighbours: int) -> int:
         """Physical ports that `neighbours` take."""
         return self.position(neighbours - 1, self.links - 1)[0] + 1 - self.first_port if neighbours else 0
@@ -85,7 +91,7 @@ class Ports:
                 f"{self.name} has {have} there ({len(self.names)} in all)"
             )
             fits = layout.packing == "spread" and packed.needed(neighbours) <= have
-            hint = f"packing: packed needs only {packed.needed(neighbours)}" if fits else ""
+            hint = f"packing: packed needs only {packed.needed(neighbours)}" if fits else f"{layout.most(have)} fit"
             problems.error("ports-exhausted", path, reason, hint)
             return False
         used = {id(group): group for group in map(self.groups.get, self.names[layout.first_port : last]) if group}

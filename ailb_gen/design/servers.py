@@ -19,6 +19,7 @@ from ailb_gen.intent.source import Path
 # Linux keeps at most 16 addresses per interface, the link-local one included (ip-sysctl: max_addresses).
 LINUX_MAX_ADDRESSES = 16
 HOST_PORTS: Path = ("host_ports",)
+PLAIN_NIC = Nic()
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +101,7 @@ def seats(fabric: Fabric, problems: Problems) -> tuple[tuple[Seat, ...], ...]:
 
 
 def tables(nic: int, prefixes: tuple[Prefix, ...], fabric: Fabric) -> tuple[HostTable, ...]:
-    """Return the routing tables of a NIC (seed 001, Table 8)."""
+    """Return the routing tables of a NIC (the validated design's Table 8)."""
     first = len(prefixes) * nic
     return tuple(
         HostTable(
@@ -114,7 +115,7 @@ def tables(nic: int, prefixes: tuple[Prefix, ...], fabric: Fabric) -> tuple[Host
 
 
 def environment(fabric: Fabric, rdma: tuple[str, ...], colors: int) -> tuple[tuple[str, str], ...]:
-    """Return the NCCL environment (seed 001, section Running the NCCL Job); the intent's own values win."""
+    """Return the NCCL environment (the validated design, Running the NCCL Job); the intent's own values win."""
     values = {
         "NCCL_NET_PLUGIN": "juniper-ib",
         "NCCL_IB_QPS_PER_CONNECTION": str(colors),
@@ -127,6 +128,11 @@ def environment(fabric: Fabric, rdma: tuple[str, ...], colors: int) -> tuple[tup
         "LD_LIBRARY_PATH": "/usr/local/lib",
     }
     return tuple((values | fabric.nccl.environment).items())
+
+
+def _all_named(stripe: StripeSlot, seat: Seat) -> bool:
+    """Tell whether a server names the ports of all its NICs."""
+    return all(seat.given.nics.get(number, PLAIN_NIC).port for number in range(len(stripe.leaves)))
 
 
 class ServerBuilder:
@@ -191,7 +197,7 @@ class ServerBuilder:
         )
 
     def _config(self, stripe: StripeSlot, seat: Seat) -> HostConfig:
-        given = seat.given.nics or (Nic(),) * len(stripe.leaves)
+        given = [seat.given.nics.get(number, PLAIN_NIC) for number in range(len(stripe.leaves))]
         mtu = seat.given.mtu or stripe.settings.mtu.host
         personal = [(nic.name, nic.rdma, nic.mac) for nic in given]
         key = (stripe.number, mtu, tuple(personal))
@@ -215,19 +221,20 @@ class ServerBuilder:
 
     def stripe(self, stripe: StripeSlot, row: tuple[Seat, ...]) -> list[Server]:
         """Design the servers of a stripe; notes problems with their NICs and ports."""
-        automatic = [seat.position + 1 for seat in row if not all(nic.port for nic in seat.given.nics or (Nic(),))]
+        automatic = [seat.position + 1 for seat in row if not _all_named(stripe, seat)]
         fits = self.wiring.fits(stripe, max(automatic, default=0))
         result = []
         for seat in row:
             given = seat.given.nics
-            if given and len(given) != len(stripe.leaves):
-                reason = f"{len(stripe.leaves)} NICs are needed, one per rail; {len(given)} are given"
+            if given and max(given) >= len(stripe.leaves):
+                rails = len(stripe.leaves)
+                reason = f"there is no NIC {max(given)}: a server has {rails}, one per rail, counted from 0"
                 self.problems.error("wrong-count", self.problems.where(seat.levels, "nics"), reason)
                 continue
             config = self._config(stripe, seat)
             ports = []
             for number, (leaf, nic) in enumerate(zip(stripe.leaves, config.nics, strict=True)):
-                explicit = given[number].port if given else None
+                explicit = given.get(number, PLAIN_NIC).port
                 path = self.problems.where(seat.levels, "nics", number, "port") if explicit else HOST_PORTS
                 if explicit:
                     use = self.wiring.explicit(leaf, explicit, path)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from ailb_gen.design.colors import color_of
+from ailb_gen.design.colors import color_of, step_of
 from ailb_gen.design.inventory import Slot, StripeSlot
 from ailb_gen.design.model import Color, Link
 from ailb_gen.design.ports import Layout, Ports, PortUse
@@ -99,13 +99,13 @@ def wires(
     """Return every leaf-spine link: by leaf, then spine, then link."""
     leaf_sides = _sides(leaves, spines, fabric, problems)
     spine_sides = _sides(spines, leaves, fabric, problems)
-    speed = fabric.uplinks.speed
+    speed, step = fabric.uplinks.speed, step_of(fabric)
     result = []
     for leaf in leaf_sides:
         for spine in spine_sides:
             for link in range(fabric.links_per_spine):
                 near, far = leaf.use(spine.slot, link), spine.use(leaf.slot, link)
-                color = color_of(colors, len(spines), spine.slot.index, link)
+                color = color_of(colors, step, spine.slot.index, link)
                 row = Link(leaf.slot.name, near.interface, spine.slot.name, far.interface, color, speed)
                 result.append(Wire(row, near, far))
     return tuple(result)

@@ -77,7 +77,7 @@ def _row(header: list[str], cells: list[str]) -> dict[str, Any]:
         else:
             row[column] = int(value) if column == "stripe" and STRIPE.match(value) else value
     if nics:
-        row["nics"] = [nics.get(index, {}) for index in range(max(nics) + 1)]
+        row["nics"] = dict(sorted(nics.items()))
     return row
 
 

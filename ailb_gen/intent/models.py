@@ -151,12 +151,27 @@ class Nic(Model):
     port: PortName | None = Field(None, description="port on the leaf")
 
 
+def _by_number(value: object) -> object:
+    """Let a list of NICs stand for a mapping from their numbers."""
+    if isinstance(value, list | tuple):
+        return dict(enumerate(value))
+    if not isinstance(value, dict):
+        raise wrong("wrong-type", "must be a list of NICs, or a mapping from a NIC's number, from 0 on, to the NIC")
+    return value
+
+
+Nics = Annotated[
+    dict[Annotated[int, Strict(), Field(ge=0, le=63)], Nic],
+    BeforeValidator(_by_number, json_schema_input_type=tuple[Nic, ...] | dict[int, Nic]),
+]
+
+
 class ServerOverride(Model):
     """What may be said about one server."""
 
     management: Ipv4Interface | None = None
     mtu: Int | None = Field(None, ge=1280, le=9500)
-    nics: tuple[Nic, ...] = ()
+    nics: Nics = Field({}, description="NICs in order, or single ones by their number: {3: {mac: ...}}")
 
 
 class Server(ServerOverride):
@@ -256,6 +271,9 @@ class Colors(Model):
 
     count: Int | None = Field(None, ge=1, le=MAX_COUNT)
     names: tuple[ColorName, ...] = ()
+    step: Positive | None = Field(
+        None, description="by how many colors the next link to a spine is further on; default: the number of spines"
+    )
     backup: Backup = Field("all", description="all: every other color; none: strict; a list or a mapping: these")
 
 

@@ -3,7 +3,7 @@
 import re
 from typing import Annotated, Literal
 
-from pydantic import Field, PlainSerializer, PlainValidator, WithJsonSchema
+from pydantic import BeforeValidator, Field, PlainSerializer, PlainValidator, WithJsonSchema
 
 from ailb_gen.intent.scalars import (
     AsnPlan,
@@ -38,7 +38,7 @@ Field64 = Annotated[
 
 
 class Addressing(Model):
-    """The address plan: which bits of the /64 carry stripe, leaf and uplink number (seed 001, Table 2)."""
+    """The address plan: which bits of the /64 carry stripe, leaf and uplink number (the validated design's Table 2)."""
 
     pool: Ipv6Network = parse_cidr("fc00::/16", 6, True)
     stripe: Field64 = (16, 31)
@@ -55,7 +55,7 @@ class Vlans(Model):
 
 
 class Tables(Model):
-    """Host routing tables (seed 001, Table 8): id = first + colors x NIC + (color - 1)."""
+    """Host routing tables (the validated design's Table 8): id = first + colors x NIC + (color - 1)."""
 
     first: Int = Field(10000, ge=256, le=2**31 - 1)
     priority: Int = Field(10000, ge=1, le=32765, description="priority of the first rule; below the main table's")
@@ -75,11 +75,22 @@ class RouterIds(Model):
     spines: Ipv4Network = parse_cidr("10.255.0.0/22", 4, True)
 
 
+def _not_ipv4(value: object) -> object:
+    found = re.match(r"[0-9]{1,3}(\.[0-9]{1,3}){3}", value) if isinstance(value, str) else None
+    if found:
+        reason = f"{value!r} is IPv4; these are the IPv6 addresses of lo0: its IPv4 addresses are those of router_ids"
+        raise wrong("bad-address", reason)
+    return value
+
+
+LoopbackPool = Annotated[Ipv6Network, BeforeValidator(_not_ipv4)]
+
+
 class Loopbacks(Model):
     """IPv6 addresses of lo0, advertised without a color."""
 
-    leaves: Ipv6Network
-    spines: Ipv6Network
+    leaves: LoopbackPool
+    spines: LoopbackPool
 
 
 class Management(Model):

@@ -26,7 +26,8 @@ RESERVED_NICS = ("all", "default", "lo", "renderer", "on", "off", "yes", "no", "
 RESERVED_COLORS = ("all-colors", "local", "apply-groups", "apply-groups-except", "apply-macro")
 # What ends a statement, a string or a block in Junos text, or starts a comment, must not come from a name.
 FORBIDDEN_TEXT = re.compile(r"[^ -~]|[\"'\\{};#]|/\*|\*/")
-SPEEDS_GBPS = (1, 10, 25, 40, 50, 100, 200, 400, 800, 1600)
+# What the speed statement takes (junos-conf-interfaces.yang, 24.4R1); no release has 1600g yet.
+SPEEDS_GBPS = (1, 10, 25, 40, 50, 100, 200, 400, 800)
 MAX_ASN = 2**32 - 1
 
 
@@ -221,6 +222,8 @@ def parse_speed(value: object) -> int:
         raise wrong("bad-speed", f"write the speed with its unit: {value}g")
     text = _text(value, "a speed").lower()
     known = {f"{speed}g": speed for speed in SPEEDS_GBPS}
+    if text == "1600g":
+        raise wrong("bad-speed", "no Junos release has ports of 1600g so far; the fastest are 800g, on the QFX5240")
     if text not in known:
         raise wrong("bad-speed", f"{text[:40]!r} is not a link speed; use one of {', '.join(known)}")
     return known[text]

@@ -47,7 +47,7 @@ class Mtu(SwitchMtu):
 
 
 class Bfd(Model):
-    """BFD on every BGP session (seed 001, Table 6)."""
+    """BFD on every BGP session (the validated design's Table 6)."""
 
     enabled: Bool = True
     interval_ms: Int = Field(1000, ge=1, le=255000, description="minimum-interval")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from ailb_gen.network.model import Port, Switch
 
-# What the descriptions of generated ports look like (seed 001): `facing_spine1:et-0/0/0:0`, `to.h100-01:gpu0_eth`.
+# What the descriptions of generated ports look like: `facing_spine1:et-0/0/0:0`, `to.h100-01:gpu0_eth`.
 FACING = re.compile(r"facing_([^:\s]+):(\S+)")
 TO_SERVER = re.compile(r"to\.([^:\s]+):(\S+)")
 

@@ -61,22 +61,6 @@ THREE = SMALL.replace("spines: 2", "spines: 3")
 
 
 @pytest.mark.parametrize(
-    ("text", "expected", "others"),
-    [
-        # Nothing prefers a prefix's own color over its backups.
-        (SMALL + "aigp: off\n", {"AILB815"}, {"AILB401"}),
-    ],
-)
-def test_what_is_wrong_with_an_intent_is_wrong_in_the_shadow(
-    text: str, expected: set[str], others: set[str], tmp_path: Path
-) -> None:
-    intent, root = rendered(text, tmp_path)
-    results, found = judged(intent, root, OF_SHADOW)
-    assert ids([finding for result in results for finding in result.findings]) == expected
-    assert ids(found) == others
-
-
-@pytest.mark.parametrize(
     "text",
     [
         THREE + OFF.format("leaves", "stripe1-leaf1", "et-0/0/1"),

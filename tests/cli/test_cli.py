@@ -293,6 +293,17 @@ def test_init_asks_on_a_terminal(tmp_path: Path) -> None:
     assert load(tmp_path / "fabric.yaml").fabric.name == "asked"
 
 
+def test_init_refuses_an_answer_before_it_asks_the_next(tmp_path: Path) -> None:
+    answers = "bad name\nfine\nqfx9999\ngeneric\n0\n" + "\n" * 9
+    seen = terminal(tmp_path, "init", answers=answers)
+    places = [
+        seen.index(text) for text in ("'bad name' is not a usable name", "Platform [", "'qfx9999'", "between 1 and")
+    ]
+    assert places == sorted(places)
+    fabric = load(tmp_path / "fabric.yaml").fabric
+    assert (fabric.name, fabric.platform.leaf, len(fabric.stripes)) == ("fine", "generic", 2)
+
+
 def test_progress_is_shown_on_a_terminal_only(tmp_path: Path, cli: Cli) -> None:
     assert "rendering" in terminal(tmp_path, "generate", JVD, "-o", "out")
     assert "rendering" not in "".join(cli("generate", JVD, "-o", "again")[1:])

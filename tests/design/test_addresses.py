@@ -77,7 +77,9 @@ def test_no_two_leaves_share_a_prefix(plan: AddressPlan, data: st.DataObject) ->
 def test_prefixes_of_a_whole_fabric_are_distinct(
     stripes: int, rails: int, spines: int, links: int, servers: int
 ) -> None:
-    text = f"name: f\nplatform: generic\nstripes: {stripes}\nrails: {rails}\nspines: {spines}\n"
+    text = (
+        f"name: f\nplatform: generic\nstripes: {stripes}\nrails: {rails}\nspines: {spines}\ncolors: {{backup: none}}\n"
+    )
     design = design_of(text + f"links_per_spine: {links}\nservers: {servers}\nhost_ports: {{first_port: 100}}\n")
     prefixes = [prefix.network for leaf in design.leaves for prefix in leaf.prefixes]
     assert len(set(prefixes)) == len(prefixes) == stripes * rails * spines * links

@@ -1,8 +1,11 @@
 """Shorthands end in one canonical form; scalars are parsed once; the schema describes all of it."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import jsonschema
 import pytest
 import yaml
 from jsonschema import Draft202012Validator
@@ -12,7 +15,7 @@ from ailb_gen.intent.messages import did_you_mean, known_keys
 from ailb_gen.intent.models import Fabric
 from ailb_gen.intent.scalars import AsnRange, Cidr, parse_asn_range, parse_mac, parse_speed
 from ailb_gen.intent.schema import json_schema
-from tests.conftest import EXAMPLES, ROOT, SMALL, intent_of
+from tests.conftest import EXAMPLES, ROOT, SMALL, design_of, intent_of
 
 
 @pytest.mark.parametrize(
@@ -90,3 +93,41 @@ def test_did_you_mean() -> None:
 def test_every_example_is_there() -> None:
     names = {path.parent.name for path in EXAMPLES.glob("*/fabric.yaml")}
     assert {"jvd", "jvd-8-uplinks", "lab", "frontier", "brownfield"} <= names
+
+
+def test_defaults_of_the_schema_are_what_a_file_may_say() -> None:
+    schema = json.loads(json_schema())
+
+    def walk(node: Any) -> Iterator[dict[str, Any]]:
+        if isinstance(node, dict):
+            if "default" in node:
+                yield node
+            node = list(node.values())
+        for child in node if isinstance(node, list) else ():
+            yield from walk(child)
+
+    found = list(walk(schema))
+    assert len(found) > 100
+    for node in found:
+        one = {"$defs": schema["$defs"], "allOf": [{key: node[key] for key in node if key != "default"}]}
+        jsonschema.validate(node["default"], one)
+    plan = schema["$defs"]["Addressing"]["properties"]
+    assert (plan["pool"]["default"], plan["stripe"]["default"]) == ("fc00::/16", "16-31")
+    assert schema["$defs"]["Spread"]["properties"]["speed"]["default"] == "400g"
+    plans = {
+        key: {name: part["default"] for name, part in schema["$defs"][kind]["properties"].items()}
+        for key, kind in PLANS
+    }
+    Fabric.model_validate({"name": "f", "stripes": 1, "spines": 1} | plans)
+
+
+PLANS = (("addressing", "Addressing"), ("asn", "Asns"), ("router_ids", "RouterIds"), ("uplinks", "Spread"))
+
+
+def test_single_nics_by_number() -> None:
+    servers = '[{name: a, nics: {1: {mac: "a0:88:c2:3b:50:66"}}}, {name: b, nics: [{mac: "a0:88:c2:3b:50:67"}]}]'
+    more = "overrides: {servers: {b: {nics: {1: {name: eth9}}}}}"
+    text = f"name: f\nplatform: generic\nstripes: 1\nrails: 2\nspines: 2\nservers: {servers}\n{more}\n"
+    first, second = design_of(text).servers
+    assert [(nic.name, nic.mac) for nic in first.config.nics] == [("gpu0_eth", ""), ("gpu1_eth", "a0:88:c2:3b:50:66")]
+    assert [(nic.name, nic.mac) for nic in second.config.nics] == [("gpu0_eth", "a0:88:c2:3b:50:67"), ("eth9", "")]

@@ -145,7 +145,7 @@ def test_csv_cells_know_their_place(tmp_path: Path) -> None:
     (tmp_path / "s.csv").write_text("\ufeffName , stripe,MAC1\n\nh1,2,a0:88:c2:3b:50:66\n", encoding="utf-8")
     source = Source("fabric.yaml", {})
     rows = read_servers(read_text(tmp_path / "s.csv", "s.csv"), "s.csv", ("servers",), source)
-    assert rows == [{"name": "h1", "stripe": 2, "nics": [{}, {"mac": "a0:88:c2:3b:50:66"}]}]
+    assert rows == [{"name": "h1", "stripe": 2, "nics": {1: {"mac": "a0:88:c2:3b:50:66"}}}]
     assert source.places["servers", 0, "nics", 1, "mac"] == Place("s.csv", 3, 3)
 
 

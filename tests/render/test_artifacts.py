@@ -80,6 +80,8 @@ load_balancing:
   glb: on
 roce: {buffers: {}, pfc_watchdog: off}
 aigp: off
+links_per_spine: 2
+colors: {count: 2, backup: none}
 ra: {valid_lifetime_s: 86400, preferred_lifetime_s: 3600}
 loopbacks: {leaves: fd00:1::/64, spines: fd00:2::/64}
 management: {gateway: 192.0.2.254, leaves: 192.0.2.11/24}

@@ -1,4 +1,4 @@
-"""Tables 2, 8, 9 and 10 of the design guide (seed 001), row by row, with its errata resolved."""
+"""Tables 2, 8, 9 and 10 of the design guide (the JVD), row by row, with its errata resolved."""
 
 import re
 from pathlib import Path
