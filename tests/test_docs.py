@@ -6,8 +6,8 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -37,21 +37,6 @@ def checkout(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@contextmanager
-def background(words: Sequence[str], folder: Path, env: dict[str, str]) -> Iterator[None]:
-    """Run a command until the end of the page; it says on a line when it is ready."""
-    with subprocess.Popen(
-        [sys.executable, "-m", "ailb_gen", *words], cwd=folder, env=env, stdout=subprocess.PIPE, text=True
-    ) as process:
-        try:
-            assert process.stdout is not None
-            assert "ready" in process.stdout.readline(), words
-            yield
-        finally:
-            process.terminate()
-            process.wait(30)
-
-
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_every_command_of_a_page_runs(page: Path, checkout: Path) -> None:
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
@@ -68,9 +53,15 @@ def _run_commands(page: Path, checkout: Path, env: dict[str, str], targets: Sequ
             assert words[1] in targets, command
             continue
         assert words[0] == "ailb-gen", command
-        if words[-1] == "&":
-            running.enter_context(background(words[1:-1], checkout, env))
-            continue
+        if "--daemon" in words:
+            # Whatever fails on the page, nothing is left running.
+            folder = checkout / words[words.index("--inventory") + 1]
+            running.callback(
+                subprocess.run,
+                [sys.executable, "-m", "ailb_gen", "emulate", "--stop", str(folder)],
+                env=env,
+                check=True,
+            )
         with with_stand_in(words) as here:
             done = subprocess.run(
                 [sys.executable, "-m", "ailb_gen", *here[1:]],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
@@ -27,8 +27,8 @@ MANY, LAG_S = 64, 2.0
 
 def emulate(
     source: Annotated[
-        Path, typer.Argument(help="A directory that 'generate' wrote, or a fabric file.", metavar="SOURCE")
-    ],
+        Path | None, typer.Argument(help="A directory that 'generate' wrote, or a fabric file.", metavar="SOURCE")
+    ] = None,
     base_port: Annotated[
         int, typer.Option("--base-port", min=1, max=65535, help="Port of the first device; the others follow.")
     ] = 20830,
@@ -44,7 +44,8 @@ def emulate(
         bool, typer.Option("--loaded/--empty", help="Start with the artifacts, or only reachable.")
     ] = False,
     yang: Annotated[
-        Path | None, typer.Option("--yang", help="Juniper's YANG models; commits are checked by them.", metavar="DIR")
+        Path | None,
+        typer.Option("--yang", help="Juniper's YANG models; loads and commits are checked by them.", metavar="DIR"),
     ] = None,
     fault: Annotated[
         list[str] | None,
@@ -54,34 +55,73 @@ def emulate(
         float, typer.Option("--minute", min=0.01, max=3600, help="Seconds that a minute of commit confirmed lasts.")
     ] = 60.0,
     user: Annotated[str, typer.Option("--user", help=f"Who may log in; the password is in {PASSWORD}.")] = "admin",
+    authorized_keys: Annotated[
+        Path | None,
+        typer.Option("--authorized-keys", help="Public keys that let the user in as well, one a line.", metavar="FILE"),
+    ] = None,
+    daemon: Annotated[
+        bool, typer.Option("--daemon", help="Return as soon as every device can be reached; they run on.")
+    ] = False,
+    stop: Annotated[
+        Path | None,
+        typer.Option("--stop", help="End the emulator whose --inventory or --state this is.", metavar="DIR"),
+    ] = None,
 ) -> None:
-    """Emulate the switches of a fabric: NETCONF over SSH, a port each, until interrupted.
+    """Emulate the switches of a fabric: NETCONF and a command line over SSH, a port each, until interrupted.
 
     Without a password in the environment one is made and kept in the inventory.
     """
+    from ailb_gen.emulator import running
+
+    if stop is not None:
+        ended = running.stop(stop)
+        typer.echo(f"{stop}: the emulator has ended" if ended else f"{stop}: no emulator runs there")
+        return
+    if source is None:
+        raise UsageError("name a directory that 'ailb-gen generate' wrote, or a fabric file")
+    folders = [folder for folder in (inventory, state) if folder is not None]
+    if daemon and not folders:
+        raise UsageError("--daemon needs --inventory DIR or --state DIR, by which --stop finds the emulator")
+    say = running.to_background(folders[0].resolve()) if daemon else typer.echo
     from ailb_gen.emulator.fleet import Fleet
     from ailb_gen.emulator.server import Login
-    from ailb_gen.emulator.source import check_inventory, password_of, ready_line, servers, specs, write_inventory
+    from ailb_gen.emulator.source import (
+        check_inventory,
+        password_of,
+        public_keys,
+        ready_line,
+        servers,
+        specs,
+        write_inventory,
+    )
     from ailb_gen.emulator.world import World
     from ailb_gen.junos.schema import load_schema
 
     password, made = password_of(os.environ, PASSWORD)
-    if made and inventory is None:
+    keys = public_keys(authorized_keys) if authorized_keys is not None else ()
+    if made and inventory is None and not keys:
         raise UsageError(f"nobody could log in: set {PASSWORD}, or say with --inventory where a new password goes")
     if inventory is not None:
         check_inventory(inventory)
-    with _artifacts(source) as root:
-        found = specs(root, user, loaded)
-        world = World.read(root, LAG_S if len(found) > MANY else 0.0)
-        others = servers(root)
-    schema = load_schema(yang) if yang is not None else None
-    fleet = Fleet(found, world, Login(user, password), state, base_port, host, schema, minute)
-    _add_faults(fleet, fault or [])
-    with fleet:
-        if inventory is not None:
-            write_inventory(inventory, fleet, others, user, PASSWORD, password if made else "")
-        typer.echo(ready_line(fleet, inventory))
-        _wait()
+    with ExitStack() as stack:
+        notes = [stack.enter_context(running.alone(folder)) for folder in dict.fromkeys(folders)]
+        with _artifacts(source) as root:
+            found = specs(root, user, loaded)
+            world = World.read(root, LAG_S if len(found) > MANY else 0.0)
+            others = servers(root)
+        schema = load_schema(yang) if yang is not None else None
+        login = Login(user, password if inventory is not None or not made else "", keys)
+        fleet = Fleet(found, world, login, state, base_port, host, schema, minute)
+        _add_faults(fleet, fault or [])
+        stopping = _stopping()
+        with fleet:
+            if inventory is not None:
+                write_inventory(inventory, fleet, others, user, PASSWORD, password if made else "")
+            line = ready_line(fleet, inventory)
+            for note in notes:
+                note(line)
+            say(line)
+            stopping.wait()
 
 
 @contextmanager
@@ -119,9 +159,9 @@ def _add_faults(fleet: Fleet, texts: Sequence[str]) -> None:
         fleet.devices[name].faults.add(parse_fault(form))
 
 
-def _wait() -> None:
-    """Return at Ctrl-C or SIGTERM."""
+def _stopping() -> threading.Event:
+    """Return what is set by Ctrl-C, SIGTERM, or the end of the terminal."""
     stop = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda *_: stop.set())
-    stop.wait()
+    return stop

@@ -13,7 +13,8 @@ from ailb_gen.emulator.configuration import rollback_number
 from ailb_gen.emulator.jsonform import from_json
 from ailb_gen.emulator.loading import ACTIONS, load, load_set
 from ailb_gen.emulator.messages import OK, RefusedError, RpcError
-from ailb_gen.emulator.xmlform import from_xml, top
+from ailb_gen.emulator.outline import top
+from ailb_gen.emulator.xmlform import from_xml
 from ailb_gen.errors import JunosSyntaxError
 from ailb_gen.junos import outcome as kinds
 from ailb_gen.junos.check import check

@@ -12,7 +12,8 @@ from ailb_gen.emulator.compare import patch
 from ailb_gen.emulator.jsonform import to_json
 from ailb_gen.emulator.messages import RefusedError, RpcError
 from ailb_gen.emulator.monitoring import state
-from ailb_gen.emulator.xmlform import from_xml, select, to_xml, top
+from ailb_gen.emulator.outline import top
+from ailb_gen.emulator.xmlform import from_xml, select, to_xml
 from ailb_gen.errors import UsageError
 from ailb_gen.junos.interface_ranges import effective
 from ailb_gen.junos.tree import ENDS, Node

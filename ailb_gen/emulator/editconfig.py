@@ -13,7 +13,8 @@ from lxml import etree
 from ailb_gen.emulator.changing import check_syntax, content_tree, load_text, load_tree
 from ailb_gen.emulator.loading import load, load_set
 from ailb_gen.emulator.messages import OK, RefusedError, RpcError
-from ailb_gen.emulator.xmlform import from_xml, top
+from ailb_gen.emulator.outline import top
+from ailb_gen.emulator.xmlform import from_xml
 from ailb_gen.junos.groups import copy
 from ailb_gen.junos.tree import DELETE, ENDS, Node
 from ailb_gen.junos.words import quote

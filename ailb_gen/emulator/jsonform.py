@@ -16,7 +16,7 @@ from ailb_gen.emulator.xmlform import look_up
 from ailb_gen.junos.statements import CONTAINER, LEAF_LIST, LIST
 
 if TYPE_CHECKING:
-    from ailb_gen.emulator.xmlform import Statement
+    from ailb_gen.emulator.outline import Statement
 
 # No configuration is deeper.
 MAX_DEPTH = 100

@@ -11,8 +11,9 @@ from ailb_gen.emulator.compare import patch
 from ailb_gen.emulator.configuration import attributes, rollback_number, with_version
 from ailb_gen.emulator.jsonform import to_json
 from ailb_gen.emulator.messages import RefusedError, RpcError
+from ailb_gen.emulator.outline import top
 from ailb_gen.emulator.pipes import Line, filtered
-from ailb_gen.emulator.xmlform import to_xml, top
+from ailb_gen.emulator.xmlform import to_xml
 from ailb_gen.errors import UsageError
 from ailb_gen.junos.interface_ranges import effective
 from ailb_gen.junos.tree import ENDS, Node

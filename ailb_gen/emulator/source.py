@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 import secrets
 from hashlib import sha256, sha512
 from typing import TYPE_CHECKING
 
+import asyncssh
 import yaml
 
 from ailb_gen.atomic import replace_file
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
 
     from ailb_gen.emulator.fleet import Fleet
 
+# A public key of OpenSSH, wherever it stands in a line.
+KEY = re.compile(r"(?:ssh-|ecdsa-sha2-|sk-ssh-|sk-ecdsa-)\S+ [A-Za-z0-9+/=]+")
 SWITCHES, SERVERS = "switches", "servers"
 INVENTORY_FILES = ("hosts.yaml", "defaults.yaml", "known_hosts")
 SECRET = "password"  # noqa: S105 - the name of a file
@@ -91,6 +95,31 @@ def password_of(environment: Mapping[str, str], variable: str) -> tuple[str, boo
     """Return the password of the environment, or a new one; and whether it is new."""
     given = environment.get(variable, "")
     return (given, False) if given else (secrets.token_urlsafe(18), True)
+
+
+def public_keys(path: Path) -> tuple[asyncssh.SSHKey, ...]:
+    """Read a file of public keys, one a line as in `authorized_keys`; options in front count for nothing.
+
+    Raises UsageError.
+    """
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
+    keys = []
+    for number, line in enumerate(lines, 1):
+        if not line.strip() or line.lstrip()[0] == "#":
+            continue
+        found = KEY.search(line)
+        try:
+            if found is None:
+                raise asyncssh.KeyImportError("no public key")
+            keys.append(asyncssh.import_public_key(found[0]))
+        except asyncssh.KeyImportError as error:
+            raise UsageError(f"{path}:{number}: {error}; write a line as in id_ed25519.pub") from error
+    if not keys:
+        raise UsageError(f"{path}: no public key in it")
+    return tuple(keys)
 
 
 def check_inventory(directory: Path) -> None:

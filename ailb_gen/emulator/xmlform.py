@@ -1,30 +1,27 @@
 """A configuration as Junos XML and back, by Juniper's models, or without them by an outline of what fabrics use.
 
-The outline, `statements.txt`, was made from the models; what it does not have is refused, never guessed. Source: how
-Juniper's YANG models name statements; Junos XML API Guide, "XML and Junos OS Overview".
+Source: how Juniper's YANG models name statements; Junos XML API Guide, "XML and Junos OS Overview".
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import cache
-from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from lxml import etree
 
 from ailb_gen.emulator.messages import RefusedError, RpcError
+from ailb_gen.emulator.outline import FORMS, Outlined
 from ailb_gen.junos.instance import key_is_named
 from ailb_gen.junos.schema import CHOICE_IDENT, CHOICE_VALUE
 from ailb_gen.junos.shape import shape
-from ailb_gen.junos.statements import CONTAINER, LEAF, LEAF_LIST, LIST, NOKEYWORD
+from ailb_gen.junos.statements import CONTAINER, LEAF, LEAF_LIST, LIST
 from ailb_gen.junos.tree import DELETE, ENDS, FLAT, INACTIVE, PROTECT, REPLACE, Node
 from ailb_gen.junos.writer import MARK
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from ailb_gen.junos.schema import Schema
+    from ailb_gen.emulator.outline import Statement
 
 # Words of the CLI that are called otherwise in XML.
 XML_NAMES = {"802.3ad": "ieee-802.3ad", "to": "end-range"}
@@ -41,102 +38,6 @@ TAGS = {
     ("replace", "replace"): REPLACE,
     ("inactive", "inactive"): INACTIVE,
     ("protect", "protect"): PROTECT,
-}
-
-
-class Statement(Protocol):
-    """What is known of a statement: `ailb_gen.junos.schema.Definition`, or `Outlined`."""
-
-    kind: int
-    name: str
-    flags: int
-    value: str
-
-    @property
-    def check(self) -> Callable[[str], object] | None:
-        """The function of its type: None for a word that fits."""
-
-    @property
-    def words(self) -> Mapping[str, Statement]:
-        """The statements below, by the word that is written."""
-
-    @property
-    def bare(self) -> Sequence[Statement]:
-        """The statements below whose name is not written."""
-
-    @property
-    def keys(self) -> Sequence[Statement]:
-        """The keys of a list, in their order."""
-
-
-class Outlined:
-    """A statement of the outline."""
-
-    check = None
-
-    def __init__(self, name: str, kind: int, value: str = "one", flags: int = 0) -> None:
-        self.name, self.kind, self.value, self.flags = name, kind, value, flags
-        self.words: dict[str, Statement] = {}
-        self.bare: list[Statement] = []
-        self.keys: list[Statement] = []
-
-
-def top(schema: Schema | None) -> Statement:
-    """Return the statement at the top: of the models if there are any, and of the outline for what they lack."""
-    if schema is None:
-        return read_outline()
-    root = Outlined("configuration", CONTAINER)
-    root.words = {**read_outline().words, **schema.root.words}
-    return root
-
-
-@cache
-def read_outline() -> Outlined:
-    """Read the outline: a statement a line, indented below what it stands in.
-
-    `name` is a block, `name =` takes a value, `name ?` none, `name ??` one or none, `name *` several, `name ~` an
-    expression; `name [a b:]` is a list whose key b is written with its name. `-` in front: the name is not written.
-    """
-    root = Outlined("configuration", CONTAINER)
-    stack = [root]
-    text = Path(__file__).with_name("statements.txt").read_text(encoding="utf-8")
-    for line in text.splitlines():
-        depth = len(line) - len(line.lstrip(" "))
-        bare = line[depth] == "-"
-        name, _, form = line[depth + bare :].partition(" ")
-        made = Outlined(name, *_FORMS.get(form, (LIST, "one")))
-        if form[:1] == "[":
-            for key in form[1:-1].split():
-                flags = 0 if key[-1] == ":" or key in (CHOICE_IDENT, CHOICE_VALUE) else NOKEYWORD
-                made.keys.append(Outlined(key.rstrip(":"), LEAF, flags=flags))
-        del stack[depth + 1 :]
-        if bare:
-            stack[-1].bare.append(made)
-        else:
-            stack[-1].words[name] = made
-        stack.append(made)
-        if made.kind in (CONTAINER, LIST):
-            _add_apply_groups(made)
-    _add_apply_groups(root)
-    # A group holds what may stand at the top.
-    groups = root.words["groups"] = Outlined("groups", LIST)
-    groups.keys = [Outlined("name", LEAF, flags=NOKEYWORD)]
-    groups.words = root.words
-    return root
-
-
-def _add_apply_groups(block: Outlined) -> None:
-    for name in ("apply-groups", "apply-groups-except"):
-        block.words.setdefault(name, Outlined(name, LEAF_LIST))
-
-
-_FORMS = {
-    "": (CONTAINER, "one"),
-    "=": (LEAF, "one"),
-    "?": (LEAF, "none"),
-    "??": (LEAF, "maybe"),
-    "~": (LEAF, "words"),
-    "*": (LEAF_LIST, "one"),
 }
 
 
@@ -423,6 +324,6 @@ def _form(found: Statement) -> str:
         return f" [{' '.join(f'{key.name}:' if key_is_named_here(key) else key.name for key in found.keys)}]"
     return next(
         f" {form}" if form else ""
-        for form, made in _FORMS.items()
+        for form, made in FORMS.items()
         if made == (found.kind, found.value if found.kind == LEAF else "one")
     )

@@ -6,6 +6,8 @@ here=$(dirname "$0") out=$1 python=$2
 say() { if [ -t 1 ]; then printf "\n\033[1m$ %s\033[0m\n" "$*"; else printf "\n$ %s\n" "$*"; fi; }
 ailb() { say "ailb-gen $*"; "$python" -m ailb_gen "$@"; }
 
+# One that was left running.
+[ ! -e "$out/emulator.json" ] || "$python" -m ailb_gen emulate --stop "$out" > /dev/null
 rm -rf "$out"
 mkdir -p "$out"
 cp "$here/fabric.yaml" "$out/fabric.yaml"
@@ -13,14 +15,8 @@ AILB_PASSWORD=$(od -An -N12 -tx1 /dev/urandom | tr -d ' \n')
 export AILB_PASSWORD
 
 ailb generate "$out/fabric.yaml" -o "$out/generated"
-say "ailb-gen emulate $out/generated --inventory $out &"
-"$python" -m ailb_gen emulate "$out/generated" --base-port "${AILB_PORT:-20830}" --inventory "$out" > "$out/emulator.log" 2>&1 &
-emulator=$!
-trap 'kill "$emulator" 2>/dev/null; wait "$emulator" 2>/dev/null || :' EXIT
-until grep -q ready "$out/emulator.log"; do
-    kill -0 "$emulator" 2>/dev/null || { cat "$out/emulator.log"; exit 3; }
-    sleep 0.2
-done
+trap '"$python" -m ailb_gen emulate --stop "$out" > /dev/null' EXIT
+ailb emulate "$out/generated" --base-port "${AILB_PORT:-20830}" --inventory "$out" --daemon
 
 ailb plan "$out/fabric.yaml" "$out/generated" --brief -o "$out/plan.json"
 ailb deploy "$out/fabric.yaml" "$out/generated" --plan "$out/plan.json" --yes

@@ -16,7 +16,7 @@ import pytest
 import yaml
 from ncclient import manager
 from ncclient.manager import Manager
-from ncclient.transport.errors import TransportError
+from ncclient.transport.errors import AuthenticationError, TransportError
 
 from tests.conftest import EXAMPLES
 
@@ -161,6 +161,122 @@ def test_what_cannot_be_used(options: list[str], reason: str) -> None:
     assert reason in said
     assert code == 2
     assert "Traceback" not in said
+
+
+def verb(*options: str, password: str = PASSWORD) -> subprocess.CompletedProcess[str]:
+    """Run the verb as users do, until it returns."""
+    command = [sys.executable, "-m", "ailb_gen", "emulate", *options]
+    environment = {**os.environ, "AILB_PASSWORD": password}
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120, env=environment)
+
+
+def process_of(folder: Path) -> int:
+    """Return the process that emulates from a directory."""
+    return int(json.loads((folder / "emulator.json").read_text())["pid"])
+
+
+@contextmanager
+def in_background(folder: Path, *options: str, password: str = PASSWORD) -> Iterator[dict[str, int]]:
+    """Run the verb in the background until the end of the block; gives the ports."""
+    base = ("--base-port", str(free_ports(8)), "--daemon")
+    done = verb(str(LAB), "--inventory", str(folder), *base, *options, password=password)
+    try:
+        assert done.returncode == 0, done.stderr
+        ready = json.loads(done.stdout)
+        assert ready["ready"] is True
+        yield ready["ports"]
+    finally:
+        stopped = verb("--stop", str(folder))
+    assert (stopped.returncode, stopped.stdout) == (0, f"{folder}: the emulator has ended\n")
+    with socket.socket() as probe:
+        assert probe.connect_ex(("127.0.0.1", ready["ports"][LEAF])) != 0
+
+
+def test_in_the_background(tmp_path: Path) -> None:
+    """When the verb returns every device answers, and nobody else may emulate from the directory."""
+    folder = tmp_path / "inventory"
+    with in_background(folder) as ports:
+        for port in ports.values():
+            with netconf(port) as session:
+                assert session.connected
+        assert process_of(folder) != os.getpid()
+        again = verb(str(LAB), "--inventory", str(folder), "--daemon")
+        assert again.returncode == 2
+        assert f"process {process_of(folder)} emulates from there; end it with: ailb-gen emulate --stop" in again.stderr
+        assert {path.name: path.stat().st_mode & 0o777 for path in folder.glob("emulator.*")} == {
+            "emulator.json": 0o600,
+            "emulator.log": 0o600,
+        }
+    assert (folder / "emulator.log").read_text() == ""
+    idle = verb("--stop", str(folder))
+    assert (idle.returncode, idle.stdout) == (0, f"{folder}: no emulator runs there\n")
+
+
+def test_killed_in_the_background(tmp_path: Path) -> None:
+    """A number that is left behind is never taken for a running emulator."""
+    folder = tmp_path / "inventory"
+    with in_background(folder):
+        os.kill(process_of(folder), signal.SIGKILL)
+        while verb("--stop", str(folder)).stdout != f"{folder}: no emulator runs there\n":
+            pass
+        left = json.dumps({"pid": os.getpid()})
+        (folder / "emulator.json").write_text(left)
+        assert verb("--stop", str(folder)).stdout == f"{folder}: no emulator runs there\n"
+        done = verb(str(LAB), "--inventory", str(folder), "--base-port", str(free_ports(8)), "--daemon")
+        assert done.returncode == 0, done.stderr
+
+
+def test_what_runs_in_the_foreground_can_be_stopped(tmp_path: Path) -> None:
+    folder = tmp_path / "state"
+    with emulated("--base-port", str(free_ports(8)), "--state", str(folder)) as (process, _):
+        assert process_of(folder) == process.pid
+        assert verb("--stop", str(folder)).returncode == 0
+        assert process.wait(timeout=60) == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ([], "name a directory that 'ailb-gen generate' wrote, or a fabric file"),
+        ([str(LAB), "--daemon"], "--daemon needs --inventory DIR or --state DIR"),
+        (["--stop", "/nowhere"], "no emulator was started with it"),
+        (["/nowhere", "--daemon", "--inventory", "{tmp}"], "there is no such file"),
+        ([str(LAB), "--daemon", "--inventory", "{tmp}", "--host", "192.0.2.1"], "Cannot assign requested address"),
+        ([str(LAB), "--daemon", "--inventory", "/proc/x"], "cannot be"),
+        ([str(LAB), "--authorized-keys", "/nowhere"], "/nowhere: cannot be read"),
+        ([str(LAB), "--authorized-keys", "/dev/null"], "no public key in it"),
+        ([str(LAB), "--authorized-keys", str(LAB)], "no public key; write a line as in id_ed25519.pub"),
+    ],
+)
+def test_what_is_refused_before_it_starts(tmp_path: Path, options: list[str], reason: str) -> None:
+    done = verb(*(option.format(tmp=tmp_path) for option in options))
+    assert reason in done.stderr
+    assert done.returncode in (2, 3)
+    assert "Traceback" not in done.stderr
+
+
+def test_public_keys_let_in(tmp_path: Path) -> None:
+    """By key alone where there is no password, and beside the password of an inventory."""
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(tmp_path / "key")], check=True)
+    keys = tmp_path / "authorized_keys"
+    keys.write_text(f"# ours\n\nno-pty {(tmp_path / 'key.pub').read_text()}")
+    options = ("--base-port", str(free_ports(8)), "--authorized-keys", str(keys))
+    with emulated(*options, password=None) as (_, ports):
+        for pair in ({"key_filename": str(tmp_path / "key")}, {"password": "guess"}):
+            connect = dict(host="127.0.0.1", port=ports[LEAF], username="admin", hostkey_verify=False, **pair)
+            if "password" in pair:
+                with pytest.raises(AuthenticationError):
+                    manager.connect(**connect, allow_agent=False, look_for_keys=False)
+            else:
+                with manager.connect(**connect, allow_agent=False, look_for_keys=False) as session:
+                    assert session.connected
+        said = subprocess.run(
+            ["ssh", "-F", "none", "-i", str(tmp_path / "key"), "-p", str(ports[LEAF]), "-o", "StrictHostKeyChecking=no",
+             "-o", "UserKnownHostsFile=/dev/null", "-o", "LogLevel=ERROR", "-o", "BatchMode=yes", "admin@127.0.0.1",
+             "show version | match Hostname"],
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert (said.stdout, said.returncode) == (f"Hostname: {LEAF}\n", 0)
 
 
 def test_without_a_way_to_log_in(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,8 @@ import pytest
 from ailb_gen.emulator.jsonform import from_json, to_json
 from ailb_gen.emulator.loading import load
 from ailb_gen.emulator.messages import RefusedError
-from ailb_gen.emulator.xmlform import from_xml, read_outline, to_xml
+from ailb_gen.emulator.outline import read_outline
+from ailb_gen.emulator.xmlform import from_xml, to_xml
 from ailb_gen.junos.reader import read_curly
 from ailb_gen.junos.tree import Node
 from ailb_gen.junos.writer import to_curly

@@ -9,7 +9,8 @@ from lxml import etree
 from ailb_gen.emulator import xmlform
 from ailb_gen.emulator.loading import load
 from ailb_gen.emulator.messages import RefusedError
-from ailb_gen.emulator.xmlform import from_xml, outline, read_outline, select, to_xml, top
+from ailb_gen.emulator.outline import read_outline, top
+from ailb_gen.emulator.xmlform import from_xml, outline, select, to_xml
 from ailb_gen.junos.reader import read, read_curly
 from ailb_gen.junos.tree import Node
 from ailb_gen.junos.writer import to_curly

@@ -1,0 +1,146 @@
+"""Which process emulates from a directory: who may start there, how to run in the background, and how to stop it.
+
+The file `emulator.json` of the directory is locked by the process as long as it lives, so that no number of a process
+that has ended is ever taken for a running one.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import signal
+import sys
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, TextIO
+
+from ailb_gen.errors import OutputError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+FILE, LOG = "emulator.json", "emulator.log"
+# How long an emulator may take to close its sessions, and how often it is looked for, in seconds.
+PATIENCE_S, POLL_S = 30.0, 0.05
+
+
+@contextmanager
+def alone(directory: Path) -> Iterator[Callable[[str], None]]:
+    """Keep others from emulating from a directory; gives the function that notes what runs there.
+
+    Raises UsageError when another process does, OutputError when the directory cannot be used.
+    """
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        file = os.fdopen(os.open(directory / FILE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600), "r+")
+    except OSError as error:
+        raise OutputError(f"{error.filename or directory}: cannot be written: {error.strerror}") from error
+    with file:
+        if not _lock(file):
+            raise UsageError(
+                f"{directory}: process {_process(file) or 'of somebody else'} emulates from there; "
+                f"end it with: ailb-gen emulate --stop {directory}"
+            )
+        _note(file, {"pid": os.getpid()})
+        try:
+            yield lambda ready: _note(file, {"pid": os.getpid(), **json.loads(ready)})
+        finally:
+            _note(file, {})
+
+
+def stop(directory: Path) -> bool:
+    """End the process that emulates from a directory and wait for it; False if none does.
+
+    Raises UsageError for a directory where none ever did, OutputError when it does not end.
+    """
+    try:
+        file = (directory / FILE).open("r+")
+    except OSError as error:
+        raise UsageError(
+            f"{directory}: no emulator was started with it ({FILE}: {error.strerror}); "
+            "name the directory of --inventory or --state"
+        ) from error
+    with file:
+        if _lock(file):
+            return False
+        number = _process(file)
+        if number is None:
+            raise OutputError(f"{directory}: an emulator is only just starting there; try again")
+        os.kill(number, signal.SIGTERM)
+        end = time.monotonic() + PATIENCE_S
+        while not _lock(file):
+            if time.monotonic() > end:
+                raise OutputError(f"{directory}: process {number} does not end; look at {directory / LOG}")
+            time.sleep(POLL_S)
+    return True
+
+
+def _lock(file: TextIO) -> bool:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _note(file: TextIO, what: dict[str, object]) -> None:
+    file.seek(0)
+    file.truncate()
+    file.write(f"{json.dumps(what)}\n")
+    file.flush()
+
+
+def _process(file: TextIO) -> int | None:
+    file.seek(0)
+    try:
+        found = json.loads(file.read())["pid"]
+    except (ValueError, KeyError, TypeError):
+        return None
+    return found if isinstance(found, int) and found > 1 else None
+
+
+def to_background(directory: Path) -> Callable[[str], None]:
+    """Go on in a child process; the parent ends here, as soon as the child says that it is ready, or with its error.
+
+    Gives the child the function that says so; its output goes to a file of the directory from then on. To be called
+    before there are threads. Raises SystemExit in the parent.
+    """
+    read, write = os.pipe()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    child = os.fork()
+    if child:
+        os.close(write)
+        raise SystemExit(_parent(child, read))
+    os.close(read)
+    os.setsid()
+
+    def ready(said: str) -> None:
+        log = os.open(directory / LOG, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        nothing = os.open(os.devnull, os.O_RDONLY)
+        for descriptor, into in ((nothing, 0), (log, 1), (log, 2)):
+            os.dup2(descriptor, into)
+        os.close(log)
+        os.close(nothing)
+        os.write(write, f"{said}\n".encode())
+        os.close(write)
+
+    return ready
+
+
+def _parent(child: int, read: int) -> int:
+    """Wait for the word of the child, and pass it on; return the exit code."""
+    try:
+        with os.fdopen(read) as pipe:
+            said = pipe.read()
+    except KeyboardInterrupt:
+        os.kill(child, signal.SIGTERM)
+        raise
+    if said:
+        sys.stdout.write(said)
+        sys.stdout.flush()
+        return 0
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    return code if code >= 0 else 128 - code
