@@ -31,7 +31,7 @@ def _ids(text: str) -> tuple[str, ...]:
 # Every check, the more fundamental first: a cause stands before its consequences.
 _LEVELS = (
     # Files that are not there or cannot be read, and statements that no switch takes.
-    _ids("001 002 003 004 601 901 902 903 905 904"),
+    _ids("001 002 003 004 601 908 901 902 903 905 904"),
     # Cables, and what is said of them.
     _ids("009 008 006 007"),
     # What stands on one device.

@@ -67,7 +67,15 @@ UNCHECKED = Check(
     "What is listed here only the device itself can judge.",
     "Use a folder of models that has the hierarchy; run `commit check` on a device.",
 )
-CHECKS = (UNKNOWN, VALUE, MISSING, DUPLICATE, CHOICE, MUST, UNCHECKED)
+RELEASE = Check(
+    "AILB908",
+    Severity.ERROR,
+    "the YANG models are of a release that has BGP-DPF",
+    "the YANG models are of a release without BGP-DPF",
+    "An older release refuses every statement that colors sessions and routes: the fabric has no colors on it.",
+    "Name the models of the release that the switches run: 25.4R1 or later, or 23.4X100-D4x for the QFX5240.",
+)
+CHECKS = (UNKNOWN, VALUE, MISSING, DUPLICATE, CHOICE, MUST, UNCHECKED, RELEASE)
 
 _OF_KIND = dict.fromkeys(kinds.VALUE_KINDS, VALUE) | {
     kinds.UNKNOWN: UNKNOWN,
@@ -75,6 +83,7 @@ _OF_KIND = dict.fromkeys(kinds.VALUE_KINDS, VALUE) | {
     kinds.DUPLICATE: DUPLICATE,
     kinds.CHOICE: CHOICE,
     kinds.MUST: MUST,
+    kinds.RELEASE: RELEASE,
 }
 _LONG = 80  # characters of a word; names are shorter, and what is not one need not be shown whole
 
@@ -96,6 +105,17 @@ def message_of(fault: Fault) -> str:
     return f"{statement(fault.path)}: {fault.message}{juniper}{hint}"
 
 
+def of_all(found: list[Finding]) -> list[Finding]:
+    """Return the findings of all devices with what is wrong with the models themselves once, not on every device."""
+    models = [one for one in found if one.check == RELEASE.id]
+    if len(models) < 2:
+        return found
+    first = models[0]
+    message = f"{first.message} ({len(models)} devices)"
+    kept = Finding(first.check, "models", message, first.place)
+    return [kept, *(one for one in found if one.check != RELEASE.id)]
+
+
 def findings(outcome: CheckOutcome, device: str, file: str) -> tuple[Finding, ...]:
     """Return what the commit check of one device found; `file` is its configuration, relative to the artifacts."""
     found = [
@@ -103,7 +123,12 @@ def findings(outcome: CheckOutcome, device: str, file: str) -> tuple[Finding, ..
         for fault in outcome.findings
     ]
     found += [
-        Finding(UNCHECKED.id, device, f"no model for {top}: {count} statements not checked", Place(file))
+        Finding(
+            UNCHECKED.id,
+            device,
+            f"no model for {top}: {count} statement{'' if count == 1 else 's'} not checked",
+            Place(file, max(outcome.unmodelled_lines.get(top, 1), 1)),
+        )
         for top, count in sorted(outcome.unmodelled.items())
     ]
     found += [

@@ -147,11 +147,13 @@ def _of_routes(wanted: Plan, network: Network, routing: Routing, options: RunOpt
 
 
 def _commit_results(network: Network, outcomes: dict[str, CheckOutcome], checked: bool) -> Iterator[Result]:
-    found = [
-        finding
-        for name, outcome in outcomes.items()
-        for finding in junos.findings(outcome, name, network.switches[name].file)
-    ]
+    found = junos.of_all(
+        [
+            finding
+            for name, outcome in outcomes.items()
+            for finding in junos.findings(outcome, name, network.switches[name].file)
+        ]
+    )
     for entry in junos.CHECKS:
         if not checked:
             yield Result(entry, skipped=NO_MODELS)

@@ -42,15 +42,17 @@ def check(
 
 
 def _text_report(outcomes: Outcomes) -> str:
-    from ailb_gen.checks.junos import CHECKS, findings
+    from ailb_gen.checks.junos import CHECKS, findings, of_all
+    from ailb_gen.checks.model import Severity
 
     severities = {one.id: one.severity for one in CHECKS}
+    found = of_all([one for file, outcome in outcomes.items() for one in findings(outcome, file, file)])
     lines = [
-        f"{file}:{one.place.line if one.place else 1}: {severities[one.check]}[{one.check}]: {one.message}"
-        for file, outcome in outcomes.items()
-        for one in findings(outcome, file, file)
+        f"{one.place.file if one.place else ''}:{one.place.line if one.place else 1}: "
+        f"{severities[one.check]}[{one.check}]: {one.message}"
+        for one in found
     ]
-    count = sum(len(outcome.findings) for outcome in outcomes.values())
+    count = sum(severities[one.check] is Severity.ERROR for one in found)
     totals = _totals(outcomes)
     unmodelled = f", {totals['unmodelled']} statements without a model" if totals["unmodelled"] else ""
     lines.append(

@@ -30,10 +30,11 @@ def check(root: Node, schema: Schema, groups: Node | None = None) -> CheckOutcom
         walk.run([(Instance(schema.root, above, None), above, False)])
     walk.in_groups = True
     walk.run([(group, group.node, False) for group in walk.groups])
+    walk.tell_later()
     for pattern, reason in schema.unreadable.items():
         unevaluated.append(Unevaluated(pattern, (), 0, f"a pattern that cannot be compiled: {reason}"))
     findings = tuple(sorted(set(walk.faults), key=lambda fault: (fault.line, fault.path, fault.kind, fault.message)))
-    return CheckOutcome(findings, evaluated, tuple(unevaluated), walk.unmodelled, walk.words)
+    return CheckOutcome(findings, evaluated, tuple(unevaluated), walk.unmodelled, walk.words, walk.unmodelled_lines)
 
 
 def _evaluate(walk: Walk, root: Node) -> tuple[int, list[Unevaluated]]:

@@ -12,6 +12,7 @@ DUPLICATE = "duplicate"
 TOO_MANY = "too-many"
 CHOICE = "choice"
 MUST = "must"
+RELEASE = "release"
 VALUE_KINDS = frozenset({TYPE, RANGE, LENGTH, ENUMERATION, PATTERN, TOO_MANY})
 
 
@@ -46,7 +47,8 @@ class CheckOutcome:
     """What the check of one configuration found, by line, and how much it looked at.
 
     `words` counts the words that the schema explained, `evaluated` the commit constraints that were evaluated,
-    `unmodelled` the statements below each top hierarchy that the models do not have.
+    `unmodelled` the statements below each top hierarchy that the models do not have, `unmodelled_lines` where each
+    starts.
     """
 
     findings: tuple[Fault, ...]
@@ -54,3 +56,4 @@ class CheckOutcome:
     unevaluated: tuple[Unevaluated, ...]
     unmodelled: dict[str, int] = field(default_factory=dict)
     words: int = 0
+    unmodelled_lines: dict[str, int] = field(default_factory=dict)

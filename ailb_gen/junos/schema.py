@@ -37,8 +37,17 @@ CHOICE_IDENT, CHOICE_VALUE = "choice-ident", "choice-value"
 # Names of XML that are other words in the CLI: `ether-options 802.3ad ae0`, `member-range et-0/0/0 to et-0/0/5`.
 _ALIASES = {"ieee-802.3ad": "802.3ad", "end-range": "to"}
 
-# In a module without `cli-feature`, the lists whose names are not written (Juniper's CLI reference, system syslog).
-_PLAIN_BARE = frozenset({"contents"})
+# In a module without `cli-feature`, statements whose names are not written, by the one around them; `*` is any
+# (Juniper's CLI reference, the `system` hierarchy).
+_PLAIN_BARE = {
+    "*": frozenset({"contents", "filename"}),
+    "backup-router": frozenset({"address"}),
+    "inet6-backup-router": frozenset({"address"}),
+    "client": frozenset({"servers"}),
+    "interfaces": frozenset({"arp-interface"}),
+}
+# Leaves that are called like the statement around them are its value: `dynamic-profile` of `dynamic-profile`.
+_PLAIN_VALUES = ("", "-name", "-value", "-choice", "-path")
 
 
 class Definition:
@@ -102,6 +111,11 @@ class Definition:
             self.value = "words"
 
     @property
+    def schema(self) -> Schema:
+        """The schema that it is part of."""
+        return self._schema
+
+    @property
     def words(self) -> dict[str, Definition]:
         """The statements below, by the word that is written."""
         if not self._open:
@@ -132,9 +146,15 @@ class Definition:
         self._keys = tuple(by_name[name] for name in names if name in by_name)
         rest = [one for one in below if one.name not in names]
         self._words = {one.name: one for one in rest if not one.flags & NOKEYWORD}
-        bare = [one for one in rest if one.flags & NOKEYWORD or (one.flags & PLAIN and one.name in _PLAIN_BARE)]
+        bare = [one for one in rest if one.flags & NOKEYWORD or (one.flags & PLAIN and self._is_silent(one))]
         # Those that take any word come last.
         self._bare = tuple(sorted(bare, key=lambda one: one.takes_any))
+
+    def _is_silent(self, below: Definition) -> bool:
+        """Tell whether the name of a statement below is not written, as far as its name says it."""
+        if below.name in _PLAIN_BARE["*"] or below.name in _PLAIN_BARE.get(self.name, ()):
+            return True
+        return below.kind == LEAF and any(below.name == self.name + end for end in _PLAIN_VALUES)
 
     @property
     def takes_any(self) -> bool:
@@ -158,6 +178,13 @@ class Schema:
     def blocks(self) -> int:
         """How many blocks the schema has: the top and every grouping."""
         return len(self._blocks)
+
+    def has(self, *words: str) -> bool:
+        """Tell whether the models have a statement; of lists, give the word without keys."""
+        found: Definition | None = self.root
+        for word in words:
+            found = found.words.get(word) if found is not None else None
+        return found is not None
 
     def block(self, number: int) -> Json:
         """Return a block as it is stored; 0 is the top."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from ailb_gen.junos.commands import COMMANDS, FLAGS, MOVES, REFUSED, command_at
 from ailb_gen.junos.edit import insert, unquoted
 from ailb_gen.junos.grammar import ONELINER_WORDS
-from ailb_gen.junos.tree import DELETE, ENDS, FLAT, REPLACE, Node
-from ailb_gen.junos.words import SPECIAL, Words, again, note, put, unquote, walk, wrong
+from ailb_gen.junos.tree import DELETE, ENDS, FLAT, INACTIVE, REPLACE, Node
+from ailb_gen.junos.words import SPECIAL, Words, again, note, plain, put, unquote, walk, wrong
 
 if TYPE_CHECKING:
     from ailb_gen.junos.commands import Command
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 class SetReader:
     """Follows the commands of a text."""
 
-    __slots__ = ("comments", "deleted", "file", "levels", "root", "text")
+    __slots__ = ("comments", "deleted", "file", "levels", "named", "root", "text")
 
     def __init__(self, text: str, file: str) -> None:
         self.text, self.file = text, file
@@ -26,6 +27,8 @@ class SetReader:
         self.levels = [self.root]
         self.comments: list[str] = []
         self.deleted: list[Node] = []
+        # What commands named that set nothing, from where: it counts only if something else sets it.
+        self.named: list[tuple[Node, Words]] = []
 
     def read(self, offset: int, number: int) -> Node:
         """Read everything behind an offset, which is where the line `number` starts. Raises JunosSyntaxError."""
@@ -57,6 +60,11 @@ class SetReader:
             for _ in range(more):
                 next(lines, None)
             number += more
+        self._finish()
+        return self.root
+
+    def _finish(self) -> None:
+        """Settle what only the end tells: comments without a statement, what was deleted, what was only named."""
         if self.comments:
             note(self.root, self.comments)
         for node in self.deleted:
@@ -65,7 +73,8 @@ class SetReader:
                 node.flags = node.flags & ~DELETE | REPLACE
             else:
                 node.flags |= ENDS
-        return self.root
+        for base, named in reversed(self.named):
+            _forget(base, named)
 
     def _run(self, command: Command) -> None:
         """Carry out a command; a line without one leaves its comments for the next."""
@@ -74,7 +83,7 @@ class SetReader:
             return
         try:
             if command.verb in MOVES:
-                self._move(command.verb, command.words)
+                self._move(command.verb, command.words, command.line)
                 return
             node = self._change(command.verb, command.words, command.line)
         except ValueError as error:
@@ -101,6 +110,7 @@ class SetReader:
                 # In curly text, what follows would be statements.
                 raise ValueError("a comment cannot hold '*/'")
             node = walk(base, words[:-1], number)
+            self.named.append((base, words[:-1]))
             note(node, [f"/* {unquote(words[-1])} */"])
             return node
         if verb == "insert":
@@ -113,14 +123,15 @@ class SetReader:
             self.deleted.append(node)
         else:
             on, off = FLAGS[verb]
+            self.named.append((base, words))
             node.flags = (node.flags | on) & ~off
             self.root.flags |= on
         return node
 
-    def _move(self, verb: str, words: Words) -> None:
+    def _move(self, verb: str, words: Words, number: int) -> None:
         """Go to another level. Raises ValueError."""
         if verb == "edit":
-            self.levels.append(walk(self.levels[-1], words, 0))
+            self.levels.append(walk(self.levels[-1], words, number))
         elif words:
             raise ValueError(f"nothing may stand behind {verb!r}")
         elif verb == "top":
@@ -129,3 +140,19 @@ class SetReader:
             self.levels.pop()
         else:
             raise ValueError(f"{verb!r} at the top level")
+
+
+def _forget(base: Node, words: Words) -> None:
+    """Take out words that nothing sets; what is inactive or deleted stays, and comments go to what is around."""
+    path = [base]
+    for word in words:
+        child = path[-1].children.get(plain(word))
+        if child is None:
+            return
+        path.append(child)
+    for around, node in reversed(list(pairwise(path))):
+        if node.children or node.flags & (ENDS | INACTIVE | DELETE):
+            return
+        del around.children[node.word]
+        if node.comment:
+            note(around, node.comment)

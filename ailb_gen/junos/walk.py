@@ -21,6 +21,12 @@ if TYPE_CHECKING:
     from ailb_gen.junos.tree import Node
     from ailb_gen.junos.values import Wrong
 
+# Statements that came with a feature: where models have none of them they are of an older release, which is told once.
+FEATURE = "BGP-DPF"
+FEATURE_WORDS = ("fabric-advertise", "fabric-color")
+FEATURE_HINT = "use the models of 25.4R1 or later, or those of 23.4X100-D4x for the QFX5240"
+
+_BGP = ("protocols", "bgp")
 _HINTS = 200  # faults of one file that get a did-you-mean: looking for one takes a millisecond
 
 
@@ -38,6 +44,8 @@ class Walk:
         self.groups: list[Instance] = []
         self.in_groups = False
         self.unmodelled: dict[str, int] = {}
+        self.unmodelled_lines: dict[str, int] = {}
+        self.later: list[tuple[Instance, Node]] = []
         self.words = 0
         self._stack: list[tuple[Instance, Node, bool]] = []
         self._hints: dict[tuple[Definition, str], str] = {}
@@ -291,8 +299,12 @@ class Walk:
         at_top = instance.parent is None or (instance.parent.parent is None and instance.definition.name == "groups")
         if at_top and node.word in HIERARCHIES:
             self.unmodelled[node.word] = self.unmodelled.get(node.word, 0) + _statements(node)
+            self.unmodelled_lines.setdefault(node.word, node.line)
             return
         definition = instance.definition
+        if node.word in FEATURE_WORDS and not definition.schema.has(*_BGP, FEATURE_WORDS[0]):
+            self.later.append((instance, node))
+            return
         hint = self._close((definition, node.word), definition.words)
         for one in () if hint else definition.bare:
             first = one.keys[0] if one.kind == LIST and one.keys else one
@@ -301,6 +313,13 @@ class Walk:
                 self._wrong((*instance.path(), node.word), one, node, wrong)
                 return
         self._fault(kinds.UNKNOWN, instance, node, "there is no such statement", hint)
+
+    def tell_later(self) -> None:
+        """Make one fault of all statements that models of a later release have."""
+        if self.later:
+            instance, node = min(self.later, key=lambda found: found[1].line)
+            message = f"these models lack {FEATURE} ({', '.join(FEATURE_WORDS)}); what needs it is not checked"
+            self._fault(kinds.RELEASE, instance, node, message, FEATURE_HINT)
 
     def _close(self, key: tuple[Definition, str], names: Iterable[str]) -> str:
         if key not in self._hints and len(self._hints) < _HINTS:

@@ -26,8 +26,12 @@ CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 # What may need a closer look than splitting a line at its spaces; one class of characters and no alternatives, which
 # would take twice the time.
 SPECIAL = re.compile(r'["\[\]#(;{}*]')
-# A word that needs no quotes; one that looks like a tag does.
-PLAIN = re.compile(r'(?!#|(?:in)?active:$|(?:un)?protect:$|replace:$|delete:$)(?:[^\s{};\[\]"/]|/(?!\*))+|\( [^"]* \)')
+# A word that needs no quotes; one that looks like a tag or like something that a terminal printed does.
+PLAIN = re.compile(
+    r"(?!#|(?:in)?active:$|(?:un)?protect:$|replace:$|delete:$"
+    r"|[+!-]$|--|[^@]+@.*[>#%]$|<(?:[?!]|rpc-reply|data|configuration|nc:))"
+    r'(?:(?:[^\s{};\[\]"/]|/(?!\*))+|\( [^"]* \))'
+)
 BEHIND_STRING = frozenset(" \t\r\n;{}[]/#)")
 
 # Words in front of a statement, or of a part of one; `active:` and `unprotect:` say what is so anyway.

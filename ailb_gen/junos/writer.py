@@ -192,7 +192,7 @@ def set_lines(statements: Iterable[Node], path: list[str], comments: bool = Fals
             yield from (text for text in node.comment if text[0] == "#" and text != MARK)
         if node.flags & (DELETE | REPLACE):
             yield f"delete {' '.join(path)}"
-        if node.children:
+        if node.children and not node.flags & DELETE:
             stack.append(iter(node.children.values()))
             nodes.append(node)
             continue

@@ -33,7 +33,7 @@ def test_what_was_not_checked_is_a_note() -> None:
     )
     notes = findings(outcome, "leaf1", "f")
     assert notes == (
-        Finding("AILB907", "leaf1", "no model for access: 1 statements not checked", Place("f")),
+        Finding("AILB907", "leaf1", "no model for access: 1 statement not checked", Place("f")),
         Finding("AILB907", "leaf1", "no model for routing-instances: 58 statements not checked", Place("f")),
         Finding("AILB907", "leaf1", 'vlans v2: ("$$") could not be evaluated: no value', Place("f", 4)),
     )
@@ -41,4 +41,4 @@ def test_what_was_not_checked_is_a_note() -> None:
 
 
 def test_ids_are_those_of_the_family() -> None:
-    assert [one.id for one in CHECKS] == [f"AILB90{number}" for number in range(1, 8)]
+    assert [one.id for one in CHECKS] == [f"AILB90{number}" for number in range(1, 9)]

@@ -1,4 +1,5 @@
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,8 @@ LEAF = ROOT / "tests/golden/lab/switches/stripe1-leaf1.conf"
 
 
 def _run(*words: str) -> tuple[int, str]:
-    done = CliRunner().invoke(APP, [*words, "--yang", str(need_shared(MODELS))], catch_exceptions=True)
+    models = [] if "--yang" in words else ["--yang", str(need_shared(MODELS))]
+    done = CliRunner().invoke(APP, [*words, *models], catch_exceptions=True)
     if done.exception is not None and not isinstance(done.exception, SystemExit):
         raise done.exception
     return done.exit_code, done.stdout
@@ -54,7 +56,7 @@ def test_findings_read_like_those_of_a_compiler(tmp_path: Path) -> None:
         f"{path}:11: error[AILB906]: protocols bgp fabric-advertise route fc00::/64 backup-color blue: the commit "
         'constraint (".. color") does not hold (backup-color can only be configured together with color)'
     )
-    assert lines[3] == f"{path}:1: note[AILB907]: no model for routing-instances: 2 statements not checked"
+    assert lines[3] == f"{path}:16: note[AILB907]: no model for routing-instances: 2 statements not checked"
     assert len(lines) == 4
     assert summary.startswith("2 files, ")
     assert summary.endswith(" evaluated, 0 not, 2 statements without a model: 3 findings")
@@ -103,3 +105,43 @@ def test_without_models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
 def test_the_environment_names_the_models(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AILB_YANG", str(need_shared(MODELS)))
     assert CliRunner().invoke(APP, [str(LEAF)]).exit_code == 0
+
+
+@pytest.fixture
+def older(tmp_path: Path) -> Path:
+    """The shared models without what BGP-DPF added, as those of an older release."""
+    folder = tmp_path / "older"
+    folder.mkdir()
+    for path in need_shared(MODELS).iterdir():
+        text = path.read_text(encoding="utf-8")
+        while found := re.search(r"(?:container fabric-advertise|leaf fabric-color) \{", text):
+            end, depth = found.end(), 1
+            while depth:
+                depth += {"{": 1, "}": -1}.get(text[end], 0)
+                end += 1
+            text = text[: found.start()] + text[end:]
+        (folder / path.name).write_text(text, encoding="utf-8")
+    return folder
+
+
+def test_models_of_an_older_release_are_recognized_once(older: Path, tmp_path: Path) -> None:
+    switches = sorted(LEAF.parent.glob("*.conf"))
+    code, out = _run("--yang", str(older), *map(str, switches))
+    assert code == 1
+    line, summary = out.splitlines()
+    assert "error[AILB908]" in line
+    assert "these models lack BGP-DPF (fabric-advertise, fabric-color)" in line
+    assert "use the models of 25.4R1 or later, or those of 23.4X100-D4x for the QFX5240" in line
+    assert line.endswith(f"({len(switches)} devices)")
+    assert summary.endswith(": 1 finding")
+    broken = tmp_path / "broken.conf"
+    broken.write_text(LEAF.read_text().replace("mtu 9216;", "mtuu 9216;", 1))
+    code, out = _run("--yang", str(older), str(broken))
+    assert [line.split("[")[1][:7] for line in out.splitlines()[:-1]] == ["AILB901", "AILB908"]
+
+
+def test_what_stands_in_the_wrong_place_is_no_older_release(tmp_path: Path) -> None:
+    path = tmp_path / "leaf.conf"
+    path.write_text("protocols {\n    fabric-color green;\n}\n")
+    _, out = _run(str(path))
+    assert "AILB901" in out and "AILB908" not in out

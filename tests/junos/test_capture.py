@@ -4,6 +4,8 @@ import pytest
 
 from ailb_gen.errors import JunosSyntaxError
 from ailb_gen.junos.reader import read
+from ailb_gen.junos.tree import ENDS, Node
+from ailb_gen.junos.writer import to_curly, to_set
 
 CURLY = "system {\n  host-name a;\n}\n"
 
@@ -67,3 +69,16 @@ def test_the_first_line_that_is_no_configuration_is_told(text: str, message: str
 )
 def test_what_only_looks_like_it_is_read(text: str) -> None:
     assert list(read(text, "f").paths())
+
+
+@pytest.mark.parametrize(
+    "word", ["+", "-", "!", "--more--", "a@b>", "root@x#", "<?xml", "<configuration", "<data>", "set"]
+)
+def test_a_word_that_looks_like_it_survives_every_form(word: str) -> None:
+    root = Node("")
+    node = root.children["x"] = Node("x", 1)
+    node.children[word] = Node(word, 1, ENDS)
+    alone = Node("")
+    alone.children[word] = Node(word, 1, ENDS)
+    for tree in (root, alone) if word != "set" else (root,):
+        assert list(read(to_curly(tree)).paths()) == list(read(to_set(tree)).paths()) == list(tree.paths())

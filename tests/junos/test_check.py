@@ -6,11 +6,13 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ailb_gen.checks.junos import findings
 from ailb_gen.errors import AilbError
 from ailb_gen.junos.check import check
 from ailb_gen.junos.outcome import CheckOutcome, Fault
 from ailb_gen.junos.reader import read
 from ailb_gen.junos.tree import Node
+from ailb_gen.junos.writer import to_set
 from tests.conftest import ROOT, need_shared
 from tests.junos.models import outcome_of, outcome_of_file, said, schema
 
@@ -283,3 +285,55 @@ def test_every_misspelt_statement_of_a_switch_is_found() -> None:
     # What passes is the value of a statement, or a name behind one of the words above.
     assert passed == []
     assert found > 200
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "backup-router 10.0.0.1",
+        "backup-router 10.0.0.1 destination [ 10.0.0.0/8 192.168.0.0/16 ]",
+        "inet6-backup-router fc00::1 destination ::/0",
+        "accounting traceoptions file x size 10m files 2",
+        "services netconf traceoptions file a size 1m world-readable",
+        "scripts commit traceoptions file y",
+        "services outbound-ssh client c 192.0.2.1 port 2200",
+        "arp interfaces ge-0/0/0.0 aging-timer 5",
+        "services dhcp-local-server group g dynamic-profile DP",
+    ],
+)
+def test_a_keyword_that_is_not_written_in_the_system_hierarchy(statement: str) -> None:
+    assert said(f"set system {statement}") == []
+    assert said(f"system {{ {statement}; }}") == []
+
+
+def test_what_stands_for_a_silent_keyword_is_still_checked() -> None:
+    assert [kind for kind, _, _ in said("set system backup-router 10.0.0.999")] == ["type"]
+
+
+def test_a_hierarchy_without_a_model_has_its_line() -> None:
+    text = "system {\n    host-name a;\n}\n\naccess-profile x;\ninactive: access {\n}\n"
+    outcome = outcome_of(text)
+    assert outcome.unmodelled_lines == {"access-profile": 5}
+    places = [one.place.line for one in findings(outcome, "a", "a.conf") if one.place is not None]
+    assert places == [5]
+    assert outcome_of("set system host-name a\nedit access\nset x\n").unmodelled_lines == {"access": 2}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "/* one\ntwo */\nset nonsense x\n",
+        '# a comment\nannotate system "c"\nset nonsense x # here\n',
+        "set protocols\ndeactivate protocols\nset nonsense x\n",
+        'set system host-name a\nannotate interfaces "none is set"\nset nonsense x\n',
+    ],
+)
+def test_comments_and_empty_blocks_of_set_text_move_no_line(text: str) -> None:
+    assert [(one.kind, one.path[0], one.line) for one in outcome_of(text).findings] == [("unknown", "nonsense", 3)]
+
+
+def test_what_is_only_named_is_not_configured() -> None:
+    root = read('set a\nannotate b "c"\nprotect c d\nactivate e\ndeactivate f\nedit g\nannotate h "i"\nset j\n')
+    assert sorted(root.paths()) == [("a",), ("f",), ("g", "j")]
+    assert root.comment == ["/* c */"]
+    assert to_set(read("delete: x {\n    a;\n}\n")) == "delete x\n"
