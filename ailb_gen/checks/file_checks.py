@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ailb_gen.checks.extra import EXTRA
 from ailb_gen.checks.model import Check, Severity
 
 AGAIN = "Generate the fabric again, and look at the difference before you commit it."
@@ -80,6 +81,7 @@ CABLING_AS_ASKED = Check(
 )
 CHECKS = (
     PRESENT, READABLE, STRAY, HOST_NAME, UNCHANGED, CABLES, DESCRIPTIONS, TOPOLOGY_AGREES, CABLING_AS_ASKED,
+    EXTRA,
 )  # fmt: skip
 KINDS = {
     "unreadable": READABLE,

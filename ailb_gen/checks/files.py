@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ailb_gen.checks import records
 from ailb_gen.checks.descriptions import check_descriptions
+from ailb_gen.checks.extra import check_extra
 from ailb_gen.checks.file_checks import (
     CABLES,
     CABLING_AS_ASKED,
@@ -51,6 +52,7 @@ def run(
     _check_switches(wanted, network, tally)
     check_manifest(intent, network, root, tally)
     check_descriptions(wanted, network, tally)
+    check_extra(wanted, network, tally)
     # A file with nothing in it is compared, too: everything is missing. One that is not there is a fault.
     listed = {file for file in (TOPOLOGY, CABLING) if found[file] or _is_read(network, root, file)}
     if TOPOLOGY in listed:

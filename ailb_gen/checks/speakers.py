@@ -43,7 +43,7 @@ class WantedSpeaker:
     `prefixes` are a leaf's, one per color in order, `gateways` the leaf's own addresses in them; both are empty on a
     spine, where `vlan` is None. `loopback` is the IPv6 address of lo0, `management` the address with length of the
     management port; both are empty where nothing is asked for. `ports` is what the intent says of single ports, `links`
-    the ports that it names, by peer.
+    the ports that it names, by peer. `extra` is the text of `extra_config` of all levels.
     """
 
     name: str
@@ -61,6 +61,7 @@ class WantedSpeaker:
     ports: Mapping[str, PortOverride]
     links: Mapping[str, tuple[str, ...]]
     settings: CommonSettings
+    extra: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +143,12 @@ def _leaves(fabric: Fabric) -> list[WantedSpeaker]:
                     ports=device.ports,
                     links=device.uplinks,
                     settings=merged(settings, device),
+                    extra=_extra(
+                        fabric.extra_config,
+                        fabric.stripes[stripe - 1].extra_config,
+                        over.extra_config,
+                        device.extra_config,
+                    ),
                 )
             )
     return result
@@ -154,7 +161,8 @@ def _spines(fabric: Fabric) -> list[WantedSpeaker]:
     pools = _Pools(fabric.asn.spines, fabric.router_ids.spines, loopbacks, fabric.management.spines)
     for index, spine in enumerate(fabric.spines):
         name = spine.name or fabric.names.spine.format(k=index + 1)
-        device = merged(spine, fabric.overrides.spines.get(name, SpineOverride()))
+        over = fabric.overrides.spines.get(name, SpineOverride())
+        device = merged(spine, over)
         result.append(
             WantedSpeaker(
                 name=name,
@@ -169,9 +177,15 @@ def _spines(fabric: Fabric) -> list[WantedSpeaker]:
                 ports=device.ports,
                 links=device.downlinks,
                 settings=merged(base, device),
+                extra=_extra(fabric.extra_config, spine.extra_config, over.extra_config),
             )
         )
     return result
+
+
+def _extra(*texts: str) -> str:
+    """Join what the levels add, in the order in which it stands in the file."""
+    return "\n".join(text for text in texts if text.strip())
 
 
 class _Numbers(TypedDict):

@@ -11,7 +11,7 @@ HARMLESS: dict[str, str] = {
     "who may log in, and how the switch is named, managed and backed up": """
         system root-authentication|login|authentication-order|accounting
         system radius-server|radius-options|tacplus-server|tacplus-options|password-options
-        system host-name|domain-name|domain-search|name-server|name-resolution|location|time-zone|static-host-mapping
+        system domain-name|domain-search|name-server|name-resolution|location|time-zone|static-host-mapping
         system services ssh|netconf|telnet|ftp|tftp-server|finger|web-management|outbound-ssh
         system services outbound-https|rest|netproxy|xnm-clear-text|xnm-ssl|resource-monitor
         system services extension-service request-response|notification|traceoptions
@@ -66,7 +66,6 @@ HARMLESS: dict[str, str] = {
     "daemons that the fabric does not use; it is said that one runs, or that one of these does not": """
         system processes * enable
         system processes app-engine-virtual-machine-management-service|web-management
-        protocols rstp|mstp|vstp disable
         system processes dhcp-service|general-authentication-service|sdk-service|ntp|named-service
     """,
     "the management ports and their own routing instance, where no packet of the fabric goes": """

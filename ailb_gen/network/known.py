@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Union
 
 from ailb_gen.network.bgp import FORBIDDEN
@@ -127,10 +128,13 @@ READ: Grammar = {
         "forwarding-table": {"ecmp-fast-reroute": NOTHING, "export": None},
         "router-id": None,
     },
+    "system": _plain("host-name"),
     "vlans": {OTHERS: {**_plain("description l3-interface vlan-id"), "forwarding-options": FILTER}},
 }
 # They say something to tools, or are worked out before; groups that do not exist are found by a check of their own.
 ANYWHERE = frozenset({"apply-flags", "apply-groups", "apply-groups-except", "apply-macro"})
+# Stands for what is below a harmless statement.
+HARMLESS_BELOW: Grammar = {}
 # So many words behind the one that is not known are shown.
 SHOWN = 8
 
@@ -155,24 +159,36 @@ def _add(grammar: Grammar, words: list[str]) -> None:
     first, *rest = words
     for word in first.split("|"):
         if not rest:
-            grammar[word] = None
+            grammar[word] = HARMLESS_BELOW
             continue
         # A word that is listed beside `*` says all that may stand below it.
         below = grammar.setdefault(word, {})
-        if below is not None:
+        if below is not None and below is not HARMLESS_BELOW:
             _add(below, rest)
 
 
 KNOWN = _merged(HARMLESS)
 
 
-def unread(root: Node) -> Iterator[Unmodelled]:
-    """Give the statements of a switch's effective tree that are neither read nor known to be harmless."""
-    for node in root:
-        yield from _unread(node, KNOWN, "")
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """The statements of a switch that nothing here reads: those that are harmless, as text, and those that may not be.
+
+    What is harmless is there to be compared with what the intent asks for.
+    """
+
+    unmodelled: tuple[Unmodelled, ...]
+    harmless: frozenset[str]
 
 
-def _unread(node: Node, grammar: Grammar, path: str) -> Iterator[Unmodelled]:
+def judged(root: Node) -> Judged:
+    """Sort out the statements of an effective tree."""
+    harmless: list[str] = []
+    unmodelled = [found for node in root for found in _judged(node, KNOWN, "", harmless)]
+    return Judged(tuple(unmodelled), frozenset(harmless))
+
+
+def _judged(node: Node, grammar: Grammar, path: str, harmless: list[str]) -> Iterator[Unmodelled]:
     """Look at one statement: the first word that is not known names it."""
     word = node.word
     if word in ANYWHERE:
@@ -185,9 +201,11 @@ def _unread(node: Node, grammar: Grammar, path: str) -> Iterator[Unmodelled]:
         yield Unmodelled(text, " ".join((text, *_rest(node))), node.line)
         return
     below = grammar[key]
-    if below is not None:
+    if below is HARMLESS_BELOW:
+        harmless.extend(" ".join((text, *words[1:])) for words in node.paths())
+    elif below is not None:
         for child in node.children.values():
-            yield from _unread(child, below, text)
+            yield from _judged(child, below, text, harmless)
 
 
 def _rest(node: Node) -> Iterator[str]:

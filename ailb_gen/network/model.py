@@ -232,9 +232,9 @@ class Switch:
 
     `named` is the file's name without suffix, `host_name` what the text says. `lldp` are the interfaces, or `all`, on
     which LLDP runs, but for those in `lldp_off`. `unmodelled` are statements that may change what is computed here and
-    that nothing computes; `unknown_groups` are groups that are applied and not defined. `operating` are the
-    statements, as text, by which it is managed and watched (see network/switch.py), `management_gateway` is where its
-    management instance sends packets to; empty for no default route.
+    that nothing computes, `harmless` those that cannot, as text; `unknown_groups` are groups that are applied and not
+    defined. `operating` are the statements, as text, by which it is managed and watched (see network/switch.py),
+    `management_gateway` is where its management instance sends packets to; empty for no default route.
     """
 
     named: str
@@ -258,6 +258,7 @@ class Switch:
     lldp_off: frozenset[str]
     filters: Filters
     unmodelled: tuple[Unmodelled, ...]
+    harmless: frozenset[str] = frozenset()
     unknown_groups: tuple[tuple[str, int], ...] = ()
     operating: frozenset[str] = frozenset()
     management_gateway: str = ""

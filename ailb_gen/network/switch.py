@@ -8,7 +8,7 @@ from ailb_gen.junos.groups import APPLY
 from ailb_gen.network.bgp import as_number, fabric_routes, groups
 from ailb_gen.network.cos import class_of_service
 from ailb_gen.network.filters import filters
-from ailb_gen.network.known import unread
+from ailb_gen.network.known import judged
 from ailb_gen.network.model import LoadBalancing, Switch
 from ailb_gen.network.policies import as_lists, communities, policies, prefix_lists
 from ailb_gen.network.ports import advertisements, line, number, ports, statements, vlans
@@ -46,6 +46,7 @@ def switch(name: str, file: str, root: Node) -> Switch:
     gateway = root.get(*MANAGEMENT_ROUTE, "next-hop") if root.has("system", "management-instance") else None
     bgp = root.get("protocols", "bgp")
     lldp = () if root.has("protocols", "lldp", "disable") else tuple(root.each("protocols", "lldp", "interface"))
+    found = judged(root)
     return Switch(
         named=name,
         file=file,
@@ -67,7 +68,8 @@ def switch(name: str, file: str, root: Node) -> Switch:
         lldp=frozenset(node.word for node in lldp if not node.has("disable")),
         lldp_off=frozenset(node.word for node in lldp if node.has("disable")),
         filters=filters(root),
-        unmodelled=tuple(unread(root)),
+        unmodelled=found.unmodelled,
+        harmless=found.harmless,
         operating=frozenset(text for text in OPERATING if root.has(*text.split())),
         management_gateway=(gateway.value() or "") if gateway is not None else "",
         host_name_line=line(host),

@@ -7,7 +7,7 @@ import pytest
 from ailb_gen.junos.interface_ranges import effective
 from ailb_gen.junos.reader import read
 from ailb_gen.network.harmless import HARMLESS as HARMLESS_LIST
-from ailb_gen.network.known import unread
+from ailb_gen.network.known import judged
 from tests.checks.trees import GOLDEN
 from tests.conftest import SHARED, need_shared
 
@@ -19,7 +19,7 @@ def text_of(name: str) -> str:
 
 
 def named(text: str) -> list[tuple[str, int]]:
-    return [(found.statement, found.line) for found in unread(effective(read(text, "x.conf")))]
+    return [(found.statement, found.line) for found in judged(effective(read(text, "x.conf"))).unmodelled]
 
 
 @pytest.mark.parametrize("example", ["lab", "jvd", "jvd-8-uplinks", "brownfield"])
@@ -203,7 +203,7 @@ def test_every_pattern_of_the_list_is_used_as_it_is_written() -> None:
         for words in (line.split() for line in lines.split("\n") if line.strip()):
             text = " ".join(word.partition("|")[0] for word in words)
             text = text.replace("<ipv4>", "192.0.2.0/24").replace("<show>", '"show version"').replace("*", "any")
-            assert not list(unread(read(f"set {text} anything\n", "x.set"))), text
+            assert not judged(read(f"set {text} anything\n", "x.set")).unmodelled, text
 
 
 @pytest.mark.parametrize(("where", "what"), HARMLESS)

@@ -211,6 +211,13 @@ OTHERS = (
     ),
     kind("loopback-off", "lo0 is off", insert(switch(LOOPBACK), "        disable;"), "AILB107 AILB209"),
     kind(
+        "extra-config-number",
+        "a server that extra_config names is another one",
+        replace(switch("system > ntp > server *"), r"250", "251"),
+        "AILB010",
+        ("brownfield",),
+    ),
+    kind(
         "split-port-off",
         "a port that is split is off",
         insert(switch(PORT, "number-of-sub-ports"), "        disable;"),
