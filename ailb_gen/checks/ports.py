@@ -127,14 +127,22 @@ def check_speeds(wanted: Plan, wiring: Wiring, network: Network, tally: Tally) -
 
 def check_ethernet(network: Network, tally: Tally) -> None:
     """Compare error correction and negotiation of both ends of links, and of server ports with each other."""
+    said = {
+        End(name, port.name): dict(port.ethernet)
+        for name, switch in network.switches.items()
+        for port in switch.ports.values()
+        if port.ethernet
+    }
+    if not said:
+        return
     for cable in network.links:
-        rows = [(end, _ethernet(network, end)) for end in (cable.a, cable.b)]
+        rows = [(end, _ethernet(said, end)) for end in (cable.a, cable.b)]
         for (end, own), (far, other) in (rows, rows[::-1]):
             for text, line in own.items():
                 if text not in other:
                     message = f"{end.port} has {text}, and {far} at the other end has not: the link stays down"
                     _tell(network, end, message, line, tally)
-    hosts = {end: _ethernet(network, end) for end in network.attachments.values()}
+    hosts = {end: _ethernet(said, end) for end in network.attachments.values()}
     usual = Counter(tuple(sorted(found)) for found in hosts.values()).most_common(1)
     for end, found in hosts.items():
         expected = usual[0][0]
@@ -144,12 +152,10 @@ def check_ethernet(network: Network, tally: Tally) -> None:
             _tell(network, end, message, next(iter(found.values()), 1), tally)
 
 
-def _ethernet(network: Network, end: End) -> dict[str, int]:
+def _ethernet(said: Mapping[End, dict[str, int]], end: End) -> dict[str, int]:
     """Return what is said about a port's error correction and negotiation, with the lines; a split port's, too."""
-    switch = network.switches.get(end.device)
-    names = dict.fromkeys((end.port.partition(":")[0], end.port))
-    ports = [switch.ports[name] for name in names if name in switch.ports] if switch is not None else []
-    return {text: line for port in ports for text, line in port.ethernet}
+    base = End(end.device, end.port.partition(":")[0])
+    return {**said.get(base, {}), **said.get(end, {})}
 
 
 def _tell(network: Network, end: End, message: str, line: int, tally: Tally) -> None:
