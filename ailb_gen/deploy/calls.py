@@ -16,7 +16,7 @@ from ncclient.operations.errors import OperationError, TimeoutExpiredError
 from ncclient.transport.errors import SessionCloseError, TransportError
 
 from ailb_gen.deploy.netconf import AnswerError
-from ailb_gen.deploy.redact import HASH, MARK, redact_config
+from ailb_gen.deploy.redact import HASH, MARK, mask_urls, redact_config
 from ailb_gen.deploy.switch import NUMBER, Commit, DeviceError, Phase, RefusedError, UnknownOutcomeError, unreadable
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def said(error: RpcError) -> str:
         about = redact_config(" ".join(str(one.get("bad_element") or "").split()))
         messages.append(f"{text} ({about})" if about and about not in text else text)
     found = "; ".join(dict.fromkeys(filter(None, messages)))
-    return HASH.sub(MARK, found or " ".join(str(error.message or type(error).__name__).split()))
+    return HASH.sub(MARK, mask_urls(found or " ".join(str(error.message or type(error).__name__).split())))
 
 
 def ask(device: Any, name: str, phase: Phase, rpc: str, **arguments: str | bool) -> etree._Element:

@@ -175,10 +175,16 @@ def redact_config(text: str) -> str:
             pieces += [text[end:start], MARK]
             end = stop
     done = "".join([*pieces, text[end:]])
-    if "://" in done:
-        for url in URLS:
-            done = url.sub(rf"\1{MARK}@", done)
+    done = mask_urls(done)
     return HASH.sub(MARK, XML.sub(rf"<\1\2>{MARK}<", done))
+
+
+def mask_urls(text: str) -> str:
+    """Return text with the passwords in URLs replaced."""
+    if "://" in text:
+        for url in URLS:
+            text = url.sub(rf"\1{MARK}@", text)
+    return text
 
 
 class _Secrets:
