@@ -1,7 +1,7 @@
 """Pushing safely: inventory from intent, plan, waves, commit confirmed, verify, confirm, roll back, drift.
 
 Who is reached, and how: `inventory`, `inventory_models`, `devices`, `credentials`, `hostkeys`, `known_hosts`,
-`ssh_config`, `redact`; `bounded` (deadlines and limits of a connection), `login` (SSH), `netconf`; `fleet` makes of them
+`ssh_config`, `redact`; `bounded` (deadlines, limits), `login` (SSH), `netconf`; `fleet` makes of them
 the `crew` that works on many devices at once.
 A switch: `switch` (the Protocol), `drivers` and `calls` (NAPALM, PyEZ), `ownership` (what a push owns). A server:
 `servers/`.
