@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 from lxml import etree
 
 from ailb_gen.emulator.configmode import ConfigMode
+from ailb_gen.emulator.device import REBOOT_S, REBOOT_SOON_S
 from ailb_gen.emulator.faulty import disk_full
 from ailb_gen.emulator.messages import RefusedError, RpcError
 from ailb_gen.emulator.operations import OPERATIONS, as_text, rpc_of
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
     from ailb_gen.emulator.device import Device
     from ailb_gen.emulator.store import Session
 
-REBOOT_S = 5.0
-
 
 class Machine(Protocol):
     """What the command line may do to the device as a whole."""
@@ -38,8 +37,8 @@ class Machine(Protocol):
     def kill(self, number: int) -> bool:
         """End a session; tell whether there was one."""
 
-    def reboot(self, away_s: float) -> None:
-        """Drop every session and come back after so many seconds."""
+    def reboot(self, away_s: float, soon_s: float = 0.0) -> None:
+        """Drop every session soon and come back after so many seconds."""
 
 
 class CommandLine:
@@ -272,7 +271,7 @@ class CommandLine:
     def _reboot_answered(self, text: str) -> str:
         if text.strip() != "yes":
             return ""
-        self._machine.reboot(REBOOT_S)
+        self._machine.reboot(REBOOT_S, REBOOT_SOON_S)
         return "Shutdown NOW!\n"
 
     def _nothing(self, line: Line, rest: tuple[str, ...]) -> str:

@@ -17,6 +17,7 @@ from ailb_gen.emulator.messages import RefusedError, RpcError
 from ailb_gen.emulator.operations.build import date
 from ailb_gen.emulator.pipes import Line, choose, read_line
 from ailb_gen.emulator.showing import show_tree
+from ailb_gen.junos.grammar import form_of, inside
 
 if TYPE_CHECKING:
     from ailb_gen.emulator.device import Device
@@ -175,7 +176,8 @@ class ConfigMode:
     def _up(self, line: Line, rest: str) -> str:
         words = list(line.words[1:])
         count = int(words.pop(0)) if words and words[0].isdecimal() else 1
-        return self._elsewhere(self._path[: max(len(self._path) - count, 0)], words)
+        ends = [0, *_statement_ends(self._path)]
+        return self._elsewhere(self._path[: ends[max(len(ends) - 1 - count, 0)]], words)
 
     def _top(self, line: Line, rest: str) -> str:
         return self._elsewhere((), rest.split())
@@ -285,6 +287,17 @@ class ConfigMode:
         self._device.store.end(self._session)
         self.done = True
         return "Exiting configuration mode\n"
+
+
+def _statement_ends(path: tuple[str, ...]) -> list[int]:
+    """Return how many words of a path end a statement: `unit 0` is one."""
+    ends, parent, at = [], "", 0
+    while at < len(path):
+        keys, _ = form_of(parent, path[at])
+        parent = inside(parent, path[at])
+        at += 1 + keys
+        ends.append(min(at, len(path)))
+    return ends
 
 
 def _no_run(text: str) -> str:

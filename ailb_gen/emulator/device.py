@@ -29,6 +29,8 @@ VERSION = "25.4R1.12-EVO"
 MODEL = "QFX5240-64OD"
 # The sessions of a device are numbered as Junos numbers its processes.
 FIRST_SESSION = 20000
+# How long a device that is told to reboot is away, and when it goes: after the answer. Seconds.
+REBOOT_S, REBOOT_SOON_S = 5.0, 0.2
 
 
 @dataclass(frozen=True, slots=True)

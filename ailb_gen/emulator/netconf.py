@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ailb_gen.emulator.device import REBOOT_S, REBOOT_SOON_S
 from ailb_gen.emulator.faulty import DroppedError, with_faults
 from ailb_gen.emulator.framing import Decoder, FramingError, frame
 from ailb_gen.emulator.messages import (
@@ -29,6 +30,13 @@ if TYPE_CHECKING:
     import asyncssh
 
     from ailb_gen.emulator.server import Host
+
+
+_REBOOTS = (
+    "<request-reboot-results>\n"
+    "<request-reboot-status>Shutdown NOW!</request-reboot-status>\n"
+    "</request-reboot-results>\n"
+)
 
 
 class NetconfSession:
@@ -128,6 +136,9 @@ class NetconfSession:
             return OK
         if rpc.operation.tag == "kill-session":
             return self._kill(rpc)
+        if rpc.operation.tag == "request-reboot":
+            self._host.reboot(REBOOT_S, REBOOT_SOON_S)
+            return _REBOOTS
         device = self._host.device
         phase = phase_of(device, rpc.operation)
         return await with_faults(

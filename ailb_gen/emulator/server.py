@@ -126,11 +126,13 @@ class Host:
             raise
         self.watch()
 
-    def reboot(self, away_s: float) -> None:
-        """Drop every session and refuse the port for so many seconds."""
-        self.run(self._reboot(away_s))
+    def reboot(self, away_s: float, soon_s: float = 0.0) -> None:
+        """Drop every session, in `soon_s` seconds, and refuse the port for `away_s` seconds."""
+        self.run(self._reboot(away_s, soon_s))
 
-    async def _reboot(self, away_s: float) -> None:
+    async def _reboot(self, away_s: float, soon_s: float) -> None:
+        if soon_s:
+            await asyncio.sleep(soon_s)
         if self._timer is not None:
             self._timer.cancel()
         self.device.power_off()
