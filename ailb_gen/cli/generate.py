@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ailb_gen.cli.console import fabric_file, progress, table, warn
+from ailb_gen.cli.output import steady
 from ailb_gen.cli.select import device_roles
 from ailb_gen.errors import ExitCode
 
@@ -84,7 +85,8 @@ def generate(
         result = _result(design, planned, warnings, not shows) | ({"diff": shown} if diff else {})
         typer.echo(json.dumps(result, indent=1))
     elif check:
-        _list_differences(planned, output)
+        with steady():
+            _list_differences(planned, output)
     elif diff:
         _say_unwritten(planned, output)
     else:

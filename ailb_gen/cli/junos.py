@@ -14,6 +14,9 @@ from ailb_gen.cli.plain import echo_data
 from ailb_gen.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ailb_gen.junos.diff import Change
     from ailb_gen.junos.tree import Node
 
 app = typer.Typer(
@@ -63,18 +66,24 @@ def diff(
 
     Exit code 1 when there are any, 0 when the two say the same.
     """
+    from ailb_gen.cli.output import steady
     from ailb_gen.junos.diff import diff as changes_of
 
     if str(first) == str(second) == "-":
         raise UsageError("standard input can be only one of the two configurations")
     changes = list(changes_of(_read(first, expand), _read(second, expand)))
+    with steady():
+        _show_changes(first, second, changes, as_json)
+        if changes:
+            raise typer.Exit(ExitCode.FINDINGS)
+
+
+def _show_changes(first: Path, second: Path, changes: Sequence[Change], as_json: bool) -> None:
     if as_json:
         rows = [{"command": change.command, "line": change.line} for change in changes]
         typer.echo(json.dumps({"first": str(first), "second": str(second), "changes": rows}, indent=1))
     else:
         typer.echo("".join(f"{change}\n" for change in changes), nl=False)
-    if changes:
-        raise typer.Exit(ExitCode.FINDINGS)
 
 
 def _read(file: Path, expand: bool) -> Node:

@@ -25,6 +25,7 @@ def check(
 ) -> None:
     """Find what a device would refuse: unknown statements, wrong values, commit constraints."""
     from ailb_gen.cli.console import progress
+    from ailb_gen.cli.output import steady
     from ailb_gen.errors import ExitCode
     from ailb_gen.junos.check import check as commit_check
     from ailb_gen.junos.groups import active, inherited
@@ -36,9 +37,10 @@ def check(
     trees = {str(path): active(read_file(path)) for path in files}
     schema = load_schema(directory, progress)
     outcomes = {file: commit_check(inherited(tree), schema, tree.get("groups")) for file, tree in trees.items()}
-    typer.echo(_json(outcomes) if as_json else _text_report(outcomes))
-    if any(outcome.findings for outcome in outcomes.values()):
-        raise typer.Exit(ExitCode.FINDINGS)
+    with steady():
+        typer.echo(_json(outcomes) if as_json else _text_report(outcomes))
+        if any(outcome.findings for outcome in outcomes.values()):
+            raise typer.Exit(ExitCode.FINDINGS)
 
 
 def _text_report(outcomes: Outcomes) -> str:

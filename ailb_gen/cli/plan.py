@@ -21,6 +21,7 @@ from ailb_gen.cli.fleet import (
     access,
     trust,
 )
+from ailb_gen.cli.output import steady
 from ailb_gen.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ MIN_PATHS = Annotated[
 ]
 
 
+@steady()
 def plan(
     fabric: FABRIC,
     artifacts: ARTIFACTS,

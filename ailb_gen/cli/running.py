@@ -9,6 +9,7 @@ import typer
 
 from ailb_gen.cli.console import fabric_file, progress
 from ailb_gen.cli.fleet import ACCEPT, ARTIFACTS, DRIVER, FABRIC, INVENTORY, JOBS, LIMIT, REPORTS, Driver, access
+from ailb_gen.cli.output import steady
 from ailb_gen.cli.validate import report, targets
 from ailb_gen.errors import DeployError, ExitCode
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from ailb_gen.deploy.fleet import Access
 
 
+@steady()
 def drift(
     fabric: FABRIC,
     artifacts: ARTIFACTS,
@@ -44,6 +46,7 @@ def drift(
     _judged(fabric, artifacts, inventory, limit or [], reports or [], access(driver, jobs, accept_new_hostkeys), look)
 
 
+@steady()
 def verify(
     fabric: FABRIC,
     artifacts: ARTIFACTS,
@@ -93,6 +96,7 @@ def _judged(
         raise typer.Exit(ExitCode.FINDINGS)
 
 
+@steady()
 def collect(
     fabric: FABRIC,
     out: Annotated[Path, typer.Option("-o", "--out", help="The directory to write to.", metavar="DIR")],

@@ -12,6 +12,7 @@ import typer
 
 from ailb_gen.cli.batfish import ask, open_service
 from ailb_gen.cli.console import fabric_file, progress
+from ailb_gen.cli.output import steady
 from ailb_gen.errors import ExitCode, OutputError, UsageError
 
 if TYPE_CHECKING:
@@ -103,11 +104,12 @@ def validate(
     opinion, trouble = ask(service, Second(artifacts, subject, chosen, seed))
     done = replace(done, results=(*done.results, *opinion), trouble=str(trouble or ""))
     verdict = judge(done, accepted, chosen, limit or [], fail_on.value)
-    report(verdict, where, everything)
-    if trouble is not None:
-        raise trouble
-    if verdict.failed:
-        raise typer.Exit(ExitCode.FINDINGS)
+    with steady():
+        report(verdict, where, everything)
+        if trouble is not None:
+            raise trouble
+        if verdict.failed:
+            raise typer.Exit(ExitCode.FINDINGS)
 
 
 def targets(words: Sequence[str], inputs: Sequence[Path]) -> list[Target]:

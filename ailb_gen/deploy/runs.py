@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ailb_gen import __version__
-from ailb_gen.deploy.campaign import Campaign, OnFailure, Progress, Report, quiet
+from ailb_gen.deploy.campaign import INTERRUPTED, Campaign, OnFailure, Progress, Report, quiet
 from ailb_gen.deploy.member import history_aim
 from ailb_gen.deploy.past import DEPLOY, ROLLBACK, Past, none_unsettled, past_run, standing_changes
 from ailb_gen.deploy.push import Ending, Fate, Limits, Push, Wave, never, some
@@ -242,7 +242,7 @@ def _carry_out(on: Desk, state: StateDirectory, manner: Manner, found: Prospect,
         return Report(job.run)
     approved = manner.approve(found)
     if not approved:
-        return Report(job.run, stopped="it was not approved")
+        return Report(job.run, stopped=INTERRUPTED if manner.stop() else "it was not approved")
     log = RunLog(state, job.run, on.mask)
     try:
         log.write_changes({name: (one.digest, one.commands) for name, one in found.changed.items()})
