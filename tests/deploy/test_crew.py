@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import threading
 from collections.abc import Callable
+from threading import Event, Thread
+from typing import Any
 from unittest import mock
 
 import pytest
@@ -11,7 +15,7 @@ from nornir.core import Nornir
 from nornir.core.inventory import Defaults, Groups, Host, Hosts, Inventory
 from nornir.plugins.runners import ThreadedRunner
 
-from ailb_gen.deploy.crew import PAUSES, Crew, Outcomes, UnforeseenError, unreachable
+from ailb_gen.deploy.crew import PAUSES, Crew, Outcomes, Runner, UnforeseenError, unreachable
 from ailb_gen.deploy.switch import DeviceError, ForeignError, Phase, RefusedError, UnknownOutcomeError
 from tests.deploy.machine import Clock
 
@@ -177,3 +181,43 @@ def test_asking_again_is_of_no_use(clock: Clock) -> None:
 )
 def test_unreachable(error: DeviceError, expected: bool) -> None:
     assert unreachable(error) is expected
+
+
+class Waiting:
+    """A task of Nornir's that waits until every connection is ended."""
+
+    name = "waiting"
+
+    def __init__(self, stop: Event, begun: Event) -> None:
+        self.stop, self.begun = stop, begun
+
+    def copy(self) -> Waiting:
+        """Return a task for one host."""
+        return self
+
+    def start(self, host: object) -> object:
+        """Wait."""
+        self.begun.set()
+        assert self.stop.wait(60), f"nobody ends the connection to {host}"
+        raise RuntimeError("ended")
+
+
+def test_ctrl_c_ends_the_connections_that_are_waited_for() -> None:
+    stop, begun = Event(), Event()
+    task: Any = Waiting(stop, begun)
+    hosts: Any = ["a", "b", "c"]
+
+    def interrupt() -> None:
+        begun.wait(60)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    thread = Thread(target=interrupt)
+    thread.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            Runner(2, stop).run(task, hosts)
+    finally:
+        thread.join(60)
+        signal.signal(signal.SIGINT, before)
+    assert stop.is_set()
