@@ -32,7 +32,7 @@ from ailb_gen.cli.fleet import (
     trust,
 )
 from ailb_gen.cli.output import steady
-from ailb_gen.cli.plan import MIN_PATHS, show_waves
+from ailb_gen.cli.plan import MIN_PATHS, refuse_foreign, show_changes, show_waves
 from ailb_gen.errors import AttentionError, DeployError, RolledBackError, UsageError
 
 if TYPE_CHECKING:
@@ -90,6 +90,9 @@ def deploy(
     state: STATE = None,
     accept_new_hostkeys: ACCEPT = False,
     allow_unverified: UNVERIFIED = False,
+    allow_foreign_deletes: Annotated[
+        bool, typer.Option("--allow-foreign-deletes", help="A first push may delete what somebody else configured.")
+    ] = False,
     as_is: AS_IS = None,
     minute: MINUTE = 60.0,
 ) -> None:
@@ -117,7 +120,7 @@ def deploy(
     options = {
         **{"limit": wanted, "min_paths": floor, "max_failures": max_failures, "on_failure": on_failure.value},
         **{"confirm_minutes": confirm_minutes, "verify_timeout": verify_timeout, "driver": driver.value, "jobs": jobs},
-        **{"allow_unverified": allow_unverified, "resume": resume},
+        **{"allow_unverified": allow_unverified, "allow_foreign_deletes": allow_foreign_deletes, "resume": resume},
     }
     with _recorded(fabric, state) as (records, stop):
         manner = runs.Manner(
@@ -142,6 +145,8 @@ def deploy(
                 def holds(found: Prospect) -> None:
                     if planned is not None:
                         check_plan(planned, on.inputs, found)
+                    if not allow_foreign_deletes and not dry_run:
+                        refuse_foreign(found)
 
                 report = runs.deploy(on, records, manner, holds)
         _conclude(report, records, place, stop, dry_run)
@@ -267,6 +272,7 @@ def _approval(yes: bool, dry_run: bool, stop: Stop, question: str) -> Callable[[
     """Show the waves, and ask a person at a terminal; return how it was approved."""
 
     def approve(found: Prospect) -> str:
+        show_changes(found)
         show_waves(found)
         if yes or dry_run:
             return "--yes" if yes else "--dry-run"

@@ -22,13 +22,15 @@ from ailb_gen.cli.fleet import (
     trust,
 )
 from ailb_gen.cli.output import steady
-from ailb_gen.errors import ExitCode
+from ailb_gen.errors import AilbError, ExitCode, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from ailb_gen.deploy.blast import Touched, Traffic
-    from ailb_gen.deploy.prospect import Prospect
+    from ailb_gen.deploy.edits import Edit
+    from ailb_gen.deploy.fleet import Access
+    from ailb_gen.deploy.prospect import HostLook, Look, Prospect
 
 MIN_PATHS = Annotated[
     int, typer.Option("--min-paths", min=0, help="Paths that any two leaves keep while spines are changed.")
@@ -49,33 +51,78 @@ def plan(
     jobs: JOBS = 32,
     accept_new_hostkeys: ACCEPT = False,
     brief: Annotated[bool, typer.Option("--brief", help="Count statements instead of showing them.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the plan as JSON.")] = False,
+    exit_code: Annotated[
+        bool, typer.Option("--exit-code", help="Leave with 0 for nothing to do, 2 for changes, 1 for bad input.")
+    ] = False,
     allow_unverified: UNVERIFIED = False,
 ) -> None:
     """Show what a push would change, in which order, and what it touches; nothing is changed.
 
-    Exit codes: 0 done, 2 bad input, 3 a device that is to be changed cannot be looked at.
+    Exit codes: 0 done, 2 bad input, 3 a device that is to be changed cannot be looked at. With --exit-code: 0 nothing
+    to do, 2 changes, 1 bad input, 3 as ever.
     """
+    from ailb_gen.cli import report
+
+    try:
+        reach = access(driver, jobs, accept_new_hostkeys)
+        changed = _plan(
+            fabric, artifacts, inventory, out, limit or [], min_paths, reach, allow_unverified, brief, as_json
+        )
+    except AilbError as error:
+        if not exit_code:
+            raise
+        # Otherwise bad input would look like changes.
+        report(error)
+        code = ExitCode.FINDINGS if error.exit_code is ExitCode.BAD_INPUT else error.exit_code
+        raise typer.Exit(code) from error
+    if exit_code and changed:
+        raise typer.Exit(CHANGES)
+
+
+# As Terraform's -detailed-exitcode has it.
+CHANGES = 2
+
+
+def _plan(
+    fabric: Path,
+    artifacts: Path,
+    inventory: Path | None,
+    out: Path | None,
+    limit: list[str],
+    min_paths: int,
+    reach: Access,
+    allow_unverified: bool,
+    brief: bool,
+    as_json: bool,
+) -> bool:
+    """Plan and show it; tell whether there is anything to change. Leaves with 3 where a device cannot be looked at."""
     from ailb_gen.deploy.blast import touched, traffic
     from ailb_gen.deploy.desk import desk
     from ailb_gen.deploy.planfile import plan_text, write_plan
+    from ailb_gen.deploy.planview import plan_json
 
-    reach = access(driver, jobs, accept_new_hostkeys)
-    with desk(fabric_file(fabric), artifacts, inventory, limit or [], reach, trust(allow_unverified)) as on:
+    with desk(fabric_file(fabric), artifacts, inventory, limit, reach, trust(allow_unverified)) as on:
         with progress("looking", len(on.roles)) as advance:
             found = on.prospect(on.file_aim, min_paths, advance, besides=True)
         after = found.scene.after({name: look.after for name, look in found.changes.items()})
         effects = {name: touched(after, look) for name, look in found.changes.items()}
         seen = traffic(found.scene, after, found.waves, any(one.sessions or one.colors for one in effects.values()))
-        show(found, effects, seen, brief)
+        if as_json:
+            typer.echo(plan_json(found, effects, seen))
+        else:
+            show(found, effects, seen, brief)
         if out is not None:
-            write_plan(out, plan_text(on.inputs, found, tuple(limit or ()), min_paths, effects, seen))
+            write_plan(out, plan_text(on.inputs, found, tuple(limit), min_paths, effects, seen))
             where = f" -i {inventory}" if inventory is not None else ""
             where += " --allow-unverified" if allow_unverified else ""
-            typer.echo(f"\nPlan written to {out}: ailb-gen deploy {fabric} {artifacts}{where} --plan {out}")
+            told = f"Plan written to {out}: ailb-gen deploy {fabric} {artifacts}{where} --plan {out}"
+            typer.echo(told if as_json else f"\n{told}", err=as_json)
         for error in found.errors.values():
             typer.echo(f"ailb-gen: {error}", err=True)
         if any(name in on.picked for name in found.errors):
             raise typer.Exit(ExitCode.ENVIRONMENT)
+        return bool(found.changed)
 
 
 def show(found: Prospect, effects: Mapping[str, Touched], seen: Traffic, brief: bool) -> None:
@@ -90,16 +137,77 @@ def show(found: Prospect, effects: Mapping[str, Touched], seen: Traffic, brief: 
     if not brief:
         for name, look in changes.items():
             typer.echo(f"{name}:")
-            for command in look.commands:
-                typer.echo(f"  {'-' if command.startswith(('delete ', 'removed ')) else '+'} {command}")
-            typer.echo("")
+            typer.echo("".join(f"  {line}\n" for line in _told(look)))
     show_besides(found)
+    show_changes(found)
     show_waves(found, effects, seen)
     figures = (
         ("sessions up", *seen.up),
         ("leaf to prefix pairs that arrive", *(f"{a} of {b}" for a, b in zip(seen.arriving, seen.pairs, strict=True))),
     )
     typer.echo(table("The fabric by its configurations", ("what", "now", "after"), figures), nl=False)
+
+
+def _told(look: Look | HostLook) -> Iterator[str]:
+    """Tell the changes of a device line by line."""
+    edits = getattr(look, "edits", ())
+    if not edits:
+        for command in look.commands:
+            yield f"{'-' if command.startswith(('delete ', 'removed ')) else '+'} {command}"
+    for edit in edits:
+        if edit.kind == "add":
+            yield f"+ set {edit.statement}"
+        elif edit.kind == "replace":
+            yield f"~ {edit.statement}: {edit.old} → {edit.new}"
+        elif edit.kind == "remove":
+            yield f"- delete {edit.statement}"
+            yield from (f"    - {line}" for line in edit.held if line != edit.statement)
+        else:
+            yield f"~ {edit.statement}"
+
+
+# More devices are not listed one by one: nobody would read it.
+LISTED = 40
+
+
+def show_changes(found: Prospect) -> None:
+    """Print how many statements come and go on each switch, and apart what goes that was never this program's."""
+    counts = {name: look.counts for name, look in found.changes.items()}
+    if counts:
+        typer.echo("Changes: statements that come and go")
+        for name, (added, removed) in list(counts.items())[:LISTED]:
+            typer.echo(f"  {name} +{added} -{removed}")
+        if len(counts) > LISTED:
+            typer.echo(f"  and {len(counts) - LISTED} switches more")
+        added, removed = (sum(row[at] for row in counts.values()) for at in (0, 1))
+        typer.echo(f"  {len(counts)} switches +{added} -{removed}\n")
+    for name, look in found.changes.items():
+        if look.foreign:
+            typer.echo(f"{name} has no commit of this program, and would lose what somebody else configured:")
+            for edit in look.foreign:
+                typer.echo(f"  - {edit.statement}{_holding(edit)}")
+            typer.echo("")
+
+
+def _holding(edit: Edit) -> str:
+    return f" ({len(edit.held)} statements)" if len(edit.held) > 1 else ""
+
+
+def refuse_foreign(found: Prospect) -> None:
+    """Refuse to delete what was never this program's. Raises UsageError."""
+    wrong = [f"  {name}: {edit.statement}" for name, look in found.changes.items() for edit in look.foreign]
+    if wrong:
+        more = [f"  and {len(wrong) - LISTED} more"] if len(wrong) > LISTED else []
+        raise UsageError(
+            "\n".join(
+                [
+                    "nothing was changed: a first push would delete what somebody else configured:",
+                    *wrong[:LISTED],
+                    *more,
+                    "name it under 'keep' in the inventory to leave it, or give --allow-foreign-deletes",
+                ]
+            )
+        )
 
 
 def show_besides(found: Prospect) -> None:

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ailb_gen.deploy.besides import besides
-from ailb_gen.deploy.member import tree_of
+from ailb_gen.deploy.edits import edits_of
+from ailb_gen.deploy.member import MARK, tree_of
 from ailb_gen.deploy.ownership import digest, fingerprint, ownership
 from ailb_gen.deploy.redact import redact_config
 from ailb_gen.deploy.scene import model_of, read_scene
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
     from ailb_gen.deploy.crew import Crew
+    from ailb_gen.deploy.edits import Edit
     from ailb_gen.deploy.inputs import Inputs
     from ailb_gen.deploy.inventory import Target
     from ailb_gen.deploy.member import Aim
@@ -51,6 +53,7 @@ class Look:
     `commands` make of it what its file asks for, secrets replaced, and `digest` identifies them as they are; `after`
     is what it will do then. `up` are the logical interfaces with an established session. `besides` tells what acts on
     it besides its file, also after a push; `lines` are those of the file that the commands come from, 0 for none.
+    `edits` tell the commands to people. `first`: whole entries go, and no commit of this program is in its history.
     """
 
     name: str
@@ -63,6 +66,18 @@ class Look:
     digest: str
     besides: tuple[str, ...] = ()
     lines: tuple[int, ...] = ()
+    edits: tuple[Edit, ...] = ()
+    first: bool = False
+
+    @property
+    def foreign(self) -> tuple[Edit, ...]:
+        """The entries and blocks that go and were never this program's, as far as the device's history tells."""
+        return tuple(edit for edit in self.edits if edit.block) if self.first else ()
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """How many statements come, and how many go."""
+        return sum(edit.added for edit in self.edits), sum(edit.removed for edit in self.edits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +148,9 @@ def look(name: str, aim: Aim, switch: Switch, saying: tuple[Node, Ownership] | N
     if told:
         acting = effective(target)
         after = model_of(name, acting)
+    edits = edits_of(running, changes)
+    # Only where it matters: it is one question more to every switch.
+    first = any(edit.block for edit in edits) and not any(one.log.startswith(MARK) for one in switch.commits())
     others: tuple[str, ...] = ()
     if saying is not None:
         file = effective(saying[0])
@@ -147,6 +165,8 @@ def look(name: str, aim: Aim, switch: Switch, saying: tuple[Node, Ownership] | N
         alarms=alarms(switch),
         digest=digest(told),
         lines=lines,
+        edits=edits,
+        first=first,
         besides=tuple(redact_config(f"set {text}").removeprefix("set ") for text in others),
     )
 

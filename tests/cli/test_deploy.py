@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from ailb_gen.emulator.device import Device
 from ailb_gen.emulator.faults import Fault
+from ailb_gen.emulator.loading import load_set
 from tests.deploy.fabric import CANARY, LAST, ORDER, SPINES, VARIABLE, Site, assert_sound, run
 
 Cli = Callable[..., tuple[int, str, str]]
@@ -79,8 +81,9 @@ def test_a_plan_is_shown_written_pushed_and_then_over(tiny: Site, tmp_path: Path
     plan = tmp_path / "plan.json"
     shown = run(*tiny.place("plan"), "-o", str(plan))
     assert (shown.code, shown.err) == (0, "")
-    assert f"{CANARY}:\n  - delete protocols bgp group" in shown.out
-    assert "  + set protocols bgp group fabric-blue bfd-liveness-detection minimum-interval 300\n" in shown.out
+    told = "  ~ protocols bgp group fabric-blue bfd-liveness-detection minimum-interval: 1000 → 300\n"
+    assert f"{CANARY}:\n{told}" in shown.out
+    assert re.search(rf"^  {CANARY} \+2 -2$", shown.out, re.MULTILINE)
     rows = re.findall(r"^(\d)     (\S.*?\S)  +(\d) ", shown.out, re.MULTILINE)
     assert rows == [
         ("1", "canary leaf", "1"),
@@ -246,3 +249,42 @@ def test_a_password_that_is_not_set(tiny: Site, monkeypatch: pytest.MonkeyPatch)
     shown = run(*tiny.place("plan"))
     assert shown.code == 3
     assert len(re.findall(rf"^ailb-gen: \S+: connect: .*{VARIABLE}", shown.err, re.MULTILINE)) == len(ORDER)
+
+
+def test_a_plan_as_json_and_its_exit_code(tiny: Site) -> None:
+    shown = run(*tiny.place("plan"), "--json", "--exit-code")
+    assert (shown.code, shown.err) == (2, "")
+    body = json.loads(shown.out)
+    assert (body["format"], body["changes"], body["errors"]) == (1, True, {})
+    device = body["devices"][CANARY]
+    assert (device["kind"], device["added"], device["removed"], device["foreign_deletes"]) == ("switch", 2, 2, [])
+    assert {edit["kind"] for edit in device["edits"]} == {"replace"}
+    assert body["waves"][0]["name"] == "canary leaf"
+    wrong = run(*tiny.place("plan"), "--exit-code", "--limit", "laef")
+    assert (wrong.code, wrong.out) == (1, "")
+    assert "--limit 'laef'" in wrong.err
+    assert tiny.deploy().code == 0
+    assert run(*tiny.place("plan"), "--exit-code").code == 0
+    assert json.loads(run(*tiny.place("plan"), "--json").out)["changes"] is False
+
+
+def test_a_first_push_does_not_delete_what_somebody_else_configured(tiny: Site) -> None:
+    def customer(device: Device) -> None:
+        lines = "set protocols bgp group CUSTOMER type external\nset protocols bgp group CUSTOMER peer-as 65000\n"
+        somebody = device.somebody()
+        device.store.edit(somebody, load_set(device.store.candidate, lines)[0])
+        device.store.commit(somebody, "by hand")
+
+    tiny.fleet.do(CANARY, customer)
+    shown = run(*tiny.place("plan"))
+    assert "  - delete protocols bgp group CUSTOMER\n      - protocols bgp group CUSTOMER type external\n" in shown.out
+    assert f"{CANARY} has no commit of this program" in shown.out
+    refused = tiny.deploy()
+    assert refused.code == 2
+    assert f"  {CANARY}: protocols bgp group CUSTOMER\n" in refused.err
+    assert "--allow-foreign-deletes" in refused.err
+    assert tiny.device(CANARY).store.active.has("protocols", "bgp", "group", "CUSTOMER")
+    done = tiny.deploy("--allow-foreign-deletes")
+    assert done.code == 0
+    assert f"  {CANARY} +2 -4\n" in done.out
+    assert not tiny.device(CANARY).store.active.has("protocols", "bgp", "group", "CUSTOMER")

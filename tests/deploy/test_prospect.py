@@ -17,7 +17,7 @@ from ailb_gen.deploy.member import file_aim
 from ailb_gen.deploy.ownership import fingerprint, ownership
 from ailb_gen.deploy.prospect import Look, Order, Prospect, look, paths_of, prospect, seat_of
 from ailb_gen.deploy.push import Wave
-from ailb_gen.deploy.switch import DeviceError, Phase
+from ailb_gen.deploy.switch import Commit, DeviceError, Phase
 from ailb_gen.deploy.waves import Seat
 from ailb_gen.emulator.loading import load
 from ailb_gen.emulator.source import factory
@@ -53,8 +53,13 @@ class Fake:
     alarms: tuple[str, ...] = ()
     closed: int = field(default=0)
 
+    log: str = ""
+
     def running(self) -> str:
         return self.text
+
+    def commits(self) -> tuple[Commit, ...]:
+        return (Commit(0, "admin", 0, self.log, None),)
 
     def ask(self, rpc: str, **arguments: str | bool) -> etree._Element:
         reply = etree.Element("reply")
