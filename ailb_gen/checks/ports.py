@@ -35,6 +35,20 @@ def check_ports(wanted: Plan, network: Network, tally: Tally) -> None:
     for end in network.attachments.values():
         vlan = vlan_of.get(end.device)
         _check_end(wanted, network, end, ACCESS, partial(_server_port, vlan), tally)
+    _check_uncabled(wanted, network, tally)
+
+
+def _check_uncabled(wanted: Plan, network: Network, tally: Tally) -> None:
+    """Find ports that carry VLANs of the fabric where no cable of it ends."""
+    cabled = {*network.link_ends(), *network.attachments.values()}
+    for name, switch in network.switches.items():
+        if name not in wanted.speakers:
+            continue
+        for port in switch.ports.values():
+            for unit in port.units:
+                if unit.switching and End(name, port.name) not in cabled:
+                    message = f"{unit.name} switches frames, and no cable of the fabric ends there"
+                    tally.add(ACCESS, f"{name} {port.name}", message, Place(switch.file, unit.line or 1))
 
 
 def _check_end(
@@ -74,6 +88,8 @@ def _link_port(switch: Switch, port: Port, unit: Unit | None) -> Iterator[Told]:
     if unit is None or not unit.inet6:
         yield "unit 0 lacks family inet6", port.line
         return
+    if port.native_vlan is not None:
+        yield f"native VLAN {port.native_vlan} does not belong on a fabric link", port.native_vlan_line
     if unit.addresses or unit.switching:
         yield "a fabric link has link-local addresses only and no switching", unit.line
     yield from _other_families(unit)

@@ -229,6 +229,11 @@ def _check_as_lists(wanted: Plan, network: Network, tally: Tally) -> None:
     neighbors = _neighbors(network)
     for name, switch in network.switches.items():
         for index, group in enumerate(switch.groups):
+            wrong = [asn for asn in neighbors.get((name, index), {}) if group.peer_as not in (None, asn)]
+            if wrong and group.discoveries:
+                message = f"peer-as of group {group.name} is {group.peer_as}; its neighbor is in AS {wrong[0]}"
+                place = Place(switch.file, group.peer_as_line or group.line or 1)
+                tally.add(AS_LISTS, f"{name} {group.name}", message, place, wrong[0], group.peer_as)
             listed = switch.as_lists.get(group.peer_as_list or "")
             if listed is None or not group.discoveries:
                 continue

@@ -30,7 +30,7 @@ def _plain(words: str) -> Grammar:
 
 
 NOTHING: Grammar = {}
-FAMILY: Grammar = {"inet6": {word: {"aigp": _plain("disable")} for word in ("unicast", "any")}}
+FAMILY: Grammar = {"inet6": {"unicast": {"aigp": _plain("disable")}}}
 # What may not stand beside auto-discovery is named by a check of its own.
 DISCOVERY: Grammar = {
     **dict.fromkeys(FORBIDDEN),
@@ -93,7 +93,9 @@ CLASS_OF_SERVICE: Grammar = {
         }
     },
     "drop-profiles": {OTHERS: {"interpolate": _plain("drop-probability fill-level")}},
-    "forwarding-classes": {"class": {OTHERS: _plain("no-loss pfc-priority queue-num")}},
+    "forwarding-classes": {
+        "class": {OTHERS: {"no-loss": NOTHING, "pfc-priority": {NUMBER: NOTHING}, "queue-num": {NUMBER: NOTHING}}}
+    },
     "interfaces": {
         OTHERS: {**_plain("congestion-notification-profile scheduler-map"), **ATTACHED, "unit": {OTHERS: ATTACHED}}
     },

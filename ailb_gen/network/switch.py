@@ -70,7 +70,7 @@ def switch(name: str, file: str, root: Node) -> Switch:
         filters=filters(root),
         unmodelled=found.unmodelled,
         harmless=found.harmless,
-        operating=frozenset(text for text in OPERATING if root.has(*text.split())),
+        operating=frozenset(text for text in OPERATING if _holds(root, text.split())),
         management_gateway=(gateway.value() or "") if gateway is not None else "",
         host_name_line=line(host),
         asn_line=line(asn),
@@ -78,6 +78,13 @@ def switch(name: str, file: str, root: Node) -> Switch:
         management_line=line(gateway),
         bgp_line=bgp.line if bgp is not None else 0,
     )
+
+
+def _holds(root: Node, words: list[str]) -> bool:
+    """Tell whether a statement is there; of LLDP's settings the last value counts."""
+    if words[:2] == ["protocols", "lldp"]:
+        return root.value(*words[:-1]) == words[-1]
+    return root.has(*words)
 
 
 def applied_groups(root: Node) -> tuple[tuple[str, int], ...]:

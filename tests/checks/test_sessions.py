@@ -98,6 +98,7 @@ DAMAGES: list[tuple[Edit, str, str, str]] = [
     ((SPINE, "from community local", "from community lokal"), "208", f"{SPINE} lokal", "term leaked"),
     ((LEAF, "l3-interface irb.2", "l3-interface irb.7"), "208", f"{LEAF} irb.7", "vn2"),
     ((LEAF, RA, RA.replace("et-0/0/0", "et-0/0/9")), "208", f"{LEAF} et-0/0/9.0", "et-0/0/9.0"),
+    ((LEAF, GREEN, f"{GREEN}peer-as 65009;"), "203", f"{LEAF} fabric-green", "peer-as"),
     ((LEAF, GREEN, f"{GREEN}local-preference 50;"), "209", f"{LEAF} {GROUP} local-preference", "local-preference"),
     ((LEAF, GREEN, f"{GREEN}neighbor 2001:db8::1;"), "209", f"{LEAF} {GROUP} neighbor", "neighbor"),
     ((LEAF, "    bgp {\n", "    ospf3 { area 0; }\n    bgp {\n"), "209", f"{LEAF} protocols ospf3", "ospf3"),
