@@ -52,6 +52,11 @@ class CommandLine:
         self._settings = {"complete-on-space": "on", "screen-length": "24", "screen-width": "80"}
         self.done = False
 
+    def log_in(self) -> None:
+        """Begin as a user who has just logged in: root begins in a shell."""
+        if self._session.user == "root":
+            self._shell = Shell(self._device, "root")
+
     # What the terminal shows and reads.
 
     @property

@@ -50,6 +50,9 @@ def edit_config(device: Device, session: Session, operation: etree._Element) -> 
     on_error = _option(operation, "error-option", ERROR_OPTIONS, ERROR_OPTIONS[0])
     test = _option(operation, "test-option", TEST_OPTIONS, TEST_OPTIONS[0])
     before = device.store.edited_by(session)
+    if operation.find("source/running") is not None:
+        device.store.edit(session, device.store.active)
+        return OK
     errors = _edit(device, session, operation, default, on_error == "continue-on-error")
     try:
         if test != "set":
@@ -80,6 +83,8 @@ def _edit(device: Device, session: Session, operation: etree._Element, default: 
     else:
         raise RefusedError(RpcError("only a <config> in the request can be loaded", "operation-not-supported"))
     if content.tag == "configuration":
+        if content.get("operation") in ("replace", "create"):
+            default = "replace"
         return _edit_xml(device, session, content, default, go_on)
     action = "override" if default == "replace" else "merge"
     if content.tag in ("configuration-text", "config-text"):

@@ -48,6 +48,7 @@ class Terminal:
 
     def greet(self) -> None:
         """Show the banner and the first prompt."""
+        self._cli.log_in()
         if self._echo:
             self._write(self._cli.banner)
             self._prompt()

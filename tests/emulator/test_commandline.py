@@ -16,8 +16,12 @@ from netmiko.exceptions import ConfigInvalidException
 from scrapli import AuthOptions, Cli, Netconf, TransportSsh2Options
 from scrapli.netconf import DatastoreType
 
+from ailb_gen.emulator.device import Spec
 from ailb_gen.emulator.faults import Fault
 from ailb_gen.emulator.fleet import Fleet
+from ailb_gen.emulator.server import Login
+from ailb_gen.emulator.source import factory
+from ailb_gen.emulator.world import World
 from tests.emulator.fleets import LEAF, PASSWORD, SPINE, USER, active_text, netconf, two_devices
 from tests.emulator.test_netconf import bring_up, until
 
@@ -280,6 +284,16 @@ def test_a_session_by_hand(fleet: Fleet) -> None:
         assert part in text
     assert not fleet.devices[LEAF].store.modified
     assert "time-zone" not in active_text(fleet.devices[LEAF])
+
+
+def test_root_begins_in_a_shell() -> None:
+    with Fleet([Spec(LEAF, factory(LEAF, "root"))], World([]), Login("root", PASSWORD)) as fleet:
+        found = ConnectHandler(
+            device_type="juniper_junos", host=fleet.address, port=fleet.port(LEAF), username="root", password=PASSWORD
+        )
+        assert found.find_prompt() == f"root@{LEAF}>"
+        assert found.send_command("show version").startswith(f"Hostname: {LEAF}\n")
+        found.disconnect()
 
 
 def test_levels(fleet: Fleet) -> None:

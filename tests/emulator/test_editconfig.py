@@ -107,6 +107,16 @@ def test_default_operations(fleet: Fleet) -> None:
     assert "-   services {" in edit(fleet, whole, default_operation="replace")
 
 
+def test_the_whole_configuration(fleet: Fleet) -> None:
+    secret = "<root-authentication><encrypted-password>x</encrypted-password></root-authentication>"
+    whole = f"<system><host-name>{LEAF}</host-name>{secret}</system>"
+    text = f'<config xmlns:nc="{NC}"><configuration nc:operation="replace">{whole}</configuration></config>'
+    assert "-   services {" in edit(fleet, text)
+    with netconf(fleet) as session:
+        session.copy_config(source="running", target="candidate")
+    assert not fleet.devices[LEAF].store.modified
+
+
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
