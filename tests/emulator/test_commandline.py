@@ -292,7 +292,7 @@ def test_root_begins_in_a_shell() -> None:
             device_type="juniper_junos", host=fleet.address, port=fleet.port(LEAF), username="root", password=PASSWORD
         )
         assert found.find_prompt() == f"root@{LEAF}>"
-        assert found.send_command("show version").startswith(f"Hostname: {LEAF}\n")
+        assert str(found.send_command("show version")).startswith(f"Hostname: {LEAF}\n")
         found.disconnect()
 
 
