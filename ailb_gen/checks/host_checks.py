@@ -144,6 +144,22 @@ PROGRAMS = Check(
     "A script that was edited on one profile does something else there than everywhere.",
     REGENERATE,
 )
+EXTRAS = Check(
+    "AILB617",
+    Severity.ERROR,
+    "no other file of the server overrides, shadows or joins the fabric's, as far as its name and contents tell",
+    "a file of the server overrides or shadows the fabric's, or nobody knows what it does",
+    "What was checked is not what the server does: a later file of sysctl.d, a drop-in or a udev rule wins silently.",
+    "Take the file away, or put what it says into the template; one that is meant to be there can be waived.",
+)
+MODES = Check(
+    "AILB618",
+    Severity.ERROR,
+    "the scripts can be executed, and only their owner and group can write them",
+    "a script cannot be executed, or everybody can write it",
+    "systemd fails to start the service (203/EXEC): the server has no tables, no rules or no RoCE settings.",
+    "Set the mode to 0755 (`chmod 755`), and copy trees with their modes (`cp -p`, `rsync -p`, `tar -p`).",
+)
 CHECKS = (
     FILES,
     NICS,
@@ -161,6 +177,8 @@ CHECKS = (
     MACS,
     UNITS,
     PROGRAMS,
+    EXTRAS,
+    MODES,
 )
 
 

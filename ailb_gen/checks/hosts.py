@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ailb_gen.checks import host_cabling, host_settings, host_tables
+from ailb_gen.checks import host_cabling, host_extras, host_settings, host_tables
 from ailb_gen.checks.host_checks import CHECKS, FILES, Group
 from ailb_gen.checks.tally import Tally
 from ailb_gen.checks.wanted import WantedHost, wanted_hosts
@@ -59,6 +59,8 @@ def run(intent: Fabric, network: Network) -> Iterator[Result]:
         host_settings.check_drop_ins(group, tally)
         host_settings.check_environment(group, tally)
         host_settings.check_units(group, tally)
+        host_extras.check_extras(group, tally)
+        host_extras.check_modes(group, tally)
         host_tables.check_tables(group, tally)
         host_tables.check_names(group, tally)
         host_tables.check_script(group, tally)

@@ -188,12 +188,21 @@ class HostFault:
 
 
 @dataclass(frozen=True, slots=True)
+class Extra:
+    """A file that is none of the fabric's: its path, and its text if it is a small regular file."""
+
+    path: str
+    text: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Profile:
     """Everything that the files of one folder say; `folder` is relative to the artifact directory.
 
     `nics`, `rules` (by priority) and `routes` (by table) are those of all netplan files, `network` are the other keys
     of the fabric's own. A file that is missing or unreadable leaves its part empty or None; `files` are those that
-    were read. `drop_ins` are the settings of networkd by NIC, `units` those of services by path.
+    were read. `drop_ins` are the settings of networkd by NIC, `units` those of services by path. `extras` are files
+    that are none of the fabric's, `modes` the permissions of the scripts.
     """
 
     folder: str
@@ -210,6 +219,8 @@ class Profile:
     script: TableScript | None
     qos: QosScript | None
     faults: tuple[HostFault, ...]
+    extras: tuple[Extra, ...] = ()
+    modes: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

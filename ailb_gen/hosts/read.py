@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ailb_gen.errors import Place
+from ailb_gen.hosts.extras import modes, read_extras
 from ailb_gen.hosts.model import (
     DROP_INS,
     ENVIRONMENT,
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
 DROP_IN = re.compile(r"^10-netplan-(.+)\.network\.d$")
+DROP_IN_FILE = "50-ailb.conf"
+OWN = (NETPLAN, SYSCTL, TABLE_NAMES, SCRIPT, SCRIPT_UNIT, ENVIRONMENT, QOS, QOS_UNIT)
 # Rules and routes without a number come last.
 LAST = 1 << 32
 SERVERS = "servers"
@@ -131,7 +134,14 @@ def read_profile(root: Path, name: str) -> Profile:
         qos=read_qos(folder, QOS, qos) if qos is not None else None,
         faults=(),
     )
-    return replace(profile, files=frozenset(folder.files), faults=tuple(folder.faults))
+    own = (*OWN, *(f"{DROP_INS}/{entry}/{DROP_IN_FILE}" for entry in _names(folder, DROP_INS) if DROP_IN.match(entry)))
+    return replace(
+        profile,
+        files=frozenset(folder.files),
+        faults=tuple(folder.faults),
+        extras=read_extras(root / name, own),
+        modes=modes(root / name, (SCRIPT, QOS)),
+    )
 
 
 def read_host(root: Path, folder: str) -> Host:

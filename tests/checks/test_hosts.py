@@ -363,3 +363,102 @@ def test_every_line_that_is_deleted_repeated_swapped_or_counted_up_is_found(
             missed.append((kind, lines))
     assert count > 4
     assert not missed
+
+
+OVERRIDING = [
+    ("etc/sysctl.d/99-zzz.conf", "net.ipv6.conf.gpu0_eth.accept_ra = 0\n", "it is read later and wins"),
+    ("etc/sysctl.d/10-early.conf", "net.ipv6.conf.gpu0_eth.accept_ra = 0\n", "it is read earlier"),
+    ("etc/sysctl.conf", "net/ipv6/conf/gpu0_eth/accept_ra=0\n", "it is read later and wins"),
+    ("etc/sysctl.d/10-all.conf", "net.ipv6.conf.all.disable_ipv6=1\n", "sets kernel parameters"),
+    ("run/sysctl.d/99-accept-ra.conf", "net.ipv6.conf.*.accept_ra=0\n", "sets kernel parameters"),
+    ("usr/lib/sysctl.d/50-default.conf", "net.ipv4.conf.all.rp_filter=1\n", "sets kernel parameters"),
+    ("etc/systemd/network/05-mine.network", "[Match]\nName=gpu*\n[Network]\nDHCP=yes\n", "networkd or udev"),
+    ("etc/systemd/network/05-mine.network", "[Match]\nDriver=mlx5_core\n", "networkd or udev"),
+    ("etc/systemd/network/05-mine.network", "[Match]\nName=eno1 gpu1_eth\n", "networkd or udev"),
+    ("run/systemd/network/10-x.link", "[Match]\nOriginalName=eth7\n[Link]\nName=gpu0_eth\n", "networkd or udev"),
+    ("etc/systemd/network/05-br.netdev", "[NetDev]\nName=br0\nKind=bridge\n", "with the units that netplan makes"),
+    ("etc/systemd/network/10-netplan-gpu0_eth.network.d/60-x.conf", "[Network]\nDHCP=yes\n", "with the units that"),
+    (
+        "etc/systemd/networkd.conf.d/x.conf",
+        "[Network]\nManageForeignRoutingPolicyRules=yes\n",
+        "routes and rules of others",
+    ),
+    ("etc/systemd/system/ailb-net.service.d/x.conf", "[Service]\nExecStart=\n", "overrides, masks or shadows"),
+    ("etc/systemd/system/other.service", "[Service]\nExecStart=/bin/true\n", "systemd reads it"),
+    ("etc/udev/rules.d/70-net.rules", 'SUBSYSTEM=="net", NAME="x"\n', "udev rules"),
+    ("usr/lib/udev/rules.d/70-net.rules", "# nothing\n", "udev rules"),
+    ("etc/modprobe.d/mlx.conf", "options mlx5_core prof_sel=3\n", "options of the drivers"),
+    ("etc/modprobe.d/x.conf", "blacklist ib_uverbs\n", "options of the drivers"),
+    ("etc/iproute2/rt_tables.d/z.conf", "10000 mine\n", "names routing tables"),
+    ("etc/iproute2/rt_tables", "7 gpu0_subnet1\n", "names routing tables"),
+    ("etc/nccl.conf", "NCCL_IB_QPS_PER_CONNECTION=1\n", "NCCL takes from it"),
+    ("root/.nccl.conf", "NCCL_DEBUG=INFO\n", "NCCL takes from it"),
+    ("etc/environment", "NCCL_IB_HCA=mlx5_0\n", "sets variables"),
+    ("etc/profile.d/x.sh", "export NCCL_ALGO=Ring\n", "sets variables"),
+    ("etc/netplan/90-x.yaml", "network: {renderer: NetworkManager}\n", "netplan merges it"),
+    (
+        "etc/netplan/90-x.yaml",
+        "network: {ethernets: {all: {match: {name: 'gpu*'}, dhcp4: true}}}\n",
+        "netplan merges it",
+    ),
+    ("etc/netplan/90-x.yaml", "network: {bonds: {b: {interfaces: [eno1]}}}\n", "netplan merges it"),
+    ("run/netplan/90-x.yaml", "network: {}\n", "netplan merges it"),
+    ("etc/network/interfaces", "auto gpu0_eth\n", "another network manager"),
+    ("etc/nftables.conf", "flush ruleset\n", "filters packets"),
+    ("usr/local/sbin/ip", "#!/bin/sh\n", "instead of the system's"),
+    ("etc/cron.d/x", "* * * * * root true\n", "by the clock"),
+    ("opt/thing", "x\n", "none of the fabric's"),
+]
+
+
+@pytest.mark.parametrize(("path", "text", "why"), OVERRIDING)
+def test_an_extra_file_that_overrides_a_checked_one_is_an_error(
+    tree: Path, lab: Network, path: str, text: str, why: str
+) -> None:
+    target = tree / PROFILE / path
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(text)
+    found = [finding for finding in judged(tree, lab) if finding.check == "AILB617"]
+    assert len(found) == 1
+    assert found[0].message.startswith(f"{path}: ") and why in found[0].message
+    assert found[0].place is not None and found[0].place.file == f"{PROFILE}/{path}"
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("README.md", "ours\n"),
+        ("etc/motd", "welcome\n"),
+        ("etc/hosts", "127.0.0.1 localhost\n"),
+        ("etc/ssh/sshd_config.d/x.conf", "PermitRootLogin no\n"),
+        ("etc/chrony/chrony.conf", "server 10.0.0.1\n"),
+        ("etc/systemd/timesyncd.conf", "[Time]\nNTP=10.0.0.1\n"),
+        ("etc/sysctl.d/60-memory.conf", "vm.swappiness = 10\nkernel.panic = 10\nnet.core.rmem_max=9\n"),
+        ("etc/netplan/50-cloud-init.yaml", "network:\n  version: 2\n  ethernets:\n    eno1:\n      dhcp4: true\n"),
+        ("etc/systemd/network/20-management.network", "[Match]\nName=eno1\n[Network]\nDHCP=yes\n"),
+        ("etc/modprobe.d/nouveau.conf", "blacklist nouveau\noptions nvidia x=1\n"),
+        ("etc/modules-load.d/nvidia.conf", "nvidia_peermem\n"),
+        ("etc/iproute2/rt_tables.d/management.conf", "7 management\n"),
+    ],
+)
+def test_a_file_that_is_known_to_be_harmless_is_none(tree: Path, lab: Network, path: str, text: str) -> None:
+    target = tree / PROFILE / path
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(text)
+    assert not judged(tree, lab)
+
+
+def test_a_link_is_not_followed_and_not_trusted(tree: Path, lab: Network) -> None:
+    (tree / PROFILE / "etc/motd").symlink_to("/etc/motd")
+    (tree / PROFILE / "etc/udev").symlink_to("/etc")
+    (tree / PROFILE / "etc/sysctl.d/99-zzz.conf").symlink_to("/dev/null")
+    found = [finding.message.split(":")[0] for finding in judged(tree, lab) if finding.check == "AILB617"]
+    assert found == ["etc/motd", "etc/sysctl.d/99-zzz.conf", "etc/udev"]
+
+
+@pytest.mark.parametrize("file", [SCRIPT, QOS])
+@pytest.mark.parametrize(("mode", "why"), [(0o644, "cannot be executed"), (0o757, "can be written by everybody")])
+def test_a_script_needs_its_mode(tree: Path, lab: Network, file: str, mode: int, why: str) -> None:
+    (tree / PROFILE / file).chmod(mode)
+    found = [finding for finding in judged(tree, lab) if finding.check == "AILB618"]
+    assert [finding.message.split(" (")[0] for finding in found] == [f"{file} {why}"]
