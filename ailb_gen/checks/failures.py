@@ -141,7 +141,7 @@ def run(
     )
     yield judge.reach(LINK_REACH, of_links)
     yield judge.calm(LINK_CALM, of_links)
-    yield judge.load(LINK_LOAD, of_links, bound(shares.without_a_link(), before))
+    yield judge.load(LINK_LOAD, of_links, bound(_without_a_link(shares, survey, of_links), before))
     yield judge.reach(SPINE_REACH, of_spines)
     yield judge.load(SPINE_LOAD, of_spines, bound(shares.without_a_spine(), before))
     yield judge.reach(PAIR_REACH, of_pairs)
@@ -214,6 +214,15 @@ def _assess_all(survey: Survey, failures: Sequence[Failure]) -> list[Verdict]:
 def _small(impact: Impact) -> Verdict:
     worst = (impact.moved, impact.worst, impact.worst_link)
     return Verdict(impact.failure, impact.lost, impact.strayed, *worst)
+
+
+def _without_a_link(shares: Shares, survey: Survey, verdicts: Sequence[Verdict]) -> float:
+    """Return the even share after a link failed, as far as it has to be known for what these links carry."""
+    worst = max((one for one in verdicts if not one.lost), key=lambda one: one.worst, default=None)
+    if worst is None:
+        return 0.0
+    cable = survey.graph.sessions.up[min(worst.failure.sessions)].cable
+    return shares.without_a_link(worst.worst * survey.highest - EXACT, cable.a.device)
 
 
 def bound(after: float, before: float) -> float:

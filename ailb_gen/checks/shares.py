@@ -71,11 +71,14 @@ class Shares:
         up = both / np.maximum(hops, 1.0) / both.shape[-1]
         down = np.divide(up * near, far, out=np.zeros_like(up), where=np.broadcast_to(far > 0, up.shape))
         unpinned = hops[..., 0, :] == 0
-        for color in np.flatnonzero(unpinned.reshape(-1, unpinned.shape[-1]).any(axis=0)):
-            more = self._backed_up(int(color), near, far)
-            mask = unpinned[..., color][..., None, None]
-            up += mask * more.up
-            down += mask * more.down
+        if unpinned.any():
+            near, far = np.broadcast_to(near, up.shape), np.broadcast_to(far, up.shape)
+            for color in np.flatnonzero(unpinned.reshape(-1, unpinned.shape[-1]).any(axis=0)):
+                # Only the pairs that lack the color: of many kinds of leaves few do.
+                some = unpinned[..., color]
+                more = self._backed_up(int(color), near[some], far[some])
+                up[some] += more.up
+                down[some] += more.down
         return Load(up, down)
 
     def _backed_up(self, color: int, near: Table, far: Table) -> Load:
@@ -94,12 +97,16 @@ class Shares:
         """Return the highest load of a link when every leaf sends one unit, evenly to all others."""
         return max(_top(self.up), _top(self.down))
 
-    def without_a_link(self) -> float:
-        """Return the highest load of a link when any one link fails."""
-        return max(self._links_gone(), default=0.0)
+    def without_a_link(self, enough: float = np.inf, leaf: str = "") -> float:
+        """Return the highest load of a link when any one link fails.
 
-    def _links_gone(self) -> Iterator[float]:
-        for kind, table in enumerate(self.kinds):
+        Links of leaves like `leaf` are looked at first, and no more when a load is `enough`.
+        """
+        return _first(self._links_gone(self.kind_of.get(leaf, 0)), enough)
+
+    def _links_gone(self, first: int) -> Iterator[float]:
+        for kind in sorted(range(len(self.kinds)), key=lambda kind: kind != first):
+            table = self.kinds[kind]
             counts = self.sizes.copy()
             counts[kind] -= 1
             # Kinds of which the one leaf is the only member have no other leaf that could suffer.
@@ -135,6 +142,16 @@ class Shares:
         table = self.kinds[self.kind_of[leaf]]
         found = self.load(table, self.kinds).up if out else self.load(self.kinds, table).down
         return _top((weights[:, None, None] * found).sum(axis=0))
+
+
+def _first(loads: Iterator[float], enough: float) -> float:
+    """Return the first load that is enough, else the highest."""
+    highest = 0.0
+    for load in loads:
+        highest = max(highest, load)
+        if highest >= enough:
+            break
+    return highest
 
 
 def _top(table: Table) -> float:

@@ -15,6 +15,8 @@ from ailb_gen.intent.scalars import wrong
 # A word is a name or a glob; `DEVICE PORT` and `DEVICE:PORT` are the same, because ports hold colons and devices none.
 WORD = r"[A-Za-z0-9_.\-*?\[\]!]+"
 SHOWN = 8
+# Percent; what is less is not written as nothing.
+LEAST = 0.1
 ENTRY = re.compile(rf"(?P<first>{WORD})(?:(?: +|:)(?P<second>[A-Za-z0-9_./:\-*?\[\]!]+))?")
 
 
@@ -130,7 +132,8 @@ def capacity(what: str, links: Sequence[str], total: int, servers: int = 0) -> s
     some = f"color {colors[0]}" if len(colors) == 1 else f"colors {', '.join(colors[:SHOWN])}{more}"
     parts = []
     if links:
-        percent = f"{100 * len(links) / total:.1f}".removesuffix(".0")
+        share = 100 * len(links) / total
+        percent = f"{share:.1f}".removesuffix(".0") if share >= LEAST else f"under {LEAST}"
         parts.append(f"{len(links)} of {total} uplinks of {some}, {percent} % of capacity")
     if servers:
         parts.append(f"{servers} server port{'s' if servers > 1 else ''}")
