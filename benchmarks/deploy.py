@@ -1,8 +1,9 @@
-"""How long a push to 500 emulated switches takes, next to what bare PyEZ needs for the same calls.
+"""How long a push to 500 emulated switches takes, and a plan of 250 to 2,000, next to what bare PyEZ needs.
 
 The switches are emulated on the same machine and share its cores: what they cost is shown beside. The floor does with
 PyEZ what a push cannot do without (connect, lock, load, commit check, discard, unlock), on a sample, one after another.
-Run: python -m benchmarks.deploy
+That of a plan connects and reads: the configuration, the sessions and the alarms.
+Run: python -m benchmarks.deploy [--plan]
 """
 
 import argparse
@@ -31,7 +32,7 @@ spines: {spines}
 servers: {{count: 2, name: "s{{s:02}}-gpu{{i:02}}"}}
 colors: {{count: 4}}
 platform: {{leaf: qfx5240-64od, spine: wide}}
-platforms: {{wide: {{port_groups: [{{fpcs: 0-15, ports: 0-31, native: 400g, speeds: {{400g: [1]}}}}]}}}}
+platforms: {{wide: {{port_groups: [{{fpcs: 0-63, ports: 0-31, native: 400g, speeds: {{400g: [1]}}}}]}}}}
 uplinks: {{speed: 400g, packing: packed}}
 host_ports: {{speed: 400g, first_port: 32}}
 bfd: {{interval_ms: 300, multiplier: 3}}
@@ -39,6 +40,11 @@ bfd: {{interval_ms: 300, multiplier: 3}}
 SAMPLE = 10
 # Seconds gone by, and MiB of the deployer.
 LIMITS = {"dry run": (90.0, 600.0), "deploy": (240.0, 600.0)}
+# Plans of so many switches; CPU ms and MiB for each, and how much more a device may cost at the last size.
+SIZES = (250, 500, 1000, 2000)
+PLAN_CPU_MS, PLAN_MIB, GROWTH = 40.0, 0.3, 1.2
+# What a plan asks of every switch.
+ASKED = ("get-bgp-summary-information", "get-alarm-information", "get-system-alarm-information")
 
 
 @contextmanager
@@ -84,6 +90,53 @@ def floor(artifacts: Path, inventory: Path) -> tuple[float, float]:
     return (time.process_time() - cpu) / len(names), (time.monotonic() - started) / len(names)
 
 
+def read_floor(inventory: Path) -> float:
+    """CPU seconds per device of bare PyEZ that connects and reads what a plan reads."""
+    hosts = yaml.safe_load((inventory / "hosts.yaml").read_text(encoding="utf-8"))
+    names = [name for name in sorted(hosts) if "port" in hosts[name]][:SAMPLE]
+    login = {"user": "admin", "passwd": os.environ["AILB_PASSWORD"], "gather_facts": False}
+    cpu = time.process_time()
+    for name in names:
+        with Device(host=hosts[name]["hostname"], port=hosts[name]["port"], **login) as device:
+            device.rpc.get_config(options={"format": "text"})
+            for rpc in ASKED:
+                getattr(device.rpc, rpc.replace("-", "_"))()
+    return (time.process_time() - cpu) / len(names)
+
+
+def plans(given: argparse.Namespace) -> None:
+    """Measure a plan of several sizes: first pushes, where everything is to be changed."""
+    seen: list[tuple[int, float, float]] = []
+    for size in SIZES:
+        with tempfile.TemporaryDirectory() as folder:
+            root = Path(folder)
+            fabric, artifacts, inventory = root / "fabric.yaml", root / "generated", root / "inventory"
+            stripes = (size - given.spines) // 8
+            fabric.write_text(FABRIC.format(stripes=stripes, spines=given.spines), encoding="utf-8")
+            cost("generate", str(fabric), "-o", str(artifacts))
+            count = len(list((artifacts / "switches").iterdir()))
+            with emulated(artifacts, inventory, given.base_port):
+                floor_ms = read_floor(inventory) * 1000
+                words = [str(fabric), str(artifacts), "-i", str(inventory), "--driver", given.driver, "--brief"]
+                row = cost("plan", *words)
+        each = row.cpu_s / count * 1000
+        seen.append((count, each, row.memory_mib))
+        print(
+            f"plan of {count:5} switches {row.wall_s:7.1f} s gone by, {row.cpu_s:6.1f} CPU s ({each:.0f} ms a device, "
+            f"floor {floor_ms:.0f} ms x {each / floor_ms:.1f}), {row.memory_mib:5.0f} MiB",
+            flush=True,
+        )
+    (few, first, low), (many, last, high) = seen[0], seen[-1]
+    memory = (high - low) / (many - few)
+    told = [
+        (f"{last:.0f} CPU ms a device <= {PLAN_CPU_MS:.0f}", last <= PLAN_CPU_MS),
+        (f"{last / first:.2f} times that of {few} switches <= {GROWTH}", last / first <= GROWTH),
+        (f"{memory:.2f} MiB for every device more <= {PLAN_MIB}", memory <= PLAN_MIB),
+    ]
+    for text, kept in told:
+        print(f"  {text}: {'kept' if kept else 'NOT KEPT'}")
+
+
 def verdict(name: str, row: Cost) -> str:
     """Say whether a figure keeps its limits."""
     wall_s, memory_mib = LIMITS[name]
@@ -98,8 +151,12 @@ def main() -> None:
     arguments.add_argument("--spines", type=int, default=20)
     arguments.add_argument("--driver", default="napalm")
     arguments.add_argument("--base-port", type=int, default=21000)
+    arguments.add_argument("--plan", action="store_true", help=f"plans of {', '.join(map(str, SIZES))} switches")
     given = arguments.parse_args()
     os.environ["AILB_PASSWORD"] = secrets.token_hex(12)
+    if given.plan:
+        plans(given)
+        return
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         fabric, artifacts, inventory = root / "fabric.yaml", root / "generated", root / "inventory"

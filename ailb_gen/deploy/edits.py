@@ -47,30 +47,47 @@ class Edit:
         return max(1, len(self.held)) if self.kind == REMOVE else int(self.kind == REPLACE)
 
 
-def edits_of(running: Node, changes: Sequence[Change]) -> tuple[Edit, ...]:
-    """Tell the changes of a running configuration."""
-    values = _values(changes)
+def edits_of(running: Node, changes: Sequence[Change], told: Sequence[str]) -> tuple[Edit | str, ...]:
+    """Tell the changes of a running configuration; `told` are their commands without secrets.
+
+    What only comes is its command: a first push has thousands, and they are kept once.
+    """
+    if len(told) != len(changes):
+        # A value has several lines.
+        told = [redact_config(change.command) for change in changes]
+    shown = dict(zip((change.command for change in changes), told, strict=True))
+    values = _values(changes) if any(change.command.startswith("delete ") for change in changes) else {}
     taken: set[str] = set()
-    found: list[Edit] = []
+    found: list[Edit | str] = []
     for change in changes:
         verb, _, path = change.command.partition(" ")
         if verb == "set":
             if change.command not in taken:
-                found.append(Edit(ADD, path))
+                found.append(shown[change.command])
         elif verb == "delete":
             words = unquoted(next(commands(change.command)).words)
-            node = running.get(*words)
-            new = values.get(path, ())
-            if node is None:
-                found.append(Edit(REMOVE, path))
-            elif new and node.children and not any(child.children for child in node):
-                taken |= {f"set {path} {value}" for value in new}
-                found.append(Edit(REPLACE, path, _joined(node), " ".join(new)))
-            else:
+            node, new = running.get(*words), values.get(path, ())
+            if node is not None and new and node.children and not any(child.children for child in node):
+                sets = [f"set {path} {value}" for value in new]
+                taken.update(sets)
+                old = " ".join(_without_secrets(path, line.removeprefix("set ")) for line in set_lines(node, []))
+                found.append(
+                    Edit(REPLACE, path, old, " ".join(shown[one].removeprefix(f"set {path} ") for one in sets))
+                )
+            elif node is not None:
                 found.append(_removed(path, words, node))
         else:
-            found.append(Edit(OTHER, change.command))
-    return _redacted(found)
+            found.append(Edit(OTHER, shown[change.command]))
+    return tuple(found)
+
+
+def edit_of(change: Edit | str) -> Edit:
+    """Return a change that may be just the command of what comes."""
+    return change if isinstance(change, Edit) else Edit(ADD, change.removeprefix("set "))
+
+
+def _without_secrets(path: str, value: str) -> str:
+    return redact_config(f"set {path} {value}").removeprefix(f"set {path} ")
 
 
 def _values(changes: Iterable[Change]) -> dict[str, list[str]]:
@@ -83,44 +100,19 @@ def _values(changes: Iterable[Change]) -> dict[str, list[str]]:
     return found
 
 
-def _joined(node: Node) -> str:
-    return " ".join(line.removeprefix("set ") for line in set_lines(node, []) if line.startswith("set "))
-
-
 def _removed(path: str, words: Sequence[str], node: Node) -> Edit:
     above = path.split()[:-1] if len(path.split()) == len(words) else list(words[:-1])
-    held = tuple(line.removeprefix("set ") for line in set_lines([node], above) if line.startswith("set "))
+    lines = [line for line in set_lines([node], above) if line.startswith("set ")]
+    # Most have no secret, and looking at each by itself takes long.
+    text = "\n".join(lines)
+    shown = redact_config(text).split("\n") if text.count("\n") < len(lines) else list(map(redact_config, lines))
+    held = tuple(line.removeprefix("set ") for line in shown if line)
     parent, before, keys = "", 0, 0
     for word in words:
         before = keys
         parent, keys = step(parent, keys, word)
     entry = before > 0 and keys == 0
-    return Edit(REMOVE, path, held=held if node.children else (), block=entry or any(child.children for child in node))
-
-
-def _redacted(found: Sequence[Edit]) -> tuple[Edit, ...]:
-    """Replace the secrets of all at once: most have none, and looking at each by itself takes long."""
-    rows: list[str] = []
-    for edit in found:
-        if edit.kind == REPLACE:
-            rows += (f"set {edit.statement} {edit.old}", f"set {edit.statement} {edit.new}")
-        else:
-            command = edit.statement if edit.kind == OTHER else f"set {edit.statement}"
-            rows += (command, *(f"set {line}" for line in edit.held))
-    if any("\n" in row for row in rows):
-        told = iter([redact_config(row) for row in rows])
-    else:
-        told = iter(redact_config("\n".join(rows)).split("\n"))
-    done = []
-    for edit in found:
-        first = next(told)
-        if edit.kind == OTHER:
-            done.append(Edit(OTHER, first))
-            continue
-        if edit.kind == REPLACE:
-            start = f"set {edit.statement} "
-            done.append(Edit(REPLACE, edit.statement, first.removeprefix(start), next(told).removeprefix(start)))
-            continue
-        held = tuple(next(told).removeprefix("set ") for _ in edit.held)
-        done.append(Edit(edit.kind, first.removeprefix("set "), held=held, block=edit.block))
-    return tuple(done)
+    statement = redact_config(f"delete {path}").removeprefix("delete ")
+    return Edit(
+        REMOVE, statement, held=held if node.children else (), block=entry or any(child.children for child in node)
+    )

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ailb_gen.deploy.besides import besides
-from ailb_gen.deploy.edits import edits_of
+from ailb_gen.deploy.edits import edit_of, edits_of
 from ailb_gen.deploy.member import MARK, tree_of
 from ailb_gen.deploy.ownership import digest, fingerprint, ownership
 from ailb_gen.deploy.redact import redact_config
@@ -53,7 +53,8 @@ class Look:
     `commands` make of it what its file asks for, secrets replaced, and `digest` identifies them as they are; `after`
     is what it will do then. `up` are the logical interfaces with an established session. `besides` tells what acts on
     it besides its file, also after a push; `lines` are those of the file that the commands come from, 0 for none.
-    `edits` tell the commands to people. `first`: whole entries go, and no commit of this program is in its history.
+    `told` are the commands as `edits_of` tells them. `first`: whole entries go, and no commit in its history is this
+    program's.
     """
 
     name: str
@@ -66,8 +67,13 @@ class Look:
     digest: str
     besides: tuple[str, ...] = ()
     lines: tuple[int, ...] = ()
-    edits: tuple[Edit, ...] = ()
+    told: tuple[Edit | str, ...] = ()
     first: bool = False
+
+    @property
+    def edits(self) -> tuple[Edit, ...]:
+        """The commands as people are told them."""
+        return tuple(map(edit_of, self.told))
 
     @property
     def foreign(self) -> tuple[Edit, ...]:
@@ -148,9 +154,10 @@ def look(name: str, aim: Aim, switch: Switch, saying: tuple[Node, Ownership] | N
     if told:
         acting = effective(target)
         after = model_of(name, acting)
-    edits = edits_of(running, changes)
+    shown = tuple(redact_config(told).splitlines())
+    edits = edits_of(running, changes, shown)
     # Only where it matters: it is one question more to every switch.
-    first = any(edit.block for edit in edits) and not any(one.log.startswith(MARK) for one in switch.commits())
+    first = any(edit_of(edit).block for edit in edits) and not any(one.log.startswith(MARK) for one in switch.commits())
     others: tuple[str, ...] = ()
     if saying is not None:
         file = effective(saying[0])
@@ -160,12 +167,12 @@ def look(name: str, aim: Aim, switch: Switch, saying: tuple[Node, Ownership] | N
         fingerprint=fingerprint(running),
         before=before,
         after=after,
-        commands=tuple(redact_config(told).splitlines()),
+        commands=shown,
         up=frozenset(peer.interface for peer in found if peer.up),
         alarms=alarms(switch),
         digest=digest(told),
         lines=lines,
-        edits=edits,
+        told=edits,
         first=first,
         besides=tuple(redact_config(f"set {text}").removeprefix("set ") for text in others),
     )

@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
-from ailb_gen.deploy.edits import Edit, edits_of
+from ailb_gen.deploy.edits import Edit, edit_of, edits_of
 from ailb_gen.deploy.prospect import look
+from ailb_gen.deploy.redact import redact_config
 from ailb_gen.emulator.loading import load, load_set
 from ailb_gen.emulator.source import factory
 from ailb_gen.junos.diff import diff
@@ -17,7 +18,9 @@ from tests.deploy.test_prospect import LEAF, Fake, aim
 
 def told(first: str, second: str) -> tuple[Edit, ...]:
     running = read(first)
-    return edits_of(running, tuple(diff(running, read(second))))
+    changes = tuple(diff(running, read(second)))
+    shown = redact_config("".join(f"{change}\n" for change in changes)).splitlines()
+    return tuple(map(edit_of, edits_of(running, changes, shown)))
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from itertools import pairwise
 from random import Random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ailb_gen.deploy.ownership import fingerprint
@@ -190,13 +190,14 @@ def test_every_configuration_becomes_every_other() -> None:
     assert len(known) > 40
     order = list(known)
     Random(7).shuffle(order)
-    for first, second in pairwise([*known, *order]):
+    for first, second in pairwise(order):
         check(first, second)
-    for root in known:
+    for root in known[::3]:
         check(Node(""), root)
         check(root, Node(""))
 
 
+@settings(max_examples=20)
 @given(st.data(), st.randoms(use_true_random=False))
 def test_any_order_and_any_mark(data: st.DataObject, random: Random) -> None:
     running = data.draw(st.sampled_from(configurations()))
