@@ -1,8 +1,7 @@
-"""Every single spine, and a sample of links, down in the shadow: forks of it, compared with our own engine."""
+"""Single spines and links down in the shadow: forks of it, compared with our own engine."""
 
 from __future__ import annotations
 
-import random
 from ipaddress import IPv4Network
 from typing import TYPE_CHECKING
 
@@ -10,6 +9,7 @@ from ailb_gen.batfish.hops import batfish_hops, own_hops
 from ailb_gen.batfish.numbering import PREFIX_LENGTH, PREFIXES
 from ailb_gen.batfish.places import UPDATE, address_of, interface, shadow_nodes
 from ailb_gen.batfish.routes import SNAPSHOT, disagreements, first_of
+from ailb_gen.batfish.sample import link_sample, sizes, spine_sample
 from ailb_gen.checks.batfish_checks import AGREE_LINK, AGREE_SPINE, LINK_REACH, SPINE_REACH
 from ailb_gen.errors import BatfishError, Place
 from ailb_gen.network.topology import CABLING
@@ -20,24 +20,37 @@ if TYPE_CHECKING:
     from ailb_gen.addresses import Prefix
     from ailb_gen.batfish.hops import Hops, Intent
     from ailb_gen.batfish.model import Batfish, Row
+    from ailb_gen.batfish.sample import Sample
     from ailb_gen.batfish.shadow import Shadow
     from ailb_gen.checks.model import Check
     from ailb_gen.checks.tally import Tally
     from ailb_gen.network.fabric import Cable
     from ailb_gen.routing.rib import Routing
 
-# Links that are tried: every one costs Batfish a whole computation.
-LINKS = 4
 # Packets of servers enter at the IRBs of the leaves.
 START = "@enter(/.*/[/irb/])"
 
 
+def planned(routing: Routing, intent: Intent, seed: int) -> tuple[tuple[str, ...], Sample, Sample]:
+    """Return the spines that are there, which of them fail, and which links."""
+    graph = routing.graph
+    spines = tuple(name for name in intent.spines() if name in graph.network.switches)
+    of_spines, of_links = sizes(graph, len(intent.owners), len(spines))
+    return spines, spine_sample(graph, spines, of_spines, seed), link_sample(graph, of_links, seed)
+
+
 def judge_spines(
-    batfish: Batfish, shadow: Shadow, intent: Intent, routing: Routing, tally: Tally, advance: Callable[[], None]
+    batfish: Batfish,
+    shadow: Shadow,
+    intent: Intent,
+    routing: Routing,
+    spines: Iterable[str],
+    tally: Tally,
+    advance: Callable[[], None],
 ) -> None:
-    """Take every spine down, one after the other, and note what is lost or disagreed on. Raises BatfishError."""
+    """Take spines down, one after the other, and note what is lost or disagreed on. Raises BatfishError."""
     graph, network = routing.graph, routing.graph.network
-    for number, spine in enumerate(name for name in intent.spines() if name in network.switches):
+    for number, spine in enumerate(spines):
         fork = f"spine-{number + 1}"
         batfish.fork(SNAPSHOT, fork, nodes=[spine.lower()])
         advance()
@@ -61,13 +74,16 @@ def judge_links(
     shadow: Shadow,
     intent: Intent,
     routing: Routing,
-    seed: int,
+    links: Iterable[int],
     tally: Tally,
     advance: Callable[[], None],
 ) -> None:
-    """Take a sample of links down, one after the other, and note what is lost or disagreed on. Raises BatfishError."""
+    """Take the links of sessions down, one after the other, and note what is lost or disagreed on.
+
+    Raises BatfishError.
+    """
     graph, network = routing.graph, routing.graph.network
-    for number, at in enumerate(sampled(len(graph.sessions.up), seed)):
+    for number, at in enumerate(links):
         cable = graph.sessions.up[at].cable
         fork, gone = f"link-{number + 1}", frozenset({cable.a, cable.b})
         ends = [(end.device.lower(), end.port) for end in (cable.a, cable.b)]
@@ -88,12 +104,6 @@ def judge_links(
         cut = [pair for pair in lost if intent.reachable(*pair, ends=gone)]
         tally.look(LINK_REACH)
         _report(LINK_REACH, f"{cable.a.device} {cable.a.port}", cut, cable, tally)
-
-
-def sampled(count: int, seed: int) -> list[int]:
-    """Return a sample of numbers below `count`, in order; all of them if there are no more than LINKS."""
-    source = random.Random(seed)  # noqa: S311 - a sample, not a secret
-    return sorted(source.sample(range(count), min(LINKS, count)))
 
 
 def _fails(name: str) -> str:

@@ -1,6 +1,6 @@
 """What Batfish is known not to know, and what it is known to get wrong: data, so that anything new is seen.
 
-Measured on Batfish 0.36.0 where it says so; the rest was read in its grammar of Junos, where the statement is missing.
+Lines: measured on Batfish 0.36.0. What was read in its source says so.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-MEASURED, GRAMMAR = "measured", "grammar"
+MEASURED = "measured"
 WORD = r'(?:"[^"]*"|\S+)'
 BGP = rf"set (?:groups {WORD} )?protocols bgp (?:group {WORD} )?"
 
@@ -41,16 +41,16 @@ UNRECOGNIZED = (
     ),
     _known(BGP + rf"fabric-advertise route {WORD}(?: color |$)", MEASURED, "the shadow says it with an export policy"),
     _known(BGP + rf"fabric-advertise route {WORD} backup-color ", MEASURED, "the shadow says it with an export policy"),
-    _known(BGP + r"family inet6 unicast aigp$", GRAMMAR, "the shadow says AIGP with a community"),
-    _known(BGP + r"global-load-balancing(?: |$)", GRAMMAR, "AILB408 judges it; it changes no route"),
+    _known(BGP + r"family inet6 unicast aigp$", MEASURED, "the shadow says AIGP with a community"),
+    _known(BGP + r"global-load-balancing(?: |$)", MEASURED, "AILB408 judges it; it changes no route"),
     _known(
-        r"set routing-options forwarding-table ecmp-fast-reroute$", GRAMMAR, "AILB406 judges it; it changes no route"
+        r"set routing-options forwarding-table ecmp-fast-reroute$", MEASURED, "AILB406 judges it; it changes no route"
     ),
-    _known(r"set interfaces \S+ number-of-sub-ports ", GRAMMAR, "AILB1xx judges how ports are split"),
-    _known(r"set class-of-service ", GRAMMAR, "AILB7xx judges it; Batfish models no queues"),
-    _known(r"set system management-instance$", GRAMMAR, "management only"),
-    _known(r"set interfaces re\d:mgmt-\d ", GRAMMAR, "management only"),
-    _known(r"(?:annotate|edit) |top$", GRAMMAR, "comments of the set form"),
+    _known(r"set interfaces \S+ number-of-sub-ports ", MEASURED, "AILB1xx judges how ports are split"),
+    _known(r"set class-of-service ", MEASURED, "AILB7xx judges it; Batfish models no queues"),
+    _known(r"set system management-instance$", MEASURED, "management only"),
+    _known(r"set interfaces re\d:mgmt-\d ", MEASURED, "management only"),
+    _known(r"(?:annotate|edit) |top$", MEASURED, "comments of the set form"),
 )
 # Interfaces that Batfish takes down whatever their files say, because they carry no traffic (read in its source).
 MANAGEMENT = re.compile(r"mgmt|management|fxp0|em0|me0|vme")

@@ -185,6 +185,8 @@ class Translator:
             self.gaps.append(Gap(f"policy {policy.name}: AIGP beside a local preference of its own", term.line))
             yield f"{head} then local-preference {SCALE * term.local_preference}"
         if term.metric is not None:
+            reason = "Batfish compares the MED of all paths, Junos within one neighboring AS"
+            self.gaps.append(Gap(f"policy {policy.name}: {reason}", term.line))
             yield f"{head} then metric {term.metric}"
         if term.verdict:
             yield f"{head} then {VERDICTS[term.verdict]}"

@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from ailb_gen.batfish import files, routes
-from ailb_gen.batfish.failures import LINKS, judge_links, judge_spines
+from ailb_gen.batfish.failures import judge_links, judge_spines, planned
 from ailb_gen.batfish.hops import intent_of
 from ailb_gen.batfish.ports import asked
 from ailb_gen.batfish.shadow import shadow
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from ailb_gen.batfish.model import Batfish
+    from ailb_gen.batfish.sample import Sample
     from ailb_gen.checks.model import Check
     from ailb_gen.checks.run import Subject
 
@@ -64,12 +65,16 @@ class Second:
         """Tell whether any of some checks was asked for."""
         return any(entry.id in self.chosen for entry in entries)
 
+    def failures(self) -> tuple[tuple[str, ...], Sample, Sample]:
+        """Return the spines, and which of them and of the links fail."""
+        return planned(self.subject.routing, intent_of(self.subject.wanted, self.subject.cables), self.seed)
+
 
 def steps(second: Second) -> int:
     """Return about how many pieces of work there are: what a progress bar counts."""
-    sessions = second.subject.routing.graph.sessions.up
-    of_spines = FAILURE_STEPS * len(second.subject.wanted.spines) if second.wants(OF_SPINES) else 0
-    of_links = FAILURE_STEPS * min(LINKS, len(sessions)) if second.wants(OF_LINKS) else 0
+    _, spines, links = second.failures()
+    of_spines = FAILURE_STEPS * len(spines.chosen) if second.wants(OF_SPINES) else 0
+    of_links = FAILURE_STEPS * len(links.chosen) if second.wants(OF_LINKS) else 0
     return (
         (FILES_STEPS if second.wants(OF_FILES) else 0)
         + (SHADOW_STEPS if second.wants((*OF_SHADOW, *OF_SPINES, *OF_LINKS)) else 0)
@@ -107,18 +112,22 @@ def second_opinion(batfish: Batfish, second: Second, advance: Callable[[], None]
         tally = Tally(OF_SHADOW)
         routes.judge_shadow(*stage, tally, advance)
         yield from _chosen(second, tally)
+    names, spines, links = second.failures()
     if second.wants(OF_SPINES):
         tally = Tally(OF_SPINES)
-        judge_spines(*stage, tally, advance)
-        yield from _chosen(second, tally)
+        judge_spines(*stage, [names[number] for number in spines.chosen], tally, advance)
+        yield from _chosen(second, tally, ("spines taken down in Batfish", str(spines)))
     if second.wants(OF_LINKS):
         tally = Tally(OF_LINKS)
-        judge_links(*stage, second.seed, tally, advance)
-        yield from _chosen(second, tally)
+        judge_links(*stage, links.chosen, tally, advance)
+        yield from _chosen(second, tally, ("links taken down in Batfish", str(links)))
 
 
-def _chosen(second: Second, tally: Tally) -> Iterator[Result]:
-    return (result for result in tally.results() if result.check.id in second.chosen)
+def _chosen(second: Second, tally: Tally, *figures: tuple[str, str]) -> Iterator[Result]:
+    """Give the results that were asked for, with figures for the first check of a stage."""
+    for result in tally.results():
+        if result.check.id in second.chosen:
+            yield replace(result, figures=figures) if result.check is tally.checks[0] else result
 
 
 def skipped(chosen: frozenset[str], done: list[Result], reason: str) -> Iterator[Result]:

@@ -134,7 +134,7 @@ LOOPS = Check(
 SPINE_REACH = Check(
     "AILB818",
     Severity.ERROR,
-    "in Batfish every leaf still reaches every prefix that it can when any single spine fails",
+    "in Batfish every leaf still reaches all that it can when a single spine fails, in a large fabric of a sample",
     "in Batfish a leaf loses a prefix that it could still reach when a single spine fails",
     "A spine that reboots would stop the job.",
     LOOK,
@@ -158,7 +158,7 @@ AGREE = Check(
 AGREE_SPINE = Check(
     "AILB822",
     Severity.ERROR,
-    "both engines find the same next hops from every switch when any single spine fails",
+    "both engines find the same next hops from every switch when a single spine fails, in a large fabric of a sample",
     "the two engines find different next hops when a single spine fails",
     "Two programs computed the same failure and disagree: one of them is wrong about what the fabric will do.",
     DIFFER,

@@ -256,7 +256,13 @@ class _Judge:
                 more = f" and {len(lost) - 1} more" if len(lost) > 1 else ""
                 message = f"{verdict.failure.name} fails: {self.graph.names[device]} loses {prefix} ({problem}){more}"
                 findings.append(self._finding(check, verdict, message))
-        figures = [("failures", str(len(verdicts))), ("cut off by any path", str(unavoidable))]
+        figures = [
+            (
+                "single failures examined" if check is not PAIR_REACH else "pairs of failures examined",
+                str(len(verdicts)),
+            ),
+            ("losses that no path could avoid", str(unavoidable)),
+        ]
         return Result(check, by_place(findings), len(verdicts), tuple(figures))
 
     def calm(self, check: Check, verdicts: Sequence[Verdict]) -> Result:
@@ -270,7 +276,9 @@ class _Judge:
                 message = f"{verdict.failure.name} fails: {name} moves {prefix}, which did not use it{more}"
                 findings.append(self._finding(check, verdict, message))
         moved = max((verdict.moved for verdict in verdicts), default=0)
-        return Result(check, by_place(findings), len(verdicts), (("most FIB entries changed", str(moved)),))
+        return Result(
+            check, by_place(findings), len(verdicts), (("most FIB entries that one failure changed", str(moved)),)
+        )
 
     def load(self, check: Check, verdicts: Sequence[Verdict], bound: float) -> Result:
         findings = []
@@ -280,7 +288,10 @@ class _Judge:
                 message = f"{verdict.failure.name} fails: {link} carries {verdict.worst:.3f} times what it did"
                 findings.append(self._finding(check, verdict, message))
         worst = max((verdict.worst for verdict in verdicts), default=0.0)
-        figures = (("worst link load", f"{worst:.3f}"), ("bound", f"{bound:.3f}"))
+        figures = (
+            ("worst link load after a failure, as a multiple of before", f"{worst:.3f}"),
+            ("highest load allowed, as a multiple", f"{bound:.3f}"),
+        )
         return Result(check, by_place(findings), len(verdicts), figures)
 
     def _finding(self, check: Check, verdict: Verdict, message: str) -> Finding:

@@ -168,18 +168,16 @@ def test_terms_that_do_nothing_are_left_out() -> None:
         ("reject;", ["then reject"]),
         ("next term;", ["then next term"]),
         ("next policy;", ["then next policy"]),
-        ("metric 7;", ["then metric 7"]),
-        ("metric 0;", ["then metric 0"]),
         ("community add local;", ["then community add value-0-15"]),
         ("community add pair;", ["then community add value-0-15", "then community add value-0-99"]),
         ("community add digits; accept;", ["then accept"]),
         ("community delete pair;", ["then community delete value-0-15", "then community delete value-0-99"]),
         ("community delete digits;", ["then community delete value-0-15", "then community delete value-0-99"]),
         (
-            "community delete pair; community add local; metric 7; reject;",
+            "community delete pair; community add local; reject;",
             [
                 *("then community delete value-0-15", "then community delete value-0-99"),
-                *("then community add value-0-15", "then metric 7", "then reject"),
+                *("then community add value-0-15", "then reject"),
             ],
         ),
         # Spreading packets is no matter of BGP.
@@ -193,6 +191,7 @@ def test_actions(actions: str, lines: list[str]) -> None:
 # Gaps
 
 COLORS = "policy P: it changes the colors of routes"
+MED = "policy P: Batfish compares the MED of all paths, Junos within one neighboring AS"
 TOO_MANY = "policy P: community many has wildcards for too many values"
 
 
@@ -212,6 +211,8 @@ TOO_MANY = "policy P: community many has wildcards for too many values"
         ("", "community set pair;",
          ["then community set value-0-15", "then community add value-0-99"], [Gap(COLORS, IN_TERM)]),
         ("", "community set nothing;", [], [Gap(COLORS, IN_TERM)]),
+        ("", "metric 7; accept;", ["then metric 7", "then accept"], [Gap(MED, IN_TERM)]),
+        ("", "metric 0; reject;", ["then metric 0", "then reject"], [Gap(MED, IN_TERM)]),
         ("", "local-preference 120; accept;", ["then local-preference 240", "then accept"],
          [Gap("policy P: AIGP beside a local preference of its own", IN_TERM)]),
     ],

@@ -122,7 +122,7 @@ def test_pairs_that_move_without_a_reason_are_told(monkeypatch: pytest.MonkeyPat
         one.message
         == f"{cable.a} - {cable.b} fails: stripe2-leaf1 moves fc00:1:1:1::/64, which did not use it and 1 more"
     )
-    assert results[failures.LINK_CALM].figures == (("most FIB entries changed", "7"),)
+    assert results[failures.LINK_CALM].figures == (("most FIB entries that one failure changed", "7"),)
     pairs = results[failures.PAIR_CALM].findings
     assert pairs and all(f"{cable.a} - {cable.b}" in other.message for other in pairs)
     assert not results[failures.LINK_REACH].findings
@@ -133,7 +133,7 @@ def test_what_no_path_is_left_for_is_no_finding() -> None:
         result.check: result
         for result in run(wanted("brownfield"), unchanged("brownfield"), Routing(unchanged("brownfield")))
     }
-    assert dict(results[failures.PAIR_REACH].figures)["cut off by any path"] != "0"
+    assert dict(results[failures.PAIR_REACH].figures)["losses that no path could avoid"] != "0"
     assert not results[failures.PAIR_REACH].findings
 
 
