@@ -93,11 +93,11 @@ def test_a_push_whose_reader_leaves(tiny: Site, lines: int) -> None:
 
 
 def test_a_push_that_fails_says_so_with_its_code(tiny: Site) -> None:
-    tiny.device(SPINES[0]).faults.add(Fault("error", "verify", count=0))
+    tiny.device(SPINES[0]).faults.add(Fault("error", "commit"))
     code, err = told_to("gone", *tiny.words("deploy", minutes=60))
-    assert code == 4
-    assert f"{SPINES[0]}: verify:" in err
-    assert assert_sound(tiny)[SPINES[0]] == "rolled back"
+    assert (code, LOST in err) == (3, False)
+    assert f"{SPINES[0]}: commit:" in err
+    assert assert_sound(tiny) == {CANARY: "confirmed", SPINES[0]: "untouched"}
 
 
 @pytest.mark.parametrize("closing", [">&-", "<&- >&- 2>&-", "2>&-"])
@@ -197,8 +197,8 @@ def seen(master: int, text: str) -> str:
 
 
 def waiting(tiny: Site) -> list[str]:
-    """Return the command line of a push whose canary never comes up, so that it waits for it."""
-    tiny.device(CANARY).faults.add(Fault("error", "verify", count=0))
+    """Return the command line of a push whose canary takes its time for the commit."""
+    tiny.device(CANARY).faults.add(Fault("slow", "commit", seconds=6))
     return tiny.words("deploy", minutes=600, verify_s=500)
 
 
@@ -235,7 +235,7 @@ def test_signals_end_a_push_in_order_and_say_what_is_next(tiny: Site, number: si
 
 
 def test_what_is_next_after_an_interrupt_between_waves(tiny: Site) -> None:
-    tiny.device(SPINES[0]).faults.add(Fault("error", "verify", count=0))
+    tiny.device(SPINES[0]).faults.add(Fault("slow", "commit", seconds=6))
     words = tiny.words("deploy", minutes=600, verify_s=500)
     with subprocess.Popen(command(*words), cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as push:
         begun(tiny, "endings")
