@@ -90,7 +90,7 @@ PAIR_CALM = Check(
 CHECKS = (LINK_REACH, LINK_CALM, LINK_LOAD, SPINE_REACH, SPINE_LOAD, PAIR_REACH, PAIR_CALM)
 # Pairs of links that are looked at: all of them in a small fabric, else a sample.
 PAIRS = 64
-CHUNK = 256
+CHUNK = 64
 EXACT = 1e-6
 
 

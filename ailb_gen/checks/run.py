@@ -73,10 +73,15 @@ def run(intent: Intent, root: Path, options: RunOptions, advance: Callable[[int]
 
 
 def examine(
-    intent: Intent, root: Path, options: RunOptions, advance: Callable[[int], None] = lambda count: None
+    intent: Intent,
+    root: Path,
+    options: RunOptions,
+    advance: Callable[[int], None] = lambda count: None,
+    step: Callable[[str], None] = lambda name: None,
 ) -> tuple[Run, Subject]:
-    """Check the files below `root` against the intent; `advance` is told how many of STEPS steps are done.
+    """Check the files below `root` against the intent.
 
+    `advance` is told how many of STEPS steps are done, `step` the name of what begins.
     The run has one result for every check that was asked for, by id, but for those that Batfish makes. Raises
     UsageError for a directory without artifacts and for YANG models that cannot be used, WorkerError when a worker
     dies.
@@ -85,10 +90,13 @@ def examine(
         commit = "AILB9" in _families(options)
         yang = model_directory(options.yang) if options.yang is not None and commit else None
         if yang is not None:
+            step("YANG models")
             _schema(yang)
+        step("reading, commit check" if yang is not None else "reading")
         steps = _Steps(advance, READING, switch_count(root))
         reading = read_network(root, CommitCheck(yang), executor, steps)
         steps.finish()
+        step("files")
         wanted = plan(intent.fabric)
         cables = wiring(wanted)
         results = list(_of_files(intent, wanted, cables, reading.network, options))
@@ -96,10 +104,13 @@ def examine(
             results += files.run(intent, wanted, cables, reading.network, reading.records, root)
         if commit:
             results += _commit_results(reading.network, reading.inspected, yang is not None)
+        advance(CHECKING // 4)
+        step("routes and paths")
         routing = Routing(reading.network)
         results += _of_routes(wanted, reading.network, routing, options)
-        advance(CHECKING)
+        advance(CHECKING - CHECKING // 4)
         if "AILB5" in _families(options):
+            step("failures")
             steps = _Steps(advance, FAILING, len(routing.graph.sessions.up))
             results += failures.run(wanted, routing, options.seed, executor, steps)
             steps.finish()

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import typer
@@ -38,11 +39,23 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) 
     return "\n".join([title, *([lines[0], rule, *lines[1:]] if cells else [])]) + "\n"
 
 
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A progress bar: told how many more units are done, and by `step` what is being done."""
+
+    advance: Callable[[int], None] = lambda count: None
+    step: Callable[[str], None] = lambda name: None
+
+    def __call__(self, count: int) -> None:
+        """Note that so many more units are done."""
+        self.advance(count)
+
+
 @contextmanager
-def progress(what: str, total: int) -> Iterator[Callable[[int], None]]:
+def progress(what: str, total: int) -> Iterator[Bar]:
     """Show a progress bar on a terminal; in a pipe say nothing."""
     if not sys.stderr.isatty() or total < 2:
-        yield lambda count: None
+        yield Bar()
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -50,4 +63,4 @@ def progress(what: str, total: int) -> Iterator[Callable[[int], None]]:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(file=exact(sys.stderr)), transient=True) as bar:
         task = bar.add_task(what, total=total)
-        yield lambda count: bar.advance(task, count)
+        yield Bar(lambda count: bar.advance(task, count), lambda name: bar.update(task, description=name))

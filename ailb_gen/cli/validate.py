@@ -100,7 +100,7 @@ def validate(
     from ailb_gen.report.judge import judge
 
     with progress("checking", STEPS) as advance:
-        done, subject = examine(intent, artifacts, options, advance)
+        done, subject = examine(intent, artifacts, options, advance, advance.step)
     opinion, trouble = ask(service, Second(artifacts, subject, chosen, seed))
     done = replace(done, results=(*done.results, *opinion), trouble=str(trouble or ""))
     verdict = judge(done, accepted, chosen, limit or [], fail_on.value)

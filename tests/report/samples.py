@@ -102,10 +102,15 @@ def driver_that_finds(*rows: Result, seen: list[RunOptions] | None = None) -> Mo
     """Return a module in the place of `ailb_gen.checks.run` whose checks find these; options go into `seen`."""
 
     def examine(
-        intent: Intent, artifacts: Path, options: RunOptions, advance: Callable[[int], None]
+        intent: Intent,
+        artifacts: Path,
+        options: RunOptions,
+        advance: Callable[[int], None],
+        step: Callable[[str], None],
     ) -> tuple[Run, None]:
         if seen is not None:
             seen.append(options)
+        step("checking")
         advance(STEPS)
         roles = (("spine1", "spine"), ("stripe1-leaf1", "leaf"))
         return Run(intent.fabric.name, intent.source.file, str(artifacts), roles, rows), None
