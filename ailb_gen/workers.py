@@ -6,7 +6,6 @@ import os
 import signal
 import threading
 from contextlib import contextmanager
-from multiprocessing import active_children, forkserver, get_context, parent_process, resource_tracker
 from typing import TYPE_CHECKING
 
 from ailb_gen.errors import WorkerError
@@ -27,6 +26,7 @@ def process_pool(jobs: int, prepare: Callable[..., None], *arguments: object) ->
     """
     from concurrent.futures import ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool
+    from multiprocessing import active_children, forkserver, get_context, resource_tracker
 
     others = set(active_children())
     # Not forked from here: this process may have threads by then, the progress bar's for one.
@@ -81,6 +81,8 @@ def _prepare(prepare: Callable[..., None], arguments: tuple[object, ...]) -> Non
 
 def _end_with_parent() -> None:
     """End this worker when the program that started it is gone, even killed."""
+    from multiprocessing import parent_process
+
     parent = parent_process()
     if parent is not None:
         parent.join()

@@ -14,7 +14,6 @@ from ailb_gen.batfish.ports import asked
 from ailb_gen.batfish.shadow import shadow
 from ailb_gen.batfish.snapshot import write_files, write_shadow
 from ailb_gen.checks import batfish_checks as checks
-from ailb_gen.checks.model import Result
 from ailb_gen.checks.tally import Tally
 
 if TYPE_CHECKING:
@@ -22,10 +21,9 @@ if TYPE_CHECKING:
 
     from ailb_gen.batfish.model import Batfish
     from ailb_gen.batfish.sample import Sample
-    from ailb_gen.checks.model import Check
+    from ailb_gen.checks.model import Check, Result
     from ailb_gen.checks.run import Subject
 
-NO_SERVICE = "no Batfish service was given (--batfish HOST)"
 OF_FILES = (
     checks.PARSED,
     checks.RECOGNIZED,
@@ -128,9 +126,3 @@ def _chosen(second: Second, tally: Tally, *figures: tuple[str, str]) -> Iterator
     for result in tally.results():
         if result.check.id in second.chosen:
             yield replace(result, figures=figures) if result.check is tally.checks[0] else result
-
-
-def skipped(chosen: frozenset[str], done: list[Result], reason: str) -> Iterator[Result]:
-    """Give a skipped result for every check that was asked for and that has none."""
-    have = {result.check.id for result in done}
-    return (Result(entry, skipped=reason) for entry in checks.CHECKS if entry.id in chosen and entry.id not in have)

@@ -5,7 +5,14 @@ Those up to AILB808 look at the files themselves, those from AILB811 at their IP
 
 from __future__ import annotations
 
-from ailb_gen.checks.model import Check, Severity
+from typing import TYPE_CHECKING
+
+from ailb_gen.checks.model import Check, Result, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+NO_SERVICE = "no Batfish service was given (--batfish HOST)"
 
 READ_AGAIN = "Look at the line: it is either wrong, or one that Batfish does not know yet (see docs/batfish.md)."
 LOOK = "Look at the same prefix with `ailb-gen rib`, and at what the other checks say of this switch."
@@ -193,3 +200,9 @@ CHECKS = (
     AGREE_SPINE,
     AGREE_LINK,
 )
+
+
+def skipped(chosen: frozenset[str], done: Iterable[Result], reason: str) -> Iterator[Result]:
+    """Give a skipped result for every check that was asked for and that has none."""
+    have = {result.check.id for result in done}
+    return (Result(entry, skipped=reason) for entry in CHECKS if entry.id in chosen and entry.id not in have)

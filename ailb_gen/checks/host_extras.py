@@ -129,16 +129,14 @@ HARMLESS: tuple[tuple[str, str], ...] = (
     ),
     (r"etc/(?:prometheus|node_exporter|telegraf|collectd|snmp|zabbix|datadog-agent|dcgm-exporter)/.*", "monitoring"),
 )
-_HARMLESS = [re.compile(pattern) for pattern, _ in HARMLESS]
-_OVERRIDES = [(re.compile(pattern), what, test) for pattern, what, test in OVERRIDES]
 
 
 def judge(group: Group, extra: Extra) -> str:
     """Return what a file changes, or empty for one that is harmless."""
-    if extra.text is not None and any(pattern.fullmatch(extra.path) for pattern in _HARMLESS):
+    if extra.text is not None and any(re.fullmatch(pattern, extra.path) for pattern, _ in HARMLESS):
         return ""
-    for pattern, what, test in _OVERRIDES:
-        if pattern.fullmatch(extra.path):
+    for pattern, what, test in OVERRIDES:
+        if re.fullmatch(pattern, extra.path):
             harmless = test is not None and extra.text is not None and test(group, extra.text)
             return "" if harmless else what
     return "it is none of the fabric's, and nobody checked what it does"

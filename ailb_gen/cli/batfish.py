@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ailb_gen.batfish.model import Batfish
-    from ailb_gen.batfish.run import Second
     from ailb_gen.checks.model import Result
+    from ailb_gen.checks.run import Subject
 
     Service = Callable[[], AbstractContextManager[Batfish]]
 
@@ -65,13 +65,18 @@ def open_service(address: str, timeout_s: int) -> Service:
     return lambda: connect(host, port, timeout_s)
 
 
-def ask(service: Service | None, second: Second) -> tuple[list[Result], AilbError | None]:
+def ask(
+    service: Service | None, artifacts: Path, subject: Subject, chosen: frozenset[str], seed: int
+) -> tuple[list[Result], AilbError | None]:
     """Return the results of the checks that Batfish makes, and the error that ended them early, if any."""
-    from ailb_gen.batfish.run import NO_SERVICE, second_opinion, skipped, steps
+    from ailb_gen.checks.batfish_checks import NO_SERVICE, skipped
 
-    results: list[Result] = []
     if service is None:
-        return list(skipped(second.chosen, results, NO_SERVICE)), None
+        return list(skipped(chosen, (), NO_SERVICE)), None
+    from ailb_gen.batfish.run import Second, second_opinion, steps
+
+    second = Second(artifacts, subject, chosen, seed)
+    results: list[Result] = []
     trouble: AilbError | None = None
     try:
         with progress("asking Batfish", steps(second)) as advance, service() as batfish:
@@ -81,5 +86,5 @@ def ask(service: Service | None, second: Second) -> tuple[list[Result], AilbErro
             typer.echo(f"warning: {batfish.left_behind}", err=True)
     except AilbError as error:
         trouble = error
-        results += skipped(second.chosen, results, str(error))
+        results += skipped(chosen, results, str(error))
     return results, trouble

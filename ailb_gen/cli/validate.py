@@ -95,13 +95,12 @@ def validate(
     options = RunOptions(chosen, yang, seed, executor, jobs or len(os.sched_getaffinity(0)))
 
     # Imported when the input is known to be usable: it brings everything that computes.
-    from ailb_gen.batfish.run import Second
     from ailb_gen.checks.run import STEPS, examine
     from ailb_gen.report.judge import judge
 
     with progress("checking", STEPS) as advance:
         done, subject = examine(intent, artifacts, options, advance, advance.step)
-    opinion, trouble = ask(service, Second(artifacts, subject, chosen, seed))
+    opinion, trouble = ask(service, artifacts, subject, chosen, seed)
     done = replace(done, results=(*done.results, *opinion), trouble=str(trouble or ""))
     verdict = judge(done, accepted, chosen, limit or [], fail_on.value)
     with steady():

@@ -112,7 +112,7 @@ class _Assessment:
             whole = {number for number in special if (self._holder(site.node, number), number) in self.survey.whole}
             fully |= whole
             self._singly(site, [number for number in special if number not in whole], groups)
-        rows = {key: np.unique(np.concatenate(found)) for key, found in groups.items()}
+        rows = {key: self._together(found) for key, found in groups.items()}
         # What goes another way than up to a switch next to the destination is computed like everything else.
         fully.update(number for (node, old, new), row in rows.items() for number in self._further(node, old, new, row))
         for (node, old, new), row in rows.items():
@@ -123,6 +123,15 @@ class _Assessment:
         worst = int(self.load.argmax()) if len(self.load) else 0
         ratio = float(self.load[worst]) / self.survey.highest if self.survey.highest else 0.0
         return Impact(self.failure, self.moved, tuple(self.lost), tuple(self.strayed), ratio, worst)
+
+    def _together(self, found: list[Indices]) -> Indices:
+        """Return prefixes of several lists, each once and in order."""
+        if len(found) == 1:
+            return found[0]
+        here = np.zeros(len(self.survey.states), dtype=bool)
+        for numbers in found:
+            here[numbers] = True
+        return np.flatnonzero(here)
 
     def _sites(self) -> Iterator[_Site]:
         """Give every node that loses positions: devices at failed links, classes next to dead devices."""

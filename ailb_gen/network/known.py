@@ -186,28 +186,33 @@ class Judged:
 def judged(root: Node) -> Judged:
     """Sort out the statements of an effective tree."""
     harmless: list[str] = []
-    unmodelled = [found for node in root for found in _judged(node, KNOWN, "", harmless)]
+    unmodelled: list[Unmodelled] = []
+    _judge(root, KNOWN, (), unmodelled, harmless)
     return Judged(tuple(unmodelled), frozenset(harmless))
 
 
-def _judged(node: Node, grammar: Grammar, path: str, harmless: list[str]) -> Iterator[Unmodelled]:
-    """Look at one statement: the first word that is not known names it."""
-    word = node.word
-    if word in ANYWHERE:
-        return
-    key = word
-    if word not in grammar:
-        key = next((kind for kind, fits in KINDS.items() if kind in grammar and fits(word)), "")
-    text = f"{path} {word}" if path else word
-    if not key:
-        yield Unmodelled(text, " ".join((text, *_rest(node))), node.line)
-        return
-    below = grammar[key]
-    if below is HARMLESS_BELOW:
-        harmless.extend(" ".join((text, *words[1:])) for words in node.paths())
-    elif below is not None:
-        for child in node.children.values():
-            yield from _judged(child, below, text, harmless)
+def _judge(
+    above: Node, grammar: Grammar, path: tuple[str, ...], unmodelled: list[Unmodelled], harmless: list[str]
+) -> None:
+    """Look at the statements below one: the first word that is not known names a statement."""
+    for word, node in above.children.items():
+        if word in grammar:
+            below = grammar[word]
+        elif word in ANYWHERE:
+            continue
+        else:
+            for kind, fits in KINDS.items():
+                if kind in grammar and fits(word):
+                    below = grammar[kind]
+                    break
+            else:
+                text = " ".join((*path, word))
+                unmodelled.append(Unmodelled(text, " ".join((text, *_rest(node))), node.line))
+                continue
+        if below is HARMLESS_BELOW:
+            harmless.extend(" ".join((*path, *words)) for words in node.paths())
+        elif below is not None and node.children:
+            _judge(node, below, (*path, word), unmodelled, harmless)
 
 
 def _rest(node: Node) -> Iterator[str]:

@@ -6,7 +6,6 @@ import datetime
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ailb_gen.checks.causes import causes
 from ailb_gen.checks.model import Run, Severity
 from ailb_gen.checks.select import limited, pick_devices
 from ailb_gen.checks.waivers import accept, review
@@ -15,6 +14,7 @@ from ailb_gen.report.verdict import Verdict
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
+    from ailb_gen.checks.model import Finding, Result
     from ailb_gen.checks.waivers import Waiver
 
 
@@ -38,9 +38,17 @@ def judge(
     """
     day = day or today()
     accepted = accept(run.results, waivers, day)
-    roots = causes(run.results)
+    roots = _causes(run.results)
     results = limited(run.results, pick_devices(dict(run.roles), limit), run.folders)
     own = review(run.results, waivers, day, run.artifacts)
     results = (*results, *(result for result in own if result.check.id in chosen))
     results = tuple(sorted(results, key=lambda result: result.check.id))
     return Verdict(replace(run, results=results), accepted, Severity[fail_on.upper()], roots)
+
+
+def _causes(results: Sequence[Result]) -> dict[Finding, Finding]:
+    if not any(result.findings for result in results):
+        return {}
+    from ailb_gen.checks.causes import causes  # noqa: PLC0415 - most runs find nothing
+
+    return causes(results)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from ailb_gen.atomic import replace_file
 from ailb_gen.errors import OutputError
 from ailb_gen.report.json import as_json
-from ailb_gen.report.junit import junit
 from ailb_gen.report.markdown import markdown
 from ailb_gen.report.sarif import sarif
 from ailb_gen.report.table import table
@@ -20,10 +19,17 @@ if TYPE_CHECKING:
 
     from ailb_gen.report.verdict import Verdict
 
+
+def _junit(verdict: Verdict) -> str:
+    from ailb_gen.report.junit import junit  # noqa: PLC0415 - Python's XML brings HTTP and TLS
+
+    return junit(verdict)
+
+
 FORMATS: dict[str, Callable[[Verdict], str]] = {
     "table": table,
     "json": as_json,
-    "junit": junit,
+    "junit": _junit,
     "sarif": sarif,
     "md": markdown,
 }

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from ailb_gen.batfish.model import Row
-from ailb_gen.batfish.run import NO_SERVICE, Second, second_opinion, skipped, steps
+from ailb_gen.batfish.run import Second, second_opinion, steps
+from ailb_gen.checks.batfish_checks import NO_SERVICE, skipped
 from ailb_gen.checks.model import Result, RunOptions
 from ailb_gen.checks.run import examine
 from ailb_gen.errors import BatfishError
