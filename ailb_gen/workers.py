@@ -24,9 +24,10 @@ def process_pool(jobs: int, prepare: Callable[..., None], *arguments: object) ->
     Ctrl-C goes to all processes of a terminal: workers do not hear it. Whatever ends the work early ends them at once,
     without a word. Raises WorkerError when one dies by itself.
     """
-    from concurrent.futures import ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool
     from multiprocessing import active_children, forkserver, get_context, resource_tracker
+
+    from ailb_gen.pool import ProcessPool
 
     others = set(active_children())
     # Not forked from here: this process may have threads by then, the progress bar's for one.
@@ -37,7 +38,7 @@ def process_pool(jobs: int, prepare: Callable[..., None], *arguments: object) ->
         signal.pthread_sigmask(signal.SIG_BLOCK, STOPPING)
         # The server of forks hands its mask on to all workers, from their first moment on.
         forkserver.ensure_running()
-        executor = ProcessPoolExecutor(jobs, context, initializer=_prepare, initargs=(prepare, arguments))
+        executor = ProcessPool(jobs, context, initializer=_prepare, initargs=(prepare, arguments))
         # A worker that is started later could be cut off half started.
         for _ in range(jobs):
             executor.submit(_nothing)
