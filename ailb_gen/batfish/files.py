@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ailb_gen.batfish.known import QOS, WILDCARD_ADD, unrecognized
-from ailb_gen.batfish.places import by_file, by_node, integer_of, place
+from ailb_gen.batfish.places import by_file, by_node, integer_of, place, sharing
 from ailb_gen.batfish.ports import judge_ports, judge_vlans
 from ailb_gen.checks.batfish_checks import CONVERTED, DEFINED, PARSED, RECOGNIZED, USED
 from ailb_gen.errors import Place
 from ailb_gen.routing.route import COLOR
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from ailb_gen.batfish.model import Batfish, Row
     from ailb_gen.batfish.ports import Asked
@@ -30,7 +31,10 @@ PROPERTIES = "Active,MTU"
 
 def judge_files(batfish: Batfish, network: Network, asked: Asked, tally: Tally, advance: Callable[[], None]) -> None:
     """Ask about the snapshot of the files, and note what is wrong. Raises BatfishError."""
-    for question, judge in JUDGES:
+    # A leaf without servers has a VLAN with nothing but its IRB.
+    bare = {key for key, members in asked.vlans.items() if len(members) == 1}
+    judges = dict(JUDGES) | {"unusedStructures": partial(judge_used, bare=bare)}
+    for question, judge in judges.items():
         judge(network, batfish.ask(question, SNAPSHOT), tally)
         advance()
     judge_ports(network, asked, batfish.ask("interfaceProperties", SNAPSHOT, properties=PROPERTIES), tally)
@@ -40,12 +44,16 @@ def judge_files(batfish: Batfish, network: Network, asked: Asked, tally: Tally, 
 
 
 def judge_parsed(network: Network, rows: Sequence[Row], tally: Tally) -> None:
-    """Judge fileParseStatus: a row for every file, read as Junos, giving the device that the file says."""
+    """Judge fileParseStatus: a row for every file, read as Junos, giving the device that the file says.
+
+    Of files with one host name the one that is called so is right; Batfish tells none of them apart by it.
+    """
     found = {str(row["File_Name"]): row for row in rows}
+    shared = {node: mine for node, mine in sharing(network).items() if len(mine) > 1}
     for file, switch in by_file(network).items():
         tally.look(PARSED)
         row = found.get(file)
-        message = "" if row is not None else "Batfish does not mention this file"
+        message, line = "" if row is not None else "Batfish does not mention this file", 1
         if row is not None:
             nodes = row["Nodes"] if isinstance(row["Nodes"], list) else []
             expected = (switch.host_name or switch.named).lower()
@@ -53,10 +61,15 @@ def judge_parsed(network: Network, rows: Sequence[Row], tally: Tally) -> None:
                 message = f"Batfish could not read it: {row['Status']}"
             elif row["File_Format"] not in FORMATS:
                 message = f"Batfish takes it for {row['File_Format']}, not for Junos"
+            elif expected in shared:
+                if expected != switch.named.lower():
+                    others = ", ".join(one.file for one in shared[expected] if one is not switch)
+                    message = f"the host name {switch.host_name} is that of {others}, too: Batfish renames such devices"
+                    line = switch.host_name_line or 1
             elif nodes != [expected]:
                 message = f"Batfish makes of it {', '.join(map(str, nodes)) or 'no device'}, not {expected}"
         if message:
-            tally.add(PARSED, switch.named, message, Place(switch.file))
+            tally.add(PARSED, switch.named, message, Place(switch.file, line))
 
 
 def judge_recognized(network: Network, rows: Sequence[Row], tally: Tally) -> None:
@@ -106,21 +119,29 @@ def judge_defined(network: Network, rows: Sequence[Row], tally: Tally) -> None:
         tally.add(DEFINED, scope, message, where)
 
 
-def judge_used(network: Network, rows: Sequence[Row], tally: Tally) -> None:
-    """Judge unusedStructures: groups that discover their peers, and colors, look unused to Batfish."""
+def judge_used(
+    network: Network, rows: Sequence[Row], tally: Tally, bare: Collection[tuple[str, int]] = frozenset()
+) -> None:
+    """Judge unusedStructures; `bare` are the switches and VLAN ids that the intent gives no port."""
     files = by_file(network)
     tally.look(USED, len(files))
     for row in rows:
         kind, name = str(row["Structure_Type"]), str(row["Structure_Name"])
         switch, where = place(files, row["Source_Lines"])
-        if kind.startswith(QOS) or (switch is not None and _used_unseen(switch, kind, name)):
+        if kind.startswith(QOS) or (switch is not None and _used_unseen(switch, kind, name, bare)):
             continue
         scope = switch.named if switch is not None else "Batfish"
         tally.add(USED, scope, f"Batfish: {kind} {name} is defined and never used", where)
 
 
-def _used_unseen(switch: Switch, kind: str, name: str) -> bool:
-    """Tell whether a structure is used by a statement that Batfish does not recognize."""
+def _used_unseen(switch: Switch, kind: str, name: str, bare: Collection[tuple[str, int]]) -> bool:
+    """Tell whether a structure is used by what Batfish does not count.
+
+    A group may discover its peers, a color stands in statements that are not recognized, and a VLAN without ports
+    waits for servers.
+    """
+    if kind == "vlan":
+        return any(vlan.name == name and (switch.named, vlan.vlan_id) in bare for vlan in switch.vlans)
     if kind == "bgp group":
         return any(group.name == name and group.discoveries for group in switch.groups)
     return kind == "community" and _is_color(switch, name)

@@ -22,8 +22,19 @@ LINES = re.compile(r"(.+?):\[([\d, ]*)\]")
 
 
 def by_node(network: Network) -> dict[str, Switch]:
-    """Map the names that Batfish gives to devices to the switches: it writes host names in small letters."""
-    return {(switch.host_name or name).lower(): switch for name, switch in network.switches.items()}
+    """Map the names that Batfish gives to devices to the switches; those that share a host name have none.
+
+    Batfish writes host names in small letters, and gives devices of one host name names of its own.
+    """
+    return {node: found[0] for node, found in sharing(network).items() if len(found) == 1}
+
+
+def sharing(network: Network) -> dict[str, list[Switch]]:
+    """Map host names in small letters to the switches that have them; without one, Batfish takes the file's name."""
+    found: dict[str, list[Switch]] = {}
+    for name, switch in network.switches.items():
+        found.setdefault((switch.host_name or name).lower(), []).append(switch)
+    return found
 
 
 def shadow_nodes(names: Iterable[str]) -> dict[str, str]:

@@ -104,8 +104,9 @@ def _judge_port(switch: Switch, end: End, mtu: int, row: Row | None, tally: Tall
 def judge_vlans(network: Network, wanted: Asked, rows: Sequence[Row], tally: Tally) -> None:
     """Judge switchedVlanProperties: in every VLAN the interfaces of the intent; both readers see the same."""
     seen = _seen_vlans(network, rows)
+    known = {switch.named: switch for switch in by_node(network).values()}
     for (name, vlan), expected in wanted.vlans.items():
-        if name in network.switches:
+        if name in known:
             tally.look(VLANS)
             have = seen.get((name, vlan), frozenset())
             if have != expected:
@@ -114,7 +115,7 @@ def judge_vlans(network: Network, wanted: Asked, rows: Sequence[Row], tally: Tal
     for name, vlan in sorted(seen.keys() - wanted.vlans.keys()):
         message = f"Batfish finds VLAN {vlan}, which the intent does not know"
         tally.add(VLANS, name, message, _vlan_place(network, name, vlan))
-    read = {(name, vlan): found for name, one in network.switches.items() for vlan, found in _read_vlans(one).items()}
+    read = {(name, vlan): found for name, one in known.items() for vlan, found in _read_vlans(one).items()}
     for name, vlan in sorted(read.keys() | seen.keys()):
         tally.look(READERS)
         members, have = read.get((name, vlan), frozenset()), seen.get((name, vlan), frozenset())

@@ -7,10 +7,10 @@ from collections import defaultdict
 from ipaddress import IPv6Network
 from typing import TYPE_CHECKING
 
-from ailb_gen.checks.cause_rules import ORDER, RULES, Relation
+from ailb_gen.checks.cause_rules import ORDER, REPLACED, RULES, Relation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from ailb_gen.checks.model import Finding, Result
 
@@ -40,12 +40,15 @@ def causes(results: Iterable[Result]) -> dict[Finding, Finding]:
     # Within a check, what depends on nothing else comes first.
     findings.sort(key=lambda row: (ORDER.get(row.check, len(ORDER)), bool(row.involves)))
     index = _Index(findings)
+    direct = {finding: cause for finding in findings if (cause := index.cause(finding)) is not None}
+    # What is explained leads none of its kind: the others may have another cause.
+    alone = _Index([finding for finding in findings if finding not in direct])
+    direct |= {finding: cause for finding in alone.places if (cause := alone.leader(finding)) is not None}
+    direct = _pairs(finding for finding in findings if finding not in direct) | direct
     found: dict[Finding, Finding] = {}
-    pairs = _pairs(findings)
     for finding in findings:
-        cause = index.cause(finding) or pairs.get(finding)
-        if cause is not None:
-            found[finding] = found.get(cause, cause)
+        if finding in direct:
+            found[finding] = found.get(direct[finding], direct[finding])
     return found
 
 
@@ -64,7 +67,10 @@ def topics(finding: Finding) -> set[str]:
     found.update(f"{device} {_port(port)}" for port in PORT.findall(text) if wide or not port.startswith("irb"))
     found.update(other for other in finding.involves if " " in other)
     for name, port in END.findall(text):
-        found.update((f"{name} {_port(port)}", f"{name} nics"))
+        found.add(f"{name} {_port(port)}")
+        # The cables of a server are told with all of its NICs; a switch has ports.
+        if not PORT.fullmatch(port):
+            found.add(f"{name} nics")
     if text.startswith("nics "):
         found.add(f"{device} nics")
     # What is missing or too much is told as a whole: both ends of a cable.
@@ -93,7 +99,7 @@ def _pairs(findings: Iterable[Finding]) -> dict[Finding, Finding]:
     lacking: dict[tuple[str, str, str], list[Finding]] = defaultdict(list)
     surplus: dict[tuple[str, str, str], list[Finding]] = defaultdict(list)
     for row in findings:
-        if bool(row.expected) != bool(row.found) and row.place is not None:
+        if row.check in REPLACED and bool(row.expected) != bool(row.found) and row.place is not None:
             key = (row.check, row.scope.partition(" ")[0], row.place.file)
             (lacking if row.expected else surplus)[key].append(row)
     return {
@@ -117,12 +123,19 @@ class _Index:
 
     def cause(self, finding: Finding) -> Finding | None:
         """Return what a finding follows from directly: by the first rule that applies, the first check of it."""
+        return self._first(finding, lambda check: check != finding.check)
+
+    def leader(self, finding: Finding) -> Finding | None:
+        """Return the finding of the same check that stands for this one, too."""
         first = self.found.get((finding.check, Relation.ALIKE, finding.alike)) if finding.alike else None
         if first is not None and first != finding:
             return first
+        return self._first(finding, lambda check: check == finding.check)
+
+    def _first(self, finding: Finding, wanted: Callable[[str], bool]) -> Finding | None:
         for checks, relation in RULES.get(finding.check, ()):
             keys = list(_sought(finding, relation))
-            for check in checks:
+            for check in filter(wanted, checks):
                 for key in keys:
                     found = self.found.get((check, relation, key))
                     if found is not None and self.places[found] < self.places[finding]:

@@ -158,7 +158,8 @@ def refused(switches: Mapping[str, Switch], side: Side, peer: Side) -> Iterator[
     elif group.peer_as is not None and group.peer_as == peer.asn:
         return
     elif group.peer_as_list is None:
-        message = f"group {group.name} has no peer-as-list: {peer.device} in AS {peer.asn} is not accepted"
+        who = "no neighbor is" if group.peer_as is None else f"{peer.device} in AS {peer.asn} is not"
+        message = f"group {group.name} has no peer-as-list: {who} accepted"
         yield Obstacle(side.device, side.interface, message, group.peer_as_line or group.line)
     elif group.peer_as_list not in switch.as_lists:
         message = f"as-list {group.peer_as_list} of group {group.name} is not defined"

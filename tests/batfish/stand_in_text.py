@@ -7,7 +7,9 @@ of IPv4 (addresses of loopbacks, as a rule) and no BGP.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from collections import Counter
+from dataclasses import dataclass, replace
 from ipaddress import IPv4Address, IPv4Interface
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
@@ -67,8 +69,16 @@ def is_real(texts: Mapping[str, str]) -> bool:
 
 def read_texts(texts: Mapping[str, str]) -> Texts:
     """Read a snapshot of real files. Raises PlainError."""
-    files = tuple(_read(text, file) for file, text in sorted(texts.items()))
+    files = tuple(_unique([_read(text, file) for file, text in sorted(texts.items())]))
     return Texts(files, Snapshot({one.device.name: one.device for one in files}))
+
+
+def _unique(files: Sequence[Text]) -> Iterator[Text]:
+    """Give devices of one name names of their own, made of the name and the file."""
+    names = Counter(one.device.name for one in files)
+    for one in files:
+        name = f"{one.device.name}__{re.sub(r'[/.]', '_', one.device.file).lower()}"
+        yield one if names[one.device.name] == 1 else replace(one, device=replace(one.device, name=name))
 
 
 def ask(texts: Texts, question: str, **parameters: Any) -> list[Row]:

@@ -14,7 +14,7 @@ from ailb_gen.checks.run import examine
 from ailb_gen.errors import BatfishError
 from ailb_gen.intent.load import Intent, load
 from tests.batfish.near import ALL, OF_SHADOW, Near, judged
-from tests.checks.trees import GOLDEN, shown
+from tests.checks.trees import GOLDEN, rendered, shown
 from tests.conftest import EXAMPLES
 from tests.mutations.catalogue import KINDS
 from tests.mutations.kind import changes_of, chosen
@@ -189,4 +189,36 @@ def test_loops_and_inconsistent_paths(question: str) -> None:
     what = {"detectLoops": "goes round", "multipathConsistency": "arrives on some of its paths only"}[question]
     assert [(one.scope, one.message) for result in results for one in result.findings] == [
         ("spine1", f"in Batfish a packet to fc00:1:1:2::/64 {what}")
+    ]
+
+
+TINY = "name: tiny\nstripes: 2\nrails: 2\nspines: 4\nservers: {}\n{}"
+UPLINK = "stripe1-leaf1 et-0/0/3:0"
+DISABLED = 'overrides: {leaves: {stripe1-leaf1: {ports: {"et-0/0/3:0": {disabled: on}}}}}\n'
+
+
+@pytest.mark.parametrize(
+    ("servers", "more"),
+    [(0, ""), (2, DISABLED), (2, f'drain: ["{UPLINK}"]\n'), (2, "drain: spine3\n"), (0, "drain: spine3\n")],
+    ids=["no servers", "disabled uplink", "drained uplink", "drained spine", "no servers, drained spine"],
+)
+def test_what_the_intent_leaves_out_is_not_found(servers: int, more: str, tmp_path: Path) -> None:
+    intent, root = rendered(TINY.format(servers, more), tmp_path)
+    results, others = judged(intent, root)
+    assert not shown(results) and not others
+
+
+def test_one_host_name_of_two_switches_is_one_finding(tmp_path: Path) -> None:
+    """Batfish calls both otherwise: nothing that it says of them is taken for a difference."""
+    intent, root = rendered(TINY.format(2, ""), tmp_path)
+    file = root / "switches" / "stripe1-leaf2.conf"
+    text = file.read_text("utf-8")
+    file.write_text(text.replace("host-name stripe1-leaf2;", "host-name Stripe1-Leaf1;"), "utf-8")
+    results, _ = judged(intent, root)
+    assert [(one.check, one.scope, one.message) for result in results for one in result.findings] == [
+        (
+            "AILB801",
+            "stripe1-leaf2",
+            "the host name Stripe1-Leaf1 is that of switches/stripe1-leaf1.conf, too: Batfish renames such devices",
+        )
     ]

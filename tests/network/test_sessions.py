@@ -94,7 +94,7 @@ AT_THE_LEAF = {
     "no list": (
         "            peer-as-list spines-green;\n",
         "",
-        "group fabric-green has no peer-as-list: spine1 in AS 65001 is not accepted",
+        "group fabric-green has no peer-as-list: no neighbor is accepted",
         "group fabric-green",
     ),
     "another peer AS": (
