@@ -24,7 +24,15 @@ class Folder:
     """An empty directory where a file belongs."""
 
 
-Entry = bytes | Link | Folder
+@dataclass(frozen=True, slots=True)
+class WithMode:
+    """A file with other permissions than it had."""
+
+    content: bytes
+    mode: int
+
+
+Entry = bytes | Link | Folder | WithMode
 # Path relative to the artifact directory -> what is there.
 Tree = dict[str, Entry]
 # What a mutation changes: path -> what is there afterwards, None for nothing.
@@ -71,6 +79,8 @@ def sealed(tree: Tree, changes: Changes) -> Changes:
             body["files"][path] = hashlib.sha256(entry).hexdigest()
         elif isinstance(entry, Link):
             body["files"][path] = f"link:{entry.target}"
+        elif isinstance(entry, WithMode):
+            body["files"][path] = hashlib.sha256(entry.content).hexdigest()
         else:
             body["files"].pop(path, None)
     body["files"] = dict(sorted(body["files"].items()))
@@ -87,6 +97,7 @@ def write_changes(changes: Changes | Tree, root: Path) -> None:
     """Apply changes to a directory, without touching what its files may be hard links to."""
     for path, entry in changes.items():
         place = root / path
+        mode = place.stat().st_mode if place.is_file() and not place.is_symlink() else None
         if place.is_symlink() or place.is_file():
             place.unlink()
         if entry is None:
@@ -96,8 +107,14 @@ def write_changes(changes: Changes | Tree, root: Path) -> None:
             place.symlink_to(entry.target)
         elif isinstance(entry, Folder):
             place.mkdir()
+        elif isinstance(entry, WithMode):
+            place.write_bytes(entry.content)
+            place.chmod(entry.mode)
         else:
             place.write_bytes(entry)
+            if mode is not None:
+                # An edited script can still be executed.
+                place.chmod(mode)
 
 
 def copy_with(base: Path, changes: Changes, root: Path) -> None:
