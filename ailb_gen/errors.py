@@ -53,6 +53,7 @@ CODES = {
     "no-such-breakout": "the platform does not split a port this way",
     "no-such-port": "the platform has no such port",
     "no-such-speed": "the platform's ports do not have this speed",
+    "not-modelled": "warning: a statement of `extra_config` that `validate` does not accept without a waiver",
     "out-of-range": "a number, text or list beyond its bounds",
     "overlapping-pools": "two pools share addresses",
     "oversubscribed": "warning: more bandwidth to the servers than up to the spines",

@@ -91,7 +91,7 @@ def test_the_readme_shows_what_comes_out() -> None:
 
 def test_yaml_in_the_documentation_is_valid_intent() -> None:
     for block in blocks(ROOT / "docs/intent.md", "yaml"):
-        text = SMALL.replace("platform: generic\n", "").replace("small", "f")
+        text = SMALL.replace("platform: generic\n", "").replace("small", "f").replace("spines: 2", "spines: 4")
         names = 'servers: {count: 2, name: "h100-{n:02}"}\n'
         design_of(text.replace("servers: 2\n", names) + block)
 

@@ -61,14 +61,18 @@ def generate(
     """
     from ailb_gen.checks.select import pick_devices
     from ailb_gen.design.build import build
+    from ailb_gen.design.problems import collapsed
     from ailb_gen.intent.load import load
+    from ailb_gen.network.asked import warnings as not_modelled
     from ailb_gen.render.artifacts import RenderOptions
     from ailb_gen.render.compare import diff as diff_lines
     from ailb_gen.render.generate import plan, write_plan
 
     # One pass over large data without cycles: collecting garbage would only cost time.
     gc.disable()
-    design, warnings = build(load(fabric_file(fabric)))
+    intent = load(fabric_file(fabric))
+    design, warnings = build(intent)
+    warnings += tuple(collapsed(not_modelled(intent)))
     warn(warnings)
     selected = pick_devices(device_roles(design), limit or [])
     options = RenderOptions(form.value, templates)

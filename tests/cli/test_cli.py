@@ -38,6 +38,33 @@ def test_generate_writes_the_golden_tree_and_a_summary(cli: Cli, tmp_path: Path)
     assert all(len(line) <= 80 for line in out.splitlines())
 
 
+def test_generate_warns_of_statements_that_validate_does_not_accept(cli: Cli, fabric: Path) -> None:
+    extra = (
+        "extra_config: |\n"
+        "  system { ntp { server 192.0.2.1; } processes { routing disable; } }\n"
+        "  routing-options { static { route fc00::/16 discard; } }\n"
+        "  groups { g { protocols { ospf3 { area 0 { interface all; } } } } }\n"
+        "  apply-groups g;\n"
+    )
+    fabric.write_text(f"{SMALL}{extra}", encoding="utf-8")
+    code, _, err = cli("generate", str(fabric), "-o", "out")
+    assert code == 0
+    warned = re.findall(r"warning\[not-modelled\]: extra_config: (.+?) is not modelled", err)
+    assert warned == [
+        "system processes routing disable",
+        "routing-options static route fc00::/16 discard",
+        "protocols ospf3 area 0 interface all",
+    ]
+    code, out, _ = cli("validate", str(fabric), "out", "--checks", "AILB209", "--report", "json")
+    assert code == 1
+    named = {
+        finding["message"].partition(" is not modelled")[0]
+        for check in json.loads(out)["checks"]
+        for finding in check["findings"]
+    }
+    assert named == set(warned)
+
+
 def test_check_is_a_gate(cli: Cli, fabric: Path, tmp_path: Path) -> None:
     code, out, err = cli("generate", "fabric.yaml", "-o", "out", "--check")
     assert code == 1

@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 from ailb_gen.design.build import build
+from ailb_gen.design.problems import collapsed
 from ailb_gen.errors import IntentError
 from ailb_gen.intent.load import parse
+from ailb_gen.network.asked import warnings as not_modelled
 from tests.conftest import ROOT
 
 ERRORS = ROOT / "tests" / "errors"
@@ -21,7 +23,9 @@ def messages(path: Path) -> str:
     """Return what the user reads: all errors, or the warnings of a usable file."""
     text = path.read_bytes().decode("utf-8")
     try:
-        _, warnings = build(parse(text, path.name, ERRORS))
+        intent = parse(text, path.name, ERRORS)
+        _, warnings = build(intent)
+        warnings += tuple(collapsed(not_modelled(intent)))
     except IntentError as error:
         return f"{error}\n"
     return "".join(f"{warning}\n" for warning in warnings)

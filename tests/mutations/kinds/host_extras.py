@@ -67,7 +67,10 @@ BESIDE = (
     ("unknown", "is of no known kind", "opt/vendor/setup.bin", "x\n"),
 )
 KINDS = (
-    *(kind(f"host-extra-{name}", f"a file {what}", _beside(path, text), "AILB617") for name, what, path, text in BESIDE),
+    *(
+        kind(f"host-extra-{name}", f"a file {what}", _beside(path, text), "AILB617")
+        for name, what, path, text in BESIDE
+    ),
     kind("script-not-executable", "a script cannot be executed", put(_mode(0o644)), "AILB618"),
     kind("script-writable", "a script can be written by everybody", put(_mode(0o777)), "AILB618"),
 )

@@ -1,0 +1,59 @@
+"""What `extra_config` asks for, judged before it is written: statements that `validate` will not accept."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ailb_gen.errors import UsageError
+from ailb_gen.junos.interface_ranges import effective
+from ailb_gen.junos.reader import read
+from ailb_gen.network.consequences import consequence
+from ailb_gen.network.known import judged
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ailb_gen.errors import Problem
+    from ailb_gen.intent.load import Intent
+    from ailb_gen.intent.source import Path
+
+KEY = "extra_config"
+# Where it may stand: for all, or in an entry of one of these.
+LEVELS: tuple[Path, ...] = (
+    ("stripes",),
+    ("spines",),
+    ("overrides", "stripes"),
+    ("overrides", "leaves"),
+    ("overrides", "spines"),
+)
+HINT = "validate reports it (AILB209): take it out, or accept it until a date in a waiver file"
+
+
+def warnings(intent: Intent) -> list[Problem]:
+    """Return a warning for every statement of `extra_config` that is neither read nor known to be harmless."""
+    found = []
+    for path, text in _texts(intent):
+        try:
+            tree = effective(read(text, KEY))
+        except UsageError:
+            # Groups in a circle: validate names them where the file has them.
+            continue
+        for entry in judged(tree).unmodelled:
+            reason = f"{entry.whole} is not modelled: {consequence(entry.whole)}"
+            found.append(intent.problem("not-modelled", path, reason, HINT, "warning"))
+    return found
+
+
+def _texts(intent: Intent) -> Iterator[tuple[Path, str]]:
+    """Give every text with its path in the document; an entry is one of a list or of a mapping."""
+    data = intent.source.data
+    if data.get(KEY):
+        yield (KEY,), data[KEY]
+    for level in LEVELS:
+        entries = data
+        for word in level:
+            entries = entries.get(word) if isinstance(entries, dict) else None
+        named = dict(enumerate(entries)) if isinstance(entries, list) else entries
+        for name, entry in named.items() if isinstance(named, dict) else ():
+            if isinstance(entry, dict) and entry.get(KEY):
+                yield (*level, name, KEY), entry[KEY]
