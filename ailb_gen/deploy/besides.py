@@ -14,12 +14,12 @@ from ailb_gen.junos.diff import diff
 from ailb_gen.network.consequences import consequence
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from ailb_gen.deploy.ownership import Ownership, Pattern
     from ailb_gen.junos.tree import Node
     from ailb_gen.network.filters import Attachment
-    from ailb_gen.network.model import Switch
+    from ailb_gen.network.model import Switch, Unmodelled
 
 # What the file defines by name is to hold exactly what the file says, wherever else on the switch more is said of it.
 NAMED: tuple[Pattern, ...] = (("policy-options", "prefix-list"), ("firewall", "family", "*", "filter"))
@@ -27,14 +27,20 @@ NAMED: tuple[Pattern, ...] = (("policy-options", "prefix-list"), ("firewall", "f
 OTHER_FAMILIES = frozenset({"inet", "mpls", "iso", "vpls", "ccc"})
 
 
-def besides(own: Switch, acting: Node, alone: Switch, file: Node, rights: Ownership) -> tuple[str, ...]:
+def besides(own: Switch, acting: Node, alone: Callable[[], Switch], file: Node, rights: Ownership) -> tuple[str, ...]:
     """Return what changes what the file says, in words; `acting` and `file` are effective trees, the file by itself.
 
-    `own` and `alone` are what the two do.
+    `own` and `alone` are what the two do; the second is computed only where it matters, and the file's lines with it.
     """
-    return tuple(
-        dict.fromkeys((*_statements(acting, file, rights), *_unmodelled(own, alone, rights), *_filters(own, alone)))
-    )
+    found = [*_statements(acting, file, rights)]
+    # What is owned is compared word by word.
+    mine = (*rights.owned, *rights.kept)
+    unmodelled = [one for one in own.unmodelled if not _below(one.whole.split(), mine)]
+    attached = [one for one in own.filters.attached if one.family not in OTHER_FAMILIES]
+    if unmodelled or attached:
+        reference = alone()
+        found += [*_unmodelled(unmodelled, reference), *_filters(attached, own, reference)]
+    return tuple(dict.fromkeys(found))
 
 
 def _statements(acting: Node, file: Node, rights: Ownership) -> Iterator[str]:
@@ -69,20 +75,18 @@ def _below(words: Sequence[str], patterns: Iterable[Pattern]) -> bool:
     return any(len(words) >= len(pattern) and all(map(fnmatchcase, words, pattern)) for pattern in patterns)
 
 
-def _unmodelled(own: Switch, alone: Switch, rights: Ownership) -> Iterator[str]:
+def _unmodelled(found: Iterable[Unmodelled], alone: Switch) -> Iterator[str]:
     """Compare what is neither computed nor known to be harmless."""
     known = {one.whole for one in alone.unmodelled}
-    for one in own.unmodelled:
-        words = one.whole.split()
-        # What is owned is compared word by word.
-        if one.whole not in known and not _below(words, (*rights.owned, *rights.kept)):
+    for one in found:
+        if one.whole not in known:
             yield f"{one.whole}: is not in the file; {consequence(one.statement)}"
 
 
-def _filters(own: Switch, alone: Switch) -> Iterator[str]:
+def _filters(attached: Iterable[Attachment], own: Switch, alone: Switch) -> Iterator[str]:
     """Send what sessions live on through filters that the file does not attach."""
-    for attachment in own.filters.attached:
-        if attachment.family in OTHER_FAMILIES or _same(attachment, own, alone):
+    for attachment in attached:
+        if _same(attachment, own, alone):
             continue
         where = f"{attachment.name} ({attachment.direction})"
         chain = []

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from ailb_gen.deploy.besides import besides
 from ailb_gen.deploy.edits import edit_of, edits_of
 from ailb_gen.deploy.member import MARK, tree_of
-from ailb_gen.deploy.ownership import digest, fingerprint, ownership
+from ailb_gen.deploy.ownership import digest, fingerprint, ownership, wanted
 from ailb_gen.deploy.redact import redact_config
 from ailb_gen.deploy.scene import model_of, read_scene
 from ailb_gen.deploy.servers.model import fingerprint as files_digest
@@ -141,10 +141,11 @@ def rights_of(target: Target) -> Ownership:
 def look(name: str, aim: Aim, switch: Switch, saying: tuple[Node, Ownership] | None = None) -> Look:
     """Look at a switch, and at what it is to have. Raises DeviceError.
 
-    With `saying`, its file and what is owned, what acts besides the file is looked for, too.
+    With `saying`, its file and what is owned, that is what it is to have, and what acts besides the file is looked
+    for, too.
     """
     running = tree_of(name, switch.running())
-    target = aim(switch, running)
+    target = aim(switch, running) if saying is None else wanted(running, *saying)
     changes = tuple(diff(running, target))
     told = "".join(f"{change}\n" for change in changes)
     lines = tuple(line for change in changes for line in _lines(change, target))
@@ -161,7 +162,7 @@ def look(name: str, aim: Aim, switch: Switch, saying: tuple[Node, Ownership] | N
     others: tuple[str, ...] = ()
     if saying is not None:
         file = effective(saying[0])
-        others = besides(after, acting, model_of(name, file), file, saying[1])
+        others = besides(after, acting, lambda: model_of(name, file), file, saying[1])
     return Look(
         name=name,
         fingerprint=fingerprint(running),

@@ -60,6 +60,11 @@ URLS = (
     re.compile(r"""("[A-Za-z][A-Za-z0-9+.-]*://[^\s/:@"]*:)[^"\n]+@"""),
     re.compile(r"""([A-Za-z][A-Za-z0-9+.-]*://[^\s/:@"'<>;]*:)[^\s"'<>;]+@"""),
 )
+# Without one of these words in it, a text has no secret that its statements tell.
+TELLING = re.compile(
+    rf"(?:^|(?<=[^\w-]))[-+!<>]*(?:{'|'.join(sorted({*SECRET_WORDS, 'key', 'snmp'}))})(?![\w-])|## SECRET-DATA",
+    re.MULTILINE,
+)
 # What a diff puts in front of a line, with or without a space behind it.
 SIGN = re.compile(r"[-+!<>]+(?=[A-Za-z\"]|$)")
 HIDDEN = "## SECRET-DATA"
@@ -170,7 +175,7 @@ def redact_config(text: str) -> str:
     """
     pieces: list[str] = []
     end = 0
-    for start, stop in sorted(set(_Secrets(text).spans())):
+    for start, stop in sorted(set(_Secrets(text).spans())) if TELLING.search(text) else ():
         if start >= end:
             pieces += [text[end:start], MARK]
             end = stop

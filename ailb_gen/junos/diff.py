@@ -36,11 +36,32 @@ def diff(first: Node, second: Node) -> Iterator[Change]:
     FIRST_COUNTS, and for what a policy does to communities. Comments, quotes and grouping do not count. What is
     protected is unprotected before it changes. Neither tree is changed.
     """
-    return _differences(first, second, [])
+    return _differences(first, second, [], _unlike(first, second))
 
 
-def _differences(first: Node, second: Node, path: list[str]) -> Iterator[Change]:
-    """Iterate over the commands for two nodes at a path; the path is in use meanwhile."""
+def _unlike(first: Node, second: Node) -> frozenset[int]:
+    """Return the ids of the nodes of the first tree that are not the same as in the second, marks and order included.
+
+    Most of two configurations is the same: what is, is not looked at any further.
+    """
+    pairs: list[tuple[Node, Node, int]] = [(first, second, -1)]
+    found = bytearray()
+    for at, (old, new, _) in enumerate(pairs):
+        ours, theirs = old.children, new.children
+        found.append((old.flags ^ new.flags) & (INACTIVE | PROTECT) != 0 or list(ours) != list(theirs))
+        for word, child in ours.items():
+            twin = theirs.get(word)
+            # What has nothing below it and has the same marks needs no pair of its own.
+            if twin is not None and (child.children or twin.children or child.flags != twin.flags):
+                pairs.append((child, twin, at))
+    for at in range(len(pairs) - 1, 0, -1):
+        if found[at]:
+            found[pairs[at][2]] = True
+    return frozenset(id(pairs[at][0]) for at, unlike in enumerate(found) if unlike)
+
+
+def _differences(first: Node, second: Node, path: list[str], unlike: frozenset[int]) -> Iterator[Change]:
+    """Iterate over the commands for two nodes at a path, which is in use meanwhile; only `unlike` ones are entered."""
     top = len(path)
     stack = [iter([(first, second)])]
     entered: list[tuple[int, int, Node]] = []
@@ -58,7 +79,11 @@ def _differences(first: Node, second: Node, path: list[str]) -> Iterator[Change]
             path.append(written(new))
         flags = old.flags
         inner = old is not first
-        if inner and flags & PROTECT and (not new.flags & PROTECT or next(_differences(old, new, list(path)), None)):
+        if (
+            inner
+            and flags & PROTECT
+            and (not new.flags & PROTECT or next(_differences(old, new, list(path), unlike), None))
+        ):
             yield Change(f"unprotect {' '.join(path)}", new.line)
             flags &= ~PROTECT
         if path[-2:] == COMMUNITIES and _order(old, new) != list(new.children):
@@ -69,7 +94,7 @@ def _differences(first: Node, second: Node, path: list[str]) -> Iterator[Change]
         # Deleting all that is in a statement may take it with its marks; telling them again does no harm.
         again = flags if flags & (INACTIVE | PROTECT) and not _survives(old, new) else 0
         entered.append((0 if _gives_way(old, new, path) else flags, again, new))
-        common = [child for child in old if child.word in new.children]
+        common = [child for child in old if id(child) in unlike and child.word in new.children]
         stack.append(iter([(child, new.children[child.word]) for child in common]))
 
 
