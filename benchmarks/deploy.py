@@ -3,7 +3,7 @@
 The switches are emulated on the same machine and share its cores: what they cost is shown beside. The floor does with
 PyEZ what a push cannot do without (connect, lock, load, commit check, discard, unlock), on a sample, one after another.
 That of a plan connects and reads: the configuration, the sessions and the alarms.
-Run: python -m benchmarks.deploy [--plan]
+Run: python -m benchmarks.deploy [--plan [--sizes 250,1000]]
 """
 
 import argparse
@@ -16,6 +16,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 
 import yaml
@@ -40,17 +41,17 @@ bfd: {{interval_ms: 300, multiplier: 3}}
 SAMPLE = 10
 # Seconds gone by, and MiB of the deployer.
 LIMITS = {"dry run": (90.0, 600.0), "deploy": (240.0, 600.0)}
-# Plans of so many switches; CPU ms and MiB for each, and how much more a device may cost at the last size.
-SIZES = (250, 500, 1000, 2000)
+# Plans of so many switches; CPU ms and MiB for each, and how much more than the first ones the last ones may cost.
+SIZES = "250,500,1000,2000"
 PLAN_CPU_MS, PLAN_MIB, GROWTH = 40.0, 0.3, 1.2
 # What a plan asks of every switch.
 ASKED = ("get-bgp-summary-information", "get-alarm-information", "get-system-alarm-information")
 
 
 @contextmanager
-def emulated(artifacts: Path, inventory: Path, port: int) -> Iterator[subprocess.Popen[str]]:
+def emulated(artifacts: Path, inventory: Path, port: int, start: str = "--empty") -> Iterator[subprocess.Popen[str]]:
     """Emulate the switches of an artifact directory."""
-    command = [sys.executable, "-m", "ailb_gen", "emulate", str(artifacts), "--inventory", str(inventory)]
+    command = [sys.executable, "-m", "ailb_gen", "emulate", str(artifacts), start, "--inventory", str(inventory)]
     with subprocess.Popen(
         [*command, "--base-port", str(port)],
         stdout=subprocess.PIPE,
@@ -105,36 +106,53 @@ def read_floor(inventory: Path) -> float:
 
 
 def plans(given: argparse.Namespace) -> None:
-    """Measure a plan of several sizes: first pushes, where everything is to be changed."""
-    seen: list[tuple[int, float, float]] = []
-    for size in SIZES:
-        with tempfile.TemporaryDirectory() as folder:
-            root = Path(folder)
-            fabric, artifacts, inventory = root / "fabric.yaml", root / "generated", root / "inventory"
-            stripes = (size - given.spines) // 8
-            fabric.write_text(FABRIC.format(stripes=stripes, spines=given.spines), encoding="utf-8")
-            cost("generate", str(fabric), "-o", str(artifacts))
-            count = len(list((artifacts / "switches").iterdir()))
-            with emulated(artifacts, inventory, given.base_port):
-                floor_ms = read_floor(inventory) * 1000
-                words = [str(fabric), str(artifacts), "-i", str(inventory), "--driver", given.driver, "--brief"]
-                row = cost("plan", *words)
-        each = row.cpu_s / count * 1000
-        seen.append((count, each, row.memory_mib))
-        print(
-            f"plan of {count:5} switches {row.wall_s:7.1f} s gone by, {row.cpu_s:6.1f} CPU s ({each:.0f} ms a device, "
-            f"floor {floor_ms:.0f} ms x {each / floor_ms:.1f}), {row.memory_mib:5.0f} MiB",
-            flush=True,
-        )
-    (few, first, low), (many, last, high) = seen[0], seen[-1]
-    memory = (high - low) / (many - few)
-    told = [
-        (f"{last:.0f} CPU ms a device <= {PLAN_CPU_MS:.0f}", last <= PLAN_CPU_MS),
-        (f"{last / first:.2f} times that of {few} switches <= {GROWTH}", last / first <= GROWTH),
-        (f"{memory:.2f} MiB for every device more <= {PLAN_MIB}", memory <= PLAN_MIB),
-    ]
-    for text, kept in told:
-        print(f"  {text}: {'kept' if kept else 'NOT KEPT'}")
+    """Measure plans of several sizes: first pushes, where everything is to be changed, and nothing to do."""
+    sizes = [int(size) for size in given.sizes.split(",")]
+    for told, loaded in (("first push", False), ("nothing to do", True)):
+        rows = [_plan(given, size, told, loaded) for size in sizes]
+        steps = [
+            ((more.cpu_s - row.cpu_s) / (many - few) * 1000, (more.memory_mib - row.memory_mib) / (many - few))
+            for (few, row), (many, more) in pairwise(rows)
+        ]
+        for (few, _), (many, _), (each, memory) in zip(rows, rows[1:], steps, strict=False):
+            print(f"  {few} to {many}: {each:.1f} CPU ms and {memory:.2f} MiB for every switch more")
+        limits = [
+            (
+                f"{row.cpu_s / count * 1000:.0f} CPU ms a device of {count} <= {PLAN_CPU_MS:.0f}",
+                row.cpu_s / count * 1000,
+                PLAN_CPU_MS,
+            )
+            for count, row in rows
+        ]
+        if steps:
+            (few, low), (many, high) = rows[0], rows[-1]
+            memory = (high.memory_mib - low.memory_mib) / (many - few)
+            limits.append((f"{memory:.2f} MiB for every switch more <= {PLAN_MIB}", memory, PLAN_MIB))
+        if len(steps) > 1:
+            grown = steps[-1][0] / steps[0][0]
+            limits.append((f"the last switches cost {grown:.2f} times the first <= {GROWTH}", grown, GROWTH))
+        for text, value, limit in limits:
+            print(f"  {text}: {'kept' if value <= limit else 'NOT KEPT'}", flush=True)
+
+
+def _plan(given: argparse.Namespace, size: int, told: str, loaded: bool) -> tuple[int, Cost]:
+    """Measure a plan, and print it next to the floor; returns how many switches there are."""
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        fabric, artifacts, inventory = root / "fabric.yaml", root / "generated", root / "inventory"
+        fabric.write_text(FABRIC.format(stripes=(size - given.spines) // 8, spines=given.spines), encoding="utf-8")
+        cost("generate", str(fabric), "-o", str(artifacts))
+        count = len(list((artifacts / "switches").iterdir()))
+        with emulated(artifacts, inventory, given.base_port, "--loaded" if loaded else "--empty"):
+            floor_ms = read_floor(inventory) * 1000
+            row = cost("plan", str(fabric), str(artifacts), "-i", str(inventory), "--driver", given.driver, "--brief")
+    each = row.cpu_s / count * 1000
+    print(
+        f"plan, {told}, {count:5} switches {row.wall_s:7.1f} s gone by, {row.cpu_s:6.1f} CPU s ({each:.0f} ms a device "
+        f"with start-up, floor {floor_ms:.0f} ms x {each / floor_ms:.1f}), {row.memory_mib:5.0f} MiB",
+        flush=True,
+    )
+    return count, row
 
 
 def verdict(name: str, row: Cost) -> str:
@@ -151,7 +169,8 @@ def main() -> None:
     arguments.add_argument("--spines", type=int, default=20)
     arguments.add_argument("--driver", default="napalm")
     arguments.add_argument("--base-port", type=int, default=21000)
-    arguments.add_argument("--plan", action="store_true", help=f"plans of {', '.join(map(str, SIZES))} switches")
+    arguments.add_argument("--plan", action="store_true", help="plans of the sizes instead of a push")
+    arguments.add_argument("--sizes", default=SIZES, help="how many switches, separated by commas")
     given = arguments.parse_args()
     os.environ["AILB_PASSWORD"] = secrets.token_hex(12)
     if given.plan:
