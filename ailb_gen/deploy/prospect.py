@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ailb_gen.deploy.besides import besides
-from ailb_gen.deploy.edits import edit_of, edits_of
+from ailb_gen.deploy.edits import Edit, edit_of, edits_of
 from ailb_gen.deploy.member import MARK, tree_of
 from ailb_gen.deploy.ownership import digest, fingerprint, ownership, wanted
 from ailb_gen.deploy.redact import redact_config
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
     from ailb_gen.deploy.crew import Crew
-    from ailb_gen.deploy.edits import Edit
     from ailb_gen.deploy.inputs import Inputs
     from ailb_gen.deploy.inventory import Target
     from ailb_gen.deploy.member import Aim
@@ -83,7 +82,9 @@ class Look:
     @property
     def counts(self) -> tuple[int, int]:
         """How many statements come, and how many go."""
-        return sum(edit.added for edit in self.edits), sum(edit.removed for edit in self.edits)
+        # What only comes is a command, and one statement; a first push has nothing else.
+        edits = [edit for edit in self.told if isinstance(edit, Edit)]
+        return len(self.told) - len(edits) + sum(edit.added for edit in edits), sum(edit.removed for edit in edits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +159,8 @@ def look(name: str, aim: Aim, switch: Switch, saying: tuple[Node, Ownership] | N
     shown = tuple(redact_config(told).splitlines())
     edits = edits_of(running, changes, shown)
     # Only where it matters: it is one question more to every switch.
-    first = any(edit_of(edit).block for edit in edits) and not any(one.log.startswith(MARK) for one in switch.commits())
+    blocks = any(isinstance(edit, Edit) and edit.block for edit in edits)
+    first = blocks and not any(one.log.startswith(MARK) for one in switch.commits())
     others: tuple[str, ...] = ()
     if saying is not None:
         file = effective(saying[0])
