@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -80,6 +81,8 @@ def plan(
         raise typer.Exit(CHANGES)
 
 
+# Objects between two collections of garbage: almost none of what a plan makes is in a circle.
+GARBAGE = 50_000
 # As Terraform's -detailed-exitcode has it.
 CHANGES = 2
 
@@ -102,9 +105,14 @@ def _plan(
     from ailb_gen.deploy.planfile import plan_text, write_plan
     from ailb_gen.deploy.planview import plan_json
 
+    thresholds = gc.get_threshold()
+    gc.set_threshold(GARBAGE, *thresholds[1:])
     with desk(fabric_file(fabric), artifacts, inventory, limit, reach, trust(allow_unverified)) as on:
-        with progress("looking", len(on.roles)) as advance:
-            found = on.prospect(on.file_aim, min_paths, advance, besides=True)
+        try:
+            with progress("looking", len(on.roles)) as advance:
+                found = on.prospect(on.file_aim, min_paths, advance, besides=True)
+        finally:
+            gc.set_threshold(*thresholds)
         after = found.scene.after({name: look.after for name, look in found.changes.items()})
         effects = {name: touched(after, look) for name, look in found.changes.items()}
         seen = traffic(found.scene, after, found.waves, any(one.sessions or one.colors for one in effects.values()))

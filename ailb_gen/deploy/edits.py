@@ -12,7 +12,7 @@ from ailb_gen.junos.grammar import step
 from ailb_gen.junos.writer import set_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from ailb_gen.junos.diff import Change
     from ailb_gen.junos.tree import Node
@@ -56,7 +56,7 @@ def edits_of(running: Node, changes: Sequence[Change], told: Sequence[str]) -> t
         # A value has several lines.
         told = [redact_config(change.command) for change in changes]
     shown = dict(zip((change.command for change in changes), told, strict=True))
-    values = _values(changes) if any(change.command.startswith("delete ") for change in changes) else {}
+    values = _values(changes)
     taken: set[str] = set()
     found: list[Edit | str] = []
     for change in changes:
@@ -90,11 +90,14 @@ def _without_secrets(path: str, value: str) -> str:
     return redact_config(f"set {path} {value}").removeprefix(f"set {path} ")
 
 
-def _values(changes: Iterable[Change]) -> dict[str, list[str]]:
-    """Return, by path, the single words that are set behind it."""
+def _values(changes: Sequence[Change]) -> dict[str, list[str]]:
+    """Return, by path of what is deleted, the single words that are set behind it."""
+    gone = {change.command.removeprefix("delete ") for change in changes if change.command.startswith("delete ")}
     found: dict[str, list[str]] = {}
     for change in changes:
-        if change.command.startswith("set "):
+        verb, _, path = change.command.partition(" ")
+        # Only quoted values have more than one word behind their path.
+        if verb == "set" and ('"' in path or path.rpartition(" ")[0] in gone):
             words = [str(word) for word in next(commands(change.command)).words]
             found.setdefault(" ".join(words[:-1]), []).append(words[-1])
     return found
