@@ -105,9 +105,9 @@ def _plan(
     from ailb_gen.deploy.planfile import plan_text, write_plan
     from ailb_gen.deploy.planview import plan_json
 
-    thresholds = gc.get_threshold()
-    gc.set_threshold(GARBAGE, *thresholds[1:])
     with desk(fabric_file(fabric), artifacts, inventory, limit, reach, trust(allow_unverified)) as on:
+        thresholds = gc.get_threshold()
+        gc.set_threshold(GARBAGE, *thresholds[1:])
         try:
             with progress("looking", len(on.roles)) as advance:
                 found = on.prospect(on.file_aim, min_paths, advance, besides=True)

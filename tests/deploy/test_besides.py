@@ -4,13 +4,17 @@ from typing import Any
 
 import pytest
 
+from ailb_gen.deploy import prospect as module
 from ailb_gen.deploy.member import tree_of
 from ailb_gen.deploy.ownership import ownership
 from ailb_gen.deploy.prospect import look
+from ailb_gen.deploy.scene import model_of
 from ailb_gen.emulator.loading import load, load_set
 from ailb_gen.emulator.source import factory
 from ailb_gen.junos.reader import read
+from ailb_gen.junos.tree import Node
 from ailb_gen.junos.writer import to_curly
+from ailb_gen.network.model import Switch
 from tests.deploy import lab
 from tests.deploy.test_prospect import Fake, aim
 
@@ -110,3 +114,20 @@ def test_what_is_kept_is_accepted() -> None:
     off = f"set groups OFF interfaces {UPLINK} disable\nset apply-groups OFF"
     assert found(off, keep=(f"interfaces {UPLINK} disable",))[1] == ()
     assert found("set chassis fpc 0 power off", keep=("chassis",))[1] == ()
+
+
+def test_a_file_is_computed_only_where_something_besides_it_has_to_be_judged(monkeypatch: pytest.MonkeyPatch) -> None:
+    computed: list[str] = []
+
+    def model(name: str, root: Node) -> Switch:
+        computed.append(name)
+        return model_of(name, root)
+
+    monkeypatch.setattr(module, "model_of", model)
+    assert found("") == ((), ())
+    assert len(computed) == 1
+    computed.clear()
+    assert found(
+        "set firewall family inet6 filter F term t then discard\nset interfaces lo0 unit 0 family inet6 filter input F"
+    )[1]
+    assert len(computed) > 1

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ailb_gen.deploy.redact import MARK, RedactingFilter, Redactor, redact_config
+from ailb_gen.deploy.redact import MARK, SECRET_WORDS, RedactingFilter, Redactor, redact_config
 from ailb_gen.junos.reader import read
 from tests.conftest import EXAMPLES, ROOT
 
@@ -331,3 +331,18 @@ def test_errors_that_somebody_else_prints_are_cleaned_with_what_led_to_them() ->
 )
 def test_passwords_in_urls(text: str, done: str) -> None:
     assert redact_config(text) == done
+
+
+@pytest.mark.parametrize(
+    "before", ["", "+", "-", "+ ", "- ", "!", "x;", "x{", "{ ", "[edit x]\n", "x\n", "x ", "<", "\t"]
+)
+@pytest.mark.parametrize("word", sorted(SECRET_WORDS))
+def test_every_word_that_tells_a_secret_wherever_it_stands(before: str, word: str) -> None:
+    assert "hunter2" not in redact_config(f"{before}{word} hunter2;")
+
+
+@pytest.mark.parametrize(
+    "text", ["set protocols ospf md5 1 key hunter2", "snmp{community hunter2;}", "x {\n  y hunter2; ## SECRET-DATA\n}"]
+)
+def test_words_that_tell_a_secret_at_some_places(text: str) -> None:
+    assert "hunter2" not in redact_config(text)

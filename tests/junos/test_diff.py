@@ -1,9 +1,12 @@
 """The commands between two configurations turn the one into the other."""
 
+from collections.abc import Iterator
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ailb_gen.junos import diff as module
 from ailb_gen.junos.diff import diff
 from ailb_gen.junos.grammar import FIRST_COUNTS
 from ailb_gen.junos.reader import read
@@ -131,3 +134,37 @@ def test_the_commands_do_what_they_say(first: Node, second: Node, inactive: bool
     first, second = read(to_set(first)), read(to_set(second))
     assert list(diff(first, first)) == []
     apply(first, second)
+
+
+def test_what_is_the_same_is_not_looked_at_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[str] = []
+    inner = module._changed
+
+    def changed(old: Node, new: Node, path: list[str]) -> Iterator[module.Change]:
+        looked.append(" ".join(path))
+        return inner(old, new, path)
+
+    monkeypatch.setattr(module, "_changed", changed)
+    first = "a { b { c 1; d 2; } e { f 3; } } g { h { i; j; } }"
+    assert commands(first, first) == []
+    assert looked == [""]
+    looked.clear()
+    assert commands(first, first.replace("f 3", "f 4")) == ["delete a e f", "set a e f 4"]
+    assert looked == ["", "a", "a e", "a e f"]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        ("a { b { c { d; } } }", "a { b { inactive: c { d; } } }", ["deactivate a b c"]),
+        ("a { b { protect: c; } }", "a { b { c; } }", ["unprotect a b c"]),
+        ("a { b { c; d; } }", "a { b { d; c; } }", []),
+        (
+            "policy-options { policy-statement p { term a { then accept; } term b { then reject; } } }",
+            "policy-options { policy-statement p { term b { then reject; } term a { then accept; } } }",
+            ["insert policy-options policy-statement p term b before term a"],
+        ),
+    ],
+)
+def test_marks_and_orders_below_what_is_the_same_otherwise(first: str, second: str, expected: list[str]) -> None:
+    assert commands(first, second) == expected
