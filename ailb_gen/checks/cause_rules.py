@@ -54,6 +54,7 @@ _CONTROL = _ids("001 002 901 902 903 904 905 009 008 006 105 102 101 108 109 103
 _CONTROL += _ids("304 305 308 306 307 406 201 106 209")
 _QOS = _ids("001 002 901 902 903 904 905 702 701 703 704 705 706")
 _COMPUTED = _ids("303 309 310 402 401 403")
+_STATEMENTS = tuple(chain(*_LEVELS[:4]))
 
 Rules = tuple[tuple[str, tuple[str, ...], Relation], ...]
 # Consequences, their causes with the likeliest first, and how they belong together; the first rule that applies counts.
@@ -65,8 +66,9 @@ _RULES: Rules = (
     ("906", _ids("106 108 102 105 103 201 208 207 302 304 406 101"), Relation.LINE),
     ("906", _ids("106 108 102 105 103 208 207 201 304"), Relation.TOPIC),
     # Cables.
-    ("006 007 008 106 108 201 302 109 602 606", _CABLES, Relation.TOPIC),
-    ("207", _CABLES, Relation.TOPIC),
+    ("006 007 008", _CABLES, Relation.TOPIC),
+    # The topology is made of the same intent, and nothing is wired by it.
+    ("106 108 201 302 109 602 606 207", _ids("009 006"), Relation.TOPIC),
     ("008", _ids("008"), Relation.TOPIC),
     ("009", _ids("009"), Relation.TOPIC),
     ("007", _ids("106 108 003"), Relation.OWN),
@@ -123,6 +125,17 @@ _RULES: Rules = (
     ("607", _ids("602"), Relation.OWN),
     ("607", _ids("607"), Relation.TOPIC),
     ("616", _ids("602 607 708 616"), Relation.TOPIC),
+    # What Batfish says of a line, a port, a VLAN or a session that a check of ours names, too.
+    ("801", (*_UNREADABLE, *_SYNTAX), Relation.OWN),
+    ("801 802 803 804 805 806 807 808 812", _STATEMENTS, Relation.LINE),
+    ("803 804 806 807 808", _ids("105 102 103 104 106 108 208 110 109 009"), Relation.TOPIC),
+    ("807 808", _ids("803 804 806 807"), Relation.TOPIC),
+    ("813", _ids("201 302 207 009 108 106"), Relation.TOPIC),
+    ("814", _ids("102 101 103"), Relation.TOPIC),
+    # Its routes follow from all that decides about routes; that the engines disagree, only from what one leaves out.
+    ("815 816 817 818 819", (*_CONTROL, *_COMPUTED), Relation.ANYWHERE),
+    ("821 822 823", _ids("812"), Relation.ANYWHERE),
+    ("822 823", _ids("821"), Relation.ANYWHERE),
     # A file that is not as it was generated: what is wrong in it says more.
     ("005", tuple(chain(*_LEVELS[:4], *_LEVELS[5:6])), Relation.OWN),
 )

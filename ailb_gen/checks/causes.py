@@ -64,7 +64,9 @@ def topics(finding: Finding) -> set[str]:
     wide = not found or finding.check in ON_WHOLE_PORTS
     if wide and rest:
         found.add(f"{device} {_port(rest)}")
-    found.update(f"{device} {_port(port)}" for port in PORT.findall(text) if wide or not port.startswith("irb"))
+    # A port without a device is one of the scope's.
+    own = PORT.findall(END.sub("", text))
+    found.update(f"{device} {_port(port)}" for port in own if wide or not port.startswith("irb"))
     found.update(other for other in finding.involves if " " in other)
     for name, port in END.findall(text):
         found.add(f"{name} {_port(port)}")

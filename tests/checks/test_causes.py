@@ -31,3 +31,45 @@ def test_a_difference_on_a_device_never_follows_from_another() -> None:
 def test_what_is_seen_on_devices_stands_for_itself() -> None:
     found = [Finding(check.id, "leaf1", f"{what} is wrong", LEAF) for check in CHECKS for what in ("et-0/0/0", "et-1")]
     assert explained(*found) == {}
+
+
+SESSION = "no session leaf1:et-0/0/3 - spine1:et-0/0/0: at spine1, group g is not external"
+
+
+def test_a_session_follows_from_no_link_of_another_leaf() -> None:
+    """Both findings name a port of one spine, and neither is about the other's port."""
+    color = Finding("AILB302", "leaf2 et-0/0/0", "the link to spine1:et-0/0/3 is uncolored", Place("leaf2", 1))
+    ends = ("leaf1 et-0/0/3", "spine1 et-0/0/0")
+    down = Finding("AILB201", "spine1 et-0/0/0.0", SESSION, Place("spine1", 213), involves=ends)
+    assert explained(color, down) == {}
+    same = Finding("AILB302", "leaf1 et-0/0/3", "the link to spine1:et-0/0/0 is uncolored", Place("leaf1", 1))
+    assert explained(same, down) == {down: same}
+
+
+def test_what_is_explained_does_not_stand_for_others_like_it() -> None:
+    color = Finding("AILB302", "leaf1 et-0/0/3", "the link to spine1:et-0/0/0 is uncolored", Place("leaf1", 1))
+    place = Place("spine1", 213)
+    first, second, third = (
+        Finding("AILB201", f"spine1 et-0/0/{n}", f"no session leaf{n + 1}:et-0/0/3 - spine1:et-0/0/{n}: x", place)
+        for n in range(3)
+    )
+    assert explained(color, first, second, third) == {first: color, third: second}
+
+
+def test_what_batfish_says_follows_from_what_this_program_says_of_the_same() -> None:
+    port = Finding("AILB106", "leaf1 et-0/0/0", "the MTU is 1500; it must be 9216", LEAF)
+    same_port = Finding("AILB806", "leaf1 et-0/0/0", "Batfish finds an MTU of 1500, not 9216", Place(LEAF.file, 9))
+    same_line = Finding("AILB802", "leaf1", "Batfish: this syntax is unrecognized: 'mtu 1500'", LEAF)
+    routes = Finding("AILB815", "leaf2", "in Batfish packets go to fc00:1::/64 over et-0/0/1", Place("leaf2", 1))
+    assert explained(port, same_port, same_line, routes) == dict.fromkeys((same_port, same_line, routes), port)
+    other_port = Finding("AILB806", "leaf1 et-0/0/1", "Batfish finds an MTU of 1500, not 9216", Place(LEAF.file, 9))
+    other_line = Finding("AILB804", "leaf1", "Batfish: vlan vn9 is not defined", Place(LEAF.file, 11))
+    assert explained(port, other_port, other_line) == {}
+
+
+def test_engines_that_disagree_follow_only_from_what_one_leaves_out() -> None:
+    damage = Finding("AILB302", "leaf1 et-0/0/3", "the link to spine1:et-0/0/0 is uncolored", Place("leaf1", 1))
+    differ = Finding("AILB821", "leaf1", "the engines disagree: fc00:1::/64 goes over et-0/0/1", Place("leaf1", 1))
+    assert explained(damage, differ) == {}
+    left_out = Finding("AILB812", "spine2", "not in the shadow: policy P: it changes the colors", Place("spine2", 89))
+    assert explained(damage, differ, left_out) == {differ: left_out}
