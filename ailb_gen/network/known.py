@@ -169,7 +169,30 @@ def _add(grammar: Grammar, words: list[str]) -> None:
             _add(below, rest)
 
 
-KNOWN = _merged(HARMLESS)
+@dataclass(frozen=True, slots=True)
+class Level:
+    """What may stand below a statement: by word, by kind of word, and for all others; None is anything."""
+
+    words: dict[str, Level | None]
+    kinds: tuple[tuple[Callable[[str], bool], Level | None], ...] = ()
+    others: Level | None = None
+
+
+# Stand for a word that is not known, and for what is below a harmless statement.
+UNKNOWN, SAID = Level({}), Level({})
+
+
+def _level(grammar: Grammar) -> Level:
+    """Return a grammar as what is looked up once for every word."""
+    below = {
+        word: SAID if rest is HARMLESS_BELOW else None if rest is None else _level(rest)
+        for word, rest in grammar.items()
+    }
+    kinds = tuple((KINDS[kind], below[kind]) for kind in KINDS if kind in below and kind != OTHERS)
+    return Level(dict.fromkeys(ANYWHERE) | below, kinds, below.get(OTHERS, UNKNOWN))
+
+
+KNOWN = _level(_merged(HARMLESS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,27 +214,21 @@ def judged(root: Node) -> Judged:
     return Judged(tuple(unmodelled), frozenset(harmless))
 
 
-def _judge(
-    above: Node, grammar: Grammar, path: tuple[str, ...], unmodelled: list[Unmodelled], harmless: list[str]
-) -> None:
+def _judge(above: Node, level: Level, path: tuple[str, ...], unmodelled: list[Unmodelled], harmless: list[str]) -> None:
     """Look at the statements below one: the first word that is not known names a statement."""
+    known, kinds, others = level.words, level.kinds, level.others
     for word, node in above.children.items():
-        if word in grammar:
-            below = grammar[word]
-        elif word in ANYWHERE:
+        below = known.get(word, UNKNOWN)
+        if below is UNKNOWN:
+            below = next((rest for fits, rest in kinds if fits(word)), others) if kinds else others
+        if below is None:
             continue
-        else:
-            for kind, fits in KINDS.items():
-                if kind in grammar and fits(word):
-                    below = grammar[kind]
-                    break
-            else:
-                text = " ".join((*path, word))
-                unmodelled.append(Unmodelled(text, " ".join((text, *_rest(node))), node.line))
-                continue
-        if below is HARMLESS_BELOW:
+        if below is UNKNOWN:
+            text = " ".join((*path, word))
+            unmodelled.append(Unmodelled(text, " ".join((text, *_rest(node))), node.line))
+        elif below is SAID:
             harmless.extend(" ".join((*path, *words)) for words in node.paths())
-        elif below is not None and node.children:
+        elif node.children:
             _judge(node, below, (*path, word), unmodelled, harmless)
 
 

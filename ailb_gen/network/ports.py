@@ -25,7 +25,9 @@ RA_STATEMENTS = frozenset({
 
 def number(node: Node | None) -> int | None:
     """Return the value behind a node as a number; None where there is none, or no number."""
-    text = (node.value() or "") if node is not None else ""
+    if node is None:
+        return None
+    text = next(iter(node.children)) if len(node.children) == 1 else node.value() or ""
     return int(text) if text.isascii() and text.isdigit() and len(text) <= 10 else None
 
 
