@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -81,8 +80,6 @@ def plan(
         raise typer.Exit(CHANGES)
 
 
-# Objects between two collections of garbage: almost none of what a plan makes is in a circle.
-GARBAGE = 50_000
 # As Terraform's -detailed-exitcode has it.
 CHANGES = 2
 
@@ -106,13 +103,8 @@ def _plan(
     from ailb_gen.deploy.planview import plan_json
 
     with desk(fabric_file(fabric), artifacts, inventory, limit, reach, trust(allow_unverified)) as on:
-        thresholds = gc.get_threshold()
-        gc.set_threshold(GARBAGE, *thresholds[1:])
-        try:
-            with progress("looking", len(on.roles)) as advance:
-                found = on.prospect(on.file_aim, min_paths, advance, besides=True)
-        finally:
-            gc.set_threshold(*thresholds)
+        with progress("looking", len(on.roles)) as advance:
+            found = on.prospect(on.file_aim, min_paths, advance, besides=True)
         after = found.scene.after({name: look.after for name, look in found.changes.items()})
         effects = {name: touched(after, look) for name, look in found.changes.items()}
         seen = traffic(found.scene, after, found.waves, any(one.sessions or one.colors for one in effects.values()))
