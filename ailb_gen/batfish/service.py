@@ -11,10 +11,8 @@ import logging
 import math
 import re
 import socket
-import threading
 import uuid
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -22,6 +20,7 @@ from pathlib import Path
 from typing import NamedTuple, NoReturn, TypeVar
 
 from ailb_gen.batfish.clock import Clock
+from ailb_gen.batfish.deadline import within
 from ailb_gen.batfish.model import Batfish, Row
 from ailb_gen.errors import BatfishError, UsageError
 
@@ -197,7 +196,7 @@ class _Service:
     def within(self, doing: str, work: Callable[[], T]) -> T:
         """Do one piece of work in the time that one may take. Raises BatfishError."""
         try:
-            return _within(self.limit_s, work)
+            return within(self.limit_s, work)
         except FORESEEN as error:
             why, what_to_do = _explain(error, self.limit_s, connecting=not self.version)
             raise self.error(doing, why, what_to_do) from error
@@ -217,7 +216,7 @@ class _Service:
         self.session.timeout = limit
         gone = [partial(self.session.delete_snapshot, snapshot) for snapshot in self.snapshots]
         try:
-            _within(limit, partial(_delete, [*gone, partial(self.session.delete_network, self.network)]))
+            within(limit, partial(_delete, [*gone, partial(self.session.delete_network, self.network)]))
         except FORESEEN as error:
             why, _ = _explain(error, limit, connecting=False)
             return f"the network {self.network} is left on Batfish at {self.address} and takes space: {why}"
@@ -233,25 +232,6 @@ class _Row(Row):
 
     def __missing__(self, column: str) -> NoReturn:
         raise self.error(column)
-
-
-def _within(limit_s: float, work: Callable[[], T]) -> T:
-    """Do the work and return its result. Raises TimeoutError after the limit (seconds), and what the work raises.
-
-    A thread does it, and is left alone when its time is up. The limits of requests are for a single read: a server
-    that drips bytes, the look-up of a name and pybatfish's asking whether work is done have none. Ctrl-C ends the
-    waiting at once, and the thread does not keep the program from ending.
-    """
-    result: Future[T] = Future()
-
-    def run() -> None:
-        try:
-            result.set_result(work())
-        except BaseException as error:  # noqa: BLE001 - the one who waits raises it
-            result.set_exception(error)
-
-    threading.Thread(target=run, name="batfish", daemon=True).start()
-    return result.result(limit_s)
 
 
 @contextmanager
