@@ -120,6 +120,10 @@ class Redactor:
                 waiting += [one.__cause__, one.__context__]
 
 
+# A secret may hold bytes that are no UTF-8; Python has them as lone surrogates.
+ANY = "surrogatepass"
+
+
 def _spellings(value: str) -> set[str]:
     """Return a value as programs print it: bare, in Python, JSON, XML, a URL and a shell."""
     ways = (
@@ -131,9 +135,9 @@ def _spellings(value: str) -> set[str]:
         value.replace("\\", "\\\\").replace('"', '\\"'),
         escape(value),
         quoteattr(value)[1:-1],
-        quote(value, safe=""),
-        quote(value),
-        quote_plus(value),
+        quote(value, safe="", errors=ANY),
+        quote(value, errors=ANY),
+        quote_plus(value, errors=ANY),
         shlex.quote(value),
     )
     return {way for way in ways if way}

@@ -9,9 +9,9 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import select
 import signal
 import sys
-import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FILE, LOG = "emulator.json", "emulator.log"
-# How long an emulator may take to close its sessions, and how often it is looked for, in seconds.
-PATIENCE_S, POLL_S = 30.0, 0.05
+# How long an emulator may take to close its sessions, in seconds.
+PATIENCE_S = 30.0
 
 
 @contextmanager
@@ -68,13 +68,26 @@ def stop(directory: Path) -> bool:
         number = _process(file)
         if number is None:
             raise OutputError(f"{directory}: an emulator is only just starting there; try again")
-        os.kill(number, signal.SIGTERM)
-        end = time.monotonic() + PATIENCE_S
-        while not _lock(file):
-            if time.monotonic() > end:
-                raise OutputError(f"{directory}: process {number} does not end; look at {directory / LOG}")
-            time.sleep(POLL_S)
+        if not _ended(number):
+            raise OutputError(f"{directory}: process {number} does not end; look at {directory / LOG}")
     return True
+
+
+def _ended(number: int) -> bool:
+    """Ask a process to end; return whether it has, within PATIENCE_S."""
+    try:
+        process = os.pidfd_open(number)
+    except ProcessLookupError:
+        return True
+    try:
+        signal.pidfd_send_signal(process, signal.SIGTERM)
+        waiting = select.poll()
+        waiting.register(process, select.POLLIN)
+        return bool(waiting.poll(PATIENCE_S * 1000))
+    except ProcessLookupError:
+        return True
+    finally:
+        os.close(process)
 
 
 def _lock(file: TextIO) -> bool:

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from select import select
+from select import POLLIN, poll
 from threading import Event
 from unittest import mock
 
@@ -100,7 +100,9 @@ class Bench:
         heart = [number for number, step in enumerate(whole, 1) if step in CHANGING and number > whole.index("commit")]
         self.requests.expect(self.chance.choice(self.chance.choice([range(1, len(whole) + 1), heart])))
         child = self.zygote.start(self.words(*more), self.site.folder / "out")
-        while not self.requests.came.wait(0.005) and not select([child.descriptor], [], [], 0)[0]:
+        ended = poll()
+        ended.register(child.descriptor, POLLIN)
+        while not self.requests.came.wait(0.005) and not ended.poll(0):
             pass
         time.sleep(self.chance.uniform(0, DELAY_S))
         child.send(signal.SIGKILL)
