@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gc
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -14,6 +12,7 @@ from ailb_gen.checks.model import Result, Run, by_place
 from ailb_gen.checks.plan import plan
 from ailb_gen.checks.wanted import wanted_hosts
 from ailb_gen.checks.wiring import wiring
+from ailb_gen.garbage import no_garbage_collection
 from ailb_gen.junos.check import check
 from ailb_gen.junos.groups import active
 from ailb_gen.junos.outcome import CheckOutcome
@@ -86,7 +85,7 @@ def examine(
     UsageError for a directory without artifacts and for YANG models that cannot be used, WorkerError when a worker
     dies.
     """
-    with _no_garbage_collection(), executor_of(options, switch_count(root)) as executor:
+    with no_garbage_collection(), executor_of(options, switch_count(root)) as executor:
         commit = "AILB9" in _families(options)
         yang = model_directory(options.yang) if options.yang is not None and commit else None
         if yang is not None:
@@ -197,15 +196,3 @@ class _Steps:
         if steps > self.told:
             self.advance(steps - self.told)
             self.told = steps
-
-
-@contextmanager
-def _no_garbage_collection() -> Iterator[None]:
-    """Hold the collector off: one pass over much data without cycles, where it would only cost time."""
-    was = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was:
-            gc.enable()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import json
 from contextlib import contextmanager
 from enum import StrEnum
@@ -15,6 +14,7 @@ from ailb_gen.cli.console import fabric_file, progress, table, warn
 from ailb_gen.cli.output import steady
 from ailb_gen.cli.select import device_roles
 from ailb_gen.errors import ExitCode
+from ailb_gen.garbage import no_garbage_collection
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -69,34 +69,34 @@ def generate(
     from ailb_gen.render.generate import plan, write_plan
 
     # One pass over large data without cycles: collecting garbage would only cost time.
-    gc.disable()
-    intent = load(fabric_file(fabric))
-    design, warnings = build(intent)
-    warnings += tuple(collapsed(not_modelled(intent)))
-    warn(warnings)
-    selected = pick_devices(device_roles(design), limit or [])
-    options = RenderOptions(form.value, templates)
-    shows = check or diff
-    total = len(design.switches) + len(design.servers) if selected is None else len(selected)
-    with _pool(design, options, min(jobs, total)) as executor, progress("rendering", total) as advance:
-        planned = plan(design, output, options, selected, advance, executor, shows)
-    shown = "".join(diff_lines(planned.target, planned.tree, planned.changes)) if diff else ""
-    if not shows:
-        write_plan(planned, replace_fabric)
-    if not as_json:
-        typer.echo(shown, nl=False)
-    if as_json:
-        result = _result(design, planned, warnings, not shows) | ({"diff": shown} if diff else {})
-        typer.echo(json.dumps(result, indent=1))
-    elif check:
-        with steady():
-            _list_differences(planned, output)
-    elif diff:
-        _say_unwritten(planned, output)
-    else:
-        typer.echo(_summary(design, planned, output), nl=False)
-    if check and planned.changes:
-        raise typer.Exit(ExitCode.FINDINGS)
+    with no_garbage_collection():
+        intent = load(fabric_file(fabric))
+        design, warnings = build(intent)
+        warnings += tuple(collapsed(not_modelled(intent)))
+        warn(warnings)
+        selected = pick_devices(device_roles(design), limit or [])
+        options = RenderOptions(form.value, templates)
+        shows = check or diff
+        total = len(design.switches) + len(design.servers) if selected is None else len(selected)
+        with _pool(design, options, min(jobs, total)) as executor, progress("rendering", total) as advance:
+            planned = plan(design, output, options, selected, advance, executor, shows)
+        shown = "".join(diff_lines(planned.target, planned.tree, planned.changes)) if diff else ""
+        if not shows:
+            write_plan(planned, replace_fabric)
+        if not as_json:
+            typer.echo(shown, nl=False)
+        if as_json:
+            result = _result(design, planned, warnings, not shows) | ({"diff": shown} if diff else {})
+            typer.echo(json.dumps(result, indent=1))
+        elif check:
+            with steady():
+                _list_differences(planned, output)
+        elif diff:
+            _say_unwritten(planned, output)
+        else:
+            typer.echo(_summary(design, planned, output), nl=False)
+        if check and planned.changes:
+            raise typer.Exit(ExitCode.FINDINGS)
 
 
 @contextmanager

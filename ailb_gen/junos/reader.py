@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import gc
 import re
 import sys
 from contextlib import nullcontext
 from pathlib import Path
 
 from ailb_gen.errors import JunosSyntaxError, UsageError
+from ailb_gen.garbage import no_garbage_collection
 from ailb_gen.junos.capture import format_fault, line_fault, second_device
 from ailb_gen.junos.commands import COMMANDS, REFUSED
 from ailb_gen.junos.curly import CurlyReader
@@ -76,13 +76,8 @@ def _read(form: type[CurlyReader | SetReader], text: str, file: str, start: int,
         raise wrong(file, text, control.start(), f"a control character {control[0]!r}")
     _check_lines(text, file)
     # A tree holds no cycles: looking for them among millions of new nodes would take longer than reading.
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
+    with no_garbage_collection():
         return form(text, file).read(start, line)
-    finally:
-        if enabled:
-            gc.enable()
 
 
 def _check_lines(text: str, file: str) -> None:

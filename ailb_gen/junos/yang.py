@@ -7,13 +7,13 @@ validation expands everything and takes a minute where parsing takes seconds. `s
 
 from __future__ import annotations
 
-import gc
 import json
 from typing import TYPE_CHECKING, Any, Protocol
 
 from pyang import context, error, repository, yang_parser  # type: ignore[import-untyped]
 
 from ailb_gen.errors import UsageError
+from ailb_gen.garbage import no_garbage_collection
 from ailb_gen.junos.statements import (
     CHOICE,
     CONTAINER,
@@ -253,16 +253,13 @@ def build(texts: list[tuple[Path, str]], advance: Callable[[int], None]) -> list
 
     Raises UsageError for what is not YANG and for models that refer to others outside the folder.
     """
-    collecting = gc.isenabled()
-    gc.disable()  # millions of objects are made and none is garbage before the end
     try:
-        builder = Builder(_parse(texts, advance))
-        return [builder.build(), *builder.groupings]
+        # Millions of objects are made and none is garbage before the end.
+        with no_garbage_collection():
+            builder = Builder(_parse(texts, advance))
+            return [builder.build(), *builder.groupings]
     except RecursionError:
         raise UsageError("a grouping of the models uses itself; the folder is damaged") from None
-    finally:
-        if collecting:
-            gc.enable()
 
 
 def _parse(texts: list[tuple[Path, str]], advance: Callable[[int], None]) -> dict[str, Statement]:
