@@ -38,6 +38,8 @@ PASSWORDS = {
 }
 # What a device keeps: its own hashes, and what stands in the parts that are pushed to.
 KEY, COMMUNITY, PLAIN = "$9$Zt9bgpQx7lKM8x7dVw2", "Zt9communityQx7", "Zt9plainkeyQx7"
+# The first push replaces the two groups.
+FOREIGN = "--allow-foreign-deletes"
 ON_DEVICE = f"""\
 set snmp community {COMMUNITY} authorization read-only
 set protocols bgp group old type external
@@ -136,7 +138,7 @@ def test_every_verb(guarded: Generated, tmp_path: Path, driver: str, kind: str) 
             (run(*on.place("drift"), *how, *reports), 1),
             (run("collect", str(on.generated.fabric), "-i", str(on.inventory), "-o", str(tmp_path / "found"), *how), 0),
             (on.deploy(*how, "--dry-run"), 0),
-            (on.deploy(*how, "--plan", plan), 0),
+            (on.deploy(*how, FOREIGN, "--plan", plan), 0),
             (run(*on.place("verify"), *how, *reports), 0),
             (run(*on.words("rollback"), *how), 0),
         ]
@@ -169,7 +171,7 @@ def test_a_refused_login(guarded: Generated, tmp_path: Path) -> None:
     with site(guarded, tmp_path, login=Login(USER, PASSWORDS["plain"])) as on, logging_everything() as log:
         for number, wrong in enumerate(PASSWORDS.values()):
             with mock.patch.dict("os.environ", {VARIABLE: f"{wrong}?"}):
-                done = on.deploy()
+                done = on.deploy(FOREIGN)
             assert (done.code, "the login is refused" in done.err) == (3, True)
             assert_free(told(done) + log.getvalue(), secrets_of(guarded, f"{wrong}?"), f"output {number}")
     assert_folder_free(tmp_path, secrets_of(guarded, *PASSWORDS.values()))
@@ -184,7 +186,7 @@ def test_an_error_of_a_device_that_repeats_a_secret(guarded: Generated, tmp_path
     secrets = secrets_of(guarded, PASSWORDS["plain"])
     with site(guarded, tmp_path, login=Login(USER, PASSWORDS["plain"])) as on, logging_everything() as log:
         with mock.patch.object(Store, "check", refuse):
-            done = on.deploy("--driver", driver)
+            done = on.deploy(FOREIGN, "--driver", driver)
         assert (done.code, f"{CANARY}: check: could not decrypt" in done.err) == (3, True), done.err
         assert_free(told(done) + log.getvalue(), secrets, "output")
     assert_folder_free(tmp_path, secrets)
@@ -198,7 +200,7 @@ def test_a_bug_with_one_device(guarded: Generated, tmp_path: Path) -> None:
 
     with site(guarded, tmp_path, login=Login(USER, PASSWORDS["awkward"])) as on, logging_everything() as log:
         with mock.patch.object(SwitchMember, "apply", broken):
-            done = on.deploy()
+            done = on.deploy(FOREIGN)
         assert done.code in (3, 4)
         assert "this is a bug: RuntimeError; the record of the run has more" in done.err
         assert_free(told(done) + log.getvalue(), secrets, "output")
@@ -212,7 +214,7 @@ def test_a_bug_of_the_whole_run(guarded: Generated, tmp_path: Path) -> None:
     secrets = secrets_of(guarded, PASSWORDS["awkward"])
     with site(guarded, tmp_path, login=Login(USER, PASSWORDS["awkward"])) as on, logging_everything() as log:
         with mock.patch("ailb_gen.deploy.prospect.waves", side_effect=RuntimeError(PASSWORDS["awkward"])):
-            done = on.deploy()
+            done = on.deploy(FOREIGN)
         assert (done.code, "this is a bug" in done.err, "RuntimeError" in done.err) == (70, True, True)
         assert_free(told(done) + log.getvalue(), secrets, "output")
     assert_folder_free(tmp_path, secrets)
@@ -230,7 +232,7 @@ def test_a_key_file(guarded: Generated, tmp_path: Path) -> None:
         logging_everything() as log,
         site(guarded, tmp_path, login=login, password=None, key_file=str(path)) as on,
     ):
-        done = on.deploy()
+        done = on.deploy(FOREIGN)
         assert (done.code, done.err) == (0, "")
         assert_free(told(done) + log.getvalue(), secrets, "output")
     assert_folder_free(tmp_path, secrets, but=[path])
@@ -297,7 +299,7 @@ def test_processes(guarded: Generated, tmp_path: Path, kind: str) -> None:
     with site(guarded, tmp_path, login=Login(USER, value), password=command) as on:
         environment = {name: text for name, text in os.environ.items() if name != VARIABLE}
         process = subprocess.Popen(
-            [sys.executable, "-m", "ailb_gen", *on.words("deploy", "--limit", CANARY, minutes=60)],
+            [sys.executable, "-m", "ailb_gen", *on.words("deploy", FOREIGN, "--limit", CANARY, minutes=60)],
             cwd=ROOT,
             env={**environment, "PYTHONPATH": str(ROOT), "TMPDIR": str(scratch)},
             stdout=subprocess.PIPE,
