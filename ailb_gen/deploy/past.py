@@ -115,8 +115,10 @@ def unsettled(state: StateDirectory) -> list[Past]:
 
 
 def _newest_first(state: StateDirectory) -> Iterator[Past]:
+    """Yield the recorded runs; one that was cut off before its first line did nothing and is passed over."""
     for run in reversed(state.runs()):
-        yield Past(run, state.events(run))
+        if events := state.events(run):
+            yield Past(run, events)
 
 
 def none_unsettled(state: StateDirectory, but: str = "") -> None:

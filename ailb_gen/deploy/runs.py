@@ -83,7 +83,7 @@ def resume(on: Desk, state: StateDirectory, manner: Manner, run: str = "") -> Re
     past = past_run(state, run, lambda past: not past.dry and not (past.over and past.idle))
     none_unsettled(state, but=past.run)
     if not past.resumable:
-        why = "came to its end" if past.over else "was a dry run"
+        why = "came to its end" if past.over else "was a dry run" if past.dry else "was cut off before it began"
         raise UsageError(f"{past} {why}; there is nothing to resume")
     doing = f"taking back the run {past.undoes}" if past.is_rollback else "pushing files"
     manner.tell(f"going on with {past} ({doing})")

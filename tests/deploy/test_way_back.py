@@ -185,6 +185,27 @@ def test_a_dry_run_that_was_cut_off_is_never_pushed(tiny: Site) -> None:
     assert all_are(tiny, "old")
 
 
+@pytest.mark.parametrize("written", [b"", b'{"event": "beg'])
+def test_a_run_that_was_cut_off_before_its_first_line_is_passed_over(tiny: Site, written: bytes) -> None:
+    def cut_off() -> str:
+        log = tiny.records.log(tiny.records.new_run())
+        log.parent.mkdir(parents=True, mode=0o700)
+        log.write_bytes(written)
+        return log.parent.name
+
+    first = cut_off()
+    done = verb(tiny, "deploy", "--resume")
+    assert (done.code, "no run is recorded" in done.err) == (2, True), done
+    done = verb(tiny, "deploy", "--resume", first)
+    assert (done.code, "was cut off before it began; there is nothing to resume" in done.err) == (2, True), done
+    assert tiny.deploy().code == 0
+    cut_off()
+    done = verb(tiny, "deploy", "--resume")
+    assert (done.code, "came to its end; there is nothing to resume" in done.err) == (2, True), done
+    assert verb(tiny, "rollback").code == 0
+    assert all_are(tiny, "old")
+
+
 @pytest.mark.parametrize("event", ["committing", "verified", "confirming", "endings"])
 @pytest.mark.parametrize("words", [("rollback",), ("deploy", "--resume")])
 def test_a_rollback_that_was_cut_off_goes_on_as_a_rollback(tiny: Site, event: str, words: tuple[str, ...]) -> None:
