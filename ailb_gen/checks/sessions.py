@@ -238,8 +238,11 @@ def _check_as_lists(wanted: Plan, network: Network, tally: Tally) -> None:
             if listed is None or not group.discoveries:
                 continue
             tally.look(AS_LISTS)
+            for member, line in listed.bad:
+                message = f"{member} in as-list {listed.name} is neither an AS number nor a range of them"
+                tally.add(AS_LISTS, f"{name} {listed.name}", message, Place(switch.file, line or 1))
             known = neighbors.get((name, index), {})
-            size = sum(high - low + 1 for low, high in listed.ranges if high >= low)
+            size = sum(high - low + 1 for low, high in listed.ranges)
             inside = sum(asn in listed for asn in known)
             place = Place(switch.file, listed.line or 1)
             missing = _absent(wanted, name, group, listed, known)
@@ -304,6 +307,10 @@ def _check_discovery(switch: Switch, cabled: set[End], tally: Tally) -> None:
     seen: dict[str, str] = {}
     for group in switch.groups:
         scope = f"{switch.named} {group.name}"
+        for word, line in () if group.discoveries else group.forbidden:
+            if word == "allow":
+                message = f"group {group.name} has neighbors come up that are not planned (allow)"
+                tally.add(DISCOVERY, scope, message, Place(switch.file, line or 1))
         if group.discoveries and not group.typed:
             message = f"group {group.name} does not say `type external`, which auto-discovery needs"
             tally.add(DISCOVERY, scope, message, Place(switch.file, group.line or 1), "external")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from ailb_gen.network.model import at
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from ailb_gen.junos.tree import Node
 
@@ -183,28 +183,35 @@ class ClassOfService:
     line: int = at()
 
 
-def code_point(text: str) -> int | None:
-    """Read bits such as `011010`, or an alias such as `af31`."""
-    return int(text, 2) if BITS.match(text) else ALIASES.get(text)
+def code_point(text: str, own: Mapping[str, int] | None = None) -> int | None:
+    """Read bits such as `011010`, or an alias: one of a switch's own before those of Junos, such as `af31`."""
+    return int(text, 2) if BITS.match(text) else (own or ALIASES).get(text, ALIASES.get(text))
+
+
+def _aliases(root: Node, kind: str) -> dict[str, int]:
+    """Read `code-point-aliases KIND`; what has no bits is left out."""
+    bits = {node.word: node.value() or "" for node in root.each("code-point-aliases", kind)}
+    return {name: int(text, 2) for name, text in bits.items() if BITS.match(text)}
 
 
 def _number(text: str | None) -> int | None:
     return int(text) if text is not None and text.isascii() and text.isdigit() else None
 
 
-def _classified(classifier: Node) -> Iterator[Classified]:
+def _classified(classifier: Node, aliases: Mapping[str, int]) -> Iterator[Classified]:
     for forwarding_class in classifier.each("forwarding-class"):
         for loss in forwarding_class.each("loss-priority"):
             for point in loss.each("code-points"):
-                value = code_point(point.word)
+                value = code_point(point.word, aliases)
                 if value is not None:
                     yield Classified(value, forwarding_class.word, loss.word, point.line)
 
 
 def _classifiers(root: Node) -> Iterator[Classifier]:
     for kind in CLASSIFIERS:
+        aliases = _aliases(root, kind)
         for node in root.each("classifiers", kind):
-            yield Classifier(kind, node.word, tuple(_classified(node)), node.line)
+            yield Classifier(kind, node.word, tuple(_classified(node, aliases)), node.line)
 
 
 def _classes(root: Node) -> Iterator[ForwardingClass]:
@@ -213,9 +220,9 @@ def _classes(root: Node) -> Iterator[ForwardingClass]:
         yield ForwardingClass(node.word, queue, node.has("no-loss"), priority, node.line)
 
 
-def _pauses(profile: Node) -> Iterator[Pause]:
+def _pauses(profile: Node, aliases: Mapping[str, int]) -> Iterator[Pause]:
     for point in profile.each("output", "ieee-802.1", "code-point"):
-        priority = code_point(point.word)
+        priority = code_point(point.word, aliases)
         for queue in point.each("flow-control-queue"):
             number = _number(queue.word)
             if priority is not None and number is not None:
@@ -223,10 +230,13 @@ def _pauses(profile: Node) -> Iterator[Pause]:
 
 
 def _congestion(root: Node) -> Iterator[CongestionNotification]:
+    dscps, priorities = _aliases(root, "dscp"), _aliases(root, "ieee-802.1")
     for node in root.each("congestion-notification-profile"):
-        points = [(code_point(point.word), point) for point in node.each("input", "dscp", "code-point")]
+        points = [(code_point(point.word, dscps), point) for point in node.each("input", "dscp", "code-point")]
         pfc = tuple(PfcPoint(value, point.line) for value, point in points if value is not None and point.has("pfc"))
-        yield CongestionNotification(node.word, node.has("pfc-watchdog"), pfc, tuple(_pauses(node)), node.line)
+        yield CongestionNotification(
+            node.word, node.has("pfc-watchdog"), pfc, tuple(_pauses(node, priorities)), node.line
+        )
 
 
 def _drop_profiles(root: Node) -> Iterator[DropProfile]:

@@ -16,7 +16,8 @@ HARMLESS: dict[str, str] = {
         system services outbound-https|rest|netproxy|xnm-clear-text|xnm-ssl|resource-monitor
         system services extension-service request-response|notification|traceoptions
         system ntp|archival|license|ports|management-instance|backup-router|inet6-backup-router
-        system commit|configuration-database|compress-configuration-files|no-compress-configuration-files
+        system commit synchronize|fast-synchronize|server|delta-export|persist-groups-inheritance
+        system configuration-database|compress-configuration-files|no-compress-configuration-files
         system encrypt-configuration-files|max-configurations-on-flash|max-configuration-rollbacks|master-password
         system auto-snapshot|dump-device|dump-on-panic|saved-core-context|saved-core-files|no-saved-core-context
         system diag-port-authentication|pic-console-authentication|boot-loader-authentication|fips

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Union
 
@@ -16,11 +17,13 @@ if TYPE_CHECKING:
 
 # Word -> what may stand below it: None is anything. A key of KINDS stands for all other words of that kind.
 Grammar = dict[str, Union["Grammar", None]]
-NUMBER, IPV4, SHOW, OTHERS = "#", "<ipv4>", "<show>", "*"
+NUMBER, IPV4, SHOW, LOGICAL, OTHERS = "#", "<ipv4>", "<show>", "<port.unit>", "*"
+WRITES_FILE = re.compile(r"\|\s*(?:append|save|tee)\b")
 KINDS: dict[str, Callable[[str], bool]] = {
     NUMBER: lambda word: word[:1].isdigit(),
     IPV4: lambda word: "." in word and ":" not in word,
-    SHOW: lambda word: word.startswith("show "),
+    SHOW: lambda word: word.startswith("show ") and WRITES_FILE.search(word) is None,
+    LOGICAL: lambda word: "." in word,
     OTHERS: lambda word: True,
 }
 
@@ -58,7 +61,11 @@ UNIT: Grammar = {
     "family": {
         "inet": None,
         "inet6": {**ADDRESSES, "mtu": None, **FILTER},
-        "ethernet-switching": {"interface-mode": None, "vlan": _plain("members"), **FILTER},
+        "ethernet-switching": {
+            "interface-mode": {"access": NOTHING, "trunk": NOTHING},
+            "vlan": _plain("members"),
+            **FILTER,
+        },
     },
 }
 PORT: Grammar = {
@@ -110,7 +117,8 @@ READ: Grammar = {
     "chassis": _plain("maximum-ecmp"),
     "class-of-service": CLASS_OF_SERVICE,
     "forwarding-options": {"enhanced-hash-key": _plain("ecmp-dlb"), "family": {"inet6": FILTER}},
-    "interfaces": {"lo0": LOOPBACK, OTHERS: PORT},
+    # A unit is written below its port: a device takes `et-0/0/0.0` for it, which is no port of that name.
+    "interfaces": {"lo0": LOOPBACK, LOGICAL: NOTHING, OTHERS: PORT},
     "policy-options": {
         "as-list": {OTHERS: _plain("members")},
         # Conditions and actions that are not evaluated are found where a policy is used.

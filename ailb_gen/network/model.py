@@ -183,10 +183,11 @@ class FabricRoute:
 
 @dataclass(frozen=True, slots=True)
 class AsList:
-    """`policy-options as-list`: ranges of AS numbers, both ends included."""
+    """`policy-options as-list`: ranges of AS numbers, both ends included; `bad` are members that are none, with lines."""
 
     name: str
     ranges: tuple[tuple[int, int], ...]
+    bad: tuple[tuple[str, int], ...] = ()
     line: int = at()
 
     def __contains__(self, asn: int) -> bool:

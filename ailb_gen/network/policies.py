@@ -33,18 +33,20 @@ def communities(root: Node) -> dict[str, Community]:
 
 
 def as_lists(root: Node) -> dict[str, AsList]:
-    """Read `policy-options as-list`; a member that is no number or range of them is left out."""
+    """Read `policy-options as-list`."""
     found = {}
     for node in root.each("policy-options", "as-list"):
-        ranges = [_range(member) for member in node.values("members")]
-        found[node.word] = AsList(node.word, tuple(pair for pair in ranges if pair is not None), node.line)
+        members = [(member, _range(member.word)) for member in node.each("members")]
+        good = tuple(pair for _, pair in members if pair is not None)
+        bad = tuple((member.word, member.line) for member, pair in members if pair is None)
+        found[node.word] = AsList(node.word, good, bad, node.line)
     return found
 
 
 def _range(text: str) -> tuple[int, int] | None:
     low, dash, high = text.partition("-")
     first, last = as_number(low), as_number(high if dash else low)
-    return (first, last) if first is not None and last is not None else None
+    return (first, last) if first is not None and last is not None and first <= last else None
 
 
 def prefix_lists(root: Node) -> dict[str, PrefixList]:

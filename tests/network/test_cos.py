@@ -52,6 +52,18 @@ def test_lines_do_not_count_in_comparisons() -> None:
     assert other.line == COS.line + 3
 
 
+@pytest.mark.parametrize(("name", "dscp"), [("roce", 26), ("af31", 1)])
+def test_a_code_point_by_an_alias_of_the_switch_itself(name: str, dscp: int) -> None:
+    aliases = f"code-point-aliases {{ dscp {{ {name} {dscp:06b}; }} ieee-802.1 {{ {name} 101; }} }}"
+    text = STANZA.replace("011010", name).replace("code-point 011 {", f"code-point {name} {{")
+    assert text.count(name) == 3
+    (lossless,) = effective(cos_of(text.replace("{", "{ " + aliases, 1)), "et-0/0/3").lossless
+    assert lossless.dscp == dscp
+    qos = effective(cos_of(text.replace("{", "{ " + aliases, 1)), "et-0/0/3")
+    assert [point.dscp for point in qos.pfc] == [dscp]
+    assert [pause.priority for pause in qos.pauses] == [5]
+
+
 def test_no_class_of_service_at_all() -> None:
     cos = class_of_service(Node(""))
     assert not cos.written
