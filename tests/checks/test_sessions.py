@@ -25,6 +25,8 @@ BFD = """\
 GROUP = "protocols bgp group fabric-green"
 DISCOVERY = "                peer-auto-discovery {\n"
 INTERFACE = "                    interface et-0/0/0.0;\n"
+OPEN = "        group open {\n            allow ::/0;\n        }\n"
+MEMBERS = "as-list leaves members "
 RA = "        interface et-0/0/0.0 {\n"
 
 
@@ -59,8 +61,8 @@ def test_whatever_is_asked_the_rendered_sessions_are_clean(name: str, tmp_path: 
 
 # edit, the check that names it, the scope of its finding, a part of the line that the finding points at
 DAMAGES: list[tuple[Edit, str, str, str]] = [
-    ((LEAF, "    bgp {\n", "    bgp {\n        group x {\n            allow ::/0;\n        }\n"), "207", f"{LEAF} x", "allow"),
-    ((SPINE, "as-list leaves members ", "as-list leaves members 9-7;\n    as-list leaves members "), "203", f"{SPINE} leaves", "9-7"),
+    ((LEAF, "    bgp {\n", f"    bgp {{\n{OPEN}"), "207", f"{LEAF} open", "allow"),
+    ((SPINE, MEMBERS, f"{MEMBERS}9-7;\n    {MEMBERS}"), "203", f"{SPINE} leaves", "9-7"),
     ((LEAF, "type external", "type internal"), "201", f"{LEAF} et-0/0/0.0", "group fabric-green"),
     ((LEAF, UNICAST, "                multicast;\n"), "201", f"{LEAF} et-0/0/0.0", "group fabric-green"),
     ((LEAF, RA, RA.replace("et-0/0/0", "et-0/0/9")), "201", f"{LEAF} et-0/0/0.0", "##"),

@@ -79,8 +79,8 @@ ADDED = [
     ),
     (
         TOP,
-        'event-options { policy x { then { execute-commands { commands { "show configuration |save /config/x"; } } } } }',
-        "event-options policy x then execute-commands commands show configuration |save /config/x",
+        'event-options { policy x { then { execute-commands { commands { "show version |save /config/x"; } } } } }',
+        "event-options policy x then execute-commands commands show version |save /config/x",
     ),
     (TOP, "system { commit { peers-synchronize; } }", "system commit peers-synchronize"),
     ("interfaces {\n", "et-0/0/0.0 { disable; }", "interfaces et-0/0/0.0 disable"),
