@@ -183,7 +183,7 @@ class FabricRoute:
 
 @dataclass(frozen=True, slots=True)
 class AsList:
-    """`policy-options as-list`: ranges of AS numbers, both ends included; `bad` are members that are none, with lines."""
+    """`policy-options as-list`: ranges of AS numbers, both ends included; `bad` are other members, with lines."""
 
     name: str
     ranges: tuple[tuple[int, int], ...]
