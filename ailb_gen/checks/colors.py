@@ -17,7 +17,7 @@ from ailb_gen.routing.solve import EMPTY
 from ailb_gen.routing.speaker import color_value, direct_prefixes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from ailb_gen.checks.model import Result
     from ailb_gen.checks.plan import Plan
@@ -93,8 +93,10 @@ SHOWN = 8
 NOTHING: frozenset[str] = frozenset()
 
 
-def run(wanted: Plan, network: Network, routing: Routing) -> Iterator[Result]:
-    """Run all checks of colors."""
+def run(
+    wanted: Plan, network: Network, routing: Routing, advance: Callable[[int], None] = lambda count: None
+) -> Iterator[Result]:
+    """Run all checks of colors; `advance` is told how many more leaves were looked at."""
     tally = Tally(CHECKS)
     for name, switch in network.switches.items():
         _check_defined(wanted, switch, tally)
@@ -103,7 +105,7 @@ def run(wanted: Plan, network: Network, routing: Routing) -> Iterator[Result]:
             _check_advertised(wanted, asked, switch, tally)
     _check_links(wanted, network, tally)
     check_policies(wanted, routing.graph, tally)
-    _check_states(wanted, routing, tally)
+    _check_states(wanted, routing, tally, advance)
     yield from tally.results()
 
 
@@ -221,7 +223,7 @@ def _report_ends(switch: Switch, index: int | None, ends: list[WrongEnd], all_of
         tally.add(SAME_ENDS, f"{end.device} {end.port}", message, place, expected, found, involves, alike)
 
 
-def _check_states(wanted: Plan, routing: Routing, tally: Tally) -> None:
+def _check_states(wanted: Plan, routing: Routing, tally: Tally, advance: Callable[[int], None]) -> None:
     """Look at the RIBs: what leaves send on, what is hidden, and which copies of each prefix reach each leaf."""
     graph = routing.graph
     leaves = {graph.index[leaf.name] for leaf in wanted.leaves if leaf.name in graph.index}
@@ -261,6 +263,7 @@ def _check_states(wanted: Plan, routing: Routing, tally: Tally) -> None:
         for prefix, color in zip(leaf.prefixes, wanted.colors, strict=True):
             if prefix in routing.states:
                 _check_copies(ways, routing, (leaf.name, prefix, color), leaves, tally)
+        advance(1)
 
 
 def members_of(graph: Graph, state: State, node: int) -> list[int]:

@@ -106,6 +106,12 @@ class Verdict:
     worst_link: int
 
 
+def count(wanted: Plan, routing: Routing) -> int:
+    """Return how many failures are looked at, if nothing is wrong before any of them."""
+    links = len(routing.graph.sessions.up)
+    return links + len(wanted.spines) + min(PAIRS, links * (links - 1) // 2)
+
+
 def run(
     wanted: Plan,
     routing: Routing,
@@ -113,7 +119,7 @@ def run(
     executor: Executor | None = None,
     advance: Callable[[int], None] = lambda count: None,
 ) -> Iterator[Result]:
-    """Run all checks of failures; `advance` is told how many failures were looked at."""
+    """Run all checks of failures; `advance` is told how many more failures were looked at."""
     graph = routing.graph
     survey = Survey(routing, destinations(wanted, routing))
     broken = survey.lost > EXACT

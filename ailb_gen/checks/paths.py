@@ -10,6 +10,7 @@ from ailb_gen.checks.colors import members_of
 from ailb_gen.checks.model import Check, Finding, Result, Severity, by_place
 from ailb_gen.checks.shares import Shares
 from ailb_gen.checks.speakers import LEAF, SPINE
+from ailb_gen.checks.steps import NO_STEPS
 from ailb_gen.checks.tally import Tally
 from ailb_gen.checks.ways import Ways
 from ailb_gen.errors import Place
@@ -19,10 +20,11 @@ from ailb_gen.forwarding.loads import Links, by_device, loads
 from ailb_gen.forwarding.patterns import all_to_all, permutation, rails, ring
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from ailb_gen.addresses import Prefix
     from ailb_gen.checks.plan import Plan
+    from ailb_gen.checks.steps import Steps
     from ailb_gen.forwarding.loads import Volumes
     from ailb_gen.intent.settings import Dlb
     from ailb_gen.network.fabric import Network
@@ -111,8 +113,9 @@ DLB_MODES = ("flowlet", "per-packet", "assigned-flow")
 PATTERNS = (("ring all-reduce", ring), ("all-to-all", all_to_all), ("permutation", permutation))
 
 
-def run(wanted: Plan, network: Network, routing: Routing, seed: int) -> Iterator[Result]:
+def run(wanted: Plan, network: Network, routing: Routing, seed: int, steps: Steps = NO_STEPS) -> Iterator[Result]:
     """Run all checks of paths; `seed` fixes the Monte-Carlo run of ECMP hashing that balance is compared with."""
+    advance = steps.begin("paths", len(wanted.leaves))
     tally = Tally([check for check in CHECKS if check not in (BALANCED, CONNECTED)])
     ways = Ways(wanted)
     leaves = {routing.graph.index[leaf.name] for leaf in wanted.leaves if leaf.name in routing.graph.index}
@@ -125,6 +128,7 @@ def run(wanted: Plan, network: Network, routing: Routing, seed: int) -> Iterator
                 tally.add(DELIVERED, leaf.name, f"{prefix} is on no switch: nobody reaches it", place)
                 continue
             _check_prefix(_Asked(ways, routing.graph, leaf.name, color.value), state, leaves, tally)
+        advance(1)
     for name, switch in network.switches.items():
         asked = wanted.speakers.get(name)
         if asked is None:
@@ -133,7 +137,9 @@ def run(wanted: Plan, network: Network, routing: Routing, seed: int) -> Iterator
         _check_dlb(switch, asked.settings.load_balancing.dlb, tally)
         _check_glb(switch, GLB_ROLES[asked.role] if asked.settings.load_balancing.glb else "off", tally)
     results = {result.check: result for result in tally.results()}
-    results[BALANCED] = _balance(wanted, network, routing, (Shares(wanted, ways), seed))
+    # Of each pattern the loads, and the hashing that they are compared with.
+    advance = steps.begin("balance", 2 * len(PATTERNS))
+    results[BALANCED] = _balance(wanted, network, routing, (Shares(wanted, ways), seed), advance)
     results[CONNECTED] = _connected(ways)
     yield from (results[check] for check in CHECKS)
 
@@ -307,7 +313,9 @@ def _check_glb(switch: Switch, expected: str, tally: Tally) -> None:
         tally.add(GLB, switch.named, message, place, expected, found)
 
 
-def _balance(wanted: Plan, network: Network, routing: Routing, how: tuple[Shares, int]) -> Result:
+def _balance(
+    wanted: Plan, network: Network, routing: Routing, how: tuple[Shares, int], advance: Callable[[int], None]
+) -> Result:
     """Compare loads with the even share; the seed fixes the hashing that they are compared with."""
     shares, seed = how
     graph = routing.graph
@@ -327,9 +335,11 @@ def _balance(wanted: Plan, network: Network, routing: Routing, how: tuple[Shares
             figures.append((name, "nothing crosses a spine"))
             continue
         load, lost = loads(links, routing.states, colored, matrix)
+        advance(1)
         worst = _worst(links, colored, load)
         findings += _uneven(routing, name, worst, _Share(shares, graph, matrix))
         hashed = monte_carlo(links, matrix, len(wanted.colors), seed)
+        advance(1)
         ours = f"max/mean up {_top(worst, 0)}, down {_top(worst, 1)}"
         share = f"; {lost / matrix.sum():.1%} lost" if lost > EXACT * matrix.sum() else ""
         peer = f"; ECMP hashing {hashed.up:.2f}, {hashed.down:.2f} ({hashed.draws} draws)" if hashed else ""

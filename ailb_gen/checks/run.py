@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -10,6 +11,7 @@ from ailb_gen.checks import addresses, colors, failures, files, hosts, junos, pa
 from ailb_gen.checks.executors import executor_of
 from ailb_gen.checks.model import Result, Run, by_place
 from ailb_gen.checks.plan import plan
+from ailb_gen.checks.steps import Steps
 from ailb_gen.checks.wanted import wanted_hosts
 from ailb_gen.checks.wiring import wiring
 from ailb_gen.garbage import no_garbage_collection
@@ -22,7 +24,7 @@ from ailb_gen.network.read import read_network, switch_count
 from ailb_gen.routing.rib import Routing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
     from ailb_gen.checks.model import RunOptions
@@ -31,10 +33,8 @@ if TYPE_CHECKING:
     from ailb_gen.intent.load import Intent
     from ailb_gen.junos.tree import Node
     from ailb_gen.network.fabric import Network
+    from ailb_gen.network.read import Reading
 
-# How much of the work each step is, about: what a progress bar counts.
-READING, CHECKING, FAILING = 40, 20, 40
-STEPS = READING + CHECKING + FAILING
 NO_MODELS = "no YANG models were given (--yang DIR or AILB_YANG)"
 NOTHING = CheckOutcome((), 0, ())
 
@@ -53,8 +53,18 @@ class CommitCheck:
 
 
 @lru_cache(maxsize=2)
-def _schema(yang: Path) -> Schema:
-    return load_schema(yang)
+def _loaded(yang: Path) -> list[Schema]:
+    """Return where the schema of a directory is kept in this process."""
+    return []
+
+
+def _schema(yang: Path, steps: Steps | None = None) -> Schema:
+    """Return the schema; models that nobody has parsed before are parsed, in steps of their own."""
+    loaded = _loaded(yang)
+    if not loaded:
+        begin = steps.begin if steps is not None else lambda name, total: lambda count: None
+        loaded.append(load_schema(yang, lambda _, total: nullcontext(begin("YANG models", total))))
+    return loaded[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,41 +90,41 @@ def examine(
 ) -> tuple[Run, Subject]:
     """Check the files below `root` against the intent.
 
-    `advance` is told how many of STEPS steps are done, `step` the name of what begins.
+    `advance` is told how many more of STEPS steps are done, `step` the name of what begins.
     The run has one result for every check that was asked for, by id, but for those that Batfish makes. Raises
     UsageError for a directory without artifacts and for YANG models that cannot be used, WorkerError when a worker
     dies.
     """
+    steps = Steps(advance, step)
+    families = _families(options)
     with no_garbage_collection(), executor_of(options, switch_count(root)) as executor:
-        commit = "AILB9" in _families(options)
+        commit = "AILB9" in families
         yang = model_directory(options.yang) if options.yang is not None and commit else None
         if yang is not None:
-            step("YANG models")
-            _schema(yang)
-        step("reading, commit check" if yang is not None else "reading")
-        steps = _Steps(advance, READING, switch_count(root))
-        reading = read_network(root, CommitCheck(yang), executor, steps)
-        steps.finish()
-        step("files")
+            steps.begin("YANG models", 1)
+            _schema(yang, steps)
+        reading = read_network(
+            root,
+            CommitCheck(yang),
+            executor,
+            steps.begin("reading", switch_count(root), "commit check" if yang is not None else ""),
+        )
+        looked = steps.begin("files and servers", 5)
         wanted = plan(intent.fabric)
         cables = wiring(wanted)
-        results = list(_of_files(intent, wanted, cables, reading.network, options))
-        if "AILB0" in _families(options):
-            results += files.run(intent, wanted, cables, reading.network, reading.records, root)
+        results: list[Result] = []
+        for found in _of_files(intent, wanted, cables, reading, root, options):
+            results += found
+            looked(1)
         if commit:
             results += _commit_results(reading.network, reading.inspected, yang is not None)
-        advance(CHECKING // 4)
-        step("routes and paths")
         routing = Routing(reading.network)
-        results += _of_routes(wanted, reading.network, routing, options)
-        advance(CHECKING - CHECKING // 4)
-        if "AILB5" in _families(options):
-            step("failures")
-            steps = _Steps(advance, FAILING, len(routing.graph.sessions.up))
-            results += failures.run(wanted, routing, options.seed, executor, steps)
-            steps.finish()
-        else:
-            advance(FAILING)
+        for found in _of_routes(wanted, reading.network, routing, options, steps):
+            results += found
+        if "AILB5" in families:
+            failed = steps.begin("failures", failures.count(wanted, routing))
+            results += failures.run(wanted, routing, options.seed, executor, failed)
+        steps.finish()
     chosen = sorted((one for one in results if one.check.id in options.checks), key=lambda one: one.check.id)
     network = reading.network
     roles = dict(network.roles) | {name: speaker.role for name, speaker in wanted.speakers.items()}
@@ -136,24 +146,32 @@ def _families(options: RunOptions) -> frozenset[str]:
     return frozenset(name[:5] for name in options.checks)
 
 
-def _of_files(intent: Intent, wanted: Plan, cables: Wiring, network: Network, options: RunOptions) -> Iterator[Result]:
-    families = _families(options)
+def _of_files(
+    intent: Intent, wanted: Plan, cables: Wiring, reading: Reading[CheckOutcome], root: Path, options: RunOptions
+) -> Iterator[Iterable[Result]]:
+    families, network = _families(options), reading.network
     if "AILB1" in families:
-        yield from addresses.run(wanted, cables, network)
+        yield addresses.run(wanted, cables, network)
     if "AILB6" in families:
-        yield from hosts.run(intent.fabric, network)
+        yield hosts.run(intent.fabric, network)
     if "AILB7" in families:
-        yield from roce.run(intent.fabric, network)
+        yield roce.run(intent.fabric, network)
+    if "AILB0" in families:
+        yield files.run(intent, wanted, cables, network, reading.records, root)
 
 
-def _of_routes(wanted: Plan, network: Network, routing: Routing, options: RunOptions) -> Iterator[Result]:
+def _of_routes(
+    wanted: Plan, network: Network, routing: Routing, options: RunOptions, steps: Steps
+) -> Iterator[Iterable[Result]]:
     families = _families(options)
     if "AILB2" in families:
-        yield from sessions.run(wanted, network, routing.graph.sessions)
+        yield sessions.run(wanted, network, routing.graph.sessions, steps.begin("sessions", len(network.switches)))
+    if families & {"AILB3", "AILB4", "AILB5"}:
+        routing.settle(steps.begin("routes", len(routing.prefixes)))
     if "AILB3" in families:
-        yield from colors.run(wanted, network, routing)
+        yield colors.run(wanted, network, routing, steps.begin("colors", len(wanted.leaves)))
     if "AILB4" in families:
-        yield from paths.run(wanted, network, routing, options.seed)
+        yield paths.run(wanted, network, routing, options.seed, steps)
 
 
 def _commit_results(network: Network, outcomes: dict[str, CheckOutcome], checked: bool) -> Iterator[Result]:
@@ -172,27 +190,3 @@ def _commit_results(network: Network, outcomes: dict[str, CheckOutcome], checked
         evaluated = sum(outcome.evaluated for outcome in outcomes.values())
         figures = (("constraints evaluated", str(evaluated)),) if entry is junos.MUST else ()
         yield Result(entry, own, len(outcomes), figures)
-
-
-class _Steps:
-    """Turns counts of things into steps of a progress bar."""
-
-    __slots__ = ("advance", "done", "size", "told", "total")
-
-    def __init__(self, advance: Callable[[int], None], size: int, total: int) -> None:
-        self.advance, self.size, self.total = advance, size, max(total, 1)
-        self.done = self.told = 0
-
-    def __call__(self, count: int) -> None:
-        """Note that so many more things are done."""
-        self.done += count
-        self._tell(min(self.size, self.size * self.done // self.total))
-
-    def finish(self) -> None:
-        """Say that all is done."""
-        self._tell(self.size)
-
-    def _tell(self, steps: int) -> None:
-        if steps > self.told:
-            self.advance(steps - self.told)
-            self.told = steps

@@ -16,7 +16,7 @@ from ailb_gen.network.fabric import End
 from ailb_gen.network.sessions import DISABLED, local_as
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator
+    from collections.abc import Callable, Container, Iterable, Iterator
 
     from ailb_gen.checks.model import Result
     from ailb_gen.checks.plan import Plan
@@ -114,8 +114,10 @@ AS_NUMBER = re.compile(r"\bAS [0-9]+\b")
 Neighbors = dict[tuple[str, int], dict[int, list[str]]]
 
 
-def run(wanted: Plan, network: Network, sessions: Sessions) -> Iterator[Result]:
-    """Run all checks of sessions."""
+def run(
+    wanted: Plan, network: Network, sessions: Sessions, advance: Callable[[int], None] = lambda count: None
+) -> Iterator[Result]:
+    """Run all checks of sessions; `advance` is told how many more switches were looked at."""
     tally = Tally(CHECKS)
     _check_up(wanted, network, sessions, tally)
     _check_as_numbers(wanted, network, tally)
@@ -146,6 +148,7 @@ def run(wanted: Plan, network: Network, sessions: Sessions) -> Iterator[Result]:
         _check_references(switch, tally)
         check_modelled(switch, tally)
         _check_lldp(switch, ports[name], tally)
+        advance(1)
     check_filters(wanted, network, tally)
     yield from tally.results()
 

@@ -95,7 +95,8 @@ def validate(
     options = RunOptions(chosen, yang, seed, executor, jobs or len(os.sched_getaffinity(0)))
 
     # Imported when the input is known to be usable: it brings everything that computes.
-    from ailb_gen.checks.run import STEPS, examine
+    from ailb_gen.checks.run import examine
+    from ailb_gen.checks.steps import STEPS
     from ailb_gen.report.judge import judge
 
     with progress("checking", STEPS) as advance:

@@ -12,7 +12,7 @@ from ailb_gen.routing.solve import EMPTY, LocRib, Removed, State, ranked, solve
 from ailb_gen.routing.speaker import direct
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from ailb_gen.addresses import Prefix
     from ailb_gen.network.fabric import Network
@@ -57,7 +57,16 @@ class Routing:
     @cached_property
     def states(self) -> dict[Prefix, State]:
         """The RIBs of every prefix."""
-        return {prefix: solve(self.graph, prefix, self.removed) for prefix in self.prefixes}
+        return self.settle()
+
+    def settle(self, advance: Callable[[int], None] = lambda count: None) -> dict[Prefix, State]:
+        """Compute and keep the RIBs of every prefix; `advance` is told how many more are done."""
+        found: dict[Prefix, State] = {}
+        for prefix in self.prefixes:
+            found[prefix] = solve(self.graph, prefix, self.removed)
+            advance(1)
+        self.states = found
+        return found
 
     def after(self, failed: frozenset[int] = frozenset(), dead: frozenset[int] = frozenset()) -> dict[Prefix, State]:
         """Return the RIBs when more sessions and some devices (indices) fail; only what changes is computed."""

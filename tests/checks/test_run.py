@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from ailb_gen.checks import batfish_checks, waivers
 from ailb_gen.checks.catalogue import BY_ID
 from ailb_gen.checks.model import Finding, Run, RunOptions
-from ailb_gen.checks.run import STEPS, run
+from ailb_gen.checks.run import _schema, examine, run
+from ailb_gen.checks.steps import SHARES, STEPS, Steps
 from ailb_gen.errors import UsageError
 from ailb_gen.intent.load import Intent, load
 from tests.checks.trees import GOLDEN, rendered, shown
@@ -88,6 +89,52 @@ def test_a_progress_bar_gets_full(checks: frozenset[str]) -> None:
     run(lab(), GOLDEN / "lab", RunOptions(checks, executor="serial"), steps.append)
     assert sum(steps) == STEPS
     assert min(steps) > 0
+
+
+def test_every_long_step_is_named_and_advances_while_it_lasts() -> None:
+    told: dict[str, list[int]] = {"": []}
+    options = RunOptions(ALL, executor="serial")
+
+    def advance(count: int) -> None:
+        told[list(told)[-1]].append(count)
+
+    examine(lab(), GOLDEN / "lab", options, advance, lambda name: told.update({name: []}))
+    # Without models nothing is loaded: that step is over when reading begins.
+    shares = {"" if name == "YANG models" else name: share for name, share in SHARES.items()}
+    assert {name: sum(steps) for name, steps in told.items()} == shares
+    # More than once: not only when the next step begins. These two go by chunks, and the lab is one.
+    assert all(len(steps) > 1 for name, steps in told.items() if name not in ("", "reading", "failures")), told
+
+
+def test_models_that_are_parsed_for_the_first_time_advance(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    models = tmp_path / "yang"
+    models.mkdir()
+    leaves = "".join(f"leaf a{n} {{ type string; }}" for n in range(9))
+    groups = "list groups { key name; leaf name { type string; } }"
+    module = f"module junos-conf-root {{ namespace urn:x; prefix x; container configuration {{ {leaves} {groups} }} }}"
+    (models / "junos-conf-root@2024-01-01.yang").write_text(module)
+    told: list[int] = []
+    steps = Steps(told.append, lambda name: None)
+    steps.begin("YANG models", 1)
+    _schema(models, steps)
+    assert sum(told) == SHARES["YANG models"]
+    # They are kept: nothing is done again.
+    _schema(models, steps)
+    assert sum(told) == SHARES["YANG models"]
+
+
+def test_a_step_never_goes_beyond_its_share_or_back() -> None:
+    told: list[int] = []
+    steps = Steps(told.append, lambda name: None)
+    done = steps.begin("reading", 3)
+    for _ in range(5):
+        done(1)
+    assert sum(told) == SHARES["YANG models"] + SHARES["reading"]
+    steps.begin("failures", 0)(1)
+    assert sum(told) == STEPS - SHARES["failures"]
+    steps.finish()
+    assert sum(told) == STEPS and min(told) > 0
 
 
 @pytest.mark.parametrize("collecting", [True, False])

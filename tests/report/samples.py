@@ -6,6 +6,7 @@ from pathlib import Path
 from types import ModuleType
 
 from ailb_gen.checks.model import Check, Finding, Result, Run, RunOptions, Severity
+from ailb_gen.checks.steps import STEPS
 from ailb_gen.checks.waivers import Waiver
 from ailb_gen.errors import Place
 from ailb_gen.intent.load import Intent
@@ -95,9 +96,6 @@ def many(count: int, check: Check = SESSION) -> Result:
     return Result(check, tuple(Finding(check.id, f"leaf{n}", f"message {n}", place) for n in range(count)), count)
 
 
-STEPS = 100
-
-
 def driver_that_finds(*rows: Result, seen: list[RunOptions] | None = None) -> ModuleType:
     """Return a module in the place of `ailb_gen.checks.run` whose checks find these; options go into `seen`."""
 
@@ -116,5 +114,5 @@ def driver_that_finds(*rows: Result, seen: list[RunOptions] | None = None) -> Mo
         return Run(intent.fabric.name, intent.source.file, str(artifacts), roles, rows), None
 
     module = ModuleType("ailb_gen.checks.run")
-    module.__dict__.update(examine=examine, STEPS=STEPS)
+    module.__dict__.update(examine=examine)
     return module
