@@ -48,6 +48,7 @@ CODES = {
     "duplicate-port": "a port used twice",
     "duplicate-router-id": "a router-id twice",
     "duplicate-vlan": "a VLAN id twice",
+    "links-recolored": "warning: existing links that get another color than in the tree that is replaced",
     "missing-key": "a required key or column is missing",
     "mtu-mismatch": "an MTU that does not fit into the next one",
     "no-such-breakout": "the platform does not split a port this way",

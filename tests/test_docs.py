@@ -96,6 +96,31 @@ def test_yaml_in_the_documentation_is_valid_intent() -> None:
         design_of(text.replace("servers: 2\n", names) + block)
 
 
+def test_the_chapter_on_growing_shows_what_happens(tmp_path: Path) -> None:
+    page = ROOT / "docs/growing.md"
+    (fabric, colors), (warning,) = blocks(page, "yaml"), blocks(page, "text")
+    words = [sys.executable, "-m", "ailb_gen", "generate", "fabric.yaml", "-o", "build/pod7"]
+    larger = fabric.replace("spines: 8", "spines: 16")
+    for text, more, expected, code in (
+        (fabric, (), "", 0),
+        (larger, ("--diff",), warning, 0),
+        (larger, ("--check",), warning, 1),
+        (larger + colors, (), "", 0),
+        (larger + colors, ("--check",), "", 0),
+    ):
+        (tmp_path / "fabric.yaml").write_text(text, encoding="utf-8")
+        done = subprocess.run(
+            [*words, *more],
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert "".join(re.findall(r".*warning.*\n", done.stderr)) == expected
+        assert done.returncode == code
+
+
 def test_every_problem_code_is_documented_and_has_a_golden_error() -> None:
     shown = re.findall(r"^\| `([a-z-]+)` \| (.*) \|$", (ROOT / "docs/errors.md").read_text(encoding="utf-8"), re.M)
     assert dict(shown) == CODES

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from ailb_gen.design.model import Design
     from ailb_gen.errors import Problem
+    from ailb_gen.intent.load import Intent
     from ailb_gen.render.artifacts import RenderOptions
     from ailb_gen.render.generate import Plan
 
@@ -80,6 +81,9 @@ def generate(
         total = len(design.switches) + len(design.servers) if selected is None else len(selected)
         with _pool(design, options, min(jobs, total)) as executor, progress("rendering", total) as advance:
             planned = plan(design, output, options, selected, advance, executor, shows)
+        if replace_fabric or planned.before is None or planned.before.fabric == design.name:
+            warnings += (moved := tuple(_recolored(intent, design, planned, output)))
+            warn(moved)
         shown = "".join(diff_lines(planned.target, planned.tree, planned.changes)) if diff else ""
         if not shows:
             write_plan(planned, replace_fabric)
@@ -110,6 +114,26 @@ def _pool(design: Design, options: RenderOptions, jobs: int) -> Iterator[Executo
 
     with process_pool(jobs, start_worker, design, options) as executor:
         yield executor
+
+
+def _recolored(intent: Intent, design: Design, plan: Plan, output: Path) -> list[Problem]:
+    """Return a warning of links that have another color in the tree that stands in `output`. Raises OSError."""
+    from ailb_gen.design.recolored import OldColors, recolored, unknown
+    from ailb_gen.manifest import found_entry
+    from ailb_gen.network.topology import TOPOLOGY, read_topology
+
+    known = plan.before.files.get(TOPOLOGY) if plan.before is not None else None
+    if known is None or (TOPOLOGY in plan.tree and TOPOLOGY not in (*plan.changes.changed, *plan.changes.new)):
+        return []
+    path, where = plan.target / TOPOLOGY, str(output)
+    if found_entry(path) != known:
+        return [unknown(intent, where, f"{TOPOLOGY} is missing or was edited")]
+    old = read_topology(path.read_text(encoding="utf-8"))
+    names = tuple(record.key for record in old.records if record.kind == "color")
+    links = {(cable.a.device, cable.a.port, cable.b.device, cable.b.port): cable.color for cable in old.links}
+    if old.faults or not set(links.values()) <= set(names):
+        return [unknown(intent, where, f"{TOPOLOGY} cannot be read")]
+    return recolored(intent, design, OldColors(names, links), where)
 
 
 def _result(design: Design, plan: Plan, warnings: tuple[Problem, ...], written: bool) -> dict[str, object]:

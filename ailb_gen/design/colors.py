@@ -11,6 +11,11 @@ from ailb_gen.intent.source import Path
 ALL_COLORS = "all-colors"
 
 
+def default_names(count: int) -> tuple[str, ...]:
+    """Return the names of so many colors where the intent gives none."""
+    return (*DEFAULT_COLORS, *(f"color{n}" for n in range(len(DEFAULT_COLORS) + 1, count + 1)))[:count]
+
+
 def _names(plan: Colors, uplinks: int, problems: Problems) -> tuple[str, ...]:
     if plan.names:
         names = plan.names
@@ -21,8 +26,7 @@ def _names(plan: Colors, uplinks: int, problems: Problems) -> tuple[str, ...]:
         for name in sorted({name for name in lower if lower.count(name) > 1}):
             problems.error("duplicate-color", ("colors", "names"), f"the color {name!r} is named twice")
     else:
-        count = plan.count or uplinks
-        names = (*DEFAULT_COLORS, *(f"color{n}" for n in range(len(DEFAULT_COLORS) + 1, count + 1)))[:count]
+        names = default_names(plan.count or uplinks)
     return names
 
 
@@ -52,9 +56,9 @@ def _backups(names: tuple[str, ...], plan: Colors, problems: Problems) -> dict[s
 
 def _check_step(names: tuple[str, ...], fabric: Fabric, problems: Problems) -> bool:
     """Note a step with which some colors have more links than others."""
-    step, spines, links = step_of(fabric), len(fabric.spines), fabric.links_per_spine
-    counts = Counter((link * step + spine) % len(names) for link in range(links) for spine in range(spines))
-    fewest, most = min(counts[number] for number in range(len(names))), max(counts.values())
+    step = step_of(fabric)
+    counts = uplinks_by_color(len(names), step, len(fabric.spines), fabric.links_per_spine)
+    fewest, most = min(counts), max(counts)
     if fewest == most:
         return True
     reason = f"with a step of {step} the {len(names)} colors get from {fewest} to {most} of a leaf's uplinks each"
@@ -107,6 +111,12 @@ def colors(fabric: Fabric, problems: Problems) -> tuple[Color, ...]:
 def step_of(fabric: Fabric) -> int:
     """Return by how many colors the next link to a spine is further on."""
     return (fabric.colors.step if fabric.colors else None) or len(fabric.spines)
+
+
+def uplinks_by_color(count: int, step: int, spines: int, links: int) -> tuple[int, ...]:
+    """Return how many of a leaf's uplinks get each of `count` colors."""
+    counts = Counter((link * step + spine) % count for link in range(links) for spine in range(spines))
+    return tuple(counts[number] for number in range(count))
 
 
 def color_of(colors: tuple[Color, ...], step: int, spine: int, link: int) -> Color:

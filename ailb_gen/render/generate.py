@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ailb_gen.design.model import Design
 from ailb_gen.errors import OutputError
-from ailb_gen.manifest import MANIFEST, manifest_bytes, read_generated
+from ailb_gen.manifest import MANIFEST, Manifest, manifest_bytes, read_generated
 from ailb_gen.render.artifacts import Artifact, RenderOptions, Tree, render
 from ailb_gen.render.compare import Changes, compare
 from ailb_gen.render.fabric_files import add_fabric_files, manifest
@@ -16,9 +16,9 @@ from ailb_gen.render.writer import check_target, recover, write
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A rendered tree and how it differs from what stands in `target`; `seen` is the manifest it was compared with.
+    """A rendered tree of `fabric`, and how it differs from what stands in `target`.
 
-    `fabric` is that of the tree, `found` that of what stands there, empty for nothing.
+    `before` is the manifest of what stands there, if anything does, and `seen` its text.
     """
 
     target: Path
@@ -26,7 +26,7 @@ class Plan:
     changes: Changes
     seen: bytes | None
     fabric: str
-    found: str
+    before: Manifest | None
 
 
 def _owner(path: str) -> str:
@@ -71,14 +71,14 @@ def plan(
         digest = old_digest
     tree[MANIFEST] = Artifact(manifest(tree, design, kept, digest))
     stale = set(old_files) - set(tree) - set(kept)
-    found = before.fabric if before is not None else ""
-    return Plan(target, tree, compare(target, tree, stale), seen, design.name, found)
+    return Plan(target, tree, compare(target, tree, stale), seen, design.name, before)
 
 
 def write_plan(planned: Plan, replace_fabric: bool = False) -> None:
     """Write what a plan found to differ. Raises OutputError; for another fabric's tree unless it may be replaced."""
-    if planned.found not in ("", planned.fabric) and not replace_fabric:
-        reason = f"the directory holds the fabric {planned.found!a}, and {planned.fabric!a} would take its place"
+    found = planned.before.fabric if planned.before is not None else ""
+    if found not in ("", planned.fabric) and not replace_fabric:
+        reason = f"the directory holds the fabric {found!a}, and {planned.fabric!a} would take its place"
         hint = "choose another -o, or say --replace-fabric if the fabric was renamed"
         raise OutputError(f"{planned.target}: {reason}; {hint}")
     write(planned.target, planned.tree, planned.changes, planned.seen)

@@ -112,6 +112,30 @@ def test_the_tree_of_another_fabric_stays(cli: Cli, fabric: Path, tmp_path: Path
     assert cli("generate", "other.yaml", "-o", "out", "--check")[0] == 0
 
 
+def test_existing_links_that_get_another_color_are_told_before_anything_is_written(
+    cli: Cli, fabric: Path, tmp_path: Path
+) -> None:
+    fabric.write_text(SMALL + "links_per_spine: 2\n", encoding="utf-8")
+    assert cli("generate", "fabric.yaml", "-o", "out")[::2] == (0, "")
+    before = snapshot(tmp_path / "out")
+    topology = (tmp_path / "out/topology.json").read_bytes()
+    fabric.write_text(SMALL.replace("spines: 2", "spines: 4") + "links_per_spine: 2\n", encoding="utf-8")
+    told = "warning[links-recolored]: colors: 8 of 16 existing links get another color than in out"
+    for more in (("--diff",), ("--check",), ("--check", "--limit", "spine1")):
+        assert told in cli("generate", "fabric.yaml", "-o", "out", *more)[2]
+    assert snapshot(tmp_path / "out") == before
+    # What cannot be compared is told, and neither another fabric nor a first tree is compared.
+    (tmp_path / "out/topology.json").write_text("{}", encoding="utf-8")
+    _, _, err = cli("generate", "fabric.yaml", "-o", "out", "--check")
+    assert "cannot be told: out: topology.json is missing or was edited" in err
+    fabric.write_text(fabric.read_text(encoding="utf-8").replace("small", "other"), encoding="utf-8")
+    assert "links-recolored" not in cli("generate", "fabric.yaml", "-o", "out", "--check")[2]
+    (tmp_path / "out/topology.json").write_bytes(topology)
+    code, out, err = cli("generate", "fabric.yaml", "-o", "out", "--replace-fabric", "--json")
+    assert (code, told in err, [told in text for text in json.loads(out)["warnings"]]) == (0, True, [True])
+    assert "links-recolored" not in cli("generate", "fabric.yaml", "-o", "out")[2]
+
+
 def test_json_says_what_happened(cli: Cli, fabric: Path) -> None:
     code, out, _ = cli("generate", "fabric.yaml", "-o", "out", "--json", "--limit", "spine1,server-001")
     body = json.loads(out)

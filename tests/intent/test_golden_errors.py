@@ -1,6 +1,6 @@
 """Golden errors: bad input in `tests/errors/*.yaml`, and the exact messages it gives beside it.
 
-`make golden` renews the messages; read the diff.
+`NAME.before` is the fabric that stood there before `NAME.yaml`. `make golden` renews the messages; read the diff.
 """
 
 import os
@@ -10,6 +10,7 @@ import pytest
 
 from ailb_gen.design.build import build
 from ailb_gen.design.problems import collapsed
+from ailb_gen.design.recolored import OldColors, recolored
 from ailb_gen.errors import IntentError
 from ailb_gen.intent.load import parse
 from ailb_gen.network.asked import warnings as not_modelled
@@ -19,13 +20,22 @@ ERRORS = ROOT / "tests" / "errors"
 CASES = sorted(path.stem for path in ERRORS.glob("*.yaml"))
 
 
+def colors_of(path: Path) -> OldColors:
+    """Return the colors of a fabric as it was before."""
+    design = build(parse(path.read_text(encoding="utf-8"), path.name, ERRORS))[0]
+    links = {(row.leaf, row.leaf_interface, row.spine, row.spine_interface): row.color.name for row in design.links}
+    return OldColors(tuple(color.name for color in design.colors), links)
+
+
 def messages(path: Path) -> str:
-    """Return what the user reads: all errors, or the warnings of a usable file."""
+    """Return what the user reads: all errors, or the warnings of a usable file, which may replace another."""
     text = path.read_bytes().decode("utf-8")
     try:
         intent = parse(text, path.name, ERRORS)
-        _, warnings = build(intent)
+        design, warnings = build(intent)
         warnings += tuple(collapsed(not_modelled(intent)))
+        if path.with_suffix(".before").exists():
+            warnings += tuple(recolored(intent, design, colors_of(path.with_suffix(".before")), "build"))
     except IntentError as error:
         return f"{error}\n"
     return "".join(f"{warning}\n" for warning in warnings)
