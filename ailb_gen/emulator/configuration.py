@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
@@ -23,6 +24,15 @@ if TYPE_CHECKING:
     from ailb_gen.emulator.device import Device
     from ailb_gen.emulator.store import Session
 
+# What attributes of `get-configuration` may say; nothing: this emulator does not know them.
+ATTRIBUTES: dict[str, tuple[str, ...]] = {
+    "changed": ("changed",),
+    "groups": (),
+    "inherit": ("inherit", "defaults"),
+    "interface-ranges": (),
+}
+# Becomes `junos:changed`.
+CHANGED = "junos-changed"
 FORMATS = ("text", "set", "xml", "json")
 
 
@@ -34,12 +44,24 @@ def get_configuration(device: Device, session: Session, operation: etree._Elemen
     tree = device.store.edited_by(session) if database == "candidate" else device.store.active
     if operation.get("compare") is not None:
         return _compared(device, operation, tree)
-    if operation.get("inherit") == "inherit":
-        tree = _inherited(tree)
+    _check_attributes(operation)
+    inherit = operation.get("inherit") is not None
     wanted = operation.find("configuration")
-    return shown(
-        device, tree, _format(operation), from_xml(wanted, top(device.schema), True) if wanted is not None else None
-    )
+    part = from_xml(wanted, top(device.schema), True) if wanted is not None else None
+    before = device.store.active if operation.get("changed") is not None and database == "candidate" else None
+    if inherit:
+        before = _inherited(before) if before is not None else None
+        return shown(device, _inherited(tree), _format(operation), part, before=before)
+    return shown(device, tree, _format(operation), part, before=before)
+
+
+def _check_attributes(operation: etree._Element) -> None:
+    """Refuse what would be left out without a word. Raises RefusedError."""
+    for name, known in ATTRIBUTES.items():
+        value = operation.get(name)
+        if value is not None and value not in known:
+            text = f"{name} is {' or '.join(known)}, not {value!r}" if known else f"this emulator has no {name}"
+            raise RefusedError(RpcError(text, "bad-attribute", element=name))
 
 
 def get_config(device: Device, session: Session, operation: etree._Element) -> str:
@@ -107,10 +129,17 @@ def _status(device: Device) -> str:
     return f"<database-status-information>\n{rows}</database-status-information>\n"
 
 
-def shown(device: Device, tree: Node, form: str, wanted: Node | None = None, whole: Node | None = None) -> str:
+def shown(
+    device: Device,
+    tree: Node,
+    form: str,
+    wanted: Node | None = None,
+    whole: Node | None = None,
+    before: Node | None = None,
+) -> str:
     """Return a configuration as it stands in a reply; `wanted` selects a part of it, `whole` is the part itself.
 
-    Raises RefusedError.
+    In XML what is not as in `before` is marked `junos:changed`. Raises RefusedError.
     """
     whole = whole or with_version(device, tree)
     if wanted is not None:
@@ -120,10 +149,40 @@ def shown(device: Device, tree: Node, form: str, wanted: Node | None = None, who
         element = to_xml(whole, known)
         if form == "json":
             return escape(to_json(element, known))
-        made = etree.tostring(element, encoding="unicode")
+        if before is not None:
+            old = with_version(device, before)
+            _mark_changed(element, to_xml(select(old, wanted) if wanted is not None else old, known))
+        made = etree.tostring(element, encoding="unicode").replace(f"{CHANGED}=", "junos:changed=")
         return made.replace("<configuration", f"<configuration{attributes(device, tree)}", 1)
     text = to_set(whole, comments=False) if form == "set" else f"{_head(device, tree)}{to_curly(whole)}"
     return f"<configuration-{form}>\n{escape(text)}</configuration-{form}>\n"
+
+
+def _mark_changed(new: etree._Element, old: etree._Element) -> bool:
+    """Set CHANGED on every element below `new` that is not so below `old`, and around it; tell whether there is one.
+
+    What is gone is a change of the element around it.
+    """
+    mine, before = _by_identity(new), _by_identity(old)
+    changed = bool(before.keys() - mine.keys())
+    for key, child in mine.items():
+        twin = before.get(key)
+        if twin is None or _mark_changed(child, twin) or dict(child.attrib) != dict(twin.attrib):
+            child.set(CHANGED, "changed")
+            changed = True
+    return changed
+
+
+def _by_identity(element: etree._Element) -> dict[tuple[str, str], etree._Element]:
+    """Return the elements in an element by what tells them apart: their name, and a value or the key of an entry."""
+    counts = Counter(child.tag for child in element)
+    found = {}
+    for child in element:
+        key = child.findtext("name") or "" if len(child) else child.text or ""
+        if len(child) and not key and counts[child.tag] > 1:
+            key = etree.tostring(child, encoding="unicode")
+        found[str(child.tag), key] = child
+    return found
 
 
 def with_version(device: Device, tree: Node) -> Node:
@@ -163,6 +222,8 @@ def _compared(device: Device, operation: etree._Element, tree: Node) -> str:
     """Answer `compare="rollback"`, or `compare="configuration"` for a comparison with the active one."""
     if operation.get("format", "text") != "text":
         raise RefusedError(RpcError("this emulator compares only in text", "invalid-value", element="format"))
+    if operation.get("compare") not in ("rollback", "configuration"):
+        raise RefusedError(RpcError("compare is rollback or configuration", "bad-attribute", element="compare"))
     number = operation.get("rollback", "0") if operation.get("compare") == "rollback" else "0"
     old = device.store.rollback_tree(rollback_number(number))
     text = "\n" if old is tree else f"\n{patch(old, tree)}"

@@ -1,4 +1,4 @@
-"""RFC 6241's `edit-config` and `copy-config`: what each operation asks of the candidate, and how it is refused.
+"""RFC 6241's `edit-config`, `copy-config` and `delete-config`: what each operation asks of the candidate, and how it is refused.
 
 An `edit-config` with an error changes nothing, unless `continue-on-error` asks for the rest.
 Source: RFC 6241 section 7.2 and appendix A; Juniper's `<config-text>`.
@@ -67,6 +67,14 @@ def edit_config(device: Device, session: Session, operation: etree._Element) -> 
     return OK
 
 
+def delete_config(device: Device, session: Session, operation: etree._Element) -> str:
+    """Answer `delete-config`: the candidate holds nothing then. Raises RefusedError."""
+    if operation.find("target/candidate") is None:
+        raise RefusedError(RpcError("only the candidate can be deleted", "operation-not-supported", element="target"))
+    device.store.edit(session, Node(""))
+    return OK
+
+
 def _option(operation: etree._Element, name: str, known: tuple[str, ...], default: str) -> str:
     text = (operation.findtext(name) or default).strip()
     if text not in known:
@@ -86,6 +94,9 @@ def _edit(device: Device, session: Session, operation: etree._Element, default: 
         if content.get("operation") in ("replace", "create"):
             default = "replace"
         return _edit_xml(device, session, content, default, go_on)
+    if default == "none":
+        text = "default-operation none needs XML: no other format can name an operation"
+        raise RefusedError(RpcError(text, "operation-not-supported", element="default-operation"))
     action = "override" if default == "replace" else "merge"
     if content.tag in ("configuration-text", "config-text"):
         load_text(device, session, content.text or "", action)

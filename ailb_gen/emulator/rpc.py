@@ -21,7 +21,7 @@ from ailb_gen.emulator.configuration import (
     shown,
     with_version,
 )
-from ailb_gen.emulator.editconfig import edit_config
+from ailb_gen.emulator.editconfig import delete_config, edit_config
 from ailb_gen.emulator.faulty import disk_full
 from ailb_gen.emulator.messages import OK, RefusedError, RpcError
 from ailb_gen.emulator.monitoring import get_schema
@@ -39,6 +39,12 @@ Handler = Callable[["Device", "Session", etree._Element], str]
 # Junos: 10 minutes unless something else is said, at most 65535.
 DEFAULT_MINUTES, MOST_MINUTES = 10, 65535
 MOST_SECONDS = 4294967295
+COMMIT_OPTIONS = frozenset(
+    {
+        *("at-time", "check", "confirm-timeout", "confirmed", "detail", "force-synchronize", "full", "log"),
+        *("no-synchronize", "synchronize"),
+    }
+)
 
 
 def answer(device: Device, session: Session, operation: etree._Element) -> str:
@@ -181,6 +187,7 @@ def _rescue_information(device: Device, session: Session, operation: etree._Elem
 
 def _commit_configuration(device: Device, session: Session, operation: etree._Element) -> str:
     """Junos's own commit: `confirm-timeout` is in minutes."""
+    _check_options(operation)
     if operation.find("at-time") is not None:
         raise RefusedError(RpcError("this emulator commits only at once", "operation-not-supported", element="at-time"))
     if operation.find("check") is not None:
@@ -197,8 +204,16 @@ def _commit_configuration(device: Device, session: Session, operation: etree._El
     )
 
 
+def _check_options(operation: etree._Element) -> None:
+    """Refuse an option of a commit that is not known, such as RFC 6241's `persist`. Raises RefusedError."""
+    unknown = [str(child.tag) for child in operation if child.tag not in COMMIT_OPTIONS]
+    if unknown:
+        raise RefusedError(RpcError("syntax error", "unknown-element", element=unknown[0]))
+
+
 def _netconf_commit(device: Device, session: Session, operation: etree._Element) -> str:
     """RFC 6241's commit: `confirm-timeout` is in seconds."""
+    _check_options(operation)
     if operation.find("check") is not None:
         return _check(device, session, operation)
     seconds = 0
@@ -270,6 +285,7 @@ HANDLERS: dict[str, Handler] = {
     "load-configuration": load_configuration,
     "edit-config": edit_config,
     "copy-config": edit_config,
+    "delete-config": delete_config,
     "get-configuration": get_configuration,
     "get-config": get_config,
     "commit-configuration": _commit_configuration,
@@ -287,6 +303,7 @@ PHASES_OF = {
     "load-configuration": "load",
     "edit-config": "load",
     "copy-config": "load",
+    "delete-config": "load",
     "validate": "check",
     "discard-changes": "rollback",
     "get-configuration": "running",

@@ -27,8 +27,9 @@ if TYPE_CHECKING:
 XML_NAMES = {"802.3ad": "ieee-802.3ad", "to": "end-range"}
 # Elements and the words that each stands for.
 Met = list[tuple[etree._Element, tuple[str, ...]]]
-# In a filter: any entry of a list.
+# In a filter: any entry of a list; and the flag of a statement that must have one of the values behind it.
 ANY = "*"
+MATCH = 256
 MARKS = ((INACTIVE, "inactive"), (PROTECT, "protect"))
 TAGS = {
     ("operation", "delete"): DELETE,
@@ -201,7 +202,10 @@ def _read(
         else:
             # Of several values one can be deleted.
             one = flags & DELETE if found.kind == LEAF_LIST and text else 0
-            target = _put(node, word, flags & ~one, not text) if word else node
+            target = _put(node, word, flags & ~one | (MATCH if filtering and text else 0), not text) if word else node
+            if found.kind == LEAF and word and not filtering:
+                # Of several values the last counts.
+                target.children.clear()
             if text:
                 _put(target, text, one if word else flags, True)
 
@@ -270,10 +274,16 @@ def _flags(element: etree._Element) -> int:
 
 
 def select(root: Node, wanted: Node) -> Node:
-    """Return what a filter selects of a tree: a word without anything behind it selects all behind it."""
+    """Return what a filter selects of a tree: a word without anything behind it selects all behind it.
+
+    Statements with a value select those beside them, or all if the filter names no others (RFC 6241 section 6.2.5).
+    """
     result = Node(root.word, root.line, root.flags)
     result.comment = [text for text in root.comment or () if text == MARK] or None
-    if not wanted.children:
+    matching = [child for child in wanted if child.flags & MATCH]
+    if any(not set(root.values(child.word)) & set(child.children) for child in matching):
+        return result
+    if len(matching) == len(wanted.children):
         result.children = root.children
         return result
     for child in root:

@@ -168,3 +168,26 @@ def test_one_of_several_values(fleet: Fleet) -> None:
     edit(fleet, config('<apply-groups nc:operation="delete">a</apply-groups>'))
     assert fleet.devices[LEAF].store.candidate.values("apply-groups") == ("b",)
     assert refused(fleet, config('<apply-groups nc:operation="delete">a</apply-groups>')).tag == "data-missing"
+
+
+def test_the_last_of_two_values_counts(fleet: Fleet) -> None:
+    assert edit(fleet, system(f"{DOMAIN}<domain-name>e</domain-name>")) == ["+   domain-name e;"]
+
+
+def test_text_names_no_operations(fleet: Fleet) -> None:
+    text = "<config-text><configuration-text>system { domain-name d; }</configuration-text></config-text>"
+    none = "<default-operation>none</default-operation>"
+    with netconf(fleet) as session, pytest.raises(RPCError, match="needs XML") as caught:
+        session.rpc(f"<edit-config><target><candidate/></target>{none}{text}</edit-config>")
+    assert caught.value.tag == "operation-not-supported"
+    assert not fleet.devices[LEAF].store.modified
+
+
+def test_delete_config(fleet: Fleet) -> None:
+    with netconf(fleet) as session:
+        session.delete_config(target="candidate")
+        assert not fleet.devices[LEAF].store.candidate.children
+        session.discard_changes()
+        with pytest.raises(RPCError, match="only the candidate"):
+            session.delete_config(target="running")
+    assert not fleet.devices[LEAF].store.modified

@@ -192,3 +192,61 @@ def test_inherited_groups(fleet: Fleet) -> None:
         plain = device.rpc.get_config(options={"database": "committed"})
         inherited = device.rpc.get_config(options={"database": "committed", "inherit": "inherit"})
     assert (plain.findtext("system/domain-name"), inherited.findtext("system/domain-name")) == (None, "d")
+
+
+@pytest.mark.parametrize(
+    ("wanted", "selected"),
+    [
+        ("<login><user><uid>2000</uid></user></login>", ["name", "uid", "class", "authentication"]),
+        ("<login><user><uid>2000</uid><class/></user></login>", ["name", "uid", "class"]),
+        ("<login><user><name>admin</name><class/></user></login>", ["name", "class"]),
+        ("<login><user><uid>2001</uid></user></login>", []),
+        ("<host-name>nobody</host-name><login/>", []),
+    ],
+)
+def test_filters_select_by_value(fleet: Fleet, wanted: str, selected: list[str]) -> None:
+    """RFC 6241 section 6.2.5."""
+    with netconf(fleet) as session:
+        config = f"<configuration><system>{wanted}</system></configuration>"
+        for found in (session.get_config("running", ("subtree", config)), session.get(("subtree", config))):
+            users = found.xpath("//data/configuration/system/login/user")
+            assert [child.tag for user in users for child in user] == selected
+
+
+def test_what_has_changed(fleet: Fleet) -> None:
+    with pyez(fleet) as device, Config(device) as config:
+        config.load("set system domain-name d\ndelete system services netconf", format="set")
+        found = device.rpc.get_config(options={"changed": "changed"})
+        assert [one.tag for one in found.iter() if "changed" in one.attrib.values()] == [
+            "system",
+            "services",
+            "domain-name",
+        ]
+        wanted = "<configuration><system><login/></system></configuration>"
+        part = device.rpc.get_config(filter_xml=wanted, options={"changed": "changed"})
+        assert [one.tag for one in part.iter() if "changed" in one.attrib.values()] == []
+        config.commit()
+        assert "junos:changed=" not in str(device.rpc.get_config(options={"changed": "changed"}))
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        '<get-configuration compare="frob"/>',
+        '<get-configuration inherit="frob"/>',
+        '<get-configuration inherit="inherit" groups="groups"/>',
+        "<commit><persist>x</persist></commit>",
+        "<commit-configuration><frob/></commit-configuration>",
+    ],
+)
+def test_nothing_is_left_out_silently(fleet: Fleet, request_: str) -> None:
+    with netconf(fleet) as session, pytest.raises(RPCError) as caught:
+        session.rpc(request_)
+    assert caught.value.tag in ("bad-attribute", "unknown-element")
+
+
+def test_defaults_are_inherited_with_groups(fleet: Fleet) -> None:
+    with pyez(fleet) as device, Config(device) as config:
+        config.load("set groups g system domain-name d\nset apply-groups g", format="set")
+        found = device.rpc.get_config(options={"inherit": "defaults"})
+        assert found.findtext("system/domain-name") == "d"
