@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from lxml import etree
 
+from ailb_gen.emulator.attributes import carry_out
 from ailb_gen.emulator.configuration import rollback_number
 from ailb_gen.emulator.jsonform import from_json
 from ailb_gen.emulator.loading import ACTIONS, load, load_set
@@ -21,13 +22,17 @@ from ailb_gen.junos.check import check
 from ailb_gen.junos.reader import read_curly
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ailb_gen.emulator.device import Device
     from ailb_gen.emulator.loading import Action
     from ailb_gen.emulator.store import Session
+    from ailb_gen.emulator.xmlform import Met
     from ailb_gen.junos.outcome import Fault
     from ailb_gen.junos.schema import Schema
     from ailb_gen.junos.tree import Node
 
+FORMATS = ("xml", "text", "json", "set")
 LOAD_RESULTS = "load-configuration-results"
 # What Junos refuses while it reads; everything else is found by a commit check.
 AT_LOAD = frozenset({kinds.UNKNOWN, kinds.MISSING, *kinds.VALUE_KINDS})
@@ -44,6 +49,10 @@ def load_configuration(device: Device, session: Session, operation: etree._Eleme
     if operation.get("rescue") is not None:
         roll_back(device, session, "rescue")
         return _results()
+    form = operation.get("format", "xml")
+    if form not in FORMATS:
+        text = f"this emulator loads {', '.join(FORMATS)}, not {form}"
+        raise RefusedError(RpcError(text, "bad-attribute", element="format"))
     try:
         return _results(*_loaded(device, session, operation, operation.get("action", "merge")))
     except RefusedError as error:
@@ -64,14 +73,18 @@ def roll_back(device: Device, session: Session, which: str) -> None:
         store.edit(session, store.rollback_tree(rollback_number(which)))
 
 
-def load_tree(device: Device, session: Session, loaded: Node, action: str) -> None:
-    """Load a tree into the candidate of a session. Raises RefusedError."""
+def load_tree(
+    device: Device, session: Session, loaded: Node, action: str, carry_out: Callable[[Node], None] | None = None
+) -> None:
+    """Load a tree into the candidate of a session; `carry_out` is done to the result. Raises RefusedError."""
     if action not in ACTIONS:
-        raise RefusedError(RpcError(f"this emulator has no action {action}", "invalid-value", element="action"))
+        raise RefusedError(RpcError(f"this emulator has no action {action}", "bad-attribute", element="action"))
     try:
         tree = load(device.store.edited_by(session), loaded, _action(action))
     except JunosSyntaxError as error:
         raise _refused(error) from error
+    if carry_out is not None:
+        carry_out(tree)
     _edit(device, session, tree)
 
 
@@ -149,16 +162,18 @@ def _loaded(device: Device, session: Session, operation: etree._Element, action:
     if content.tag in ("configuration-text", "config-text"):
         load_text(device, session, content.text or "", action)
     else:
-        load_tree(device, session, content_tree(device, content), action)
+        load_elements(device, session, content, action)
     return []
 
 
-def content_tree(device: Device, content: etree._Element) -> Node:
-    """Return the tree of XML or JSON. Raises RefusedError."""
-    if content.tag == "configuration":
-        return from_xml(content, top(device.schema))
+def load_elements(device: Device, session: Session, content: etree._Element, action: str) -> None:
+    """Load XML or JSON. Raises RefusedError."""
     if content.tag == "configuration-json":
-        return from_xml(from_json(content.text or ""), top(device.schema))
-    raise RefusedError(
-        RpcError(f"this emulator cannot load {content.tag}", "operation-not-supported", element=str(content.tag))
-    )
+        content = from_json(content.text or "")
+    elif content.tag != "configuration":
+        text = f"this emulator cannot load {content.tag}"
+        raise RefusedError(RpcError(text, "operation-not-supported", element=str(content.tag)))
+    met: Met = []
+    loaded = from_xml(content, top(device.schema), met=met)
+    before = device.store.edited_by(session)
+    load_tree(device, session, loaded, action, lambda tree: carry_out(tree, content, met, before))

@@ -167,7 +167,7 @@ def _mark_changed(new: etree._Element, old: etree._Element) -> bool:
     changed = bool(before.keys() - mine.keys())
     for key, child in mine.items():
         twin = before.get(key)
-        if twin is None or _mark_changed(child, twin) or dict(child.attrib) != dict(twin.attrib):
+        if twin is None or _mark_changed(child, twin) or sorted(child.items()) != sorted(twin.items()):
             child.set(CHANGED, "changed")
             changed = True
     return changed
@@ -175,11 +175,11 @@ def _mark_changed(new: etree._Element, old: etree._Element) -> bool:
 
 def _by_identity(element: etree._Element) -> dict[tuple[str, str], etree._Element]:
     """Return the elements in an element by what tells them apart: their name, and a value or the key of an entry."""
-    counts = Counter(child.tag for child in element)
-    found = {}
+    counts = Counter(str(child.tag) for child in element)
+    found: dict[tuple[str, str], etree._Element] = {}
     for child in element:
         key = child.findtext("name") or "" if len(child) else child.text or ""
-        if len(child) and not key and counts[child.tag] > 1:
+        if len(child) and not key and counts[str(child.tag)] > 1:
             key = etree.tostring(child, encoding="unicode")
         found[str(child.tag), key] = child
     return found

@@ -1,4 +1,4 @@
-"""RFC 6241's `edit-config`, `copy-config` and `delete-config`: what each operation asks of the candidate, and how it is refused.
+"""RFC 6241's `edit-config`, `copy-config` and `delete-config`: what each asks of the candidate, and how it is refused.
 
 An `edit-config` with an error changes nothing, unless `continue-on-error` asks for the rest.
 Source: RFC 6241 section 7.2 and appendix A; Juniper's `<config-text>`.
@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lxml import etree
 
-from ailb_gen.emulator.changing import check_syntax, content_tree, load_text, load_tree
+from ailb_gen.emulator.attributes import carry_out
+from ailb_gen.emulator.changing import check_syntax, load_elements, load_text
 from ailb_gen.emulator.loading import load, load_set
 from ailb_gen.emulator.messages import OK, RefusedError, RpcError
 from ailb_gen.emulator.outline import top
@@ -101,7 +102,7 @@ def _edit(device: Device, session: Session, operation: etree._Element, default: 
     if content.tag in ("configuration-text", "config-text"):
         load_text(device, session, content.text or "", action)
     else:
-        load_tree(device, session, content_tree(device, content), action)
+        load_elements(device, session, content, action)
     return []
 
 
@@ -124,6 +125,7 @@ def _edit_xml(device: Device, session: Session, content: etree._Element, default
     else:
         kept, _ = load_set(before, commands)
         tree = load(kept, _without_deleted(loaded), "replace")
+    carry_out(tree, content, met, before)
     tree.children.pop("version", None)
     if device.schema is not None:
         check_syntax(device.schema, before, tree)

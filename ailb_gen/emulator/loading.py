@@ -10,6 +10,7 @@ from typing import Literal
 
 from ailb_gen.errors import JunosSyntaxError
 from ailb_gen.junos.edit import apply, merge
+from ailb_gen.junos.grammar import VALUE, form_of, inside
 from ailb_gen.junos.groups import copy
 from ailb_gen.junos.tree import DELETE, INACTIVE, PROTECT, QUOTED, REPLACE, Node
 from ailb_gen.junos.writer import MARK
@@ -34,16 +35,32 @@ def load(candidate: Node, loaded: Node, action: Action) -> Node:
     Raises JunosSyntaxError for a tree that is too deep.
     """
     result = Node("") if action in ("override", "update") else copy(candidate)
-    merge(result, loaded, replace=action == "replace")
+    merge(result, _last_values(loaded), replace=action == "replace")
     if action in ("override", "update"):
         result.comment = loaded.comment
     return normal(result)
 
 
+def _last_values(loaded: Node) -> Node:
+    """Return a tree in which a statement that takes one value has the last of those that were written."""
+    result = copy(loaded)
+    stack = [(result, 0, "", "")]
+    while stack:
+        node, keys, parent, form = stack.pop()
+        if form == VALUE and not keys and not any(child.children for child in node):
+            for word in [child.word for child in node if not child.flags & DELETE][:-1]:
+                del node.children[word]
+            continue
+        for child in node:
+            left, own = (keys - 1, form) if keys else form_of(parent, child.word)
+            stack.append((child, left, parent if keys else inside(parent, child.word), own))
+    return result
+
+
 def load_set(candidate: Node, text: str) -> tuple[Node, list[str]]:
     """Return the candidate after a list of set commands, and warnings (`statement not found`). Raises JunosSyntaxError.
 
-    Knows set, delete, activate, deactivate, protect, unprotect, annotate, insert, edit, up, top and exit.
+    Knows what `ailb_gen.junos.edit.apply` knows.
     """
     result, warnings = apply(candidate, text)
     return normal(result), warnings

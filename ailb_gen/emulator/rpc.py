@@ -26,6 +26,7 @@ from ailb_gen.emulator.faulty import disk_full
 from ailb_gen.emulator.messages import OK, RefusedError, RpcError
 from ailb_gen.emulator.monitoring import get_schema
 from ailb_gen.emulator.operations import OPERATIONS, rpc_of, run
+from ailb_gen.emulator.operations.commands import resolve
 from ailb_gen.emulator.pipes import Line, read_line
 from ailb_gen.emulator.showing import only, show_tree
 from ailb_gen.emulator.subject import RpcFault
@@ -56,7 +57,7 @@ def answer(device: Device, session: Session, operation: etree._Element) -> str:
         raise RefusedError(RpcError("syntax error", element=str(operation.tag)))
     try:
         if operation.tag == "command":
-            return _command(device, operation)
+            return _command(device, session, operation)
         return run(device, operation, operation.get("format", "xml").strip().lower())
     except RpcFault as fault:
         raise refusal(fault) from fault
@@ -84,7 +85,7 @@ def phase_of(device: Device, operation: etree._Element) -> str:
     return PHASES_OF.get(tag, "verify")
 
 
-def _command(device: Device, operation: etree._Element) -> str:
+def _command(device: Device, session: Session, operation: etree._Element) -> str:
     """Answer `<command>`, what was typed at the prompt of the command line. Raises RefusedError, RpcFault."""
     text = " ".join((operation.text or "").split())
     form = operation.get("format", "xml").strip().lower()
@@ -92,11 +93,28 @@ def _command(device: Device, operation: etree._Element) -> str:
     line = read_line(text)
     if line.words[:2] == ("show", "configuration"):
         return _shown_configuration(device, line, form)
+    request = _request(line.words, form)
+    if request is not None:
+        return HANDLERS[str(request.tag)](device, session, request)
     if line.display("xml") and line.pipes[0].words[1:2] == ("rpc",):
         return etree.tostring(rpc_of(line.text), encoding="unicode")
     if line.display("json", "xml"):
         form = "json" if line.display("json") else "xml"
     return run(device, rpc_of(line.text), form)
+
+
+def _request(words: tuple[str, ...], form: str) -> etree._Element | None:
+    """Return the request that a command about configurations stands for, None for any other. Raises RpcFault."""
+    names, rest = resolve(words, REQUESTS)
+    found = REQUESTS.get(tuple(names))
+    if found is None:
+        return None
+    request = etree.Element(found, {"format": form})
+    if rest and found == "get-rollback-information":
+        etree.SubElement(request, "rollback").text = rest.pop(0)
+    if rest:
+        raise RpcFault("syntax error", bad_element=rest[0])
+    return request
 
 
 def _shown_configuration(device: Device, line: Line, form: str) -> str:
@@ -177,6 +195,8 @@ def _rescue_information(device: Device, session: Session, operation: etree._Elem
     if tree is None:
         raise RefusedError(RpcError("No rescue configuration is set", type="application"))
     form = (operation.findtext("format") or operation.get("format") or "xml").strip().lower()
+    if form not in ("text", "ascii", "xml", "json"):
+        raise RefusedError(RpcError(f"this emulator has no format {form}", "invalid-value", element="format"))
     if form in ("text", "ascii"):
         body = f"<configuration-output>\n{escape(to_curly(tree))}</configuration-output>\n"
     else:
@@ -293,6 +313,13 @@ HANDLERS: dict[str, Handler] = {
     "validate": _validate,
     "discard-changes": _discard,
     "get-rollback-information": _rollback_information,
+}
+# What else a command can ask for.
+REQUESTS = {
+    ("request", "system", "configuration", "rescue", "delete"): "request-delete-rescue-configuration",
+    ("request", "system", "configuration", "rescue", "save"): "request-save-rescue-configuration",
+    ("show", "system", "configuration", "rescue"): "get-rescue-information",
+    ("show", "system", "rollback"): "get-rollback-information",
 }
 PHASES_OF = {
     "lock": "lock",

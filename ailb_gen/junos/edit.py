@@ -8,19 +8,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ailb_gen.junos.commands import FLAGS, REFUSED, commands
+from ailb_gen.junos.commands import FLAGS, commands
 from ailb_gen.junos.grammar import BLOCK, PREFIX, VALUE, form_of, inside, one_line
 from ailb_gen.junos.groups import copy
+from ailb_gen.junos.renaming import NOT_FOUND, copy_entry, rename, replace_pattern
 from ailb_gen.junos.shape import shape
 from ailb_gen.junos.tree import DELETE, ENDS, FLAT, INACTIVE, LIST, PROTECT, QUOTED, REPLACE, Node
 from ailb_gen.junos.words import Words, put, unquote, wrong
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
 
     from ailb_gen.junos.commands import Command
 
-NOT_FOUND = "statement not found"
 MARKS = INACTIVE | PROTECT
 # What a statement that is merged says of the one that is there.
 SAYS = ENDS | LIST | QUOTED | MARKS
@@ -124,8 +124,8 @@ def lead(node: Node, attributes: dict[str, int]) -> Node | None:
 def apply(root: Node, text: str) -> tuple[Node, list[str]]:
     """Return a tree after a list of set commands, and a warning for each that found nothing (`statement not found`).
 
-    Knows set, delete, activate, deactivate, protect, unprotect, annotate, insert, edit, up, top and exit. The tree
-    itself is not changed. Raises JunosSyntaxError.
+    Knows set, delete, activate, deactivate, protect, unprotect, annotate, insert, rename, copy, replace, edit, up, top
+    and exit. The tree itself is not changed. Raises JunosSyntaxError.
     """
     result = copy(root)
     if result.flags & FLAT:
@@ -147,8 +147,10 @@ def apply(root: Node, text: str) -> tuple[Node, list[str]]:
                 merge(result, small, fresh=fresh)
                 continue
             fresh.clear()
-            if command.verb == "insert":
-                insert(result, unquoted(path))
+            if command.verb == "replace":
+                _replace(result, unquoted(level), unquoted(command.words))
+            elif command.verb in MOVING:
+                MOVING[command.verb](result, unquoted(path))
             elif not _change(result, command.verb, unquoted(path)):
                 warnings.append(NOT_FOUND)
         except ValueError as error:
@@ -159,7 +161,7 @@ def apply(root: Node, text: str) -> tuple[Node, list[str]]:
 def _check(command: Command, path: Words) -> None:
     """Refuse a command that cannot be carried out. Raises ValueError."""
     verb = command.verb
-    if verb in REFUSED or verb not in {"set", "delete", "annotate", "insert", "edit", "top", "up", "exit", *FLAGS}:
+    if verb not in KNOWN:
         raise ValueError(f"syntax error, {verb[:40]!r} is not a command that can be loaded")
     if verb not in ("top", "up", "exit") and not (path if verb == "delete" else command.words):
         raise ValueError(f"syntax error, nothing behind {verb!r}")
@@ -220,7 +222,18 @@ def _vanishes(words: list[str]) -> bool:
     return keys > 0 or form == BLOCK or word == PREFIX
 
 
-def insert(root: Node, words: list[str]) -> Node:
+def _replace(root: Node, level: list[str], words: list[str]) -> None:
+    """Carry out `replace pattern A with B [upto N]` at a level. Raises ValueError."""
+    keywords, values = tuple(words[::2]), words[1::2]
+    if keywords not in (("pattern", "with"), ("pattern", "with", "upto")) or len(words) % 2:
+        raise ValueError("syntax error, expecting 'pattern PATTERN with TEXT [upto NUMBER]'")
+    most = values[2] if len(values) > 2 else "0"
+    if not most.isdecimal():
+        raise ValueError(f"syntax error, not a number: {most!r}")
+    replace_pattern(root, level, values[0], values[1], int(most))
+
+
+def insert(root: Node, words: Sequence[str]) -> Node:
     """Put an entry before or after another one: `PATH term a before term b`, or `PATH a before b` in a list.
 
     Returns the entry. Raises ValueError.
@@ -240,3 +253,7 @@ def insert(root: Node, words: list[str]) -> Node:
         order.insert(order.index(other) + (words[at] == "after"), moved)
         around.children = {word: around.children[word] for word in order}
     return around.children[moved]
+
+
+MOVING = {"insert": insert, "rename": rename, "copy": copy_entry}
+KNOWN = frozenset({"set", "delete", "annotate", "edit", "top", "up", "exit", "replace", *MOVING, *FLAGS})

@@ -250,3 +250,62 @@ def test_defaults_are_inherited_with_groups(fleet: Fleet) -> None:
         config.load("set groups g system domain-name d\nset apply-groups g", format="set")
         found = device.rpc.get_config(options={"inherit": "defaults"})
         assert found.findtext("system/domain-name") == "d"
+
+
+def load(fleet: Fleet, inner: str, attributes: str = "") -> list[str]:
+    """Load XML; return the set lines of what is then edited about users and services, and discard it."""
+    with netconf(fleet) as session:
+        session.rpc(f"<load-configuration><configuration {attributes}>{inner}</configuration></load-configuration>")
+        shown = session.rpc('<get-configuration format="set"/>')
+        session.discard_changes()
+        lines = "".join(shown.xpath("//configuration-set/text()")).splitlines()
+        return [line for line in lines if " services " in line or "user" in line]
+
+
+def test_attributes_of_a_load(fleet: Fleet) -> None:
+    def services(inner: str) -> str:
+        return f"<system><services>{inner}</services></system>"
+
+    assert [line.split()[3] for line in load(fleet, services('<ssh insert="first"/>')) if "services" in line] == [
+        *("ssh", "netconf")
+    ]
+    assert load(fleet, services('<netconf insert="after" name="ssh"/>'))[-2] == "set system services ssh"
+    with netconf(fleet) as session:
+        session.load_configuration(action="set", config=["deactivate system services ssh"])
+        session.commit()
+    assert any(line.startswith("deactivate") for line in load(fleet, services("<ssh/>")))
+    assert not any(line.startswith("deactivate") for line in load(fleet, services('<ssh active="active"/>')))
+    renamed = '<system><login><user rename="rename" name="bob"><name>{}</name></user></login></system>'
+    assert "set system login user bob uid 2000" in load(fleet, renamed.format("admin"))
+    assert "set system login user boss uid 2000" in load(fleet, "", 'replace-pattern="admin" with="boss"')
+    for inner, attributes in ((renamed.format("nobody"), ""), ("", 'replace-pattern="(" with=""')):
+        with pytest.raises(RPCError) as caught:
+            load(fleet, inner, attributes)
+        assert caught.value.tag == "bad-attribute"
+
+
+def test_the_last_value_of_text_counts(fleet: Fleet) -> None:
+    with pyez(fleet) as device, Config(device) as config:
+        config.load("system { domain-name d; domain-name e; }", format="text")
+        assert config.diff() == "\n[edit system]\n+   domain-name e;\n"
+
+
+@pytest.mark.parametrize("attribute", ['format="frob"', 'action="frob" format="text"'])
+def test_unknown_attributes_of_a_load(fleet: Fleet, attribute: str) -> None:
+    text = "<configuration-text>system { domain-name d; }</configuration-text>"
+    with netconf(fleet) as session, pytest.raises(RPCError, match="frob") as caught:
+        session.rpc(f"<load-configuration {attribute}>{text}</load-configuration>")
+    assert caught.value.tag == "bad-attribute"
+
+
+def test_commands_about_configurations(fleet: Fleet) -> None:
+    with netconf(fleet) as session:
+        assert session.rpc("<command>request system configuration rescue save</command>").xpath("//success")
+        for command in ("show system configuration rescue", "show system rollback 0"):
+            shown = session.rpc(f'<command format="text">{command}</command>')
+            assert f"host-name {LEAF};" in "".join(shown.xpath("//configuration-output/text()"))
+        session.rpc("<command>request system configuration rescue delete</command>")
+        with pytest.raises(RPCError, match="No rescue configuration"):
+            session.rpc("<command>show system configuration rescue</command>")
+        with pytest.raises(RPCError, match="invalid rollback value"):
+            session.rpc("<command>show system rollback x</command>")
