@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from ailb_gen.emulator.device import Device
     from ailb_gen.emulator.store import Session
 
-# What attributes of `get-configuration` may say; nothing: this emulator does not know them.
-ATTRIBUTES: dict[str, tuple[str, ...]] = {
+# What attributes of `get-configuration` may say. NAPALM asks for the names of groups, which are not told here.
+ATTRIBUTES = {
     "changed": ("changed",),
-    "groups": (),
+    "groups": ("groups",),
     "inherit": ("inherit", "defaults"),
-    "interface-ranges": (),
+    "interface-ranges": ("interface-ranges",),
 }
 # Becomes `junos:changed`.
 CHANGED = "junos-changed"
@@ -60,7 +60,7 @@ def _check_attributes(operation: etree._Element) -> None:
     for name, known in ATTRIBUTES.items():
         value = operation.get(name)
         if value is not None and value not in known:
-            text = f"{name} is {' or '.join(known)}, not {value!r}" if known else f"this emulator has no {name}"
+            text = f"{name} is {' or '.join(known)}, not {value!r}"
             raise RefusedError(RpcError(text, "bad-attribute", element=name))
 
 

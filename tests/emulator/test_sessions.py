@@ -234,7 +234,7 @@ def test_what_has_changed(fleet: Fleet) -> None:
     [
         '<get-configuration compare="frob"/>',
         '<get-configuration inherit="frob"/>',
-        '<get-configuration inherit="inherit" groups="groups"/>',
+        '<get-configuration changed="frob"/>',
         "<commit><persist>x</persist></commit>",
         "<commit-configuration><frob/></commit-configuration>",
     ],
