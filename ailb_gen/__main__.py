@@ -10,13 +10,15 @@ def _terminate(number: int, _: object) -> None:
 
 
 def main() -> None:
-    """Run the command line; Ctrl-C, SIGTERM and SIGHUP end it in order from the first moment on."""
+    """Run the command line; Ctrl-C, SIGTERM, SIGQUIT and SIGHUP end it in order from the first moment on."""
     # In this order, so that each gets its own descriptor, and no record or connection becomes standard output.
     for stream, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, stream) is None:
             setattr(sys, stream, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115, PTH123 - open to the end
     try:
         signal.signal(signal.SIGTERM, _terminate)
+        # A core dump would hold passwords.
+        signal.signal(signal.SIGQUIT, _terminate)
         # Under nohup it stays ignored.
         if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
             signal.signal(signal.SIGHUP, _terminate)

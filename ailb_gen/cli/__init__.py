@@ -41,6 +41,7 @@ app = typer.Typer(
 STOPPED: dict[object, str] = {
     ExitCode.INTERRUPTED: "interrupted",
     128 + signal.SIGTERM: "stopped by SIGTERM",
+    128 + signal.SIGQUIT: "stopped by SIGQUIT",
     128 + signal.SIGHUP: "stopped by SIGHUP, as when a terminal is closed",
 }
 
@@ -66,7 +67,7 @@ app.command("init")(init.init)
 app.command("generate")(generate.generate)
 app.command("validate")(validate.validate)
 app.command("checks")(checks.checks)
-app.command("plan")(plan.plan)
+app.command("plan", cls=plan.Detailed)(plan.plan)
 app.command("deploy")(deploy.deploy)
 app.command("confirm")(deploy.confirm)
 app.command("rollback")(deploy.rollback)

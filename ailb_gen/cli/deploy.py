@@ -308,7 +308,7 @@ def _conclude(
         reasons.append(report.stopped)
     why = "\n".join(reasons)
     where = f"run {report.run}"
-    following = _following(report, place, asked, dry_run)
+    following = "" if dry_run else _following(report, place, asked, stop())
     if report.names(Fate.ATTENTION):
         names = ", ".join(report.names(Fate.ATTENTION))
         raise AttentionError(
@@ -322,19 +322,18 @@ def _conclude(
         raise DeployError(f"{where}: {what}:\n{why}{following}")
 
 
-def _following(report: Report, place: Place, asked: bool, dry_run: bool) -> str:
+def _following(report: Report, place: Place, asked: bool, interrupted: bool) -> str:
     """Return the commands that go on from here, where something was begun and is not done."""
     from ailb_gen.deploy.push import Fate
 
-    if dry_run or not report.endings:
-        return ""
     stuck = report.names(Fate.ATTENTION)
-    if not stuck and not report.names(Fate.CONFIRMED):
-        return ""
+    changed = bool(stuck or report.names(Fate.CONFIRMED))
     about = report.about or report.run
-    ways = [("to take it back", place.command("rollback", about))]
-    if not asked:
-        ways.insert(0, ("to go on", place.command("deploy", "--resume", about)))
+    ways = []
+    if not asked and (changed or (interrupted and report.names(Fate.ROLLED_BACK))):
+        ways.append(("to go on", place.command("deploy", "--resume", about)))
+    if changed:
+        ways.append(("to take it back", place.command("rollback", about)))
     if stuck:
         ways.append(("to keep it", place.command("confirm", report.run)))
         ways.append(("if somebody settled it by hand", place.command("rollback", report.run, "--as-is", stuck[0])))

@@ -162,6 +162,6 @@ def _add_faults(fleet: Fleet, texts: Sequence[str]) -> None:
 def _stopping() -> threading.Event:
     """Return what is set by Ctrl-C, SIGTERM, or the end of the terminal."""
     stop = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGQUIT, signal.SIGHUP):
         signal.signal(number, lambda *_: stop.set())
     return stop

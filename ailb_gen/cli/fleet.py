@@ -75,9 +75,9 @@ def state_directory(fabric: Path, given: Path | None) -> StateDirectory:
 
 
 class Stop:
-    """Whether somebody wants a run to end: Ctrl-C, SIGTERM, a closed terminal. The run asks for it between its steps.
+    """Whether somebody wants a run to end: Ctrl-C, SIGTERM, SIGQUIT, a closed terminal.
 
-    While a person is asked something (`asking`), a signal is the answer.
+    The run asks for it between its steps. While a person is asked something (`asking`), a signal is the answer.
     """
 
     def __init__(self) -> None:
@@ -117,7 +117,8 @@ def interruptible() -> Iterator[Stop]:
     stop = Stop()
     # Under nohup, SIGHUP stays ignored.
     hangup = [signal.SIGHUP] if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN else []
-    before = {number: signal.signal(number, stop.take) for number in (signal.SIGINT, signal.SIGTERM, *hangup)}
+    ending = (signal.SIGINT, signal.SIGTERM, signal.SIGQUIT, *hangup)
+    before = {number: signal.signal(number, stop.take) for number in ending}
     try:
         yield stop
     finally:

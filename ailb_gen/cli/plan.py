@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from ailb_gen.cli.console import fabric_file, progress, table
 from ailb_gen.cli.fleet import (
@@ -35,6 +36,25 @@ if TYPE_CHECKING:
 MIN_PATHS = Annotated[
     int, typer.Option("--min-paths", min=0, help="Paths that any two leaves keep while spines are changed.")
 ]
+
+
+# As Terraform's -detailed-exitcode has it.
+CHANGES = 2
+
+
+class Detailed(TyperCommand):
+    """A command that says with `--exit-code` what it found: a wrong option must not look like a finding."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - which module has it depends on Typer
+        """Parse the arguments; what is wrong with them leaves with the exit code of bad input."""
+        detailed = "--exit-code" in args
+        try:
+            return super().parse_args(ctx, args)
+        except Exception as error:
+            # And so it is with Click's errors.
+            if detailed and getattr(error, "exit_code", 0) == CHANGES:
+                vars(error)["exit_code"] = int(ExitCode.FINDINGS)
+            raise
 
 
 @steady()
@@ -78,10 +98,6 @@ def plan(
         raise typer.Exit(code) from error
     if exit_code and changed:
         raise typer.Exit(CHANGES)
-
-
-# As Terraform's -detailed-exitcode has it.
-CHANGES = 2
 
 
 def _plan(
@@ -212,10 +228,9 @@ def refuse_foreign(found: Prospect) -> None:
 
 def show_besides(found: Prospect) -> None:
     """Print what acts on switches besides their files, after this push as well."""
-    for name, look in found.looks.items():
+    for look in found.looks.values():
         if look.besides:
-            typer.echo(f"Besides its file, and left alone by a push, {name} has what changes the fabric:")
-            typer.echo("".join(f"  ! {text}\n" for text in look.besides))
+            typer.echo("".join(f"{line}\n" for line in look.told_besides))
 
 
 def show_waves(found: Prospect, effects: Mapping[str, Touched] | None = None, seen: Traffic | None = None) -> None:

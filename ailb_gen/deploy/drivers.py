@@ -10,6 +10,7 @@ for some answers.
 from __future__ import annotations
 
 import os
+import warnings
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 
     from lxml.etree import _Element
 
+# It warns of errors that it passes on, such as that of a connection that Ctrl-C ends; they are told with the device.
+warnings.filterwarnings("ignore", "An unknown exception occurred", RuntimeWarning, r"jnpr\.junos")
 # What PyEZ is given as host: it does not connect by itself.
 PLACEHOLDER = "device"
 NO_HELLO = "the device closed the connection before it said hello"

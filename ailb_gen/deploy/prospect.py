@@ -75,6 +75,13 @@ class Look:
         return tuple(map(edit_of, self.told))
 
     @property
+    def told_besides(self) -> Iterator[str]:
+        """What acts besides the file, as people are told it."""
+        if self.besides:
+            yield f"Besides its file, and left alone by a push, {self.name} has what changes the fabric:"
+            yield from (f"  ! {text}" for text in self.besides)
+
+    @property
     def foreign(self) -> tuple[Edit, ...]:
         """The entries and blocks that go and were never this program's, as far as the device's history tells."""
         return tuple(edit for edit in self.edits if edit.block) if self.first else ()

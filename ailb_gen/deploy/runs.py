@@ -73,7 +73,7 @@ class Job:
 def deploy(on: Desk, state: StateDirectory, manner: Manner, check: Callable[[Prospect], None]) -> Report:
     """Push the files. `check` raises if what was planned does not hold any more. Raises AilbError."""
     none_unsettled(state)
-    found = _look(on, manner, on.file_aim)
+    found = _look(on, manner, on.file_aim, besides=True)
     check(found)
     return _carry_out(on, state, manner, found, Job(state.new_run(), DEPLOY, on.file_aim))
 
@@ -100,7 +100,7 @@ def resume(on: Desk, state: StateDirectory, manner: Manner, run: str = "") -> Re
             f"generated files have changed since; start another one"
         )
     only = replace(on, picked=frozenset(past.devices) & on.picked)
-    found = _look(only, manner, aim)
+    found = _look(only, manner, aim, besides=not past.is_rollback)
     for name, digest in found.digests.items():
         if past.devices[name] != digest:
             raise UsageError(
@@ -221,10 +221,13 @@ def _way_back_of(past: Past, names: Collection[str]) -> Callable[[str], Aim]:
     return aim
 
 
-def _look(on: Desk, manner: Manner, aim: Callable[[str], Aim]) -> Prospect:
-    """Look at the devices; tell which ones nothing is known of."""
+def _look(on: Desk, manner: Manner, aim: Callable[[str], Aim], besides: bool = False) -> Prospect:
+    """Look at the devices; tell which ones nothing is known of, and `besides` what acts on them besides their files."""
     with manner.progress("looking", len(on.roles)) as advance:
-        found = on.prospect(aim, manner.floor, advance)
+        found = on.prospect(aim, manner.floor, advance, besides)
+    for look in found.looks.values():
+        for line in look.told_besides:
+            manner.tell(line)
     for name, error in found.errors.items():
         if name not in on.picked:
             manner.tell(f"nothing is expected of sessions with {name}: {error}")

@@ -263,6 +263,12 @@ def test_a_plan_as_json_and_its_exit_code(tiny: Site) -> None:
     wrong = run(*tiny.place("plan"), "--exit-code", "--limit", "laef")
     assert (wrong.code, wrong.out) == (1, "")
     assert "--limit 'laef'" in wrong.err
+    # What is not understood is no change either.
+    for words in (("--nonsense",), ("--jobs", "x"), ("-o",), ("more", "words")):
+        assert run(*tiny.place("plan"), "--exit-code", *words).code == 1
+        assert run(*tiny.place("plan"), *words).code == 2
+    assert run("plan", "--exit-code").code == 1
+    assert run("plan", "--exit-code", "--help").code == 0
     assert tiny.deploy().code == 0
     assert run(*tiny.place("plan"), "--exit-code").code == 0
     assert json.loads(run(*tiny.place("plan"), "--json").out)["changes"] is False

@@ -286,3 +286,7 @@ def test_what_acts_besides_the_files_is_drift(pushed: Site, lines: str) -> None:
     done = run(*pushed.place("plan"))
     assert done.code == 0
     assert f"Besides its file, and left alone by a push, {CANARY}" in done.out
+    # A push tells it as well, also where it has nothing to do.
+    told = [line for line in done.out.splitlines() if line.startswith(("Besides", "  ! "))]
+    done = run(*pushed.place("deploy"), "--yes")
+    assert (done.code, done.out.splitlines()) == (0, [*told, "Nothing to do."])

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import socket
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -366,3 +368,14 @@ def test_without_a_session(reach: tuple[str, Reach]) -> None:
 def test_how_junos_says_that_a_commit_waits(text: str, minutes: int | None) -> None:
     found = PENDING.search(text)
     assert (int(found[1]) if found else None) == minutes
+
+
+def test_what_pyez_warns_of_is_told_by_this_program_alone() -> None:
+    text = "An unknown exception occurred - please report."
+    lines = f"""
+import warnings
+import ailb_gen.deploy.drivers
+warnings.warn_explicit({text!r}, RuntimeWarning, "device.py", 864, "jnpr.junos.device")
+"""
+    done = subprocess.run([sys.executable, "-c", lines], capture_output=True, text=True, check=True)
+    assert done.stderr == ""

@@ -220,7 +220,7 @@ def test_a_terminal_that_is_closed(tiny: Site) -> None:
     assert tiny.events()[-1]["event"] == "done"
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGQUIT, signal.SIGHUP])
 def test_signals_end_a_push_in_order_and_say_what_is_next(tiny: Site, number: signal.Signals) -> None:
     words = waiting(tiny)
     with subprocess.Popen(command(*words), cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as push:
@@ -230,6 +230,9 @@ def test_signals_end_a_push_in_order_and_say_what_is_next(tiny: Site, number: si
     assert push.returncode == 4
     assert "stopping; what is pending is rolled back" in err
     assert "it was interrupted" in err
+    (first,) = tiny.records.runs()
+    assert f"to go on: ailb-gen deploy {tiny.generated.fabric} {tiny.generated.artifacts} --resume {first} " in err
+    assert "to take it back" not in err
     assert f"1 rolled back; record: {tiny.records.path}" in out.replace("3 untouched, ", "")
     assert assert_sound(tiny)[CANARY] == "rolled back"
 
