@@ -1,4 +1,4 @@
-"""Holding the garbage collector off while many objects are made and none is garbage."""
+"""Holding the garbage collector off while many objects are made and few are garbage."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+# New objects between two collections: those of the trees of a few switches.
+MANY = 200_000
 
 
 @contextmanager
@@ -20,3 +23,16 @@ def no_garbage_collection() -> Iterator[None]:
     finally:
         if was:
             gc.enable()
+
+
+@contextmanager
+def rare_garbage_collection() -> Iterator[None]:
+    """Collect only after MANY new objects, and not what is there already: for long work whose garbage is to stay bounded."""
+    was = gc.get_threshold()
+    gc.freeze()
+    gc.set_threshold(MANY, *was[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*was)
+        gc.unfreeze()

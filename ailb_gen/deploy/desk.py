@@ -21,6 +21,7 @@ from ailb_gen.deploy.servers.member import ServerMember
 from ailb_gen.deploy.servers.verify import verify as verify_host
 from ailb_gen.deploy.switch import Phase, Switch
 from ailb_gen.errors import UsageError
+from ailb_gen.garbage import rare_garbage_collection
 from ailb_gen.intent.load import load
 
 if TYPE_CHECKING:
@@ -156,7 +157,7 @@ def desk(
     picked = pick_devices({target.name: target.role for target in found.managed}, limit)
     servers = {target.name: target for target in found.managed if target.kind == "server"}
     inputs = read_inputs(intent, artifacts, switches, servers, trust) if artifacts is not None else NO_FILES
-    with fleet(found, access) as crew:
+    with fleet(found, access) as crew, rare_garbage_collection():
         yield Desk(
             intent,
             found,

@@ -65,16 +65,17 @@ def _pattern(text: str) -> Pattern:
 def wanted(running: Node, file: Node, rights: Ownership) -> Node:
     """Return the configuration that a switch is to have: what it has, with what its file says. Changes neither tree.
 
-    Where both have a value for a statement that takes one, the file's counts.
+    Where both have a value for a statement that takes one, the file's counts. The result has nodes in common with the
+    file.
     """
-    target, source = copy(running), copy(file) if file.flags & FLAT else file
+    target, source = copy(running), copy(file) if file.flags & FLAT or rights.kept else file
     for tree in (target, source):
         if tree.flags & FLAT:
             shape(tree)
     for pattern in rights.owned:
         _drop(target, pattern)
     # The file says whether a statement is active.
-    merge(target, source, marks=True)
+    merge(target, source, marks=True, share=True)
     for pattern in rights.kept:
         _drop(target, pattern)
         _graft(target, running, pattern)

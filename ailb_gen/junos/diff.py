@@ -51,8 +51,8 @@ def _unlike(first: Node, second: Node) -> frozenset[int]:
         found.append((old.flags ^ new.flags) & (INACTIVE | PROTECT) != 0 or list(ours) != list(theirs))
         for word, child in ours.items():
             twin = theirs.get(word)
-            # What has nothing below it and has the same marks needs no pair of its own.
-            if twin is not None and (child.children or twin.children or child.flags != twin.flags):
+            # What has nothing below it and has the same marks needs no pair of its own, nor does what both trees share.
+            if twin is not None and child is not twin and (child.children or twin.children or child.flags != twin.flags):
                 pairs.append((child, twin, at))
     for at in range(len(pairs) - 1, 0, -1):
         if found[at]:

@@ -27,14 +27,20 @@ SAYS = ENDS | LIST | QUOTED | MARKS
 
 
 def merge(
-    target: Node, source: Node, replace: bool = False, marks: bool = False, fresh: set[int] | None = None
+    target: Node,
+    source: Node,
+    replace: bool = False,
+    marks: bool = False,
+    fresh: set[int] | None = None,
+    share: bool = False,
 ) -> None:
     """Put every statement of `source` into `target`, in place; `source` is not changed.
 
     What is tagged `delete:` goes; with `replace`, what is tagged `replace:` is taken whole. A device keeps a statement
     inactive or protected that is merged without a tag; with `marks`, `source` decides, about lines as well. `fresh`
     holds the ids of the nodes that lines of set text have made: of what the grammar does not know, only these may take
-    further words.
+    further words. With `share`, both trees have the nodes of what is new and has no tags: whoever changes one of the
+    trees later changes the other.
     """
     if source.flags & FLAT:
         source = copy(source)
@@ -42,6 +48,7 @@ def merge(
     if target.flags & FLAT:
         shape(target)
     target.flags |= source.flags & MARKS
+    share = share and not source.flags & (DELETE | REPLACE)
     # Block, what is merged into it, the keys still to come, and as what the grammar knows the block.
     stack: list[tuple[Node, Node, int, str]] = [(target, source, 0, "")]
     while stack:
@@ -53,7 +60,7 @@ def merge(
             if child.flags & DELETE:
                 here.children.pop(child.word, None)
             elif found is None or (replace and child.flags & REPLACE):
-                made = here.children[child.word] = without_deleted(child)
+                made = here.children[child.word] = child if share else without_deleted(child)
                 if fresh is not None:
                     fresh |= {id(node) for node in _below(made)}
             else:
