@@ -27,7 +27,7 @@ def no_garbage_collection() -> Iterator[None]:
 
 @contextmanager
 def rare_garbage_collection() -> Iterator[None]:
-    """Collect only after MANY new objects, and not what is there already: for long work whose garbage is to stay bounded."""
+    """Collect only after MANY new objects, and leave what is there already: for long work with bounded garbage."""
     was = gc.get_threshold()
     gc.freeze()
     gc.set_threshold(MANY, *was[1:])

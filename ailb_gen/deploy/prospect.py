@@ -6,7 +6,9 @@ a laptop.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
+from threading import Lock
 from typing import TYPE_CHECKING
 
 from ailb_gen.deploy.besides import besides
@@ -43,6 +45,9 @@ if TYPE_CHECKING:
     from ailb_gen.junos.tree import Node
     from ailb_gen.network.model import Switch as SwitchModel
     from ailb_gen.network.sessions import Session
+
+# Devices are asked at once, but threads do not compute faster together, and their trees would all be in memory.
+ONE_AT_A_TIME = Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,44 +151,62 @@ def rights_of(target: Target) -> Ownership:
     return ownership(target.own, target.keep)
 
 
-def look(name: str, aim: Aim, switch: Switch, saying: tuple[Node, Ownership] | None = None) -> Look:
+def look(name: str, aim: Aim, switch: Switch, saying: Callable[[], tuple[Node, Ownership]] | None = None) -> Look:
     """Look at a switch, and at what it is to have. Raises DeviceError.
 
-    With `saying`, its file and what is owned, that is what it is to have, and what acts besides the file is looked
-    for, too.
+    With `saying`, which gives its file and what is owned, that is what it is to have, and what acts besides the file
+    is looked for, too.
     """
-    running = tree_of(name, switch.running())
-    target = aim(switch, running) if saying is None else wanted(running, *saying)
+    text, found, wrong = switch.running(), peers(switch), alarms(switch)
+    up = frozenset(peer.interface for peer in found if peer.up)
+    if saying is None:
+        running = tree_of(name, text)
+        seen = _compared(name, running, aim(switch, running), up, wrong)
+    else:
+        with ONE_AT_A_TIME:
+            running, (file, rights) = tree_of(name, text), saying()
+            seen = _compared(name, running, wanted(running, file, rights), up, wrong, file, rights)
+    # Only where it matters: it is one question more to every switch.
+    blocks = any(isinstance(edit, Edit) and edit.block for edit in seen.told)
+    return (
+        replace(seen, first=True) if blocks and not any(one.log.startswith(MARK) for one in switch.commits()) else seen
+    )
+
+
+def _compared(
+    name: str,
+    running: Node,
+    target: Node,
+    up: frozenset[str],
+    wrong: frozenset[str],
+    file: Node | None = None,
+    rights: Ownership | None = None,
+) -> Look:
+    """Compare what a switch has with what it is to have, and what it then does with what the file says."""
     changes = tuple(diff(running, target))
     told = "".join(f"{change}\n" for change in changes)
     lines = tuple(line for change in changes for line in _lines(change, target))
-    found = peers(switch)
     acting = effective(running)
     before = after = model_of(name, acting)
     if told:
         acting = effective(target)
         after = model_of(name, acting)
-    shown = tuple(redact_config(told).splitlines())
-    edits = edits_of(running, changes, shown)
-    # Only where it matters: it is one question more to every switch.
-    blocks = any(isinstance(edit, Edit) and edit.block for edit in edits)
-    first = blocks and not any(one.log.startswith(MARK) for one in switch.commits())
     others: tuple[str, ...] = ()
-    if saying is not None:
-        file = effective(saying[0])
-        others = besides(after, acting, lambda: model_of(name, file), file, saying[1])
+    if file is not None and rights is not None:
+        alone = effective(file)
+        others = besides(after, acting, lambda: model_of(name, alone), alone, rights)
+    shown = tuple(redact_config(told).splitlines())
     return Look(
         name=name,
         fingerprint=fingerprint(running),
         before=before,
         after=after,
         commands=shown,
-        up=frozenset(peer.interface for peer in found if peer.up),
-        alarms=alarms(switch),
+        up=up,
+        alarms=wrong,
         digest=digest(told),
         lines=lines,
-        told=edits,
-        first=first,
+        told=edits_of(running, changes, shown),
         besides=tuple(redact_config(f"set {text}").removeprefix("set ") for text in others),
     )
 
@@ -226,7 +249,7 @@ def prospect(
     servers = [name for name, target in targets.items() if target.kind == "server" and name in picked]
 
     def look_at(name: str, switch: Switch) -> Look:
-        return look(name, aim(name), switch, saying(name) if saying is not None else None)
+        return look(name, aim(name), switch, partial(saying, name) if saying is not None else None)
 
     seen = crew.run(switches, look_at, Phase.READ, advance, keep=False)
     hosts = crew.run(servers, lambda name, c: look_at_host(inputs.trees[name], c), Phase.READ, advance, keep=False)

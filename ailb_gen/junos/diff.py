@@ -52,7 +52,11 @@ def _unlike(first: Node, second: Node) -> frozenset[int]:
         for word, child in ours.items():
             twin = theirs.get(word)
             # What has nothing below it and has the same marks needs no pair of its own, nor does what both trees share.
-            if twin is not None and child is not twin and (child.children or twin.children or child.flags != twin.flags):
+            if (
+                twin is not None
+                and child is not twin
+                and (child.children or twin.children or child.flags != twin.flags)
+            ):
                 pairs.append((child, twin, at))
     for at in range(len(pairs) - 1, 0, -1):
         if found[at]:

@@ -31,7 +31,7 @@ def found(
     assert not warnings
     switch: Any = Fake(to_curly(running))
     rights = ownership(own, keep)
-    seen = look(LEAF, aim(LEAF), switch, (tree_of(LEAF, lab.text_of(LEAF)), rights))
+    seen = look(LEAF, aim(LEAF), switch, lambda: (tree_of(LEAF, lab.text_of(LEAF)), rights))
     return seen.commands, seen.besides
 
 
