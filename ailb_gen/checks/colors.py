@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ailb_gen.addresses import Prefix
 from ailb_gen.checks.model import Check, Severity
-from ailb_gen.checks.policies import EFFECTIVE, KEPT, NO_TRANSIT, NOT_BACK, check_policies, some
+from ailb_gen.checks.policies import EFFECTIVE, KEPT, NO_TRANSIT, NOT_BACK, check_policies
 from ailb_gen.checks.tally import Tally
 from ailb_gen.checks.ways import Ways
 from ailb_gen.errors import Place
@@ -15,6 +15,7 @@ from ailb_gen.network.sessions import discovered
 from ailb_gen.routing.policy import members
 from ailb_gen.routing.solve import EMPTY
 from ailb_gen.routing.speaker import color_value, direct_prefixes
+from ailb_gen.wording import some
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -13,6 +13,7 @@ from ailb_gen.checks.speakers import LEAF, SPINE
 from ailb_gen.errors import Place
 from ailb_gen.routing.policy import evaluate, referred
 from ailb_gen.routing.route import BGP, DIRECT, Route
+from ailb_gen.wording import some
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -146,12 +147,6 @@ def _mark(wanted: Plan, graph: Graph, spines: Sequence[str], tally: Tally) -> fr
 
 def _text(communities: Iterable[str]) -> str:
     return " ".join(sorted(communities))
-
-
-def some(items: Sequence[object]) -> str:
-    """Write the first few of many things."""
-    shown = ", ".join(map(str, items[:3]))
-    return f"{shown} and {len(items) - 3} more" if len(items) > 3 else shown
 
 
 def _check_chain(

@@ -117,6 +117,7 @@ def _plan(
     from ailb_gen.deploy.desk import desk
     from ailb_gen.deploy.planfile import plan_text, write_plan
     from ailb_gen.deploy.planview import plan_json
+    from ailb_gen.deploy.switch import once
 
     with desk(fabric_file(fabric), artifacts, inventory, limit, reach, trust(allow_unverified)) as on:
         with progress("looking", len(on.roles)) as advance:
@@ -134,7 +135,7 @@ def _plan(
             where += " --allow-unverified" if allow_unverified else ""
             told = f"Plan written to {out}: ailb-gen deploy {fabric} {artifacts}{where} --plan {out}"
             typer.echo(told if as_json else f"\n{told}", err=as_json)
-        for error in found.errors.values():
+        for error in once(found.errors.values()):
             typer.echo(f"ailb-gen: {error}", err=True)
         if any(name in on.picked for name in found.errors):
             raise typer.Exit(ExitCode.ENVIRONMENT)

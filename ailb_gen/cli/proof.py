@@ -138,8 +138,8 @@ def _is(end: End, text: str) -> bool:
 
 def device_of(found: View, name: str) -> int:
     """Return the index of a switch. Raises UsageError."""
-    from ailb_gen.forwarding.endpoints import some
     from ailb_gen.intent.messages import did_you_mean
+    from ailb_gen.wording import some
 
     if name in found.switches:
         raise UsageError(f"{name!r}: this switch is down (--fail)")

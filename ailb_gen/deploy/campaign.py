@@ -11,7 +11,8 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from ailb_gen.deploy.push import Ending, Fate, Wave, some
+from ailb_gen.deploy.push import Ending, Fate, Wave
+from ailb_gen.wording import some
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ailb_gen.deploy.campaign import unfinished
-from ailb_gen.deploy.push import Fate, some
+from ailb_gen.deploy.push import Fate
 from ailb_gen.errors import UsageError
+from ailb_gen.wording import some
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -19,7 +19,7 @@ from ailb_gen.deploy.redact import redact_config
 from ailb_gen.deploy.scene import model_of, read_scene
 from ailb_gen.deploy.servers.model import fingerprint as files_digest
 from ailb_gen.deploy.servers.push import look as host_state
-from ailb_gen.deploy.switch import Phase
+from ailb_gen.deploy.switch import Phase, once
 from ailb_gen.deploy.verify import alarms, peers
 from ailb_gen.deploy.waves import Paths, Seat, lost_paths, waves
 from ailb_gen.errors import UsageError
@@ -263,7 +263,7 @@ def prospect(
         check_floor(scene, looks, planned, now, order.floor)
     except UsageError as error:
         # A switch that cannot be looked at has no session that is known to be up.
-        raise UsageError("\n".join(map(str, (error, *seen.bad.values())))) from error
+        raise UsageError("\n".join([str(error), *once(seen.bad.values())])) from error
     return Prospect(looks, hosts.good, {**seen.bad, **hosts.bad}, scene, planned)
 
 

@@ -18,6 +18,7 @@ from ailb_gen.deploy.crew import PAUSES, UnforeseenError, unreachable
 from ailb_gen.deploy.member import Standing
 from ailb_gen.deploy.switch import DeviceError, ForeignError, Phase, RefusedError
 from ailb_gen.errors import OutputError
+from ailb_gen.wording import some
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -290,11 +291,6 @@ class _OneWave:
 
     def _going_on(self) -> bool:
         return self.push.failed <= self.push.limits.failures and not self.push.stop()
-
-
-def some(names: Sequence[str]) -> str:
-    """Return the first names of many."""
-    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
 def _worth_it(error: DeviceError) -> bool:

@@ -11,10 +11,12 @@ from ailb_gen import __version__
 from ailb_gen.deploy.campaign import INTERRUPTED, Campaign, OnFailure, Progress, Report, quiet
 from ailb_gen.deploy.member import history_aim
 from ailb_gen.deploy.past import DEPLOY, ROLLBACK, Past, none_unsettled, past_run, standing_changes
-from ailb_gen.deploy.push import Ending, Fate, Limits, Push, Wave, never, some
+from ailb_gen.deploy.push import Ending, Fate, Limits, Push, Wave, never
 from ailb_gen.deploy.runlog import RunLog, StateDirectory
+from ailb_gen.deploy.switch import once
 from ailb_gen.deploy.verify import Expected
 from ailb_gen.errors import DeployError, UsageError
+from ailb_gen.wording import some
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -228,9 +230,8 @@ def _look(on: Desk, manner: Manner, aim: Callable[[str], Aim], besides: bool = F
     for look in found.looks.values():
         for line in look.told_besides:
             manner.tell(line)
-    for name, error in found.errors.items():
-        if name not in on.picked:
-            manner.tell(f"nothing is expected of sessions with {name}: {error}")
+    for error in once(error for name, error in found.errors.items() if name not in on.picked):
+        manner.tell(f"nothing is expected of sessions with {error}")
     return found
 
 
@@ -238,7 +239,7 @@ def _carry_out(on: Desk, state: StateDirectory, manner: Manner, found: Prospect,
     """Push what was found. Devices that cannot be looked at stop it, unless so many may fail."""
     lost = [name for name in found.errors if name in on.picked]
     if len(lost) > manner.limits.failures:
-        raise DeployError("\n".join(["nothing was changed:", *(str(found.errors[name]) for name in lost)]))
+        raise DeployError("\n".join(["nothing was changed:", *once(found.errors[name] for name in lost)]))
     if not found.waves:
         if job.leg:
             _over(on, state, job)

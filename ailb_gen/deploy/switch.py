@@ -12,8 +12,11 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
 
 from ailb_gen.errors import DeployError
+from ailb_gen.wording import some
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from lxml.etree import _Element
 
 
@@ -42,6 +45,19 @@ class DeviceError(DeployError):
     def __init__(self, device: str, phase: Phase, reason: str, hint: str = "") -> None:
         self.device, self.phase, self.reason, self.hint = device, phase, reason, hint
         super().__init__(f"{device}: {phase}: {reason}{f'; {hint}' if hint else ''}")
+
+
+def once(errors: Iterable[DeviceError]) -> list[str]:
+    """Return a line for each error; those that differ in nothing but the device share one."""
+    groups: dict[tuple[Phase, str, str], list[DeviceError]] = {}
+    for error in errors:
+        groups.setdefault((error.phase, error.reason, error.hint), []).append(error)
+    return [
+        str(alike[0]).replace(alike[0].device, f"{len(alike)} devices, {some(error.device for error in alike)}", 1)
+        if len(alike) > 1
+        else str(alike[0])
+        for alike in groups.values()
+    ]
 
 
 class RefusedError(DeviceError):

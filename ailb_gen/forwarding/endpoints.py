@@ -11,9 +11,10 @@ from ailb_gen.errors import UsageError
 from ailb_gen.hosts.lookup import Lookup, route
 from ailb_gen.intent.messages import did_you_mean
 from ailb_gen.network.fabric import End
+from ailb_gen.wording import some
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from ailb_gen.addresses import Prefix
     from ailb_gen.hosts.model import Host, Nic
@@ -103,12 +104,6 @@ def _unknown(network: Network, name: str) -> str:
         return "cables lead to this server, but there are no usable files of it"
     hint = did_you_mean(name, network.hosts) or f"there are {len(network.hosts)}: {some(network.hosts)}"
     return f"there is no server called {name!r}; {hint}"
-
-
-def some(names: Iterable[str]) -> str:
-    """Return the first few of several names."""
-    listed = list(names)
-    return ", ".join(listed[:4]) + (", ..." if len(listed) > 4 else "") if listed else "none"
 
 
 def _prefixes(host: Host, rail: int) -> list[Prefix]:

@@ -1,0 +1,23 @@
+from __future__ import annotations
+
+from ailb_gen.deploy.switch import DeviceError, Phase, once
+
+
+def failed(name: str, reason: str = "no answer", hint: str = "is it up?") -> DeviceError:
+    return DeviceError(name, Phase.CONNECT, reason, hint)
+
+
+def test_errors_that_differ_in_the_device_alone_are_one_line() -> None:
+    names = [f"leaf{number}" for number in range(1, 6)]
+    assert once(
+        [*map(failed, names), failed("spine1", "refused", ""), DeviceError("leaf6", Phase.READ, "no answer")]
+    ) == [
+        "5 devices, leaf1, leaf2, leaf3 and 2 more: connect: no answer; is it up?",
+        "spine1: connect: refused",
+        "leaf6: read: no answer",
+    ]
+
+
+def test_one_error_is_told_as_it_is() -> None:
+    assert once([failed("leaf1")]) == ["leaf1: connect: no answer; is it up?"]
+    assert once([]) == []
