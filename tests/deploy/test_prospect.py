@@ -17,7 +17,7 @@ from ailb_gen.deploy.member import file_aim
 from ailb_gen.deploy.ownership import fingerprint, ownership
 from ailb_gen.deploy.prospect import Look, Order, Prospect, look, paths_of, prospect, seat_of
 from ailb_gen.deploy.push import Wave
-from ailb_gen.deploy.switch import Commit, DeviceError, Phase
+from ailb_gen.deploy.switch import Commit, DeviceError, Phase, once
 from ailb_gen.deploy.waves import Seat
 from ailb_gen.emulator.loading import load
 from ailb_gen.emulator.source import factory
@@ -212,4 +212,4 @@ def test_such_an_order_where_switches_cannot_be_looked_at(targets: Mapping[str, 
         prospected(targets, spine1=Fake(lab.edited(SPINE, ("mtu 9216", "mtu 9000")), ALL), **gone)
     told = str(error.value).split("\n")
     assert told[0].startswith("while spine1 is changed, ")
-    assert told[1:] == [str(one) for one in gone.values()]
+    assert told[1:] == once(gone.values())
