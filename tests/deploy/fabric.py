@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -233,6 +233,41 @@ class Hooks:
 
         with mock.patch.object(RunLog, "write", watched):
             yield
+
+
+class Elapsing:
+    """The clock of a program that waits for devices: real, and put forward when `pass_over` is called.
+
+    For devices that never come back: the test knows what the program has to find out by waiting.
+    """
+
+    def __init__(self) -> None:
+        self.ahead_s = 0.0
+
+    def monotonic(self) -> float:
+        """Return the time."""
+        return time.monotonic() + self.ahead_s
+
+    def sleep(self, seconds: float) -> None:
+        """Wait."""
+        time.sleep(seconds)
+
+    def pass_over(self) -> None:
+        """Let more time pass than any push waits."""
+        self.ahead_s += 3600.0
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """Be the clock of the pushes of this process."""
+        with mock.patch("ailb_gen.deploy.push.time", self), mock.patch("ailb_gen.deploy.crew.time", self):
+            yield
+
+
+def timer_ends(device: Device) -> None:
+    """Let the time end in which a commit can be confirmed, if one waits; in the thread of its fleet."""
+    if device.store.pending is not None:
+        device.store.pending = replace(device.store.pending, deadline=0.0)
+        device.store.expire()
 
 
 @dataclass(frozen=True, slots=True)

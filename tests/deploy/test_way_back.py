@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from unittest import mock
 
@@ -12,7 +13,21 @@ import pytest
 
 from ailb_gen.deploy.past import Past
 from ailb_gen.emulator.faults import Fault
-from tests.deploy.fabric import CANARY, LAST, ORDER, SPINES, Generated, Hooks, Outcome, Site, fates_of, run, site
+from tests.deploy.fabric import (
+    CANARY,
+    LAST,
+    ORDER,
+    SPINES,
+    Elapsing,
+    Generated,
+    Hooks,
+    Outcome,
+    Site,
+    fates_of,
+    run,
+    site,
+    timer_ends,
+)
 
 STUCK = SPINES[1]
 
@@ -57,7 +72,7 @@ def repaired(tiny: Site) -> None:
 def stuck(tiny: Site) -> str:
     """Push, and lose a device of the third wave for good while its change is pending; return the run."""
     gone = [Fault("refuse-auth", "connect", count=0), Fault("drop-before", "verify", count=0)]
-    hooks = Hooks({"committing": lambda: None})
+    hooks = Hooks()
 
     def third() -> None:
         if sum(1 for kind in hooks.seen if kind == "committing") < 3:
@@ -67,10 +82,31 @@ def stuck(tiny: Site) -> str:
             tiny.device(STUCK).faults.add(fault)
 
     hooks.acts["committing"] = third
-    with hooks.watching():
-        done = run(*tiny.words("deploy", minutes=6))
+    with out_of_reach(tiny, hooks):
+        # What is verified well is so at the first look.
+        done = run(*tiny.words("deploy", minutes=60, verify_s=1))
     assert done.code == 5, done
     return tiny.records.runs()[-1]
+
+
+@contextmanager
+def out_of_reach(tiny: Site, hooks: Hooks) -> Iterator[None]:
+    """Let all time pass, on the device too, when the program begins to wait for STUCK to take its change back."""
+    clock = Elapsing()
+
+    def passes() -> None:
+        tiny.fleet.do(STUCK, timer_ends)
+        clock.pass_over()
+
+    hooks.acts["reverting"] = passes
+    with hooks.watching(), clock.running():
+        yield
+
+
+def in_vain(tiny: Site, *words: str) -> Outcome:
+    """Run a verb while the device is still gone."""
+    with out_of_reach(tiny, Hooks()):
+        return verb(tiny, *words)
 
 
 def verb(tiny: Site, *words: str) -> Outcome:
@@ -89,7 +125,7 @@ def test_a_device_that_needs_attention_is_unsettled_until_it_was_seen(tiny: Site
     assert Past(first, tiny.records.events(first)).left.wave.members == (STUCK,)
     # Still gone: nothing is forgotten, and what was confirmed is named.
     for words in (("rollback",), ("deploy", "--resume"), ("rollback", first)):
-        done = verb(tiny, *words)
+        done = in_vain(tiny, *words)
         assert (done.code, first in done.out) == (5, True), done
         assert f"rollback {tiny.generated.fabric} " in done.err
     assert f"what the run {first} confirmed on {SPINES[0]}, {CANARY} stays until then" in done.err
@@ -140,7 +176,7 @@ def test_a_device_that_somebody_has_looked_at(tiny: Site) -> None:
 
 def test_the_others_are_taken_back_if_one_may_fail(tiny: Site) -> None:
     first = stuck(tiny)
-    done = verb(tiny, "rollback", "--max-failures", "1", "--min-paths", "0")
+    done = in_vain(tiny, "rollback", "--max-failures", "1", "--min-paths", "0")
     assert done.code == 5, done
     assert [tiny.settled(name).active == tiny.old[name] for name in (CANARY, SPINES[0], LAST)] == [True] * 3
     repaired(tiny)
