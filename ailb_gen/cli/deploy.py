@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -37,6 +36,9 @@ from ailb_gen.errors import AttentionError, DeployError, RolledBackError, UsageE
 
 if TYPE_CHECKING:
     from ailb_gen.deploy.campaign import Report
+    from ailb_gen.deploy.desk import Desk
+    from ailb_gen.deploy.inputs import Trust
+    from ailb_gen.deploy.planfile import Plan
     from ailb_gen.deploy.prospect import Prospect
     from ailb_gen.deploy.push import Limits
     from ailb_gen.deploy.runlog import StateDirectory
@@ -59,30 +61,36 @@ RUN = Annotated[
         help="The run, or its number; default: the unsettled one, else the last.", metavar="[RUN]", show_default=False
     ),
 ]
+RESUMED = Annotated[
+    str, typer.Argument(help="With --resume: the run, or its number.", metavar="[RUN]", show_default=False)
+]
 AS_IS = Annotated[
     list[str] | None,
     typer.Option("--as-is", help="An unsettled device that a person has looked at stays as it is.", metavar="NAME"),
 ]
 FAILURES = Annotated[int, typer.Option("--max-failures", min=0, help="Devices that may fail.")]
+PLAN = Annotated[Path | None, typer.Option("--plan", help="Push this plan, or refuse.", metavar="FILE")]
+DRY_RUN = Annotated[bool, typer.Option("--dry-run", help="Load and check everywhere, commit nothing.")]
+RESUME = Annotated[bool, typer.Option("--resume", help="Settle a run that was cut off, go on with it.")]
+ON_FAILURE = Annotated[OnFailure, typer.Option("--on-failure", help="Keep the waves before, or undo all.")]
+FOREIGN = Annotated[
+    bool, typer.Option("--allow-foreign-deletes", help="A first push may delete what somebody else configured.")
+]
 
 
 def deploy(
     fabric: FABRIC,
     artifacts: ARTIFACTS,
-    run: Annotated[
-        str, typer.Argument(help="With --resume: the run, or its number.", metavar="[RUN]", show_default=False)
-    ] = "",
+    run: RESUMED = "",
     inventory: INVENTORY = None,
-    plan: Annotated[Path | None, typer.Option("--plan", help="Push this plan, or refuse.", metavar="FILE")] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Load and check everywhere, commit nothing.")] = False,
-    resume: Annotated[bool, typer.Option("--resume", help="Settle a run that was cut off, go on with it.")] = False,
+    plan: PLAN = None,
+    dry_run: DRY_RUN = False,
+    resume: RESUME = False,
     yes: YES = False,
     limit: LIMIT = None,
     min_paths: MIN_PATHS = 1,
     max_failures: FAILURES = 0,
-    on_failure: Annotated[
-        OnFailure, typer.Option("--on-failure", help="Keep the waves before, or undo all.")
-    ] = OnFailure.stop,
+    on_failure: ON_FAILURE = OnFailure.stop,
     confirm_minutes: MINUTES = 5,
     verify_timeout: VERIFY = 120,
     driver: DRIVER = Driver.napalm,
@@ -90,9 +98,7 @@ def deploy(
     state: STATE = None,
     accept_new_hostkeys: ACCEPT = False,
     allow_unverified: UNVERIFIED = False,
-    allow_foreign_deletes: Annotated[
-        bool, typer.Option("--allow-foreign-deletes", help="A first push may delete what somebody else configured.")
-    ] = False,
+    allow_foreign_deletes: FOREIGN = False,
     as_is: AS_IS = None,
     minute: MINUTE = 60.0,
 ) -> None:
@@ -102,27 +108,20 @@ def deploy(
     An interrupted push ends in order, with the code of what became of the devices.
     """
     from ailb_gen.deploy import runs
-    from ailb_gen.deploy.desk import desk
-    from ailb_gen.deploy.planfile import check_plan, read_plan
+    from ailb_gen.deploy.planfile import read_plan
 
     limits = _limits(confirm_minutes, verify_timeout, max_failures, minute)
     planned = read_plan(plan) if plan is not None else None
-    if planned is not None and (limit or resume):
-        raise UsageError("--plan says what is pushed: leave out --limit and --resume")
-    if resume and (limit or dry_run):
-        raise UsageError("--resume goes on with what was begun: leave out --limit and --dry-run")
-    if not resume and (run or as_is):
-        raise UsageError(f"{'--as-is' if as_is else run}: only with --resume")
+    _check_together(planned is not None, resume, limit, dry_run, run, as_is)
     wanted = list(planned.limit) if planned is not None else limit or []
     floor = planned.floor if planned is not None else min_paths
-    reach = access(driver, jobs, accept_new_hostkeys)
-    place = Place(fabric, artifacts, inventory, state, driver)
-    options = {
-        **{"limit": wanted, "min_paths": floor, "max_failures": max_failures, "on_failure": on_failure.value},
-        **{"confirm_minutes": confirm_minutes, "verify_timeout": verify_timeout, "driver": driver.value, "jobs": jobs},
-        **{"allow_unverified": allow_unverified, "allow_foreign_deletes": allow_foreign_deletes, "resume": resume},
+    where = Place(fabric, artifacts, inventory, state, driver, jobs, accept_new_hostkeys)
+    options = where.options(limits, floor, verify_timeout) | {
+        **{"limit": wanted, "on_failure": on_failure.value, "resume": resume},
+        **{"allow_unverified": allow_unverified, "allow_foreign_deletes": allow_foreign_deletes},
     }
-    with _recorded(fabric, state) as (records, stop):
+
+    def work(on: Desk, records: StateDirectory, stop: Stop) -> Report:
         manner = runs.Manner(
             limits,
             on_failure.value,
@@ -130,26 +129,18 @@ def deploy(
             floor,
             stop,
             _approval(yes, dry_run, stop, "Push this?"),
-            tell=_tell,
+            tell=typer.echo,
             progress=progress,
             plan={"file": str(plan), "digest": planned.digest} if planned is not None else {},
             options=options,
             as_is=tuple(as_is or ()),
         )
-        demand = "any" if resume else trust(allow_unverified)
-        with desk(fabric_file(fabric), artifacts, inventory, wanted, reach, demand) as on:
-            if resume:
-                report = runs.resume(on, records, manner, run)
-            else:
+        if resume:
+            return runs.resume(on, records, manner, run)
+        may_delete = allow_foreign_deletes or dry_run
+        return runs.deploy(on, records, manner, lambda found: _check_found(found, on, planned, may_delete))
 
-                def holds(found: Prospect) -> None:
-                    if planned is not None:
-                        check_plan(planned, on.inputs, found)
-                    if not allow_foreign_deletes and not dry_run:
-                        refuse_foreign(found)
-
-                report = runs.deploy(on, records, manner, holds)
-        _conclude(report, records, place, stop, dry_run)
+    _run(where, work, wanted, "any" if resume else trust(allow_unverified), dry_run=dry_run)
 
 
 def confirm(
@@ -168,15 +159,13 @@ def confirm(
     Exit codes: 0 done, 2 bad input, 3 nothing was changed, 4 something was rolled back, 5 a device needs attention.
     """
     from ailb_gen.deploy import runs
-    from ailb_gen.deploy.desk import desk
     from ailb_gen.deploy.push import Limits
 
-    with _recorded(fabric, state) as (records, stop):
-        manner = runs.Manner(Limits(), stop=stop, tell=_tell, progress=progress, as_is=tuple(as_is or ()))
-        reach = access(driver, jobs, accept_new_hostkeys)
-        with desk(fabric_file(fabric), artifacts, inventory, [], reach, "any") as on:
-            report = runs.confirm(on, records, manner, run)
-        _conclude(report, records, Place(fabric, artifacts, inventory, state, driver), stop)
+    def work(on: Desk, records: StateDirectory, stop: Stop) -> Report:
+        manner = runs.Manner(Limits(), stop=stop, tell=typer.echo, progress=progress, as_is=tuple(as_is or ()))
+        return runs.confirm(on, records, manner, run)
+
+    _run(Place(fabric, artifacts, inventory, state, driver, jobs, accept_new_hostkeys), work)
 
 
 def rollback(
@@ -201,48 +190,38 @@ def rollback(
     Exit codes: 0 done, 2 bad input, 3 nothing was changed, 4 something was rolled back, 5 a device needs attention.
     """
     from ailb_gen.deploy import runs
-    from ailb_gen.deploy.desk import desk
 
     limits = _limits(confirm_minutes, verify_timeout, max_failures, minute)
-    options = {
-        **{"min_paths": min_paths, "max_failures": max_failures, "confirm_minutes": confirm_minutes},
-        **{"verify_timeout": verify_timeout, "driver": driver.value, "jobs": jobs},
-    }
-    with _recorded(fabric, state) as (records, stop):
+    where = Place(fabric, artifacts, inventory, state, driver, jobs, accept_new_hostkeys)
+
+    def work(on: Desk, records: StateDirectory, stop: Stop) -> Report:
         manner = runs.Manner(
             limits,
             floor=min_paths,
             stop=stop,
             approve=_approval(yes, False, stop, "Roll this back?"),
             agree=lambda question: yes or _answer(stop, question),
-            tell=_tell,
+            tell=typer.echo,
             progress=progress,
-            options=options,
+            options=where.options(limits, min_paths, verify_timeout),
             as_is=tuple(as_is or ()),
         )
-        reach = access(driver, jobs, accept_new_hostkeys)
-        with desk(fabric_file(fabric), artifacts, inventory, [], reach, "any") as on:
-            report = runs.rollback(on, records, manner, run)
-        _conclude(report, records, Place(fabric, artifacts, inventory, state, driver), stop, asked=True)
+        return runs.rollback(on, records, manner, run)
 
-
-@contextmanager
-def _recorded(fabric: Path, state: Path | None) -> Iterator[tuple[StateDirectory, Stop]]:
-    """Keep other runs out, take Ctrl-C as a wish, and let telling neither fail nor wait."""
-    records = state_directory(fabric_file(fabric), state)
-    with steady(), records.alone(), interruptible() as stop:
-        yield records, stop
+    _run(where, work, asked=True)
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """What a command was about: what the next one needs too."""
+    """What a command is about, and how the devices are reached: what the next command needs too."""
 
     fabric: Path
     artifacts: Path
     inventory: Path | None
     state: Path | None
     driver: Driver
+    jobs: int
+    accept_keys: bool
 
     def command(self, verb: str, *more: str) -> str:
         """Return a command line about the same."""
@@ -251,6 +230,58 @@ class Place:
         words += ["--state", str(self.state)] if self.state is not None else []
         words += ["--driver", self.driver.value] if self.driver is not Driver.napalm else []
         return shlex.join(words)
+
+    def options(self, limits: Limits, floor: int, verify_s: int) -> dict[str, object]:
+        """Return the options of a run as they are recorded."""
+        return {
+            **{"min_paths": floor, "max_failures": limits.failures, "confirm_minutes": limits.minutes},
+            **{"verify_timeout": verify_s, "driver": self.driver.value, "jobs": self.jobs},
+        }
+
+
+def _run(
+    place: Place,
+    work: Callable[[Desk, StateDirectory, Stop], Report],
+    limit: Sequence[str] = (),
+    files: Trust = "any",
+    dry_run: bool = False,
+    asked: bool = False,
+) -> None:
+    """Do the work of a verb alone in its state directory, and say how it ended.
+
+    `files` says what the files must be like. Ctrl-C is a wish, and printing neither fails nor waits.
+    """
+    from ailb_gen.deploy.desk import desk
+
+    fabric = fabric_file(place.fabric)
+    records = state_directory(fabric, place.state)
+    reach = access(place.driver, place.jobs, place.accept_keys)
+    with steady(), records.alone(), interruptible() as stop:
+        with desk(fabric, place.artifacts, place.inventory, limit, reach, files) as on:
+            report = work(on, records, stop)
+        _conclude(report, records, place, stop, dry_run, asked)
+
+
+def _check_together(
+    planned: bool, resume: bool, limit: list[str] | None, dry_run: bool, run: str, as_is: list[str] | None
+) -> None:
+    """Refuse options of a push that contradict each other. Raises UsageError."""
+    if planned and (limit or resume):
+        raise UsageError("--plan says what is pushed: leave out --limit and --resume")
+    if resume and (limit or dry_run):
+        raise UsageError("--resume goes on with what was begun: leave out --limit and --dry-run")
+    if not resume and (run or as_is):
+        raise UsageError(f"{'--as-is' if as_is else run}: only with --resume")
+
+
+def _check_found(found: Prospect, on: Desk, planned: Plan | None, may_delete: bool) -> None:
+    """Refuse a change that is not the planned one, or that deletes what is not ours. Raises UsageError."""
+    from ailb_gen.deploy.planfile import check_plan
+
+    if planned is not None:
+        check_plan(planned, on.inputs, found)
+    if not may_delete:
+        refuse_foreign(found)
 
 
 def _limits(minutes: int, verify_s: int, failures: int, minute_s: float) -> Limits:
@@ -262,10 +293,6 @@ def _limits(minutes: int, verify_s: int, failures: int, minute_s: float) -> Limi
             f"before it is verified; allow more minutes or less time to verify"
         )
     return Limits(minutes, float(verify_s), failures, minute_s)
-
-
-def _tell(text: str) -> None:
-    typer.echo(text)
 
 
 def _approval(yes: bool, dry_run: bool, stop: Stop, question: str) -> Callable[[Prospect], str]:

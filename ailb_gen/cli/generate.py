@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ailb_gen.cli.console import fabric_file, progress, table, warn
+from ailb_gen.cli.fleet import FABRIC
 from ailb_gen.cli.output import steady
 from ailb_gen.cli.select import device_roles
 from ailb_gen.errors import ExitCode
@@ -34,27 +35,32 @@ class Format(StrEnum):
     set = "set"
 
 
+OUTPUT = Annotated[Path, typer.Option("-o", "--output", help="Directory of the tree.", metavar="DIR")]
+LIMIT = Annotated[
+    list[str] | None, typer.Option("--limit", help="Only these devices: names, globs or roles.", metavar="PATTERN")
+]
+TEMPLATES = Annotated[
+    Path | None, typer.Option("--templates", help="Templates that go before the shipped ones.", metavar="DIR")
+]
+FORMAT = Annotated[Format, typer.Option("--format", help="How switch files are written.")]
+CHECK = Annotated[bool, typer.Option("--check", help="Write nothing; exit 1 and list what differs.")]
+DIFF = Annotated[bool, typer.Option("--diff", help="Write nothing; print unified diffs of what would change.")]
+REPLACE = Annotated[bool, typer.Option("--replace-fabric", help="Write over the tree of a fabric with another name.")]
+JSON = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+JOBS = Annotated[int, typer.Option("-j", "--jobs", min=1, max=256, help="Processes that render.")]
+
+
 def generate(
-    fabric: Annotated[Path, typer.Argument(help="The fabric file.", metavar="FABRIC")],
-    output: Annotated[Path, typer.Option("-o", "--output", help="Directory of the tree.", metavar="DIR")],
-    limit: Annotated[
-        list[str] | None,
-        typer.Option("--limit", help="Only these devices: names, globs or roles.", metavar="PATTERN"),
-    ] = None,
-    templates: Annotated[
-        Path | None,
-        typer.Option("--templates", help="Templates that go before the shipped ones.", metavar="DIR"),
-    ] = None,
-    form: Annotated[Format, typer.Option("--format", help="How switch files are written.")] = Format.curly,
-    check: Annotated[bool, typer.Option("--check", help="Write nothing; exit 1 and list what differs.")] = False,
-    diff: Annotated[
-        bool, typer.Option("--diff", help="Write nothing; print unified diffs of what would change.")
-    ] = False,
-    replace_fabric: Annotated[
-        bool, typer.Option("--replace-fabric", help="Write over the tree of a fabric with another name.")
-    ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
-    jobs: Annotated[int, typer.Option("-j", "--jobs", min=1, max=256, help="Processes that render.")] = 1,
+    fabric: FABRIC,
+    output: OUTPUT,
+    limit: LIMIT = None,
+    templates: TEMPLATES = None,
+    form: FORMAT = Format.curly,
+    check: CHECK = False,
+    diff: DIFF = False,
+    replace_fabric: REPLACE = False,
+    as_json: JSON = False,
+    jobs: JOBS = 1,
 ) -> None:
     """Generate the configuration of every device.
 

@@ -12,6 +12,7 @@ import typer
 
 from ailb_gen.cli.batfish import ask, open_service
 from ailb_gen.cli.console import fabric_file, progress
+from ailb_gen.cli.fleet import ARTIFACTS, FABRIC, REPORTS
 from ailb_gen.cli.output import steady
 from ailb_gen.errors import ExitCode, OutputError, UsageError
 
@@ -32,44 +33,42 @@ class FailOn(StrEnum):
     note = "note"
 
 
+CHECKS = Annotated[
+    list[str] | None,
+    typer.Option("--checks", help="Only these: ids, globs, families; ! takes away.", metavar="PATTERN"),
+]
+ABOUT = Annotated[
+    list[str] | None,
+    typer.Option("--limit", help="Only findings about these: names, globs or roles.", metavar="PATTERN"),
+]
+FAIL_ON = Annotated[FailOn, typer.Option("--fail-on", help="Exit 1 from this severity up.")]
+WAIVERS = Annotated[Path | None, typer.Option("--waivers", help="Findings that are accepted.", metavar="FILE")]
+ALL = Annotated[bool, typer.Option("--all", help="Show consequences in the table, too, and all findings.")]
+YANG = Annotated[Path | None, typer.Option("--yang", help="Juniper's YANG models.", metavar="DIR", envvar="AILB_YANG")]
+SEED = Annotated[int, typer.Option("--seed", min=0, help="For what is sampled.")]
+EXECUTOR = Annotated[str, typer.Option("--executor", help="processes, serial or dask:ADDRESS.", metavar="HOW")]
+PROCESSES = Annotated[int | None, typer.Option("-j", "--jobs", min=1, max=256, help="Processes; default: all cores.")]
+BATFISH = Annotated[str | None, typer.Option("--batfish", help="Ask this Batfish service too.", metavar="HOST[:PORT]")]
+BATFISH_S = Annotated[
+    int, typer.Option("--batfish-timeout", min=1, max=86400, help="Seconds for each thing it is asked.")
+]
+
+
 def validate(
-    fabric: Annotated[Path, typer.Argument(help="The fabric file.", metavar="FABRIC")],
-    artifacts: Annotated[Path, typer.Argument(help="The directory of generated files.", metavar="ARTIFACTS")],
-    checks: Annotated[
-        list[str] | None,
-        typer.Option("--checks", help="Only these: ids, globs, families; ! takes away.", metavar="PATTERN"),
-    ] = None,
-    limit: Annotated[
-        list[str] | None,
-        typer.Option("--limit", help="Only findings about these: names, globs or roles.", metavar="PATTERN"),
-    ] = None,
-    fail_on: Annotated[FailOn, typer.Option("--fail-on", help="Exit 1 from this severity up.")] = FailOn.error,
-    waivers: Annotated[
-        Path | None, typer.Option("--waivers", help="Findings that are accepted.", metavar="FILE")
-    ] = None,
-    reports: Annotated[
-        list[str] | None,
-        typer.Option("--report", help="table, json, junit, sarif or md; several.", metavar="FORMAT[=FILE]"),
-    ] = None,
-    everything: Annotated[
-        bool, typer.Option("--all", help="Show consequences in the table, too, and all findings.")
-    ] = False,
-    yang: Annotated[
-        Path | None, typer.Option("--yang", help="Juniper's YANG models.", metavar="DIR", envvar="AILB_YANG")
-    ] = None,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="For what is sampled.")] = 1,
-    executor: Annotated[
-        str, typer.Option("--executor", help="processes, serial or dask:ADDRESS.", metavar="HOW")
-    ] = "processes",
-    jobs: Annotated[
-        int | None, typer.Option("-j", "--jobs", min=1, max=256, help="Processes; default: all cores.")
-    ] = None,
-    batfish: Annotated[
-        str | None, typer.Option("--batfish", help="Ask this Batfish service too.", metavar="HOST[:PORT]")
-    ] = None,
-    batfish_timeout: Annotated[
-        int, typer.Option("--batfish-timeout", min=1, max=86400, help="Seconds for each thing it is asked.")
-    ] = 600,
+    fabric: FABRIC,
+    artifacts: ARTIFACTS,
+    checks: CHECKS = None,
+    limit: ABOUT = None,
+    fail_on: FAIL_ON = FailOn.error,
+    waivers: WAIVERS = None,
+    reports: REPORTS = None,
+    everything: ALL = False,
+    yang: YANG = None,
+    seed: SEED = 1,
+    executor: EXECUTOR = "processes",
+    jobs: PROCESSES = None,
+    batfish: BATFISH = None,
+    batfish_timeout: BATFISH_S = 600,
 ) -> None:
     """Check the files of a fabric against its intent.
 

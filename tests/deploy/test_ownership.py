@@ -16,6 +16,7 @@ from ailb_gen.junos.reader import read, read_file
 from ailb_gen.junos.tree import ENDS, INACTIVE, PROTECT, Node
 from ailb_gen.junos.writer import to_curly
 from tests.conftest import ROOT, need_shared
+from tests.junos.drawn import every, trees
 
 GOLDEN = ROOT / "tests" / "golden"
 # Leaves and spines of every kind; the others differ from them in numbers only.
@@ -196,14 +197,6 @@ def damage(root: Node, damages: Damage) -> Node:
     return result
 
 
-def every(root: Node) -> list[Node]:
-    """Return all nodes."""
-    found = [root]
-    for node in found:
-        found += node.children.values()
-    return found
-
-
 @given(st.sampled_from(FILES), DAMAGES)
 def test_whatever_somebody_did_is_repaired(name: str, damages: Damage) -> None:
     file = read_file(GOLDEN / name)
@@ -221,26 +214,16 @@ def test_whatever_somebody_did_is_repaired(name: str, damages: Damage) -> None:
 WORDS = st.sampled_from(["a", "unit", "0", "family", "inet6", "export", "mtu", "term", "then", "community", "add"])
 
 
-@st.composite
-def trees(draw: st.DrawFn) -> Node:
-    """Give random configurations as a device would show them."""
-    root = Node("")
-    for path in draw(st.lists(st.lists(WORDS, min_size=1, max_size=6), max_size=8)):
-        node = root
-        for word in path:
-            node = node.children.setdefault(word, Node(word, 1))
-            node.flags |= ENDS * draw(st.booleans())
-        node.flags |= ENDS
-    return device(to_curly(root))
+CONFIGURATIONS = trees(WORDS).map(lambda root: device(to_curly(root)))
 
 
-@given(trees(), trees())
+@given(CONFIGURATIONS, CONFIGURATIONS)
 def test_one_fingerprint_for_what_says_the_same(first: Node, second: Node) -> None:
     assert (fingerprint(first) == fingerprint(second)) == (differs(first, second) == ())
     assert fingerprint(device(to_curly(first))) == fingerprint(first)
 
 
-@given(trees(), st.randoms(use_true_random=False))
+@given(CONFIGURATIONS, st.randoms(use_true_random=False))
 def test_order_counts_in_a_fingerprint_where_it_counts_in_junos(root: Node, random: Random) -> None:
     shuffled = copy(root)
     for node in every(shuffled):

@@ -12,7 +12,7 @@ from ailb_gen.junos.grammar import FIRST_COUNTS
 from ailb_gen.junos.reader import read
 from ailb_gen.junos.tree import DELETE, ENDS, INACTIVE, PROTECT, REPLACE, Node
 from ailb_gen.junos.writer import to_set
-from tests.junos.test_writer import said, trees
+from tests.junos.test_writer import TREES, said
 
 
 def commands(first: str, second: str) -> list[str]:
@@ -127,7 +127,7 @@ def apply(first: Node, second: Node) -> None:
     assert orders(done) == orders(second)
 
 
-@given(trees(), trees(), st.booleans())
+@given(TREES, TREES, st.booleans())
 def test_the_commands_do_what_they_say(first: Node, second: Node, inactive: bool) -> None:
     for child in second:
         child.flags |= INACTIVE if inactive else PROTECT

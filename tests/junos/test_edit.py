@@ -16,6 +16,7 @@ from ailb_gen.junos.reader import read, read_file
 from ailb_gen.junos.tree import DELETE, ENDS, FLAT, INACTIVE, LIST, PROTECT, REPLACE, Node
 from ailb_gen.junos.writer import to_curly, to_set
 from tests.conftest import ROOT, need_shared
+from tests.junos.drawn import every, trees
 
 GOLDEN = ROOT / "tests" / "golden"
 
@@ -178,13 +179,6 @@ def settled(root: Node) -> Node:
     return made
 
 
-def every(root: Node) -> list[Node]:
-    found = [root]
-    for node in found:
-        found += node
-    return found
-
-
 def test_every_configuration_becomes_every_other() -> None:
     known = configurations()
     assert len(known) > 40
@@ -235,24 +229,15 @@ WORDS = st.sampled_from(
 )  # fmt: skip
 
 
-@st.composite
-def trees(draw: st.DrawFn) -> Node:
-    """Give random configurations as a device would show them."""
-    root = Node("")
-    for path in draw(st.lists(st.lists(WORDS, min_size=1, max_size=6), max_size=8)):
-        node = root
-        for word in path:
-            node = node.children.setdefault(word, Node(word, 1))
-            node.flags |= ENDS * draw(st.booleans())
-            if draw(st.integers(0, 12)) == 0:
-                node.flags |= draw(st.sampled_from([INACTIVE, PROTECT]))
-                root.flags |= node.flags & (INACTIVE | PROTECT)
-        node.flags |= ENDS
-    # A device keeps the last value.
+def shown(root: Node) -> Node:
+    """Return a random configuration as a device would show it: it keeps the last value."""
     made, _ = apply(Node(""), to_set(root, comments=False))
     return settled(read(to_curly(made)))
 
 
-@given(trees(), trees())
+CONFIGURATIONS = trees(WORDS, tagged=True).map(shown)
+
+
+@given(CONFIGURATIONS, CONFIGURATIONS)
 def test_any_tree_becomes_any_other(first: Node, second: Node) -> None:
     check(first, second)

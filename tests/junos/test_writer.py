@@ -11,6 +11,7 @@ from ailb_gen.junos.reader import read, read_file
 from ailb_gen.junos.tree import DELETE, ENDS, INACTIVE, LIST, PROTECT, QUOTED, REPLACE, Node
 from ailb_gen.junos.writer import to_curly, to_json, to_set
 from tests.conftest import ROOT, need_shared
+from tests.junos.drawn import trees
 
 TAGS = INACTIVE | PROTECT | REPLACE | DELETE
 CURLY = """\
@@ -158,16 +159,7 @@ WORDS = st.one_of(
 )
 
 
-@st.composite
-def trees(draw: st.DrawFn) -> Node:
-    root = Node("")
-    for path in draw(st.lists(st.lists(WORDS, min_size=1, max_size=5), max_size=8)):
-        node = root
-        for word in path:
-            node = node.children.setdefault(word, Node(word, 1))
-            node.flags |= ENDS * draw(st.booleans())
-        node.flags |= ENDS
-    return root
+TREES = trees(WORDS, longest=5)
 
 
 def said(root: Node) -> dict[tuple[str, ...], int]:
@@ -183,7 +175,7 @@ def said(root: Node) -> dict[tuple[str, ...], int]:
     return found
 
 
-@given(trees())
+@given(TREES)
 def test_every_tree_survives_every_form(root: Node) -> None:
     statements = said(root) if root.children else {(): 0}
     curly = to_curly(root)
@@ -195,7 +187,7 @@ def test_every_tree_survives_every_form(root: Node) -> None:
     assert to_curly(read(to_set(read(again)))) == again
 
 
-@given(trees(), st.sampled_from([INACTIVE, PROTECT, REPLACE]))
+@given(TREES, st.sampled_from([INACTIVE, PROTECT, REPLACE]))
 def test_tags_survive_set_text(root: Node, flag: int) -> None:
     for child in root:
         child.flags |= flag | ENDS
