@@ -70,7 +70,7 @@ CODES = {
     "unknown-color": "a color that is not among the fabric's",
     "unknown-device": "an override, or a drain, for a device that is not in the fabric",
     "unknown-key": "a key or column that does not exist",
-    "unknown-platform": "a platform that nobody describes",
+    "unknown-platform": "a platform without a profile",
     "unreadable": "a file that cannot be read",
     "unsafe-name": "a name or text that could change the configuration it is written into",
     "unused-port": "an override, or a drain, for a port that nothing uses",

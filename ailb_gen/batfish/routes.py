@@ -49,7 +49,7 @@ def judge_shadow(
     judge_pinned(network, intent, found, tally)
     disagreements(network, found, own_hops(routing.graph, routing.states), AGREE, "", tally)
     judge_transit(network, shadow, intent, ask("bgpRib", nodes=_nodes(network, intent), status=STATUSES), tally)
-    judge_loops(shadow, ask("detectLoops"), "goes round", tally)
+    judge_loops(shadow, ask("detectLoops"), "loops", tally)
     judge_loops(shadow, ask("multipathConsistency"), "arrives on some of its paths only", tally)
 
 

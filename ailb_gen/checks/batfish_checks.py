@@ -127,14 +127,14 @@ TRANSIT = Check(
     Severity.ERROR,
     "in Batfish every spine has a route to every prefix, and from its own leaf alone",
     "in Batfish a spine lacks the route to a prefix, or has it from another leaf than its own",
-    "A leaf that passes on what spines told it becomes a transit for others' traffic as soon as a link fails.",
+    "A leaf that passes on routes learned from spines becomes a transit for others' traffic as soon as a link fails.",
     "Of a prefix that is not heard, see AILB304 and AILB201; a leaf's export policy must reject the fabric's pool.",
 )
 LOOPS = Check(
     "AILB817",
     Severity.ERROR,
-    "in Batfish no packet goes round, and none is delivered on some of its paths only",
-    "in Batfish a packet goes round, or is lost on some of its paths",
+    "in Batfish no packet loops, and none is delivered on some of its paths only",
+    "in Batfish a packet loops, or is lost on some of its paths",
     "Packets that go round fill the links; those lost on one of several paths stall a job at random.",
     "Follow the flow with `ailb-gen path`.",
 )

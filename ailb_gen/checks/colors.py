@@ -97,7 +97,7 @@ NOTHING: frozenset[str] = frozenset()
 def run(
     wanted: Plan, network: Network, routing: Routing, advance: Callable[[int], None] = lambda count: None
 ) -> Iterator[Result]:
-    """Run all checks of colors; `advance` is told how many more leaves were looked at."""
+    """Run all checks of colors; `advance` is called with how many more leaves were looked at."""
     tally = Tally(CHECKS)
     for name, switch in network.switches.items():
         _check_defined(wanted, switch, tally)

@@ -1,4 +1,4 @@
-"""Descriptions of ports and VLANs: whoever stands before the switch goes by them."""
+"""Descriptions of ports and VLANs, which people at the switch go by."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ REACHED = Check(
     Severity.ERROR,
     "every managed device can be reached and read",
     "a device cannot be reached or read",
-    "Nobody knows what a device does that cannot be looked at.",
+    "A device that cannot be read may do anything.",
     "Look at the management network, the login and the host key that the message names.",
 )
 DRIFT = Check(
@@ -17,7 +17,7 @@ DRIFT = Check(
     Severity.ERROR,
     "every switch has what its file says, and below the owned hierarchies nothing else",
     "a switch has something else than its file says",
-    "Somebody changed the switch by hand, or a push did not come to its end: the files no longer tell what it does.",
+    "The switch was changed by hand, or a push was not finished: the files no longer say what it does.",
     "Take the change over into the fabric file, or run 'ailb-gen deploy' to undo it.",
 )
 STATE = Check(
@@ -31,7 +31,7 @@ STATE = Check(
 FILES = Check(
     "AILBD04",
     Severity.ERROR,
-    "every server has the files that were generated for it, and nobody edited them",
+    "every server has the files that were generated for it, unedited",
     "a server's files are not those that were generated for it",
     "The kernel of the server sends packets another way than the fabric expects.",
     "Run 'ailb-gen deploy', or take the change over into the fabric file.",

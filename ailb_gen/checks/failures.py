@@ -119,7 +119,7 @@ def run(
     executor: Executor | None = None,
     advance: Callable[[int], None] = lambda count: None,
 ) -> Iterator[Result]:
-    """Run all checks of failures; `advance` is told how many more failures were looked at."""
+    """Run all checks of failures; `advance` is called with how many more failures were looked at."""
     graph = routing.graph
     survey = Survey(routing, destinations(wanted, routing))
     broken = survey.lost > EXACT

@@ -28,7 +28,7 @@ STRAY = Check(
     Severity.ERROR,
     "every switch file belongs to one switch of the intent",
     "a switch file belongs to no switch of the intent",
-    "A stale file of a switch that was renamed or removed is pushed to somebody, one day.",
+    "A stale file of a switch that was renamed or removed may be pushed to another one later.",
     "Delete the file, or add the switch to the intent.",
 )
 HOST_NAME = Check(
@@ -44,7 +44,7 @@ UNCHANGED = Check(
     Severity.WARNING,
     "every file is as it was generated, by the sha256 in manifest.json, and generated from this intent",
     "a file is not as it was generated, or was generated from another intent",
-    "What was edited by hand is lost with the next generate, and nobody has reviewed it in the intent.",
+    "What was edited by hand is lost with the next generate, and was not reviewed in the intent.",
     "Put the change into the intent, extra_config or a template, and generate again.",
 )
 CABLES = Check(

@@ -148,7 +148,7 @@ EXTRAS = Check(
     "AILB617",
     Severity.ERROR,
     "no other file of the server overrides, shadows or joins the fabric's, as far as its name and contents tell",
-    "a file of the server overrides or shadows the fabric's, or nobody knows what it does",
+    "a file of the server overrides or shadows the fabric's, or is not known to be harmless",
     "What was checked is not what the server does: a later file of sysctl.d, a drop-in or a udev rule wins silently.",
     "Take the file away, or put what it says into the template; one that is meant to be there can be waived.",
 )

@@ -92,7 +92,7 @@ OVERRIDES: tuple[tuple[str, str, Test | None], ...] = (
     (rf"{_TREES}/systemd/network/.*", "networkd reads it with the units that netplan makes", None),
     (rf"{_TREES}/systemd/networkd\.conf.*", "changes what networkd does with routes and rules of others", None),
     (rf"{_TREES}/systemd/system/ailb-.*", "overrides, masks or shadows a service of the fabric", None),
-    (rf"{_TREES}/systemd/.*", "systemd reads it; nobody checked what it starts", None),
+    (rf"{_TREES}/systemd/.*", "systemd reads it; what it starts is not checked", None),
     (rf"{_TREES}/udev/.*", "udev rules rename NICs and run programs", None),
     (rf"{_TREES}/modprobe\.d/.*", "sets options of the drivers of NICs and of RDMA", _modules),
     (rf"{_TREES}/modules-load\.d/.*|etc/modules", "loads modules", _module_list),
@@ -139,7 +139,7 @@ def judge(group: Group, extra: Extra) -> str:
         if re.fullmatch(pattern, extra.path):
             harmless = test is not None and extra.text is not None and test(group, extra.text)
             return "" if harmless else what
-    return "it is none of the fabric's, and nobody checked what it does"
+    return "it is none of the fabric's files, and what it does is not checked"
 
 
 def check_extras(group: Group, tally: Tally) -> None:

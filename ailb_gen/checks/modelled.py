@@ -1,4 +1,4 @@
-"""Statements that nothing here computes: an error, unless somebody accepts them."""
+"""Statements that nothing here computes: an error, unless they are waived."""
 
 from __future__ import annotations
 

@@ -125,7 +125,7 @@ def run(wanted: Plan, network: Network, routing: Routing, seed: int, steps: Step
             if state is None:
                 switch = network.switches.get(leaf.name)
                 place = Place(switch.file) if switch is not None else None
-                tally.add(DELIVERED, leaf.name, f"{prefix} is on no switch: nobody reaches it", place)
+                tally.add(DELIVERED, leaf.name, f"{prefix} is on no switch: it cannot be reached", place)
                 continue
             _check_prefix(_Asked(ways, routing.graph, leaf.name, color.value), state, leaves, tally)
         advance(1)

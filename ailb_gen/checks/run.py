@@ -59,7 +59,7 @@ def _loaded(yang: Path) -> list[Schema]:
 
 
 def _schema(yang: Path, steps: Steps | None = None) -> Schema:
-    """Return the schema; models that nobody has parsed before are parsed, in steps of their own."""
+    """Return the schema; models that were not parsed before are parsed, in steps of their own."""
     loaded = _loaded(yang)
     if not loaded:
         begin = steps.begin if steps is not None else lambda name, total: lambda count: None
@@ -90,7 +90,7 @@ def examine(
 ) -> tuple[Run, Subject]:
     """Check the files below `root` against the intent.
 
-    `advance` is told how many more of STEPS steps are done, `step` the name of what begins.
+    `advance` is called with how many more of STEPS steps are done, `step` the name of what begins.
     The run has one result for every check that was asked for, by id, but for those that Batfish makes. Raises
     UsageError for a directory without artifacts and for YANG models that cannot be used, WorkerError when a worker
     dies.

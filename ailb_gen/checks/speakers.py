@@ -254,9 +254,9 @@ def management_interface(wanted: Outline, speaker: WantedSpeaker) -> str:
 
 
 def profile_of(fabric: Fabric, platform: str) -> Profile:
-    """Return a platform. Raises UsageError for one that nobody knows."""
+    """Return a platform. Raises UsageError for an unknown one."""
     known = [*fabric.platforms, *shipped_names()]
     if platform not in known:
         hint = did_you_mean(platform, known) or f"known: {', '.join(known)}"
-        raise UsageError(f"the intent names a platform {platform!r} that nobody knows; {hint}")
+        raise UsageError(f"the intent names an unknown platform {platform!r}; {hint}")
     return fabric.platforms.get(platform) or shipped(platform)

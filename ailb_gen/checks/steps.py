@@ -34,7 +34,7 @@ class Steps:
         self._told = 0
 
     def begin(self, name: str, total: int, also: str = "") -> Callable[[int], None]:
-        """Begin a step of `total` things; return what is told how many more of them are done.
+        """Begin a step of `total` things; return what is called with how many more of them are done.
 
         All steps before it are over. `also` is what is done along with it, for the reader.
         """

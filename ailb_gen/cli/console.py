@@ -41,7 +41,7 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) 
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A progress bar: told how many more units are done, and by `step` what is being done."""
+    """A progress bar: called with how many more units are done; `step` names what is being done."""
 
     advance: Callable[[int], None] = lambda count: None
     step: Callable[[str], None] = lambda name: None

@@ -310,7 +310,7 @@ def _approval(yes: bool, dry_run: bool, stop: Stop, question: str) -> Callable[[
 
 def _answer(stop: Stop, question: str) -> bool:
     if not sys.stdin.isatty():
-        raise UsageError("nobody can be asked here; look at 'ailb-gen plan', and give --yes")
+        raise UsageError("there is no terminal to ask at; look at 'ailb-gen plan', and give --yes")
     return stop.ask(question)
 
 

@@ -43,7 +43,7 @@ STATE = Annotated[
     typer.Option("--state", help="Where runs are recorded; default: .ailb/runs beside the fabric file.", metavar="DIR"),
 ]
 ACCEPT = Annotated[
-    bool, typer.Option("--accept-new-hostkeys", help="Add the host keys of devices that nobody knows yet.")
+    bool, typer.Option("--accept-new-hostkeys", help="Add the host keys of devices that are not known yet.")
 ]
 UNVERIFIED = Annotated[
     bool, typer.Option("--allow-unverified", help="Take files without a manifest.json, which nothing vouches for.")

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 # Seconds that a question waits for what was told before it to be seen.
 SEEN_S = 1.0
-LOST = "not everything could be told, though everything was done"
+LOST = "not everything could be printed, though everything was done"
 
 
 class Steady(io.RawIOBase):

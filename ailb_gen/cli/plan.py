@@ -183,7 +183,7 @@ def _told(look: Look | HostLook) -> Iterator[str]:
             yield f"~ {edit.statement}"
 
 
-# More devices are not listed one by one: nobody would read it.
+# More devices are not listed one by one.
 LISTED = 40
 
 

@@ -55,7 +55,7 @@ class Endpoint:
 
 
 class HostKeys:
-    """The known hosts of one run; `accept_new` adds the keys of hosts that nobody knows and tells so.
+    """The known hosts of one run; `accept_new` adds the keys of unknown hosts and says so.
 
     May be used from several threads.
     """

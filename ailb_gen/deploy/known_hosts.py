@@ -97,7 +97,7 @@ class KnownHosts:
     """
 
     def __init__(self, files: tuple[Path, ...]) -> None:
-        """Read the files. Raises HostKeyError for one that cannot be read, and for a marker that nobody knows."""
+        """Read the files. Raises HostKeyError for one that cannot be read, and for an unknown marker."""
         self.files = tuple(map(str, files))
         self.unread: list[str] = []
         self.plain: dict[str, list[_Line]] = defaultdict(list)

@@ -145,7 +145,7 @@ def read_scene(artifacts: Path, switches: Mapping[str, Switch]) -> Scene:
     faults = (*topology.faults, *cabling.faults, *found.faults)
     if faults:
         told = "\n".join(f"{artifacts}/{fault.place or fault.scope}: {fault.message}" for fault in faults)
-        raise UsageError(f"{told}\nnobody knows what is connected to what; generate the files again")
+        raise UsageError(f"{told}\nthe cabling is not known; generate the files again")
     attachments = {(cable.b.device, cable.b.port): cable.a for cable in found.attachments}
     return Scene(switches, topology.roles, found.links, attachments)
 

@@ -78,7 +78,7 @@ class Platforms:
         return ("platform", role) if path == ("platform",) else path
 
     def find(self, name: str, path: Path) -> Ports:
-        """Return the platform; notes a problem and returns the generic one if nobody knows it."""
+        """Return the platform; notes a problem and returns the generic one if it is unknown."""
         names = [*self.fabric.platforms, *shipped_names()]
         if name not in names:
             hint = did_you_mean(name, names) or f"known: {', '.join(names)}; or describe it under platforms:"

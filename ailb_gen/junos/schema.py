@@ -225,8 +225,8 @@ def load_schema(
 ) -> Schema:
     """Return the schema of a folder of YANG models, from the user's cache or built and put there.
 
-    `progress(what, total)` is a context manager whose value is told how many characters of the models are parsed.
-    Raises UsageError for a folder without models, OutputError when the cache cannot be written.
+    `progress(what, total)` is a context manager whose value is called with how many characters are parsed. Raises
+    UsageError for a folder without models, OutputError when the cache cannot be written.
     """
     directory = model_directory(directory)
     models = model_files(directory)

@@ -60,8 +60,8 @@ def read_network(
     """Read everything below `root`.
 
     `inspect` is called with every switch's tree, as written and with groups inherited, in a process of `executor` if
-    there is one, so it must be possible to pickle it. `advance` is told how many files were read. Raises UsageError
-    when `root` is no artifact directory; whatever else is wrong becomes a fault of the network.
+    there is one, so it must be possible to pickle it. `advance` is called with how many files were read. Raises
+    UsageError when `root` is no artifact directory; whatever else is wrong becomes a fault of the network.
     """
     files, faults = _switch_files(root)
     switches: dict[str, Switch] = {}

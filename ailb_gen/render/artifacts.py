@@ -124,7 +124,7 @@ def render(
     progress: Callable[[int], None] = lambda count: None,
     executor: Executor | None = None,
 ) -> Tree:
-    """Render all devices, or the selected names; `progress` is told how many devices were finished.
+    """Render all devices, or the selected names; `progress` is called with how many devices were finished.
 
     With an `executor`, whose workers must have run `start_worker`, devices are rendered there.
     Raises TemplateError.

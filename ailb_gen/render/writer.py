@@ -143,7 +143,7 @@ def _locked(target: Path) -> Iterator[None]:
     while True:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
         fcntl.lockf(descriptor, fcntl.LOCK_EX)
-        # Whoever held the lock before has removed the file: then this lock is on a file that nobody sees.
+        # The holder before may have removed the file: then this lock is on a file without a name.
         with suppress(FileNotFoundError):
             if os.path.samestat(os.fstat(descriptor), path.stat()):
                 break

@@ -60,7 +60,7 @@ class Routing:
         return self.settle()
 
     def settle(self, advance: Callable[[int], None] = lambda count: None) -> dict[Prefix, State]:
-        """Compute and keep the RIBs of every prefix; `advance` is told how many more are done."""
+        """Compute and keep the RIBs of every prefix; `advance` is called with how many more are done."""
         found: dict[Prefix, State] = {}
         for prefix in self.prefixes:
             found[prefix] = solve(self.graph, prefix, self.removed)

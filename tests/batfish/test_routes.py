@@ -102,8 +102,8 @@ def test_switches_whose_names_have_capitals() -> None:
     assert judged(judge_understood, capital(GOOD), told, rows(BAD, "initIssues")) == [
         Finding("AILB811", "Leaf1", message)
     ]
-    assert judged(judge_loops, capital(GOOD), [flow("leaf1", "172.16.21.7")], "goes round") == [
-        Finding("AILB817", "Leaf1", "in Batfish a packet to fc00:1:2:1::/64 goes round")
+    assert judged(judge_loops, capital(GOOD), [flow("leaf1", "172.16.21.7")], "loops") == [
+        Finding("AILB817", "Leaf1", "in Batfish a packet to fc00:1:2:1::/64 loops")
     ]
 
 
@@ -180,9 +180,9 @@ def test_an_address_that_stands_for_a_single_one_and_one_for_nothing() -> None:
 @pytest.mark.parametrize("name", SHADOWS)
 @pytest.mark.parametrize("question", ["detectLoops", "multipathConsistency"])
 def test_no_packet_goes_round(name: str, question: str) -> None:
-    assert judged(judge_loops, shadow(name), rows(name, question), "goes round") == []
+    assert judged(judge_loops, shadow(name), rows(name, question), "loops") == []
     count = len(shadow(name).numbering.prefixes)
-    assert examined(judge_loops, shadow(name), [], "goes round") == {"AILB817": count}
+    assert examined(judge_loops, shadow(name), [], "loops") == {"AILB817": count}
 
 
 def flow(node: str | None, address: str | None) -> Row:
@@ -200,8 +200,8 @@ def test_packets_that_go_round() -> None:
         Finding("AILB817", "spine1", f"in Batfish a packet to 10.99.0.1 {what}"),
     ]
     bare: Row = {"Flow": "start=leaf1", "Traces": [], "TraceCount": 1}
-    assert judged(judge_loops, shadow(GOOD), [bare], "goes round") == [
-        Finding("AILB817", "shadow", "in Batfish a packet to start=leaf1 goes round")
+    assert judged(judge_loops, shadow(GOOD), [bare], "loops") == [
+        Finding("AILB817", "shadow", "in Batfish a packet to start=leaf1 loops")
     ]
 
 
@@ -209,7 +209,7 @@ def test_packets_that_go_round() -> None:
 def test_addresses_that_are_none(address: str) -> None:
     odd = f"^{re.escape(f'Batfish answers {address!r} where an IPv4 address belongs; ')}"
     with pytest.raises(BatfishError, match=odd):
-        judged(judge_loops, shadow(GOOD), [flow("leaf1", address)], "goes round")
+        judged(judge_loops, shadow(GOOD), [flow("leaf1", address)], "loops")
     with pytest.raises(BatfishError, match=odd):
         judged(judge_owners, network(BAD), shadow(BAD), owned(("leaf1", "irb.102"), address=address))
 

@@ -188,7 +188,7 @@ def test_loops_and_inconsistent_paths(question: str) -> None:
     flow: Row = {"Flow": "start=spine1", "Flow.ingressNode": "spine1", "Flow.dstIp": "10.0.1.1"}
     near = Near(lambda asked, snapshot, rows: [flow] if asked == question else rows)
     results, _ = judged(lab(), GOLDEN / "lab", frozenset({"AILB817"}), near)
-    what = {"detectLoops": "goes round", "multipathConsistency": "arrives on some of its paths only"}[question]
+    what = {"detectLoops": "loops", "multipathConsistency": "arrives on some of its paths only"}[question]
     assert [(one.scope, one.message) for result in results for one in result.findings] == [
         ("spine1", f"in Batfish a packet to fc00:1:1:2::/64 {what}")
     ]

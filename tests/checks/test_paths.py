@@ -124,7 +124,7 @@ def test_a_prefix_that_nobody_reaches_is_told_by_leaf() -> None:
 
 
 def test_a_prefix_that_is_on_no_switch() -> None:
-    assert f"{LEAF}: fc00:1:1:2::/64 is on no switch: nobody reaches it" in messages((LEAF, ADDRESS, ""))
+    assert f"{LEAF}: fc00:1:1:2::/64 is on no switch: it cannot be reached" in messages((LEAF, ADDRESS, ""))
     found = [one for one in judged(run, without(LEAF)) if one.check == "AILB402"]
     assert [(one.scope, one.place) for one in found] == [(LEAF, None)] * 4
 

@@ -126,7 +126,7 @@ def test_platforms() -> None:
 
 def test_a_platform_that_nobody_knows() -> None:
     fabric = intent_of(SMALL.replace("platform: generic", "platform: generik")).fabric
-    with pytest.raises(UsageError, match=r"a platform 'generik' that nobody knows; did you mean 'generic'\?"):
+    with pytest.raises(UsageError, match=r"an unknown platform 'generik'; did you mean 'generic'\?"):
         profile_of(fabric, "generik")
     wanted = plan(fabric)
     with pytest.raises(UsageError, match="known: generic"):

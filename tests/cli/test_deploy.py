@@ -167,7 +167,7 @@ def test_without_a_terminal_nobody_can_be_asked(tiny: Site) -> None:
     words = [word for word in tiny.words("deploy") if word != "--yes"]
     done = run(*words)
     assert done.code == 2
-    assert done.err == "ailb-gen: nobody can be asked here; look at 'ailb-gen plan', and give --yes\n"
+    assert done.err == "ailb-gen: there is no terminal to ask at; look at 'ailb-gen plan', and give --yes\n"
     assert "canary leaf" in done.out
     assert tiny.records.runs() == []
     assert assert_sound(tiny) == {}

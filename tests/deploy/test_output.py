@@ -21,7 +21,7 @@ from tests.conftest import ROOT
 from tests.deploy.fabric import CANARY, ORDER, SPINES, Generated, Site, assert_sound, run, site
 
 ALL_NEW = dict.fromkeys(ORDER, "confirmed")
-LOST = "not everything could be told, though everything was done"
+LOST = "not everything could be printed, though everything was done"
 # A program that does not come to its end in this time hangs.
 HANGS_S = 120.0
 

@@ -107,7 +107,7 @@ def test_files_that_do_not_tell_what_is_connected(tmp_path: Path, file: str) -> 
     for name in ("topology.json", "cabling.csv"):
         shutil.copy(LAB / name, tmp_path)
     (tmp_path / file).write_text("nonsense\n")
-    with pytest.raises(UsageError, match=f"{file}.*\n.*nobody knows what is connected to what"):
+    with pytest.raises(UsageError, match=f"{file}.*\n.*the cabling is not known"):
         read_scene(tmp_path, {})
     (tmp_path / file).unlink()
     with pytest.raises(UsageError, match=file):
