@@ -23,16 +23,21 @@ class Channel(asyncssh.SSHServerSession[bytes]):
         self._channel: asyncssh.SSHServerChannel[bytes] | None = None
         self._inner: NetconfSession | Terminal | None = None
         self._command: str | None = None
-        self._echo = False
+        self._size: tuple[int, int] | None = None
 
     def connection_made(self, chan: asyncssh.SSHServerChannel[bytes]) -> None:
         """Take the channel."""
         self._channel = chan
 
     def pty_requested(self, term_type: str, term_size: tuple[int, int, int, int], term_modes: object) -> bool:
-        """Echo what is typed."""
-        self._echo = True
+        """Echo what is typed, and show a screen at a time."""
+        self._size = term_size[:2]
         return True
+
+    def terminal_size_changed(self, width: int, height: int, pixwidth: int, pixheight: int) -> None:
+        """Show larger or smaller screens."""
+        if isinstance(self._inner, Terminal):
+            self._inner.resize(width, height)
 
     def subsystem_requested(self, subsystem: str) -> bool:
         """Open NETCONF, the only subsystem."""
@@ -55,7 +60,7 @@ class Channel(asyncssh.SSHServerSession[bytes]):
         if self._command in NETCONF_COMMANDS:
             self._inner = NetconfSession(self._host, self._channel, user)
             return
-        terminal = Terminal(self._host, self._channel, user, self._echo)
+        terminal = Terminal(self._host, self._channel, user, self._size)
         self._inner = terminal
         if self._command is None:
             terminal.greet()

@@ -5,6 +5,7 @@ Source: Juniper, CLI User Guide; CLI Reference.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
@@ -29,6 +30,10 @@ from ailb_gen.junos.writer import to_curly
 if TYPE_CHECKING:
     from ailb_gen.emulator.device import Device
     from ailb_gen.emulator.store import Session
+
+
+# Also within the quotes of `cli -c '...'`.
+NO_MORE = re.compile(r"\|\s*no-m[ore]*\b")
 
 
 class Machine(Protocol):
@@ -75,6 +80,18 @@ class CommandLine:
         if self._config is not None:
             return f"\n{self._config.heading}{who}# "
         return f"\n{who}> "
+
+    def resize(self, columns: int, rows: int) -> None:
+        """Take the size of the window for that of the screen; 0 is not known."""
+        for name, value in (("screen-width", columns), ("screen-length", rows)):
+            if value > 0:
+                self._settings[name] = str(value)
+
+    def screen(self, text: str) -> tuple[int, int]:
+        """Return how many rows and columns the output of a line has for each screen; 0 is no limit."""
+        if self._asked is not None or NO_MORE.search(text):
+            return 0, 0
+        return int(self._settings["screen-length"]), int(self._settings["screen-width"])
 
     @property
     def hidden(self) -> bool:

@@ -8,16 +8,21 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from ailb_gen.emulator.changing import load_commands, load_text, roll_back
+from ailb_gen.emulator.changing import check_syntax, load_commands, load_text, roll_back
+from ailb_gen.emulator.completion import WORDS, next_words
 from ailb_gen.emulator.faulty import disk_full
-from ailb_gen.emulator.loading import ACTIONS
+from ailb_gen.emulator.loading import ACTIONS, load_set
 from ailb_gen.emulator.messages import RefusedError, RpcError
 from ailb_gen.emulator.operations.build import date
+from ailb_gen.emulator.outline import top
 from ailb_gen.emulator.pipes import Line, choose, read_line
 from ailb_gen.emulator.showing import show_tree
-from ailb_gen.junos.grammar import form_of, inside
+from ailb_gen.emulator.wildcard import expanded, matching
+from ailb_gen.junos.renaming import EXISTS, NOT_FOUND, statement_ends
+from ailb_gen.junos.words import quote
 
 if TYPE_CHECKING:
     from ailb_gen.emulator.device import Device
@@ -29,7 +34,7 @@ EDITING = (
 )
 COMMANDS = (
     *EDITING,
-    *("commit", "edit", "exit", "load", "quit", "rollback", "run", "show", "status", "top", "up", "update"),
+    *("commit", "edit", "exit", "load", "quit", "rollback", "run", "save", "show", "status", "top", "up", "update"),
 )
 PHASES = {"commit": "commit", "load": "load", "rollback": "rollback", "exit": "unlock", "quit": "unlock"}
 # As many minutes as Junos waits for a confirmation if nothing is said, and at most.
@@ -48,9 +53,12 @@ class ConfigMode:
         self._device, self._session, self._kind = device, session, kind
         self._levels: list[tuple[str, ...]] = [()]
         self._leaving = False
-        self._load: tuple[str, list[str]] | None = None
+        # Action, whether it is relative to the level, and the lines so far.
+        self._load: tuple[str, bool, list[str]] | None = None
         self.done = False
         self.question = ""
+        self._yes: Callable[[], str] = lambda: ""
+        self._default = ""
         others = [one for one in device.store.editors() if one.number != session.number]
         said = f"warning: {DISCARDED}\n" if kind else ""
         if kind == "exclusive":
@@ -98,16 +106,25 @@ class ConfigMode:
         return PHASES.get(words[0], "load" if words[0] in EDITING else "verify")
 
     def completions(self, text: str) -> list[str]:
-        """Return the commands that a word begins, for `?`."""
+        """Return the words that can come next, for `?` and the tab key. Raises RefusedError."""
         words = text.split()
-        if len(words) > 1 or text.endswith(" "):
-            return []
-        return sorted(name for name in COMMANDS if name.startswith(words[0] if words else ""))
+        part = words.pop() if words and not text.endswith(" ") else ""
+        path = list(self._path)
+        while words and choose(words[0], COMMANDS) in ("top", "up"):
+            path = [] if choose(words.pop(0), COMMANDS) == "top" else path[: ([0, 0, *statement_ends(path)])[-2]]
+        if not words:
+            names = list(COMMANDS)
+        else:
+            known = top(self._device.schema)
+            behind = [*path, *words[1:]] if choose(words[0], COMMANDS) not in WORDS else words[1:]
+            tree = self._device.store.edited_by(self._session)
+            names = next_words(choose(words[0], COMMANDS), known, tree, behind)
+        return sorted(name for name in names if name.startswith(part) or name[0] == "<")
 
     def run(self, text: str, operational: Callable[[str], str]) -> str:
         """Carry out a line and return what it shows. Raises RefusedError."""
         if self._load is not None:
-            self._load[1].append(text)
+            self._load[2].append(text)
             return ""
         word, _, behind = text.strip().partition(" ")
         if not word or word[0] == "#":
@@ -119,17 +136,19 @@ class ConfigMode:
         line = read_line(text)
         rest = line.text.partition(" ")[2]
         if name == "run":
-            pipes = text[text.index("|") :] if line.pipes else ""
-            return operational(f"{rest} {pipes}")
+            return operational(f"{rest} {line.piped}")
         return _ACTS[name](self, line, rest)
 
+    def _ask(self, question: str, default: str, yes: Callable[[], str]) -> str:
+        """Ask whether to do something; `default` is what an empty line says."""
+        self.question = f"{question} [yes,no] ({default}) "
+        self._default, self._yes = default, yes
+        return self.question
+
     def answer(self, text: str) -> str:
-        """Take the answer to the question whether to leave with uncommitted changes."""
+        """Take the answer to a question."""
         self.question = ""
-        if not "yes".startswith(text.strip() or "yes"):
-            return ""
-        said = "warning: discarding uncommitted changes\nload complete\n" if self._kind == "exclusive" else ""
-        return said + self._leave()
+        return self._yes() if "yes".startswith(text.strip().lower() or self._default) else ""
 
     def give_up(self) -> None:
         """Forget what was being loaded or asked."""
@@ -139,8 +158,14 @@ class ConfigMode:
         """Load what has been typed. Raises RefusedError."""
         if self._load is None:
             return ""
-        (action, lines), self._load = self._load, None
+        (action, relative, lines), self._load = self._load, None
         text = "".join(f"{line}\n" for line in lines)
+        if relative and self._path and action == "set":
+            text = f"edit {' '.join(self._path)}\n{text}"
+        elif relative and self._path:
+            starts = [0, *statement_ends(self._path)]
+            heads = [" ".join(self._path[start:end]) for start, end in pairwise(starts)]
+            text = f"{' { '.join(heads)} {{\n{text}{'}' * len(heads)}\n"
         if action == "set":
             return self._said(load_commands(self._device, self._session, text)) + "load complete\n"
         load_text(self._device, self._session, text, action)
@@ -151,13 +176,43 @@ class ConfigMode:
     def _edit(self, name: str, rest: str) -> str:
         """Carry out set, delete and the like at the level that is edited. Raises RefusedError."""
         self._may_edit()
-        level = f"edit {' '.join(self._path)}\n" if self._path else ""
+        if name == "wildcard":
+            return self._wildcard(rest.split())
+        if name == "delete" and not rest.strip():
+            return self._ask("Delete everything under this level?", "no", self._later("delete", [""]))
+        return self._load_lines(name, [rest], self._path)
+
+    def _wildcard(self, words: list[str]) -> str:
+        """Carry out one command for many statements. Raises RefusedError."""
+        kind = choose(words[0], ("delete", "range")) if len(words) > 1 else ""
+        if kind == "range" and len(words) > 2:
+            name = choose(words[1], ("activate", "deactivate", "delete", "set"))
+            return self._load_lines(name, expanded(" ".join(words[2:])), self._path)
+        if kind != "delete":
+            raise RefusedError(RpcError("syntax error, expecting delete PATH PATTERN, or range COMMAND"))
+        path = [*self._path, *words[1:-1]]
+        found = matching(self._device.store.edited_by(self._session), path, words[-1].strip('"'))
+        if not found:
+            return f"warning: {NOT_FOUND}\n"
+        rows = "".join(f"  matched: {word}\n" for word in found)
+        lines = [" ".join(map(quote, [*words[1:-1], word])) for word in found]
+        return rows + self._ask(f"  Delete {len(found)} objects?", "no", self._later("delete", lines))
+
+    def _later(self, name: str, lines: list[str]) -> Callable[[], str]:
+        """Return what carries out commands at the level of now, wherever the user is by then."""
+        path = self._path
+        return lambda: self._load_lines(name, lines, path)
+
+    def _load_lines(self, name: str, lines: list[str], path: tuple[str, ...]) -> str:
+        """Carry out commands of one kind at a level. Raises RefusedError."""
+        level = f"edit {' '.join(path)}\n" if path else ""
         try:
-            return self._said(load_commands(self._device, self._session, f"{level}{name} {rest}\n"))
+            text = "".join(f"{name} {line}\n" for line in lines)
+            return self._said(load_commands(self._device, self._session, f"{level}{text}"))
         except RefusedError as error:
             first, *others = error.errors
             reason = PLACE.sub("", first.message)
-            if reason != first.message and not reason.startswith("syntax error"):
+            if reason != first.message and not reason.startswith(("syntax error", NOT_FOUND, EXISTS)):
                 reason = f"syntax error: {reason}"
             raise RefusedError(replace(first, message=reason), *others) from error
 
@@ -170,28 +225,32 @@ class ConfigMode:
         return "".join(f"warning: {text}\n" for text in warnings)
 
     def _to_level(self, line: Line, rest: str) -> str:
-        self._levels.append((*self._path, *rest.split()))
+        path = (*self._path, *rest.split())
+        schema, tree = self._device.schema, self._device.store.edited_by(self._session)
+        if schema is not None and not tree.has(*path):
+            check_syntax(schema, tree, load_set(tree, f"set {' '.join(path)}\n")[0])
+        self._levels.append(path)
         return ""
 
     def _up(self, line: Line, rest: str) -> str:
-        words = list(line.words[1:])
-        count = int(words.pop(0)) if words and words[0].isdecimal() else 1
-        ends = [0, *_statement_ends(self._path)]
-        return self._elsewhere(self._path[: ends[max(len(ends) - 1 - count, 0)]], words)
+        first, _, behind = rest.partition(" ")
+        count, command = (int(first), behind) if first.isdecimal() else (1, rest)
+        ends = [0, *statement_ends(self._path)]
+        return self._elsewhere(self._path[: ends[max(len(ends) - 1 - count, 0)]], command, line)
 
     def _top(self, line: Line, rest: str) -> str:
-        return self._elsewhere((), rest.split())
+        return self._elsewhere((), rest, line)
 
-    def _elsewhere(self, path: tuple[str, ...], words: list[str]) -> str:
+    def _elsewhere(self, path: tuple[str, ...], command: str, line: Line) -> str:
         """Go to another level; with a command behind it, only for that command. Raises RefusedError."""
-        if not words:
+        if not command:
             self._levels = [(), path] if path else [()]
             return ""
         here = self._levels
         self._levels = [path]
         try:
-            shown = self.run(" ".join(words), _no_run)
-            if choose(words[0], COMMANDS) == "edit":
+            shown = self.run(f"{command} {line.piped}", _no_run)
+            if choose(command.split(maxsplit=1)[0], COMMANDS) == "edit":
                 here = [*here, self._path]
             return shown
         finally:
@@ -219,6 +278,8 @@ class ConfigMode:
 
     def _roll_back(self, line: Line, rest: str) -> str:
         self._may_edit()
+        if len(line.words) > 2:
+            raise RefusedError(RpcError("syntax error", element=line.words[2]))
         roll_back(self._device, self._session, line.words[1] if len(line.words) > 1 else "0")
         return "load complete\n"
 
@@ -228,14 +289,16 @@ class ConfigMode:
 
     def _start_load(self, line: Line, rest: str) -> str:
         words = line.words[1:]
-        actions = (*ACTIONS, "set")
-        action = choose(words[0], actions) if words else ""
-        if not action or words[-1] != "terminal":
-            raise RefusedError(
-                RpcError("this emulator has no files: load (merge|override|replace|set|update) terminal")
-            )
+        action = choose(words[0], (*ACTIONS, "set")) if words else ""
+        where, *more = words[1:] or ("",)
+        if not action or not where:
+            raise RefusedError(RpcError("syntax error, expecting (merge|override|replace|set|update) terminal"))
+        if where != "terminal":
+            raise RefusedError(RpcError(f"could not open {where}: this emulator has no files, only 'terminal'"))
+        if more not in ([], ["relative"]) or (more and action == "override"):
+            raise RefusedError(RpcError("syntax error", element=more[0]))
         self._may_edit()
-        self._load = (action, [])
+        self._load = (action, bool(more), [])
         return "[Type ^D at a new line to end input]\n"
 
     def _commit(self, line: Line, rest: str) -> str:
@@ -273,31 +336,28 @@ class ConfigMode:
             raise disk_full(error) from error
 
     def _exit(self, line: Line, rest: str) -> str:
+        if rest:
+            choose(rest, ("configuration-mode",))
         if len(self._levels) > 1 and not rest:
             self._levels.pop()
             return ""
         if self._device.store.modified_by(self._session):
             warning = f"warning: Auto rollback on exiting 'configure {self._kind}'\n" if self._kind else ""
             what = "Discard uncommitted changes?" if self._kind else "Exit with uncommitted changes?"
-            self.question = f"{CHANGED}{warning}{what} [yes,no] (yes) "
-            return self.question
+            return self._ask(f"{CHANGED}{warning}{what}", "yes", self._discard)
         return self._leave()
+
+    def _discard(self) -> str:
+        said = "warning: discarding uncommitted changes\nload complete\n" if self._kind == "exclusive" else ""
+        return said + self._leave()
+
+    def _save(self, line: Line, rest: str) -> str:
+        raise RefusedError(RpcError("this emulator has no files to save to"))
 
     def _leave(self) -> str:
         self._device.store.end(self._session)
         self.done = True
         return "Exiting configuration mode\n"
-
-
-def _statement_ends(path: tuple[str, ...]) -> list[int]:
-    """Return how many words of a path end a statement: `unit 0` is one."""
-    ends, parent, at = [], "", 0
-    while at < len(path):
-        keys, _ = form_of(parent, path[at])
-        parent = inside(parent, path[at])
-        at += 1 + keys
-        ends.append(min(at, len(path)))
-    return ends
 
 
 def _no_run(text: str) -> str:
@@ -315,6 +375,7 @@ _ACTS: dict[str, Callable[[ConfigMode, Line, str], str]] = {
     "load": ConfigMode._start_load,
     "quit": ConfigMode._exit,
     "rollback": ConfigMode._roll_back,
+    "save": ConfigMode._save,
     "show": ConfigMode._show,
     "status": ConfigMode._status,
     "top": ConfigMode._top,

@@ -16,6 +16,8 @@ TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|\||[^\s|"]+')
 DISPLAYS = ("changed", "commit-scripts", "detail", "inheritance", "json", "omit", "set", "translation-scripts", "xml")
 # What changes nothing here: the output is one piece, and it is not paged.
 WITHOUT_EFFECT = frozenset({"hold", "no-more", "resolve"})
+# What would write a file.
+WITH_FILES = frozenset({"append", "save", "tee"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,11 +30,15 @@ class Pipe:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A command as typed: its words without quotes, the command as text with them, and what it is piped through."""
+    """A command as typed: its words without quotes, the command as text with them, and what it is piped through.
+
+    `piped` is all from the first `|` on, as text.
+    """
 
     words: tuple[str, ...]
     text: str
     pipes: tuple[Pipe, ...] = ()
+    piped: str = ""
 
     def display(self, *names: str) -> bool:
         """Tell whether the output is asked for in a form."""
@@ -50,7 +56,8 @@ def read_line(text: str) -> Line:
             parts[-1].append(sign)
     command = " ".join(parts[0])
     pipes = tuple(_pipe([_plain(word) for word in part]) for part in parts[1:])
-    return Line(tuple(map(_plain, parts[0])), command, pipes)
+    piped = " ".join(tokens[len(parts[0]) :])
+    return Line(tuple(map(_plain, parts[0])), command, pipes, piped)
 
 
 def _plain(token: str) -> str:
@@ -60,8 +67,10 @@ def _plain(token: str) -> str:
 def _pipe(words: list[str]) -> Pipe:
     if not words:
         raise RefusedError(RpcError("syntax error, nothing behind '|'", element="|"))
-    name = choose(words[0], (*FILTERS, *WITHOUT_EFFECT, "display", "compare"))
+    name = choose(words[0], (*FILTERS, *WITHOUT_EFFECT, *WITH_FILES, "display", "compare"))
     rest = words[1:]
+    if name in WITH_FILES:
+        raise RefusedError(RpcError(f"this emulator has no files: '{name}' is not possible", element=name))
     if name == "display":
         if not rest:
             raise RefusedError(RpcError(f"syntax error, display takes {', '.join(DISPLAYS)}", element="display"))

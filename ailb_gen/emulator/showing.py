@@ -36,7 +36,7 @@ def show_tree(device: Device, tree: Node, path: Sequence[str], line: Line) -> st
 def _shown(device: Device, tree: Node, path: Sequence[str], line: Line) -> str:
     comparing = next((pipe for pipe in line.pipes if pipe.name == "compare"), None)
     if comparing is not None:
-        return patch(_other(device, comparing.words), tree)
+        return patch(only(_other(device, comparing.words), path), only(tree, path))
     if line.display("inheritance"):
         try:
             tree = effective(tree)

@@ -1,7 +1,7 @@
 """The terminal of a command line: what is typed, its echo, and what comes back.
 
-With a pseudo-terminal lines are echoed and prompted for. Input waits while a command runs, as on a device. Nothing is
-paged.
+With a pseudo-terminal lines are echoed and prompted for, and longer output is shown a screen at a time. Input waits
+while a command runs, as on a device.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from ailb_gen.emulator.commandline import CommandLine
 from ailb_gen.emulator.faulty import DroppedError, with_faults
 from ailb_gen.emulator.messages import RefusedError
+from ailb_gen.emulator.pager import Pager
 from ailb_gen.emulator.subject import RpcFault
 
 if TYPE_CHECKING:
@@ -32,8 +33,12 @@ MOST_CHARACTERS = 1024 * 1024
 class Terminal:
     """One channel with a command line on it."""
 
-    def __init__(self, host: Host, channel: asyncssh.SSHServerChannel[bytes], user: str, echo: bool) -> None:
-        self._host, self._channel, self._echo = host, channel, echo
+    def __init__(
+        self, host: Host, channel: asyncssh.SSHServerChannel[bytes], user: str, size: tuple[int, int] | None
+    ) -> None:
+        """Open a session; `size` is that of the pseudo-terminal in columns and rows, None if there is none."""
+        self._host, self._channel = host, channel
+        self._pty = self._echo = size is not None
         self._who = host.device.session(user, "cli")
         self._cli = CommandLine(host.device, self._who, host)
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
@@ -41,10 +46,17 @@ class Terminal:
         self._line = ""
         self._history: list[str] = []
         self._at = 0
+        self._pager: Pager | None = None
+        if size is not None:
+            self.resize(*size)
         self._busy = self._eof = self._failed = self._ended = False
         host.sessions[self._who.number] = self
 
     # What the channel tells.
+
+    def resize(self, columns: int, rows: int) -> None:
+        """Take another size of the window; 0 is not known."""
+        self._cli.resize(columns, rows)
 
     def greet(self) -> None:
         """Show the banner and the first prompt."""
@@ -95,10 +107,14 @@ class Terminal:
         """Take what was typed until there is no more, or the user has left."""
         try:
             while self._typed and not self._ended:
+                if self._pager is not None:
+                    self._turn(self._pager)
+                    continue
                 line = self._next_line()
                 if line is not None:
                     await self._run(line)
             if self._eof and not self._ended:
+                self._pager = None
                 if self._line:
                     last, self._line = self._line, ""
                     await self._run(last)
@@ -111,6 +127,16 @@ class Terminal:
             raise
         finally:
             self._busy = False
+
+    def _turn(self, pager: Pager) -> None:
+        """Show more, or no more, as a key asks."""
+        escape = ESCAPE.match(self._typed)
+        key = escape[0] if escape is not None else self._typed[0]
+        self._typed = self._typed[len(key) :]
+        self._write(pager.press("\r" if key in DOWN else key))
+        if pager.done:
+            self._pager = None
+            self._go_ahead()
 
     def _abort(self) -> None:
         self.end()
@@ -139,11 +165,11 @@ class Terminal:
             self._prompt()
         elif key in BACKSPACES or key in (ERASE_LINE, ERASE_WORD):
             self._erase(key)
-        elif key == "?" and self._echo and self._cli.helps and self._line.count('"') % 2 == 0:
-            self._help()
+        elif key in "?\t" and self._echo and self._cli.helps and self._line.count('"') % 2 == 0:
+            self._help(key)
         elif key == "\t" or key >= " ":
-            self._line += " " if key == "\t" else key
-            self._show(key if key != "\t" else " ")
+            self._line += key
+            self._show(key)
         return None
 
     def _show(self, text: str) -> None:
@@ -169,14 +195,22 @@ class Terminal:
         self._line = self._history[self._at] if self._at < len(self._history) else ""
         self._show(self._line)
 
-    def _help(self) -> None:
-        """Show what can come next, and the line again."""
+    def _help(self, key: str) -> None:
+        """Show what can come next, and the line again; a tab first completes the word as far as it is clear."""
         try:
             names = self._cli.completions(self._line)
         except RpcFault:
             names = []
+        if key == "\t" and len(names) == 1 and names[0][0] != "<":
+            begun = len(self._line) - (self._line.rfind(" ") + 1)
+            rest = f"{names[0][begun:]} "
+            self._line += rest
+            self._show(rest)
+            return
         rows = "".join(f"  {name}\n" for name in names)
-        self._write(f"?\nPossible completions:\n{rows}" if names else "?\nNo valid completions\n")
+        self._write(
+            f"{key.strip()}\nPossible completions:\n{rows}" if names else f"{key.strip()}\nNo valid completions\n"
+        )
         self._send(f"{self._cli.prompt.lstrip(chr(10)).rpartition(chr(10))[2]}{self._line}")
 
     # What comes back.
@@ -194,10 +228,22 @@ class Terminal:
                 shown = self._end_of_text()
             else:
                 shown = await with_faults(self._host, phase, lambda: not self._ended, lambda: self._cli.run(line))
-            self._write(shown)
+            self._page(shown, line)
         except RefusedError as error:
             self._refuse(error, line, indent)
         self._host.watch()
+        if self._pager is None:
+            self._go_ahead()
+
+    def _page(self, shown: str, line: str) -> None:
+        """Show a text, only the first screen if it is longer and there is a screen."""
+        length, width = self._cli.screen(line) if self._echo else (0, 0)
+        pager = Pager(shown, length, width)
+        self._write(pager.start())
+        self._pager = None if pager.done else pager
+
+    def _go_ahead(self) -> None:
+        """Ask for the next line, if the user has not left."""
         if self._cli.done:
             self._leave()
         else:
@@ -220,7 +266,7 @@ class Terminal:
 
     def _write(self, text: str) -> None:
         """Show a text; a terminal takes the carriage back at each end of line."""
-        self._send(text.replace("\n", "\r\n") if self._echo else text)
+        self._send(text.replace("\n", "\r\n") if self._pty else text)
 
     def _prompt(self) -> None:
         if self._echo:

@@ -211,7 +211,7 @@ def test_forms_over_ssh(fleet: Fleet) -> None:
     [
         ("frobnicate", "error: unknown command: frobnicate\n"),
         ("show nonsense", "error: syntax error: nonsense\n"),
-        ("show version | frobnicate", "error: syntax error, expecting one of compare, count,"),
+        ("show version | frobnicate", "error: syntax error, expecting one of append, compare, count,"),
         ("show version | match", "error: syntax error, match takes a pattern"),
         ("show version | match (", "error: invalid regular expression"),
         ("show version | last x", "error: invalid numeric value: 'x'"),

@@ -1,0 +1,73 @@
+"""What can come next in configuration mode, for `?` and the tab key: what the models have, and what is configured."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ailb_gen.emulator.loading import ACTIONS
+from ailb_gen.emulator.xmlform import key_is_named_here, walked_keys
+from ailb_gen.junos.statements import CONTAINER, LIST
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ailb_gen.emulator.outline import Statement
+    from ailb_gen.junos.tree import Node
+
+# What may follow a command that takes no statement.
+WORDS: dict[str, tuple[str, ...]] = {
+    "commit": ("and-quit", "check", "comment", "confirmed", "synchronize"),
+    "exit": ("configuration-mode",),
+    "load": (*ACTIONS, "set"),
+    "quit": ("configuration-mode",),
+    "replace": ("pattern",),
+    "rollback": ("<number>", "rescue"),
+    "wildcard": ("delete", "range"),
+}
+# Commands whose statement need not be there yet.
+ADDING = frozenset({"edit", "set"})
+# Commands whose statement is there already.
+EXISTING = frozenset({"activate", "annotate", "copy", "deactivate", "delete", "insert", "protect", "rename", "show"})
+
+
+def next_words(command: str, known: Statement, tree: Node, path: Sequence[str]) -> list[str]:
+    """Return what can follow a command and the statement behind it so far, from the top of the configuration."""
+    if command in ADDING:
+        return sorted({*_statements(known, path), *tree.values(*path)})
+    if command in EXISTING or command == "unprotect":
+        return sorted(tree.values(*path))
+    return sorted(WORDS.get(command, ()))
+
+
+def _statements(known: Statement, path: Sequence[str]) -> list[str]:
+    """Return the words that the models have behind a path; `<name>` where they want one."""
+    keys: list[Statement] = []
+    # The word in front of a key that is written with its name has been given.
+    named = False
+    value: Statement | None = None
+    for word in path:
+        if keys:
+            if key_is_named_here(keys[0]) and not named:
+                named = True
+                continue
+            keys, named = keys[1:], False
+            continue
+        if value is not None:
+            return []
+        found = known.words.get(word)
+        if found is None:
+            found = next((bare for bare in known.bare if bare.kind == LIST), None)
+            if found is None:
+                return []
+            keys = list(walked_keys(found))[1:]
+        elif found.kind == LIST:
+            keys = list(walked_keys(found))
+        if found.kind in (CONTAINER, LIST):
+            known = found
+        else:
+            value = found
+    if keys:
+        return [keys[0].name] if key_is_named_here(keys[0]) and not named else [f"<{keys[0].name}>"]
+    if value is not None:
+        return [] if value.value == "none" else [f"<{value.name}>"]
+    return [*known.words, *(f"<{bare.name}>" for bare in known.bare)]
