@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ailb_gen.checks.wiring import wiring
 from ailb_gen.errors import UsageError
-from ailb_gen.intent.drain import Ends, capacity, chosen, trouble
+from ailb_gen.intent.drain import IN_ALL, Ends, capacity, chosen, trouble
 from ailb_gen.intent.messages import did_you_mean
 from ailb_gen.network.fabric import End
 
@@ -28,7 +28,7 @@ class Drained:
 
     `ports` are those that `drain` disables, at both ends of a link; `ends` are the leaves' ends of links that carry
     nothing, also because the intent disables a single port. `missing` is, by leaf, how many of its links to a spine
-    in a color that makes; `lines` say it in words, one per entry.
+    in a color that makes; `lines` say it in words: one per entry, and one for all if there are several.
     """
 
     ports: frozenset[End]
@@ -61,11 +61,13 @@ def drained(wanted: Outline) -> Drained:
             ports.add(End(row.leaf, row.leaf_port))
             if row.color:
                 ports.add(End(row.other, row.other_port))
-    for at, row in enumerate(links):
+    for at, row in enumerate(rows):
         ends = [end for end in (End(row.leaf, row.leaf_port), End(row.other, row.other_port)) if end in off]
         if ends:
             gone.add(at)
             lines.append(_line(f"{ends[0].device} {ends[0].port}", [row], len(links)))
+    if len(lines) > 1:
+        lines.append(_line(IN_ALL, [rows[at] for at in sorted(gone)], len(links)))
     missing: dict[str, Counts] = defaultdict(lambda: defaultdict(int))
     for row in (rows[at] for at in gone if rows[at].color):
         missing[row.leaf][row.other, row.color] += 1

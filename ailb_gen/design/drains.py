@@ -10,7 +10,7 @@ from ailb_gen.design.model import Color
 from ailb_gen.design.problems import Problems
 from ailb_gen.design.servers import HostPortUse
 from ailb_gen.design.wiring import Wire
-from ailb_gen.intent.drain import Drain, Ends, capacity, chosen, trouble
+from ailb_gen.intent.drain import IN_ALL, Drain, Ends, capacity, chosen, trouble
 from ailb_gen.intent.messages import did_you_mean
 from ailb_gen.intent.source import Path
 
@@ -22,7 +22,7 @@ Cut = tuple[str, str, tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Drained:
-    """What is out of service: ports by switch that `drain` disables, and a line per entry that says what is missing."""
+    """What is out of service: ports by switch that `drain` disables, and lines that say what is missing."""
 
     ports: Mapping[str, frozenset[str]]
     lines: tuple[str, ...]
@@ -40,12 +40,13 @@ def drained(
 ) -> Drained:
     """Resolve `drain`; notes entries that name nothing, and pairs of leaves that it cuts."""
     entries = problems.intent.fabric.drain
-    off = _disabled(slots, rows)
-    if not entries and not off:
+    named = {name for name, slot in slots.items() if any(port.disabled for port in slot.device.ports.values())}
+    if not entries and not named:
         return Drained({}, ())
     links = [row.link for row in rows]
     cables = [Ends(k.leaf, k.leaf_interface, k.spine, k.spine_interface, k.color.name) for k in links]
     cables += [Ends(use.leaf, use.use.interface, use.server, use.nic, "") for use in hosts]
+    off = {} if not named else _disabled({name: slots[name] for name in named}, cables)
     ports: dict[str, set[str]] = defaultdict(set)
     lines = []
     gone = set(off)
@@ -58,18 +59,20 @@ def drained(
                 ports[cable.other].add(cable.other_port)
         lines.append(_line(str(entry), found, cables, len(links)))
     lines += [_line(text, [at], cables, len(links)) for at, text in off.items()]
-    _check_cuts(slots, cables[: len(links)], gone, colors, problems)
+    if len(lines) > 1:
+        # Entries may name the same links.
+        lines.append(_line(IN_ALL, sorted(gone), cables, len(links)))
+    if gone:
+        _check_cuts(slots, cables[: len(links)], gone, colors, problems)
     return Drained({name: frozenset(found) for name, found in ports.items()}, tuple(lines))
 
 
-def _disabled(slots: Mapping[str, Slot], rows: Sequence[Wire]) -> dict[int, str]:
-    """Return the links, by number, of which the intent disables a port, with that port."""
-    named = {name for name, slot in slots.items() if any(port.disabled for port in slot.device.ports.values())}
+def _disabled(slots: Mapping[str, Slot], cables: Sequence[Ends]) -> dict[int, str]:
+    """Return the cables, by number, of which one of these switches disables a port, with that port."""
     found: dict[int, str] = {}
-    for number, row in enumerate(rows) if named else ():
-        link = row.link
-        for device, port in ((link.leaf, link.leaf_interface), (link.spine, link.spine_interface)):
-            override = slots[device].device.ports.get(port) if device in named else None
+    for number, cable in enumerate(cables):
+        for device, port in ((cable.leaf, cable.leaf_port), (cable.other, cable.other_port)):
+            override = slots[device].device.ports.get(port) if device in slots else None
             if override is not None and override.disabled:
                 found.setdefault(number, f"{device} {port}")
     return found

@@ -14,6 +14,8 @@ from ailb_gen.intent.scalars import wrong
 
 # A word is a name or a glob; `DEVICE PORT` and `DEVICE:PORT` are the same, because ports hold colons and devices none.
 WORD = r"[A-Za-z0-9_.\-*?\[\]!]+"
+# What the line is about that sums up several.
+IN_ALL = "in all"
 SHOWN = 8
 # Percent; what is less is not written as nothing.
 LEAST = 0.1

@@ -28,6 +28,10 @@ EIGHT = (EXAMPLES / "jvd-8-uplinks" / "fabric.yaml").read_text()
 MIXED = LAB.replace("spines: 4", "spines: 4\nlinks_per_spine: 3").replace("[green, blue, red, orange]", "6")
 TWO = LAB.replace("[green, blue, red, orange]", "[green, blue]")
 NAMED = LAB.replace("[green, blue, red, orange]", "{names: [a, b, c, d], backup: {a: b, b: c, c: d, d: a}}")
+# A fabric of 4 spines with 2 links each that has grown, and keeps the colors of its first links.
+GROWN = LAB.replace("spines: 4", "spines: 8\nlinks_per_spine: 2").replace(
+    "[green, blue, red, orange]", "{count: 8, step: 4}"
+)
 STRICT = TWO.replace("[green, blue]", "{names: [green, blue], backup: none}")
 
 # intent, what is drained, what the report says
@@ -41,6 +45,18 @@ CASES = [
         [
             "spine3 (4 of 16 uplinks of color red, 25 % of capacity)",
             "stripe1-leaf1 et-0/0/1 (1 of 16 uplinks of color blue, 6.2 % of capacity)",
+            "in all (5 of 16 uplinks of colors blue, red, 31.2 % of capacity)",
+        ],
+    ),
+    # What two entries name is missing once.
+    (
+        LAB,
+        "[spine3, red, gpu-s1-1]",
+        [
+            "spine3 (4 of 16 uplinks of color red, 25 % of capacity)",
+            "red (4 of 16 uplinks of color red, 25 % of capacity)",
+            "gpu-s1-1 (2 server ports)",
+            "in all (4 of 16 uplinks of color red, 25 % of capacity; 2 server ports)",
         ],
     ),
     (LAB, '"spine2:et-0/0/3"', ["spine2 et-0/0/3 (1 of 16 uplinks of color blue, 6.2 % of capacity)"]),
@@ -58,6 +74,7 @@ CASES = [
     (TWO, "spine1", ["spine1 (4 of 16 uplinks of color green, 25 % of capacity)"]),
     (TWO, '["stripe1-leaf1 spine1", "stripe2-leaf1 spine3"]', None),
     (NAMED, '["stripe1-leaf1 spine1"]', None),
+    (GROWN, '[spine3, "stripe1-leaf1 et-0/0/1", cyan]', None),
     (STRICT, "spine3", ["spine3 (4 of 16 uplinks of color green, 25 % of capacity)"]),
 ]
 
@@ -93,7 +110,16 @@ def test_single_ports_that_the_intent_disables_are_drained_links(tmp_path: Path)
     assert said(done) == [
         "stripe1-leaf1 et-0/0/0 (1 of 16 uplinks of color green, 6.2 % of capacity)",
         "spine2 et-0/0/0 (1 of 16 uplinks of color blue, 6.2 % of capacity)",
+        "in all (2 of 16 uplinks of colors green, blue, 12.5 % of capacity)",
     ]
+
+
+def test_a_server_port_that_the_intent_disables_is_missing_too(tmp_path: Path) -> None:
+    done = proved(
+        f"{LAB}overrides: {{leaves: {{stripe1-leaf1: {{ports: {{et-0/0/16: {{disabled: on}}}}}}}}}}\n", tmp_path
+    )
+    assert not shown(done.results)
+    assert said(done) == ["stripe1-leaf1 et-0/0/16 (1 server port)"]
 
 
 def test_draining_disables_both_ends_and_undraining_gives_the_same_bytes(tmp_path: Path) -> None:
