@@ -147,6 +147,10 @@ def apply(root: Node, text: str) -> tuple[Node, list[str]]:
             if command.verb in ("edit", "top", "up", "exit"):
                 level = _level(command, level)
                 continue
+            guard = None if command.verb in UNGUARDED else guarded(result, path)
+            if guard is not None:
+                warnings.append(guard)
+                continue
             if command.verb == "set":
                 small = Node("", 0, FLAT)
                 put(small, path, command.line)
@@ -163,6 +167,21 @@ def apply(root: Node, text: str) -> tuple[Node, list[str]]:
         except ValueError as error:
             raise wrong("", text, command.offset, str(error)) from error
     return result, warnings
+
+
+def guarded(root: Node, path: Words) -> str | None:
+    """Return what a device says of a change to a statement that is protected, or stands in one that is; else None."""
+    node: Node | None = root
+    done: list[str] = []
+    for word in path:
+        node = node.children.get(unquote(word) if word[0] == '"' else word) if node and isinstance(word, str) else None
+        if node is None:
+            return None
+        done.append(node.word)
+        if node.flags & PROTECT:
+            whole = " ".join(str(one) for one in path)
+            return f"[{' '.join(done)}] is protected, '{whole}' cannot be changed"
+    return None
 
 
 def _check(command: Command, path: Words) -> None:
@@ -263,4 +282,6 @@ def insert(root: Node, words: Sequence[str]) -> Node:
 
 
 MOVING = {"insert": insert, "rename": rename, "copy": copy_entry}
+# Commands that what is protected does not stop.
+UNGUARDED = frozenset({"protect", "unprotect"})
 KNOWN = frozenset({"set", "delete", "annotate", "edit", "top", "up", "exit", "replace", *MOVING, *FLAGS})

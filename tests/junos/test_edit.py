@@ -119,7 +119,8 @@ def test_marks_of_the_source_count_where_it_decides() -> None:
         ("x { y { z; } }", "edit x y\nset w\nup\nset v\ntop\nset u", ["set u", "set x v", "set x y w", "set x y z"]),
         ("x { y { z; } }", "edit x\ndelete\n", []),
         ("inactive: a { b; }", "set a c\nactivate a", ["set a b", "set a c"]),
-        ("a { b; }", 'deactivate a b\nprotect a\nannotate a "why"', ["deactivate a b", "protect a", "set a b"]),
+        ("a { b; }", 'deactivate a b\nannotate a "why"\nprotect a', ["deactivate a b", "protect a", "set a b"]),
+        ("protect: a { b; }", "unprotect a\nset a c", ["set a b", "set a c"]),
         (
             "routing-options { autonomous-system 1 loops 2; }",
             "set routing-options autonomous-system 2",
@@ -136,6 +137,25 @@ def test_commands_are_carried_out(before: str, text: str, expected: list[str]) -
     assert to_curly(root) == shown
     assert len(lines(found)) == len(expected)
     assert all(line.endswith(sign) for line, sign in zip(lines(found), expected, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("change", "path"),
+    [
+        ("set a d", "a d"),
+        ("delete a b", "a b"),
+        ("delete a", "a"),
+        ("deactivate a b", "a b"),
+        ("annotate a why", "a why"),
+        ("rename a b to c", "a b to c"),
+        ("edit a\nset d", "a d"),
+    ],
+)
+def test_what_is_protected_is_left_as_it_is(change: str, path: str) -> None:
+    found, warnings = apply(read("a { b; }"), f"protect a\n{change}")
+    assert warnings == [f"[a] is protected, '{path}' cannot be changed"]
+    assert lines(found) == lines(read("protect: a { b; }"))
+    assert apply(found, f"unprotect a\n{change.replace('rename a b to c', 'delete a b')}")[1] == []
 
 
 def test_insert_moves_entries() -> None:
