@@ -20,6 +20,8 @@ from ailb_gen.errors import JunosSyntaxError
 from ailb_gen.junos import outcome as kinds
 from ailb_gen.junos.check import check
 from ailb_gen.junos.reader import read_curly
+from ailb_gen.junos.tree import PROTECT
+from ailb_gen.junos.writer import set_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -85,6 +87,8 @@ def load_tree(
         raise _refused(error) from error
     if carry_out is not None:
         carry_out(tree)
+    if action in ("merge", "replace"):
+        check_protected(device.store.edited_by(session), tree)
     _edit(device, session, tree)
 
 
@@ -118,6 +122,20 @@ def check_syntax(schema: Schema, before: Node, after: Node) -> None:
     new = [fault for key, fault in faults(after).items() if key not in old]
     if new:
         raise RefusedError(*map(_syntax_error, new))
+
+
+def check_protected(before: Node, after: Node) -> None:
+    """Raise RefusedError if a load changes a statement that is protected, and that it does not unprotect."""
+    stack: list[tuple[Node, Node | None, tuple[str, ...]]] = [(before, after, ())]
+    while stack:
+        old, new, path = stack.pop()
+        if path and old.flags & PROTECT:
+            same = new is not None and list(set_lines([old], [])) == list(set_lines([new], []))
+            if not same and (new is None or new.flags & PROTECT):
+                text = f"[{' '.join(path)}] is protected, it cannot be changed"
+                raise RefusedError(RpcError(text, element=path[-1]))
+            continue
+        stack += [(one, new.children.get(one.word) if new is not None else None, (*path, one.word)) for one in old]
 
 
 def _syntax_error(fault: Fault) -> RpcError:

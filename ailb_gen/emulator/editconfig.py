@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from lxml import etree
 
 from ailb_gen.emulator.attributes import carry_out
-from ailb_gen.emulator.changing import check_syntax, load_elements, load_text
+from ailb_gen.emulator.changing import check_protected, check_syntax, load_elements, load_text
 from ailb_gen.emulator.loading import load, load_set
 from ailb_gen.emulator.messages import OK, RefusedError, RpcError
 from ailb_gen.emulator.outline import top
 from ailb_gen.emulator.xmlform import from_xml
 from ailb_gen.junos.groups import copy
+from ailb_gen.junos.renaming import NOT_FOUND
 from ailb_gen.junos.tree import DELETE, ENDS, Node
 from ailb_gen.junos.words import quote
 
@@ -123,9 +124,13 @@ def _edit_xml(device: Device, session: Session, content: etree._Element, default
     if default == "replace":
         tree = load(before, loaded, "override")
     else:
-        kept, _ = load_set(before, commands)
+        kept, warnings = load_set(before, commands)
+        if stopped := [text for text in warnings if text != NOT_FOUND]:
+            raise RefusedError(RpcError(stopped[0], "operation-failed", "application"))
         tree = load(kept, _without_deleted(loaded), "replace")
     carry_out(tree, content, met, before)
+    if default != "replace":
+        check_protected(before, tree)
     tree.children.pop("version", None)
     if device.schema is not None:
         check_syntax(device.schema, before, tree)

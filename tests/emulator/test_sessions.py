@@ -13,6 +13,7 @@ from ncclient.operations.rpc import RPCError
 
 from ailb_gen.emulator.fleet import Fleet
 from tests.emulator.fleets import LEAF, PASSWORD, USER, active_text, netconf, pyez, two_devices
+from tests.emulator.test_commandline import ssh
 from tests.emulator.test_netconf import until
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
@@ -309,3 +310,25 @@ def test_commands_about_configurations(fleet: Fleet) -> None:
             session.rpc("<command>show system configuration rescue</command>")
         with pytest.raises(RPCError, match="invalid rollback value"):
             session.rpc("<command>show system rollback x</command>")
+
+
+def test_what_is_protected_stays(fleet: Fleet) -> None:
+    def services(inner: str, attributes: str = "") -> str:
+        return f"<configuration><system><services {attributes}>{inner}</services></system></configuration>"
+
+    with netconf(fleet) as session:
+        session.load_configuration(action="set", config=["protect system services"])
+        session.commit()
+        for text in (services('<ssh delete="delete"/>'), services("<telnet/>")):
+            with pytest.raises(RPCError, match=r"system services\] is protected|not known"):
+                session.rpc(f"<load-configuration>{text}</load-configuration>")
+        deleted = services('<ssh operation="delete"/>')
+        with pytest.raises(RPCError, match="is protected"):
+            session.edit_config(target="candidate", config=f"<config>{deleted}</config>")
+        # A statement as it is changes nothing.
+        session.rpc(f"<load-configuration>{services('<ssh/>')}</load-configuration>")
+        assert not fleet.devices[LEAF].store.modified
+        text = services('<ssh delete="delete"/>', 'unprotect="unprotect"')
+        session.rpc(f"<load-configuration>{text}</load-configuration>")
+        assert not fleet.devices[LEAF].store.candidate.has("system", "services", "ssh")
+    assert "[system services] is protected" in ssh(fleet, "configure; rollback 0; delete system services ssh")[0]
