@@ -33,6 +33,7 @@ def read(text: str, file: str = "") -> Node:
     Lines count from 1; banners and prompts of a captured session before and behind the configuration are passed
     over. Raises JunosSyntaxError.
     """
+    text = text.replace("\r\n", "\n")
     start, line = _head(text)
     end = _tail(text, start)
     if reason := format_fault(text, start) or line_fault(text, start):
@@ -46,7 +47,7 @@ def read(text: str, file: str = "") -> Node:
 
 def read_curly(text: str, file: str = "") -> Node:
     """Read a piece of curly text and nothing else: no set lines, no banners. Raises JunosSyntaxError."""
-    return _read(CurlyReader, text, file, 0, 1)
+    return _read(CurlyReader, text.replace("\r\n", "\n"), file, 0, 1)
 
 
 def read_file(path: Path) -> Node:

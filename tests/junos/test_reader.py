@@ -146,6 +146,24 @@ def test_what_a_device_prints_around_it_is_passed_over(text: str) -> None:
     assert paths(text) == [("system", "a")]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        'system {\n    /* of\n     * two */\n    a "x\ny"; ## SECRET-DATA\n    # one\n    b;\n}\n',
+        "# one\nset system a x\nset system b ## SECRET-DATA\n",
+    ],
+)
+def test_line_ends_of_windows_are_no_part_of_texts_and_comments(text: str) -> None:
+    other = read(text.replace("\n", "\r\n"))
+    assert to_set(other) == to_set(read(text))
+    assert to_curly(other) == to_curly(read(text))
+    assert "\r" not in to_curly(other)
+
+
+def test_line_ends_of_windows_in_a_piece_of_text() -> None:
+    assert to_curly(read_curly("a; # one\r\nb;\r\n")) == to_curly(read_curly("a; # one\nb;\n"))
+
+
 def test_several_attributes_on_a_line_are_statements_of_their_own() -> None:
     expected = [("class", "A", "queue-num", "4"), ("class", "A", "no-loss"), ("class", "A", "pfc-priority", "3")]
     assert paths("class A queue-num 4 no-loss pfc-priority 3;") == expected
