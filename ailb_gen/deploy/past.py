@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ailb_gen.deploy.campaign import unfinished
 from ailb_gen.deploy.push import Fate
+from ailb_gen.deploy.runlog import DEPLOY, ROLLBACK
 from ailb_gen.errors import UsageError
 from ailb_gen.wording import some
 
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
 
     from ailb_gen.deploy.campaign import Unfinished
     from ailb_gen.deploy.runlog import Event, StateDirectory
-
-DEPLOY, ROLLBACK = "deploy", "rollback"
 
 
 @dataclass(frozen=True, slots=True)

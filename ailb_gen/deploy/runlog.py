@@ -14,6 +14,7 @@ import time
 from collections.abc import Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, TextIO
@@ -29,6 +30,8 @@ LOG = "log.jsonl"
 CHANGES = "changes.jsonl"
 IGNORE = ".gitignore"
 Event = dict[str, Any]
+# Kinds of runs.
+DEPLOY, ROLLBACK = "deploy", "rollback"
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,11 +129,36 @@ class StateDirectory:
         for number, line in enumerate(lines, 1):
             try:
                 event = json.loads(line)
-                event["event"]
-            except (ValueError, KeyError, TypeError) as error:
-                raise OutputError(f"{path}:{number}: not a line of a record; was it edited?") from error
+                fits = _fits(event)
+            except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+                fits = False
+            if not fits:
+                raise OutputError(f"{path}:{number}: not a line of a record; was it edited?")
+            kind = event.get("kind", DEPLOY) if event["event"] == "begin" else DEPLOY
+            if kind not in (DEPLOY, ROLLBACK):
+                version = event.get("version", "another version")
+                raise OutputError(f"{path}:{number}: ailb-gen {version} made this run, a {kind!a}; use that version")
             found.append(event)
         return found
+
+
+def _fits(event: Event) -> bool:
+    """Tell whether an event has what is acted on. May raise what comes of one that has not."""
+    devices = event.get("devices")
+    match event["event"]:
+        case "committing" | "confirming" | "reverting":
+            return isinstance(devices, list) and all(isinstance(name, str) for name in devices)
+        case "endings":
+            return all(isinstance(row[0], str) for row in event["devices"].values())
+        case "run":
+            named = [name for _, members in event["waves"] for name in members]
+            old = event["old"].items()
+            return isinstance(event["leg"], int) and all(isinstance(text, str) for text in (*named, *chain(*old)))
+        case "begin":
+            texts = (event.get("inputs", ""), event.get("undoes", ""), *chain(*event.get("digests", {}).items()))
+            return isinstance(event.get("options", {}), dict) and all(isinstance(text, str) for text in texts)
+        case other:
+            return isinstance(other, str)
 
 
 def _order(run: str) -> tuple[int, str]:

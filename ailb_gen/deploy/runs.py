@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from ailb_gen import __version__
 from ailb_gen.deploy.campaign import INTERRUPTED, Campaign, OnFailure, Progress, Report, quiet
 from ailb_gen.deploy.member import history_aim
-from ailb_gen.deploy.past import DEPLOY, ROLLBACK, Past, none_unsettled, past_run, standing_changes
+from ailb_gen.deploy.past import Past, none_unsettled, past_run, standing_changes
 from ailb_gen.deploy.push import Ending, Fate, Limits, Push, Wave, never
-from ailb_gen.deploy.runlog import RunLog, StateDirectory
+from ailb_gen.deploy.runlog import DEPLOY, ROLLBACK, RunLog, StateDirectory
 from ailb_gen.deploy.switch import once
 from ailb_gen.deploy.verify import Expected
 from ailb_gen.errors import DeployError, UsageError

@@ -22,7 +22,11 @@ LINE = re.compile("[ \t]*(?:" + "|".join(f"({pattern})" for pattern, _ in LINES)
 OTHER_FORMATS = (
     (re.compile(r"<(?:\?xml|!|rpc-reply|data|configuration|nc:)"), "XML"),
     (re.compile(r'\{\s*"'), "JSON"),
-    (re.compile(r"!\s*\n|(?:hostname|version [0-9.]+)\s*\n!"), "the configuration of another vendor's device"),
+    # Cisco's and Arista's first lines; a statement of Junos ends with `;` or opens a block.
+    (
+        re.compile(r"!\s*\n|(?:hostname|version|interface|feature|Building configuration)\b[^;{}\n]*\n(?:!|[a-z ])"),
+        "the configuration of another vendor's device",
+    ),
 )
 _SYSTEM = re.compile(r"^(?:[a-z]+: )*system\s*\{", re.MULTILINE)
 _HEADING = re.compile(r"^\s*(?:#|/\*)", re.MULTILINE)

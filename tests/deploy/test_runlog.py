@@ -258,6 +258,45 @@ def test_an_edited_record(state: StateDirectory, line: str) -> None:
         state.events("r")
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"event": 5}',
+        '{"event": "committing"}',
+        '{"event": "committing", "devices": "a"}',
+        '{"event": "confirming", "devices": [["a"]]}',
+        '{"event": "endings", "devices": ["a"]}',
+        '{"event": "endings", "devices": {"a": []}}',
+        '{"event": "endings", "devices": {"a": 5}}',
+        '{"event": "run", "waves": [], "old": {}}',
+        '{"event": "run", "waves": ["a"], "old": {}, "leg": 0}',
+        '{"event": "run", "waves": [["canary", ["a"]]], "old": {"a": 5}, "leg": 0}',
+        '{"event": "run", "waves": [["canary", ["a"]]], "old": ["a"], "leg": 0}',
+        '{"event": "begin", "options": []}',
+        '{"event": "begin", "digests": ["a"]}',
+        '{"event": "begin", "inputs": 5}',
+        "[" * 100_000,
+    ],
+)
+def test_an_event_without_what_is_acted_on(state: StateDirectory, line: str) -> None:
+    log = RunLog(state, "r", same)
+    log.write("run", waves=[["canary", ["a"]]], old={"a": "x"}, leg=0)
+    log.close()
+    log.path.write_text(f"{log.path.read_text()}{line}\n")
+    with pytest.raises(OutputError, match=re.escape("log.jsonl:2: not a line of a record; was it edited?")):
+        state.events("r")
+
+
+def test_a_record_of_a_newer_version(state: StateDirectory) -> None:
+    log = RunLog(state, "r", same)
+    log.write("begin", kind="deploy", version="0.1")
+    log.write("begin", kind="side\x1bways", version="99.0")
+    log.close()
+    message = r"log.jsonl:2: ailb-gen 99.0 made this run, a 'side\x1bways'; use that version"
+    with pytest.raises(OutputError, match=re.escape(message)):
+        state.events("r")
+
+
 def test_a_record_that_is_not_text(state: StateDirectory) -> None:
     RunLog(state, "r", same).close()
     state.log("r").write_bytes(b"\xff\n")
