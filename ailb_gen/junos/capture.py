@@ -24,7 +24,9 @@ OTHER_FORMATS = (
     (re.compile(r'\{\s*"'), "JSON"),
     # Cisco's and Arista's first lines; a statement of Junos ends with `;` or opens a block.
     (
-        re.compile(r"!\s*\n|(?:hostname|version|interface|feature|Building configuration)\b[^;{}\n]*\n(?:!|[a-z ])"),
+        re.compile(
+            r"![^\n]*\n|(?:hostname|version|interface|feature)[ \t]+[^;{}\n]+\n(?:!|[a-z ])|Building configuration"
+        ),
         "the configuration of another vendor's device",
     ),
 )

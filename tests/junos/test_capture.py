@@ -39,6 +39,9 @@ CURLY = "system {\n  host-name a;\n}\n"
         ('<?xml version="1.0"?>\n<configuration/>\n', "f:1:1: this is XML"),
         ('{"configuration": {}}', "f:1:1: this is JSON"),
         ("!\nhostname x\n!\n", "f:1:1: this is the configuration of another vendor's device"),
+        ("! x\nhostname x\n", "f:1:1: this is the configuration of another vendor's device"),
+        ("hostname x\ninterface Ethernet1\n", "f:1:1: this is the configuration of another vendor's device"),
+        ("feature bgp\nhostname x\n", "f:1:1: this is the configuration of another vendor's device"),
         (
             f"{CURLY}# leaf2\nsystem {{\n  host-name b;\n}}\n",
             "f:6:1: host-name 'b' is another device than 'a' in line 2",
