@@ -226,7 +226,10 @@ def _check_reachable(wanted: Plan, switch: Switch, asked: WantedSpeaker, tally: 
     tally.look(OPERATED)
     for text in OPERATING:
         if text not in switch.operating:
-            tally.add(OPERATED, asked.name, f"{text} is missing", Place(switch.file), text)
+            # Where nothing of it is left, the whole block is missing.
+            block = " ".join(text.split()[:2])
+            alike = "" if any(other.startswith(block) for other in switch.operating) else f"{asked.name} {block}"
+            tally.add(OPERATED, asked.name, f"{text} is missing", Place(switch.file), text, alike=alike)
     port = management_interface(wanted, asked)
     rows = [("lo0.0", f"{asked.loopback}/{BITS}" if asked.loopback else ""), (f"{port}.0", asked.management)]
     for name, address in rows:

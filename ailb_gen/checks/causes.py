@@ -17,13 +17,14 @@ if TYPE_CHECKING:
 # Names in messages: of addresses and prefixes, of both ends of cables, of ports, and of what belongs to a device.
 ADDRESS = re.compile(r"(?<![\w:])[0-9a-f]{1,4}:[0-9a-f:]*:[0-9a-f:]*")
 END = re.compile(r"([\w.-]+):([a-z][\w./:-]*\w)")
-PORT = re.compile(r"\b(?:et|xe|ge|irb|lo)[-.]?\d[\w/:.]*\w|\birb\.\d+")
+PORT = re.compile(r"\b(?:et|xe|ge|irb|lo)[-.]?\d(?:[\w/:.]*\w)?")
 TABLE = re.compile(r"\btable (\d+)")
-OWN = re.compile(r"\b(?:VLAN|class|community|group) [\w.-]+")
+OWN = re.compile(r"\b(?:VLAN|class|community|group|as-list|policy) [\w.-]+")
 HOST_FILE = re.compile(r"\b(?:usr|etc)/[\w./-]+\w")
 NIC = re.compile(r"\bconf\.([\w-]+)\.")
 CABLE = re.compile(r"([\w.-]+) ((?:et|xe|ge)-[\w/:]+)")
-ROW = re.compile(r"\w+ (\d+) \w+ *\d* ")
+# A line of the script: NIC, table and its name, priority, prefix.
+ROW = re.compile(r"\S+ (\d+) \S+ \d+ [0-9a-f]+:")
 # The prefixes of a NIC are those of the cable's other end.
 ON_WHOLE_PORTS = ("AILB606",)
 # Servers have their prefixes from leaves: 64 bits (RFC 4862).
@@ -41,15 +42,17 @@ def causes(results: Iterable[Result]) -> dict[Finding, Finding]:
     findings.sort(key=lambda row: (ORDER.get(row.check, len(ORDER)), bool(row.involves)))
     index = _Index(findings)
     direct = {finding: cause for finding in findings if (cause := index.cause(finding)) is not None}
+    direct |= _pairs(finding for finding in findings if finding not in direct)
     # What is explained leads none of its kind: the others may have another cause.
     alone = _Index([finding for finding in findings if finding not in direct])
     direct |= {finding: cause for finding in alone.places if (cause := alone.leader(finding)) is not None}
-    direct = _pairs(finding for finding in findings if finding not in direct) | direct
-    found: dict[Finding, Finding] = {}
-    for finding in findings:
-        if finding in direct:
-            found[finding] = found.get(direct[finding], direct[finding])
-    return found
+    return {finding: _root(finding, direct) for finding in findings if finding in direct}
+
+
+def _root(finding: Finding, direct: dict[Finding, Finding]) -> Finding:
+    while finding in direct:
+        finding = direct[finding]
+    return finding
 
 
 def topics(finding: Finding) -> set[str]:
@@ -152,13 +155,15 @@ def _held(finding: Finding) -> Iterator[tuple[Relation, object]]:
         yield Relation.ALIKE, finding.alike
     if finding.place is not None:
         yield Relation.FILE, finding.place.file
-        if finding.place.line > 1:
+        if _stands(finding):
             yield Relation.LINE, (finding.place.file, finding.place.line)
         path = HOST_FILE.search(finding.place.file)
         if path is not None:
             yield Relation.TOPIC, path[0]
     for topic in topics(finding):
         yield Relation.TOPIC, topic
+        if finding.place is not None:
+            yield Relation.PART, (finding.place.file, topic)
     for scope in (finding.scope, *finding.involves):
         for whole in _wholes(scope):
             yield Relation.INVOLVED, whole
@@ -181,8 +186,17 @@ def _sought(finding: Finding, relation: Relation) -> Iterator[object]:
         # What is about a part of it, and what is about a whole that it is a part of.
         yield finding.scope
         yield from ((whole,) for whole in _wholes(finding.scope))
-    elif finding.place is not None:
-        yield finding.place.file if relation is Relation.FILE else (finding.place.file, finding.place.line)
+    elif relation is Relation.PART and finding.place is not None:
+        yield from ((finding.place.file, topic) for topic in sorted(topics(finding)))
+    elif relation is Relation.FILE and finding.place is not None:
+        yield finding.place.file
+    elif relation is Relation.LINE and finding.place is not None and _stands(finding):
+        yield finding.place.file, finding.place.line
+
+
+def _stands(finding: Finding) -> bool:
+    """Tell whether a finding is about what stands at its line; what is missing is placed where it belongs."""
+    return finding.place is not None and finding.place.line > 1 and not (finding.expected and not finding.found)
 
 
 def _wholes(scope: str) -> Iterator[str]:

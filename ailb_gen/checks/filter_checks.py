@@ -87,4 +87,6 @@ def _check(switch: Switch, attachment: Attachment, packets: Iterable[Packet], ta
     for packet in packets if chain else ():
         stop = stopped(tuple(chain), packet, filters)
         if stop is not None:
-            tally.add(FILTERS, scope, f"on {where}: {stop.reason}", Place(switch.file, stop.line or 1))
+            # A term stops several kinds of packets: it is one thing that is wrong.
+            alike = f"{scope} {attachment.direction} {stop.line}"
+            tally.add(FILTERS, scope, f"on {where}: {stop.reason}", Place(switch.file, stop.line or 1), alike=alike)

@@ -100,8 +100,9 @@ def check_nics(group: Group, tally: Tally) -> None:
         if file not in profile.files and file != files.NETPLAN:
             continue
         tally.look(NICS, len(names))
+        alike = "" if set(found) & set(names) else f"{group.place(file)}"
         for nic in [name for name in names if name not in found] if found or file in profile.files else []:
-            group.add(tally, NICS, f"{nic} is not in {file}", group.place(file), nic, "", nic)
+            group.add(tally, NICS, f"{nic} is not in {file}", group.place(file), nic, "", nic, alike)
         for nic in [name for name in found if name not in names]:
             place = group.place(file, _line_of(group, file, nic))
             group.add(tally, NICS, f"{nic} is in {file}, but the intent has no such GPU NIC", place, "", nic, nic)
@@ -168,9 +169,11 @@ def _compare(
             expected = text_of(wanted[key])
             group.add(tally, check, f"{setting.key} must be {expected}, not {value}", where, expected, value, nic)
         seen.add(key)
+    # Where nothing is left, a whole section is missing: one thing that is wrong.
+    alike = "" if wanted.keys() & seen else f"{place} {nic}"
     for key in wanted.keys() - seen:
         expected = text_of(wanted[key])
-        group.add(tally, check, f"{key[1]} is missing; it must be {expected}", place, expected, "", nic)
+        group.add(tally, check, f"{key[1]} is missing; it must be {expected}", place, expected, "", nic, alike)
 
 
 def check_addressing(group: Group, tally: Tally) -> None:

@@ -137,7 +137,6 @@ def run(wanted: Plan, network: Network, routing: Routing, seed: int, steps: Step
         _check_dlb(switch, asked.settings.load_balancing.dlb, tally)
         _check_glb(switch, GLB_ROLES[asked.role] if asked.settings.load_balancing.glb else "off", tally)
     results = {result.check: result for result in tally.results()}
-    # Of each pattern the loads, and the hashing that they are compared with.
     advance = steps.begin("balance", 2 * len(PATTERNS))
     results[BALANCED] = _balance(wanted, network, routing, (Shares(wanted, ways), seed), advance)
     results[CONNECTED] = _connected(ways)
@@ -247,14 +246,15 @@ def _check_tables(wanted: Plan, switch: Switch, role: str, tally: Tally) -> None
     tally.look(TABLES)
     balancing = switch.balancing
     place = Place(switch.file, balancing.table_line or 1)
+    alike = "" if balancing.table_line else f"{switch.named} forwarding-table"
     if not balancing.per_packet:
         message = (
             "the policies that the forwarding table exports do not balance every route per flow: such a route has one "
             "next hop, and a rejected one is not installed"
         )
-        tally.add(TABLES, switch.named, message, place)
+        tally.add(TABLES, switch.named, message, place, alike=alike)
     if not balancing.fast_reroute:
-        tally.add(TABLES, switch.named, "the forwarding table lacks ecmp-fast-reroute", place)
+        tally.add(TABLES, switch.named, "the forwarding table lacks ecmp-fast-reroute", place, alike=alike)
     # A backup uses what is left of a leaf's uplinks; a spine has the parallel links to one leaf.
     needed = wanted.fabric.links_per_spine * (len(wanted.fabric.spines) if role == LEAF else 1)
     if balancing.maximum_ecmp < needed:

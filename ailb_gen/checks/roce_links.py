@@ -148,7 +148,7 @@ def check_hosts(network: Network, wanted: Mapping[str, WantedHost], qos_at: QosA
     for (name, nic), end in network.attachments.items():
         port, server = qos_at.get((end.device, end.port)), network.hosts.get(name)
         script = server.profile.qos if server is not None else None
-        if port is None or script is None:
+        if port is None or server is None or script is None:
             continue
         tally.look(HOSTS)
         key = (id(port), id(script))
@@ -156,7 +156,8 @@ def check_hosts(network: Network, wanted: Mapping[str, WantedHost], qos_at: QosA
             agree[key] = _disagreement(port, script)
         if agree[key]:
             place = Place(network.switches[end.device].file, port.line or 1)
-            tally.add(HOSTS, f"{name} {nic}", f"{agree[key]} on {end}", place, involves=(end.device,))
+            involves = (end.device, server.profile.folder)
+            tally.add(HOSTS, f"{name} {nic}", f"{agree[key]} on {end}", place, involves=involves)
 
 
 def _check_values(profile: Profile, qos: QosScript, roce: Roce, names: list[str], tally: Tally) -> None:

@@ -45,16 +45,24 @@ class Ports:
     all_of_them: bool
 
     def add(
-        self, tally: Tally, check: Check, message: str, line: int, expected: object = "", found: object = ""
+        self,
+        tally: Tally,
+        check: Check,
+        message: str,
+        line: int,
+        expected: object = "",
+        found: object = "",
+        involves: tuple[str, ...] = (),
     ) -> None:
         """Note a finding about the switch, or about each of the ports."""
         place = Place(self.switch.file, line or 1)
         name = self.switch.named
         if self.all_of_them:
-            tally.add(check, name, message, place, expected, found)
+            tally.add(check, name, message, place, expected, found, involves)
             return
+        # What holds on several ports is written once.
         for port in self.ports:
-            tally.add(check, f"{name} {port}", message, place, expected, found)
+            tally.add(check, f"{name} {port}", message, place, expected, found, involves, alike=f"{place} {message}")
 
 
 def check_ports(ports: Ports, tally: Tally) -> None:
@@ -105,12 +113,21 @@ def _check_other_classes(ports: Ports, tally: Tally) -> None:
             ports.add(tally, CLASSES, message, scheduler.line, "", _text(scheduler.rate))
 
 
-def _compare(ports: Ports, tally: Tally, check: Check, rows: Iterable[tuple[str, object, object, int]]) -> None:
-    """Note every row of (what, expected, found, line) whose values differ."""
-    for what, expected, found, line in rows:
+# What is compared, its value in the intent and in the file, the line, and the part of a treatment that it stands in.
+Row = tuple[str, object, object, int, str]
+
+
+def _compare(ports: Ports, tally: Tally, check: Check, rows: Iterable[Row], lost: frozenset[str] = frozenset()) -> None:
+    """Note every row whose values differ; that a part is lost is a finding of its own (AILB702, AILB703)."""
+    for what, expected, found, line, part in rows:
         if expected != found:
-            shown = "nothing" if found in (None, "", ()) else _text(found)
-            ports.add(tally, check, f"{what} must be {_text(expected)}, not {shown}", line, _text(expected), shown)
+            wanted, shown = _shown(expected), _shown(found)
+            involves = (ports.switch.named,) if part in lost else ()
+            ports.add(tally, check, f"{what} must be {wanted}, not {shown}", line, wanted, shown, involves)
+
+
+def _shown(value: object) -> str:
+    return "nothing" if value in (None, "", ()) else _text(value)
 
 
 def _text(value: object) -> str:
@@ -125,15 +142,15 @@ def _check_classes(ports: Ports, data: Treatment, tally: Tally) -> None:
     for other in twice:
         message = f"DSCP {data.dscp} is in two classes, {name} and {other.forwarding_class}"
         ports.add(tally, CLASSES, message, other.line)
-    rows: list[tuple[str, object, object, int]] = [
-        (f"no-loss of class {name}", True, data.no_loss, data.class_line),
-        (f"the queue of class {name}", roce.queue, data.queue, data.class_line),
-        (f"the PFC priority of class {name}", roce.pfc_priority, data.pfc_priority, data.class_line),
-        (f"the loss priority of DSCP {data.dscp}", "low", data.loss_priority, data.line),
-        (f"the transmit-rate of class {name}", (), data.rate, data.scheduler_line),
-        (f"the priority of class {name}", "", data.priority, data.scheduler_line),
+    rows: list[Row] = [
+        (f"no-loss of class {name}", True, data.no_loss, data.class_line, "class"),
+        (f"the queue of class {name}", roce.queue, data.queue, data.class_line, "class"),
+        (f"the PFC priority of class {name}", roce.pfc_priority, data.pfc_priority, data.class_line, "class"),
+        (f"the loss priority of DSCP {data.dscp}", "low", data.loss_priority, data.line, ""),
+        (f"the transmit-rate of class {name}", (), data.rate, data.scheduler_line, "scheduler"),
+        (f"the priority of class {name}", "", data.priority, data.scheduler_line, "scheduler"),
     ]
-    _compare(ports, tally, CLASSES, rows)
+    _compare(ports, tally, CLASSES, rows, data.lost)
     for other_class in ports.switch.cos.classes:
         if other_class.name != name and other_class.queue is not None and other_class.queue == data.queue:
             message = f"class {other_class.name} shares queue {data.queue} with the lossless class {name}"
@@ -150,12 +167,12 @@ def _check_pfc(ports: Ports, data: Treatment, tally: Tally) -> None:
     line = qos.congestion_line
     asked = tuple(point.dscp for point in qos.pfc)
     stopped = tuple((pause.priority, pause.queue) for pause in qos.pauses)
-    rows: list[tuple[str, object, object, int]] = [("pfc-watchdog", roce.pfc_watchdog, qos.watchdog, line)]
+    rows: list[Row] = [("pfc-watchdog", roce.pfc_watchdog, qos.watchdog, line, "")]
     if roce.dscp not in asked:
-        rows.append((f"PFC for DSCP {roce.dscp}", True, False, line))
+        rows.append((f"PFC for DSCP {roce.dscp}", True, False, line, ""))
     if (roce.pfc_priority, roce.queue) not in stopped:
         found = ", ".join(f"{priority} stops queue {queue}" for priority, queue in stopped)
-        rows.append(("received PFC", f"{roce.pfc_priority} stops queue {roce.queue}", found, line))
+        rows.append(("what received PFC stops", f"{roce.pfc_priority} stops queue {roce.queue}", found, line, ""))
     _compare(ports, tally, PFC, rows)
     for point in qos.pfc:
         if point.dscp != roce.dscp:
@@ -175,12 +192,18 @@ def _check_ecn(ports: Ports, data: Treatment, tally: Tally) -> None:
     ecn = ports.roce.ecn
     name = data.forwarding_class
     fill = tuple(dict.fromkeys((str(ecn.min_fill), str(ecn.max_fill))))
-    rows: list[tuple[str, object, object, int]] = [
-        (f"explicit-congestion-notification of class {name}", True, data.ecn, data.scheduler_line),
-        (f"the fill levels of class {name}", fill, data.fill, data.drop_line),
-        (f"the drop probabilities of class {name}", ("0", str(ecn.max_probability)), data.probability, data.drop_line),
+    probability = ("0", str(ecn.max_probability))
+    rows: list[Row] = [
+        (f"explicit-congestion-notification of class {name}", True, data.ecn, data.scheduler_line, "scheduler")
     ]
-    _compare(ports, tally, ECN, rows)
+    if data.fill or data.probability:
+        rows += [
+            (f"the fill levels of class {name}", fill, data.fill, data.drop_line, ""),
+            (f"the drop probabilities of class {name}", probability, data.probability, data.drop_line, ""),
+        ]
+    else:
+        rows.append((f"the drop profile of class {name}", fill + probability, (), data.drop_line, "drop profile"))
+    _compare(ports, tally, ECN, rows, data.lost)
 
 
 def _check_cnp(ports: Ports, tally: Tally) -> None:
@@ -192,16 +215,17 @@ def _check_cnp(ports: Ports, tally: Tally) -> None:
             ports.add(tally, CNP, message, qos.line, f"{roce.cnp_dscp:06b}")
     elif roce.cnp_dscp != roce.dscp:
         name = cnp.forwarding_class
-        rows: list[tuple[str, object, object, int]] = [
-            (f"the queue of class {name}", roce.cnp_queue, cnp.queue, cnp.class_line),
-            (f"the priority of class {name}", "strict-high", cnp.priority, cnp.scheduler_line),
-            (f"the transmit-rate of class {name}", (f"percent {roce.cnp_percent}",), cnp.rate, cnp.scheduler_line),
-            (f"the loss priority of DSCP {cnp.dscp}", "low", cnp.loss_priority, cnp.line),
-            (f"the PFC priority of class {name}", None, cnp.pfc_priority, cnp.class_line),
-            (f"explicit-congestion-notification of class {name}", False, cnp.ecn, cnp.scheduler_line),
-            (f"the drop profile of class {name}", (), cnp.fill, cnp.drop_line),
+        rate = (f"percent {roce.cnp_percent}",)
+        rows: list[Row] = [
+            (f"the queue of class {name}", roce.cnp_queue, cnp.queue, cnp.class_line, "class"),
+            (f"the priority of class {name}", "strict-high", cnp.priority, cnp.scheduler_line, "scheduler"),
+            (f"the transmit-rate of class {name}", rate, cnp.rate, cnp.scheduler_line, "scheduler"),
+            (f"the loss priority of DSCP {cnp.dscp}", "low", cnp.loss_priority, cnp.line, ""),
+            (f"the PFC priority of class {name}", None, cnp.pfc_priority, cnp.class_line, "class"),
+            (f"explicit-congestion-notification of class {name}", False, cnp.ecn, cnp.scheduler_line, "scheduler"),
+            (f"the drop profile of class {name}", (), cnp.fill, cnp.drop_line, ""),
         ]
-        _compare(ports, tally, CNP, rows)
+        _compare(ports, tally, CNP, rows, cnp.lost)
     for other in qos.treatments:
         if other.dscp in (roce.dscp, roce.cnp_dscp) or other.no_loss or cnp is None or other.queue is None:
             continue
@@ -251,7 +275,8 @@ def check_references(switch: Switch, tally: Tally) -> None:
     tally.look(REFERENCES, len(cos.ports) + len(cos.scheduler_maps) + len(cos.classifiers))
     for what, line in _dangling(cos):
         message = f"{what} is referred to, but not defined"
-        tally.add(REFERENCES, switch.named, message, Place(switch.file, line or 1), what)
+        alike = f"{switch.named} {what}"
+        tally.add(REFERENCES, switch.named, message, Place(switch.file, line or 1), what, alike=alike)
     for row in cos.classes:
         if row.queue is None:
             message = f"class {row.name} has no queue-num"

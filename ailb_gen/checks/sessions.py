@@ -72,7 +72,8 @@ def run(
                 message = f"group {group.name} lacks multipath{' multiple-as' if group.multipath else ''}"
                 tally.add(MULTIPATH, scope, message, place)
             tally.look(AIGP)
-            if group.aigp != wanted.fabric.aigp:
+            # Without the family there is no session to carry it, which AILB201 says.
+            if group.inet6 and group.aigp != wanted.fabric.aigp:
                 state = "on" if wanted.fabric.aigp else "off"
                 tally.add(AIGP, scope, f"the intent wants AIGP {state} in group {group.name}", place, state)
         _check_discovery(switch, cabled, tally)
@@ -193,7 +194,7 @@ def _check_as_lists(wanted: Plan, network: Network, tally: Tally) -> None:
                     message = f"as-list {listed.name} of group {group.name} lacks its neighbor's AS {asn}"
                     others = [one for one in devices if one in wanted.speakers and wanted.speakers[one].asn != asn]
                     involves = others or missing[:1]
-                    tally.add(AS_LISTS, f"{name} {listed.name}", message, place, asn, involves=involves)
+                    tally.add(AS_LISTS, f"{name} {listed.name}", message, place, asn, listed.name, involves)
 
 
 def _absent(wanted: Plan, name: str, group: Group, listed: AsList, known: Iterable[int]) -> tuple[str, ...]:

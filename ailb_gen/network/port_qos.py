@@ -35,7 +35,8 @@ class Treatment:
 
     `queue` and `pfc_priority` are None, the texts empty, where nothing is configured. `pfc` says that the port asks
     for a pause when the class fills, `ecn` that it marks, between `fill` at `probability` percent. `loss_priority` is
-    that of the classifier.
+    that of the classifier. `lost` are the parts that are referred to and not there: `class`, `scheduler`,
+    `drop profile`.
     """
 
     dscp: int
@@ -54,6 +55,7 @@ class Treatment:
     class_line: int = at()
     scheduler_line: int = at()
     drop_line: int = at()
+    lost: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +173,11 @@ class _Reader:
             if drop is not None
             else None
         )
+        lost = {
+            "class": own is None,
+            "scheduler": scheduler is None,
+            "drop profile": scheduler is None or (drop is not None and profile is None),
+        }
         return Treatment(
             dscp=row.code_point,
             forwarding_class=row.forwarding_class,
@@ -188,6 +195,7 @@ class _Reader:
             class_line=own.line if own is not None else row.line,
             scheduler_line=scheduler.line if scheduler is not None else row.line,
             drop_line=profile.line if profile is not None else scheduler.line if scheduler is not None else row.line,
+            lost=frozenset(part for part, is_lost in lost.items() if is_lost),
         )
 
 

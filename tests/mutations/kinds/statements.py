@@ -29,7 +29,7 @@ def _ranged(selector: Selector, *statements: str) -> Edit:
 
     def behind(block: str) -> str:
         body = " ".join(f"{statement};" for statement in statements)
-        return f"{block}    interface-range r {{ member {block.split(maxsplit=1)[0]}; {body} }}\n"
+        return f"{block}    interface-range fabric-ports {{ member {block.split(maxsplit=1)[0]}; {body} }}\n"
 
     return replace(selector, r"(?s)(.+)", behind)
 
@@ -59,14 +59,14 @@ RANGES = (
     kind(
         "ranged-all",
         "a range with a wildcard disables everything",
-        _beside("interfaces interface-range r member et-*", "interfaces interface-range r disable"),
+        _beside("interfaces interface-range all member et-*", "interfaces interface-range all disable"),
         "AILB108 AILB201",
     ),
     kind(
         "ranged-in-group",
         "a group that is applied brings a range",
         _beside(
-            "groups g interfaces interface-range r member et-*", "groups g interfaces interface-range r disable",
+            "groups g interfaces interface-range all member et-*", "groups g interfaces interface-range all disable",
             "apply-groups g",
         ),
         "AILB108 AILB201",
