@@ -37,7 +37,7 @@ _LEVELS = (
     # Cables, and what is said of them.
     _ids("009 008 006 007"),
     # What stands on one device.
-    _ids("105 102 101 106 108 109 103 104 107 110 111 202 301 207 302 203 208 204 205 206 209 212 210 211 010"),
+    _ids("209 105 102 101 106 108 109 103 104 107 110 111 202 301 207 302 203 208 204 205 206 212 210 211 010"),
     _ids("304 305 308 306 307 311 406 407 408 702 701 703 704 705 706 710 711"),
     # What follows for the two ends of a link, for routes, for paths, and for failures.
     _ids("409 709 707 201 303 309 310 402 401 403 404 405 501 504 506 502 507 503 505"),
@@ -57,6 +57,7 @@ _CONTROL += _ids("304 305 308 306 307 406 201 106 209")
 _QOS = _ids("001 002 901 902 903 904 905 702 701 703 704 705 706")
 _COMPUTED = _ids("303 309 310 402 401 403")
 _STATEMENTS = tuple(chain(*_LEVELS[:4]))
+SERVER = frozenset(_LEVELS[5])
 # What is about lines of files, whoever says it.
 _WRITTEN = (*_STATEMENTS, "AILB201", *_LEVELS[5], *_LEVELS[6], *_ids("906 907"))
 
@@ -67,7 +68,7 @@ _RULES: Rules = (
     ("101 102 106 108 111 201 204 205 208 302 304 305 407 710", _SYNTAX, Relation.PART),
     # What is in a place where it is not read is not modelled, and what belongs there is missing.
     ("107 201 206 306 704", _ids("209"), Relation.PART),
-    ("301", _ids("208"), Relation.PART),
+    ("208", _ids("301"), Relation.PART),
     ("906", _ids("106 108 102 105 103 208 207 201 304"), Relation.TOPIC),
     # Cables.
     ("006 007 008", _CABLES, Relation.TOPIC),
@@ -111,6 +112,7 @@ _RULES: Rules = (
     ("707 708", _QOS, Relation.INVOLVED),
     ("703", _ids("703"), Relation.TOPIC),
     ("709 613", _ids("710"), Relation.TOPIC),
+    ("613", _ids("613"), Relation.INVOLVED),
     # Servers.
     ("601", _UNREADABLE, Relation.FILE),
     ("602", _ids("601"), Relation.OWN),
@@ -118,7 +120,8 @@ _RULES: Rules = (
     ("708", _ids("708"), Relation.INVOLVED),
     ("602 603 604 605 606", _ids("601"), Relation.FILE),
     ("607 608 610 611", _ids("601"), Relation.TOPIC),
-    ("604 605 606 607", _ids("603 604 605 606"), Relation.TOPIC),
+    ("604 605 606", _ids("603 604 605 606"), Relation.TOPIC),
+    ("607", _ids("603 604 605"), Relation.TOPIC),
     ("607", _ids("602"), Relation.OWN),
     ("607", _ids("607"), Relation.TOPIC),
     ("616", _ids("602 607 708 616"), Relation.TOPIC),
@@ -139,7 +142,7 @@ _RULES: Rules = (
 
 # Where something missing and something too much, in one file, are one thing written wrongly. What is seen on devices is
 # not among them: there every difference was made by somebody.
-REPLACED = frozenset(_ids("008 009 102 103 105 203 304 602 604 607 608 609 611 615"))
+REPLACED = frozenset(_ids("008 009 102 103 105 203 304 602 604 607 608 609 610 611 612 615"))
 
 
 def _table() -> dict[str, list[tuple[tuple[str, ...], Relation]]]:

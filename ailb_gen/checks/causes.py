@@ -7,7 +7,7 @@ from collections import defaultdict
 from ipaddress import IPv6Network
 from typing import TYPE_CHECKING
 
-from ailb_gen.checks.cause_rules import ORDER, REPLACED, RULES, Relation
+from ailb_gen.checks.cause_rules import ORDER, REPLACED, RULES, SERVER, Relation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -62,7 +62,7 @@ def topics(finding: Finding) -> set[str]:
     """
     device, _, rest = finding.scope.partition(" ")
     text = finding.message.replace("vlans ", "VLAN ")
-    found = set(_networks(f"{text} {finding.expected}"))
+    found = set(_networks(" ".join((text, finding.expected, *finding.involves))))
     found.update(f"{device} table {number}" for number in (*TABLE.findall(text), *ROW.findall(text)))
     wide = not found or finding.check in ON_WHOLE_PORTS
     if wide and rest:
@@ -105,7 +105,9 @@ def _pairs(findings: Iterable[Finding]) -> dict[Finding, Finding]:
     surplus: dict[tuple[str, str, str], list[Finding]] = defaultdict(list)
     for row in findings:
         if row.check in REPLACED and bool(row.expected) != bool(row.found) and row.place is not None:
-            key = (row.check, row.scope.partition(" ")[0], row.place.file)
+            # In a file of a server one line is looked at by several checks.
+            check = row.check if row.check not in SERVER else ""
+            key = (check, row.scope.partition(" ")[0], row.place.file)
             (lacking if row.expected else surplus)[key].append(row)
     return {
         more: less

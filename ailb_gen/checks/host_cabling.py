@@ -192,7 +192,7 @@ def _check_irb_mtu(seat: _Seat, nic: Nic, network: Network, tally: Tally) -> Non
         return
     message = f"the MTU of {nic.name} is {host}, {irb.name} of {seat.rail.leaf} has {limit}"
     place = Place(network.switches[seat.rail.leaf].file, irb.line or 1)
-    tally.add(MTUS, seat.scope, message, place, f"at most {limit}", str(host))
+    tally.add(MTUS, seat.scope, message, place, f"at most {limit}", str(host), _nic(seat.group, nic.name))
 
 
 def _check_port_mtu(
@@ -204,7 +204,13 @@ def _check_port_mtu(
     if host is not None and port.mtu is not None and host + ETHERNET_HEADER > port.mtu:
         message = f"packets of {host} bytes need an MTU of {host + ETHERNET_HEADER} on {end}, it has {port.mtu}"
         place = Place(network.switches[end.device].file, port.mtu_line or port.line or 1)
-        tally.add(MTUS, f"{server} {name}", message, place, f"at least {host + ETHERNET_HEADER}", str(port.mtu))
+        least = host + ETHERNET_HEADER
+        tally.add(MTUS, f"{server} {name}", message, place, f"at least {least}", str(port.mtu), _nic(group, name))
+
+
+def _nic(group: Group, name: str) -> tuple[str, ...]:
+    """Return what a setting of a NIC is about, for what follows from it."""
+    return (f"{group.scope} {name}",)
 
 
 def check_mtus(group: Group, tally: Tally) -> None:

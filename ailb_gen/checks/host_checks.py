@@ -215,7 +215,8 @@ class Group:
         found: object = "",
         nic: str = "",
         alike: str = "",
+        involves: tuple[str, ...] = (),
     ) -> None:
         """Note a finding about the group; says how many servers it concerns."""
         concerned = f" ({len(self.servers)} servers)" if len(self.servers) > 1 else ""
-        tally.add(check, f"{self.scope} {nic}".rstrip(), message + concerned, place, expected, found, alike=alike)
+        tally.add(check, f"{self.scope} {nic}".rstrip(), message + concerned, place, expected, found, involves, alike)

@@ -90,7 +90,8 @@ def _check_rules(group: Group, tally: Tally, nic: Nic, table: WantedTable, prefi
     if len(rules) != 1:
         message = f"table {table.id} ({table.name}) needs one rule, it has {len(rules)}"
         line = rules[1].table_line if len(rules) > 1 else nic.line
-        group.add(tally, RULES, message, group.place(nic.file, line), 1, len(rules), nic.name)
+        involves = (str(prefix),) if prefix is not None else ()
+        group.add(tally, RULES, message, group.place(nic.file, line), 1, len(rules), nic.name, involves=involves)
     for rule in rules:
         if rule.source is None or (prefix is not None and rule.source != prefix):
             message = f"the rule of table {table.id} must be from {prefix or 'a prefix'}, not {rule.text or 'anything'}"

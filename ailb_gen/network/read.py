@@ -162,6 +162,8 @@ def _read_switch(root: Path, file: str, inspect: Callable[[Node, Node], T]) -> _
         return _File(None, Fault("unreadable", name, f"not Junos text: {error.reason}", place))
     except UsageError as error:
         return _File(None, Fault("unreadable", name, str(error), Place(file)))
+    if not written.children:
+        return _File(None, Fault("unreadable", name, "there is no statement in it", Place(file)))
     found = switch(name, file, acting)
     # Few files have the word, and the whole tree must be walked for it.
     if APPLY in text:

@@ -73,3 +73,48 @@ def test_engines_that_disagree_follow_only_from_what_one_leaves_out() -> None:
     assert explained(damage, differ) == {}
     left_out = Finding("AILB812", "spine2", "not in the shadow: policy P: it changes the colors", Place("spine2", 89))
     assert explained(damage, differ, left_out) == {differ: left_out}
+
+
+def test_what_stands_at_one_line_is_one_thing_and_what_is_missing_there_is_not() -> None:
+    statement = Finding("AILB209", "leaf1 interfaces lo0", "interfaces lo0 disable is not modelled", LEAF)
+    effect = Finding("AILB107", "leaf1", "the router-id is no address of a running interface", LEAF)
+    missing = Finding("AILB205", "leaf1 g", "group g lacks multipath", LEAF, "multipath", "")
+    assert explained(statement, effect, missing) == {effect: statement}
+
+
+def test_a_keyword_that_is_unknown_explains_what_is_missing_in_its_group_alone() -> None:
+    typo = Finding("AILB901", "leaf1", "protocols bgp group red multipaht: there is no such statement", LEAF)
+    same = Finding("AILB205", "leaf1 red", "group red lacks multipath", Place(LEAF.file, 3))
+    other = Finding("AILB205", "leaf1 blue", "group blue lacks multipath", Place(LEAF.file, 30))
+    elsewhere = Finding("AILB205", "leaf2 red", "group red lacks multipath", Place("switches/leaf2.conf", 3))
+    assert explained(typo, same, other, elsewhere) == {same: typo}
+
+
+def test_what_a_server_sends_follows_from_its_script_and_not_from_another() -> None:
+    script = Place("profiles/a/usr/local/sbin/ailb-qos", 26)
+    wrong = Finding("AILB708", "profiles/a", "dscp2prio must be 26 3, not 24 3", script, "26 3", "24 3")
+    port = "the NIC sends RDMA with DSCP 24, which is not lossless on leaf1:et-0/0/16"
+    sent = Finding("AILB708", "gpu-1 gpu0_eth", port, LEAF, involves=("leaf1", "profiles/a"))
+    strange = Finding("AILB708", "gpu-2 gpu0_eth", port, LEAF, involves=("leaf1", "profiles/b"))
+    assert explained(wrong, sent) == {sent: wrong}
+    assert explained(wrong, strange) == {}
+
+
+def test_one_row_of_a_server_that_is_written_wrongly_is_one_thing_whatever_checks_say_of_it() -> None:
+    file = "profiles/a/usr/local/sbin/ailb-net"
+    surplus = Finding(
+        "AILB602", "profiles/a gpu9", "gpu9 is in it, but the intent has no such NIC", Place(file, 18), "", "gpu9"
+    )
+    lacking = Finding("AILB607", "profiles/a gpu1", "table 10004 is not in the list", Place(file, 14), "gpu1 10004", "")
+    assert explained(surplus, lacking) == {surplus: lacking}
+    second = Finding("AILB607", "profiles/a gpu0", "table 10000 is not in the list", Place(file, 14), "gpu0 10000", "")
+    assert explained(surplus, lacking, second) == {}
+
+
+def test_a_value_is_a_consequence_only_where_what_holds_it_is_lost() -> None:
+    lost = Finding("AILB702", "leaf1", "scheduler s9 is referred to, but not defined", LEAF, "scheduler s9")
+    text = "the priority of class CNP must be strict-high, not nothing"
+    value = Finding("AILB706", "leaf1", text, Place(LEAF.file, 3), "strict-high", "nothing")
+    assert explained(lost, value) == {}
+    follows = Finding("AILB706", "leaf1", text, Place(LEAF.file, 3), "strict-high", "nothing", ("leaf1",))
+    assert explained(lost, follows) == {follows: lost}

@@ -21,8 +21,8 @@ CHECKS = frozenset(check for check in ALL if not check.startswith("AILB9"))
 SEED = 11
 # So many are tried; python -m tests.mutations.score does all of them, one by one.
 SINGLES, PAIRS = 60, 40
-# Of all kinds, four fifths gave one headline when this was written; a swap is two damages, and so are some others.
-LEAST = 0.75
+# Of all kinds, seven eighths gave one headline when this was written; a swap is two damages, and so are some others.
+LEAST = 0.85
 # What only happens between the findings of one switch and its own file is left to the tests of single rules.
 UNREADABLE = ("AILB001", "AILB002", "AILB601", "AILB901")
 
