@@ -126,20 +126,23 @@ def examine(
             results += failures.run(wanted, routing, options.seed, executor, failed)
         steps.finish()
     chosen = sorted((one for one in results if one.check.id in options.checks), key=lambda one: one.check.id)
-    network = reading.network
+    return _of(intent, root, wanted, reading.network, chosen), Subject(wanted, cables, routing)
+
+
+def _of(intent: Intent, root: Path, wanted: Plan, network: Network, results: Iterable[Result]) -> Run:
+    """Return the run with what its reports say of the fabric."""
     roles = dict(network.roles) | {name: speaker.role for name, speaker in wanted.speakers.items()}
     folders = {name: f"servers/{name}" for name in wanted_hosts(intent.fabric)}
     folders |= {name: host.profile.folder for name, host in network.hosts.items()}
-    done = Run(
+    return Run(
         fabric=intent.fabric.name,
         intent=intent.source.file,
         artifacts=str(root),
         roles=tuple((roles | dict.fromkeys(folders, "server")).items()),
-        results=tuple(chosen),
+        results=tuple(results),
         folders=tuple(folders.items()),
         notes=tuple(f"drained: {line}" for line in wanted.drained.lines),
     )
-    return done, Subject(wanted, cables, routing)
 
 
 def _families(options: RunOptions) -> frozenset[str]:

@@ -1,4 +1,4 @@
-"""Address arithmetic on integers: the /64 of stripe, leaf and uplink, MAC addresses, and IPv4 text."""
+"""Address arithmetic on integers: the /64 of stripe, leaf and uplink, and IPv4 text."""
 
 from dataclasses import dataclass
 from socket import AF_INET, inet_ntop
@@ -9,12 +9,6 @@ from ailb_gen.intent.plans import Addressing
 def ipv4_text(address: int) -> str:
     """Write an IPv4 address in dotted decimal."""
     return inet_ntop(AF_INET, address.to_bytes(4, "big"))
-
-
-def mac_of(interface_id: int) -> str:
-    """Return the MAC address whose modified EUI-64 is `interface_id`; the inverse of `eui64`."""
-    octets = interface_id.to_bytes(8, "big")
-    return ":".join(f"{octet:02x}" for octet in (octets[0] ^ 2, *octets[1:3], *octets[5:]))
 
 
 @dataclass(frozen=True, slots=True)

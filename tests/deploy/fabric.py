@@ -33,6 +33,7 @@ from ailb_gen.junos.writer import to_set
 from ailb_gen.render.artifacts import RenderOptions
 from ailb_gen.render.generate import plan, write_plan
 from tests.conftest import design_of
+from tests.deploy.program import TICK_S
 
 USER, PASSWORD, VARIABLE = "admin", "correct horse", "AILB_TEST_PASSWORD"
 LOGIN = Login(USER, PASSWORD)
@@ -51,8 +52,6 @@ colors: [blue, red]
 """
 # What is added changes every switch, and leaves every session up.
 CHANGE = "bfd: {interval_ms: 300, multiplier: 3}\n"
-# ncclient looks for an answer only every 0.1 s, which would be most of the time that these tests take.
-TICK_S = 0.005
 # Seconds after which a test gives a device up that does not come back; the program's own patience is for real ones.
 GRACE_S = 4.0
 

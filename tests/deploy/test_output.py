@@ -33,7 +33,7 @@ def tiny(small_fabric: Generated, tmp_path: Path) -> Iterator[Site]:
 
 
 def command(*words: str) -> list[str]:
-    return [sys.executable, "-m", "ailb_gen", *words]
+    return [sys.executable, "-m", "tests.deploy.program", *words]
 
 
 @contextmanager

@@ -8,10 +8,16 @@ from hypothesis import strategies as st
 from netaddr import EUI
 
 from ailb_gen.addresses import address_text, eui64
-from ailb_gen.design.addresses import AddressPlan, BitField, ipv4_text, mac_of
+from ailb_gen.design.addresses import AddressPlan, BitField, ipv4_text
 from tests.conftest import design_of
 
 MACS = st.binary(min_size=6, max_size=6).map(lambda raw: ":".join(f"{octet:02x}" for octet in raw))
+
+
+def mac_of(interface_id: int) -> str:
+    """Return the MAC address whose modified EUI-64 is `interface_id`."""
+    octets = interface_id.to_bytes(8, "big")
+    return ":".join(f"{octet:02x}" for octet in (octets[0] ^ 2, *octets[1:3], *octets[5:]))
 
 
 @given(MACS)
