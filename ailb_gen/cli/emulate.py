@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ailb_gen.emulator.fleet import Fleet
+    from ailb_gen.emulator.server import Login
 
 PASSWORD = "AILB_PASSWORD"  # noqa: S105 - the name of a variable
 # From so many devices on, routes may be a little behind the configurations: computing them takes seconds.
@@ -84,25 +85,11 @@ def emulate(
         raise UsageError("--daemon needs --inventory DIR or --state DIR, by which --stop finds the emulator")
     say = running.to_background(folders[0].resolve()) if daemon else typer.echo
     from ailb_gen.emulator.fleet import Fleet
-    from ailb_gen.emulator.server import Login
-    from ailb_gen.emulator.source import (
-        check_inventory,
-        password_of,
-        public_keys,
-        ready_line,
-        servers,
-        specs,
-        write_inventory,
-    )
+    from ailb_gen.emulator.source import ready_line, servers, specs, write_inventory
     from ailb_gen.emulator.world import World
     from ailb_gen.junos.schema import load_schema
 
-    password, made = password_of(os.environ, PASSWORD)
-    keys = public_keys(authorized_keys) if authorized_keys is not None else ()
-    if made and inventory is None and not keys:
-        raise UsageError(f"nobody could log in: set {PASSWORD}, or say with --inventory where a new password goes")
-    if inventory is not None:
-        check_inventory(inventory)
+    login, kept = _login(user, inventory, authorized_keys)
     with ExitStack() as stack:
         notes = [stack.enter_context(running.alone(folder)) for folder in dict.fromkeys(folders)]
         with _artifacts(source) as root:
@@ -110,18 +97,34 @@ def emulate(
             world = World.read(root, LAG_S if len(found) > MANY else 0.0)
             others = servers(root)
         schema = load_schema(yang) if yang is not None else None
-        login = Login(user, password if inventory is not None or not made else "", keys)
         fleet = Fleet(found, world, login, state, base_port, host, schema, minute)
         _add_faults(fleet, fault or [])
         stopping = _stopping()
         with fleet:
             if inventory is not None:
-                write_inventory(inventory, fleet, others, user, PASSWORD, password if made else "")
+                write_inventory(inventory, fleet, others, user, PASSWORD, kept)
             line = ready_line(fleet, inventory)
             for note in notes:
                 note(line)
             say(line)
             stopping.wait()
+
+
+def _login(user: str, inventory: Path | None, authorized_keys: Path | None) -> tuple[Login, str]:
+    """Return who may log in, and a new password that the inventory has to keep. Raises UsageError, OutputError."""
+    from ailb_gen.emulator.server import Login
+    from ailb_gen.emulator.source import check_inventory, password_of, public_keys
+
+    password, made = password_of(os.environ, PASSWORD)
+    keys = public_keys(authorized_keys) if authorized_keys is not None else ()
+    if inventory is not None:
+        check_inventory(inventory)
+    elif made and not keys:
+        raise UsageError(f"nobody could log in: set {PASSWORD}, or say with --inventory where a new password goes")
+    elif made:
+        # Nobody could know it.
+        password = ""
+    return Login(user, password, keys), password if made else ""
 
 
 @contextmanager

@@ -125,9 +125,12 @@ class CommandLine:
 
     def completions(self, text: str) -> list[str]:
         """Return the words that can come next, for `?`."""
-        if self._config is not None:
-            return self._config.completions(text)
         words = text.split()
+        if self._config is not None and words[:1] != ["run"]:
+            return self._config.completions(text)
+        if self._config is not None:
+            text = text.lstrip().removeprefix("run")
+            words.pop(0)
         part = words.pop() if words and not text.endswith(" ") else ""
         names = {*NAMES, *BUILT_IN}
         found, rest = resolve(words, names)

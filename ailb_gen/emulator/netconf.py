@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ailb_gen.emulator.conversation import Conversation
 from ailb_gen.emulator.device import REBOOT_S, REBOOT_SOON_S
-from ailb_gen.emulator.faulty import DroppedError, with_faults
+from ailb_gen.emulator.faulty import with_faults
 from ailb_gen.emulator.framing import Decoder, FramingError, frame
 from ailb_gen.emulator.messages import (
     BASE_1_1,
@@ -39,20 +40,15 @@ _REBOOTS = (
 )
 
 
-class NetconfSession:
+class NetconfSession(Conversation):
     """NETCONF on one channel."""
 
     def __init__(self, host: Host, channel: asyncssh.SSHServerChannel[bytes], user: str) -> None:
         """Open the session and say hello."""
-        self._host = host
-        self._channel = channel
-        self._who = host.device.session(user)
+        super().__init__(host, channel, user, "netconf")
         self._decoder = Decoder()
         self._greeted = False
         self._waiting: list[Rpc] = []
-        self._busy = False
-        self._ended = False
-        host.sessions[self._who.number] = self
         channel.write(frame(hello(self._who.number), False))
 
     def feed(self, data: bytes) -> None:
@@ -66,22 +62,11 @@ class NetconfSession:
         except (FramingError, MessageError) as error:
             self._say_malformed(error)
             return
-        if self._waiting and not self._busy:
-            self._busy = True
-            self._host.run(self._serve())
+        if self._waiting:
+            self._wake()
 
-    def end(self) -> None:
-        """Clean up: the lock is released, what was edited under it is gone. Nothing is answered any more."""
-        if not self._ended:
-            self._ended = True
-            self._waiting.clear()
-            self._host.sessions.pop(self._who.number, None)
-            self._host.device.end(self._who)
-
-    def close(self) -> None:
-        """End the session as a device does that has no more to say."""
-        self.end()
-        self._channel.close()
+    def _forget(self) -> None:
+        self._waiting.clear()
 
     def _take(self, message: bytes) -> None:
         if not self._greeted:
@@ -105,30 +90,16 @@ class NetconfSession:
 
     async def _serve(self) -> None:
         """Answer what waits."""
-        try:
-            while self._waiting:
-                rpc = self._waiting.pop(0)
-                try:
-                    body = await self._answer(rpc)
-                except RefusedError as error:
-                    body = error.xml()
-                self._send(rpc.attributes, body)
-                self._host.watch()
-                if rpc.operation.tag == "close-session":
-                    self.close()
-        except DroppedError:
+        while self._waiting:
+            rpc = self._waiting.pop(0)
+            try:
+                body = await self._answer(rpc)
+            except RefusedError as error:
+                body = error.xml()
+            self._send(rpc.attributes, body)
             self._host.watch()
-            self._abort()
-        except BaseException:
-            # Better no answer than a client that waits for one.
-            self._abort()
-            raise
-        finally:
-            self._busy = False
-
-    def _abort(self) -> None:
-        self.end()
-        self._channel.get_connection().abort()
+            if rpc.operation.tag == "close-session":
+                self.close()
 
     async def _answer(self, rpc: Rpc) -> str:
         """Answer one request, with what goes wrong before and after. Raises RefusedError, DroppedError."""

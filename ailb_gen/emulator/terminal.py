@@ -11,7 +11,8 @@ import re
 from typing import TYPE_CHECKING
 
 from ailb_gen.emulator.commandline import CommandLine
-from ailb_gen.emulator.faulty import DroppedError, with_faults
+from ailb_gen.emulator.conversation import Conversation
+from ailb_gen.emulator.faulty import with_faults
 from ailb_gen.emulator.messages import RefusedError
 from ailb_gen.emulator.pager import Pager
 from ailb_gen.emulator.subject import RpcFault
@@ -30,16 +31,15 @@ UP, DOWN = ("\x1b[A", "\x1bOA"), ("\x1b[B", "\x1bOB")
 MOST_CHARACTERS = 1024 * 1024
 
 
-class Terminal:
+class Terminal(Conversation):
     """One channel with a command line on it."""
 
     def __init__(
         self, host: Host, channel: asyncssh.SSHServerChannel[bytes], user: str, size: tuple[int, int] | None
     ) -> None:
         """Open a session; `size` is that of the pseudo-terminal in columns and rows, None if there is none."""
-        self._host, self._channel = host, channel
+        super().__init__(host, channel, user, "cli")
         self._pty = self._echo = size is not None
-        self._who = host.device.session(user, "cli")
         self._cli = CommandLine(host.device, self._who, host)
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._typed = ""
@@ -49,8 +49,7 @@ class Terminal:
         self._pager: Pager | None = None
         if size is not None:
             self.resize(*size)
-        self._busy = self._eof = self._failed = self._ended = False
-        host.sessions[self._who.number] = self
+        self._eof = self._failed = False
 
     # What the channel tells.
 
@@ -70,63 +69,39 @@ class Terminal:
         self._typed += self._decoder.decode(data)
         if len(self._typed) > MOST_CHARACTERS:
             self.close()
-        self._go_on()
+        self._wake()
 
     def eof(self) -> None:
         """Do what was typed, then close."""
         self._eof = True
-        self._go_on()
+        self._wake()
 
     def run_all(self, commands: str) -> None:
         """Run commands between semicolons and close; errors go to the error output, and make the exit code 1."""
         self._echo, self._eof = False, True
         self._typed = "".join(f"{command}\n" for command in _split(commands))
-        self._go_on()
+        self._wake()
 
-    def end(self) -> None:
-        """Clean up: the lock is released, what was edited under it is gone."""
-        if not self._ended:
-            self._ended = True
-            self._typed = ""
-            self._host.sessions.pop(self._who.number, None)
-            self._host.device.end(self._who)
-
-    def close(self) -> None:
-        """End the session."""
-        self.end()
-        self._channel.close()
+    def _forget(self) -> None:
+        self._typed = ""
 
     # What is typed.
 
-    def _go_on(self) -> None:
-        if not self._busy and not self._ended:
-            self._busy = True
-            self._host.run(self._serve())
-
     async def _serve(self) -> None:
         """Take what was typed until there is no more, or the user has left."""
-        try:
-            while self._typed and not self._ended:
-                if self._pager is not None:
-                    self._turn(self._pager)
-                    continue
-                line = self._next_line()
-                if line is not None:
-                    await self._run(line)
-            if self._eof and not self._ended:
-                self._pager = None
-                if self._line:
-                    last, self._line = self._line, ""
-                    await self._run(last)
-                self._leave()
-        except DroppedError:
-            self._host.watch()
-            self._abort()
-        except BaseException:
-            self._abort()
-            raise
-        finally:
-            self._busy = False
+        while self._typed and not self._ended:
+            if self._pager is not None:
+                self._turn(self._pager)
+                continue
+            line = self._next_line()
+            if line is not None:
+                await self._run(line)
+        if self._eof and not self._ended:
+            self._pager = None
+            if self._line:
+                last, self._line = self._line, ""
+                await self._run(last)
+            self._leave()
 
     def _turn(self, pager: Pager) -> None:
         """Show more, or no more, as a key asks."""
@@ -137,10 +112,6 @@ class Terminal:
         if pager.done:
             self._pager = None
             self._go_ahead()
-
-    def _abort(self) -> None:
-        self.end()
-        self._channel.get_connection().abort()
 
     def _next_line(self) -> str | None:
         """Take one key; return the line that it ends."""
@@ -199,7 +170,8 @@ class Terminal:
         """Show what can come next, and the line again; a tab first completes the word as far as it is clear."""
         try:
             names = self._cli.completions(self._line)
-        except RpcFault:
+        except (RefusedError, RpcFault):
+            # A word before is wrong: nothing can come next.
             names = []
         if key == "\t" and len(names) == 1 and names[0][0] != "<":
             begun = len(self._line) - (self._line.rfind(" ") + 1)

@@ -111,12 +111,20 @@ def test_only_a_part_is_compared(fleet: Fleet) -> None:
         ("rollback ", ["<number>", "rescue"]),
         ("load ", ["merge", "override", "set"]),
         ("re", ["rename", "replace"]),
+        ("run show system ", ["uptime", "users"]),
     ],
 )
 def test_help(fleet: Fleet, line: str, names: list[str]) -> None:
     said = typed(fleet, "configure", f"{line}?\x15")
     listed = said.partition("Possible completions:\n")[2].split("\n")
     assert set(names) <= {row.strip() for row in listed}
+
+
+def test_no_help_behind_a_word_that_is_wrong(fleet: Fleet) -> None:
+    said = typed(fleet, "frob ?\x15", "show x ?\x15", "configure", "frob ?\x15", "s\t\x15", "set frob x ?\x15", "exit")
+    assert said.count("No valid completions\n") == 4
+    assert "  set\n  show\n" in said
+    assert "Exiting configuration mode\n" in said
 
 
 def test_the_tab_key_completes(fleet: Fleet) -> None:

@@ -1,0 +1,67 @@
+"""What NETCONF and the command line have in common: a session on a channel that is served one request after another."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ailb_gen.emulator.faulty import DroppedError
+
+if TYPE_CHECKING:
+    import asyncssh
+
+    from ailb_gen.emulator.server import Host
+
+
+class Conversation:
+    """One session of a device on one channel."""
+
+    def __init__(self, host: Host, channel: asyncssh.SSHServerChannel[bytes], user: str, client: str) -> None:
+        """Open the session."""
+        self._host, self._channel = host, channel
+        self._who = host.device.session(user, client)
+        self._busy = self._ended = False
+        host.sessions[self._who.number] = self
+
+    def end(self) -> None:
+        """Clean up: the lock is released, what was edited under it is gone. Nothing is answered any more."""
+        if not self._ended:
+            self._ended = True
+            self._forget()
+            self._host.sessions.pop(self._who.number, None)
+            self._host.device.end(self._who)
+
+    def close(self) -> None:
+        """End the session as a device does that has no more to say."""
+        self.end()
+        self._channel.close()
+
+    def _forget(self) -> None:
+        """Drop the requests that have not been served."""
+        raise NotImplementedError
+
+    async def _serve(self) -> None:
+        """Serve what waits. Raises DroppedError when a fault ends the session."""
+        raise NotImplementedError
+
+    def _wake(self) -> None:
+        """Serve what waits, unless that is going on."""
+        if not self._busy and not self._ended:
+            self._busy = True
+            self._host.run(self._serve_all())
+
+    async def _serve_all(self) -> None:
+        try:
+            await self._serve()
+        except DroppedError:
+            self._host.watch()
+            self._abort()
+        except BaseException:
+            # Better no answer than a client that waits for one.
+            self._abort()
+            raise
+        finally:
+            self._busy = False
+
+    def _abort(self) -> None:
+        self.end()
+        self._channel.get_connection().abort()
