@@ -87,6 +87,15 @@ def test_one_link_per_spine_keeps_its_color_whatever_is_added(first: int, then: 
     assert all(files(old)[path] <= files(new)[path] for path in switches)
 
 
+@pytest.mark.parametrize("colors", ["", "colors: 4\n"])
+def test_a_second_link_on_a_split_port_leaves_the_first_as_it_is(colors: str) -> None:
+    old, new = design_of(grown(4, 1, colors)), design_of(grown(4, 2, colors))
+    before, after = colors_of(old), colors_of(new)
+    assert {cable: after[cable] for cable in before} == before
+    now = files(new)
+    assert all(lines <= now[path] for path, lines in files(old).items() if path.startswith("switches/"))
+
+
 def told(before: str, after: str) -> str:
     """Return the warning when the second fabric replaces the first."""
     old, intent = design_of(before), intent_of(after)
