@@ -231,7 +231,7 @@ class Terminal(Conversation):
     def _refuse(self, error: RefusedError, line: str, indent: int) -> None:
         self._failed = True
         text = "".join(_told(one, line, indent, self._echo) for one in error.errors)
-        if self._echo:
+        if self._pty:
             self._write(text)
         elif not self._channel.is_closing():
             self._channel.write_stderr(text.encode())

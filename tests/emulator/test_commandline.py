@@ -226,6 +226,12 @@ def test_what_is_refused_over_ssh(fleet: Fleet, command: str, reason: str) -> No
     assert errors.startswith(reason)
 
 
+def test_a_terminal_for_one_command(fleet: Fleet) -> None:
+    """As `ssh -t` asks for it: lines end as a terminal needs it, and there is one stream."""
+    assert ssh(fleet, "show version | match host", pty=True) == (f"Hostname: {LEAF}\r\n", "", 0)
+    assert ssh(fleet, "show nonsense", pty=True) == ("error: syntax error: nonsense\r\n", "", 1)
+
+
 def test_commands_in_a_row(fleet: Fleet) -> None:
     said, errors, code = ssh(
         fleet, "configure; set system domain-name d; commit and-quit; show configuration system domain-name"
