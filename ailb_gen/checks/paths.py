@@ -340,7 +340,7 @@ def _balance(
         findings += _uneven(routing, name, worst, _Share(shares, graph, matrix))
         hashed = monte_carlo(links, matrix, len(wanted.colors), seed)
         advance(1)
-        ours = f"max/mean up {_top(worst, 0)}, down {_top(worst, 1)}"
+        ours = f"busiest link over the mean: up {_top(worst, 0)}, down {_top(worst, 1)}"
         share = f"; {lost / matrix.sum():.1%} lost" if lost > EXACT * matrix.sum() else ""
         peer = f"; ECMP hashing {hashed.up:.2f}, {hashed.down:.2f} ({hashed.draws} draws)" if hashed else ""
         figures.append((name, f"{ours}{share}{peer}"))
