@@ -57,7 +57,7 @@ def run(wanted: Plan, wiring: Wiring, network: Network) -> Iterator[Result]:
             _check_vlan(switch, asked, tally)
     _check_vlans_unique(wanted, network, tally)
     _check_router_ids_unique(network, tally)
-    check_ports(wanted, network, tally)
+    check_ports(wanted, wiring, network, tally)
     check_speeds(wanted, wiring, network, tally)
     check_ethernet(network, tally)
     yield from tally.results()

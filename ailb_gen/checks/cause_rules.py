@@ -73,7 +73,8 @@ _RULES: Rules = (
     # Cables.
     ("006 007 008", _CABLES, Relation.TOPIC),
     # The topology is made of the same intent, and nothing is wired by it.
-    ("106 108 201 302 109 602 606 207", _ids("009 006"), Relation.TOPIC),
+    ("201 302 109 602 606 207", _ids("009 006"), Relation.TOPIC),
+    ("106 108", _ids("009 006"), Relation.INVOLVED),
     ("008", _ids("008"), Relation.TOPIC),
     ("009", _ids("009"), Relation.TOPIC),
     ("007", _ids("106 108 003"), Relation.OWN),

@@ -164,6 +164,7 @@ def _held(finding: Finding) -> Iterator[tuple[Relation, object]]:
             yield Relation.TOPIC, path[0]
     for topic in topics(finding):
         yield Relation.TOPIC, topic
+        yield Relation.INVOLVED, topic
         if finding.place is not None:
             yield Relation.PART, (finding.place.file, topic)
     for scope in (finding.scope, *finding.involves):

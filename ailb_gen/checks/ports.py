@@ -13,7 +13,7 @@ from ailb_gen.errors import Place
 from ailb_gen.network.fabric import End
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Container, Iterator, Mapping
 
     from ailb_gen.checks.model import Check
     from ailb_gen.checks.plan import Plan
@@ -27,18 +27,24 @@ UNSPLIT: Mapping[str, int] = {}
 Told = tuple[str, int]
 
 
-def check_ports(wanted: Plan, network: Network, tally: Tally) -> None:
-    """Compare every port at which a cable ends with what the cable needs."""
+def check_ports(wanted: Plan, wiring: Wiring, network: Network, tally: Tally) -> None:
+    """Compare every port at which a cable ends with what the cable needs.
+
+    Findings involve the port where the files have another kind of cable than the intent: that may be their cause.
+    """
     vlan_of = {leaf.name: leaf.vlan for leaf in wanted.leaves}
+    links = {end for cable in wiring.links for end in ((cable.a_device, cable.a_port), (cable.b_device, cable.b_port))}
+    servers = {(cable.a_device, cable.a_port) for cable in wiring.hosts}
     for end in network.link_ends():
-        _check_end(wanted, network, end, FABRIC_PORTS, _link_port, tally)
+        as_asked = (end.device, end.port) in links
+        _check_end(wanted, network, end, as_asked, FABRIC_PORTS, _link_port, tally)
     for end in network.attachments.values():
-        vlan = vlan_of.get(end.device)
-        _check_end(wanted, network, end, ACCESS, partial(_server_port, vlan), tally)
-    _check_uncabled(wanted, network, tally)
+        as_asked = (end.device, end.port) in servers
+        _check_end(wanted, network, end, as_asked, ACCESS, partial(_server_port, vlan_of.get(end.device)), tally)
+    _check_uncabled(wanted, servers, network, tally)
 
 
-def _check_uncabled(wanted: Plan, network: Network, tally: Tally) -> None:
+def _check_uncabled(wanted: Plan, servers: Container[tuple[str, str]], network: Network, tally: Tally) -> None:
     """Find ports that carry VLANs of the fabric where no cable of it ends."""
     cabled = {*network.link_ends(), *network.attachments.values()}
     for name, switch in network.switches.items():
@@ -48,13 +54,16 @@ def _check_uncabled(wanted: Plan, network: Network, tally: Tally) -> None:
             for unit in port.units:
                 if unit.switching and End(name, port.name) not in cabled:
                     message = f"{unit.name} switches frames, and no cable of the fabric ends there"
-                    tally.add(ACCESS, f"{name} {port.name}", message, Place(switch.file, unit.line or 1))
+                    scope = f"{name} {port.name}"
+                    involves = (scope,) if (name, port.name) in servers else ()
+                    tally.add(ACCESS, scope, message, Place(switch.file, unit.line or 1), involves=involves)
 
 
 def _check_end(
     wanted: Plan,
     network: Network,
     end: End,
+    as_asked: bool,
     check: Check,
     told: Callable[[Switch, Port, Unit | None], Iterator[Told]],
     tally: Tally,
@@ -64,13 +73,15 @@ def _check_end(
         return
     tally.look(check)
     port, scope = switch.ports.get(end.port), f"{end.device} {end.port}"
+    involves = () if as_asked else (scope,)
     if port is None:
-        tally.add(check, scope, "a cable ends here, but the port is not configured", Place(switch.file))
+        message = "a cable ends here, but the port is not configured"
+        tally.add(check, scope, message, Place(switch.file), involves=involves)
         return
     unit = next((unit for unit in port.units if unit.name == f"{port.name}.0"), None)
     off = port_override(wanted, end).disabled
     for message, line in (*_state(port, unit, off), *told(switch, port, unit)):
-        tally.add(check, scope, message, Place(switch.file, line or port.line or 1))
+        tally.add(check, scope, message, Place(switch.file, line or port.line or 1), involves=involves)
 
 
 def _state(port: Port, unit: Unit | None, off: bool) -> Iterator[Told]:

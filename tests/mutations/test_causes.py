@@ -87,3 +87,19 @@ def test_one_wrong_color_is_one_headline(example: str) -> None:
     assert headline.check == "AILB302"
     assert headline.place is not None and headline.place.line > 1
     assert len(found) > 30
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "check"),
+    [
+        ("uplink-inactive", "topology-leaf", "AILB108"),
+        ("host-port-inactive", "topology-nic-port", "AILB106"),
+        ("host-port-no-mode", "topology-device-extra", "AILB106"),
+    ],
+)
+def test_a_port_is_not_made_wrong_by_a_cable_that_the_intent_wants_there(one: str, other: str, check: str) -> None:
+    tree = golden(EXAMPLE)
+    rows = {row.name: row for row in KINDS}
+    port, cable = (chosen(rows[name], tree, EXAMPLE, SEED).changes for name in (one, other))
+    found = findings(EXAMPLE, sealed(tree, port | cable), CHECKS)
+    assert check in {headline.check for headline in headlines(found)}
