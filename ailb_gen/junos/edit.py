@@ -14,7 +14,7 @@ from ailb_gen.junos.groups import copy
 from ailb_gen.junos.renaming import NOT_FOUND, copy_entry, rename, replace_pattern
 from ailb_gen.junos.shape import shape
 from ailb_gen.junos.tree import DELETE, ENDS, FLAT, INACTIVE, LIST, PROTECT, QUOTED, REPLACE, Node
-from ailb_gen.junos.words import Words, put, unquote, wrong
+from ailb_gen.junos.words import Words, joined, put, unquote, wrong
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -201,7 +201,8 @@ def _level(command: Command, level: Words) -> Words:
 
 
 def unquoted(words: Words) -> list[str]:
-    """Return words without quotes. Raises ValueError for a list."""
+    """Return words without quotes, an expression in round brackets as one. Raises ValueError for a list."""
+    words = joined(words)
     if any(isinstance(word, list) for word in words):
         raise ValueError("syntax error, a list cannot stand here")
     return [unquote(word) if word[0] == '"' else word for word in words if isinstance(word, str)]

@@ -118,6 +118,11 @@ def test_marks_of_the_source_count_where_it_decides() -> None:
         ("unknown a;", "delete unknown\nset unknown b\nset unknown c", ["set unknown b", "set unknown c"]),
         ("x { y { z; } }", "edit x y\nset w\nup\nset v\ntop\nset u", ["set u", "set x v", "set x y w", "set x y z"]),
         ("x { y { z; } }", "edit x\ndelete\n", []),
+        (
+            "g { export ( A && B ); }",
+            "deactivate g export ( A && B )",
+            ["deactivate g export ( A && B )", "set g export ( A && B )"],
+        ),
         ("inactive: a { b; }", "set a c\nactivate a", ["set a b", "set a c"]),
         ("a { b; }", 'deactivate a b\nannotate a "why"\nprotect a', ["deactivate a b", "protect a", "set a b"]),
         ("protect: a { b; }", "unprotect a\nset a c", ["set a b", "set a c"]),
