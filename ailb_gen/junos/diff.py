@@ -175,9 +175,18 @@ def _deleted(node: Node, path: Sequence[str]) -> Iterator[Change]:
         if one.children and _names_entries(words):
             stack += [(child, [*words, written(child)]) for child in reversed(one.children.values())]
             continue
+        yield from _unprotected(one, words)
+        yield Change(f"delete {' '.join(words)}", one.line)
+
+
+def _unprotected(node: Node, path: Sequence[str]) -> Iterator[Change]:
+    """Iterate over the commands without which a device keeps something of a block that is deleted."""
+    stack = [(node, path)]
+    while stack:
+        one, words = stack.pop()
         if one.flags & PROTECT:
             yield Change(f"unprotect {' '.join(words)}", one.line)
-        yield Change(f"delete {' '.join(words)}", one.line)
+        stack += [(child, [*words, written(child)]) for child in one]
 
 
 def _moved(words: Sequence[str], new: Node, path: list[str]) -> Iterator[Change]:

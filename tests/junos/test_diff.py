@@ -81,6 +81,9 @@ def test_commands(first: str, second: str, expected: list[str]) -> None:
         ("protect: a { b; }", "a { c; }", ["unprotect a", "delete a", "set a c"]),
         ("protect: mtu 1;", "protect: mtu 2;", ["unprotect mtu", "delete mtu", "set mtu 2", "protect mtu"]),
         ("protect: a { b; } c;", "c;", ["unprotect a", "delete a"]),
+        # A device keeps what is protected in a block that is deleted.
+        ("a { b { protect: d; } } c;", "c;", ["unprotect a b d", "delete a"]),
+        ("protect: a { protect: b { d; } } c;", "c;", ["unprotect a", "unprotect a b", "delete a"]),
     ],
 )
 def test_what_is_protected_is_unprotected_before_it_changes(first: str, second: str, expected: list[str]) -> None:
