@@ -11,10 +11,15 @@ def _terminate(number: int, _: object) -> None:
 
 def main() -> None:
     """Run the command line; Ctrl-C, SIGTERM, SIGQUIT and SIGHUP end it in order from the first moment on."""
-    # In this order, so that each gets its own descriptor, and no record or connection becomes standard output.
-    for stream, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+    # In this order, so that each gets its own descriptor, and no record or connection becomes standard output. What is
+    # written to a closed standard output fails: it is opened for reading.
+    for stream, mode, flags in (
+        ("stdin", "r", os.O_RDONLY),
+        ("stdout", "w", os.O_RDONLY),
+        ("stderr", "w", os.O_WRONLY),
+    ):
         if getattr(sys, stream) is None:
-            setattr(sys, stream, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115, PTH123 - open to the end
+            setattr(sys, stream, os.fdopen(os.open(os.devnull, flags), mode, encoding="utf-8"))
     try:
         signal.signal(signal.SIGTERM, _terminate)
         # A core dump would hold passwords.

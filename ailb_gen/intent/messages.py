@@ -88,7 +88,9 @@ def known_keys(model: type[BaseModel], path: Path) -> list[str]:
 
 def did_you_mean(word: object, known: Iterable[str]) -> str:
     """Return a hint naming the closest known word, or nothing."""
-    close = get_close_matches(str(word), list(known), n=1, cutoff=0.6)
+    # The case of letters counts in names; it is what is mistaken most easily.
+    names = {name.lower(): name for name in known}
+    close = [names[one] for one in get_close_matches(str(word).lower(), list(names), n=1, cutoff=0.6)]
     return f"did you mean {close[0]!r}?" if close else ""
 
 

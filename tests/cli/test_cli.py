@@ -406,6 +406,21 @@ def test_sigterm_ends_the_workers_too(tmp_path: Path) -> None:
             process.stdout.read()
 
 
+@pytest.mark.parametrize("words", [f"generate {JVD} -o out", "schema", f"explain {JVD} spine1", "--help"])
+def test_a_closed_standard_output_is_told(tmp_path: Path, words: str) -> None:
+    done = subprocess.run(
+        f"{sys.executable} -m ailb_gen {words} >&-",
+        check=False,
+        shell=True,
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 3
+    assert done.stderr == "ailb-gen: standard output: Bad file descriptor\n"
+
+
 def test_closed_and_full_standard_error_keep_the_exit_code(tmp_path: Path) -> None:
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
     for words, code in ((f"generate {JVD} -o out 2>&-", 0), ("generate missing.yaml -o q 2>/dev/full", 2)):
