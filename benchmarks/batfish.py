@@ -47,7 +47,7 @@ def nothing(*_: object) -> None:
 def own_part(name: str, root: Path) -> None:
     """Print what the program itself does for a second opinion, without the service."""
     files = sorted((root / "switches").iterdir())
-    floor, _ = timed(lambda: [path.read_text("utf-8").split() for path in files])
+    min_paths, _ = timed(lambda: [path.read_text("utf-8").split() for path in files])
     network: Network = read_network(root, nothing).network
     translating, one = timed(lambda: shadow(network))
     routing = Routing(network)
@@ -55,7 +55,7 @@ def own_part(name: str, root: Path) -> None:
     spines = [routing.graph.index[name] for name, role in network.roles.items() if role == "spine"]
     failing, _ = timed(lambda: [own_hops(routing.graph, routing.after(dead=frozenset({spine}))) for spine in spines])
     lines = sum(len(each.lines) for each in one.switches)
-    row = f"{lines:9,} {translating:8.2f} {translating / floor:9.1f} {steady:8.2f} {failing / len(spines):10.3f}"
+    row = f"{lines:9,} {translating:8.2f} {translating / min_paths:9.1f} {steady:8.2f} {failing / len(spines):10.3f}"
     print(f"{name:16} {row}")
 
 
@@ -79,7 +79,7 @@ def main() -> None:
             "64 x 16": folder / "large.yaml"
         }
         print("Our own part, CPU s; the floor cuts the files into words")
-        print(f"{'':16} {'lines':>9} {'shadow':>8} {'/ floor':>9} {'steady':>8} {'per spine':>10}")
+        print(f"{'':16} {'lines':>9} {'shadow':>8} {'/ min_paths':>9} {'steady':>8} {'per spine':>10}")
         for name, fabric in fabrics.items():
             own_part(name, generated(fabric, folder / name.replace(" ", "")))
         address = os.environ.get("AILB_BATFISH", "")

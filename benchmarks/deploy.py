@@ -73,7 +73,7 @@ def spent(process: subprocess.Popen[str]) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def floor(artifacts: Path, inventory: Path) -> tuple[float, float]:
+def min_paths(artifacts: Path, inventory: Path) -> tuple[float, float]:
     """CPU and passed seconds per device of bare PyEZ calls."""
     hosts = yaml.safe_load((inventory / "hosts.yaml").read_text(encoding="utf-8"))
     names = [name for name in sorted(hosts) if "port" in hosts[name]][:SAMPLE]
@@ -183,7 +183,7 @@ def main() -> None:
         cost("generate", str(fabric), "-o", str(artifacts))
         count = len(list((artifacts / "switches").iterdir()))
         with emulated(artifacts, inventory, given.base_port) as process:
-            bare_cpu, bare_wall = floor(artifacts, inventory)
+            bare_cpu, bare_wall = min_paths(artifacts, inventory)
             print(f"{count} emulated switches, {given.driver}; figures of the deployer, and of the emulator beside it")
             print(f"{'floor, bare PyEZ':18} {bare_cpu * 1000:7.0f} CPU ms a device, {bare_wall * 1000:.0f} ms gone by")
             words = [str(fabric), str(artifacts), "-i", str(inventory), "--driver", given.driver, "--yes"]

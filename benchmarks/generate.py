@@ -39,7 +39,7 @@ def distinct_texts(tree: Path) -> list[str]:
     return sorted(texts)
 
 
-def floor(tree: Path) -> float:
+def min_paths(tree: Path) -> float:
     """CPU seconds that plain Jinja2 takes to print the texts of a tree line by line."""
     template = jinja2.Environment(autoescape=False).from_string("{% for line in lines %}{{ line }}\n{% endfor %}")
     texts = [text.splitlines() for text in distinct_texts(tree)]
@@ -112,7 +112,7 @@ def measure(folder: Path) -> None:
     for name, path, runs in fabrics(folder):
         rows = [cost("generate", str(path), "-o", str(folder / f"{name}{run}")) for run in range(runs)]
         row = min(rows, key=lambda one: one.cpu_s)
-        lowest = floor(folder / f"{name}0")
+        lowest = min_paths(folder / f"{name}0")
         figures = f"{row.cpu_s:7.2f} {row.memory_mib:8.0f} {lowest:8.3f} {row.cpu_s / lowest:6.1f}"
         print(f"{name:10} {figures}  {verdict(name, row)}")
     again = cost("generate", str(ROOT / "examples/frontier/fabric.yaml"), "-o", str(folder / "frontier0"))

@@ -70,9 +70,9 @@ def main() -> None:
     print(f"{'text':18} {'lines':>8} {'lines/s':>9} {'tokens only':>12} {'split only':>11}  limit")
     for name, texts in samples():
         lines = sum(text.count("\n") for text in texts)
-        rate, peer, floor = (lines / seconds(work, texts) for work in (read, tokens, split))
+        rate, peer, min_paths = (lines / seconds(work, texts) for work in (read, tokens, split))
         kept = "kept" if rate >= LEAST else "NOT KEPT"
-        print(f"{name:18} {lines:8} {rate:9.0f} {peer:12.0f} {floor:11.0f}  >= {LEAST}: {kept}")
+        print(f"{name:18} {lines:8} {rate:9.0f} {peer:12.0f} {min_paths:11.0f}  >= {LEAST}: {kept}")
 
 
 if __name__ == "__main__":

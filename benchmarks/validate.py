@@ -17,11 +17,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
+from ailb_gen.checks.expected import expected_fabric
 from ailb_gen.checks.failures import destinations
-from ailb_gen.checks.plan import plan
 from ailb_gen.checks.run import CommitCheck
+from ailb_gen.forwarding.baseline import Baseline
 from ailb_gen.forwarding.failures import Failure, assess
-from ailb_gen.forwarding.survey import Survey
 from ailb_gen.intent.load import load
 from ailb_gen.network.read import read_network
 from ailb_gen.routing.rib import Routing, forwarding_set, removed_positions
@@ -94,12 +94,12 @@ def breadth_first(routing: Routing) -> int:
     return reached
 
 
-def anew(survey: Survey, failure: Failure) -> int:
+def anew(baseline: Baseline, failure: Failure) -> int:
     """Compute every prefix again with a failure and count the FIB entries that changed."""
-    graph = survey.graph
+    graph = baseline.graph
     removed = removed_positions(graph, failure.sessions)
     changed = 0
-    for before in survey.states:
+    for before in baseline.states:
         after = solve(graph, before.prefix, removed, failure.dead)
         changed += sum(
             forwarding_set(graph, before, device) != forwarding_set(graph, after, device)
@@ -112,20 +112,20 @@ def parts(tree: Path, example: str, yang: Path) -> None:
     """Print what the parts cost in one process, next to the least and to the obvious way."""
     print(f"\n{example}, parts in one process {'CPU s':>9} {'next to it':>12} {'ratio':>7}")
     texts = distinct_texts(tree)
-    floor, _ = timed(lambda: [line.split() for text in texts for line in text.splitlines()])
+    min_paths, _ = timed(lambda: [line.split() for text in texts for line in text.splitlines()])
     spent, reading = timed(lambda: read_network(tree, CommitCheck(yang)))
-    line("read and commit-check", spent, "cut into words", floor)
+    line("read and commit-check", spent, "cut into words", min_paths)
     routing = Routing(reading.network)
-    floor, _ = timed(lambda: breadth_first(routing))
+    min_paths, _ = timed(lambda: breadth_first(routing))
     spent, _ = timed(lambda: len(routing.states))
-    line("RIBs and FIBs", spent, "breadth first", floor)
-    wanted = plan(load(fabric(example)).fabric)
-    spent, survey = timed(lambda: Survey(routing, destinations(wanted, routing)))
+    line("RIBs and FIBs", spent, "breadth first", min_paths)
+    intended = expected_fabric(load(fabric(example)).fabric)
+    spent, baseline = timed(lambda: Baseline(routing, destinations(intended, routing)))
     line("loads without failures", spent)
     failures = [Failure("", frozenset({number})) for number in range(len(routing.graph.sessions.up))]
     chosen = random.Random(1).sample(failures, min(SAMPLE, len(failures)))
-    spent, impacts = timed(lambda: [assess(survey, failure) for failure in chosen])
-    peer, counts = timed(lambda: [anew(survey, failure) for failure in chosen[:PEER_SAMPLE]])
+    spent, impacts = timed(lambda: [assess(baseline, failure) for failure in chosen])
+    peer, counts = timed(lambda: [anew(baseline, failure) for failure in chosen[:PEER_SAMPLE]])
     if counts != [impact.moved for impact in impacts[:PEER_SAMPLE]]:
         raise SystemExit(f"both ways count differently: {counts}, {[impact.moved for impact in impacts]}")
     line("a single-link failure", spent / len(chosen), "all computed again", peer / PEER_SAMPLE)

@@ -10,7 +10,7 @@ from ailb_gen.checks.run import run
 from ailb_gen.design.build import build
 from ailb_gen.errors import IntentError
 from ailb_gen.render.artifacts import RenderOptions
-from ailb_gen.render.generate import plan, write_plan
+from ailb_gen.render.generate import rendering, write_rendering
 from tests.checks.test_run import ALL
 from tests.conftest import SHARED, intent_of
 from tests.intents import random_intent
@@ -30,7 +30,7 @@ def test_what_generate_takes_validate_does_not_reject(seed: int, tmp_path: Path)
     except IntentError as error:
         assert all(problem.reason for problem in error.problems)
         return
-    write_plan(plan(design, tmp_path / "out", RenderOptions()))
+    write_rendering(rendering(design, tmp_path / "out", RenderOptions()))
     models = MODELS if MODELS.is_dir() else None
     done = run(intent, tmp_path / "out", RunOptions(ALL, models, executor="serial"))
     warned = any(warning.code == "release-dependent" for warning in warnings)

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from ailb_gen.batfish.model import Batfish, Row
     from ailb_gen.batfish.sample import Sample
     from ailb_gen.batfish.shadow import Shadow
+    from ailb_gen.checks.findings import Findings
     from ailb_gen.checks.model import Check
-    from ailb_gen.checks.tally import Tally
     from ailb_gen.network.fabric import Cable
     from ailb_gen.routing.rib import Routing
 
@@ -45,7 +45,7 @@ def judge_spines(
     intent: Intent,
     routing: Routing,
     spines: Iterable[str],
-    tally: Tally,
+    collected: Findings,
     advance: Callable[[], None],
 ) -> None:
     """Take spines down, one after the other, and note what is lost or disagreed on. Raises BatfishError."""
@@ -60,13 +60,13 @@ def judge_spines(
             raise _ignored(batfish, spine, "still computes routes for it")
         theirs = batfish_hops(network, shadow.numbering, rows)
         ours = own_hops(graph, routing.after(dead=frozenset({graph.index[spine]})))
-        disagreements(network, theirs, ours, AGREE_SPINE, _fails(spine), tally)
+        disagreements(network, theirs, ours, AGREE_SPINE, _fails(spine), collected)
         changed = batfish.ask("differentialReachability", fork, SNAPSHOT, dst_ips=str(PREFIXES), start=START)
         advance()
         lost = _without_route(intent, theirs, network.switches) + _changed(shadow, intent, changed)
         cut = [pair for pair in dict.fromkeys(lost) if intent.reachable(*pair, spine=spine)]
-        tally.look(SPINE_REACH)
-        _report(SPINE_REACH, spine, cut, None, tally)
+        collected.look(SPINE_REACH)
+        _report(SPINE_REACH, spine, cut, None, collected)
 
 
 def judge_links(
@@ -75,7 +75,7 @@ def judge_links(
     intent: Intent,
     routing: Routing,
     links: Iterable[int],
-    tally: Tally,
+    collected: Findings,
     advance: Callable[[], None],
 ) -> None:
     """Take the links of sessions down, one after the other, and note what is lost or disagreed on.
@@ -99,11 +99,11 @@ def judge_links(
         )
         ours = own_hops(graph, routing.after(down))
         name = f"{cable.a} - {cable.b}"
-        disagreements(network, theirs, ours, AGREE_LINK, _fails(name), tally)
+        disagreements(network, theirs, ours, AGREE_LINK, _fails(name), collected)
         lost = _without_route(intent, theirs, network.switches)
         cut = [pair for pair in lost if intent.reachable(*pair, ends=gone)]
-        tally.look(LINK_REACH)
-        _report(LINK_REACH, f"{cable.a.device} {cable.a.port}", cut, cable, tally)
+        collected.look(LINK_REACH)
+        _report(LINK_REACH, f"{cable.a.device} {cable.a.port}", cut, cable, collected)
 
 
 def _fails(name: str) -> str:
@@ -146,9 +146,9 @@ def _changed(shadow: Shadow, intent: Intent, rows: Sequence[Row]) -> list[tuple[
     return found
 
 
-def _report(check: Check, scope: str, lost: list[tuple[str, Prefix]], cable: Cable | None, tally: Tally) -> None:
+def _report(check: Check, scope: str, lost: list[tuple[str, Prefix]], cable: Cable | None, collected: Findings) -> None:
     if lost:
         name = f"{cable.a} - {cable.b}" if cable is not None else scope
         message = first_of([f"{leaf} loses {prefix}" for leaf, prefix in lost])
         place = Place(CABLING, cable.line or 1) if cable is not None else None
-        tally.add(check, scope, f"{_fails(name)}in Batfish {message}", place)
+        collected.add(check, scope, f"{_fails(name)}in Batfish {message}", place)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from ailb_gen.batfish.model import Batfish, Row
     from ailb_gen.batfish.ports import Asked
-    from ailb_gen.checks.tally import Tally
+    from ailb_gen.checks.findings import Findings
     from ailb_gen.network.fabric import Network
     from ailb_gen.network.model import Switch
 
@@ -29,21 +29,23 @@ PARSE_WARNING = "Parse warning"
 PROPERTIES = "Active,MTU"
 
 
-def judge_files(batfish: Batfish, network: Network, asked: Asked, tally: Tally, advance: Callable[[], None]) -> None:
+def judge_files(
+    batfish: Batfish, network: Network, asked: Asked, collected: Findings, advance: Callable[[], None]
+) -> None:
     """Ask about the snapshot of the files, and note what is wrong. Raises BatfishError."""
     # A leaf without servers has a VLAN with nothing but its IRB.
     bare = {key for key, members in asked.vlans.items() if len(members) == 1}
     judges = dict(JUDGES) | {"unusedStructures": partial(judge_used, bare=bare)}
     for question, judge in judges.items():
-        judge(network, batfish.ask(question, SNAPSHOT), tally)
+        judge(network, batfish.ask(question, SNAPSHOT), collected)
         advance()
-    judge_ports(network, asked, batfish.ask("interfaceProperties", SNAPSHOT, properties=PROPERTIES), tally)
+    judge_ports(network, asked, batfish.ask("interfaceProperties", SNAPSHOT, properties=PROPERTIES), collected)
     advance()
-    judge_vlans(network, asked, batfish.ask("switchedVlanProperties", SNAPSHOT), tally)
+    judge_vlans(network, asked, batfish.ask("switchedVlanProperties", SNAPSHOT), collected)
     advance()
 
 
-def judge_parsed(network: Network, rows: Sequence[Row], tally: Tally) -> None:
+def judge_parsed(network: Network, rows: Sequence[Row], collected: Findings) -> None:
     """Judge fileParseStatus: a row for every file, read as Junos, giving the device that the file says.
 
     Of files with one host name the one that is called so is right; Batfish tells none of them apart by it.
@@ -51,7 +53,7 @@ def judge_parsed(network: Network, rows: Sequence[Row], tally: Tally) -> None:
     found = {str(row["File_Name"]): row for row in rows}
     shared = {node: mine for node, mine in sharing(network).items() if len(mine) > 1}
     for file, switch in by_file(network).items():
-        tally.look(PARSED)
+        collected.look(PARSED)
         row = found.get(file)
         message, line = "" if row is not None else "Batfish does not mention this file", 1
         if row is not None:
@@ -69,13 +71,13 @@ def judge_parsed(network: Network, rows: Sequence[Row], tally: Tally) -> None:
             elif nodes != [expected]:
                 message = f"Batfish makes of it {', '.join(map(str, nodes)) or 'no device'}, not {expected}"
         if message:
-            tally.add(PARSED, switch.named, message, Place(switch.file, line))
+            collected.add(PARSED, switch.named, message, Place(switch.file, line))
 
 
-def judge_recognized(network: Network, rows: Sequence[Row], tally: Tally) -> None:
+def judge_recognized(network: Network, rows: Sequence[Row], collected: Findings) -> None:
     """Judge parseWarning: only lines of the known kinds."""
     files = by_file(network)
-    tally.look(RECOGNIZED, len(files))
+    collected.look(RECOGNIZED, len(files))
     for row in rows:
         text = str(row["Text"])
         if unrecognized(text) is not None:
@@ -83,13 +85,13 @@ def judge_recognized(network: Network, rows: Sequence[Row], tally: Tally) -> Non
         switch = files.get(str(row["Filename"]))
         scope = switch.named if switch is not None else str(row["Filename"])
         where = Place(switch.file, integer_of(row["Line"])) if switch is not None else None
-        tally.add(RECOGNIZED, scope, f"Batfish: {_lower(row['Comment'])}: '{text}'", where)
+        collected.add(RECOGNIZED, scope, f"Batfish: {_lower(row['Comment'])}: '{text}'", where)
 
 
-def judge_converted(network: Network, rows: Sequence[Row], tally: Tally) -> None:
+def judge_converted(network: Network, rows: Sequence[Row], collected: Findings) -> None:
     """Judge initIssues: none but parse warnings, which have a check of their own, and colors taken for wildcards."""
     nodes, files = by_node(network), by_file(network)
-    tally.look(CONVERTED, len(files))
+    collected.look(CONVERTED, len(files))
     for row in rows:
         if row["Type"] == PARSE_WARNING:
             continue
@@ -100,38 +102,38 @@ def judge_converted(network: Network, rows: Sequence[Row], tally: Tally) -> None
         for one in named:
             if false is None or not _is_color(one, false[1]):
                 at = where or Place(one.file)
-                tally.add(CONVERTED, one.named, f"Batfish: {row['Details']} ({_lower(row['Type'])})", at)
+                collected.add(CONVERTED, one.named, f"Batfish: {row['Details']} ({_lower(row['Type'])})", at)
         if not named:
             scope = ", ".join(words) or "Batfish"
-            tally.add(CONVERTED, scope, f"Batfish: {row['Details']} ({_lower(row['Type'])})")
+            collected.add(CONVERTED, scope, f"Batfish: {row['Details']} ({_lower(row['Type'])})")
 
 
-def judge_defined(network: Network, rows: Sequence[Row], tally: Tally) -> None:
+def judge_defined(network: Network, rows: Sequence[Row], collected: Findings) -> None:
     """Judge undefinedReferences; classes of service, which Batfish reads in part, have checks of their own."""
     files = by_file(network)
-    tally.look(DEFINED, len(files))
+    collected.look(DEFINED, len(files))
     for row in rows:
         if str(row["Struct_Type"]).startswith(QOS):
             continue
         switch, where = place(files, row["Lines"])
         scope = switch.named if switch is not None else str(row["File_Name"])
         message = f"Batfish: {row['Struct_Type']} {row['Ref_Name']} is not defined ({row['Context']})"
-        tally.add(DEFINED, scope, message, where)
+        collected.add(DEFINED, scope, message, where)
 
 
 def judge_used(
-    network: Network, rows: Sequence[Row], tally: Tally, bare: Collection[tuple[str, int]] = frozenset()
+    network: Network, rows: Sequence[Row], collected: Findings, bare: Collection[tuple[str, int]] = frozenset()
 ) -> None:
     """Judge unusedStructures; `bare` are the switches and VLAN ids that the intent gives no port."""
     files = by_file(network)
-    tally.look(USED, len(files))
+    collected.look(USED, len(files))
     for row in rows:
         kind, name = str(row["Structure_Type"]), str(row["Structure_Name"])
         switch, where = place(files, row["Source_Lines"])
         if kind.startswith(QOS) or (switch is not None and _used_unseen(switch, kind, name, bare)):
             continue
         scope = switch.named if switch is not None else "Batfish"
-        tally.add(USED, scope, f"Batfish: {kind} {name} is defined and never used", where)
+        collected.add(USED, scope, f"Batfish: {kind} {name} is defined and never used", where)
 
 
 def _used_unseen(switch: Switch, kind: str, name: str, bare: Collection[tuple[str, int]]) -> bool:

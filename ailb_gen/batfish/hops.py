@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ailb_gen.batfish.places import network_of, shadow_nodes
+from ailb_gen.checks.expected import port_override
 from ailb_gen.checks.failures import allowed_colors
-from ailb_gen.checks.plan import port_override
 from ailb_gen.network.fabric import End
 from ailb_gen.routing.rib import held
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from ailb_gen.addresses import Prefix
     from ailb_gen.batfish.model import Row
     from ailb_gen.batfish.numbering import Numbering
-    from ailb_gen.checks.plan import Plan
-    from ailb_gen.checks.wiring import WantedCable, Wiring
+    from ailb_gen.checks.expected import ExpectedFabric
+    from ailb_gen.checks.expected_cabling import ExpectedCable, ExpectedCabling
     from ailb_gen.network.fabric import Network
     from ailb_gen.routing.graph import Graph
     from ailb_gen.routing.solve import State
@@ -71,7 +71,7 @@ class Intent:
 
     uplinks: Mapping[str, Mapping[str, frozenset[str]]]
     owners: Mapping[Prefix, tuple[str, str]]
-    cables: tuple[WantedCable, ...]
+    cables: tuple[ExpectedCable, ...]
     allowed: Mapping[Prefix, frozenset[str]]
 
     def spines(self) -> tuple[str, ...]:
@@ -151,26 +151,26 @@ class Intent:
         return not ways[leaf].isdisjoint(ways[owner])
 
 
-def intent_of(wanted: Plan, cables: Wiring) -> Intent:
+def intent_of(intended: ExpectedFabric, cables: ExpectedCabling) -> Intent:
     """Work out what the intent asks of routes."""
     alive = tuple(
         cable
         for cable in cables.links
-        if not port_override(wanted, End(cable.a_device, cable.a_port)).disabled
-        and not port_override(wanted, End(cable.b_device, cable.b_port)).disabled
+        if not port_override(intended, End(cable.a_device, cable.a_port)).disabled
+        and not port_override(intended, End(cable.b_device, cable.b_port)).disabled
     )
-    ports: dict[str, dict[str, set[str]]] = {leaf.name: {} for leaf in wanted.leaves}
+    ports: dict[str, dict[str, set[str]]] = {leaf.name: {} for leaf in intended.leaves}
     for cable in alive:
         ports[cable.a_device].setdefault(cable.color, set()).add(cable.a_port)
     owners = {
         prefix: (leaf.name, color.name)
-        for leaf in wanted.leaves
-        for prefix, color in zip(leaf.prefixes, wanted.colors, strict=True)
+        for leaf in intended.leaves
+        for prefix, color in zip(leaf.prefixes, intended.colors, strict=True)
     }
-    named = {color.value: color.name for color in wanted.colors}
+    named = {color.value: color.name for color in intended.colors}
     allowed = {
         prefix: frozenset(named[value] for value in values if value in named)
-        for prefix, values in allowed_colors(wanted).items()
+        for prefix, values in allowed_colors(intended).items()
     }
     uplinks = {leaf: {color: frozenset(found) for color, found in by.items()} for leaf, by in ports.items()}
     return Intent(uplinks, owners, alive, allowed)

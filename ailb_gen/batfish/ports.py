@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from ailb_gen.batfish.known import MANAGEMENT
 from ailb_gen.batfish.places import by_node, integer_of, interface
 from ailb_gen.checks.batfish_checks import PORTS, READERS, VLANS
-from ailb_gen.checks.plan import port_override
-from ailb_gen.checks.wanted import wanted_switches
+from ailb_gen.checks.expected import port_override
+from ailb_gen.checks.expected_devices import expected_switches
 from ailb_gen.errors import Place
 from ailb_gen.network.fabric import End
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from ailb_gen.batfish.model import Row
-    from ailb_gen.checks.plan import Plan
-    from ailb_gen.checks.tally import Tally
-    from ailb_gen.checks.wiring import Wiring
+    from ailb_gen.checks.expected import ExpectedFabric
+    from ailb_gen.checks.expected_cabling import ExpectedCabling
+    from ailb_gen.checks.findings import Findings
     from ailb_gen.network.fabric import Network
     from ailb_gen.network.model import Port, Switch
 
@@ -41,24 +41,24 @@ class Asked:
     vlans: Mapping[tuple[str, int], frozenset[str]]
 
 
-def asked(wanted: Plan, cables: Wiring) -> Asked:
+def asked(intended: ExpectedFabric, cables: ExpectedCabling) -> Asked:
     """Work out what the intent asks of ports and VLANs."""
-    switches = wanted_switches(wanted.fabric)
+    switches = expected_switches(intended.fabric)
     ends = [End(cable.a_device, cable.a_port) for cable in (*cables.links, *cables.hosts)]
     ends += [End(cable.b_device, cable.b_port) for cable in cables.links]
-    ports = {end: switches[end.device].mtu_of(end.port) for end in ends if not port_override(wanted, end).disabled}
+    ports = {end: switches[end.device].mtu_of(end.port) for end in ends if not port_override(intended, end).disabled}
     vlans: dict[tuple[str, int], set[str]] = {}
-    for leaf in wanted.leaves:
+    for leaf in intended.leaves:
         if leaf.vlan is not None:
             vlans[leaf.name, leaf.vlan] = {f"irb.{leaf.vlan}"}
     for cable in cables.hosts:
-        vlan = wanted.speakers[cable.a_device].vlan
+        vlan = intended.speakers[cable.a_device].vlan
         if vlan is not None:
             vlans[cable.a_device, vlan].add(f"{cable.a_port}.0")
     return Asked(ports, {key: frozenset(names) for key, names in vlans.items()})
 
 
-def judge_ports(network: Network, wanted: Asked, rows: Sequence[Row], tally: Tally) -> None:
+def judge_ports(network: Network, intended: Asked, rows: Sequence[Row], collected: Findings) -> None:
     """Judge interfaceProperties: every cabled port is up and has its MTU; both readers see the same."""
     seen = {interface(row["Interface"]): row for row in rows}
     for node, switch in by_node(network).items():
@@ -67,16 +67,16 @@ def judge_ports(network: Network, wanted: Asked, rows: Sequence[Row], tally: Tal
             # Ports without anything on them are not in every answer; cabled ones are asked for below.
             if row is None:
                 continue
-            tally.look(READERS)
+            collected.look(READERS)
             for message in _differences(port, row):
                 place = Place(switch.file, port.mtu_line or port.line or 1)
-                tally.add(READERS, f"{switch.named} {port.name}", message, place)
+                collected.add(READERS, f"{switch.named} {port.name}", message, place)
     nodes = {switch.named: node for node, switch in by_node(network).items()}
-    for end, mtu in wanted.ports.items():
+    for end, mtu in intended.ports.items():
         if end.device in nodes:
-            tally.look(PORTS)
+            collected.look(PORTS)
             found = seen.get((nodes[end.device], end.port))
-            _judge_port(network.switches[end.device], end, mtu, found, tally)
+            _judge_port(network.switches[end.device], end, mtu, found, collected)
 
 
 def _differences(port: Port, row: Row) -> Iterator[str]:
@@ -88,40 +88,40 @@ def _differences(port: Port, row: Row) -> Iterator[str]:
         yield f"to Batfish the port is {state[row['Active'] is True]}, to this program {state[not port.disabled]}"
 
 
-def _judge_port(switch: Switch, end: End, mtu: int, row: Row | None, tally: Tally) -> None:
+def _judge_port(switch: Switch, end: End, mtu: int, row: Row | None, collected: Findings) -> None:
     port = switch.ports.get(end.port)
     place = Place(switch.file, (port.mtu_line or port.line or 1) if port is not None else 1)
     scope = f"{end.device} {end.port}"
     if row is None:
-        tally.add(PORTS, scope, "Batfish finds no such port in the file; a cable ends there", place)
+        collected.add(PORTS, scope, "Batfish finds no such port in the file; a cable ends there", place)
         return
     if row["Active"] is not True:
-        tally.add(PORTS, scope, "Batfish finds the port down", place)
+        collected.add(PORTS, scope, "Batfish finds the port down", place)
     if row["MTU"] != mtu:
-        tally.add(PORTS, scope, f"Batfish finds an MTU of {row['MTU']}, not {mtu}", place, mtu, row["MTU"])
+        collected.add(PORTS, scope, f"Batfish finds an MTU of {row['MTU']}, not {mtu}", place, mtu, row["MTU"])
 
 
-def judge_vlans(network: Network, wanted: Asked, rows: Sequence[Row], tally: Tally) -> None:
+def judge_vlans(network: Network, intended: Asked, rows: Sequence[Row], collected: Findings) -> None:
     """Judge switchedVlanProperties: in every VLAN the interfaces of the intent; both readers see the same."""
     seen = _seen_vlans(network, rows)
     known = {switch.named: switch for switch in by_node(network).values()}
-    for (name, vlan), expected in wanted.vlans.items():
+    for (name, vlan), expected in intended.vlans.items():
         if name in known:
-            tally.look(VLANS)
+            collected.look(VLANS)
             have = seen.get((name, vlan), frozenset())
             if have != expected:
                 message = f"Batfish finds VLAN {vlan} {_difference(expected, have)}"
-                tally.add(VLANS, name, message, _vlan_place(network, name, vlan))
-    for name, vlan in sorted(seen.keys() - wanted.vlans.keys()):
+                collected.add(VLANS, name, message, _vlan_place(network, name, vlan))
+    for name, vlan in sorted(seen.keys() - intended.vlans.keys()):
         message = f"Batfish finds VLAN {vlan}, which the intent does not know"
-        tally.add(VLANS, name, message, _vlan_place(network, name, vlan))
+        collected.add(VLANS, name, message, _vlan_place(network, name, vlan))
     read = {(name, vlan): found for name, one in known.items() for vlan, found in _read_vlans(one).items()}
     for name, vlan in sorted(read.keys() | seen.keys()):
-        tally.look(READERS)
+        collected.look(READERS)
         members, have = read.get((name, vlan), frozenset()), seen.get((name, vlan), frozenset())
         if have != members:
             message = f"against this program Batfish reads VLAN {vlan} {_difference(members, have)}"
-            tally.add(READERS, name, message, _vlan_place(network, name, vlan))
+            collected.add(READERS, name, message, _vlan_place(network, name, vlan))
 
 
 def _seen_vlans(network: Network, rows: Sequence[Row]) -> dict[tuple[str, int], frozenset[str]]:

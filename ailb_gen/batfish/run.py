@@ -14,7 +14,7 @@ from ailb_gen.batfish.ports import asked
 from ailb_gen.batfish.shadow import shadow
 from ailb_gen.batfish.snapshot import write_files, write_shadow
 from ailb_gen.checks import batfish_checks as checks
-from ailb_gen.checks.tally import Tally
+from ailb_gen.checks.findings import Findings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ailb_gen.batfish.model import Batfish
     from ailb_gen.batfish.sample import Sample
     from ailb_gen.checks.model import Check, Result
-    from ailb_gen.checks.run import Subject
+    from ailb_gen.checks.run import Examined
 
 OF_FILES = (
     checks.PARSED,
@@ -55,7 +55,7 @@ class Second:
     """A second opinion to be had: the artifact directory, what was judged already, which checks, the sample's seed."""
 
     root: Path
-    subject: Subject
+    examined: Examined
     chosen: frozenset[str]
     seed: int
 
@@ -65,7 +65,7 @@ class Second:
 
     def failures(self) -> tuple[tuple[str, ...], Sample, Sample]:
         """Return the spines, and which of them and of the links fail."""
-        return planned(self.subject.routing, intent_of(self.subject.wanted, self.subject.cables), self.seed)
+        return planned(self.examined.routing, intent_of(self.examined.intended, self.examined.cables), self.seed)
 
 
 def steps(second: Second) -> int:
@@ -87,16 +87,16 @@ def second_opinion(batfish: Batfish, second: Second, advance: Callable[[], None]
     Raises BatfishError, after the results of the stages that were finished, and UsageError for a fabric that the IPv4
     pools cannot hold.
     """
-    subject, network = second.subject, second.subject.routing.graph.network
+    examined, network = second.examined, second.examined.routing.graph.network
     with TemporaryDirectory(prefix="ailb-gen-") as folder:
         if second.wants(OF_FILES):
-            tally = Tally(OF_FILES)
+            collected = Findings(OF_FILES)
             write_files(second.root, network, Path(folder) / files.SNAPSHOT)
             batfish.upload(files.SNAPSHOT, Path(folder) / files.SNAPSHOT)
             advance()
-            files.judge_files(batfish, network, asked(subject.wanted, subject.cables), tally, advance)
+            files.judge_files(batfish, network, asked(examined.intended, examined.cables), collected, advance)
             version = (("the service is Batfish", batfish.version),)
-            for result in _chosen(second, tally):
+            for result in _chosen(second, collected):
                 yield replace(result, figures=version) if result.check is checks.PARSED else result
         if not second.wants((*OF_SHADOW, *OF_SPINES, *OF_LINKS)):
             return
@@ -104,25 +104,25 @@ def second_opinion(batfish: Batfish, second: Second, advance: Callable[[], None]
         write_shadow(translated, Path(folder) / routes.SNAPSHOT)
         batfish.upload(routes.SNAPSHOT, Path(folder) / routes.SNAPSHOT)
         advance()
-    intent = intent_of(subject.wanted, subject.cables)
-    stage = (batfish, translated, intent, subject.routing)
+    intent = intent_of(examined.intended, examined.cables)
+    stage = (batfish, translated, intent, examined.routing)
     if second.wants(OF_SHADOW):
-        tally = Tally(OF_SHADOW)
-        routes.judge_shadow(*stage, tally, advance)
-        yield from _chosen(second, tally)
+        collected = Findings(OF_SHADOW)
+        routes.judge_shadow(*stage, collected, advance)
+        yield from _chosen(second, collected)
     names, spines, links = second.failures()
     if second.wants(OF_SPINES):
-        tally = Tally(OF_SPINES)
-        judge_spines(*stage, [names[number] for number in spines.chosen], tally, advance)
-        yield from _chosen(second, tally, ("spines taken down in Batfish", str(spines)))
+        collected = Findings(OF_SPINES)
+        judge_spines(*stage, [names[number] for number in spines.chosen], collected, advance)
+        yield from _chosen(second, collected, ("spines taken down in Batfish", str(spines)))
     if second.wants(OF_LINKS):
-        tally = Tally(OF_LINKS)
-        judge_links(*stage, links.chosen, tally, advance)
-        yield from _chosen(second, tally, ("links taken down in Batfish", str(links)))
+        collected = Findings(OF_LINKS)
+        judge_links(*stage, links.chosen, collected, advance)
+        yield from _chosen(second, collected, ("links taken down in Batfish", str(links)))
 
 
-def _chosen(second: Second, tally: Tally, *figures: tuple[str, str]) -> Iterator[Result]:
+def _chosen(second: Second, collected: Findings, *figures: tuple[str, str]) -> Iterator[Result]:
     """Give the results that were asked for, with figures for the first check of a stage."""
-    for result in tally.results():
+    for result in collected.results():
         if result.check.id in second.chosen:
-            yield replace(result, figures=figures) if result.check is tally.checks[0] else result
+            yield replace(result, figures=figures) if result.check is collected.checks[0] else result

@@ -139,10 +139,10 @@ class _Index:
             return first
         return self._first(finding, lambda check: check == finding.check)
 
-    def _first(self, finding: Finding, wanted: Callable[[str], bool]) -> Finding | None:
+    def _first(self, finding: Finding, intended: Callable[[str], bool]) -> Finding | None:
         for checks, relation in RULES.get(finding.check, ()):
             keys = list(_sought(finding, relation))
-            for check in filter(wanted, checks):
+            for check in filter(intended, checks):
                 for key in keys:
                     found = self.found.get((check, relation, key))
                     if found is not None and self.places[found] < self.places[finding]:

@@ -6,9 +6,9 @@ from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
 from ailb_gen.addresses import Prefix
+from ailb_gen.checks.findings import Findings
 from ailb_gen.checks.model import Check, Severity
 from ailb_gen.checks.policies import EFFECTIVE, KEPT, NO_TRANSIT, NOT_BACK, check_policies
-from ailb_gen.checks.tally import Tally
 from ailb_gen.checks.ways import Ways
 from ailb_gen.errors import Place
 from ailb_gen.network.sessions import discovered
@@ -20,8 +20,8 @@ from ailb_gen.wording import some
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+    from ailb_gen.checks.expected import ExpectedFabric
     from ailb_gen.checks.model import Result
-    from ailb_gen.checks.plan import Plan
     from ailb_gen.checks.speakers import WantedColor, WantedSpeaker
     from ailb_gen.network.fabric import End, Network
     from ailb_gen.network.model import FabricRoute, Switch
@@ -95,83 +95,85 @@ NOTHING: frozenset[str] = frozenset()
 
 
 def run(
-    wanted: Plan, network: Network, routing: Routing, advance: Callable[[int], None] = lambda count: None
+    intended: ExpectedFabric, network: Network, routing: Routing, advance: Callable[[int], None] = lambda count: None
 ) -> Iterator[Result]:
     """Run all checks of colors; `advance` is called with how many more leaves were looked at."""
-    tally = Tally(CHECKS)
+    collected = Findings(CHECKS)
     for name, switch in network.switches.items():
-        _check_defined(wanted, switch, tally)
-        asked = wanted.speakers.get(name)
+        _check_defined(intended, switch, collected)
+        asked = intended.speakers.get(name)
         if asked is not None:
-            _check_advertised(wanted, asked, switch, tally)
-    _check_links(wanted, network, tally)
-    check_policies(wanted, routing.graph, tally)
-    _check_states(wanted, routing, tally, advance)
-    yield from tally.results()
+            _check_advertised(intended, asked, switch, collected)
+    _check_links(intended, network, collected)
+    check_policies(intended, routing.graph, collected)
+    _check_states(intended, routing, collected, advance)
+    yield from collected.results()
 
 
-def _check_defined(wanted: Plan, switch: Switch, tally: Tally) -> None:
+def _check_defined(intended: ExpectedFabric, switch: Switch, collected: Findings) -> None:
     holders: dict[str, str] = {}
-    for color in wanted.colors:
-        tally.look(DEFINED)
+    for color in intended.colors:
+        collected.look(DEFINED)
         community = switch.communities.get(color.name)
         found = " ".join(community.members) if community is not None else ""
         if found != color.value:
             line = community.line if community is not None else 1
             message = f"community {color.name} is {found or 'not defined'}; it must be {color.value}"
             involves = (f"{switch.named} community {color.name}",)
-            tally.add(DEFINED, switch.named, message, Place(switch.file, line or 1), color.value, found, involves)
+            collected.add(DEFINED, switch.named, message, Place(switch.file, line or 1), color.value, found, involves)
     for community in switch.communities.values():
         for value in members(community):
             if value.startswith("color:") and holders.setdefault(value, community.name) != community.name:
                 message = f"{value} is also the value of community {holders[value]}"
-                tally.add(DEFINED, f"{switch.named} {community.name}", message, Place(switch.file, community.line or 1))
+                collected.add(
+                    DEFINED, f"{switch.named} {community.name}", message, Place(switch.file, community.line or 1)
+                )
 
 
-def _check_advertised(wanted: Plan, asked: WantedSpeaker, switch: Switch, tally: Tally) -> None:
+def _check_advertised(intended: ExpectedFabric, asked: WantedSpeaker, switch: Switch, collected: Findings) -> None:
     direct = direct_prefixes(switch)
     found = {route.prefix: route for route in switch.routes}
     # A spine has no prefixes of its own, and must advertise none.
-    colors = wanted.colors if asked.prefixes else ()
+    colors = intended.colors if asked.prefixes else ()
     for prefix, color in zip(asked.prefixes, colors, strict=True):
-        tally.look(ADVERTISED)
-        tally.look(BACKED_UP)
+        collected.look(ADVERTISED)
+        collected.look(BACKED_UP)
         route = found.pop(prefix, None)
         if route is None:
             message = f"{prefix} is not advertised; it must be, with color {color.name}"
             place = Place(switch.file, switch.bgp_line or 1)
             alike = "" if switch.routes else f"{asked.name} advertises nothing"
-            tally.add(ADVERTISED, asked.name, message, place, color.name, alike=alike)
+            collected.add(ADVERTISED, asked.name, message, place, color.name, alike=alike)
             continue
         if route.color != color.name:
             message = f"{prefix} is advertised with color {route.color or 'none'}; it must be {color.name}"
             place = Place(switch.file, route.color_line or route.line or 1)
-            tally.add(ADVERTISED, asked.name, message, place, color.name, route.color or "none")
+            collected.add(ADVERTISED, asked.name, message, place, color.name, route.color or "none")
         if prefix not in direct:
             message = f"{prefix} is on no interface that is enabled: Junos silently does not advertise it"
-            tally.add(ADVERTISED, asked.name, message, Place(switch.file, route.line or 1), involves=(asked.name,))
-        _check_backup(asked, switch, route, color.backup, tally)
+            collected.add(ADVERTISED, asked.name, message, Place(switch.file, route.line or 1), involves=(asked.name,))
+        _check_backup(asked, switch, route, color.backup, collected)
     for prefix, route in found.items():
         message = f"{prefix} is advertised, but not in the address plan of {asked.name}"
-        tally.add(ADVERTISED, asked.name, message, Place(switch.file, route.line or 1), "", prefix)
+        collected.add(ADVERTISED, asked.name, message, Place(switch.file, route.line or 1), "", prefix)
     for color_name, count in Counter(route.color for route in switch.routes if route.color is not None).items():
         if count > 1 and asked.prefixes:
             message = f"{count} prefixes have color {color_name}; each color takes one"
             place = Place(switch.file, switch.bgp_line or 1)
-            tally.add(ADVERTISED, asked.name, message, place, 1, count, (asked.name,))
+            collected.add(ADVERTISED, asked.name, message, place, 1, count, (asked.name,))
 
 
-def _check_backup(asked: WantedSpeaker, switch: Switch, route: FabricRoute, backup: str, tally: Tally) -> None:
+def _check_backup(asked: WantedSpeaker, switch: Switch, route: FabricRoute, backup: str, collected: Findings) -> None:
     if (route.backup or "") != backup:
         place = Place(switch.file, route.backup_line or route.line or 1)
         message = f"{route.prefix} has backup color {route.backup or 'none'}; the intent asks for {backup or 'none'}"
-        tally.add(BACKED_UP, asked.name, message, place, backup or "none", route.backup or "none")
+        collected.add(BACKED_UP, asked.name, message, place, backup or "none", route.backup or "none")
 
 
-def _check_links(wanted: Plan, network: Network, tally: Tally) -> None:
+def _check_links(intended: ExpectedFabric, network: Network, collected: Findings) -> None:
     """Compare the colors at both ends of every link with the cable's, and count them per leaf."""
     tables = {name: discovered(switch) for name, switch in network.switches.items()}
-    value = {color.name: color.value for color in wanted.colors}
+    value = {color.name: color.value for color in intended.colors}
     uplinks: dict[str, Counter[str]] = defaultdict(Counter)
     # By device and group.
     colored: Counter[tuple[str, int | None]] = Counter()
@@ -181,7 +183,7 @@ def _check_links(wanted: Plan, network: Network, tally: Tally) -> None:
             switch = network.switches.get(end.device)
             if switch is None:
                 continue
-            tally.look(SAME_ENDS)
+            collected.look(SAME_ENDS)
             index = tables[end.device].get(f"{end.port}.0")
             group = switch.groups[index] if index is not None else None
             found = color_value(switch, group.color) if group is not None else None
@@ -194,21 +196,23 @@ def _check_links(wanted: Plan, network: Network, tally: Tally) -> None:
     every = Counter(end.device for cable in network.links for end in (cable.a, cable.b))
     for (name, index), ends in wrong.items():
         total = colored[name, index] if index is not None else every[name]
-        _report_ends(network.switches[name], index, ends, len(ends) == total, tally)
-    each = len(wanted.fabric.spines) * wanted.fabric.links_per_spine // len(wanted.colors)
-    for leaf in wanted.leaves:
+        _report_ends(network.switches[name], index, ends, len(ends) == total, collected)
+    each = len(intended.fabric.spines) * intended.fabric.links_per_spine // len(intended.colors)
+    for leaf in intended.leaves:
         if leaf.name not in network.switches:
             continue
-        for color in wanted.colors:
-            tally.look(EVEN)
+        for color in intended.colors:
+            collected.look(EVEN)
             count = uplinks[leaf.name][color.value]
             if count != each:
                 message = f"{count} uplinks of color {color.name}; every color has {each}"
                 place = Place(network.switches[leaf.name].file, network.switches[leaf.name].bgp_line or 1)
-                tally.add(EVEN, leaf.name, message, place, each, count)
+                collected.add(EVEN, leaf.name, message, place, each, count)
 
 
-def _report_ends(switch: Switch, index: int | None, ends: list[WrongEnd], all_of_them: bool, tally: Tally) -> None:
+def _report_ends(
+    switch: Switch, index: int | None, ends: list[WrongEnd], all_of_them: bool, collected: Findings
+) -> None:
     """Say which ends of one group have a wrong color: at the group if `all_of_them` have, else at the interface."""
     group = switch.groups[index] if index is not None else None
     lines = dict(pair for discovery in group.discoveries for pair in discovery.interfaces) if group is not None else {}
@@ -221,13 +225,15 @@ def _report_ends(switch: Switch, index: int | None, ends: list[WrongEnd], all_of
         involves = (f"{end.device} community {group.color}",) if group is not None and group.color else ()
         alike = f"{end.device} {where} {found}" if all_of_them else ""
         place = Place(switch.file, line or 1)
-        tally.add(SAME_ENDS, f"{end.device} {end.port}", message, place, expected, found, involves, alike)
+        collected.add(SAME_ENDS, f"{end.device} {end.port}", message, place, expected, found, involves, alike)
 
 
-def _check_states(wanted: Plan, routing: Routing, tally: Tally, advance: Callable[[int], None]) -> None:
+def _check_states(
+    intended: ExpectedFabric, routing: Routing, collected: Findings, advance: Callable[[int], None]
+) -> None:
     """Look at the RIBs: what leaves send on, what is hidden, and which copies of each prefix reach each leaf."""
     graph = routing.graph
-    leaves = {graph.index[leaf.name] for leaf in wanted.leaves if leaf.name in graph.index}
+    leaves = {graph.index[leaf.name] for leaf in intended.leaves if leaf.name in graph.index}
     leaking: dict[int, list[object]] = defaultdict(list)
     # By device, group and reason.
     hidden: dict[tuple[int, int, str], list[object]] = defaultdict(list)
@@ -245,25 +251,25 @@ def _check_states(wanted: Plan, routing: Routing, tally: Tally, advance: Callabl
                         hidden[key].append(prefix)
                         peers = (graph.adjacencies[device][at].peer for at in candidate.positions)
                         senders[key].update((*peers, *graph.owners[prefix]))
-    tally.look(NO_TRANSIT, len(leaves))
-    tally.look(HIDDEN, len(routing.prefixes))
+    collected.look(NO_TRANSIT, len(leaves))
+    collected.look(HIDDEN, len(routing.prefixes))
     for device, prefixes in leaking.items():
         switch = graph.switches[device]
         message = f"sends on what it learned from spines: {some(prefixes)}"
         place = Place(switch.file, switch.bgp_line or 1)
-        tally.add(NO_TRANSIT, switch.named, message, place, involves=(switch.named,))
+        collected.add(NO_TRANSIT, switch.named, message, place, involves=(switch.named,))
     for (device, group, reason), prefixes in hidden.items():
         switch = graph.switches[device]
         named = switch.groups[group]
         message = f"hidden ({reason}) in group {named.name}: {some(list(dict.fromkeys(prefixes)))}"
         involves = [graph.names[other] for other in (device, *sorted(senders[device, group, reason]))]
         place = Place(switch.file, named.line or 1)
-        tally.add(HIDDEN, f"{switch.named} {named.name}", message, place, involves=involves)
-    ways = Ways(wanted)
-    for leaf in wanted.leaves:
-        for prefix, color in zip(leaf.prefixes, wanted.colors, strict=True):
+        collected.add(HIDDEN, f"{switch.named} {named.name}", message, place, involves=involves)
+    ways = Ways(intended)
+    for leaf in intended.leaves:
+        for prefix, color in zip(leaf.prefixes, intended.colors, strict=True):
             if prefix in routing.states:
-                _check_copies(ways, routing, (leaf.name, prefix, color), leaves, tally)
+                _check_copies(ways, routing, (leaf.name, prefix, color), leaves, collected)
         advance(1)
 
 
@@ -274,27 +280,27 @@ def members_of(graph: Graph, state: State, node: int) -> list[int]:
 
 
 def _check_copies(
-    ways: Ways, routing: Routing, origin: tuple[str, Prefix, WantedColor], leaves: set[int], tally: Tally
+    ways: Ways, routing: Routing, origin: tuple[str, Prefix, WantedColor], leaves: set[int], collected: Findings
 ) -> None:
     owner, prefix, color = origin
     graph, state = routing.graph, routing.states[prefix]
     singles = {len(graph.classes) + device for device in state.singles & leaves}
     groups = {number for number in range(len(graph.classes)) if graph.classes[number].members & leaves - state.singles}
     # The origin puts AIGP on what has a backup to be preferred to.
-    aigp = ways.wanted.fabric.aigp and color.backup != ""
+    aigp = ways.intended.fabric.aigp and color.backup != ""
     heard = ways.heard(owner, color.value)
     for node in sorted(singles | groups):
         rib = state.nodes.get(node, EMPTY)
         if rib.local:
             continue
         devices = members_of(graph, state, node)
-        tally.look(COLORED, len(devices))
+        collected.look(COLORED, len(devices))
         owners = [graph.names[device] for device in graph.owners[prefix]]
         for message, group, peer in _wrong_copies(graph, devices[0], rib.candidates, (color.value, aigp), heard):
             for device in devices[:SHOWN]:
                 switch = graph.switches[device]
                 place = Place(switch.file, switch.groups[group].line or 1)
-                tally.add(COLORED, switch.named, f"{prefix} {message}", place, involves=(*owners, peer))
+                collected.add(COLORED, switch.named, f"{prefix} {message}", place, involves=(*owners, peer))
 
 
 def _wrong_copies(

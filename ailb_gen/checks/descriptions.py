@@ -6,16 +6,16 @@ import re
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
+from ailb_gen.checks.expected import port_override
 from ailb_gen.checks.file_checks import DESCRIPTIONS
-from ailb_gen.checks.plan import port_override
 from ailb_gen.errors import Place
 from ailb_gen.network.fabric import End
 from ailb_gen.network.links import neighbour
 
 if TYPE_CHECKING:
-    from ailb_gen.checks.plan import Plan
+    from ailb_gen.checks.expected import ExpectedFabric
+    from ailb_gen.checks.findings import Findings
     from ailb_gen.checks.speakers import WantedSpeaker
-    from ailb_gen.checks.tally import Tally
     from ailb_gen.network.fabric import Network
     from ailb_gen.network.model import Port, Switch
 
@@ -23,33 +23,33 @@ PORT = re.compile(r"\b[a-z]{2}-\d+/\d+/\d+(?::\d+)?\b")
 RAIL = re.compile(r"\brail\s*(\d+)")
 
 
-def check_descriptions(wanted: Plan, network: Network, tally: Tally) -> None:
+def check_descriptions(intended: ExpectedFabric, network: Network, collected: Findings) -> None:
     """Compare the descriptions of cabled and split ports with the cables, those of VLANs with their leaf."""
     cabled: dict[str, set[str]] = defaultdict(set)
     for cable in network.links:
-        _check_end(wanted, network, cable.a, cable.b, tally)
-        _check_end(wanted, network, cable.b, cable.a, tally)
+        _check_end(intended, network, cable.a, cable.b, collected)
+        _check_end(intended, network, cable.b, cable.a, collected)
         cabled[cable.a.device].add(cable.a.port)
         cabled[cable.b.device].add(cable.b.port)
     for (server, nic), end in network.attachments.items():
-        _check_end(wanted, network, end, End(server, nic), tally)
+        _check_end(intended, network, end, End(server, nic), collected)
         cabled[end.device].add(end.port)
     for name, switch in network.switches.items():
         for port in switch.ports.values():
             if port.name not in cabled[name]:
-                _check_uncabled(switch, port, tally)
-        asked = wanted.speakers.get(name)
+                _check_uncabled(switch, port, collected)
+        asked = intended.speakers.get(name)
         if asked is not None:
-            _check_vlans(switch, asked, tally)
+            _check_vlans(switch, asked, collected)
 
 
-def _check_end(wanted: Plan, network: Network, here: End, there: End, tally: Tally) -> None:
+def _check_end(intended: ExpectedFabric, network: Network, here: End, there: End, collected: Findings) -> None:
     switch = network.switches.get(here.device)
     port = switch.ports.get(here.port) if switch is not None else None
     if switch is None or port is None:
         return
-    tally.look(DESCRIPTIONS)
-    said, given = port.description, port_override(wanted, here).description
+    collected.look(DESCRIPTIONS)
+    said, given = port.description, port_override(intended, here).description
     if said == given if given is not None else names(said, there):
         return
     if not said:
@@ -59,7 +59,7 @@ def _check_end(wanted: Plan, network: Network, here: End, there: End, tally: Tal
     else:
         message = f"described as {said!r}, the cable goes to {there}"
     place = Place(switch.file, port.description_line or port.line or 1)
-    tally.add(DESCRIPTIONS, str(here).replace(":", " ", 1), message, place, given or there, said)
+    collected.add(DESCRIPTIONS, str(here).replace(":", " ", 1), message, place, given or there, said)
 
 
 def names(said: str, there: End) -> bool:
@@ -72,33 +72,33 @@ def names(said: str, there: End) -> bool:
     )
 
 
-def _check_uncabled(switch: Switch, port: Port, tally: Tally) -> None:
+def _check_uncabled(switch: Switch, port: Port, collected: Findings) -> None:
     """Find ports without a cable that are described as if they had one, and split ports with another one's name."""
     place, scope = Place(switch.file, port.description_line or 1), f"{switch.named} {port.name}"
     other = neighbour(port)
     if other is not None:
         message = f"described as cabled to {other}, but no cable ends here"
-        tally.add(DESCRIPTIONS, scope, message, place, "", port.description)
+        collected.add(DESCRIPTIONS, scope, message, place, "", port.description)
     elif port.sub_ports is not None:
-        tally.look(DESCRIPTIONS)
+        collected.look(DESCRIPTIONS)
         if not port.description:
             message = f"{port.name} is split and has no description"
-            tally.add(DESCRIPTIONS, scope, message, Place(switch.file, port.line or 1))
+            collected.add(DESCRIPTIONS, scope, message, Place(switch.file, port.line or 1))
         strange = [found for found in PORT.findall(port.description) if found.partition(":")[0] != port.name]
         if strange:
             message = f"{port.name} is described as {strange[0]}"
-            tally.add(DESCRIPTIONS, scope, message, place, port.name, port.description)
+            collected.add(DESCRIPTIONS, scope, message, place, port.name, port.description)
 
 
-def _check_vlans(switch: Switch, asked: WantedSpeaker, tally: Tally) -> None:
+def _check_vlans(switch: Switch, asked: WantedSpeaker, collected: Findings) -> None:
     """Compare the description of a leaf's VLAN with the leaf's name and rail."""
     for vlan in switch.vlans:
         if vlan.vlan_id != asked.vlan:
             continue
-        tally.look(DESCRIPTIONS)
+        collected.look(DESCRIPTIONS)
         said = vlan.description
         rails = RAIL.findall(said)
         if not names(said, End(asked.name, asked.name)) or any(int(rail) != asked.rail for rail in rails):
             message = f"VLAN {vlan.name} is described as {said!r}; it is that of {asked.name}, rail {asked.rail}"
             place = Place(switch.file, vlan.description_line or vlan.line or 1)
-            tally.add(DESCRIPTIONS, f"{asked.name} {vlan.name}", message, place, asked.name, said)
+            collected.add(DESCRIPTIONS, f"{asked.name} {vlan.name}", message, place, asked.name, said)

@@ -6,7 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ailb_gen.checks.wiring import wiring
+from ailb_gen.checks.expected_cabling import expected_cabling
 from ailb_gen.errors import UsageError
 from ailb_gen.intent.drain import IN_ALL, Ends, capacity, chosen, trouble
 from ailb_gen.intent.messages import did_you_mean
@@ -40,14 +40,14 @@ class Drained:
 NO_DRAIN = Drained(frozenset(), frozenset(), {}, ())
 
 
-def drained(wanted: Outline) -> Drained:
+def drained(intended: Outline) -> Drained:
     """Work out what is out of service. Raises UsageError for an entry that names nothing."""
-    speakers = wanted.speakers
+    speakers = intended.speakers
     off = {End(name, port) for name, row in speakers.items() for port, said in row.ports.items() if said.disabled}
-    entries = wanted.fabric.drain
+    entries = intended.fabric.drain
     if not entries and not off:
         return NO_DRAIN
-    cables = wiring(wanted)
+    cables = expected_cabling(intended)
     rows = [Ends(*cable[:4], cable.color) for cable in (*cables.links, *cables.hosts)]
     links = rows[: len(cables.links)]
     ports: set[End] = set()

@@ -9,11 +9,11 @@ from ailb_gen.checks.model import Check, Severity
 from ailb_gen.errors import Place, UsageError
 from ailb_gen.junos.interface_ranges import effective
 from ailb_gen.junos.reader import read
-from ailb_gen.network.known import judged
+from ailb_gen.network.supported_statements import judged
 
 if TYPE_CHECKING:
-    from ailb_gen.checks.plan import Plan
-    from ailb_gen.checks.tally import Tally
+    from ailb_gen.checks.expected import ExpectedFabric
+    from ailb_gen.checks.findings import Findings
     from ailb_gen.network.fabric import Network
 
 EXTRA = Check(
@@ -26,17 +26,17 @@ EXTRA = Check(
 )
 
 
-def check_extra(wanted: Plan, network: Network, tally: Tally) -> None:
+def check_extra(intended: ExpectedFabric, network: Network, collected: Findings) -> None:
     """Compare the harmless statements of every switch with those asked for; the others have checks of their own."""
-    for name, speaker in wanted.speakers.items():
+    for name, speaker in intended.speakers.items():
         switch = network.switches.get(name)
         if switch is None or not speaker.extra:
             continue
         for text in _asked(speaker.extra):
-            tally.look(EXTRA)
+            collected.look(EXTRA)
             if text not in switch.harmless:
                 message = f"extra_config asks for `{text}`, and the file has it not"
-                tally.add(EXTRA, f"{name} {text}", message, Place(switch.file), text)
+                collected.add(EXTRA, f"{name} {text}", message, Place(switch.file), text)
 
 
 @lru_cache(maxsize=64)

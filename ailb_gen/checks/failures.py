@@ -16,8 +16,8 @@ from ailb_gen.checks.shares import Shares
 from ailb_gen.checks.speakers import ALL_COLORS
 from ailb_gen.checks.ways import Ways
 from ailb_gen.errors import Place
+from ailb_gen.forwarding.baseline import Baseline
 from ailb_gen.forwarding.failures import Failure, assess
-from ailb_gen.forwarding.survey import Survey
 from ailb_gen.network.topology import CABLING
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from ailb_gen.addresses import Prefix
-    from ailb_gen.checks.plan import Plan
+    from ailb_gen.checks.expected import ExpectedFabric
     from ailb_gen.forwarding.failures import Impact
     from ailb_gen.routing.graph import Graph
     from ailb_gen.routing.rib import Routing
@@ -106,14 +106,14 @@ class Verdict:
     worst_link: int
 
 
-def count(wanted: Plan, routing: Routing) -> int:
+def count(intended: ExpectedFabric, routing: Routing) -> int:
     """Return how many failures are looked at, if nothing is wrong before any of them."""
     links = len(routing.graph.sessions.up)
-    return links + len(wanted.spines) + min(PAIRS, links * (links - 1) // 2)
+    return links + len(intended.spines) + min(PAIRS, links * (links - 1) // 2)
 
 
 def run(
-    wanted: Plan,
+    intended: ExpectedFabric,
     routing: Routing,
     seed: int,
     executor: Executor | None = None,
@@ -121,25 +121,25 @@ def run(
 ) -> Iterator[Result]:
     """Run all checks of failures; `advance` is called with how many more failures were looked at."""
     graph = routing.graph
-    survey = Survey(routing, destinations(wanted, routing))
-    broken = survey.lost > EXACT
-    if broken or not survey.prefixes:
+    baseline = Baseline(routing, destinations(intended, routing))
+    broken = baseline.lost > EXACT
+    if broken or not baseline.prefixes:
         reason = "the steady state does not deliver everything (AILB402): failures would say nothing new"
         yield from (Result(check, skipped=reason) for check in CHECKS)
         return
     links = [Failure(_link(graph, at), frozenset({at})) for at in range(len(graph.sessions.up))]
-    names = [spine.name for spine in wanted.spines if spine.name in graph.index]
+    names = [spine.name for spine in intended.spines if spine.name in graph.index]
     spines = [Failure(name, dead=frozenset({graph.index[name]})) for name in names]
     pairs = [
         Failure(f"{_link(graph, a)} and {_link(graph, b)}", frozenset({a, b}))
         for a, b in sampled_pairs(len(links), PAIRS, seed)
     ]
-    ways = Ways(wanted)
-    judge = _Judge(ways, routing, survey)
-    shares = Shares(wanted, ways)
+    ways = Ways(intended)
+    judge = _Judge(ways, routing, baseline)
+    shares = Shares(intended, ways)
     # With a fabric that is as uneven as it should not be (AILB405) the share of the even one is the measure.
-    before = min(shares.highest(), survey.highest)
-    found = list(_assessed(survey, [*links, *spines, *pairs], executor, advance))
+    before = min(shares.highest(), baseline.highest)
+    found = list(_assessed(baseline, [*links, *spines, *pairs], executor, advance))
     of_links, of_spines, of_pairs = (
         found[: len(links)],
         found[len(links) : len(links) + len(spines)],
@@ -147,17 +147,17 @@ def run(
     )
     yield judge.reach(LINK_REACH, of_links)
     yield judge.calm(LINK_CALM, of_links)
-    yield judge.load(LINK_LOAD, of_links, bound(_without_a_link(shares, survey, of_links), before))
+    yield judge.load(LINK_LOAD, of_links, bound(_without_a_link(shares, baseline, of_links), before))
     yield judge.reach(SPINE_REACH, of_spines)
     yield judge.load(SPINE_LOAD, of_spines, bound(shares.without_a_spine(), before))
     yield judge.reach(PAIR_REACH, of_pairs)
     yield judge.calm(PAIR_CALM, of_pairs)
 
 
-def destinations(wanted: Plan, routing: Routing) -> dict[int, tuple[Prefix, ...]]:
+def destinations(intended: ExpectedFabric, routing: Routing) -> dict[int, tuple[Prefix, ...]]:
     """Return the prefixes of every leaf that is there, by device."""
     found = {}
-    for leaf in wanted.leaves:
+    for leaf in intended.leaves:
         prefixes = tuple(prefix for prefix in leaf.prefixes if prefix in routing.states)
         if leaf.name in routing.graph.index and prefixes:
             found[routing.graph.index[leaf.name]] = prefixes
@@ -182,17 +182,17 @@ def _link(graph: Graph, number: int) -> str:
 
 
 def _assessed(
-    survey: Survey, failures: Sequence[Failure], executor: Executor | None, advance: Callable[[int], None]
+    baseline: Baseline, failures: Sequence[Failure], executor: Executor | None, advance: Callable[[int], None]
 ) -> Iterator[Verdict]:
     """Look at every failure, in order; chunks go to the executor if there is one."""
     chunks = [failures[start : start + CHUNK] for start in range(0, len(failures), CHUNK)]
     with TemporaryDirectory(prefix="ailb-gen-") as folder:
         if executor is None or len(chunks) < 2:
-            batches: Iterable[list[Verdict]] = (_assess_all(survey, chunk) for chunk in chunks)
+            batches: Iterable[list[Verdict]] = (_assess_all(baseline, chunk) for chunk in chunks)
         else:
             # Written once for all chunks: each worker reads it once, and not with every chunk.
-            path = Path(folder) / "survey"
-            path.write_bytes(pickle.dumps(survey, pickle.HIGHEST_PROTOCOL))
+            path = Path(folder) / "baseline"
+            path.write_bytes(pickle.dumps(baseline, pickle.HIGHEST_PROTOCOL))
             batches = executor.map(partial(assess_stored, path), chunks)
         for batch in batches:
             advance(len(batch))
@@ -200,21 +200,21 @@ def _assessed(
 
 
 def assess_stored(path: Path, failures: Sequence[Failure]) -> list[Verdict]:
-    """Look at some failures of the survey in a file of this program's own."""
+    """Look at some failures of the baseline in a file of this program's own."""
     return _assess_all(_stored(path), failures)
 
 
 @lru_cache(maxsize=1)
-def _stored(path: Path) -> Survey:
+def _stored(path: Path) -> Baseline:
     gc.disable()
-    survey = pickle.loads(path.read_bytes())  # noqa: S301 - written by the process that started this one
-    if not isinstance(survey, Survey):
-        raise TypeError(f"{path} holds no survey")
-    return survey
+    baseline = pickle.loads(path.read_bytes())  # noqa: S301 - written by the process that started this one
+    if not isinstance(baseline, Baseline):
+        raise TypeError(f"{path} holds no baseline")
+    return baseline
 
 
-def _assess_all(survey: Survey, failures: Sequence[Failure]) -> list[Verdict]:
-    return [_small(assess(survey, failure)) for failure in failures]
+def _assess_all(baseline: Baseline, failures: Sequence[Failure]) -> list[Verdict]:
+    return [_small(assess(baseline, failure)) for failure in failures]
 
 
 def _small(impact: Impact) -> Verdict:
@@ -222,13 +222,13 @@ def _small(impact: Impact) -> Verdict:
     return Verdict(impact.failure, impact.lost, impact.strayed, *worst)
 
 
-def _without_a_link(shares: Shares, survey: Survey, verdicts: Sequence[Verdict]) -> float:
+def _without_a_link(shares: Shares, baseline: Baseline, verdicts: Sequence[Verdict]) -> float:
     """Return the even share after a link failed, as far as it has to be known for what these links carry."""
     worst = max((one for one in verdicts if not one.lost), key=lambda one: one.worst, default=None)
     if worst is None:
         return 0.0
-    cable = survey.graph.sessions.up[min(worst.failure.sessions)].cable
-    return shares.without_a_link(worst.worst * survey.highest - EXACT, cable.a.device)
+    cable = baseline.graph.sessions.up[min(worst.failure.sessions)].cable
+    return shares.without_a_link(worst.worst * baseline.highest - EXACT, cable.a.device)
 
 
 def bound(after: float, before: float) -> float:
@@ -239,16 +239,16 @@ def bound(after: float, before: float) -> float:
 class _Judge:
     """Makes results of verdicts."""
 
-    def __init__(self, ways: Ways, routing: Routing, survey: Survey) -> None:
+    def __init__(self, ways: Ways, routing: Routing, baseline: Baseline) -> None:
         self.graph = routing.graph
-        self.ways, self.wanted = ways, ways.wanted
-        wanted = ways.wanted
-        self.owner = {prefix: int(device) for prefix, device in zip(survey.prefixes, survey.owner, strict=True)}
-        self.allowed = allowed_colors(wanted)
+        self.ways, self.intended = ways, ways.intended
+        intended = ways.intended
+        self.owner = {prefix: int(device) for prefix, device in zip(baseline.prefixes, baseline.owner, strict=True)}
+        self.allowed = allowed_colors(intended)
         self.own = {
             prefix: color.value
-            for leaf in wanted.leaves
-            for prefix, color in zip(leaf.prefixes, wanted.colors, strict=True)
+            for leaf in intended.leaves
+            for prefix, color in zip(leaf.prefixes, intended.colors, strict=True)
         }
 
     def reach(self, check: Check, verdicts: Sequence[Verdict]) -> Result:
@@ -314,7 +314,7 @@ class _Judge:
         passes on a backup of its own.
         """
         leaf, owner = self.graph.names[device], self.graph.names[self.owner[prefix]]
-        if not self.wanted.drained.missing or leaf not in self.ways.kind_of:
+        if not self.intended.drained.missing or leaf not in self.ways.kind_of:
             return True
         return bool(self.ways.pinned(leaf, owner, self.own[prefix]))
 
@@ -331,7 +331,7 @@ class _Judge:
         for spine in {peer for peer, _ in far}:
             came = {color for peer, color in far if peer == spine}
             own = self.own[prefix]
-            sent = {own} if own in came and self.wanted.fabric.aigp else came
+            sent = {own} if own in came and self.intended.fabric.aigp else came
             if all((spine, color) in near for color in sent):
                 return True
         return False
@@ -345,13 +345,13 @@ class _Judge:
         return found
 
 
-def allowed_colors(wanted: Plan) -> dict[Prefix, frozenset[str]]:
+def allowed_colors(intended: ExpectedFabric) -> dict[Prefix, frozenset[str]]:
     """Return the colors, as values, over which each prefix may travel by the intent."""
-    everything = frozenset(color.value for color in wanted.colors)
-    named = {color.name: color.value for color in wanted.colors}
+    everything = frozenset(color.value for color in intended.colors)
+    named = {color.name: color.value for color in intended.colors}
     found = {}
-    for leaf in wanted.leaves:
-        for prefix, color in zip(leaf.prefixes, wanted.colors, strict=True):
+    for leaf in intended.leaves:
+        for prefix, color in zip(leaf.prefixes, intended.colors, strict=True):
             backups = everything if color.backup == ALL_COLORS else frozenset({named.get(color.backup, "")})
             found[prefix] = backups | {color.value}
     return found

@@ -18,8 +18,8 @@ from ailb_gen.checks.file_checks import (
     STRAY,
     TOPOLOGY_AGREES,
 )
+from ailb_gen.checks.findings import Findings
 from ailb_gen.checks.manifest import check_manifest
-from ailb_gen.checks.tally import Tally
 from ailb_gen.errors import Place
 from ailb_gen.network.fabric import End
 from ailb_gen.network.records import Record
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
+    from ailb_gen.checks.expected import ExpectedFabric
+    from ailb_gen.checks.expected_cabling import ExpectedCabling
     from ailb_gen.checks.model import Check, Result
-    from ailb_gen.checks.plan import Plan
-    from ailb_gen.checks.wiring import Wiring
     from ailb_gen.intent.load import Intent
     from ailb_gen.network.fabric import Network
 
@@ -43,27 +43,37 @@ OF_DEVICES = ("device", "link", "cable")
 
 
 def run(
-    intent: Intent, wanted: Plan, wiring: Wiring, network: Network, found: Mapping[str, tuple[Record, ...]], root: Path
+    intent: Intent,
+    intended: ExpectedFabric,
+    expected_cabling: ExpectedCabling,
+    network: Network,
+    found: Mapping[str, tuple[Record, ...]],
+    root: Path,
 ) -> Iterator[Result]:
     """Run all checks of files below `root`; `found` are the records of topology and cabling, by file."""
-    tally = Tally(CHECKS)
+    collected = Findings(CHECKS)
     for fault in network.faults:
-        tally.add(KINDS[fault.kind], fault.scope, fault.message, fault.place)
-    _check_switches(wanted, network, tally)
-    check_manifest(intent, network, root, tally)
-    check_descriptions(wanted, network, tally)
-    check_extra(wanted, network, tally)
+        collected.add(KINDS[fault.kind], fault.scope, fault.message, fault.place)
+    _check_switches(intended, network, collected)
+    check_manifest(intent, network, root, collected)
+    check_descriptions(intended, network, collected)
+    check_extra(intended, network, collected)
     # A file with nothing in it is compared, too: everything is missing. One that is not there is a fault.
     listed = {file for file in (TOPOLOGY, CABLING) if found[file] or _is_read(network, root, file)}
     if TOPOLOGY in listed:
-        _check_records(TOPOLOGY_AGREES, TOPOLOGY, records.topology(wanted, wiring), found[TOPOLOGY], tally)
+        _check_records(
+            TOPOLOGY_AGREES, TOPOLOGY, records.topology(intended, expected_cabling), found[TOPOLOGY], collected
+        )
     if CABLING in listed:
-        _check_records(CABLING_AS_ASKED, CABLING, records.cabling(wiring), found[CABLING], tally)
+        _check_records(CABLING_AS_ASKED, CABLING, records.cabling(expected_cabling), found[CABLING], collected)
     elif TOPOLOGY not in listed:
-        ends = (record._replace(fields={key: record.fields[key] for key in ENDS}) for record in records.cabling(wiring))
-        _check_records(CABLING_AS_ASKED, "", ends, _described(network), tally)
-    tally.look(CABLES, len(network.links) + len(network.attachments))
-    yield from tally.results()
+        ends = (
+            record._replace(fields={key: record.fields[key] for key in ENDS})
+            for record in records.cabling(expected_cabling)
+        )
+        _check_records(CABLING_AS_ASKED, "", ends, _described(network), collected)
+    collected.look(CABLES, len(network.links) + len(network.attachments))
+    yield from collected.results()
 
 
 def _is_read(network: Network, root: Path, file: str) -> bool:
@@ -72,30 +82,32 @@ def _is_read(network: Network, root: Path, file: str) -> bool:
     return (root / file).is_file() and not faulty
 
 
-def _check_switches(wanted: Plan, network: Network, tally: Tally) -> None:
+def _check_switches(intended: ExpectedFabric, network: Network, collected: Findings) -> None:
     unreadable = {fault.scope for fault in network.faults if fault.kind == "unreadable"}
-    for name in wanted.speakers:
-        tally.look(PRESENT)
+    for name in intended.speakers:
+        collected.look(PRESENT)
         if name not in network.switches and name not in unreadable:
-            tally.add(PRESENT, name, f"there is no switches/{name}.conf or .set")
-    tally.look(READABLE, len(network.switches))
+            collected.add(PRESENT, name, f"there is no switches/{name}.conf or .set")
+    collected.look(READABLE, len(network.switches))
     for name, switch in network.switches.items():
-        tally.look(STRAY)
-        tally.look(HOST_NAME)
-        if name not in wanted.speakers:
-            tally.add(STRAY, name, "the intent has no switch of this name", Place(switch.file))
+        collected.look(STRAY)
+        collected.look(HOST_NAME)
+        if name not in intended.speakers:
+            collected.add(STRAY, name, "the intent has no switch of this name", Place(switch.file))
         if switch.host_name != name:
             place = Place(switch.file, switch.host_name_line or 1)
             said = f"is {switch.host_name!r}" if switch.host_name else "is missing"
-            tally.add(HOST_NAME, name, f"host-name {said}; it must be {name}", place, name, switch.host_name)
+            collected.add(HOST_NAME, name, f"host-name {said}; it must be {name}", place, name, switch.host_name)
 
 
-def _check_records(check: Check, file: str, wanted: Iterable[Record], found: tuple[Record, ...], tally: Tally) -> None:
+def _check_records(
+    check: Check, file: str, intended: Iterable[Record], found: tuple[Record, ...], collected: Findings
+) -> None:
     """Compare the records of a file, by its name, with those that must be there."""
-    tally.look(check, len(found))
-    for row in records.compare(wanted, found):
+    collected.look(check, len(found))
+    for row in records.compare(intended, found):
         scope = row.key if row.kind in OF_DEVICES else f"{file} {row.key}"
-        tally.add(check, scope, row.message, Place(file, row.line) if file else None, row.expected, row.found)
+        collected.add(check, scope, row.message, Place(file, row.line) if file else None, row.expected, row.found)
 
 
 def _described(network: Network) -> tuple[Record, ...]:

@@ -13,9 +13,9 @@ from ailb_gen.forwarding.filters import discovery_packets, rdma_packets, session
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ailb_gen.checks.plan import Plan
+    from ailb_gen.checks.expected import ExpectedFabric
+    from ailb_gen.checks.findings import Findings
     from ailb_gen.checks.speakers import WantedSpeaker
-    from ailb_gen.checks.tally import Tally
     from ailb_gen.forwarding.filters import Packet
     from ailb_gen.network.fabric import Network
     from ailb_gen.network.filters import Attachment
@@ -34,7 +34,7 @@ FILTERS = Check(
 OTHER_FAMILIES = frozenset({"inet", "mpls", "iso", "vpls", "ccc"})
 
 
-def check_filters(wanted: Plan, network: Network, tally: Tally) -> None:
+def check_filters(intended: ExpectedFabric, network: Network, collected: Findings) -> None:
     """Send packets through the filters of every switch that the intent knows."""
     links: dict[str, set[str]] = defaultdict(set)
     for end in network.link_ends():
@@ -43,19 +43,19 @@ def check_filters(wanted: Plan, network: Network, tally: Tally) -> None:
     for end in network.attachments.values():
         servers[end.device].add(f"{end.port}.0")
     for name, switch in network.switches.items():
-        asked = wanted.speakers.get(name)
+        asked = intended.speakers.get(name)
         if asked is None:
             continue
         for attachment in switch.filters.attached:
             if attachment.family in OTHER_FAMILIES:
                 continue
-            tally.look(FILTERS)
-            packets = tuple(_packets(wanted, asked, attachment, links[name], servers[name]))
-            _check(switch, attachment, packets, tally)
+            collected.look(FILTERS)
+            packets = tuple(_packets(intended, asked, attachment, links[name], servers[name]))
+            _check(switch, attachment, packets, collected)
 
 
 def _packets(
-    wanted: Plan, asked: WantedSpeaker, attachment: Attachment, links: set[str], servers: set[str]
+    intended: ExpectedFabric, asked: WantedSpeaker, attachment: Attachment, links: set[str], servers: set[str]
 ) -> Iterable[Packet]:
     """Give the packets that must pass where a filter is attached."""
     roce = asked.settings.roce
@@ -69,10 +69,10 @@ def _packets(
     if processor or hosts:
         yield from discovery_packets(links_only=asked.role != LEAF or name in links)
     if (processor and name != "lo0.0") or hosts:
-        yield from rdma_packets(wanted.pool, dscps)
+        yield from rdma_packets(intended.pool, dscps)
 
 
-def _check(switch: Switch, attachment: Attachment, packets: Iterable[Packet], tally: Tally) -> None:
+def _check(switch: Switch, attachment: Attachment, packets: Iterable[Packet], collected: Findings) -> None:
     filters = switch.filters
     where = f"{attachment.name} ({attachment.direction})"
     scope = f"{switch.named} {attachment.name}"
@@ -81,7 +81,7 @@ def _check(switch: Switch, attachment: Attachment, packets: Iterable[Packet], ta
         found = filters.defined.get((attachment.family, name)) or filters.defined.get(("any", name))
         if found is None:
             message = f"filter {name} on {where} is not defined: Junos refuses to commit"
-            tally.add(FILTERS, scope, message, Place(switch.file, attachment.line or 1))
+            collected.add(FILTERS, scope, message, Place(switch.file, attachment.line or 1))
             return
         chain.append(found)
     for packet in packets if chain else ():
@@ -89,4 +89,4 @@ def _check(switch: Switch, attachment: Attachment, packets: Iterable[Packet], ta
         if stop is not None:
             # A term stops several kinds of packets: it is one thing that is wrong.
             alike = f"{scope} {attachment.direction} {stop.line}"
-            tally.add(FILTERS, scope, f"on {where}: {stop.reason}", Place(switch.file, stop.line or 1), alike=alike)
+            collected.add(FILTERS, scope, f"on {where}: {stop.reason}", Place(switch.file, stop.line or 1), alike=alike)

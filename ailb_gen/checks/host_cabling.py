@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from ailb_gen.addresses import Prefix
-    from ailb_gen.checks.tally import Tally
-    from ailb_gen.checks.wanted import WantedTable
+    from ailb_gen.checks.expected_devices import ExpectedTable
+    from ailb_gen.checks.findings import Findings
     from ailb_gen.hosts.model import Nic, Route
     from ailb_gen.network.fabric import End, Network
     from ailb_gen.network.model import Port, Switch, Unit
@@ -87,26 +87,26 @@ class _Seat:
     def scope(self) -> str:
         """The group and NIC, or the servers when they are not the whole group."""
         whole = len(self.servers) == len(self.group.servers)
-        return f"{self.group.scope if whole else self.servers[0]} {self.group.wanted.nics[self.number].name}"
+        return f"{self.group.scope if whole else self.servers[0]} {self.group.intended.nics[self.number].name}"
 
-    def add(self, tally: Tally, message: str, place: Place, expected: object, found: object) -> None:
+    def add(self, collected: Findings, message: str, place: Place, expected: object, found: object) -> None:
         concerned = f" ({len(self.servers)} servers)" if len(self.servers) > 1 else ""
-        tally.add(GATEWAYS, self.scope, message + concerned, place, expected, found)
+        collected.add(GATEWAYS, self.scope, message + concerned, place, expected, found)
 
 
-def check_cabling(groups: Iterable[Group], network: Network, tally: Tally) -> None:
+def check_cabling(groups: Iterable[Group], network: Network, collected: Findings) -> None:
     """Compare every NIC with the leaf port that it is cabled to."""
     rails = _Rails(network)
     for group in groups:
         seats: dict[tuple[int, int], list[str]] = {}
         used: dict[int, Rail] = {}
-        for number, nic in enumerate(group.wanted.nics):
-            tally.look(NICS, len(group.servers))
+        for number, nic in enumerate(group.intended.nics):
+            collected.look(NICS, len(group.servers))
             for server in group.servers:
                 end = network.attachments.get((server, nic.name))
                 if end is None:
                     message = f"{nic.name} of {server} is cabled to no leaf"
-                    tally.add(NICS, f"{server} {nic.name}", message, None, nic.name)
+                    collected.add(NICS, f"{server} {nic.name}", message, None, nic.name)
                     continue
                 found = rails.at(end)
                 if found is None:
@@ -114,50 +114,50 @@ def check_cabling(groups: Iterable[Group], network: Network, tally: Tally) -> No
                 port, rail = found
                 used[id(rail)] = rail
                 seats.setdefault((number, id(rail)), []).append(server)
-                _check_port_mtu(group, server, number, end, port, network, tally)
+                _check_port_mtu(group, server, number, end, port, network, collected)
         for (number, key), servers in seats.items():
-            _check_seat(_Seat(group, number, used[key], tuple(servers)), network, tally)
-    _check_strays(groups, network, tally)
+            _check_seat(_Seat(group, number, used[key], tuple(servers)), network, collected)
+    _check_strays(groups, network, collected)
 
 
-def _check_strays(groups: Iterable[Group], network: Network, tally: Tally) -> None:
+def _check_strays(groups: Iterable[Group], network: Network, collected: Findings) -> None:
     """Find cables to NICs that no server has."""
-    known = {(server, nic.name) for group in groups for server in group.servers for nic in group.wanted.nics}
+    known = {(server, nic.name) for group in groups for server in group.servers for nic in group.intended.nics}
     servers = {server for server, _ in known}
     for (server, nic), end in network.attachments.items():
         if (server, nic) not in known:
             what = f"{server} has no GPU NIC {nic}" if server in servers else f"there are no files of a server {server}"
-            tally.add(NICS, f"{server} {nic}", f"a cable from {end} leads to {nic}, but {what}", None, "", nic)
+            collected.add(NICS, f"{server} {nic}", f"a cable from {end} leads to {nic}, but {what}", None, "", nic)
 
 
-def _check_seat(seat: _Seat, network: Network, tally: Tally) -> None:
-    wanted = seat.group.wanted.nics[seat.number]
-    nic = seat.group.profile.nics.get(wanted.name)
+def _check_seat(seat: _Seat, network: Network, collected: Findings) -> None:
+    intended = seat.group.intended.nics[seat.number]
+    nic = seat.group.profile.nics.get(intended.name)
     if nic is None:
         return
-    tally.look(GATEWAYS, len(wanted.tables) * len(seat.servers))
+    collected.look(GATEWAYS, len(intended.tables) * len(seat.servers))
     rail = seat.rail
-    _check_irb_mtu(seat, nic, network, tally)
+    _check_irb_mtu(seat, nic, network, collected)
     if rail.irb is None:
-        end = network.attachments[seat.servers[0], wanted.name]
+        end = network.attachments[seat.servers[0], intended.name]
         switch = network.switches[rail.leaf]
         place = Place(switch.file, switch.ports[end.port].line or 1)
-        message = f"{end} puts untagged packets of {wanted.name} into no VLAN with an IRB: it has no gateway"
-        seat.add(tally, message, place, "", "")
+        message = f"{end} puts untagged packets of {intended.name} into no VLAN with an IRB: it has no gateway"
+        seat.add(collected, message, place, "", "")
         return
-    tables = {table.id: table for table in wanted.tables}
+    tables = {table.id: table for table in intended.tables}
     for number in dict.fromkeys(route.table for route in nic.routes):
         routes = [route for route in nic.routes if route.table == number]
         own = next((route for route in routes if route.to is not None and route.to.length and not route.text[1]), None)
         default = next((route for route in routes if route.to is not None and not route.to.length), None)
         table = tables.get(number) if number is not None else None
         if own is not None and own.to is not None:
-            _check_prefix(seat, table, own, own.to, tally)
+            _check_prefix(seat, table, own, own.to, collected)
             if default is not None and default.via is not None:
-                _check_gateway(seat, default, own.to, tally)
+                _check_gateway(seat, default, own.to, collected)
 
 
-def _check_prefix(seat: _Seat, table: WantedTable | None, route: Route, prefix: Prefix, tally: Tally) -> None:
+def _check_prefix(seat: _Seat, table: ExpectedTable | None, route: Route, prefix: Prefix, collected: Findings) -> None:
     """Compare a table's prefix with the leaf's; a table outside the plan has no color to compare."""
     rail = seat.rail
     place = seat.group.place(route.file, route.line)
@@ -165,19 +165,19 @@ def _check_prefix(seat: _Seat, table: WantedTable | None, route: Route, prefix: 
     expected = next((str(p) for p, own in rail.colors.items() if own == color and p in rail.gateways), color)
     if prefix not in rail.gateways:
         message = f"{rail.leaf}, to which the NIC is cabled, has no prefix {prefix} (table {route.table})"
-        seat.add(tally, message, place, expected, prefix)
+        seat.add(collected, message, place, expected, prefix)
     elif color and rail.colors.get(prefix, color) != color:
         message = f"table {route.table} is for color {color}; {rail.leaf} gives {prefix} color {rail.colors[prefix]}"
-        seat.add(tally, message, place, expected, prefix)
+        seat.add(collected, message, place, expected, prefix)
 
 
-def _check_gateway(seat: _Seat, route: Route, prefix: Prefix, tally: Tally) -> None:
+def _check_gateway(seat: _Seat, route: Route, prefix: Prefix, collected: Findings) -> None:
     gateways = seat.rail.gateways.get(prefix)
     if gateways is None or route.via in gateways:
         return
     expected = " or ".join(address_text(gateway) for gateway in gateways)
     message = f"the gateway of table {route.table} must be {expected}, the address of {seat.rail.leaf} in {prefix}"
-    seat.add(tally, message, seat.group.place(route.file, route.via_line), expected, route.text[1])
+    seat.add(collected, message, seat.group.place(route.file, route.via_line), expected, route.text[1])
 
 
 def _mtu(nic: Nic | None) -> int | None:
@@ -185,27 +185,27 @@ def _mtu(nic: Nic | None) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
-def _check_irb_mtu(seat: _Seat, nic: Nic, network: Network, tally: Tally) -> None:
+def _check_irb_mtu(seat: _Seat, nic: Nic, network: Network, collected: Findings) -> None:
     host, irb = _mtu(nic), seat.rail.irb
     limit = irb.inet6_mtu if irb is not None else None
     if host is None or irb is None or limit is None or host <= limit:
         return
     message = f"the MTU of {nic.name} is {host}, {irb.name} of {seat.rail.leaf} has {limit}"
     place = Place(network.switches[seat.rail.leaf].file, irb.line or 1)
-    tally.add(MTUS, seat.scope, message, place, f"at most {limit}", str(host), _nic(seat.group, nic.name))
+    collected.add(MTUS, seat.scope, message, place, f"at most {limit}", str(host), _nic(seat.group, nic.name))
 
 
 def _check_port_mtu(
-    group: Group, server: str, number: int, end: End, port: Port, network: Network, tally: Tally
+    group: Group, server: str, number: int, end: End, port: Port, network: Network, collected: Findings
 ) -> None:
-    name = group.wanted.nics[number].name
+    name = group.intended.nics[number].name
     host = _mtu(group.profile.nics.get(name))
-    tally.look(MTUS)
+    collected.look(MTUS)
     if host is not None and port.mtu is not None and host + ETHERNET_HEADER > port.mtu:
         message = f"packets of {host} bytes need an MTU of {host + ETHERNET_HEADER} on {end}, it has {port.mtu}"
         place = Place(network.switches[end.device].file, port.mtu_line or port.line or 1)
         least = host + ETHERNET_HEADER
-        tally.add(MTUS, f"{server} {name}", message, place, f"at least {least}", str(port.mtu), _nic(group, name))
+        collected.add(MTUS, f"{server} {name}", message, place, f"at least {least}", str(port.mtu), _nic(group, name))
 
 
 def _nic(group: Group, name: str) -> tuple[str, ...]:
@@ -213,29 +213,29 @@ def _nic(group: Group, name: str) -> tuple[str, ...]:
     return (f"{group.scope} {name}",)
 
 
-def check_mtus(group: Group, tally: Tally) -> None:
+def check_mtus(group: Group, collected: Findings) -> None:
     """Compare the MTU of every NIC with the intent's."""
-    wanted = group.wanted.mtu
+    intended = group.intended.mtu
     for name, nic in group.nics.items():
-        tally.look(MTUS)
+        collected.look(MTUS)
         found = nic.value("mtu")
-        if found != wanted:
+        if found != intended:
             place = group.place(nic.file, nic.line_of("mtu"))
-            message = f"the MTU must be {wanted}, not {found if found is not None else 'left to the kernel'}"
-            group.add(tally, MTUS, message, place, wanted, found if found is not None else "", name)
+            message = f"the MTU must be {intended}, not {found if found is not None else 'left to the kernel'}"
+            group.add(collected, MTUS, message, place, intended, found if found is not None else "", name)
 
 
-def check_macs(groups: Iterable[Group], tally: Tally) -> None:
+def check_macs(groups: Iterable[Group], collected: Findings) -> None:
     """Compare how netplan finds every NIC with the intent, and find MAC addresses that are there twice."""
     owners: dict[str, str] = {}
     for group in groups:
-        for wanted in group.wanted.nics:
-            nic = group.profile.nics.get(wanted.name)
+        for intended in group.intended.nics:
+            nic = group.profile.nics.get(intended.name)
             if nic is None:
                 continue
-            tally.look(MACS)
-            for message, line, expected, found in _mac_faults(nic, wanted.mac):
-                group.add(tally, MACS, message, group.place(nic.file, line), expected, found, nic.name)
+            collected.look(MACS)
+            for message, line, expected, found in _mac_faults(nic, intended.mac):
+                group.add(collected, MACS, message, group.place(nic.file, line), expected, found, nic.name)
             if nic.mac is None:
                 continue
             line = nic.match[0].line
@@ -243,26 +243,26 @@ def check_macs(groups: Iterable[Group], tally: Tally) -> None:
                 owner = owners.setdefault(nic.mac, f"{server} {nic.name}")
                 if owner != f"{server} {nic.name}":
                     message = f"the MAC {nic.mac} of {nic.name} is also that of {owner}"
-                    tally.add(MACS, f"{server} {nic.name}", message, group.place(nic.file, line), "", nic.mac)
+                    collected.add(MACS, f"{server} {nic.name}", message, group.place(nic.file, line), "", nic.mac)
 
 
-def _mac_faults(nic: Nic, wanted: str) -> Iterator[tuple[str, int, str, str]]:
+def _mac_faults(nic: Nic, intended: str) -> Iterator[tuple[str, int, str, str]]:
     """Iterate over (message, line, expected, found)."""
     given, name = nic.mac or "", nic.value("set-name")
     line = nic.match[0].line if nic.match else nic.line
-    if given != wanted:
+    if given != intended:
         yield (
-            f"the MAC must be {wanted}, not {given or 'left open'}"
-            if wanted
+            f"the MAC must be {intended}, not {given or 'left open'}"
+            if intended
             else "the intent knows no MAC of this NIC",
             line,
-            wanted,
+            intended,
             given,
         )
     for other in nic.match:
         if other.key != "macaddress":
             yield f"match {other.key} does not belong here", other.line, "", str(other.value)
-    expected = nic.name if wanted else None
+    expected = nic.name if intended else None
     if name != expected:
         found = str(name) if name is not None else ""
         reason = f"set-name must be {expected}" if expected else "set-name needs a MAC to match"

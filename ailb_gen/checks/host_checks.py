@@ -10,8 +10,8 @@ from ailb_gen.errors import Place
 from ailb_gen.hosts.model import NETPLAN
 
 if TYPE_CHECKING:
-    from ailb_gen.checks.tally import Tally
-    from ailb_gen.checks.wanted import WantedHost
+    from ailb_gen.checks.expected_devices import ExpectedHost
+    from ailb_gen.checks.findings import Findings
     from ailb_gen.hosts.model import Nic, Profile
 
 REGENERATE = "Generate the files again, or correct the line by hand on every server that has it."
@@ -188,7 +188,7 @@ class Group:
 
     profile: Profile
     servers: tuple[str, ...]
-    wanted: WantedHost
+    intended: ExpectedHost
 
     @property
     def scope(self) -> str:
@@ -198,7 +198,7 @@ class Group:
     @property
     def nics(self) -> dict[str, Nic]:
         """The GPU NICs in netplan; a host may have files of its own for other NICs."""
-        names = {nic.name for nic in self.wanted.nics}
+        names = {nic.name for nic in self.intended.nics}
         return {name: nic for name, nic in self.profile.nics.items() if nic.file == NETPLAN or name in names}
 
     def place(self, file: str, line: int = 1) -> Place:
@@ -207,7 +207,7 @@ class Group:
 
     def add(
         self,
-        tally: Tally,
+        collected: Findings,
         check: Check,
         message: str,
         place: Place,
@@ -219,4 +219,6 @@ class Group:
     ) -> None:
         """Note a finding about the group; says how many servers it concerns."""
         concerned = f" ({len(self.servers)} servers)" if len(self.servers) > 1 else ""
-        tally.add(check, f"{self.scope} {nic}".rstrip(), message + concerned, place, expected, found, involves, alike)
+        collected.add(
+            check, f"{self.scope} {nic}".rstrip(), message + concerned, place, expected, found, involves, alike
+        )

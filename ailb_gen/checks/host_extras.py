@@ -13,7 +13,7 @@ from ailb_gen.hosts.text import ini, numbered, sysctls
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ailb_gen.checks.tally import Tally
+    from ailb_gen.checks.findings import Findings
     from ailb_gen.hosts.model import Extra
 
 # Folders that systemd and its relatives read, the first wins for files of one name (systemd.unit(5), sysctl.d(5)).
@@ -28,7 +28,7 @@ def _words(text: str) -> Iterable[list[str]]:
 
 def _names(group: Group) -> set[str]:
     """Return the GPU NICs, and the RDMA devices, that no other file may touch."""
-    return {name for nic in group.wanted.nics for name in (nic.name, nic.rdma)}
+    return {name for nic in group.intended.nics for name in (nic.name, nic.rdma)}
 
 
 def _sysctls(group: Group, text: str) -> bool:
@@ -142,15 +142,15 @@ def judge(group: Group, extra: Extra) -> str:
     return "it is none of the fabric's files, and what it does is not checked"
 
 
-def check_extras(group: Group, tally: Tally) -> None:
+def check_extras(group: Group, collected: Findings) -> None:
     """Find files that override, shadow or join the fabric's."""
-    tally.look(EXTRAS, 1 + len(group.profile.extras))
-    roce = () if group.wanted.roce else (files.QOS, files.QOS_UNIT)
+    collected.look(EXTRAS, 1 + len(group.profile.extras))
+    roce = () if group.intended.roce else (files.QOS, files.QOS_UNIT)
     for extra in group.profile.extras:
         what = "" if extra.path in roce else judge(group, extra)
         if what:
             what += _which(group, extra)
-            group.add(tally, EXTRAS, f"{extra.path}: {what}", group.place(extra.path), "", extra.path)
+            group.add(collected, EXTRAS, f"{extra.path}: {what}", group.place(extra.path), "", extra.path)
 
 
 def _which(group: Group, extra: Extra) -> str:
@@ -166,11 +166,11 @@ def _which(group: Group, extra: Extra) -> str:
     return f"; {again[0].key} = {again[0].value} in line {again[0].line}: {wins}"
 
 
-def check_modes(group: Group, tally: Tally) -> None:
+def check_modes(group: Group, collected: Findings) -> None:
     """Find scripts that cannot be executed, or that everybody can write."""
-    tally.look(MODES, len(group.profile.modes))
+    collected.look(MODES, len(group.profile.modes))
     for file, mode in group.profile.modes.items():
         if not mode & 0o100:
-            group.add(tally, MODES, f"{file} cannot be executed", group.place(file), "0755", f"{mode:04o}")
+            group.add(collected, MODES, f"{file} cannot be executed", group.place(file), "0755", f"{mode:04o}")
         if mode & 0o002:
-            group.add(tally, MODES, f"{file} can be written by everybody", group.place(file), "0755", f"{mode:04o}")
+            group.add(collected, MODES, f"{file} can be written by everybody", group.place(file), "0755", f"{mode:04o}")

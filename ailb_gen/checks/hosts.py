@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ailb_gen.checks import host_cabling, host_extras, host_settings, host_tables
+from ailb_gen.checks.expected_devices import ExpectedHost, expected_hosts
+from ailb_gen.checks.findings import Findings
 from ailb_gen.checks.host_checks import CHECKS, FILES, Group
-from ailb_gen.checks.tally import Tally
-from ailb_gen.checks.wanted import WantedHost, wanted_hosts
 from ailb_gen.errors import Place
 
 if TYPE_CHECKING:
@@ -24,48 +24,48 @@ if TYPE_CHECKING:
 __all__ = ["CHECKS", "run"]
 
 
-def _groups(wanted: dict[str, WantedHost], network: Network) -> tuple[Group, ...]:
+def _groups(intended: dict[str, ExpectedHost], network: Network) -> tuple[Group, ...]:
     """Return the servers that are both asked for and there, grouped by folder and by what is asked."""
     members: dict[tuple[str, int], list[str]] = {}
     for name, host in network.hosts.items():
-        if name in wanted:
-            members.setdefault((host.profile.folder, id(wanted[name])), []).append(name)
-    return tuple(Group(network.hosts[names[0]].profile, tuple(names), wanted[names[0]]) for names in members.values())
+        if name in intended:
+            members.setdefault((host.profile.folder, id(intended[name])), []).append(name)
+    return tuple(Group(network.hosts[names[0]].profile, tuple(names), intended[names[0]]) for names in members.values())
 
 
-def _check_present(wanted: dict[str, WantedHost], network: Network, tally: Tally) -> None:
-    tally.look(FILES, len(wanted))
-    for name in wanted:
+def _check_present(intended: dict[str, ExpectedHost], network: Network, collected: Findings) -> None:
+    collected.look(FILES, len(intended))
+    for name in intended:
         if name not in network.hosts:
             message = "the server has no folder that can be used"
-            tally.add(FILES, name, message, Place(f"servers/{name}"), f"servers/{name}")
+            collected.add(FILES, name, message, Place(f"servers/{name}"), f"servers/{name}")
     for name in network.hosts:
-        if name not in wanted:
+        if name not in intended:
             message = "the intent has no such server; is the folder left over from before?"
-            tally.add(FILES, name, message, Place(f"servers/{name}"), "", name)
+            collected.add(FILES, name, message, Place(f"servers/{name}"), "", name)
 
 
 def run(intent: Fabric, network: Network) -> Iterator[Result]:
     """Run all checks of the servers; yields one result per check, in the order of `CHECKS`."""
-    tally = Tally(CHECKS)
-    wanted = wanted_hosts(intent)
-    groups = _groups(wanted, network)
-    _check_present(wanted, network, tally)
+    collected = Findings(CHECKS)
+    intended = expected_hosts(intent)
+    groups = _groups(intended, network)
+    _check_present(intended, network, collected)
     for group in groups:
-        host_settings.check_files(group, tally)
-        host_settings.check_nics(group, tally)
-        host_settings.check_addressing(group, tally)
-        host_settings.check_sysctls(group, tally)
-        host_settings.check_drop_ins(group, tally)
-        host_settings.check_environment(group, tally)
-        host_settings.check_units(group, tally)
-        host_extras.check_extras(group, tally)
-        host_extras.check_modes(group, tally)
-        host_tables.check_tables(group, tally)
-        host_tables.check_names(group, tally)
-        host_tables.check_script(group, tally)
-        host_cabling.check_mtus(group, tally)
-    host_tables.check_programs(groups, tally)
-    host_cabling.check_cabling(groups, network, tally)
-    host_cabling.check_macs(groups, tally)
-    yield from tally.results()
+        host_settings.check_files(group, collected)
+        host_settings.check_nics(group, collected)
+        host_settings.check_addressing(group, collected)
+        host_settings.check_sysctls(group, collected)
+        host_settings.check_drop_ins(group, collected)
+        host_settings.check_environment(group, collected)
+        host_settings.check_units(group, collected)
+        host_extras.check_extras(group, collected)
+        host_extras.check_modes(group, collected)
+        host_tables.check_tables(group, collected)
+        host_tables.check_names(group, collected)
+        host_tables.check_script(group, collected)
+        host_cabling.check_mtus(group, collected)
+    host_tables.check_programs(groups, collected)
+    host_cabling.check_cabling(groups, network, collected)
+    host_cabling.check_macs(groups, collected)
+    yield from collected.results()

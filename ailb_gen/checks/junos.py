@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from ailb_gen.checks.model import Check, Finding, Severity
 from ailb_gen.errors import Place
-from ailb_gen.junos import outcome as kinds
+from ailb_gen.junos import check_result as kinds
 
 if TYPE_CHECKING:
-    from ailb_gen.junos.outcome import CheckOutcome, Fault
+    from ailb_gen.junos.check_result import CheckResult, Fault
 
 UNKNOWN = Check(
     "AILB901",
@@ -116,7 +116,7 @@ def of_all(found: list[Finding]) -> list[Finding]:
     return [kept, *(one for one in found if one.check != RELEASE.id)]
 
 
-def findings(outcome: CheckOutcome, device: str, file: str) -> tuple[Finding, ...]:
+def findings(outcome: CheckResult, device: str, file: str) -> tuple[Finding, ...]:
     """Return what the commit check of one device found; `file` is its configuration, relative to the artifacts."""
     found = [
         Finding(check_of(fault).id, device, message_of(fault), Place(file, max(fault.line, 1)))

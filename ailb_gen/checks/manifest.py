@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from ailb_gen.checks.tally import Tally
+    from ailb_gen.checks.findings import Findings
     from ailb_gen.intent.load import Intent
     from ailb_gen.network.fabric import Network
 
@@ -31,7 +31,7 @@ GENERATOR = re.compile(r"ailb-gen \S+")
 MEANINGS = {"input_sha256": "the fabric file, or a CSV file of it, has changed since everything was generated: "}
 
 
-def check_manifest(intent: Intent, network: Network, root: Path, tally: Tally) -> None:
+def check_manifest(intent: Intent, network: Network, root: Path, collected: Findings) -> None:
     """Compare the manifest with the files below `root`, and with the intent."""
     place = Place(MANIFEST)
     try:
@@ -40,39 +40,39 @@ def check_manifest(intent: Intent, network: Network, root: Path, tally: Tally) -
         files = {str(name): str(digest) for name, digest in data["files"].items()}
     except (IntentError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         reason = error.problems[0].reason if isinstance(error, IntentError) else "not what generate writes"
-        tally.add(UNCHANGED, MANIFEST, f"the manifest cannot be used ({reason}): nothing was compared", place)
+        collected.add(UNCHANGED, MANIFEST, f"the manifest cannot be used ({reason}): nothing was compared", place)
         return
-    _check_head(intent, data, text, tally)
+    _check_head(intent, data, text, collected)
     for name, digest in files.items():
-        tally.look(UNCHANGED)
+        collected.look(UNCHANGED)
         try:
             found = found_entry(root / name)
         except OSError as error:
-            tally.add(UNCHANGED, _owner(name), f"{name} cannot be read: {error.strerror}", Place(name))
+            collected.add(UNCHANGED, _owner(name), f"{name} cannot be read: {error.strerror}", Place(name))
             continue
         if not found:
-            tally.add(UNCHANGED, _owner(name), f"{name} was generated and is not there any more", place)
+            collected.add(UNCHANGED, _owner(name), f"{name} was generated and is not there any more", place)
         elif found != digest:
-            tally.add(UNCHANGED, _owner(name), f"{name} is not as it was generated", Place(name), digest, found)
+            collected.add(UNCHANGED, _owner(name), f"{name} is not as it was generated", Place(name), digest, found)
     for name in _generated(network, root):
         if name not in files:
             message = f"{MANIFEST} does not know {name}: nothing tells whether it was edited"
-            tally.add(UNCHANGED, _owner(name), message, place)
+            collected.add(UNCHANGED, _owner(name), message, place)
 
 
-def _check_head(intent: Intent, data: Mapping[str, Any], text: str, tally: Tally) -> None:
+def _check_head(intent: Intent, data: Mapping[str, Any], text: str, collected: Findings) -> None:
     generator = data.get("generator")
     # Any version may have written the files; the newest need not have changed them.
     known = isinstance(generator, str) and GENERATOR.fullmatch(generator)
-    wanted = {
+    intended = {
         "generator": generator if known else f"ailb-gen {__version__}",
         "fabric": intent.fabric.name,
         "input_sha256": intent.digest,
     }
-    records = [Record("value", key, {key: value}) for key, value in wanted.items()]
+    records = [Record("value", key, {key: value}) for key, value in intended.items()]
     for row in compare(records, values(data, text.split("\n"))):
         message = f"{MEANINGS.get(row.key, '')}{row.message}"
-        tally.add(UNCHANGED, f"{MANIFEST} {row.key}", message, Place(MANIFEST, row.line), row.expected, row.found)
+        collected.add(UNCHANGED, f"{MANIFEST} {row.key}", message, Place(MANIFEST, row.line), row.expected, row.found)
 
 
 def _owner(name: str) -> str:

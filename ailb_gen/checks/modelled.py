@@ -12,7 +12,7 @@ from ailb_gen.network.model import Unmodelled
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ailb_gen.checks.tally import Tally
+    from ailb_gen.checks.findings import Findings
     from ailb_gen.network.model import Switch
     from ailb_gen.network.policy import Term
 
@@ -27,13 +27,13 @@ MODELLED = Check(
 )
 
 
-def check_modelled(switch: Switch, tally: Tally) -> None:
+def check_modelled(switch: Switch, collected: Findings) -> None:
     """Name every statement that is neither read nor harmless, with what it is known to do."""
-    tally.look(MODELLED)
+    collected.look(MODELLED)
     for entry in (*switch.unmodelled, *_unknown_terms(switch)):
         scope = f"{switch.named} {entry.statement}"
         message = f"{entry.whole} is not modelled: {consequence(entry.whole)}"
-        tally.add(MODELLED, scope, message, Place(switch.file, entry.line or 1))
+        collected.add(MODELLED, scope, message, Place(switch.file, entry.line or 1))
 
 
 def _unknown_terms(switch: Switch) -> Iterator[Unmodelled]:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ailb_gen.checks.colors import members_of
+from ailb_gen.checks.findings import Findings
 from ailb_gen.checks.model import Check, Finding, Result, Severity, by_place
 from ailb_gen.checks.shares import Shares
 from ailb_gen.checks.speakers import LEAF, SPINE
 from ailb_gen.checks.steps import NO_STEPS
-from ailb_gen.checks.tally import Tally
 from ailb_gen.checks.ways import Ways
 from ailb_gen.errors import Place
 from ailb_gen.forwarding.delivery import VALLEY_FREE_HOPS, Outcome, outcome_at, outcomes, positions, stranded
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from ailb_gen.addresses import Prefix
-    from ailb_gen.checks.plan import Plan
+    from ailb_gen.checks.expected import ExpectedFabric
     from ailb_gen.checks.steps import Steps
     from ailb_gen.forwarding.loads import Volumes
     from ailb_gen.intent.settings import Dlb
@@ -113,32 +113,34 @@ DLB_MODES = ("flowlet", "per-packet", "assigned-flow")
 PATTERNS = (("ring all-reduce", ring), ("all-to-all", all_to_all), ("permutation", permutation))
 
 
-def run(wanted: Plan, network: Network, routing: Routing, seed: int, steps: Steps = NO_STEPS) -> Iterator[Result]:
+def run(
+    intended: ExpectedFabric, network: Network, routing: Routing, seed: int, steps: Steps = NO_STEPS
+) -> Iterator[Result]:
     """Run all checks of paths; `seed` fixes the Monte-Carlo run of ECMP hashing that balance is compared with."""
-    advance = steps.begin("paths", len(wanted.leaves))
-    tally = Tally([check for check in CHECKS if check not in (BALANCED, CONNECTED)])
-    ways = Ways(wanted)
-    leaves = {routing.graph.index[leaf.name] for leaf in wanted.leaves if leaf.name in routing.graph.index}
-    for leaf in wanted.leaves:
-        for prefix, color in zip(leaf.prefixes, wanted.colors, strict=True):
+    advance = steps.begin("paths", len(intended.leaves))
+    collected = Findings([check for check in CHECKS if check not in (BALANCED, CONNECTED)])
+    ways = Ways(intended)
+    leaves = {routing.graph.index[leaf.name] for leaf in intended.leaves if leaf.name in routing.graph.index}
+    for leaf in intended.leaves:
+        for prefix, color in zip(leaf.prefixes, intended.colors, strict=True):
             state = routing.states.get(prefix)
             if state is None:
                 switch = network.switches.get(leaf.name)
                 place = Place(switch.file) if switch is not None else None
-                tally.add(DELIVERED, leaf.name, f"{prefix} is on no switch: it cannot be reached", place)
+                collected.add(DELIVERED, leaf.name, f"{prefix} is on no switch: it cannot be reached", place)
                 continue
-            _check_prefix(_Asked(ways, routing.graph, leaf.name, color.value), state, leaves, tally)
+            _check_prefix(_Asked(ways, routing.graph, leaf.name, color.value), state, leaves, collected)
         advance(1)
     for name, switch in network.switches.items():
-        asked = wanted.speakers.get(name)
+        asked = intended.speakers.get(name)
         if asked is None:
             continue
-        _check_tables(wanted, switch, asked.role, tally)
-        _check_dlb(switch, asked.settings.load_balancing.dlb, tally)
-        _check_glb(switch, GLB_ROLES[asked.role] if asked.settings.load_balancing.glb else "off", tally)
-    results = {result.check: result for result in tally.results()}
+        _check_tables(intended, switch, asked.role, collected)
+        _check_dlb(switch, asked.settings.load_balancing.dlb, collected)
+        _check_glb(switch, GLB_ROLES[asked.role] if asked.settings.load_balancing.glb else "off", collected)
+    results = {result.check: result for result in collected.results()}
     advance = steps.begin("balance", 2 * len(PATTERNS))
-    results[BALANCED] = _balance(wanted, network, routing, (Shares(wanted, ways), seed), advance)
+    results[BALANCED] = _balance(intended, network, routing, (Shares(intended, ways), seed), advance)
     results[CONNECTED] = _connected(ways)
     yield from (results[check] for check in CHECKS)
 
@@ -150,7 +152,7 @@ class _Asked:
 
     def __init__(self, ways: Ways, graph: Graph, owner: str, color: str) -> None:
         self.ways, self.graph, self.owner, self.color = ways, graph, owner, color
-        self.whole = not ways.wanted.drained.missing
+        self.whole = not ways.intended.drained.missing
 
     def positions(self, device: int) -> tuple[int, ...]:
         """Return the positions in the prefix's own color; none if its links are drained."""
@@ -173,12 +175,12 @@ class _Asked:
         return taken <= possible and sure <= {spine for spine, _ in taken} and bool(taken)
 
 
-def _check_prefix(asked: _Asked, state: State, leaves: set[int], tally: Tally) -> None:
+def _check_prefix(asked: _Asked, state: State, leaves: set[int], collected: Findings) -> None:
     """Check where packets to a prefix go from every leaf."""
     graph = asked.graph
-    tally.look(SETTLED)
+    collected.look(SETTLED)
     if not state.stable:
-        tally.add(SETTLED, str(state.prefix), f"the routes of {state.prefix} never come to rest")
+        collected.add(SETTLED, str(state.prefix), f"the routes of {state.prefix} never come to rest")
     ends = outcomes(graph, state)
     singles = {len(graph.classes) + device for device in state.singles & leaves}
     groups = {number for number, found in enumerate(graph.classes) if found.members & leaves - state.singles}
@@ -188,7 +190,7 @@ def _check_prefix(asked: _Asked, state: State, leaves: set[int], tally: Tally) -
             continue
         devices = members_of(graph, state, node)
         for check in (PINNED, DELIVERED, NO_VALLEY):
-            tally.look(check, len(devices))
+            collected.look(check, len(devices))
         expected = asked.positions(devices[0])
         found = positions(graph, state, node)
         end = ends.get(node) or stranded(graph, devices[0])
@@ -197,11 +199,15 @@ def _check_prefix(asked: _Asked, state: State, leaves: set[int], tally: Tally) -
             continue
         for device in devices:
             way = (outcome_at(graph, end, device), found, found if as_asked else asked.positions(device))
-            _report(graph, device, state.prefix, way, tally)
+            _report(graph, device, state.prefix, way, collected)
 
 
 def _report(
-    graph: Graph, device: int, prefix: Prefix, way: tuple[Outcome, tuple[int, ...], tuple[int, ...]], tally: Tally
+    graph: Graph,
+    device: int,
+    prefix: Prefix,
+    way: tuple[Outcome, tuple[int, ...], tuple[int, ...]],
+    collected: Findings,
 ) -> None:
     """Say what is wrong with the way from a leaf: where it ends, the ways that it takes, and those of the color."""
     end, found, expected = way
@@ -210,15 +216,15 @@ def _report(
     peers = dict.fromkeys(graph.adjacencies[device][at].peer for at in (*expected, *found))
     involves = [graph.names[other] for other in (*graph.owners[prefix], *peers)]
     if end.problem:
-        tally.add(DELIVERED, switch.named, f"{prefix} is not reached: {end.problem}", place, involves=involves)
+        collected.add(DELIVERED, switch.named, f"{prefix} is not reached: {end.problem}", place, involves=involves)
         return
     if end.hops > VALLEY_FREE_HOPS:
         message = f"{prefix} takes {end.hops} hops"
-        tally.add(NO_VALLEY, switch.named, message, place, VALLEY_FREE_HOPS, end.hops, involves)
+        collected.add(NO_VALLEY, switch.named, message, place, VALLEY_FREE_HOPS, end.hops, involves)
     if found != expected:
         wrong, right = _ports(graph, device, found), _ports(graph, device, expected)
         message = f"{prefix} is reached over {wrong}; the uplinks of its color are {right}"
-        tally.add(PINNED, switch.named, message, place, right, wrong, involves)
+        collected.add(PINNED, switch.named, message, place, right, wrong, involves)
 
 
 def _connected(ways: Ways) -> Result:
@@ -227,7 +233,7 @@ def _connected(ways: Ways) -> Result:
         Finding(CONNECTED.id, source, f"the drain leaves no path to the prefix of color {color.name} of {owner}")
         for source, owner, color in ways.cut()
     ]
-    figures = tuple(("drained", line) for line in ways.wanted.drained.lines)
+    figures = tuple(("drained", line) for line in ways.intended.drained.lines)
     return Result(CONNECTED, by_place(findings), len(ways.kind_of), figures)
 
 
@@ -242,8 +248,8 @@ def _ports(graph: Graph, device: int, ways: tuple[int, ...]) -> str:
     return ", ".join(row[at].interface for at in ways[:8]) + (" …" if len(ways) > 8 else "") if ways else "none"
 
 
-def _check_tables(wanted: Plan, switch: Switch, role: str, tally: Tally) -> None:
-    tally.look(TABLES)
+def _check_tables(intended: ExpectedFabric, switch: Switch, role: str, collected: Findings) -> None:
+    collected.look(TABLES)
     balancing = switch.balancing
     place = Place(switch.file, balancing.table_line or 1)
     alike = "" if balancing.table_line else f"{switch.named} forwarding-table"
@@ -252,26 +258,26 @@ def _check_tables(wanted: Plan, switch: Switch, role: str, tally: Tally) -> None
             "the policies that the forwarding table exports do not balance every route per flow: such a route has one "
             "next hop, and a rejected one is not installed"
         )
-        tally.add(TABLES, switch.named, message, place, alike=alike)
+        collected.add(TABLES, switch.named, message, place, alike=alike)
     if not balancing.fast_reroute:
-        tally.add(TABLES, switch.named, "the forwarding table lacks ecmp-fast-reroute", place, alike=alike)
+        collected.add(TABLES, switch.named, "the forwarding table lacks ecmp-fast-reroute", place, alike=alike)
     # A backup uses what is left of a leaf's uplinks; a spine has the parallel links to one leaf.
-    needed = wanted.fabric.links_per_spine * (len(wanted.fabric.spines) if role == LEAF else 1)
+    needed = intended.fabric.links_per_spine * (len(intended.fabric.spines) if role == LEAF else 1)
     if balancing.maximum_ecmp < needed:
         message = f"maximum-ecmp is {balancing.maximum_ecmp}; routes can have {needed} next hops"
         place = Place(switch.file, balancing.ecmp_line or 1)
-        tally.add(TABLES, switch.named, message, place, needed, balancing.maximum_ecmp)
+        collected.add(TABLES, switch.named, message, place, needed, balancing.maximum_ecmp)
 
 
-def _check_dlb(switch: Switch, asked: Dlb, tally: Tally) -> None:
+def _check_dlb(switch: Switch, asked: Dlb, collected: Findings) -> None:
     """Compare the mode, and in the same mode every statement."""
-    tally.look(DLB)
+    collected.look(DLB)
     found = dict(switch.balancing.dlb)
     mode = "+".join(mode for mode in DLB_MODES if any(text.split()[0] == mode for text in found)) or "off"
     place = Place(switch.file, switch.balancing.dlb_line or 1)
     if mode != asked.mode:
         message = f"dynamic load balancing is {mode}; the intent asks for {asked.mode}"
-        tally.add(DLB, switch.named, message, place, asked.mode, mode)
+        collected.add(DLB, switch.named, message, place, asked.mode, mode)
         return
     missing = [text for text in _wanted_dlb(asked) if found.pop(text, None) is None]
     for text, line in found.items():
@@ -280,9 +286,9 @@ def _check_dlb(switch: Switch, asked: Dlb, tally: Tally) -> None:
         if instead:
             missing.remove(instead)
         message = f"ecmp-dlb has {text}; the intent asks for {instead.removeprefix(f'{setting} ') or 'nothing there'}"
-        tally.add(DLB, switch.named, message, Place(switch.file, line or 1), instead, text)
+        collected.add(DLB, switch.named, message, Place(switch.file, line or 1), instead, text)
     for text in missing:
-        tally.add(DLB, switch.named, f"ecmp-dlb lacks {text}", place, text)
+        collected.add(DLB, switch.named, f"ecmp-dlb lacks {text}", place, text)
 
 
 def _wanted_dlb(dlb: Dlb) -> Iterator[str]:
@@ -304,17 +310,21 @@ def _wanted_dlb(dlb: Dlb) -> Iterator[str]:
     yield f"sampling-rate {dlb.sampling_rate}"
 
 
-def _check_glb(switch: Switch, expected: str, tally: Tally) -> None:
-    tally.look(GLB)
+def _check_glb(switch: Switch, expected: str, collected: Findings) -> None:
+    collected.look(GLB)
     found = switch.balancing.glb or "off"
     if found != expected:
         message = f"global load balancing is {found}; the intent asks for {expected}"
         place = Place(switch.file, switch.balancing.glb_line or switch.bgp_line or 1)
-        tally.add(GLB, switch.named, message, place, expected, found)
+        collected.add(GLB, switch.named, message, place, expected, found)
 
 
 def _balance(
-    wanted: Plan, network: Network, routing: Routing, how: tuple[Shares, int], advance: Callable[[int], None]
+    intended: ExpectedFabric,
+    network: Network,
+    routing: Routing,
+    how: tuple[Shares, int],
+    advance: Callable[[int], None],
 ) -> Result:
     """Compare loads with the even share; the seed fixes the hashing that they are compared with."""
     shares, seed = how
@@ -323,7 +333,7 @@ def _balance(
     rows = rails(network, graph.index)
     colored = {
         graph.index[leaf.name]: tuple(prefix for prefix in leaf.prefixes if prefix in routing.states)
-        for leaf in wanted.leaves
+        for leaf in intended.leaves
         if leaf.name in graph.index
     }
     colored = {device: prefixes for device, prefixes in colored.items() if prefixes}
@@ -338,7 +348,7 @@ def _balance(
         advance(1)
         worst = _worst(links, colored, load)
         findings += _uneven(routing, name, worst, _Share(shares, graph, matrix))
-        hashed = monte_carlo(links, matrix, len(wanted.colors), seed)
+        hashed = monte_carlo(links, matrix, len(intended.colors), seed)
         advance(1)
         ours = f"busiest link over the mean: up {_top(worst, 0)}, down {_top(worst, 1)}"
         share = f"; {lost / matrix.sum():.1%} lost" if lost > EXACT * matrix.sum() else ""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ailb_gen.addresses import Prefix
 from ailb_gen.checks.model import Check, Severity
-from ailb_gen.checks.probes import heard, local, prefixes
+from ailb_gen.checks.route_probes import heard, local, prefixes
 from ailb_gen.checks.speakers import LEAF, SPINE
 from ailb_gen.errors import Place
 from ailb_gen.routing.policy import evaluate, referred
@@ -18,8 +18,8 @@ from ailb_gen.wording import some
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from ailb_gen.checks.plan import Plan
-    from ailb_gen.checks.tally import Tally
+    from ailb_gen.checks.expected import ExpectedFabric
+    from ailb_gen.checks.findings import Findings
     from ailb_gen.network.model import Switch
     from ailb_gen.network.policy import Policy, Term
     from ailb_gen.routing.graph import Graph
@@ -87,30 +87,30 @@ class Deviation:
     route: str
 
 
-def check_policies(wanted: Plan, graph: Graph, tally: Tally) -> None:
+def check_policies(intended: ExpectedFabric, graph: Graph, collected: Findings) -> None:
     """Send routes through the policies of every fabric group of every switch."""
-    spines = [name for name in graph.index if name in wanted.speakers and wanted.speakers[name].role == SPINE]
-    mark = _mark(wanted, graph, spines, tally)
+    spines = [name for name in graph.index if name in intended.speakers and intended.speakers[name].role == SPINE]
+    mark = _mark(intended, graph, spines, collected)
     known: dict[object, list[Deviation]] = {}
     for name, device in graph.index.items():
         switch = graph.switches[device]
-        _check_terms(switch, tally)
-        asked = wanted.speakers.get(name)
+        _check_terms(switch, collected)
+        asked = intended.speakers.get(name)
         if asked is None:
             continue
-        facts = replace(_facts(wanted, switch, asked.role), mark=mark)
+        facts = replace(_facts(intended, switch, asked.role), mark=mark)
         for (imports, exports), groups in _chains(graph, device).items():
             for direction, chain in (("import", imports), ("export", exports)):
-                _check_chain(facts, switch, (direction, chain, groups), graph.lists[device], known, tally)
+                _check_chain(facts, switch, (direction, chain, groups), graph.lists[device], known, collected)
 
 
-def _facts(wanted: Plan, switch: Switch, role: str) -> Facts:
-    asked = wanted.fabric.loopbacks
+def _facts(intended: ExpectedFabric, switch: Switch, role: str) -> Facts:
+    asked = intended.fabric.loopbacks
     pools = [Prefix(pool.network, pool.length) for pool in (asked.leaves, asked.spines)] if asked else []
     unit = switch.unit("lo0.0")
     loopbacks = [Prefix(address.value, 128) for address in unit.addresses] if unit is not None else []
     own = frozenset(prefix for prefix in loopbacks if any(pool.contains(prefix) for pool in pools))
-    return Facts(role, (wanted.pool, *pools), own, tuple(color.value for color in wanted.colors))
+    return Facts(role, (intended.pool, *pools), own, tuple(color.value for color in intended.colors))
 
 
 def _chains(graph: Graph, device: int) -> dict[tuple[Chain, Chain], list[str]]:
@@ -125,13 +125,13 @@ def _chains(graph: Graph, device: int) -> dict[tuple[Chain, Chain], list[str]]:
     return found
 
 
-def _mark(wanted: Plan, graph: Graph, spines: Sequence[str], tally: Tally) -> frozenset[str]:
+def _mark(intended: ExpectedFabric, graph: Graph, spines: Sequence[str], collected: Findings) -> frozenset[str]:
     """Return the communities that most groups of spines add to the pool's routes."""
-    first, bare = Prefix(wanted.pool.value, 64), frozenset({wanted.colors[0].value})
+    first, bare = Prefix(intended.pool.value, 64), frozenset({intended.colors[0].value})
     counts: Counter[frozenset[str]] = Counter()
     for name in spines:
         device = graph.index[name]
-        tally.look(NOT_BACK)
+        collected.look(NOT_BACK)
         for (_, exports), groups in _chains(graph, device).items():
             verdict = evaluate(exports, graph.lists[device], first, Route(communities=bare), default=True)
             if verdict.accepted:
@@ -140,7 +140,7 @@ def _mark(wanted: Plan, graph: Graph, spines: Sequence[str], tally: Tally) -> fr
         for name in spines:
             switch = graph.switches[graph.index[name]]
             message = "no spine marks what it sends: a leaf that leaks it would be believed"
-            tally.add(NOT_BACK, name, message, Place(switch.file, switch.bgp_line or 1))
+            collected.add(NOT_BACK, name, message, Place(switch.file, switch.bgp_line or 1))
     del counts[frozenset()]
     return counts.most_common(1)[0][0] if counts else frozenset()
 
@@ -155,13 +155,13 @@ def _check_chain(
     where: tuple[str, Chain, list[str]],
     lists: Lists,
     known: dict[object, list[Deviation]],
-    tally: Tally,
+    collected: Findings,
 ) -> None:
     direction, chain, groups = where
     check = NO_TRANSIT if (facts.role, direction) == (LEAF, "export") else KEPT
-    tally.look(check)
+    collected.look(check)
     if direction == "import" and facts.role == SPINE:
-        tally.look(NOT_BACK)
+        collected.look(NOT_BACK)
     key = (facts, direction, chain, referred(chain, lists))
     if key not in known:
         known[key] = list(_deviations(facts, direction, chain, lists))
@@ -177,7 +177,7 @@ def _check_chain(
         if len(routes) > 1:
             message += f"; {len(routes) - 1} other kinds of routes, too"
         scope = f"{switch.named} {chain[0].name if chain else groups[0]}"
-        tally.add(found, scope, message, Place(switch.file, line or 1), expected, verb)
+        collected.add(found, scope, message, Place(switch.file, line or 1), expected, verb)
 
 
 def _deviations(facts: Facts, direction: str, chain: Chain, lists: Lists) -> Iterator[Deviation]:
@@ -256,18 +256,18 @@ EXPECTED = {
 }
 
 
-def _check_terms(switch: Switch, tally: Tally) -> None:
+def _check_terms(switch: Switch, collected: Findings) -> None:
     for policy in switch.policies.values():
         for at, term in enumerate(policy.terms):
-            tally.look(EFFECTIVE)
+            collected.look(EFFECTIVE)
             by = f"{policy.name} term {term.name}" if term.name else policy.name
             place = Place(switch.file, term.line or 1)
             if _is_idle(term):
-                tally.add(EFFECTIVE, f"{switch.named} {policy.name}", f"{by} does nothing", place)
+                collected.add(EFFECTIVE, f"{switch.named} {policy.name}", f"{by} does nothing", place)
             first = next((other for other in policy.terms[:at] if _hides(other, term)), None)
             if first is not None:
                 message = f"{by} is never asked: {first.name or policy.name} decides before it"
-                tally.add(EFFECTIVE, f"{switch.named} {policy.name}", message, place)
+                collected.add(EFFECTIVE, f"{switch.named} {policy.name}", message, place)
 
 
 def _is_idle(term: Term) -> bool:

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from ailb_gen.checks.address_checks import ACCESS, FABRIC_PORTS, SPEEDS
-from ailb_gen.checks.plan import port_override
+from ailb_gen.checks.expected import port_override
 from ailb_gen.checks.speakers import native_speeds
 from ailb_gen.errors import Place
 from ailb_gen.network.fabric import End
@@ -15,10 +15,10 @@ from ailb_gen.network.fabric import End
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterator, Mapping
 
+    from ailb_gen.checks.expected import ExpectedFabric
+    from ailb_gen.checks.expected_cabling import ExpectedCabling
+    from ailb_gen.checks.findings import Findings
     from ailb_gen.checks.model import Check
-    from ailb_gen.checks.plan import Plan
-    from ailb_gen.checks.tally import Tally
-    from ailb_gen.checks.wiring import Wiring
     from ailb_gen.network.fabric import Network
     from ailb_gen.network.model import Port, Switch, Unit
 
@@ -27,28 +27,36 @@ UNSPLIT: Mapping[str, int] = {}
 Told = tuple[str, int]
 
 
-def check_ports(wanted: Plan, wiring: Wiring, network: Network, tally: Tally) -> None:
+def check_ports(
+    intended: ExpectedFabric, expected_cabling: ExpectedCabling, network: Network, collected: Findings
+) -> None:
     """Compare every port at which a cable ends with what the cable needs.
 
     Findings involve the port where the files have another kind of cable than the intent: that may be their cause.
     """
-    vlan_of = {leaf.name: leaf.vlan for leaf in wanted.leaves}
-    links = {end for cable in wiring.links for end in ((cable.a_device, cable.a_port), (cable.b_device, cable.b_port))}
-    servers = {(cable.a_device, cable.a_port) for cable in wiring.hosts}
+    vlan_of = {leaf.name: leaf.vlan for leaf in intended.leaves}
+    links = {
+        end
+        for cable in expected_cabling.links
+        for end in ((cable.a_device, cable.a_port), (cable.b_device, cable.b_port))
+    }
+    servers = {(cable.a_device, cable.a_port) for cable in expected_cabling.hosts}
     for end in network.link_ends():
         as_asked = (end.device, end.port) in links
-        _check_end(wanted, network, end, as_asked, FABRIC_PORTS, _link_port, tally)
+        _check_end(intended, network, end, as_asked, FABRIC_PORTS, _link_port, collected)
     for end in network.attachments.values():
         as_asked = (end.device, end.port) in servers
-        _check_end(wanted, network, end, as_asked, ACCESS, partial(_server_port, vlan_of.get(end.device)), tally)
-    _check_uncabled(wanted, servers, network, tally)
+        _check_end(intended, network, end, as_asked, ACCESS, partial(_server_port, vlan_of.get(end.device)), collected)
+    _check_uncabled(intended, servers, network, collected)
 
 
-def _check_uncabled(wanted: Plan, servers: Container[tuple[str, str]], network: Network, tally: Tally) -> None:
+def _check_uncabled(
+    intended: ExpectedFabric, servers: Container[tuple[str, str]], network: Network, collected: Findings
+) -> None:
     """Find ports that carry VLANs of the fabric where no cable of it ends."""
     cabled = {*network.link_ends(), *network.attachments.values()}
     for name, switch in network.switches.items():
-        if name not in wanted.speakers:
+        if name not in intended.speakers:
             continue
         for port in switch.ports.values():
             for unit in port.units:
@@ -56,32 +64,32 @@ def _check_uncabled(wanted: Plan, servers: Container[tuple[str, str]], network: 
                     message = f"{unit.name} switches frames, and no cable of the fabric ends there"
                     scope = f"{name} {port.name}"
                     involves = (scope,) if (name, port.name) in servers else ()
-                    tally.add(ACCESS, scope, message, Place(switch.file, unit.line or 1), involves=involves)
+                    collected.add(ACCESS, scope, message, Place(switch.file, unit.line or 1), involves=involves)
 
 
 def _check_end(
-    wanted: Plan,
+    intended: ExpectedFabric,
     network: Network,
     end: End,
     as_asked: bool,
     check: Check,
     told: Callable[[Switch, Port, Unit | None], Iterator[Told]],
-    tally: Tally,
+    collected: Findings,
 ) -> None:
     switch = network.switches.get(end.device)
     if switch is None:
         return
-    tally.look(check)
+    collected.look(check)
     port, scope = switch.ports.get(end.port), f"{end.device} {end.port}"
     involves = () if as_asked else (scope,)
     if port is None:
         message = "a cable ends here, but the port is not configured"
-        tally.add(check, scope, message, Place(switch.file), involves=involves)
+        collected.add(check, scope, message, Place(switch.file), involves=involves)
         return
     unit = next((unit for unit in port.units if unit.name == f"{port.name}.0"), None)
-    off = port_override(wanted, end).disabled
+    off = port_override(intended, end).disabled
     for message, line in (*_state(port, unit, off), *told(switch, port, unit)):
-        tally.add(check, scope, message, Place(switch.file, line or port.line or 1), involves=involves)
+        collected.add(check, scope, message, Place(switch.file, line or port.line or 1), involves=involves)
 
 
 def _state(port: Port, unit: Unit | None, off: bool) -> Iterator[Told]:
@@ -127,32 +135,34 @@ def _other_families(unit: Unit) -> Iterator[Told]:
     return ((f"family {family} does not belong there", line) for family, line in unit.others)
 
 
-def check_speeds(wanted: Plan, wiring: Wiring, network: Network, tally: Tally) -> None:
+def check_speeds(
+    intended: ExpectedFabric, expected_cabling: ExpectedCabling, network: Network, collected: Findings
+) -> None:
     """Compare speed and split of every cabled port with what the intent asks for such cables."""
-    uplinks, hosts = f"{wanted.fabric.uplinks.speed}g", f"{wanted.fabric.host_ports.speed}g"
+    uplinks, hosts = f"{intended.fabric.uplinks.speed}g", f"{intended.fabric.host_ports.speed}g"
     ends = [(end, uplinks) for end in network.link_ends()]
     ends += [(end, hosts) for end in network.attachments.values()]
-    native = native_speeds(wanted)
+    native = native_speeds(intended)
     for end, speed in ends:
         switch = network.switches.get(end.device)
-        if switch is None or end.device not in wanted.speakers:
+        if switch is None or end.device not in intended.speakers:
             continue
-        tally.look(SPEEDS)
+        collected.look(SPEEDS)
         base = end.port.partition(":")[0]
         parent = switch.ports.get(base)
         split = (parent.sub_ports if parent is not None else None) or 1
-        asked = wiring.splits.get(end.device, UNSPLIT).get(base, 1)
+        asked = expected_cabling.splits.get(end.device, UNSPLIT).get(base, 1)
         found = (parent.speed if parent is not None else "") or native[end.device].get(base, "")
         place = Place(switch.file, parent.line if parent is not None else 1)
         if split != asked:
             message = f"{base} is {_split(split)}; the intent wants it {_split(asked)}"
-            tally.add(SPEEDS, f"{end.device} {end.port}", message, place, asked, split)
+            collected.add(SPEEDS, f"{end.device} {end.port}", message, place, asked, split)
         elif found != speed:
             message = f"the speed of {base} is {found or 'unknown'}; the intent asks for {speed}"
-            tally.add(SPEEDS, f"{end.device} {end.port}", message, place, speed, found)
+            collected.add(SPEEDS, f"{end.device} {end.port}", message, place, speed, found)
 
 
-def check_ethernet(network: Network, tally: Tally) -> None:
+def check_ethernet(network: Network, collected: Findings) -> None:
     """Compare error correction and negotiation of both ends of links, and of server ports with each other."""
     said = {
         End(name, port.name): dict(port.ethernet)
@@ -168,7 +178,7 @@ def check_ethernet(network: Network, tally: Tally) -> None:
             for text, line in own.items():
                 if text not in other:
                     message = f"{end.port} has {text}, and {far} at the other end has not: the link stays down"
-                    _tell(network, end, message, line, tally)
+                    _tell(network, end, message, line, collected)
     hosts = {end: _ethernet(said, end) for end in network.attachments.values()}
     usual = Counter(tuple(sorted(found)) for found in hosts.values()).most_common(1)
     for end, found in hosts.items():
@@ -176,7 +186,7 @@ def check_ethernet(network: Network, tally: Tally) -> None:
         if tuple(sorted(found)) != expected:
             shown, others = ", ".join(found) or "nothing", ", ".join(expected) or "nothing"
             message = f"{end.port} has {shown} about error correction and negotiation, most server ports {others}"
-            _tell(network, end, message, next(iter(found.values()), 1), tally)
+            _tell(network, end, message, next(iter(found.values()), 1), collected)
 
 
 def _ethernet(said: Mapping[End, dict[str, int]], end: End) -> dict[str, int]:
@@ -185,10 +195,10 @@ def _ethernet(said: Mapping[End, dict[str, int]], end: End) -> dict[str, int]:
     return {**said.get(base, {}), **said.get(end, {})}
 
 
-def _tell(network: Network, end: End, message: str, line: int, tally: Tally) -> None:
+def _tell(network: Network, end: End, message: str, line: int, collected: Findings) -> None:
     switch = network.switches.get(end.device)
     if switch is not None:
-        tally.add(SPEEDS, f"{end.device} {end.port}", message, Place(switch.file, line or 1))
+        collected.add(SPEEDS, f"{end.device} {end.port}", message, Place(switch.file, line or 1))
 
 
 def _split(count: int) -> str:

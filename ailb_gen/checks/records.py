@@ -7,18 +7,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ailb_gen.addresses import address_text, eui64
+from ailb_gen.checks.expected_devices import expected_hosts, seats
 from ailb_gen.checks.speakers import LEAF, management_address
-from ailb_gen.checks.wanted import seats, wanted_hosts
 from ailb_gen.network.records import Record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from ailb_gen.addresses import Prefix
-    from ailb_gen.checks.plan import Plan
+    from ailb_gen.checks.expected import ExpectedFabric
+    from ailb_gen.checks.expected_cabling import ExpectedCable, ExpectedCabling
+    from ailb_gen.checks.expected_devices import ExpectedNic
     from ailb_gen.checks.speakers import WantedSpeaker
-    from ailb_gen.checks.wanted import WantedNic
-    from ailb_gen.checks.wiring import WantedCable, Wiring
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,13 +33,13 @@ class Difference:
     found: str = ""
 
 
-def compare(wanted: Iterable[Record], found: Iterable[Record]) -> Iterator[Difference]:
+def compare(intended: Iterable[Record], found: Iterable[Record]) -> Iterator[Difference]:
     """Iterate over all differences between records as they must be and as they are; their order does not count."""
     there: dict[tuple[str, str], Record] = {}
     for record in found:
         if there.setdefault(record[:2], record) is not record:
             yield Difference(record.kind, record.key, record.line, f"the {record.kind} stands there twice")
-    for record in wanted:
+    for record in intended:
         other = there.pop(record[:2], None)
         if other is None:
             yield Difference(record.kind, record.key, 1, f"the {record.kind} is missing", _summary(record.fields))
@@ -51,23 +51,23 @@ def compare(wanted: Iterable[Record], found: Iterable[Record]) -> Iterator[Diffe
         yield Difference(record.kind, record.key, record.line, message, "", _summary(record.fields))
 
 
-def _differing(wanted: object, found: object, path: str = "") -> Iterator[tuple[str, str, str]]:
+def _differing(intended: object, found: object, path: str = "") -> Iterator[tuple[str, str, str]]:
     """Iterate over (message, expected, found) of the values that differ, those inside lists and objects too."""
-    if isinstance(wanted, dict) and isinstance(found, dict):
-        for key in wanted | found:
+    if isinstance(intended, dict) and isinstance(found, dict):
+        for key in intended | found:
             what = f"{path} {key}".lstrip()
             if key not in found:
-                expected = _shown(wanted[key])
+                expected = _shown(intended[key])
                 yield f"{what} is missing; it must be {expected}", expected, ""
-            elif key not in wanted:
+            elif key not in intended:
                 yield f"{what} does not belong there", "", _shown(found[key])
             else:
-                yield from _differing(wanted[key], found[key], what)
-    elif isinstance(wanted, list) and isinstance(found, list) and len(wanted) == len(found):
-        for number, (one, other) in enumerate(zip(wanted, found, strict=True), 1):
+                yield from _differing(intended[key], found[key], what)
+    elif isinstance(intended, list) and isinstance(found, list) and len(intended) == len(found):
+        for number, (one, other) in enumerate(zip(intended, found, strict=True), 1):
             yield from _differing(one, other, f"{path} {number}")
-    elif wanted != found:
-        expected, value = _shown(wanted), _shown(found)
+    elif intended != found:
+        expected, value = _shown(intended), _shown(found)
         yield f"{path} is {value}; it must be {expected}", expected, value
 
 
@@ -79,18 +79,18 @@ def _summary(fields: Mapping[str, object]) -> str:
     return " ".join(str(value) for value in fields.values() if value and not isinstance(value, list))
 
 
-def topology(wanted: Plan, wiring: Wiring) -> Iterator[Record]:
+def topology(intended: ExpectedFabric, expected_cabling: ExpectedCabling) -> Iterator[Record]:
     """Iterate over what `topology.json` must say."""
-    for key, value in (("fabric", wanted.fabric.name), ("pool", str(wanted.pool))):
+    for key, value in (("fabric", intended.fabric.name), ("pool", str(intended.pool))):
         yield Record("value", key, {key: value})
-    for color in wanted.colors:
+    for color in intended.colors:
         fields = {"name": color.name, "community": color.value, "backup": color.backup or None}
         yield Record("color", color.name, fields)
-    names = [color.name for color in wanted.colors]
-    for speaker in wanted.speakers.values():
+    names = [color.name for color in intended.colors]
+    for speaker in intended.speakers.values():
         yield Record("device", speaker.name, _switch(speaker, names))
-    yield from _servers(wanted, wiring)
-    for a_device, a_port, b_device, b_port, speed, _, link_color, _ in wiring.links:
+    yield from _servers(intended, expected_cabling)
+    for a_device, a_port, b_device, b_port, speed, _, link_color, _ in expected_cabling.links:
         ends = {"leaf": a_device, "leaf_port": a_port, "spine": b_device, "spine_port": b_port}
         yield Record("link", f"{a_device} {a_port}", {**ends, "color": link_color, "speed": speed})
 
@@ -116,13 +116,13 @@ def _switch(speaker: WantedSpeaker, colors: Iterable[str]) -> dict[str, object]:
     return row
 
 
-def _servers(wanted: Plan, wiring: Wiring) -> Iterator[Record]:
-    fabric = wanted.fabric
-    hosts = wanted_hosts(fabric)
-    cables: dict[str, list[WantedCable]] = {}
-    for cable in wiring.hosts:
+def _servers(intended: ExpectedFabric, expected_cabling: ExpectedCabling) -> Iterator[Record]:
+    fabric = intended.fabric
+    hosts = expected_hosts(fabric)
+    cables: dict[str, list[ExpectedCable]] = {}
+    for cable in expected_cabling.hosts:
         cables.setdefault(cable.b_device, []).append(cable)
-    prefixes = {leaf.name: leaf.prefixes for leaf in wanted.leaves}
+    prefixes = {leaf.name: leaf.prefixes for leaf in intended.leaves}
     for number, (name, stripe, given) in enumerate(seats(fabric)):
         row: dict[str, object] = {"name": name, "role": "server", "stripe": stripe}
         management = management_address(given.management, fabric.management.servers, number)
@@ -135,7 +135,7 @@ def _servers(wanted: Plan, wiring: Wiring) -> Iterator[Record]:
         yield Record("device", name, row)
 
 
-def _nic(nic: WantedNic, cable: WantedCable, prefixes: Iterable[Prefix]) -> dict[str, Any]:
+def _nic(nic: ExpectedNic, cable: ExpectedCable, prefixes: Iterable[Prefix]) -> dict[str, Any]:
     """Return a NIC; the addresses that it forms are known with its MAC alone (RFC 4291, appendix A)."""
     row: dict[str, Any] = {"name": nic.name, "rdma": nic.rdma, "leaf": cable.a_device, "leaf_port": cable.a_port}
     if nic.mac:
@@ -144,9 +144,9 @@ def _nic(nic: WantedNic, cable: WantedCable, prefixes: Iterable[Prefix]) -> dict
     return row
 
 
-def cabling(wiring: Wiring) -> Iterator[Record]:
+def cabling(expected_cabling: ExpectedCabling) -> Iterator[Record]:
     """Iterate over what `cabling.csv` must say."""
-    for cable in wiring.links:
+    for cable in expected_cabling.links:
         yield Record("cable", f"{cable.a_device} {cable.a_port}", dict(zip(cable._fields, cable, strict=True)))
-    for cable in wiring.hosts:
+    for cable in expected_cabling.hosts:
         yield Record("cable", f"{cable.b_device} {cable.b_port}", dict(zip(cable._fields, cable, strict=True)))

@@ -11,8 +11,8 @@ from ailb_gen.hosts.model import QOS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from ailb_gen.checks.tally import Tally
-    from ailb_gen.checks.wanted import WantedHost, WantedSwitch
+    from ailb_gen.checks.expected_devices import ExpectedHost, ExpectedSwitch
+    from ailb_gen.checks.findings import Findings
     from ailb_gen.hosts.model import Profile, QosScript, Value
     from ailb_gen.intent.settings import Roce
     from ailb_gen.network.fabric import Cable, End, Network
@@ -74,16 +74,16 @@ def _text(value: object) -> str:
     )
 
 
-def check_links(network: Network, wanted: Mapping[str, WantedSwitch], qos_at: QosAt, tally: Tally) -> None:
+def check_links(network: Network, intended: Mapping[str, ExpectedSwitch], qos_at: QosAt, collected: Findings) -> None:
     """Compare class of service and MTU of the two ends of every cable between switches."""
     known: dict[tuple[int, int, bool], tuple[Difference, ...]] = {}
     for cable in network.links:
         here, there = qos_at.get((cable.a.device, cable.a.port)), qos_at.get((cable.b.device, cable.b.port))
-        _check_mtus(cable, network, tally)
+        _check_mtus(cable, network, collected)
         if here is None or there is None:
             continue
-        tally.look(LINKS)
-        asked = [wanted[end.device].roce if end.device in wanted else None for end in (cable.a, cable.b)]
+        collected.look(LINKS)
+        asked = [intended[end.device].roce if end.device in intended else None for end in (cable.a, cable.b)]
         if None in asked and here.lossless == there.lossless:
             continue
         same = asked[0] is asked[1] or asked[0] == asked[1]
@@ -95,7 +95,7 @@ def check_links(network: Network, wanted: Mapping[str, WantedSwitch], qos_at: Qo
             message = f"{what} are {_text(own)} on {cable.a}, {_text(other)} on {cable.b}"
             place = Place(network.switches[cable.a.device].file, here.line or 1)
             ends = (cable.a.device, cable.b.device)
-            tally.add(LINKS, f"{cable.a.device} {cable.a.port}", message, place, _text(own), _text(other), ends)
+            collected.add(LINKS, f"{cable.a.device} {cable.a.port}", message, place, _text(own), _text(other), ends)
 
 
 def _mtu_at(network: Network, end: End) -> tuple[int | None, Place | None]:
@@ -106,15 +106,15 @@ def _mtu_at(network: Network, end: End) -> tuple[int | None, Place | None]:
     return port.mtu, Place(switch.file, port.mtu_line or port.line or 1)
 
 
-def _check_mtus(cable: Cable, network: Network, tally: Tally) -> None:
+def _check_mtus(cable: Cable, network: Network, collected: Findings) -> None:
     (here, place), (there, other) = _mtu_at(network, cable.a), _mtu_at(network, cable.b)
     if place is None or other is None:
         return
-    tally.look(LINK_MTUS)
+    collected.look(LINK_MTUS)
     if here != there:
         default = "Junos's default"
         message = f"the MTU of {cable.a} is {here or default}, that of {cable.b} is {there or default}"
-        tally.add(LINK_MTUS, f"{cable.a.device} {cable.a.port}", message, place, here or default, there or default)
+        collected.add(LINK_MTUS, f"{cable.a.device} {cable.a.port}", message, place, here or default, there or default)
 
 
 def _wanted_values(roce: Roce) -> dict[str, Value]:
@@ -133,46 +133,46 @@ def _wanted_values(roce: Roce) -> dict[str, Value]:
     }
 
 
-def check_hosts(network: Network, wanted: Mapping[str, WantedHost], qos_at: QosAt, tally: Tally) -> None:
+def check_hosts(network: Network, intended: Mapping[str, ExpectedHost], qos_at: QosAt, collected: Findings) -> None:
     """Compare `ailb-qos` with the intent once per profile, and with the leaf once per pair of settings."""
     seen: dict[tuple[str, int], list[str]] = {}
     for name, host in network.hosts.items():
-        if name in wanted and host.profile.qos is not None:
-            seen.setdefault((host.profile.folder, id(wanted[name])), []).append(name)
+        if name in intended and host.profile.qos is not None:
+            seen.setdefault((host.profile.folder, id(intended[name])), []).append(name)
     for names in seen.values():
-        host, asked = network.hosts[names[0]], wanted[names[0]]
+        host, asked = network.hosts[names[0]], intended[names[0]]
         qos = host.profile.qos
         if qos is not None and asked.roce is not None:
-            _check_values(host.profile, qos, asked.roce, names, tally)
+            _check_values(host.profile, qos, asked.roce, names, collected)
     agree: dict[tuple[int, int], str] = {}
     for (name, nic), end in network.attachments.items():
         port, server = qos_at.get((end.device, end.port)), network.hosts.get(name)
         script = server.profile.qos if server is not None else None
         if port is None or server is None or script is None:
             continue
-        tally.look(HOSTS)
+        collected.look(HOSTS)
         key = (id(port), id(script))
         if key not in agree:
             agree[key] = _disagreement(port, script)
         if agree[key]:
             place = Place(network.switches[end.device].file, port.line or 1)
             involves = (end.device, server.profile.folder)
-            tally.add(HOSTS, f"{name} {nic}", f"{agree[key]} on {end}", place, involves=involves)
+            collected.add(HOSTS, f"{name} {nic}", f"{agree[key]} on {end}", place, involves=involves)
 
 
-def _check_values(profile: Profile, qos: QosScript, roce: Roce, names: list[str], tally: Tally) -> None:
+def _check_values(profile: Profile, qos: QosScript, roce: Roce, names: list[str], collected: Findings) -> None:
     scope = names[0] if profile.folder == f"servers/{names[0]}" else profile.folder
     concerned = f" ({len(names)} servers)" if len(names) > 1 else ""
     for key, value in _wanted_values(roce).items():
-        tally.look(HOSTS, len(names))
+        collected.look(HOSTS, len(names))
         setting = qos.get(key)
         place = Place(f"{profile.folder}/{QOS}", (setting.line if setting is not None else qos.line) or 1)
         if setting is None:
             message = f"ailb-qos does not set {key}; it must be {_text(value)}{concerned}"
-            tally.add(HOSTS, scope, message, place, _text(value))
+            collected.add(HOSTS, scope, message, place, _text(value))
         elif setting.value != value:
             message = f"{key} must be {_text(value)}, not {_text(setting.value)}{concerned}"
-            tally.add(HOSTS, scope, message, place, _text(value), _text(setting.value))
+            collected.add(HOSTS, scope, message, place, _text(value), _text(setting.value))
 
 
 def _disagreement(port: PortQos, qos: QosScript) -> str:

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 
 from ailb_gen.checks import addresses, colors, failures, files, hosts, junos, paths, roce, sessions
 from ailb_gen.checks.executors import executor_of
+from ailb_gen.checks.expected import expected_fabric
+from ailb_gen.checks.expected_cabling import expected_cabling
+from ailb_gen.checks.expected_devices import expected_hosts
 from ailb_gen.checks.model import Result, Run, by_place
-from ailb_gen.checks.plan import plan
 from ailb_gen.checks.steps import Steps
-from ailb_gen.checks.wanted import wanted_hosts
-from ailb_gen.checks.wiring import wiring
 from ailb_gen.garbage import no_garbage_collection
 from ailb_gen.junos.check import check
+from ailb_gen.junos.check_result import CheckResult
 from ailb_gen.junos.groups import active
-from ailb_gen.junos.outcome import CheckOutcome
 from ailb_gen.junos.schema import Schema, load_schema
 from ailb_gen.junos.yang_files import model_directory
 from ailb_gen.network.read import read_network, switch_count
@@ -27,16 +27,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
+    from ailb_gen.checks.expected import ExpectedFabric
+    from ailb_gen.checks.expected_cabling import ExpectedCabling
     from ailb_gen.checks.model import RunOptions
-    from ailb_gen.checks.plan import Plan
-    from ailb_gen.checks.wiring import Wiring
     from ailb_gen.intent.load import Intent
     from ailb_gen.junos.tree import Node
     from ailb_gen.network.fabric import Network
     from ailb_gen.network.read import Reading
 
 NO_MODELS = "no YANG models were given (--yang DIR or AILB_YANG)"
-NOTHING = CheckOutcome((), 0, ())
+NOTHING = CheckResult((), 0, ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class CommitCheck:
 
     yang: Path | None
 
-    def __call__(self, written: Node, tree: Node) -> CheckOutcome:
+    def __call__(self, written: Node, tree: Node) -> CheckResult:
         """Check the tree as it takes effect, and the groups of the tree as written."""
         if self.yang is None:
             return NOTHING
@@ -68,11 +68,11 @@ def _schema(yang: Path, steps: Steps | None = None) -> Schema:
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class Examined:
     """What was judged: what the intent asks, what the files say, and what follows for routes."""
 
-    wanted: Plan
-    cables: Wiring
+    intended: ExpectedFabric
+    cables: ExpectedCabling
     routing: Routing
 
 
@@ -87,7 +87,7 @@ def examine(
     options: RunOptions,
     advance: Callable[[int], None] = lambda count: None,
     step: Callable[[str], None] = lambda name: None,
-) -> tuple[Run, Subject]:
+) -> tuple[Run, Examined]:
     """Check the files below `root` against the intent.
 
     `advance` is called with how many more of STEPS steps are done, `step` the name of what begins.
@@ -110,29 +110,29 @@ def examine(
             steps.begin("reading", switch_count(root), "commit check" if yang is not None else ""),
         )
         looked = steps.begin("files and servers", 5)
-        wanted = plan(intent.fabric)
-        cables = wiring(wanted)
+        intended = expected_fabric(intent.fabric)
+        cables = expected_cabling(intended)
         results: list[Result] = []
-        for found in _of_files(intent, wanted, cables, reading, root, options):
+        for found in _of_files(intent, intended, cables, reading, root, options):
             results += found
             looked(1)
         if commit:
             results += _commit_results(reading.network, reading.inspected, yang is not None)
         routing = Routing(reading.network)
-        for found in _of_routes(wanted, reading.network, routing, options, steps):
+        for found in _of_routes(intended, reading.network, routing, options, steps):
             results += found
         if "AILB5" in families:
-            failed = steps.begin("failures", failures.count(wanted, routing))
-            results += failures.run(wanted, routing, options.seed, executor, failed)
+            failed = steps.begin("failures", failures.count(intended, routing))
+            results += failures.run(intended, routing, options.seed, executor, failed)
         steps.finish()
     chosen = sorted((one for one in results if one.check.id in options.checks), key=lambda one: one.check.id)
-    return _of(intent, root, wanted, reading.network, chosen), Subject(wanted, cables, routing)
+    return _of(intent, root, intended, reading.network, chosen), Examined(intended, cables, routing)
 
 
-def _of(intent: Intent, root: Path, wanted: Plan, network: Network, results: Iterable[Result]) -> Run:
+def _of(intent: Intent, root: Path, intended: ExpectedFabric, network: Network, results: Iterable[Result]) -> Run:
     """Return the run with what its reports say of the fabric."""
-    roles = dict(network.roles) | {name: speaker.role for name, speaker in wanted.speakers.items()}
-    folders = {name: f"servers/{name}" for name in wanted_hosts(intent.fabric)}
+    roles = dict(network.roles) | {name: speaker.role for name, speaker in intended.speakers.items()}
+    folders = {name: f"servers/{name}" for name in expected_hosts(intent.fabric)}
     folders |= {name: host.profile.folder for name, host in network.hosts.items()}
     return Run(
         fabric=intent.fabric.name,
@@ -141,7 +141,7 @@ def _of(intent: Intent, root: Path, wanted: Plan, network: Network, results: Ite
         roles=tuple((roles | dict.fromkeys(folders, "server")).items()),
         results=tuple(results),
         folders=tuple(folders.items()),
-        notes=tuple(f"drained: {line}" for line in wanted.drained.lines),
+        notes=tuple(f"drained: {line}" for line in intended.drained.lines),
     )
 
 
@@ -150,34 +150,39 @@ def _families(options: RunOptions) -> frozenset[str]:
 
 
 def _of_files(
-    intent: Intent, wanted: Plan, cables: Wiring, reading: Reading[CheckOutcome], root: Path, options: RunOptions
+    intent: Intent,
+    intended: ExpectedFabric,
+    cables: ExpectedCabling,
+    reading: Reading[CheckResult],
+    root: Path,
+    options: RunOptions,
 ) -> Iterator[Iterable[Result]]:
     families, network = _families(options), reading.network
     if "AILB1" in families:
-        yield addresses.run(wanted, cables, network)
+        yield addresses.run(intended, cables, network)
     if "AILB6" in families:
         yield hosts.run(intent.fabric, network)
     if "AILB7" in families:
         yield roce.run(intent.fabric, network)
     if "AILB0" in families:
-        yield files.run(intent, wanted, cables, network, reading.records, root)
+        yield files.run(intent, intended, cables, network, reading.records, root)
 
 
 def _of_routes(
-    wanted: Plan, network: Network, routing: Routing, options: RunOptions, steps: Steps
+    intended: ExpectedFabric, network: Network, routing: Routing, options: RunOptions, steps: Steps
 ) -> Iterator[Iterable[Result]]:
     families = _families(options)
     if "AILB2" in families:
-        yield sessions.run(wanted, network, routing.graph.sessions, steps.begin("sessions", len(network.switches)))
+        yield sessions.run(intended, network, routing.graph.sessions, steps.begin("sessions", len(network.switches)))
     if families & {"AILB3", "AILB4", "AILB5"}:
         routing.settle(steps.begin("routes", len(routing.prefixes)))
     if "AILB3" in families:
-        yield colors.run(wanted, network, routing, steps.begin("colors", len(wanted.leaves)))
+        yield colors.run(intended, network, routing, steps.begin("colors", len(intended.leaves)))
     if "AILB4" in families:
-        yield paths.run(wanted, network, routing, options.seed, steps)
+        yield paths.run(intended, network, routing, options.seed, steps)
 
 
-def _commit_results(network: Network, outcomes: dict[str, CheckOutcome], checked: bool) -> Iterator[Result]:
+def _commit_results(network: Network, outcomes: dict[str, CheckResult], checked: bool) -> Iterator[Result]:
     found = junos.of_all(
         [
             finding

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ailb_gen.checks.plan import Plan
+    from ailb_gen.checks.expected import ExpectedFabric
     from ailb_gen.checks.ways import Ways
 
     # How many links leaves have, or what each of these carries: the last two axes are spine and color.
@@ -34,9 +34,9 @@ class Load:
 class Shares:
     """Loads of links while leaves send to each other, to every destination over all its prefixes evenly."""
 
-    def __init__(self, wanted: Plan, ways: Ways) -> None:
-        spines = {spine.name: number for number, spine in enumerate(wanted.spines)}
-        colors = {color.value: number for number, color in enumerate(wanted.colors)}
+    def __init__(self, intended: ExpectedFabric, ways: Ways) -> None:
+        spines = {spine.name: number for number, spine in enumerate(intended.spines)}
+        colors = {color.value: number for number, color in enumerate(intended.colors)}
         self.kinds = np.zeros((len(ways.kinds), len(spines), len(colors)))
         for kind, links in enumerate(ways.kinds):
             for (spine, color), count in links.items():
@@ -47,10 +47,10 @@ class Shares:
         self.backups = np.zeros((len(colors), len(colors)), dtype=bool)
         for color, others in ways.backups.items():
             self.backups[colors[color], [colors[other] for other in others]] = True
-        self.whole = not wanted.drained.missing
-        words = {color.backup for color in wanted.colors}
+        self.whole = not intended.drained.missing
+        words = {color.backup for color in intended.colors}
         # All links are then alike, and so are all spines.
-        self.symmetric = self.whole and len(words) == 1 and not words & {color.name for color in wanted.colors}
+        self.symmetric = self.whole and len(words) == 1 and not words & {color.name for color in intended.colors}
         self.up, self.down = self._totals(self.kinds)
 
     def _totals(self, kinds: Table) -> tuple[Table, Table]:

@@ -7,7 +7,7 @@ from ipaddress import IPv4Address
 from typing import TYPE_CHECKING, TypedDict
 
 from ailb_gen.addresses import BITS, Prefix, address_text
-from ailb_gen.checks.wanted import color_names, rails, stripe_settings
+from ailb_gen.checks.expected_devices import color_names, rails, stripe_settings
 from ailb_gen.errors import UsageError
 from ailb_gen.intent.messages import did_you_mean
 from ailb_gen.intent.models import Colors, LeafOverride, SpineOverride, StripeOverride
@@ -239,18 +239,18 @@ def _prefix(addressing: Addressing, stripe: int, leaf: int, color: int) -> Prefi
     return Prefix(value, 64)
 
 
-def native_speeds(wanted: Outline) -> dict[str, dict[str, str]]:
+def native_speeds(intended: Outline) -> dict[str, dict[str, str]]:
     """Return, per switch and port, the speed that the port has without a `speed` statement. Raises UsageError."""
     tables: dict[str, dict[str, str]] = {}
-    for platform in {speaker.platform for speaker in wanted.speakers.values()}:
-        profile = profile_of(wanted.fabric, platform)
+    for platform in {speaker.platform for speaker in intended.speakers.values()}:
+        profile = profile_of(intended.fabric, platform)
         tables[platform] = {port: f"{group.native}g" for group in profile.port_groups for port in group.names()}
-    return {name: tables[speaker.platform] for name, speaker in wanted.speakers.items()}
+    return {name: tables[speaker.platform] for name, speaker in intended.speakers.items()}
 
 
-def management_interface(wanted: Outline, speaker: WantedSpeaker) -> str:
+def management_interface(intended: Outline, speaker: WantedSpeaker) -> str:
     """Return the name of a switch's management port. Raises UsageError."""
-    return profile_of(wanted.fabric, speaker.platform).management_interface
+    return profile_of(intended.fabric, speaker.platform).management_interface
 
 
 def profile_of(fabric: Fabric, platform: str) -> Profile:

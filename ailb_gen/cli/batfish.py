@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from ailb_gen.batfish.model import Batfish
     from ailb_gen.checks.model import Result
-    from ailb_gen.checks.run import Subject
+    from ailb_gen.checks.run import Examined
 
     Service = Callable[[], AbstractContextManager[Batfish]]
 
@@ -66,7 +66,7 @@ def open_service(address: str, timeout_s: int) -> Service:
 
 
 def ask(
-    service: Service | None, artifacts: Path, subject: Subject, chosen: frozenset[str], seed: int
+    service: Service | None, artifacts: Path, examined: Examined, chosen: frozenset[str], seed: int
 ) -> tuple[list[Result], AilbError | None]:
     """Return the results of the checks that Batfish makes, and the error that ended them early, if any."""
     from ailb_gen.checks.batfish_checks import NO_SERVICE, skipped
@@ -75,7 +75,7 @@ def ask(
         return list(skipped(chosen, (), NO_SERVICE)), None
     from ailb_gen.batfish.run import Second, second_opinion, steps
 
-    second = Second(artifacts, subject, chosen, seed)
+    second = Second(artifacts, examined, chosen, seed)
     results: list[Result] = []
     trouble: AilbError | None = None
     try:

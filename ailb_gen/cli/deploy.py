@@ -35,13 +35,13 @@ from ailb_gen.cli.plan import MIN_PATHS, refuse_foreign, show_changes, show_wave
 from ailb_gen.errors import AttentionError, DeployError, RolledBackError, UsageError
 
 if TYPE_CHECKING:
-    from ailb_gen.deploy.campaign import Report
-    from ailb_gen.deploy.desk import Desk
+    from ailb_gen.deploy.context import Context
     from ailb_gen.deploy.inputs import Trust
-    from ailb_gen.deploy.planfile import Plan
-    from ailb_gen.deploy.prospect import Prospect
-    from ailb_gen.deploy.push import Limits
+    from ailb_gen.deploy.planfile import ApprovedPlan
+    from ailb_gen.deploy.planning import Plan
+    from ailb_gen.deploy.rollout import Report
     from ailb_gen.deploy.runlog import StateDirectory
+    from ailb_gen.deploy.wave import Limits
 
 
 class OnFailure(StrEnum):
@@ -114,19 +114,19 @@ def deploy(
     planned = read_plan(plan) if plan is not None else None
     _check_together(planned is not None, resume, limit, dry_run, run, as_is)
     wanted = list(planned.limit) if planned is not None else limit or []
-    floor = planned.floor if planned is not None else min_paths
+    least = planned.min_paths if planned is not None else min_paths
     where = Place(fabric, artifacts, inventory, state, driver, jobs, accept_new_hostkeys)
-    options = where.options(limits, floor, verify_timeout) | {
+    options = where.options(limits, least, verify_timeout) | {
         **{"limit": wanted, "on_failure": on_failure.value, "resume": resume},
         **{"allow_unverified": allow_unverified, "allow_foreign_deletes": allow_foreign_deletes},
     }
 
-    def work(on: Desk, records: StateDirectory, stop: Stop) -> Report:
-        manner = runs.Manner(
+    def work(on: Context, records: StateDirectory, stop: Stop) -> Report:
+        run_options = runs.RunOptions(
             limits,
             on_failure.value,
             dry_run,
-            floor,
+            least,
             stop,
             _approval(yes, dry_run, stop, "Push this?"),
             tell=typer.echo,
@@ -136,9 +136,9 @@ def deploy(
             as_is=tuple(as_is or ()),
         )
         if resume:
-            return runs.resume(on, records, manner, run)
+            return runs.resume(on, records, run_options, run)
         may_delete = allow_foreign_deletes or dry_run
-        return runs.deploy(on, records, manner, lambda found: _check_found(found, on, planned, may_delete))
+        return runs.deploy(on, records, run_options, lambda found: _check_found(found, on, planned, may_delete))
 
     _run(where, work, wanted, "any" if resume else trust(allow_unverified), dry_run=dry_run)
 
@@ -159,11 +159,11 @@ def confirm(
     Exit codes: 0 done, 2 bad input, 3 nothing was changed, 4 something was rolled back, 5 a device needs attention.
     """
     from ailb_gen.deploy import runs
-    from ailb_gen.deploy.push import Limits
+    from ailb_gen.deploy.wave import Limits
 
-    def work(on: Desk, records: StateDirectory, stop: Stop) -> Report:
-        manner = runs.Manner(Limits(), stop=stop, tell=typer.echo, progress=progress, as_is=tuple(as_is or ()))
-        return runs.confirm(on, records, manner, run)
+    def work(on: Context, records: StateDirectory, stop: Stop) -> Report:
+        run_options = runs.RunOptions(Limits(), stop=stop, tell=typer.echo, progress=progress, as_is=tuple(as_is or ()))
+        return runs.confirm(on, records, run_options, run)
 
     _run(Place(fabric, artifacts, inventory, state, driver, jobs, accept_new_hostkeys), work)
 
@@ -194,10 +194,10 @@ def rollback(
     limits = _limits(confirm_minutes, verify_timeout, max_failures, minute)
     where = Place(fabric, artifacts, inventory, state, driver, jobs, accept_new_hostkeys)
 
-    def work(on: Desk, records: StateDirectory, stop: Stop) -> Report:
-        manner = runs.Manner(
+    def work(on: Context, records: StateDirectory, stop: Stop) -> Report:
+        run_options = runs.RunOptions(
             limits,
-            floor=min_paths,
+            min_paths=min_paths,
             stop=stop,
             approve=_approval(yes, False, stop, "Roll this back?"),
             agree=lambda question: yes or _answer(stop, question),
@@ -206,7 +206,7 @@ def rollback(
             options=where.options(limits, min_paths, verify_timeout),
             as_is=tuple(as_is or ()),
         )
-        return runs.rollback(on, records, manner, run)
+        return runs.rollback(on, records, run_options, run)
 
     _run(where, work, asked=True)
 
@@ -231,17 +231,17 @@ class Place:
         words += ["--driver", self.driver.value] if self.driver is not Driver.napalm else []
         return shlex.join(words)
 
-    def options(self, limits: Limits, floor: int, verify_s: int) -> dict[str, object]:
+    def options(self, limits: Limits, least: int, verify_s: int) -> dict[str, object]:
         """Return the options of a run as they are recorded."""
         return {
-            **{"min_paths": floor, "max_failures": limits.failures, "confirm_minutes": limits.minutes},
+            **{"min_paths": least, "max_failures": limits.failures, "confirm_minutes": limits.minutes},
             **{"verify_timeout": verify_s, "driver": self.driver.value, "jobs": self.jobs},
         }
 
 
 def _run(
     place: Place,
-    work: Callable[[Desk, StateDirectory, Stop], Report],
+    work: Callable[[Context, StateDirectory, Stop], Report],
     limit: Sequence[str] = (),
     files: Trust = "any",
     dry_run: bool = False,
@@ -251,13 +251,13 @@ def _run(
 
     `files` says what the files must be like. Ctrl-C is a wish, and printing neither fails nor waits.
     """
-    from ailb_gen.deploy.desk import desk
+    from ailb_gen.deploy.context import open_context
 
     fabric = fabric_file(place.fabric)
     records = state_directory(fabric, place.state)
     reach = access(place.driver, place.jobs, place.accept_keys)
     with steady(), records.alone(), interruptible() as stop:
-        with desk(fabric, place.artifacts, place.inventory, limit, reach, files) as on:
+        with open_context(fabric, place.artifacts, place.inventory, limit, reach, files) as on:
             report = work(on, records, stop)
         _conclude(report, records, place, stop, dry_run, asked)
 
@@ -274,7 +274,7 @@ def _check_together(
         raise UsageError(f"{'--as-is' if as_is else run}: only with --resume")
 
 
-def _check_found(found: Prospect, on: Desk, planned: Plan | None, may_delete: bool) -> None:
+def _check_found(found: Plan, on: Context, planned: ApprovedPlan | None, may_delete: bool) -> None:
     """Refuse a change that is not the planned one, or that deletes what is not ours. Raises UsageError."""
     from ailb_gen.deploy.planfile import check_plan
 
@@ -285,7 +285,7 @@ def _check_found(found: Prospect, on: Desk, planned: Plan | None, may_delete: bo
 
 
 def _limits(minutes: int, verify_s: int, failures: int, minute_s: float) -> Limits:
-    from ailb_gen.deploy.push import Limits
+    from ailb_gen.deploy.wave import Limits
 
     if verify_s >= minutes * minute_s:
         raise UsageError(
@@ -295,10 +295,10 @@ def _limits(minutes: int, verify_s: int, failures: int, minute_s: float) -> Limi
     return Limits(minutes, float(verify_s), failures, minute_s)
 
 
-def _approval(yes: bool, dry_run: bool, stop: Stop, question: str) -> Callable[[Prospect], str]:
+def _approval(yes: bool, dry_run: bool, stop: Stop, question: str) -> Callable[[Plan], str]:
     """Show the waves, and ask a person at a terminal; return how it was approved."""
 
-    def approve(found: Prospect) -> str:
+    def approve(found: Plan) -> str:
         show_changes(found)
         show_waves(found)
         if yes or dry_run:
@@ -321,43 +321,43 @@ def _conclude(
 
     `asked`: rolling back is what was asked for.
     """
-    from ailb_gen.deploy.push import Fate
     from ailb_gen.deploy.runs import told
+    from ailb_gen.deploy.wave import Outcome
 
-    if not report.endings and not report.refused and not report.stopped:
+    if not report.results and not report.refused and not report.stopped:
         typer.echo("Checked on every device; nothing was committed." if dry_run else "Nothing to do.")
         return
     failures = {**report.refused, **report.failures}
-    if report.endings:
-        typer.echo(f"{told(report.endings)}; record: {records.log(report.run)}")
+    if report.results:
+        typer.echo(f"{told(report.results)}; record: {records.log(report.run)}")
     reasons = [*failures.values()]
-    if report.stopped and (not reasons or stop() or report.names(Fate.ATTENTION)):
+    if report.stopped and (not reasons or stop() or report.names(Outcome.ATTENTION)):
         reasons.append(report.stopped)
     why = "\n".join(reasons)
     where = f"run {report.run}"
     following = "" if dry_run else _following(report, place, asked, stop())
-    if report.names(Fate.ATTENTION):
-        names = ", ".join(report.names(Fate.ATTENTION))
+    if report.names(Outcome.ATTENTION):
+        names = ", ".join(report.names(Outcome.ATTENTION))
         raise AttentionError(
             f"{where}: {names} could not be brought to its old or new configuration:\n{why}{following}"
         )
-    if report.names(Fate.ROLLED_BACK) and (failures or not asked):
-        raise RolledBackError(f"{where}: {told(report.endings)}:\n{why or 'as asked'}{following}")
+    if report.names(Outcome.ROLLED_BACK) and (failures or not asked):
+        raise RolledBackError(f"{where}: {told(report.results)}:\n{why or 'as asked'}{following}")
     if failures or report.stopped:
-        kept = report.names(Fate.CONFIRMED)
+        kept = report.names(Outcome.CONFIRMED)
         what = f"what was changed before stays, on {len(kept)}" if kept else "nothing was changed"
         raise DeployError(f"{where}: {what}:\n{why}{following}")
 
 
 def _following(report: Report, place: Place, asked: bool, interrupted: bool) -> str:
     """Return the commands that go on from here, where something was begun and is not done."""
-    from ailb_gen.deploy.push import Fate
+    from ailb_gen.deploy.wave import Outcome
 
-    stuck = report.names(Fate.ATTENTION)
-    changed = bool(stuck or report.names(Fate.CONFIRMED))
+    stuck = report.names(Outcome.ATTENTION)
+    changed = bool(stuck or report.names(Outcome.CONFIRMED))
     about = report.about or report.run
     ways = []
-    if not asked and (changed or (interrupted and report.names(Fate.ROLLED_BACK))):
+    if not asked and (changed or (interrupted and report.names(Outcome.ROLLED_BACK))):
         ways.append(("to go on", place.command("deploy", "--resume", about)))
     if changed:
         ways.append(("to take it back", place.command("rollback", about)))

@@ -84,9 +84,9 @@ def emulate(
     if daemon and not folders:
         raise UsageError("--daemon needs --inventory DIR or --state DIR, by which --stop finds the emulator")
     say = running.to_background(folders[0].resolve()) if daemon else typer.echo
+    from ailb_gen.emulator.fabric import EmulatedFabric
     from ailb_gen.emulator.fleet import Fleet
     from ailb_gen.emulator.source import ready_line, servers, specs, write_inventory
-    from ailb_gen.emulator.world import World
     from ailb_gen.junos.schema import load_schema
 
     login, kept = _login(user, inventory, authorized_keys)
@@ -94,10 +94,10 @@ def emulate(
         notes = [stack.enter_context(running.alone(folder)) for folder in dict.fromkeys(folders)]
         with _artifacts(source) as root:
             found = specs(root, user, loaded)
-            world = World.read(root, LAG_S if len(found) > MANY else 0.0)
+            fabric = EmulatedFabric.read(root, LAG_S if len(found) > MANY else 0.0)
             others = servers(root)
         schema = load_schema(yang) if yang is not None else None
-        fleet = Fleet(found, world, login, state, base_port, host, schema, minute)
+        fleet = Fleet(found, fabric, login, state, base_port, host, schema, minute)
         _add_faults(fleet, fault or [])
         stopping = _stopping()
         with fleet:
@@ -137,13 +137,13 @@ def _artifacts(source: Path) -> Iterator[Path]:
     from ailb_gen.design.build import build
     from ailb_gen.intent.load import load
     from ailb_gen.render.artifacts import RenderOptions
-    from ailb_gen.render.generate import plan, write_plan
+    from ailb_gen.render.generate import rendering, write_rendering
 
     design, warnings = build(load(fabric_file(source)))
     warn(warnings)
     with TemporaryDirectory(prefix="ailb-gen-") as name:
         root = Path(name) / "artifacts"
-        write_plan(plan(design, root, RenderOptions("curly", None)))
+        write_rendering(rendering(design, root, RenderOptions("curly", None)))
         yield root
 
 

@@ -117,8 +117,8 @@ def interruptible() -> Iterator[Stop]:
     stop = Stop()
     # Under nohup, SIGHUP stays ignored.
     hangup = [signal.SIGHUP] if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN else []
-    ending = (signal.SIGINT, signal.SIGTERM, signal.SIGQUIT, *hangup)
-    before = {number: signal.signal(number, stop.take) for number in ending}
+    result = (signal.SIGINT, signal.SIGTERM, signal.SIGQUIT, *hangup)
+    before = {number: signal.signal(number, stop.take) for number in result}
     try:
         yield stop
     finally:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ailb_gen.errors import Problem
     from ailb_gen.intent.load import Intent
     from ailb_gen.render.artifacts import RenderOptions
-    from ailb_gen.render.generate import Plan
+    from ailb_gen.render.generate import Rendering
 
 
 class Format(StrEnum):
@@ -73,7 +73,7 @@ def generate(
     from ailb_gen.network.asked import warnings as not_modelled
     from ailb_gen.render.artifacts import RenderOptions
     from ailb_gen.render.compare import diff as diff_lines
-    from ailb_gen.render.generate import plan, write_plan
+    from ailb_gen.render.generate import rendering, write_rendering
 
     # One pass over large data without cycles: collecting garbage would only cost time.
     with no_garbage_collection():
@@ -86,13 +86,13 @@ def generate(
         shows = check or diff
         total = len(design.switches) + len(design.servers) if selected is None else len(selected)
         with _pool(design, options, min(jobs, total)) as executor, progress("rendering", total) as advance:
-            planned = plan(design, output, options, selected, advance, executor, shows)
+            planned = rendering(design, output, options, selected, advance, executor, shows)
         if replace_fabric or planned.before is None or planned.before.fabric == design.name:
             warnings += (moved := tuple(_recolored(intent, design, planned, output)))
             warn(moved)
         shown = "".join(diff_lines(planned.target, planned.tree, planned.changes)) if diff else ""
         if not shows:
-            write_plan(planned, replace_fabric)
+            write_rendering(planned, replace_fabric)
         if not as_json:
             typer.echo(shown, nl=False)
         if as_json:
@@ -122,16 +122,18 @@ def _pool(design: Design, options: RenderOptions, jobs: int) -> Iterator[Executo
         yield executor
 
 
-def _recolored(intent: Intent, design: Design, plan: Plan, output: Path) -> list[Problem]:
+def _recolored(intent: Intent, design: Design, rendering: Rendering, output: Path) -> list[Problem]:
     """Return a warning of links that have another color in the tree that stands in `output`. Raises OSError."""
     from ailb_gen.design.recolored import OldColors, recolored, unknown
     from ailb_gen.manifest import found_entry
     from ailb_gen.network.topology import TOPOLOGY, read_topology
 
-    known = plan.before.files.get(TOPOLOGY) if plan.before is not None else None
-    if known is None or (TOPOLOGY in plan.tree and TOPOLOGY not in (*plan.changes.changed, *plan.changes.new)):
+    known = rendering.before.files.get(TOPOLOGY) if rendering.before is not None else None
+    if known is None or (
+        TOPOLOGY in rendering.tree and TOPOLOGY not in (*rendering.changes.changed, *rendering.changes.new)
+    ):
         return []
-    path, where = plan.target / TOPOLOGY, str(output)
+    path, where = rendering.target / TOPOLOGY, str(output)
     if found_entry(path) != known:
         return [unknown(intent, where, f"{TOPOLOGY} is missing or was edited")]
     old = read_topology(path.read_text(encoding="utf-8"))
@@ -142,11 +144,11 @@ def _recolored(intent: Intent, design: Design, plan: Plan, output: Path) -> list
     return recolored(intent, design, OldColors(names, links), where)
 
 
-def _result(design: Design, plan: Plan, warnings: tuple[Problem, ...], written: bool) -> dict[str, object]:
-    changes = plan.changes
+def _result(design: Design, rendering: Rendering, warnings: tuple[Problem, ...], written: bool) -> dict[str, object]:
+    changes = rendering.changes
     return {
         "fabric": design.name,
-        "output": str(plan.target),
+        "output": str(rendering.target),
         "written": written,
         "new": changes.new,
         "changed": changes.changed,
@@ -157,17 +159,17 @@ def _result(design: Design, plan: Plan, warnings: tuple[Problem, ...], written: 
     }
 
 
-def _differences(plan: Plan) -> Iterator[str]:
+def _differences(rendering: Rendering) -> Iterator[str]:
     for word, paths in (
-        ("new", plan.changes.new),
-        ("changed", plan.changes.changed),
-        ("deleted", plan.changes.deleted),
+        ("new", rendering.changes.new),
+        ("changed", rendering.changes.changed),
+        ("deleted", rendering.changes.deleted),
     ):
         yield from (f"{word:8} {path}" for path in paths)
 
 
-def _list_differences(plan: Plan, output: Path) -> None:
-    rows = list(_differences(plan))
+def _list_differences(rendering: Rendering, output: Path) -> None:
+    rows = list(_differences(rendering))
     for row in rows:
         typer.echo(row)
     count = "1 file differs" if len(rows) == 1 else f"{len(rows)} files differ"
@@ -175,9 +177,9 @@ def _list_differences(plan: Plan, output: Path) -> None:
     typer.echo(f"{output}: {state}", err=True)
 
 
-def _say_unwritten(plan: Plan, output: Path) -> None:
+def _say_unwritten(rendering: Rendering, output: Path) -> None:
     """Say that a diff was only shown: what it shows is not on disk."""
-    state = "run without --diff to write this" if plan.changes else "up to date"
+    state = "run without --diff to write this" if rendering.changes else "up to date"
     typer.echo(f"{output}: {state}", err=True)
 
 
@@ -188,7 +190,7 @@ def _kind(path: str, roles: dict[str, str]) -> str:
     return "server" if folder in ("servers", "profiles") else "fabric"
 
 
-def _summary(design: Design, plan: Plan, output: Path) -> str:
+def _summary(design: Design, rendering: Rendering, output: Path) -> str:
     """Return what the fabric is and what was written, as two tables."""
     gpus = sum(len(server.config.nics) for server in design.servers)
     facts = (
@@ -203,8 +205,8 @@ def _summary(design: Design, plan: Plan, output: Path) -> str:
     )
     roles = {switch.name: str(switch.role) for switch in design.switches}
     counts: dict[str, list[int]] = {}
-    touched = ((0, plan.changes.new), (1, plan.changes.changed), (2, plan.changes.deleted))
-    for path in plan.tree:
+    touched = ((0, rendering.changes.new), (1, rendering.changes.changed), (2, rendering.changes.deleted))
+    for path in rendering.tree:
         counts.setdefault(_kind(path, roles), [0, 0, 0, 0])[3] += 1
     for column, paths in touched:
         for path in paths:

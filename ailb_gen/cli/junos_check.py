@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from ailb_gen.junos.outcome import CheckOutcome
+    from ailb_gen.junos.check_result import CheckResult
 
-Outcomes = dict[str, "CheckOutcome"]
+ByDevice = dict[str, "CheckResult"]
 
 
 def check(
@@ -43,7 +43,7 @@ def check(
             raise typer.Exit(ExitCode.FINDINGS)
 
 
-def _text_report(outcomes: Outcomes) -> str:
+def _text_report(outcomes: ByDevice) -> str:
     from ailb_gen.checks.junos import CHECKS, findings, of_all
     from ailb_gen.checks.model import Severity
 
@@ -68,7 +68,7 @@ def _plural(count: int, what: str) -> str:
     return f"{count} {what}{'' if count == 1 else 's'}"
 
 
-def _totals(outcomes: Outcomes) -> dict[str, int]:
+def _totals(outcomes: ByDevice) -> dict[str, int]:
     return {
         "words": sum(outcome.words for outcome in outcomes.values()),
         "evaluated": sum(outcome.evaluated for outcome in outcomes.values()),
@@ -77,7 +77,7 @@ def _totals(outcomes: Outcomes) -> dict[str, int]:
     }
 
 
-def _json(outcomes: Outcomes) -> str:
+def _json(outcomes: ByDevice) -> str:
     from dataclasses import asdict
 
     from ailb_gen.checks.junos import check_of

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from ailb_gen.forwarding.endpoints import Endpoint
-    from ailb_gen.forwarding.walk import Hop, Walk
+    from ailb_gen.forwarding.trace import Hop, Trace
     from ailb_gen.hosts.lookup import Lookup
 
 # More ways than this beside the one that is taken are only counted.
@@ -24,7 +24,7 @@ LISTED = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Trace:
+class PathTrace:
     """A whole way: the server's decision, the switches, and what goes wrong, empty if the packet arrives.
 
     `entered` is the leaf's port that the packet comes in on.
@@ -56,31 +56,31 @@ def path(
 
     seen = view(artifacts, fail)
     traces = [_trace(seen, start, end, number) for start, end in flows(seen.network, source, destination, qp)]
-    passed = (hop.prefix for trace in traces for hop in trace.hops)
+    passed = (hop.prefix for path_trace in traces for hop in path_trace.hops)
     warn_unsettled(seen.routing, (prefix for prefix in passed if prefix is not None))
     if as_json:
-        typer.echo(json.dumps([_as_json(trace) for trace in traces], indent=1))
+        typer.echo(json.dumps([_as_json(path_trace) for path_trace in traces], indent=1))
     else:
-        typer.echo("\n\n".join("\n".join(_lines(trace)) for trace in traces))
+        typer.echo("\n\n".join("\n".join(_lines(path_trace)) for path_trace in traces))
         if len(traces) > 1:
             typer.echo("\n" + "\n".join(_summary(traces)))
-    if any(trace.problem for trace in traces):
+    if any(path_trace.problem for path_trace in traces):
         raise typer.Exit(ExitCode.FINDINGS)
 
 
-def _trace(seen: View, source: Endpoint, target: Endpoint, number: int) -> Trace:
+def _trace(seen: View, source: Endpoint, target: Endpoint, number: int) -> PathTrace:
     from ailb_gen.forwarding.endpoints import leave
-    from ailb_gen.forwarding.walk import mixed, walk
+    from ailb_gen.forwarding.trace import mixed, trace
 
     lookup = leave(seen.network, source, target.address)
     problem = _stuck(seen, source, target, lookup)
     if problem:
-        return Trace(source, target, lookup, "", (), problem)
+        return PathTrace(source, target, lookup, "", (), problem)
     leaf = seen.network.attachments[source.device, lookup.nic]
     # Switches hash what is in the header; the number stands for the ports.
     flow = mixed(source.address, target.address, number)
-    found = walk(seen.routing, seen.routing.graph.index[leaf.device], target.address, flow)
-    return Trace(source, target, lookup, leaf.port, found.hops, found.problem or _missed(seen, target, found))
+    found = trace(seen.routing, seen.routing.graph.index[leaf.device], target.address, flow)
+    return PathTrace(source, target, lookup, leaf.port, found.hops, found.problem or _missed(seen, target, found))
 
 
 def _stuck(seen: View, source: Endpoint, target: Endpoint, lookup: Lookup) -> str:
@@ -103,7 +103,7 @@ def _stuck(seen: View, source: Endpoint, target: Endpoint, lookup: Lookup) -> st
     return ""
 
 
-def _missed(seen: View, target: Endpoint, found: Walk) -> str:
+def _missed(seen: View, target: Endpoint, found: Trace) -> str:
     """Return why a packet that reached a switch with the prefix does not reach the target."""
     last = found.hops[-1].device
     if target.leaf is None:
@@ -120,39 +120,39 @@ def _name(end: Endpoint) -> str:
     return f"{end.device}{'' if end.certain else '?'}"
 
 
-def _lines(trace: Trace) -> Iterator[str]:
-    source, target = trace.source, trace.target
+def _lines(path_trace: PathTrace) -> Iterator[str]:
+    source, target = path_trace.source, path_trace.target
     title = f"queue pair {source.pair}:"
     yield f"{title} {_name(source)} {source.port} {source.text}"
     yield f"{'->':>{len(title)}} {_name(target)} {target.port} {target.text}"
-    rows = list(_rows(trace))
+    rows = list(_rows(path_trace))
     width = max(len(device) for _, device, _ in rows)
     yield from (f"{number:>2}  {device:{width}}  {text}" for number, device, text in rows)
-    if trace.problem:
-        yield f"    FAILS: {trace.problem}"
+    if path_trace.problem:
+        yield f"    FAILS: {path_trace.problem}"
     if not (source.certain and target.certain):
         yield "    ? one of several servers: the files do not say which MAC address is whose"
 
 
-def _rows(trace: Trace) -> Iterator[tuple[object, str, str]]:
+def _rows(path_trace: PathTrace) -> Iterator[tuple[object, str, str]]:
     """Give number, device and text of every line of a way; further lines of a device have neither of the first."""
     from ailb_gen.addresses import address_text
 
-    source, target, lookup = trace.source, trace.target, trace.lookup
+    source, target, lookup = path_trace.source, path_trace.target, path_trace.lookup
     rule = f"rule {lookup.rule.priority}" if lookup.rule is not None else "no rule"
     yield 1, _name(source), f"{rule}, table {lookup.table_name}{'' if lookup.route else ': no route'}"
     if lookup.route is not None:
         via = f"via {address_text(lookup.gateway)} " if lookup.gateway is not None else ""
         yield "", "", f"{via}dev {lookup.nic}"
-    for number, hop in enumerate(trace.hops, 2):
-        yield number, hop.device, f"in {hop.arrived or trace.entered}, {_hop_text(hop)}"
+    for number, hop in enumerate(path_trace.hops, 2):
+        yield number, hop.device, f"in {hop.arrived or path_trace.entered}, {_hop_text(hop)}"
         others = [way for at, way in enumerate(hop.ways) if at != hop.taken]
         yield from (("", "", f"or out {interface} to {peer}") for interface, peer in others[:LISTED])
         if len(others) > LISTED:
             yield "", "", f"or one of {len(others) - LISTED} more"
-    if not trace.problem and target.pair:
+    if not path_trace.problem and target.pair:
         cable = f" from {target.leaf.port}" if target.certain and target.leaf is not None else ""
-        yield len(trace.hops) + 2, _name(target), f"in {target.port}{cable}"
+        yield len(path_trace.hops) + 2, _name(target), f"in {target.port}{cable}"
 
 
 def _hop_text(hop: Hop) -> str:
@@ -164,15 +164,15 @@ def _hop_text(hop: Hop) -> str:
     return f"out {interface} to {peer} ({hop.color or 'uncolored'})"
 
 
-def _summary(traces: list[Trace]) -> Iterator[str]:
+def _summary(traces: list[PathTrace]) -> Iterator[str]:
     """Tell how many arrive, and which share a link between switches: those share its bandwidth."""
-    arrived = [trace for trace in traces if not trace.problem]
+    arrived = [path_trace for path_trace in traces if not path_trace.problem]
     yield f"{len(arrived)} of {len(traces)} queue pairs arrive"
     users: dict[tuple[str, str], list[int]] = defaultdict(list)
-    for trace in arrived:
-        for hop in trace.hops:
+    for path_trace in arrived:
+        for hop in path_trace.hops:
             if hop.ways:
-                users[hop.device, hop.ways[hop.taken][0]].append(trace.source.pair)
+                users[hop.device, hop.ways[hop.taken][0]].append(path_trace.source.pair)
     for (device, interface), pairs in users.items():
         if len(pairs) > 1:
             yield f"{device} {interface} is shared by queue pairs {_listed(pairs)}"
@@ -182,16 +182,16 @@ def _listed(numbers: Iterable[int]) -> str:
     return ", ".join(map(str, numbers))
 
 
-def _as_json(trace: Trace) -> dict[str, object]:
-    lookup = trace.lookup
+def _as_json(path_trace: PathTrace) -> dict[str, object]:
+    lookup = path_trace.lookup
     return {
-        "queue_pair": trace.source.pair,
-        "source": _end_json(trace.source),
-        "destination": _end_json(trace.target),
+        "queue_pair": path_trace.source.pair,
+        "source": _end_json(path_trace.source),
+        "destination": _end_json(path_trace.target),
         "rule": lookup.rule.priority if lookup.rule is not None else None,
         "table": lookup.table_name,
         "nic": lookup.nic,
-        "entered": trace.entered,
+        "entered": path_trace.entered,
         "hops": [
             {
                 "switch": hop.device,
@@ -201,9 +201,9 @@ def _as_json(trace: Trace) -> dict[str, object]:
                 "taken": hop.taken if hop.ways else None,
                 "color": hop.color,
             }
-            for hop in trace.hops
+            for hop in path_trace.hops
         ],
-        "problem": trace.problem,
+        "problem": path_trace.problem,
     }
 
 

@@ -28,10 +28,10 @@ from ailb_gen.errors import AilbError, ExitCode, UsageError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from ailb_gen.deploy.blast import Touched, Traffic
     from ailb_gen.deploy.edits import Edit
     from ailb_gen.deploy.fleet import Access
-    from ailb_gen.deploy.prospect import HostLook, Look, Prospect
+    from ailb_gen.deploy.impact import Touched, Traffic
+    from ailb_gen.deploy.planning import HostLook, Look, Plan
 
 MIN_PATHS = Annotated[
     int, typer.Option("--min-paths", min=0, help="Paths that any two leaves keep while spines are changed.")
@@ -113,18 +113,20 @@ def _plan(
     as_json: bool,
 ) -> bool:
     """Plan and show it; tell whether there is anything to change. Leaves with 3 where a device cannot be looked at."""
-    from ailb_gen.deploy.blast import touched, traffic
-    from ailb_gen.deploy.desk import desk
+    from ailb_gen.deploy.context import open_context
+    from ailb_gen.deploy.impact import touched, traffic
     from ailb_gen.deploy.planfile import plan_text, write_plan
     from ailb_gen.deploy.planview import plan_json
     from ailb_gen.deploy.switch import once
 
-    with desk(fabric_file(fabric), artifacts, inventory, limit, reach, trust(allow_unverified)) as on:
+    with open_context(fabric_file(fabric), artifacts, inventory, limit, reach, trust(allow_unverified)) as on:
         with progress("looking", len(on.roles)) as advance:
-            found = on.prospect(on.file_aim, min_paths, advance, besides=True)
-        after = found.scene.after({name: look.after for name, look in found.changes.items()})
+            found = on.plan_of(on.file_aim, min_paths, advance, besides=True)
+        after = found.fabric_state.after({name: look.after for name, look in found.changes.items()})
         effects = {name: touched(after, look) for name, look in found.changes.items()}
-        seen = traffic(found.scene, after, found.waves, any(one.sessions or one.colors for one in effects.values()))
+        seen = traffic(
+            found.fabric_state, after, found.waves, any(one.sessions or one.colors for one in effects.values())
+        )
         if as_json:
             typer.echo(plan_json(found, effects, seen))
         else:
@@ -142,7 +144,7 @@ def _plan(
         return bool(found.changed)
 
 
-def show(found: Prospect, effects: Mapping[str, Touched], seen: Traffic, brief: bool) -> None:
+def show(found: Plan, effects: Mapping[str, Touched], seen: Traffic, brief: bool) -> None:
     """Print a plan: every change, the waves, what is touched and what traffic sees."""
     changes = found.changed
     if not changes:
@@ -187,7 +189,7 @@ def _told(look: Look | HostLook) -> Iterator[str]:
 LISTED = 40
 
 
-def show_changes(found: Prospect) -> None:
+def show_changes(found: Plan) -> None:
     """Print how many statements come and go on each switch, and apart what goes that was never this program's."""
     counts = {name: look.counts for name, look in found.changes.items()}
     if counts:
@@ -210,7 +212,7 @@ def _holding(edit: Edit) -> str:
     return f" ({len(edit.held)} statements)" if len(edit.held) > 1 else ""
 
 
-def refuse_foreign(found: Prospect) -> None:
+def refuse_foreign(found: Plan) -> None:
     """Refuse to delete what was never this program's. Raises UsageError."""
     wrong = [f"  {name}: {edit.statement}" for name, look in found.changes.items() for edit in look.foreign]
     if wrong:
@@ -227,14 +229,14 @@ def refuse_foreign(found: Prospect) -> None:
         )
 
 
-def show_besides(found: Prospect) -> None:
+def show_besides(found: Plan) -> None:
     """Print what acts on switches besides their files, after this push as well."""
     for look in found.looks.values():
         if look.besides:
             typer.echo("".join(f"{line}\n" for line in look.told_besides))
 
 
-def show_waves(found: Prospect, effects: Mapping[str, Touched] | None = None, seen: Traffic | None = None) -> None:
+def show_waves(found: Plan, effects: Mapping[str, Touched] | None = None, seen: Traffic | None = None) -> None:
     """Print the waves, with what they touch where that is known."""
     changes = found.changed
     rows = []

@@ -105,7 +105,7 @@ def fib(
     """
     from ailb_gen.addresses import address_value
     from ailb_gen.cli.console import table
-    from ailb_gen.forwarding.walk import longest_match
+    from ailb_gen.forwarding.trace import longest_match
 
     seen = view(artifacts, fail)
     routing, index = seen.routing, device_of(seen, device)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from ailb_gen.checks.model import Result
-    from ailb_gen.deploy.desk import Desk
+    from ailb_gen.deploy.context import Context
     from ailb_gen.deploy.fleet import Access
 
 
@@ -38,8 +38,8 @@ def drift(
     """
     from ailb_gen.deploy.findings import beside, drifted, edited, unreached
 
-    def look(on: Desk, advance: Callable[[int], None]) -> list[Result]:
-        found = on.prospect(on.file_aim, 0, advance, besides=True)
+    def look(on: Context, advance: Callable[[int], None]) -> list[Result]:
+        found = on.plan_of(on.file_aim, 0, advance, besides=True)
         errors = unreached(found.errors, len(on.roles))
         return [errors, drifted(found, on.inputs), beside(found, on.inputs), edited(found)]
 
@@ -63,7 +63,7 @@ def verify(
     """
     from ailb_gen.deploy.findings import state, unreached
 
-    def look(on: Desk, advance: Callable[[int], None]) -> list[Result]:
+    def look(on: Context, advance: Callable[[int], None]) -> list[Result]:
         outcomes = on.differences(advance)
         return [unreached(outcomes.bad, len(on.roles)), state(outcomes.good)]
 
@@ -77,16 +77,16 @@ def _judged(
     limit: Sequence[str],
     reports: Sequence[str],
     reach: Access,
-    look: Callable[[Desk, Callable[[int], None]], list[Result]],
+    look: Callable[[Context, Callable[[int], None]], list[Result]],
 ) -> None:
     """Look, report, and leave with 1 if something was found."""
     from ailb_gen.checks.device_checks import CHECKS
-    from ailb_gen.deploy.desk import desk
+    from ailb_gen.deploy.context import open_context
     from ailb_gen.deploy.findings import run_of
     from ailb_gen.report.judge import judge
 
     where = targets(reports, [fabric])
-    with desk(fabric_file(fabric), artifacts, inventory, limit, reach) as on:
+    with open_context(fabric_file(fabric), artifacts, inventory, limit, reach) as on:
         with progress("looking", len(on.roles)) as advance:
             results = look(on, advance)
         run = run_of(on.intent.fabric.name, str(fabric), str(artifacts), on.roles, results)
@@ -113,19 +113,21 @@ def collect(
     from ailb_gen.deploy.collect import Collected, collect_host
     from ailb_gen.deploy.collect import collect as read_switch
     from ailb_gen.deploy.collected import check_target, write
-    from ailb_gen.deploy.crew import Outcomes
-    from ailb_gen.deploy.desk import desk
+    from ailb_gen.deploy.context import open_context
+    from ailb_gen.deploy.device_pool import ByDevice
     from ailb_gen.deploy.switch import Phase
     from ailb_gen.design.build import build
 
-    with desk(fabric_file(fabric), None, inventory, limit or [], access(driver, jobs, accept_new_hostkeys)) as on:
+    with open_context(
+        fabric_file(fabric), None, inventory, limit or [], access(driver, jobs, accept_new_hostkeys)
+    ) as on:
         switches, servers = ([name for name in some if name in on.picked] for some in (on.switches, on.servers))
         design, _ = build(on.intent)
         check_target(out, design.name)
         unmanaged = [target.name for target in on.inventory.targets.values() if not target.managed]
         with progress("collecting", len(switches) + len(servers)) as advance:
-            found: Outcomes[Collected] = on.crew.run(switches, read_switch, Phase.READ, advance, keep=False)
-            found.update(on.crew.run(servers, collect_host, Phase.READ, advance, keep=False))
+            found: ByDevice[Collected] = on.pool.run(switches, read_switch, Phase.READ, advance, keep=False)
+            found.update(on.pool.run(servers, collect_host, Phase.READ, advance, keep=False))
         if not found.good:
             raise DeployError("\n".join([*map(str, found.bad.values()), "nothing was collected"]))
         written = write(out, design, found.good, [name for name in unmanaged if name not in on.switches])

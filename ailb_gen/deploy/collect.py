@@ -8,8 +8,8 @@ from stat import S_ISREG, S_IXUSR
 from typing import TYPE_CHECKING, Any
 
 from ailb_gen.deploy.redact import redact_config
+from ailb_gen.deploy.servers.calls import look
 from ailb_gen.deploy.servers.model import HostFiles
-from ailb_gen.deploy.servers.push import look
 from ailb_gen.deploy.verify import alarms, announcing, peers
 from ailb_gen.hosts.read import SERVERS
 from ailb_gen.network.read import SWITCHES

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from ailb_gen.deploy.inputs import Inputs
-    from ailb_gen.deploy.prospect import Prospect
+    from ailb_gen.deploy.planning import Plan
     from ailb_gen.deploy.switch import DeviceError
 
 
@@ -27,36 +27,36 @@ def _without(name: str, text: str) -> str:
     return text.removeprefix(f"{name}: ")
 
 
-def drifted(prospect: Prospect, inputs: Inputs) -> Result:
+def drifted(plan_of: Plan, inputs: Inputs) -> Result:
     """Report every command that would bring a switch to what its file says."""
     findings = [
         Finding(DRIFT.id, name, _drift(command), Place(inputs.files[name], line or 1), expected, found)
-        for name, look in sorted(prospect.looks.items())
+        for name, look in sorted(plan_of.looks.items())
         for command, line in zip_longest(look.commands, look.lines, fillvalue=0)
         if isinstance(command, str)
         for expected, found in [_sides(command)]
     ]
-    return Result(DRIFT, tuple(findings), len(prospect.looks))
+    return Result(DRIFT, tuple(findings), len(plan_of.looks))
 
 
-def beside(prospect: Prospect, inputs: Inputs) -> Result:
+def beside(plan_of: Plan, inputs: Inputs) -> Result:
     """Report what acts on a switch besides its file."""
     findings = [
         Finding(BESIDES.id, name, text, Place(inputs.files[name]))
-        for name, look in sorted(prospect.looks.items())
+        for name, look in sorted(plan_of.looks.items())
         for text in look.besides
     ]
-    return Result(BESIDES, tuple(findings), len(prospect.looks))
+    return Result(BESIDES, tuple(findings), len(plan_of.looks))
 
 
-def edited(prospect: Prospect) -> Result:
+def edited(plan_of: Plan) -> Result:
     """Report every file of a server that is not as it was generated."""
     findings = [
         Finding(FILES.id, name, f"{path} would be {change}")
-        for name, look in sorted(prospect.hosts.items())
+        for name, look in sorted(plan_of.hosts.items())
         for change, _, path in (command.partition(" ") for command in look.commands)
     ]
-    return Result(FILES, tuple(findings), len(prospect.hosts))
+    return Result(FILES, tuple(findings), len(plan_of.hosts))
 
 
 def _drift(command: str) -> str:

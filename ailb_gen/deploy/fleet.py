@@ -1,4 +1,4 @@
-"""The crew for a fabric: Nornir with the inventory of this program, and what connects to each device."""
+"""The device pool of a fabric: Nornir with the inventory of this program, and what connects to each device."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from nornir.core import Nornir
 
 from ailb_gen.deploy.credentials import SecretCache, resolve
-from ailb_gen.deploy.crew import Crew, Runner
+from ailb_gen.deploy.device_pool import DevicePool, Runner
 from ailb_gen.deploy.hostkeys import HostKeys, host_key_error, paramiko_host_keys
 from ailb_gen.deploy.inventory import to_nornir
 from ailb_gen.deploy.login import SshReach
@@ -41,20 +41,20 @@ class Access:
 
 
 @contextmanager
-def fleet(inventory: Inventory, access: Access) -> Iterator[Crew]:
-    """Give the crew of all managed devices; no connection is left when it is done."""
+def fleet(inventory: Inventory, access: Access) -> Iterator[DevicePool]:
+    """Give the pool of all managed devices; no connection is left when it is done."""
     _silence()
     makers: dict[str, Callable[[], Any]] = {
         target.name: partial(_Connection, target, access) for target in inventory.managed
     }
-    crew = Crew(Nornir(to_nornir(inventory), runner=Runner(access.jobs, access.hostkeys.stop)), makers)
+    pool = DevicePool(Nornir(to_nornir(inventory), runner=Runner(access.jobs, access.hostkeys.stop)), makers)
     try:
-        yield crew
+        yield pool
     except Exception as error:
         access.secrets.redactor.clean(error)
         raise
     finally:
-        crew.close(makers)
+        pool.close(makers)
 
 
 def _silence() -> None:

@@ -13,11 +13,11 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from ailb_gen.errors import UsageError
+from ailb_gen.junos.block_layout import lay_out
 from ailb_gen.junos.diff import COMMUNITIES, diff
 from ailb_gen.junos.edit import merge
 from ailb_gen.junos.grammar import FIRST_COUNTS, step
 from ailb_gen.junos.groups import copy
-from ailb_gen.junos.shape import shape
 from ailb_gen.junos.tree import FLAT, Node
 from ailb_gen.junos.writer import to_set
 
@@ -71,7 +71,7 @@ def wanted(running: Node, file: Node, rights: Ownership) -> Node:
     target, source = copy(running), copy(file) if file.flags & FLAT or rights.kept else file
     for tree in (target, source):
         if tree.flags & FLAT:
-            shape(tree)
+            lay_out(tree)
     for pattern in rights.owned:
         _drop(target, pattern)
     # The file says whether a statement is active.

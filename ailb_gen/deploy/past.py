@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ailb_gen.deploy.campaign import unfinished
-from ailb_gen.deploy.push import Fate
+from ailb_gen.deploy.rollout import unfinished
 from ailb_gen.deploy.runlog import DEPLOY, ROLLBACK
+from ailb_gen.deploy.wave import Outcome
 from ailb_gen.errors import UsageError
 from ailb_gen.wording import some
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from ailb_gen.deploy.campaign import Unfinished
+    from ailb_gen.deploy.rollout import Unfinished
     from ailb_gen.deploy.runlog import Event, StateDirectory
 
 
@@ -68,18 +68,18 @@ class Past:
         return unfinished(self.events)
 
     @property
-    def fates(self) -> dict[str, str]:
-        """How its devices ended, the last ending of each that changed something, in the order of the waves."""
-        fates: dict[str, str] = {}
+    def outcomes(self) -> dict[str, str]:
+        """How its devices ended, the last result of each that changed something, in the order of the waves."""
+        outcomes: dict[str, str] = {}
         for event in self.events:
-            if event["event"] == "endings":
-                fates.update({name: row[0] for name, row in event["devices"].items() if row[0] != Fate.UNTOUCHED})
-        return fates
+            if event["event"] == "results":
+                outcomes.update({name: row[0] for name, row in event["devices"].items() if row[0] != Outcome.UNTOUCHED})
+        return outcomes
 
     @property
     def changed(self) -> tuple[str, ...]:
-        """The devices whose last ending is a confirmed change, in the order of their waves."""
-        return tuple(name for name, fate in self.fates.items() if fate == Fate.CONFIRMED)
+        """The devices whose last result is a confirmed change, in the order of their waves."""
+        return tuple(name for name, outcome in self.outcomes.items() if outcome == Outcome.CONFIRMED)
 
     @property
     def devices(self) -> dict[str, str]:

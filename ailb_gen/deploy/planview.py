@@ -5,19 +5,19 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from ailb_gen.deploy.prospect import Look
+from ailb_gen.deploy.planning import Look
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ailb_gen.deploy.blast import Touched, Traffic
     from ailb_gen.deploy.edits import Edit
-    from ailb_gen.deploy.prospect import HostLook, Prospect
+    from ailb_gen.deploy.impact import Touched, Traffic
+    from ailb_gen.deploy.planning import HostLook, Plan
 
 FORMAT = 1
 
 
-def plan_json(found: Prospect, effects: Mapping[str, Touched], traffic: Traffic) -> str:
+def plan_json(found: Plan, effects: Mapping[str, Touched], traffic: Traffic) -> str:
     """Return what a push would do; secrets are replaced."""
     body = {
         "format": FORMAT,

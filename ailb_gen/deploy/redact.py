@@ -16,7 +16,7 @@ from urllib.parse import quote, quote_plus
 from xml.sax.saxutils import escape, quoteattr
 
 from ailb_gen.junos.commands import COMMANDS
-from ailb_gen.junos.words import TOKEN
+from ailb_gen.junos.tokens import TOKEN
 
 MARK = "***"
 # Statements whose next word is a secret. Junos CLI reference; the YANG models call most of these types `unreadable`.

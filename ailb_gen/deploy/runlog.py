@@ -148,7 +148,7 @@ def _fits(event: Event) -> bool:
     match event["event"]:
         case "committing" | "confirming" | "reverting":
             return isinstance(devices, list) and all(isinstance(name, str) for name in devices)
-        case "endings":
+        case "results":
             return all(isinstance(row[0], str) for row in event["devices"].values())
         case "run":
             named = [name for _, members in event["waves"] for name in members]

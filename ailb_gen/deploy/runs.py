@@ -8,23 +8,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ailb_gen import __version__
-from ailb_gen.deploy.campaign import INTERRUPTED, Campaign, OnFailure, Progress, Report, quiet
-from ailb_gen.deploy.member import history_aim
 from ailb_gen.deploy.past import Past, none_unsettled, past_run, standing_changes
-from ailb_gen.deploy.push import Ending, Fate, Limits, Push, Wave, never
+from ailb_gen.deploy.rollout import INTERRUPTED, OnFailure, Progress, Report, Rollout, quiet
 from ailb_gen.deploy.runlog import DEPLOY, ROLLBACK, RunLog, StateDirectory
 from ailb_gen.deploy.switch import once
+from ailb_gen.deploy.transaction import history_aim
 from ailb_gen.deploy.verify import Expected
+from ailb_gen.deploy.wave import Limits, Outcome, Result, Wave, WaveRunner, never
 from ailb_gen.errors import DeployError, UsageError
 from ailb_gen.wording import some
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from ailb_gen.deploy.desk import Desk
-    from ailb_gen.deploy.member import Aim
-    from ailb_gen.deploy.prospect import Prospect
+    from ailb_gen.deploy.context import Context
+    from ailb_gen.deploy.planning import Plan
     from ailb_gen.deploy.switch import Switch
+    from ailb_gen.deploy.transaction import Aim
     from ailb_gen.junos.tree import Node
 
 
@@ -34,7 +34,7 @@ def unchanged(switch: Switch, running: Node) -> Node:
 
 
 @dataclass(frozen=True, slots=True)
-class Manner:
+class RunOptions:
     """How a run is done: limits, what becomes of earlier waves, who watches.
 
     `approve` is shown what would be done and returns who approved it how, empty for not; `agree` is asked a question
@@ -45,9 +45,9 @@ class Manner:
     limits: Limits
     on_failure: OnFailure = "stop"
     dry_run: bool = False
-    floor: int = 1
+    min_paths: int = 1
     stop: Callable[[], bool] = never
-    approve: Callable[[Prospect], str] = lambda found: "not asked"
+    approve: Callable[[Plan], str] = lambda found: "not asked"
     agree: Callable[[str], bool] = lambda question: True
     tell: Callable[[str], None] = lambda text: None
     progress: Progress = quiet
@@ -72,15 +72,15 @@ class Job:
     leg: int = 0
 
 
-def deploy(on: Desk, state: StateDirectory, manner: Manner, check: Callable[[Prospect], None]) -> Report:
+def deploy(on: Context, state: StateDirectory, run_options: RunOptions, check: Callable[[Plan], None]) -> Report:
     """Push the files. `check` raises if what was planned does not hold any more. Raises AilbError."""
     none_unsettled(state)
-    found = _look(on, manner, on.file_aim, besides=True)
+    found = _look(on, run_options, on.file_aim, besides=True)
     check(found)
-    return _carry_out(on, state, manner, found, Job(state.new_run(), DEPLOY, on.file_aim))
+    return _carry_out(on, state, run_options, found, Job(state.new_run(), DEPLOY, on.file_aim))
 
 
-def resume(on: Desk, state: StateDirectory, manner: Manner, run: str = "") -> Report:
+def resume(on: Context, state: StateDirectory, run_options: RunOptions, run: str = "") -> Report:
     """Settle a run and go on with it, deploy or rollback. Raises UsageError when there is nothing to go on with."""
     past = past_run(state, run, lambda past: not past.dry and not (past.over and past.idle))
     none_unsettled(state, but=past.run)
@@ -88,9 +88,9 @@ def resume(on: Desk, state: StateDirectory, manner: Manner, run: str = "") -> Re
         why = "came to its end" if past.over else "was a dry run" if past.dry else "was cut off before it began"
         raise UsageError(f"{past} {why}; there is nothing to resume")
     doing = f"taking back the run {past.undoes}" if past.is_rollback else "pushing files"
-    manner.tell(f"going on with {past} ({doing})")
-    report = _settle(on, state, past, manner, confirm=False)
-    stuck = report.names(Fate.ATTENTION)
+    run_options.tell(f"going on with {past} ({doing})")
+    report = _settle(on, state, past, run_options, confirm=False)
+    stuck = report.names(Outcome.ATTENTION)
     if stuck:
         return replace_stopped(report, f"{some(stuck)} cannot be settled: nothing else was gone on with")
     aim: Callable[[str], Aim] = on.file_aim
@@ -98,32 +98,34 @@ def resume(on: Desk, state: StateDirectory, manner: Manner, run: str = "") -> Re
         aim = _way_back(state, past)
     elif past.digest != on.inputs.digest:
         raise UsageError(
-            f"{past} is settled: {told(report.endings)}. It cannot go on, because the fabric file or the "
+            f"{past} is settled: {told(report.results)}. It cannot go on, because the fabric file or the "
             f"generated files have changed since; start another one"
         )
     only = replace(on, picked=frozenset(past.devices) & on.picked)
-    found = _look(only, manner, aim, besides=not past.is_rollback)
+    found = _look(only, run_options, aim, besides=not past.is_rollback)
     for name, digest in found.digests.items():
         if past.devices[name] != digest:
             raise UsageError(
-                f"{past} is settled: {told(report.endings)}. It cannot go on, because what would be changed on {name} "
+                f"{past} is settled: {told(report.results)}. It cannot go on, because what would be changed on {name} "
                 f"is not what was approved; start another one"
             )
     left = past.left
-    done = _carry_out(only, state, manner, found, Job(past.run, past.kind, aim, past.undoes, left.old, left.leg + 1))
-    return Report(done.run, {**report.endings, **done.endings}, done.refused, done.stopped)
+    done = _carry_out(
+        only, state, run_options, found, Job(past.run, past.kind, aim, past.undoes, left.old, left.leg + 1)
+    )
+    return Report(done.run, {**report.results, **done.results}, done.refused, done.stopped)
 
 
-def confirm(on: Desk, state: StateDirectory, manner: Manner, run: str = "") -> Report:
+def confirm(on: Context, state: StateDirectory, run_options: RunOptions, run: str = "") -> Report:
     """Confirm what a run that was cut off left pending. Raises UsageError when there is nothing."""
     past = past_run(state, run, lambda past: not past.dry)
     if not past.left.wave.members:
         raise UsageError(f"{past} left nothing to confirm")
-    manner.tell(f"confirming what {past} left pending")
-    return _settle(on, state, past, manner, confirm=True, done=True)
+    run_options.tell(f"confirming what {past} left pending")
+    return _settle(on, state, past, run_options, confirm=True, done=True)
 
 
-def rollback(on: Desk, state: StateDirectory, manner: Manner, run: str = "") -> Report:
+def rollback(on: Context, state: StateDirectory, run_options: RunOptions, run: str = "") -> Report:
     """Take a run back: what is pending at once, what was confirmed in waves of its own, checked and verified.
 
     Without a name, that is the one that is unsettled, else the last one that changed something. A rollback is taken
@@ -133,24 +135,24 @@ def rollback(on: Desk, state: StateDirectory, manner: Manner, run: str = "") -> 
     none_unsettled(state, but=past.run)
     if past.is_rollback and not run:
         if not past.over:
-            return resume(on, state, manner, past.run)
+            return resume(on, state, run_options, past.run)
         raise UsageError(_which_one(state, past))
-    standing = standing_changes(state, past) or past.changed
-    servers = tuple(name for name in standing if name in on.servers)
-    if not standing and not past.left.wave.members:
+    commit_state = standing_changes(state, past) or past.changed
+    servers = tuple(name for name in commit_state if name in on.servers)
+    if not commit_state and not past.left.wave.members:
         raise UsageError(f"{past} changed nothing that could be rolled back")
-    _say_what(past, manner, standing)
-    if servers and not manner.agree(f"Restore what {some(servers)} had before?"):
+    _say_what(past, run_options, commit_state)
+    if servers and not run_options.agree(f"Restore what {some(servers)} had before?"):
         return Report(past.run, stopped="it was not approved")
-    report = _settle(on, state, past, manner, confirm=None, done=True, besides=servers)
+    report = _settle(on, state, past, run_options, confirm=None, done=True, besides=servers)
     report.about = past.run
-    gone = [name for name in standing if name not in on.switches and name not in on.servers]
+    gone = [name for name in commit_state if name not in on.switches and name not in on.servers]
     if gone:
-        manner.tell(f"{some(gone)} took part in {past} and is not managed any more: what it changed there stays")
-    changed = frozenset(standing) - set(servers) - set(gone)
-    stuck = report.names(Fate.ATTENTION)
-    if len(stuck) > manner.limits.failures:
-        report.endings.update({name: Ending(Fate.CONFIRMED) for name in sorted(changed)})
+        run_options.tell(f"{some(gone)} took part in {past} and is not managed any more: what it changed there stays")
+    changed = frozenset(commit_state) - set(servers) - set(gone)
+    stuck = report.names(Outcome.ATTENTION)
+    if len(stuck) > run_options.limits.failures:
+        report.results.update({name: Result(Outcome.CONFIRMED) for name in sorted(changed)})
         if changed:
             stays = f"what {past} confirmed on {', '.join(sorted(changed))} stays until then"
             return replace_stopped(report, f"{stays}: --max-failures {len(stuck)} takes it back now")
@@ -159,14 +161,14 @@ def rollback(on: Desk, state: StateDirectory, manner: Manner, run: str = "") -> 
         return report
     only = replace(on, picked=changed)
     aim = _way_back_of(past, changed)
-    found = _look(only, manner, aim)
-    failures = manner.limits.failures - len(stuck)
-    allowed = replace(manner, limits=replace(manner.limits, failures=failures))
+    found = _look(only, run_options, aim)
+    failures = run_options.limits.failures - len(stuck)
+    allowed = replace(run_options, limits=replace(run_options.limits, failures=failures))
     done = _carry_out(only, state, allowed, found, Job(state.new_run(), ROLLBACK, aim, past.run))
-    still = {*found.changed, *found.errors} & changed - set(done.names(Fate.CONFIRMED))
+    still = {*found.changed, *found.errors} & changed - set(done.names(Outcome.CONFIRMED))
     if still:
-        manner.tell(f"{past} is not rolled back on {', '.join(sorted(still))}")
-    return Report(done.run, {**report.endings, **done.endings}, done.refused, done.stopped, past.run)
+        run_options.tell(f"{past} is not rolled back on {', '.join(sorted(still))}")
+    return Report(done.run, {**report.results, **done.results}, done.refused, done.stopped, past.run)
 
 
 def replace_stopped(report: Report, stopped: str) -> Report:
@@ -174,13 +176,15 @@ def replace_stopped(report: Report, stopped: str) -> Report:
     return replace(report, stopped=stopped)
 
 
-def _say_what(past: Past, manner: Manner, standing: Collection[str]) -> None:
+def _say_what(past: Past, run_options: RunOptions, commit_state: Collection[str]) -> None:
     """Tell which run is rolled back, and what that means."""
     what = [f"{len(past.left.wave.members)} unsettled"] if past.left.wave.members else []
-    what += [f"{len(standing)} confirmed"] if standing else []
-    manner.tell(f"rolling back {past}: {' and '.join(what) or 'nothing changed'}")
+    what += [f"{len(commit_state)} confirmed"] if commit_state else []
+    run_options.tell(f"rolling back {past}: {' and '.join(what) or 'nothing changed'}")
     if past.is_rollback:
-        manner.tell(f"this puts back what the run {past.undoes or 'before it'} had changed: {past} was its rollback")
+        run_options.tell(
+            f"this puts back what the run {past.undoes or 'before it'} had changed: {past} was its rollback"
+        )
 
 
 def _which_one(state: StateDirectory, past: Past) -> str:
@@ -223,62 +227,62 @@ def _way_back_of(past: Past, names: Collection[str]) -> Callable[[str], Aim]:
     return aim
 
 
-def _look(on: Desk, manner: Manner, aim: Callable[[str], Aim], besides: bool = False) -> Prospect:
+def _look(on: Context, run_options: RunOptions, aim: Callable[[str], Aim], besides: bool = False) -> Plan:
     """Look at the devices; tell which ones nothing is known of, and `besides` what acts on them besides their files."""
-    with manner.progress("looking", len(on.roles)) as advance:
-        found = on.prospect(aim, manner.floor, advance, besides)
+    with run_options.progress("looking", len(on.roles)) as advance:
+        found = on.plan_of(aim, run_options.min_paths, advance, besides)
     for look in found.looks.values():
         for line in look.told_besides:
-            manner.tell(line)
+            run_options.tell(line)
     for error in once(error for name, error in found.errors.items() if name not in on.picked):
-        manner.tell(f"nothing is expected of sessions with {error}")
+        run_options.tell(f"nothing is expected of sessions with {error}")
     return found
 
 
-def _carry_out(on: Desk, state: StateDirectory, manner: Manner, found: Prospect, job: Job) -> Report:
+def _carry_out(on: Context, state: StateDirectory, run_options: RunOptions, found: Plan, job: Job) -> Report:
     """Push what was found. Devices that cannot be looked at stop it, unless so many may fail."""
     lost = [name for name in found.errors if name in on.picked]
-    if len(lost) > manner.limits.failures:
+    if len(lost) > run_options.limits.failures:
         raise DeployError("\n".join(["nothing was changed:", *once(found.errors[name] for name in lost)]))
     if not found.waves:
         if job.leg:
             _over(on, state, job)
         return Report(job.run)
-    approved = manner.approve(found)
+    approved = run_options.approve(found)
     if not approved:
-        return Report(job.run, stopped=INTERRUPTED if manner.stop() else "it was not approved")
+        return Report(job.run, stopped=INTERRUPTED if run_options.stop() else "it was not approved")
     log = RunLog(state, job.run, on.mask)
     try:
         log.write_changes({name: (one.digest, one.commands) for name, one in found.changed.items()})
-        log.write("begin", **_begun(on, manner, job, approved), digests=found.digests)
-        push = Push(on.crew, log, manner.limits, manner.stop, manner.tell, failed=len(lost))
+        log.write("begin", **_begun(on, run_options, job, approved), digests=found.digests)
+        push = WaveRunner(on.pool, log, run_options.limits, run_options.stop, run_options.tell, failed=len(lost))
         before = {**{name: look.fingerprint for name, look in found.found.items()}, **job.old}
         legs = dict.fromkeys(before, job.leg)
-        campaign = Campaign(
+        rollout = Rollout(
             push,
             on.members(job.run, job.aim, before, legs, found.digests),
             found.looks,
-            found.scene,
-            manner.on_failure,
+            found.fabric_state,
+            run_options.on_failure,
         )
-        report = campaign.run(found.waves, manner.dry_run, before, job.leg, manner.progress)
+        report = rollout.run(found.waves, run_options.dry_run, before, job.leg, run_options.progress)
         report.refused.update({name: str(found.errors[name]) for name in lost})
-        log.write("done", fates={name: str(ending.fate) for name, ending in report.endings.items()})
+        log.write("done", outcomes={name: str(result.outcome) for name, result in report.results.items()})
     finally:
         log.close()
     return report
 
 
-def _over(on: Desk, state: StateDirectory, job: Job) -> None:
+def _over(on: Context, state: StateDirectory, job: Job) -> None:
     """Record that nothing is left to do of a run that was gone on with."""
     log = RunLog(state, job.run, on.mask)
     try:
-        log.write("done", fates={})
+        log.write("done", outcomes={})
     finally:
         log.close()
 
 
-def _begun(on: Desk, manner: Manner, job: Job, approved: str) -> dict[str, object]:
+def _begun(on: Context, run_options: RunOptions, job: Job, approved: str) -> dict[str, object]:
     """Return what the record says of a run: what was asked for, by whom, with what."""
     return {
         "kind": job.kind,
@@ -288,16 +292,16 @@ def _begun(on: Desk, manner: Manner, job: Job, approved: str) -> dict[str, objec
         "approved": {"by": on.user, "how": approved},
         "inputs": on.inputs.digest,
         "artifacts": str(Path(on.inputs.artifacts).absolute()),
-        "plan": dict(manner.plan),
-        "options": {**manner.options, "dry_run": manner.dry_run},
+        "plan": dict(run_options.plan),
+        "options": {**run_options.options, "dry_run": run_options.dry_run},
     }
 
 
 def _settle(
-    on: Desk,
+    on: Context,
     state: StateDirectory,
     past: Past,
-    manner: Manner,
+    run_options: RunOptions,
     confirm: bool | None,
     done: bool = False,
     besides: tuple[str, ...] = (),
@@ -307,13 +311,13 @@ def _settle(
     With `besides` also devices that had come to their end.
     """
     left = past.left
-    strange = [name for name in manner.as_is if name not in left.wave.members]
+    strange = [name for name in run_options.as_is if name not in left.wave.members]
     if strange:
         raise UsageError(f"--as-is {some(strange)}: {past} did not leave it unsettled")
-    wave = Wave(left.wave.name, tuple(n for n in (*left.wave.members, *besides) if n not in manner.as_is))
+    wave = Wave(left.wave.name, tuple(n for n in (*left.wave.members, *besides) if n not in run_options.as_is))
     keep = {True: wave.members, False: left.to_new, None: ()}[confirm]
     report = Report(past.run)
-    if not wave.members and not manner.as_is:
+    if not wave.members and not run_options.as_is:
         return report
     missing = [name for name in wave.members if name not in on.switches and name not in on.servers]
     if missing:
@@ -323,24 +327,27 @@ def _settle(
         )
     log = RunLog(state, past.run, on.mask)
     try:
-        if manner.as_is:
-            rows = {name: [str(Fate.AS_IS), f"{on.user} has looked at it"] for name in manner.as_is}
-            log.write("endings", devices=rows)
-            report.endings.update({name: Ending(Fate.AS_IS) for name in manner.as_is})
+        if run_options.as_is:
+            rows = {name: [str(Outcome.AS_IS), f"{on.user} has looked at it"] for name in run_options.as_is}
+            log.write("results", devices=rows)
+            report.results.update({name: Result(Outcome.AS_IS) for name in run_options.as_is})
         if wave.members:
-            manner.tell(f"settling {some(wave.members)}")
+            run_options.tell(f"settling {some(wave.members)}")
             make = on.members(past.run, lambda name: unchanged, left.old, left.legs, {})
             members = {name: make(name, Expected(name)) for name in wave.members}
-            push = Push(on.crew, log, manner.limits, never, manner.tell)
-            report.endings.update(push.settle(wave, members, frozenset(keep)))
-        if done and not report.names(Fate.ATTENTION):
-            log.write("done", fates={name: str(ending.fate) for name, ending in report.endings.items()})
+            push = WaveRunner(on.pool, log, run_options.limits, never, run_options.tell)
+            report.results.update(push.settle(wave, members, frozenset(keep)))
+        if done and not report.names(Outcome.ATTENTION):
+            log.write("done", outcomes={name: str(result.outcome) for name, result in report.results.items()})
     finally:
         log.close()
     return report
 
 
-def told(endings: Mapping[str, Ending]) -> str:
+def told(results: Mapping[str, Result]) -> str:
     """Return how many devices ended how."""
-    fates = [ending.fate for ending in endings.values()]
-    return ", ".join(f"{fates.count(fate)} {fate}" for fate in Fate if fate in fates) or "nothing was pending"
+    outcomes = [result.outcome for result in results.values()]
+    return (
+        ", ".join(f"{outcomes.count(outcome)} {outcome}" for outcome in Outcome if outcome in outcomes)
+        or "nothing was pending"
+    )

@@ -9,8 +9,8 @@ from ailb_gen.design.addresses import AddressPlan, address_plan, ipv4_text
 from ailb_gen.design.colors import colors as fabric_colors
 from ailb_gen.design.drains import NOTHING, Drained, drained
 from ailb_gen.design.inventory import Platforms, Slot, StripeSlot, spines, stripes
-from ailb_gen.design.levels import knobs
-from ailb_gen.design.model import AsList, Color, Design, Knobs, Prefix, Server, Switch, Vlan
+from ailb_gen.design.model import AsList, Color, Design, DeviceSettings, Prefix, Server, Switch, Vlan
+from ailb_gen.design.precedence import device_settings
 from ailb_gen.design.problems import Problems, collapsed
 from ailb_gen.design.servers import HostPortUse, Seat, ServerBuilder, seats
 from ailb_gen.design.switch_numbers import HandedOut, as_numbers, check_unique, hand_out, leaf_pools, spine_pools
@@ -50,7 +50,7 @@ class _Builder:
         self.seats = seats(self.fabric, self.problems)
         self.colors = fabric_colors(self.fabric, self.problems)
         self.plan = address_plan(self.fabric.addressing)
-        self.knobs: dict[int, Knobs] = {}
+        self.device_settings: dict[int, DeviceSettings] = {}
 
     @property
     def slots(self) -> tuple[Slot, ...]:
@@ -84,11 +84,11 @@ class _Builder:
         ]
         check.duplicates("duplicate-mac", "MAC address", macs, problems)
 
-    def knobs_of(self, slot: Slot) -> Knobs:
+    def device_settings_of(self, slot: Slot) -> DeviceSettings:
         key = id(slot.settings)
-        if key not in self.knobs:
-            self.knobs[key] = knobs(slot.settings)
-        return self.knobs[key]
+        if key not in self.device_settings:
+            self.device_settings[key] = device_settings(slot.settings)
+        return self.device_settings[key]
 
     def numbers(self) -> tuple[HandedOut, ...]:
         fabric, problems = self.fabric, self.problems
@@ -174,7 +174,7 @@ class _Builder:
                 slot,
                 SwitchParts(
                     numbers=given[slot.name],
-                    knobs=self.knobs_of(slot),
+                    device_settings=self.device_settings_of(slot),
                     vlan=vlans.get(slot.name),
                     prefixes=prefixes.get(slot.name, ()),
                     wires=by_switch[slot.name],

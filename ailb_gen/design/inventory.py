@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ailb_gen.design.levels import plain_settings, resolve
 from ailb_gen.design.model import Role
 from ailb_gen.design.ports import Ports
+from ailb_gen.design.precedence import plain_settings, resolve
 from ailb_gen.design.problems import Problems
 from ailb_gen.intent.messages import did_you_mean
 from ailb_gen.intent.models import Device, Fabric, LeafOverride, SpineOverride, StripeOverride

@@ -158,7 +158,7 @@ class BufferShares:
 
 
 @dataclass(frozen=True, slots=True)
-class Knobs:
+class DeviceSettings:
     """The settings of one switch, resolved from all levels; MTUs in bytes; None is switched off."""
 
     irb_mtu: int
@@ -200,7 +200,7 @@ class Switch:
     groups: tuple[BgpGroup, ...]
     as_lists: tuple[AsList, ...]
     maximum_ecmp: int
-    knobs: Knobs
+    device_settings: DeviceSettings
     extra_config: tuple[str, ...]
 
 

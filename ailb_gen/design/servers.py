@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from ailb_gen.addresses import address_text, eui64
 from ailb_gen.design.inventory import Slot, StripeSlot
-from ailb_gen.design.levels import host_qos
 from ailb_gen.design.model import HostConfig, HostNic, HostTable, Prefix, Server, Vlan
 from ailb_gen.design.ports import PortUse
+from ailb_gen.design.precedence import host_qos
 from ailb_gen.design.problems import Problems
 from ailb_gen.design.wiring import HostWiring
 from ailb_gen.intent.messages import did_you_mean

@@ -11,9 +11,9 @@ from ailb_gen.design.model import (
     BgpGroup,
     Breakout,
     Color,
+    DeviceSettings,
     FabricPort,
     HostPort,
-    Knobs,
     Management,
     Prefix,
     Switch,
@@ -62,7 +62,7 @@ def _fabric_port(
     return FabricPort(
         interface=use.interface,
         description=override.description or f"facing_{peer}:{peer_interface}",
-        mtu=override.mtu or parts.knobs.port_mtu,
+        mtu=override.mtu or parts.device_settings.port_mtu,
         speed=slot.ports.statement_speed(use),
         disabled=override.disabled or use.interface in parts.drained,
         color=color,
@@ -76,7 +76,7 @@ def _host_port(slot: Slot, row: HostPortUse, parts: "SwitchParts") -> HostPort:
     return HostPort(
         interface=row.use.interface,
         description=override.description or f"to.{row.server}:{row.nic}",
-        mtu=override.mtu or parts.knobs.port_mtu,
+        mtu=override.mtu or parts.device_settings.port_mtu,
         speed=slot.ports.statement_speed(row.use),
         disabled=override.disabled or row.use.interface in parts.drained,
         server=row.server,
@@ -106,7 +106,7 @@ class SwitchParts:
     """What `build_switch` puts together, gathered by the caller for all switches at once."""
 
     numbers: Numbers
-    knobs: Knobs
+    device_settings: DeviceSettings
     vlan: Vlan | None
     prefixes: tuple[Prefix, ...]
     wires: Sequence[Wire]
@@ -160,6 +160,6 @@ def build_switch(slot: Slot, parts: SwitchParts) -> Switch:
         groups=groups,
         as_lists=tuple(row for row in dict.fromkeys(parts.as_lists.values()) if row.name in used_lists),
         maximum_ecmp=maximum_ecmp(paths),
-        knobs=parts.knobs,
+        device_settings=parts.device_settings,
         extra_config=slot.extra_config,
     )

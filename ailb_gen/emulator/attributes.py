@@ -15,7 +15,7 @@ from ailb_gen.junos.tree import INACTIVE, PROTECT
 if TYPE_CHECKING:
     from lxml import etree
 
-    from ailb_gen.emulator.xmlform import Met
+    from ailb_gen.emulator.xml_codec import Met
     from ailb_gen.junos.tree import Node
 
 CLEARS = {"active": INACTIVE, "unprotect": PROTECT}

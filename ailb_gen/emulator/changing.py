@@ -11,13 +11,13 @@ from lxml import etree
 
 from ailb_gen.emulator.attributes import carry_out
 from ailb_gen.emulator.configuration import rollback_number
-from ailb_gen.emulator.jsonform import from_json
-from ailb_gen.emulator.loading import ACTIONS, load, load_set
+from ailb_gen.emulator.json_codec import from_json
+from ailb_gen.emulator.load_config import ACTIONS, load, load_set
 from ailb_gen.emulator.messages import OK, RefusedError, RpcError
 from ailb_gen.emulator.outline import top
-from ailb_gen.emulator.xmlform import from_xml
+from ailb_gen.emulator.xml_codec import from_xml
 from ailb_gen.errors import JunosSyntaxError
-from ailb_gen.junos import outcome as kinds
+from ailb_gen.junos import check_result as kinds
 from ailb_gen.junos.check import check
 from ailb_gen.junos.reader import read_curly
 from ailb_gen.junos.tree import PROTECT
@@ -26,11 +26,11 @@ from ailb_gen.junos.writer import set_lines
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from ailb_gen.emulator.config_database import Session
     from ailb_gen.emulator.device import Device
-    from ailb_gen.emulator.loading import Action
-    from ailb_gen.emulator.store import Session
-    from ailb_gen.emulator.xmlform import Met
-    from ailb_gen.junos.outcome import Fault
+    from ailb_gen.emulator.load_config import Action
+    from ailb_gen.emulator.xml_codec import Met
+    from ailb_gen.junos.check_result import Fault
     from ailb_gen.junos.schema import Schema
     from ailb_gen.junos.tree import Node
 
@@ -63,16 +63,16 @@ def load_configuration(device: Device, session: Session, operation: etree._Eleme
 
 def roll_back(device: Device, session: Session, which: str) -> None:
     """Make a configuration of the past the candidate: a number, or `rescue`. Raises RefusedError."""
-    store = device.store
+    database = device.database
     if which == "rescue":
-        tree = store.rescue_tree()
+        tree = database.rescue_tree()
         if tree is None:
             raise RefusedError(RpcError("No rescue configuration is set", element="rescue"))
-        store.edit(session, tree)
+        database.edit(session, tree)
     elif rollback_number(which) == 0:
-        store.discard(session)
+        database.discard(session)
     else:
-        store.edit(session, store.rollback_tree(rollback_number(which)))
+        database.edit(session, database.rollback_tree(rollback_number(which)))
 
 
 def load_tree(
@@ -82,13 +82,13 @@ def load_tree(
     if action not in ACTIONS:
         raise RefusedError(RpcError(f"this emulator has no action {action}", "bad-attribute", element="action"))
     try:
-        tree = load(device.store.edited_by(session), loaded, _action(action))
+        tree = load(device.database.edited_by(session), loaded, _action(action))
     except JunosSyntaxError as error:
         raise _refused(error) from error
     if carry_out is not None:
         carry_out(tree)
     if action in ("merge", "replace"):
-        check_protected(device.store.edited_by(session), tree)
+        check_protected(device.database.edited_by(session), tree)
     _edit(device, session, tree)
 
 
@@ -104,7 +104,7 @@ def load_text(device: Device, session: Session, text: str, action: str) -> None:
 def load_commands(device: Device, session: Session, text: str) -> list[str]:
     """Carry out set commands and return the warnings. Raises RefusedError."""
     try:
-        tree, warnings = load_set(device.store.edited_by(session), text)
+        tree, warnings = load_set(device.database.edited_by(session), text)
     except JunosSyntaxError as error:
         raise _refused(error) from error
     _edit(device, session, tree)
@@ -152,13 +152,13 @@ def _edit(device: Device, session: Session, tree: Node) -> None:
     """Make a loaded tree the candidate of a session, if the models know its statements. Raises RefusedError."""
     tree.children.pop("version", None)
     if device.schema is not None:
-        check_syntax(device.schema, device.store.edited_by(session), tree)
-    device.store.edit(session, tree)
+        check_syntax(device.schema, device.database.edited_by(session), tree)
+    device.database.edit(session, tree)
 
 
 def _may_edit(device: Device, session: Session) -> None:
-    if not device.store.is_private(session):
-        device.store.may_edit(session)
+    if not device.database.is_private(session):
+        device.database.may_edit(session)
 
 
 def _results(*warnings: str) -> str:
@@ -193,5 +193,5 @@ def load_elements(device: Device, session: Session, content: etree._Element, act
         raise RefusedError(RpcError(text, "operation-not-supported", element=str(content.tag)))
     met: Met = []
     loaded = from_xml(content, top(device.schema), met=met)
-    before = device.store.edited_by(session)
+    before = device.database.edited_by(session)
     load_tree(device, session, loaded, action, lambda tree: carry_out(tree, content, met, before))

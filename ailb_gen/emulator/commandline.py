@@ -22,14 +22,14 @@ from ailb_gen.emulator.operations.jsonreply import to_json
 from ailb_gen.emulator.operations.system import host_name
 from ailb_gen.emulator.pipes import Line, filtered, read_line
 from ailb_gen.emulator.rpc import refusal
+from ailb_gen.emulator.rpc_context import RpcFault
 from ailb_gen.emulator.shell import Shell
 from ailb_gen.emulator.showing import show_tree, wrapped
-from ailb_gen.emulator.subject import RpcFault
 from ailb_gen.junos.writer import to_curly
 
 if TYPE_CHECKING:
+    from ailb_gen.emulator.config_database import Session
     from ailb_gen.emulator.device import Device
-    from ailb_gen.emulator.store import Session
 
 
 # Also within the quotes of `cli -c '...'`.
@@ -201,8 +201,8 @@ class CommandLine:
         return filtered(shown, line.pipes)
 
     def _show_configuration(self, line: Line, rest: tuple[str, ...]) -> str:
-        store = self._device.store
-        shown = show_tree(self._device, store.active, rest, line)
+        database = self._device.database
+        shown = show_tree(self._device, database.active, rest, line)
         if rest or line.pipes:
             return shown
         return f"## Last commit: {_when(self._device)}\n{shown}"
@@ -261,16 +261,16 @@ class CommandLine:
         return "Password:" if root else ""
 
     def _rescue(self, line: Line, rest: tuple[str, ...]) -> str:
-        tree = self._device.store.rescue_tree()
+        tree = self._device.database.rescue_tree()
         if tree is None:
             raise RefusedError(RpcError("No rescue configuration is set"))
         return filtered(to_curly(tree), line.pipes)
 
     def _save_rescue(self, line: Line, rest: tuple[str, ...]) -> str:
-        return self._kept(self._device.store.save_rescue)
+        return self._kept(self._device.database.save_rescue)
 
     def _delete_rescue(self, line: Line, rest: tuple[str, ...]) -> str:
-        return self._kept(self._device.store.delete_rescue)
+        return self._kept(self._device.database.delete_rescue)
 
     def _kept(self, act: Callable[[], None]) -> str:
         try:
@@ -281,7 +281,7 @@ class CommandLine:
 
     def _rollback_shown(self, line: Line, rest: tuple[str, ...]) -> str:
         number = int(rest[0]) if rest and rest[0].isdecimal() else 0
-        return show_tree(self._device, self._device.store.rollback_tree(number), (), line)
+        return show_tree(self._device, self._device.database.rollback_tree(number), (), line)
 
     def _log_out(self, line: Line, rest: tuple[str, ...]) -> str:
         number = rest[1] if rest[:1] == ("pid",) and len(rest) > 1 else ""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ailb_gen.emulator.loading import ACTIONS
-from ailb_gen.emulator.xmlform import key_is_named_here, walked_keys
+from ailb_gen.emulator.load_config import ACTIONS
+from ailb_gen.emulator.xml_codec import key_is_named_here, walked_keys
 from ailb_gen.junos.statements import CONTAINER, LIST
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from ailb_gen.emulator.changing import check_syntax, load_commands, load_text, roll_back
 from ailb_gen.emulator.completion import WORDS, next_words
 from ailb_gen.emulator.faulty import disk_full
-from ailb_gen.emulator.loading import ACTIONS, load_set
+from ailb_gen.emulator.load_config import ACTIONS, load_set
 from ailb_gen.emulator.messages import RefusedError, RpcError
 from ailb_gen.emulator.operations.build import date
 from ailb_gen.emulator.outline import top
@@ -22,11 +22,11 @@ from ailb_gen.emulator.pipes import Line, choose, read_line
 from ailb_gen.emulator.showing import show_tree
 from ailb_gen.emulator.wildcard import expanded, matching
 from ailb_gen.junos.renaming import EXISTS, NOT_FOUND, statement_ends
-from ailb_gen.junos.words import quote
+from ailb_gen.junos.tokens import quote
 
 if TYPE_CHECKING:
+    from ailb_gen.emulator.config_database import Session
     from ailb_gen.emulator.device import Device
-    from ailb_gen.emulator.store import Session
 
 EDITING = (
     *("activate", "annotate", "copy", "deactivate", "delete", "insert", "protect", "rename", "replace", "set"),
@@ -59,27 +59,27 @@ class ConfigMode:
         self.question = ""
         self._yes: Callable[[], str] = lambda: ""
         self._default = ""
-        others = [one for one in device.store.editors() if one.number != session.number]
+        others = [one for one in device.database.editors() if one.number != session.number]
         said = f"warning: {DISCARDED}\n" if kind else ""
         if kind == "exclusive":
-            device.store.lock(session)
+            device.database.lock(session)
         elif kind == "private":
-            device.store.open_private(session)
+            device.database.open_private(session)
         said += "Entering configuration mode\n"
         if others:
             said += "Users currently editing the configuration:\n" + "".join(
                 f"  {one.user} terminal (pid {one.number}) on since {date(one.since)}\n"
-                + ("      exclusive [edit]\n" if one is device.store.holder else "      [edit]\n")
+                + ("      exclusive [edit]\n" if one is device.database.holder else "      [edit]\n")
                 for one in others
             )
-        if device.store.modified and not kind:
+        if device.database.modified and not kind:
             said += CHANGED
         self.entering = said
 
     @property
     def heading(self) -> str:
         """The line above the prompt, with a reminder while a commit waits for its confirmation."""
-        pending = self._device.store.pending
+        pending = self._device.database.pending
         reminder = ""
         if pending is not None:
             minutes = max(round((pending.deadline - self._device.now()) / self._device.minute_s), 1)
@@ -100,7 +100,7 @@ class ConfigMode:
         if words[0] == "commit":
             if "check" in words:
                 return "check"
-            return "confirm" if self._device.store.pending is not None and "confirmed" not in words else "commit"
+            return "confirm" if self._device.database.pending is not None and "confirmed" not in words else "commit"
         if words[0] == "show" and "compare" in words:
             return "compare"
         return PHASES.get(words[0], "load" if words[0] in EDITING else "verify")
@@ -117,7 +117,7 @@ class ConfigMode:
         else:
             known = top(self._device.schema)
             behind = [*path, *words[1:]] if choose(words[0], COMMANDS) not in WORDS else words[1:]
-            tree = self._device.store.edited_by(self._session)
+            tree = self._device.database.edited_by(self._session)
             names = next_words(choose(words[0], COMMANDS), known, tree, behind)
         return sorted(name for name in names if name.startswith(part) or name[0] == "<")
 
@@ -191,7 +191,7 @@ class ConfigMode:
         if kind != "delete":
             raise RefusedError(RpcError("syntax error, expecting delete PATH PATTERN, or range COMMAND"))
         path = [*self._path, *words[1:-1]]
-        found = matching(self._device.store.edited_by(self._session), path, words[-1].strip('"'))
+        found = matching(self._device.database.edited_by(self._session), path, words[-1].strip('"'))
         if not found:
             return f"warning: {NOT_FOUND}\n"
         rows = "".join(f"  matched: {word}\n" for word in found)
@@ -217,8 +217,8 @@ class ConfigMode:
             raise RefusedError(replace(first, message=reason), *others) from error
 
     def _may_edit(self) -> None:
-        if not self._device.store.is_private(self._session):
-            self._device.store.may_edit(self._session)
+        if not self._device.database.is_private(self._session):
+            self._device.database.may_edit(self._session)
 
     @staticmethod
     def _said(warnings: list[str]) -> str:
@@ -226,7 +226,7 @@ class ConfigMode:
 
     def _to_level(self, line: Line, rest: str) -> str:
         path = (*self._path, *rest.split())
-        schema, tree = self._device.schema, self._device.store.edited_by(self._session)
+        schema, tree = self._device.schema, self._device.database.edited_by(self._session)
         if schema is not None and not tree.has(*path):
             check_syntax(schema, tree, load_set(tree, f"set {' '.join(path)}\n")[0])
         self._levels.append(path)
@@ -259,16 +259,16 @@ class ConfigMode:
     # Looking.
 
     def _show(self, line: Line, rest: str) -> str:
-        tree = self._device.store.edited_by(self._session)
+        tree = self._device.database.edited_by(self._session)
         path = tuple(word.strip('"') for word in self._path)
         shown = show_tree(self._device, tree, (*path, *line.words[1:]), line)
         if path or line.words[1:] or line.pipes:
             return shown
-        modified = self._device.store.modified_by(self._session)
+        modified = self._device.database.modified_by(self._session)
         return f"## Last changed: {date(self._device.now())}\n{shown}" if modified else shown
 
     def _status(self, line: Line, rest: str) -> str:
-        who = self._device.store.editors()
+        who = self._device.database.editors()
         if not who:
             return "No other users are editing the configuration\n"
         rows = "".join(f"  {one.user} terminal (pid {one.number}) on since {date(one.since)}\n" for one in who)
@@ -284,7 +284,7 @@ class ConfigMode:
         return "load complete\n"
 
     def _update(self, line: Line, rest: str) -> str:
-        self._device.store.update(self._session)
+        self._device.database.update(self._session)
         return ""
 
     def _start_load(self, line: Line, rest: str) -> str:
@@ -320,8 +320,8 @@ class ConfigMode:
         if not 0 < minutes <= MOST_MINUTES:
             raise RefusedError(RpcError(f"invalid numeric value: '{minutes}'", element=str(minutes)))
         if check:
-            self._device.store.check(self._session)
-            self._device.store.confirm()
+            self._device.database.check(self._session)
+            self._device.database.confirm()
             return "configuration check succeeds\n"
         self._make_active(log, minutes if confirmed else 0)
         said = ""
@@ -331,7 +331,7 @@ class ConfigMode:
 
     def _make_active(self, log: str, minutes: int) -> None:
         try:
-            self._device.store.commit(self._session, log, minutes * self._device.minute_s, minutes)
+            self._device.database.commit(self._session, log, minutes * self._device.minute_s, minutes)
         except OSError as error:
             raise disk_full(error) from error
 
@@ -341,7 +341,7 @@ class ConfigMode:
         if len(self._levels) > 1 and not rest:
             self._levels.pop()
             return ""
-        if self._device.store.modified_by(self._session):
+        if self._device.database.modified_by(self._session):
             warning = f"warning: Auto rollback on exiting 'configure {self._kind}'\n" if self._kind else ""
             what = "Discard uncommitted changes?" if self._kind else "Exit with uncommitted changes?"
             return self._ask(f"{CHANGED}{warning}{what}", "yes", self._discard)
@@ -355,7 +355,7 @@ class ConfigMode:
         raise RefusedError(RpcError("this emulator has no files to save to"))
 
     def _leave(self) -> str:
-        self._device.store.end(self._session)
+        self._device.database.end(self._session)
         self.done = True
         return "Exiting configuration mode\n"
 

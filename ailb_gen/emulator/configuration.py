@@ -9,20 +9,20 @@ from xml.sax.saxutils import escape
 
 from lxml import etree
 
-from ailb_gen.emulator.compare import patch
-from ailb_gen.emulator.jsonform import to_json
+from ailb_gen.emulator.json_codec import to_json
 from ailb_gen.emulator.messages import RefusedError, RpcError
 from ailb_gen.emulator.monitoring import state
 from ailb_gen.emulator.outline import top
-from ailb_gen.emulator.xmlform import from_xml, select, to_xml
+from ailb_gen.emulator.show_compare import patch
+from ailb_gen.emulator.xml_codec import from_xml, select, to_xml
 from ailb_gen.errors import UsageError
 from ailb_gen.junos.interface_ranges import effective
 from ailb_gen.junos.tree import ENDS, Node
 from ailb_gen.junos.writer import to_curly, to_set
 
 if TYPE_CHECKING:
+    from ailb_gen.emulator.config_database import Session
     from ailb_gen.emulator.device import Device
-    from ailb_gen.emulator.store import Session
 
 # What attributes of `get-configuration` may say. NAPALM asks for the names of groups, which are not told here.
 ATTRIBUTES = {
@@ -41,14 +41,14 @@ def get_configuration(device: Device, session: Session, operation: etree._Elemen
     database = operation.get("database", "candidate")
     if database not in ("candidate", "committed"):
         raise RefusedError(RpcError(f"this emulator has no {database} database", "invalid-value", element="database"))
-    tree = device.store.edited_by(session) if database == "candidate" else device.store.active
+    tree = device.database.edited_by(session) if database == "candidate" else device.database.active
     if operation.get("compare") is not None:
         return _compared(device, operation, tree)
     _check_attributes(operation)
     inherit = operation.get("inherit") is not None
     wanted = operation.find("configuration")
     part = from_xml(wanted, top(device.schema), True) if wanted is not None else None
-    before = device.store.active if operation.get("changed") is not None and database == "candidate" else None
+    before = device.database.active if operation.get("changed") is not None and database == "candidate" else None
     if inherit:
         before = _inherited(before) if before is not None else None
         return shown(device, _inherited(tree), _format(operation), part, before=before)
@@ -70,7 +70,7 @@ def get_config(device: Device, session: Session, operation: etree._Element) -> s
     name = str(source.tag) if source is not None else ""
     if name not in ("candidate", "running"):
         raise RefusedError(RpcError(f"source {name!r} is neither candidate nor running", "invalid-value", element=name))
-    tree = device.store.edited_by(session) if name == "candidate" else device.store.active
+    tree = device.database.edited_by(session) if name == "candidate" else device.database.active
     return f"<data>\n{_filtered(device, tree, operation)}</data>\n"
 
 
@@ -80,7 +80,7 @@ def get(device: Device, session: Session, operation: etree._Element) -> str:
     asked = {str(child.tag) for child in found} if found is not None else {"configuration"}
     body = "" if found is None else state(device, found)
     if "configuration" in asked:
-        body = f"{_filtered(device, device.store.active, operation)}{_status(device)}{body}"
+        body = f"{_filtered(device, device.database.active, operation)}{_status(device)}{body}"
     return f"<data>\n{body}</data>\n"
 
 
@@ -115,8 +115,8 @@ def _format(operation: etree._Element) -> str:
 
 def _status(device: Device) -> str:
     """Return who edits the configuration, as `show configuration` tells at its head."""
-    holder = device.store.holder
-    who = device.store.editors()
+    holder = device.database.holder
+    who = device.database.editors()
     if not who:
         return "<database-status-information>\n</database-status-information>\n"
     rows = "".join(
@@ -201,7 +201,7 @@ def _time(seconds: float) -> str:
 def _head(device: Device, tree: Node) -> str:
     """Return the comment with which Junos begins a configuration."""
     newest = device.commits()[0]
-    if tree is not device.store.active:
+    if tree is not device.database.active:
         return f"## Last changed: {_time(device.now())}\n"
     return f"## Last commit: {_time(newest.when)} by {newest.user}\n"
 
@@ -209,7 +209,7 @@ def _head(device: Device, tree: Node) -> str:
 def attributes(device: Device, tree: Node) -> str:
     """Return what Junos says of a configuration in the tag of its XML: when it was changed or committed, by whom."""
     newest = device.commits()[0]
-    if tree is not device.store.active:
+    if tree is not device.database.active:
         now = device.now()
         return f' junos:changed-seconds="{int(now)}" junos:changed-localtime="{_time(now)}"'
     return (
@@ -225,7 +225,7 @@ def _compared(device: Device, operation: etree._Element, tree: Node) -> str:
     if operation.get("compare") not in ("rollback", "configuration"):
         raise RefusedError(RpcError("compare is rollback or configuration", "bad-attribute", element="compare"))
     number = operation.get("rollback", "0") if operation.get("compare") == "rollback" else "0"
-    old = device.store.rollback_tree(rollback_number(number))
+    old = device.database.rollback_tree(rollback_number(number))
     text = "\n" if old is tree else f"\n{patch(old, tree)}"
     return (
         "<configuration-information>\n<configuration-output>"

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
+from ailb_gen.emulator.config_database import ConfigDatabase, Session
 from ailb_gen.emulator.disk import Disk
 from ailb_gen.emulator.faults import Faults
 from ailb_gen.emulator.messages import RpcError
-from ailb_gen.emulator.store import Session, Store
 from ailb_gen.errors import UsageError
 from ailb_gen.junos.check import check
 from ailb_gen.junos.groups import active, inherited
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from ailb_gen.emulator.subject import Commit
-    from ailb_gen.emulator.world import World
+    from ailb_gen.emulator.fabric import EmulatedFabric
+    from ailb_gen.emulator.rpc_context import Commit
     from ailb_gen.junos.schema import Schema
 
 VERSION = "25.4R1.12-EVO"
@@ -53,7 +53,7 @@ class Device:
     def __init__(
         self,
         spec: Spec,
-        world: World,
+        fabric: EmulatedFabric,
         directory: Path | None = None,
         schema: Schema | None = None,
         minute_s: float = 60.0,
@@ -61,7 +61,7 @@ class Device:
         """Open the state of a device, or make it. Raises OutputError."""
         self.name, self.model, self.version = spec.name, spec.model, spec.version
         self.serial = sha256(spec.name.encode()).hexdigest()[:11].upper()
-        self.world = world
+        self.fabric = fabric
         self.schema = schema
         self.minute_s = minute_s
         self.faults = Faults()
@@ -71,8 +71,8 @@ class Device:
         self.sessions: dict[int, Session] = {}
         self._kept_down = ""
         disk = Disk(directory / "config") if directory is not None else None
-        self.store = Store(spec.factory, disk, self.now, self._faults_of)
-        self.store.changed = self._changed
+        self.database = ConfigDatabase(spec.factory, disk, self.now, self._faults_of)
+        self.database.changed = self._changed
         self._tell: Callable[[], None] = lambda: None
         self._changed()
 
@@ -82,11 +82,11 @@ class Device:
 
     def commits(self) -> tuple[Commit, ...]:
         """Return the commit history, newest first."""
-        return self.store.commits()
+        return self.database.commits()
 
     def committed(self) -> Node:
         """Return the active configuration, as written: groups are not applied."""
-        return self.store.active
+        return self.database.active
 
     def logins(self) -> tuple[tuple[str, str, float], ...]:
         """Return the open sessions: user, client, and since when in seconds since 1970."""
@@ -105,7 +105,7 @@ class Device:
     def end(self, session: Session) -> None:
         """Clean up behind a session: its lock is free, what it has not committed is gone."""
         self.sessions.pop(session.number, None)
-        self.store.end(session)
+        self.database.end(session)
 
     def somebody(self) -> Session:
         """Return a session of somebody else, who has been at work for a minute."""
@@ -113,30 +113,30 @@ class Device:
 
     def power_off(self) -> None:
         """Take the device out of the fabric."""
-        self.world.committed(self.name, None)
+        self.fabric.committed(self.name, None)
 
     def power_on(self) -> None:
         """Let the device start: what waited for a confirmation is rolled back, nobody holds the lock."""
         self.started = self.now()
-        self.store.restart()
-        self.world.committed(self.name, self.store.active)
+        self.database.restart()
+        self.fabric.committed(self.name, self.database.active)
 
     def keep_session_down(self) -> None:
         """Keep one BGP session from coming up until another configuration is active, or the faults are cleared."""
-        peerings = self.world.peerings(self.name)
+        peerings = self.fabric.peerings(self.name)
         if peerings and not self._kept_down:
             self._kept_down = peerings[0].interface
-            self.world.keep_down(self.name, self._kept_down)
+            self.fabric.keep_down(self.name, self._kept_down)
 
     def restore_session(self) -> None:
         """Let the BGP session come up again."""
         if self._kept_down:
-            self.world.restore(self.name, self._kept_down)
+            self.fabric.restore(self.name, self._kept_down)
             self._kept_down = ""
 
     def _changed(self) -> None:
         self.restore_session()
-        self.world.committed(self.name, self.store.active)
+        self.fabric.committed(self.name, self.database.active)
 
     def _faults_of(self, tree: Node) -> Sequence[RpcError]:
         """Return what a commit check says: groups in a circle, no password for root, and Juniper's models if given."""

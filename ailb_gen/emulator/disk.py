@@ -13,7 +13,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 from ailb_gen.atomic import replace_file
-from ailb_gen.emulator.subject import Commit
+from ailb_gen.emulator.rpc_context import Commit
 from ailb_gen.errors import OutputError
 
 if TYPE_CHECKING:

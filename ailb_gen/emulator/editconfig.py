@@ -12,20 +12,20 @@ from lxml import etree
 
 from ailb_gen.emulator.attributes import carry_out
 from ailb_gen.emulator.changing import check_protected, check_syntax, load_elements, load_text
-from ailb_gen.emulator.loading import load, load_set
+from ailb_gen.emulator.load_config import load, load_set
 from ailb_gen.emulator.messages import OK, RefusedError, RpcError
 from ailb_gen.emulator.outline import top
-from ailb_gen.emulator.xmlform import from_xml
+from ailb_gen.emulator.xml_codec import from_xml
 from ailb_gen.junos.groups import copy
 from ailb_gen.junos.renaming import NOT_FOUND
+from ailb_gen.junos.tokens import quote
 from ailb_gen.junos.tree import DELETE, ENDS, Node
-from ailb_gen.junos.words import quote
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from ailb_gen.emulator.config_database import Session
     from ailb_gen.emulator.device import Device
-    from ailb_gen.emulator.store import Session
 
 OPERATIONS = ("merge", "replace", "create", "delete", "remove")
 DEFAULTS = ("merge", "replace", "none")
@@ -45,25 +45,25 @@ def edit_config(device: Device, session: Session, operation: etree._Element) -> 
     """Answer `edit-config` and `copy-config`. Raises RefusedError."""
     if operation.find("target/candidate") is None:
         raise RefusedError(RpcError("only the candidate can be edited", "operation-not-supported", element="target"))
-    if not device.store.is_private(session):
-        device.store.may_edit(session)
+    if not device.database.is_private(session):
+        device.database.may_edit(session)
     whole = "replace" if operation.tag == "copy-config" else "merge"
     default = _option(operation, "default-operation", DEFAULTS, whole)
     on_error = _option(operation, "error-option", ERROR_OPTIONS, ERROR_OPTIONS[0])
     test = _option(operation, "test-option", TEST_OPTIONS, TEST_OPTIONS[0])
-    before = device.store.edited_by(session)
+    before = device.database.edited_by(session)
     if operation.find("source/running") is not None:
-        device.store.edit(session, device.store.active)
+        device.database.edit(session, device.database.active)
         return OK
     errors = _edit(device, session, operation, default, on_error == "continue-on-error")
     try:
         if test != "set":
-            device.store.check_tree(device.store.edited_by(session))
+            device.database.check_tree(device.database.edited_by(session))
     except RefusedError:
-        device.store.edit(session, before)
+        device.database.edit(session, before)
         raise
     if test == "test-only":
-        device.store.edit(session, before)
+        device.database.edit(session, before)
     if errors:
         raise RefusedError(*errors)
     return OK
@@ -73,7 +73,7 @@ def delete_config(device: Device, session: Session, operation: etree._Element) -
     """Answer `delete-config`: the candidate holds nothing then. Raises RefusedError."""
     if operation.find("target/candidate") is None:
         raise RefusedError(RpcError("only the candidate can be deleted", "operation-not-supported", element="target"))
-    device.store.edit(session, Node(""))
+    device.database.edit(session, Node(""))
     return OK
 
 
@@ -108,7 +108,7 @@ def _edit(device: Device, session: Session, operation: etree._Element, default: 
 
 
 def _edit_xml(device: Device, session: Session, content: etree._Element, default: str, go_on: bool) -> list[RpcError]:
-    before = device.store.edited_by(session)
+    before = device.database.edited_by(session)
     met: list[tuple[etree._Element, tuple[str, ...]]] = []
     loaded = from_xml(content, top(device.schema), met=met)
     elements = [Element(element, path, str(element.get("operation", ""))) for element, path in met]
@@ -134,7 +134,7 @@ def _edit_xml(device: Device, session: Session, content: etree._Element, default
     tree.children.pop("version", None)
     if device.schema is not None:
         check_syntax(device.schema, before, tree)
-    device.store.edit(session, tree)
+    device.database.edit(session, tree)
     return [error for _, error in found]
 
 

@@ -32,7 +32,7 @@ async def with_faults(host: Host, phase: str, open_still: Callable[[], bool], ac
     if "drop-before" in faults or not open_still():
         raise DroppedError
     if "locked" in faults:
-        raise device.store.locked_by(device.somebody())
+        raise device.database.locked_by(device.somebody())
     if "disk-full" in faults:
         raise disk_full(OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
     if "error" in faults:

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from ailb_gen.emulator.device import Spec
+    from ailb_gen.emulator.fabric import EmulatedFabric
     from ailb_gen.emulator.server import Login
-    from ailb_gen.emulator.world import World
     from ailb_gen.junos.schema import Schema
 
 Result = TypeVar("Result")
@@ -43,7 +43,7 @@ class Fleet:
     def __init__(
         self,
         specs: Sequence[Spec],
-        world: World,
+        fabric: EmulatedFabric,
         login: Login,
         state: Path | None = None,
         base_port: int = 0,
@@ -59,7 +59,7 @@ class Fleet:
         self.address = address
         for number, spec in enumerate(specs):
             directory = state / spec.name if state is not None else None
-            device = Device(spec, world, directory, schema, minute_s)
+            device = Device(spec, fabric, directory, schema, minute_s)
             key = _host_key(directory)
             port = base_port + number if base_port else 0
             self._hosts[spec.name] = Host(device, key, login, address, port)

@@ -11,8 +11,8 @@ from lxml import etree
 from ailb_gen.emulator.messages import CAPABILITIES, RefusedError, RpcError
 
 if TYPE_CHECKING:
+    from ailb_gen.emulator.config_database import Session
     from ailb_gen.emulator.device import Device
-    from ailb_gen.emulator.store import Session
 
 MONITORING = "urn:ietf:params:xml:ns:yang:ietf-netconf-monitoring"
 
@@ -39,7 +39,7 @@ def _capabilities(device: Device) -> str:
 
 
 def _datastores(device: Device) -> str:
-    holder = device.store.holder
+    holder = device.database.holder
     lock = ""
     if holder is not None:
         lock = (

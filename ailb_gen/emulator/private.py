@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ailb_gen.emulator.loading import load_set
+from ailb_gen.emulator.load_config import load_set
 from ailb_gen.junos.diff import diff
 from ailb_gen.junos.writer import set_lines
 

@@ -12,7 +12,6 @@ from xml.sax.saxutils import escape
 from lxml import etree
 
 from ailb_gen.emulator.changing import load_configuration
-from ailb_gen.emulator.compare import patch
 from ailb_gen.emulator.configuration import (
     get,
     get_config,
@@ -28,13 +27,14 @@ from ailb_gen.emulator.monitoring import get_schema
 from ailb_gen.emulator.operations import OPERATIONS, rpc_of, run
 from ailb_gen.emulator.operations.commands import resolve
 from ailb_gen.emulator.pipes import Line, read_line
+from ailb_gen.emulator.rpc_context import RpcFault
+from ailb_gen.emulator.show_compare import patch
 from ailb_gen.emulator.showing import only, show_tree
-from ailb_gen.emulator.subject import RpcFault
 from ailb_gen.junos.writer import to_curly
 
 if TYPE_CHECKING:
+    from ailb_gen.emulator.config_database import Session
     from ailb_gen.emulator.device import Device
-    from ailb_gen.emulator.store import Session
 
 Handler = Callable[["Device", "Session", etree._Element], str]
 # Junos: 10 minutes unless something else is said, at most 65535.
@@ -76,7 +76,7 @@ def phase_of(device: Device, operation: etree._Element) -> str:
     if tag in ("commit", "commit-configuration"):
         if operation.find("check") is not None:
             return "check"
-        confirming = device.store.pending is not None and operation.find("confirmed") is None
+        confirming = device.database.pending is not None and operation.find("confirmed") is None
         return "confirm" if confirming else "commit"
     if tag == "load-configuration" and operation.get("rollback") is not None:
         return "rollback"
@@ -120,9 +120,9 @@ def _request(words: tuple[str, ...], form: str) -> etree._Element | None:
 def _shown_configuration(device: Device, line: Line, form: str) -> str:
     displays = tuple(pipe for pipe in line.pipes if pipe.name in ("display", "compare"))
     if not displays and form in ("xml", "json"):
-        whole = with_version(device, device.store.active)
-        return shown(device, device.store.active, form, whole=only(whole, line.words[2:]))
-    text = show_tree(device, device.store.active, line.words[2:], Line(line.words, line.text, displays))
+        whole = with_version(device, device.database.active)
+        return shown(device, device.database.active, form, whole=only(whole, line.words[2:]))
+    text = show_tree(device, device.database.active, line.words[2:], Line(line.words, line.text, displays))
     return (
         "<configuration-information>\n<configuration-output>\n"
         f"{escape(text)}</configuration-output>\n</configuration-information>\n"
@@ -131,13 +131,13 @@ def _shown_configuration(device: Device, line: Line, form: str) -> str:
 
 def _lock(device: Device, session: Session, operation: etree._Element) -> str:
     _check_target(operation)
-    device.store.lock(session)
+    device.database.lock(session)
     return OK if operation.tag == "lock" else ""
 
 
 def _unlock(device: Device, session: Session, operation: etree._Element) -> str:
     _check_target(operation)
-    device.store.unlock(session)
+    device.database.unlock(session)
     return OK if operation.tag == "unlock" else ""
 
 
@@ -152,7 +152,7 @@ def _open(device: Device, session: Session, operation: etree._Element) -> str:
     """Open the shared candidate, for oneself with `<exclusive/>`, or a private copy with `<private/>`."""
     kind = next((str(child.tag) for child in operation), "")
     if kind == "private":
-        device.store.open_private(session)
+        device.database.open_private(session)
         said = RpcError("uncommitted changes will be discarded on exit", severity="warning")
         return said.xml()
     if kind not in ("", "exclusive"):
@@ -160,22 +160,22 @@ def _open(device: Device, session: Session, operation: etree._Element) -> str:
             RpcError(f"this emulator has no {kind} copy of the configuration", "operation-not-supported", element=kind)
         )
     if kind:
-        device.store.lock(session)
+        device.database.lock(session)
     return ""
 
 
 def _close(device: Device, session: Session, operation: etree._Element) -> str:
-    device.store.end(session)
+    device.database.end(session)
     return ""
 
 
 def _save_rescue(device: Device, session: Session, operation: etree._Element) -> str:
-    _keep(device.store.save_rescue)
+    _keep(device.database.save_rescue)
     return f"<rescue-management-results>\n{_ROUTING_ENGINE}</rescue-management-results>\n"
 
 
 def _delete_rescue(device: Device, session: Session, operation: etree._Element) -> str:
-    _keep(device.store.delete_rescue)
+    _keep(device.database.delete_rescue)
     return f"<rescue-management-results>\n{_ROUTING_ENGINE}</rescue-management-results>\n"
 
 
@@ -191,7 +191,7 @@ def _keep(act: Callable[[], None]) -> None:
 
 def _rescue_information(device: Device, session: Session, operation: etree._Element) -> str:
     """Answer `show system configuration rescue`, in text or XML. Raises RefusedError."""
-    tree = device.store.rescue_tree()
+    tree = device.database.rescue_tree()
     if tree is None:
         raise RefusedError(RpcError("No rescue configuration is set", type="application"))
     form = (operation.findtext("format") or operation.get("format") or "xml").strip().lower()
@@ -245,15 +245,15 @@ def _netconf_commit(device: Device, session: Session, operation: etree._Element)
 
 def _commit(device: Device, session: Session, log: str, confirm_s: float, minutes: int) -> None:
     try:
-        device.store.commit(session, log, confirm_s, minutes)
+        device.database.commit(session, log, confirm_s, minutes)
     except OSError as error:
         raise disk_full(error) from error
 
 
 def _check(device: Device, session: Session, operation: etree._Element) -> str:
     """Check the candidate; like a commit, this confirms one that waits (CLI User Guide, `commit confirmed`)."""
-    device.store.check(session)
-    device.store.confirm()
+    device.database.check(session)
+    device.database.confirm()
     return OK
 
 
@@ -261,7 +261,7 @@ def _validate(device: Device, session: Session, operation: etree._Element) -> st
     """RFC 6241's validate, which confirms nothing."""
     if operation.find("source/candidate") is None:
         raise RefusedError(RpcError("only the candidate can be validated", "operation-not-supported", element="source"))
-    device.store.check(session)
+    device.database.check(session)
     return OK
 
 
@@ -273,17 +273,17 @@ def _number(operation: etree._Element, name: str, default: int, most: int) -> in
 
 
 def _discard(device: Device, session: Session, operation: etree._Element) -> str:
-    device.store.discard(session)
+    device.database.discard(session)
     return OK
 
 
 def _rollback_information(device: Device, session: Session, operation: etree._Element) -> str:
-    tree = device.store.rollback_tree(rollback_number(operation.findtext("rollback") or "0"))
+    tree = device.database.rollback_tree(rollback_number(operation.findtext("rollback") or "0"))
     against = operation.findtext("compare")
     if against is None:
         text = to_curly(with_version(device, tree))
     else:
-        text = patch(device.store.rollback_tree(rollback_number(against)), tree)
+        text = patch(device.database.rollback_tree(rollback_number(against)), tree)
     return (
         "<rollback-information>\n<configuration-information>\n<configuration-output>\n"
         f"{escape(text)}</configuration-output>\n</configuration-information>\n</rollback-information>\n"

@@ -112,14 +112,14 @@ class Host:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        pending = self.device.store.pending
+        pending = self.device.database.pending
         if pending is not None:
             delay = max(pending.deadline - self.device.now(), 0)
             self._timer = asyncio.get_running_loop().call_later(delay, self._expire)
 
     def _expire(self) -> None:
         try:
-            self.device.store.expire()
+            self.device.database.expire()
         except OSError:
             # The disk refuses: the way back is tried again until it is done.
             self._timer = asyncio.get_running_loop().call_later(RETRY_S, self._expire)

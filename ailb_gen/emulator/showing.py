@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 
 from lxml import etree
 
-from ailb_gen.emulator.compare import patch
 from ailb_gen.emulator.configuration import attributes, rollback_number, with_version
-from ailb_gen.emulator.jsonform import to_json
+from ailb_gen.emulator.json_codec import to_json
 from ailb_gen.emulator.messages import RefusedError, RpcError
 from ailb_gen.emulator.outline import top
 from ailb_gen.emulator.pipes import Line, filtered
-from ailb_gen.emulator.xmlform import to_xml
+from ailb_gen.emulator.show_compare import patch
+from ailb_gen.emulator.xml_codec import to_xml
 from ailb_gen.errors import UsageError
 from ailb_gen.junos.interface_ranges import effective
+from ailb_gen.junos.tokens import written
 from ailb_gen.junos.tree import ENDS, Node
-from ailb_gen.junos.words import written
 from ailb_gen.junos.writer import set_lines, to_curly
 
 if TYPE_CHECKING:
@@ -61,12 +61,12 @@ def _shown(device: Device, tree: Node, path: Sequence[str], line: Line) -> str:
 def _other(device: Device, words: Sequence[str]) -> Node:
     """Return what `compare` compares with. Raises RefusedError."""
     if list(words) in ([], ["rescue"]):
-        tree = device.store.rescue_tree() if words else device.store.active
+        tree = device.database.rescue_tree() if words else device.database.active
         if tree is None:
             raise RefusedError(RpcError("No rescue configuration is set", element="rescue"))
         return tree
     if len(words) == 2 and words[0] == "rollback":
-        return device.store.rollback_tree(rollback_number(words[1]))
+        return device.database.rollback_tree(rollback_number(words[1]))
     raise RefusedError(RpcError("syntax error, compare takes nothing, 'rollback NUMBER' or 'rescue'", element=words[0]))
 
 

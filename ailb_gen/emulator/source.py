@@ -13,7 +13,7 @@ import yaml
 
 from ailb_gen.atomic import replace_file
 from ailb_gen.emulator.device import Spec
-from ailb_gen.emulator.loading import load
+from ailb_gen.emulator.load_config import load
 from ailb_gen.errors import OutputError, UsageError
 from ailb_gen.junos.reader import read_curly, read_file
 from ailb_gen.junos.tree import Node

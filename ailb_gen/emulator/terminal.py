@@ -15,7 +15,7 @@ from ailb_gen.emulator.conversation import Conversation
 from ailb_gen.emulator.faulty import with_faults
 from ailb_gen.emulator.messages import RefusedError
 from ailb_gen.emulator.pager import Pager
-from ailb_gen.emulator.subject import RpcFault
+from ailb_gen.emulator.rpc_context import RpcFault
 
 if TYPE_CHECKING:
     import asyncssh

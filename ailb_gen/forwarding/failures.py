@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ailb_gen.forwarding.baseline import NOT_ONE, Ways
 from ailb_gen.forwarding.delivery import outcome_at, outcomes, positions, stranded, who
 from ailb_gen.forwarding.loads import spread
-from ailb_gen.forwarding.survey import NOT_ONE, Ways
 from ailb_gen.routing.rib import node_of, removed_positions
 from ailb_gen.routing.solve import Candidate, State, select, solve
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from ailb_gen.addresses import Prefix
+    from ailb_gen.forwarding.baseline import Baseline, Uses
     from ailb_gen.forwarding.loads import Indices
-    from ailb_gen.forwarding.survey import Survey, Uses
     from ailb_gen.routing.solve import LocRib, Removed
 
 
@@ -54,9 +54,9 @@ class Impact:
     worst_link: int
 
 
-def assess(survey: Survey, failure: Failure) -> Impact:
+def assess(baseline: Baseline, failure: Failure) -> Impact:
     """Compute what a failure changes, against the fabric without failures."""
-    return _Assessment(survey, failure).run()
+    return _Assessment(baseline, failure).run()
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,10 +90,10 @@ class _Site:
 class _Assessment:
     """One failure; nodes are classes, or `len(classes) + device` for the devices that it takes out of their class."""
 
-    def __init__(self, survey: Survey, failure: Failure) -> None:
-        self.survey, self.graph, self.failure = survey, survey.graph, failure
+    def __init__(self, baseline: Baseline, failure: Failure) -> None:
+        self.baseline, self.graph, self.failure = baseline, baseline.graph, failure
         self.removed: Removed = removed_positions(self.graph, failure.sessions)
-        self.load = survey.load.copy()
+        self.load = baseline.load.copy()
         self.moved = 0
         self.lost: list[tuple[int, Prefix, str]] = []
         self.strayed: list[tuple[int, Prefix]] = []
@@ -109,7 +109,7 @@ class _Assessment:
                 else:
                     self._singly(site, numbers, groups)
             special = site.special()
-            whole = {number for number in special if (self._holder(site.node, number), number) in self.survey.whole}
+            whole = {number for number in special if (self._holder(site.node, number), number) in self.baseline.whole}
             fully |= whole
             self._singly(site, [number for number in special if number not in whole], groups)
         rows = {key: self._together(found) for key, found in groups.items()}
@@ -121,21 +121,21 @@ class _Assessment:
         for number in sorted(fully):
             self._solve(number)
         worst = int(self.load.argmax()) if len(self.load) else 0
-        ratio = float(self.load[worst]) / self.survey.highest if self.survey.highest else 0.0
+        ratio = float(self.load[worst]) / self.baseline.highest if self.baseline.highest else 0.0
         return Impact(self.failure, self.moved, tuple(self.lost), tuple(self.strayed), ratio, worst)
 
     def _together(self, found: list[Indices]) -> Indices:
         """Return prefixes of several lists, each once and in order."""
         if len(found) == 1:
             return found[0]
-        here = np.zeros(len(self.survey.states), dtype=bool)
+        here = np.zeros(len(self.baseline.states), dtype=bool)
         for numbers in found:
             here[numbers] = True
         return np.flatnonzero(here)
 
     def _sites(self) -> Iterator[_Site]:
         """Give every node that loses positions: devices at failed links, classes next to dead devices."""
-        survey, graph, dead = self.survey, self.graph, self.failure.dead
+        baseline, graph, dead = self.baseline, self.graph, self.failure.dead
         classes = len(graph.classes)
         alone = set(self.removed)
         for number, found in enumerate(graph.classes) if dead else ():
@@ -145,14 +145,14 @@ class _Assessment:
             if found.members & (alone | dead):
                 alone |= found.members
                 continue
-            yield _Site(number, down, survey.uses.get(number), None)
+            yield _Site(number, down, baseline.uses.get(number), None)
             for device in found.members:
-                yield _Site(classes + device, down, survey.uses.get(classes + device), None)
+                yield _Site(classes + device, down, baseline.uses.get(classes + device), None)
         for device in sorted(alone - dead):
             number = graph.class_of[device]
             down = self.removed.get(device, frozenset()) | self._dead_ways(number)
-            yield _Site(classes + device, down, survey.uses.get(number), survey.apart[device])
-            yield _Site(classes + device, down, survey.uses.get(classes + device), None)
+            yield _Site(classes + device, down, baseline.uses.get(number), baseline.apart[device])
+            yield _Site(classes + device, down, baseline.uses.get(classes + device), None)
 
     def _dead_ways(self, number: int) -> frozenset[int]:
         places = self.graph.classes[number].places
@@ -160,33 +160,33 @@ class _Assessment:
 
     def _singly(self, site: _Site, numbers: Iterable[int], groups: dict[tuple[int, Ways, Ways], list[Indices]]) -> None:
         for number in numbers:
-            rib = self.survey.states[number].nodes[self._holder(site.node, number)]
-            old = positions(self.graph, self.survey.states[number], self._holder(site.node, number))
+            rib = self.baseline.states[number].nodes[self._holder(site.node, number)]
+            old = positions(self.graph, self.baseline.states[number], self._holder(site.node, number))
             new = self._selected(who(self.graph, site.node), rib, site.down)
             groups[site.node, old, new].append(np.array([number]))
 
     def _holder(self, node: int, number: int) -> int:
         """Return the node without failures that holds what `node` holds."""
         device = node - len(self.graph.classes)
-        return node if device < 0 else node_of(self.graph, self.survey.states[number], device)
+        return node if device < 0 else node_of(self.graph, self.baseline.states[number], device)
 
     def _selected(self, device: int, rib: LocRib, down: frozenset[int]) -> Ways:
         """Select again without some positions; among candidates that rank alike only once."""
         balancing = self.graph.switches[device].balancing
         key = (self.graph.class_of[device], tuple(map(_shape, rib.candidates)), down)
-        found = self.survey.selections.get(key)
+        found = self.baseline.selections.get(key)
         if found is None:
             kept = [_without(candidate, down) for candidate in rib.candidates]
             selection = select(self.graph, device, tuple(candidate for candidate in kept if candidate.positions))
             alone = (selection.position,) if selection.best else ()
             found = selection.best[: balancing.maximum_ecmp] if balancing.per_packet else alone
-            self.survey.selections[key] = found
+            self.baseline.selections[key] = found
         return found
 
     def _further(self, node: int, old: Ways, new: Ways, row: Indices) -> Iterable[int]:
         """Return the prefixes of which some way before or after does not lead to a neighbor of the destination."""
         ahead = self.graph.adjacencies[who(self.graph, node)]
-        hops = [self.survey.second_hops(ahead[at].peer)[row] for at in {*old, *new}]
+        hops = [self.baseline.second_hops(ahead[at].peer)[row] for at in {*old, *new}]
         if not hops:
             return ()
         return (
@@ -197,40 +197,40 @@ class _Assessment:
         """Replace FIB entries of a node and shift their load; every way leads to a neighbor of the destination."""
         if not row:
             return
-        survey, graph = self.survey, self.graph
+        baseline, graph = self.baseline, self.graph
         device = who(graph, node)
         classes = len(graph.classes)
         sources = [device] if node >= classes else sorted(graph.classes[node].members)
         volume = np.zeros(len(graph.names))
-        volume[sources] = survey.sources[sources] * survey.weight[row].sum()
-        inflow = survey.weight[row] * survey.sources[sources].sum()
+        volume[sources] = baseline.sources[sources] * baseline.weight[row].sum()
+        inflow = baseline.weight[row] * baseline.sources[sources].sum()
         self.moved += len(row) * len(sources)
         if node < classes:
             # Whoever is on its own for a prefix is not moved with its class.
             for index, number in enumerate(row):
-                apart = survey.states[number].singles & graph.classes[node].members
+                apart = baseline.states[number].singles & graph.classes[node].members
                 self.moved -= len(apart)
                 for single in apart:
-                    volume[single] -= survey.sources[single] * survey.weight[number]
-                    inflow[index] -= survey.sources[single] * survey.weight[number]
+                    volume[single] -= baseline.sources[single] * baseline.weight[number]
+                    inflow[index] -= baseline.sources[single] * baseline.weight[number]
         if not new:
             self.lost += [
-                (source, survey.prefixes[number], stranded(graph, source).problem)
+                (source, baseline.prefixes[number], stranded(graph, source).problem)
                 for number in row
                 for source in sources
-                if survey.sources[source] and (node >= classes or source not in survey.states[number].singles)
+                if baseline.sources[source] and (node >= classes or source not in baseline.states[number].singles)
             ]
         for ways, sign in ((old, -1.0), (new, 1.0)):
             for at in ways:
-                up = survey.links.of[device][at] if node >= classes else survey.links.matrix[node][:, at]
+                up = baseline.links.of[device][at] if node >= classes else baseline.links.matrix[node][:, at]
                 self.load[up] += sign * volume[device if node >= classes else sources] / len(ways)
-                down = survey.second_hops(graph.adjacencies[device][at].peer)[row]
+                down = baseline.second_hops(graph.adjacencies[device][at].peer)[row]
                 np.add.at(self.load, down, sign * inflow / len(ways))
 
     def _solve(self, number: int) -> None:
         """Compute a prefix again and compare with what was."""
-        survey, graph = self.survey, self.graph
-        old = survey.states[number]
+        baseline, graph = self.baseline, self.graph
+        old = baseline.states[number]
         new = solve(graph, old.prefix, self.removed, self.failure.dead, old)
         changed = [node for node in new.nodes if positions(graph, new, node) != self._before(old, node)]
         sources = {node: senders for node in new.nodes if (senders := self._senders(new, node))}
@@ -241,8 +241,8 @@ class _Assessment:
             for at in positions(graph, state, node if state is new else self._before_node(old, node))
         }
         if any(node in reached or self._before_node(old, node) in reached or node in sources for node in changed):
-            spread(survey.links, old, survey.demand(number), self.load, -1.0)
-            spread(survey.links, new, survey.demand(number), self.load)
+            spread(baseline.links, old, baseline.demand(number), self.load, -1.0)
+            spread(baseline.links, new, baseline.demand(number), self.load)
         ends = outcomes(graph, new)
         for node, senders in sources.items():
             if ends[node].problem:
@@ -267,8 +267,8 @@ class _Assessment:
             return []
         if node >= len(classes):
             device = node - len(classes)
-            return [device] if self.survey.sources[device] else []
-        return [device for device in self.survey.senders[node] if device not in state.singles]
+            return [device] if self.baseline.sources[device] else []
+        return [device for device in self.baseline.senders[node] if device not in state.singles]
 
     def _used(self, old: State, device: int) -> bool:
         """Tell whether any way from a device passed what failed."""

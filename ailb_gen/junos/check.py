@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ailb_gen.junos import outcome as kinds
+from ailb_gen.junos import check_result as kinds
+from ailb_gen.junos.check_result import CheckResult, Fault, Unevaluated
 from ailb_gen.junos.instance import Instance
 from ailb_gen.junos.must import Path, Scope, Unevaluable, evaluate
-from ailb_gen.junos.outcome import CheckOutcome, Fault, Unevaluated
 from ailb_gen.junos.tree import Node
 from ailb_gen.junos.walk import Walk
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ailb_gen.junos.schema import Schema
 
 
-def check(root: Node, schema: Schema, groups: Node | None = None) -> CheckOutcome:
+def check(root: Node, schema: Schema, groups: Node | None = None) -> CheckResult:
     """Check an effective configuration: groups expanded, what is inactive removed.
 
     `groups` is the statement of that name, which an effective tree no longer has. What groups say is checked without
@@ -34,7 +34,7 @@ def check(root: Node, schema: Schema, groups: Node | None = None) -> CheckOutcom
     for pattern, reason in schema.unreadable.items():
         unevaluated.append(Unevaluated(pattern, (), 0, f"a pattern that cannot be compiled: {reason}"))
     findings = tuple(sorted(set(walk.faults), key=lambda fault: (fault.line, fault.path, fault.kind, fault.message)))
-    return CheckOutcome(findings, evaluated, tuple(unevaluated), walk.unmodelled, walk.words, walk.unmodelled_lines)
+    return CheckResult(findings, evaluated, tuple(unevaluated), walk.unmodelled, walk.words, walk.unmodelled_lines)
 
 
 def _evaluate(walk: Walk, root: Node) -> tuple[int, list[Unevaluated]]:

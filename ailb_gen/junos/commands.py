@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from ailb_gen.junos.capture import line_fault
+from ailb_gen.junos.tokens import TOKEN, Words, bad, check_string, wrong
 from ailb_gen.junos.tree import INACTIVE, PROTECT
-from ailb_gen.junos.words import TOKEN, Words, bad, check_string, wrong
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from ailb_gen.errors import JunosSyntaxError
 from ailb_gen.junos.capture import heading_fault, line_fault
 from ailb_gen.junos.grammar import ONELINER_WORDS, STARTS, TOP
-from ailb_gen.junos.tree import ENDS, Node
-from ailb_gen.junos.words import (
+from ailb_gen.junos.tokens import (
     SPECIAL,
     TAGS,
     TOKEN,
@@ -18,13 +17,14 @@ from ailb_gen.junos.words import (
     check_string,
     note,
     put,
-    subject,
+    statement_node,
     walk,
     wrong,
 )
+from ailb_gen.junos.tree import ENDS, Node
 
 if TYPE_CHECKING:
-    from ailb_gen.junos.words import Words
+    from ailb_gen.junos.tokens import Words
 
 
 class CurlyReader:
@@ -224,7 +224,7 @@ class CurlyReader:
                 put(self.block, self.words, self.line)
             except ValueError as error:
                 raise self.wrong(start, str(error)) from error
-            self.done(subject(self.block, self.words))
+            self.done(statement_node(self.block, self.words))
 
     def open(self, start: int, line: int) -> None:
         """Take an opening brace."""

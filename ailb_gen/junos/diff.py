@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ailb_gen.junos.grammar import FIRST_COUNTS, PREFIX, step
+from ailb_gen.junos.tokens import written
 from ailb_gen.junos.tree import ENDS, INACTIVE, PROTECT, Node
-from ailb_gen.junos.words import written
 from ailb_gen.junos.writer import set_lines
 
 if TYPE_CHECKING:

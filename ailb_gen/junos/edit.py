@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ailb_gen.junos.block_layout import lay_out
 from ailb_gen.junos.commands import FLAGS, commands
 from ailb_gen.junos.grammar import BLOCK, PREFIX, VALUE, form_of, inside, one_line
 from ailb_gen.junos.groups import copy
 from ailb_gen.junos.renaming import NOT_FOUND, copy_entry, rename, replace_pattern
-from ailb_gen.junos.shape import shape
+from ailb_gen.junos.tokens import Words, joined, put, unquote, wrong
 from ailb_gen.junos.tree import DELETE, ENDS, FLAT, INACTIVE, LIST, PROTECT, QUOTED, REPLACE, Node
-from ailb_gen.junos.words import Words, joined, put, unquote, wrong
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -44,9 +44,9 @@ def merge(
     """
     if source.flags & FLAT:
         source = copy(source)
-        shape(source)
+        lay_out(source)
     if target.flags & FLAT:
-        shape(target)
+        lay_out(target)
     target.flags |= source.flags & MARKS
     share = share and not source.flags & (DELETE | REPLACE)
     # Block, what is merged into it, the keys still to come, and as what the grammar knows the block.
@@ -136,7 +136,7 @@ def apply(root: Node, text: str) -> tuple[Node, list[str]]:
     """
     result = copy(root)
     if result.flags & FLAT:
-        shape(result)
+        lay_out(result)
     warnings: list[str] = []
     level: Words = []
     fresh: set[int] = set()
@@ -154,7 +154,7 @@ def apply(root: Node, text: str) -> tuple[Node, list[str]]:
             if command.verb == "set":
                 small = Node("", 0, FLAT)
                 put(small, path, command.line)
-                shape(small)
+                lay_out(small)
                 merge(result, small, fresh=fresh)
                 continue
             fresh.clear()

@@ -9,9 +9,9 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from ailb_gen.errors import UsageError
+from ailb_gen.junos.block_layout import lay_out
 from ailb_gen.junos.choices import excluded
 from ailb_gen.junos.grammar import LINE, PREFIX, VALUE, form_of, inside
-from ailb_gen.junos.shape import shape
 from ailb_gen.junos.tree import DELETE, ENDS, FLAT, INACTIVE, LIST, Node
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def active(root: Node) -> Node:
         return root
     result = copy(root)
     if result.flags & FLAT:
-        shape(result)
+        lay_out(result)
     result.flags &= ~(INACTIVE | DELETE)
     # Nodes with the word of the block around, and the number of keys that are still to come.
     stack = [(result, "", 0)]
@@ -109,7 +109,7 @@ def expand_groups(root: Node) -> Node:
         return root
     result = copy(root)
     if result.flags & FLAT:
-        shape(result)
+        lay_out(result)
     groups = result.children.pop("groups")
     for _ in range(ROUNDS):
         levels = sorted(_levels(result, groups), key=lambda level: -len(level[1]))

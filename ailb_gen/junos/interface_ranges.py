@@ -13,9 +13,9 @@ from itertools import product
 from math import prod
 from typing import TYPE_CHECKING
 
+from ailb_gen.junos.block_layout import lay_out
 from ailb_gen.junos.grammar import inside
 from ailb_gen.junos.groups import active, copy, expand_groups, inherit, inherited
-from ailb_gen.junos.shape import shape
 from ailb_gen.junos.tree import ENDS, FLAT, Node
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def expand_ranges(root: Node, found: Node) -> Node:
     members = _members(ranges, found)
     result = copy(active(root))
     if result.flags & FLAT:
-        shape(result)
+        lay_out(result)
     interfaces = result.children.setdefault("interfaces", Node("interfaces", ranges.line, ENDS))
     for source in ranges:
         if any(child.word not in MEMBERSHIP for child in source):

@@ -13,8 +13,8 @@ from ailb_gen.junos.capture import format_fault, line_fault, second_device
 from ailb_gen.junos.commands import COMMANDS, REFUSED
 from ailb_gen.junos.curly import CurlyReader
 from ailb_gen.junos.setreader import SetReader
+from ailb_gen.junos.tokens import CONTROL, wrong
 from ailb_gen.junos.tree import Node
-from ailb_gen.junos.words import CONTROL, wrong
 
 MAX_LINE = 1_000_000
 MAX_BYTES = 256 * 1024 * 1024

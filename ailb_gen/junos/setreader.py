@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from ailb_gen.junos.commands import COMMANDS, FLAGS, MOVES, REFUSED, command_at
 from ailb_gen.junos.edit import insert, unquoted
 from ailb_gen.junos.grammar import ONELINER_WORDS
+from ailb_gen.junos.tokens import SPECIAL, Words, again, note, plain, put, unquote, walk, wrong
 from ailb_gen.junos.tree import DELETE, ENDS, FLAT, INACTIVE, REPLACE, Node
-from ailb_gen.junos.words import SPECIAL, Words, again, note, plain, put, unquote, walk, wrong
 
 if TYPE_CHECKING:
     from ailb_gen.junos.commands import Command

@@ -5,10 +5,10 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
-from ailb_gen.junos import outcome as kinds
+from ailb_gen.junos import check_result as kinds
+from ailb_gen.junos.check_result import Fault
 from ailb_gen.junos.grammar import HIERARCHIES, WITH_VALUE
 from ailb_gen.junos.instance import Instance, key_is_named
-from ailb_gen.junos.outcome import Fault
 from ailb_gen.junos.schema import CHOICE_IDENT, CHOICE_VALUE
 from ailb_gen.junos.statements import CONTAINER, LEAF, LIST, ONE_LINE, PLAIN, PRESENCE
 from ailb_gen.junos.tree import ENDS

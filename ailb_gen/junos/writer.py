@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from ailb_gen.junos.block_layout import lay_out
 from ailb_gen.junos.grammar import one_line
-from ailb_gen.junos.shape import shape
+from ailb_gen.junos.tokens import quote, reach, written
 from ailb_gen.junos.tree import DELETE, ENDS, FLAT, INACTIVE, LIST, PROTECT, REPLACE, TAGGED, Node
-from ailb_gen.junos.words import quote, reach, written
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -28,7 +28,7 @@ def to_curly(root: Node) -> str:
     In the tree of a set text, the boundaries of blocks are marked first, in place.
     """
     if root.flags & FLAT:
-        shape(root)
+        lay_out(root)
     lines: list[str] = []
     stack = [_statements(root)]
     while stack:
@@ -170,7 +170,7 @@ def to_set(root: Node, comments: bool = True) -> str:
     `annotate` needs the level of a statement: in the tree of a set text, blocks are marked first, in place.
     """
     if comments and root.flags & FLAT:
-        shape(root)
+        lay_out(root)
     lines = [*set_lines(root.children.values(), [], comments), *(root.comment or () if comments else ())]
     return "".join(f"{line}\n" for line in lines)
 

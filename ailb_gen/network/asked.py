@@ -8,7 +8,7 @@ from ailb_gen.errors import UsageError
 from ailb_gen.junos.interface_ranges import effective
 from ailb_gen.junos.reader import read
 from ailb_gen.network.consequences import consequence
-from ailb_gen.network.known import judged
+from ailb_gen.network.supported_statements import judged
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

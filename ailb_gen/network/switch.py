@@ -8,10 +8,10 @@ from ailb_gen.junos.groups import APPLY
 from ailb_gen.network.bgp import as_number, fabric_routes, groups
 from ailb_gen.network.cos import class_of_service
 from ailb_gen.network.filters import filters
-from ailb_gen.network.known import judged
 from ailb_gen.network.model import LoadBalancing, Switch
 from ailb_gen.network.policies import as_lists, communities, policies, prefix_lists
 from ailb_gen.network.ports import advertisements, line, number, ports, statements, vlans
+from ailb_gen.network.supported_statements import judged
 
 if TYPE_CHECKING:
     from ailb_gen.junos.tree import Node

@@ -63,7 +63,7 @@ class Renderer:
 
     def switch(self, device: Switch) -> tuple[str, Artifact]:
         """Return path and file of a switch. Raises TemplateError."""
-        values: dict[str, object] = {"design": self.design, "device": device, "knobs": device.knobs}
+        values: dict[str, object] = {"design": self.design, "device": device, "settings": device.device_settings}
         text = self.templates.render(f"junos/{device.role}.conf.j2", device.name, values)
         if self.options.format == "set":
             return f"switches/{device.name}.set", Artifact(to_set(text, device.name).encode())

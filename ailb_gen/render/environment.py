@@ -81,7 +81,7 @@ class Templates:
         self.environment = make_environment(user_templates)
         self.loaded: dict[str, jinja2.Template] = {}
 
-    def render(self, name: str, subject: str, values: dict[str, object]) -> str:
+    def render(self, name: str, device_name: str, values: dict[str, object]) -> str:
         """Fill the template `name` for the device `subject`. Raises TemplateError."""
         try:
             if name not in self.loaded:
@@ -92,10 +92,10 @@ class Templates:
         except jinja2.TemplateSyntaxError as error:
             raise TemplateError(f"{error.filename or error.name}:{error.lineno}: {error.message}") from error
         except jinja2.TemplateNotFound as error:
-            raise TemplateError(f"template {error.name} is missing (needed for {subject})") from error
+            raise TemplateError(f"template {error.name} is missing (needed for {device_name})") from error
         except Exception as error:  # a user's template is code and can raise anything
             reason = str(error) or type(error).__name__
-            raise TemplateError(f"{_where(error, name)}: {reason} (while rendering {subject})") from error
+            raise TemplateError(f"{_where(error, name)}: {reason} (while rendering {device_name})") from error
 
 
 def _where(error: BaseException, name: str) -> str:

@@ -15,7 +15,7 @@ from ailb_gen.render.writer import check_target, recover, write
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class Rendering:
     """A rendered tree of `fabric`, and how it differs from what stands in `target`.
 
     `before` is the manifest of what stands there, if anything does, and `seen` its text.
@@ -36,7 +36,7 @@ def _owner(path: str) -> str:
     return f"{folder}/{name}" if name else ""
 
 
-def plan(
+def rendering(
     design: Design,
     out: Path,
     options: RenderOptions,
@@ -44,7 +44,7 @@ def plan(
     progress: Callable[[int], None] = lambda count: None,
     executor: Executor | None = None,
     show_only: bool = False,
-) -> Plan:
+) -> Rendering:
     """Render the design, or the selected devices of it, and compare it with the tree in `out`.
 
     With `selected`, only files of those devices and their profiles are touched, and the manifest. With `show_only`
@@ -71,10 +71,10 @@ def plan(
         digest = old_digest
     tree[MANIFEST] = Artifact(manifest(tree, design, kept, digest))
     stale = set(old_files) - set(tree) - set(kept)
-    return Plan(target, tree, compare(target, tree, stale), seen, design.name, before)
+    return Rendering(target, tree, compare(target, tree, stale), seen, design.name, before)
 
 
-def write_plan(planned: Plan, replace_fabric: bool = False) -> None:
+def write_rendering(planned: Rendering, replace_fabric: bool = False) -> None:
     """Write what a plan found to differ. Raises OutputError; for another fabric's tree unless it may be replaced."""
     found = planned.before.fabric if planned.before is not None else ""
     if found not in ("", planned.fabric) and not replace_fabric:

@@ -6,22 +6,22 @@ from ailb_gen.junos.reader import read_curly
 from ailb_gen.junos.tree import Node
 
 
-def check(text: str, subject: str) -> Node:
+def check(text: str, device_name: str) -> Node:
     """Return the tree of the text of the device `subject`; raise TemplateError if it is not balanced."""
     try:
         return read_curly(text)
     except JunosSyntaxError as error:
-        raise TemplateError(f"{subject}:{error.line}:{error.column}: {error.reason}") from error
+        raise TemplateError(f"{device_name}:{error.line}:{error.column}: {error.reason}") from error
 
 
-def to_set(text: str, subject: str) -> str:
+def to_set(text: str, device_name: str) -> str:
     """Write the curly text of the device `subject` as set lines; comments are left out.
 
     Raises TemplateError for unbalanced text, and for `delete:` and `replace:`: a rendered file says what is, not what
     to do about something that was before.
     """
-    lines = writer.to_set(check(text, subject), comments=False)
+    lines = writer.to_set(check(text, device_name), comments=False)
     for line in lines.splitlines():
         if line.startswith("delete "):
-            raise TemplateError(f"{subject}: {line}: a delete: or replace: tag has no set form; use --format curly")
+            raise TemplateError(f"{device_name}: {line}: a delete: or replace: tag has no set form; use --format curly")
     return lines

@@ -196,13 +196,13 @@ class _Builder:
         listed = [(name, "exact") for (name,) in found("from-prefix-list")] + found("from-prefix-list-filter")
         filters = [_range(*values) for kind in ("from-route-filter", "from-route-filter-to") for values in found(kind)]
         communities = self.communities()
-        wanted = found("from-community")
+        intended = found("from-community")
         return Term(
             protocols=frozenset(word for (word,) in found("from-protocol")) or None,
             lists=tuple(one for name, how in listed for one in self.prefix_list(name, how)) if listed else None,
             filters=tuple(filters) or None,
             # Nothing matches a community that is not defined.
-            communities=tuple(communities[name] for (name,) in wanted if name in communities) if wanted else None,
+            communities=tuple(communities[name] for (name,) in intended if name in communities) if intended else None,
             # Batfish passes over a community that is not defined.
             changes=tuple((how, communities[one]) for how, one in found("then-community") if one in communities),
             local_preference=self.number("then-local-preference", policy, name),

@@ -140,7 +140,7 @@ def _policy(policy: Sequence[Term], route: Route) -> tuple[str, Route]:
 def _matches(term: Term, route: Route) -> bool:
     if term.protocols is not None and route.protocol not in term.protocols:
         return False
-    if term.communities is not None and not any(wanted <= route.communities for wanted in term.communities):
+    if term.communities is not None and not any(intended <= route.communities for intended in term.communities):
         return False
     if term.lists is None and term.filters is None:
         return True

@@ -61,13 +61,13 @@ def _snake(name: str) -> str:
     return re.sub(r"[A-Z]", lambda found: f"_{found[0].lower()}", name)
 
 
-def matching(names: Iterable[str], wanted: str | None) -> list[str]:
+def matching(names: Iterable[str], intended: str | None) -> list[str]:
     """Return the names that a specifier means: `a`, `"a", b` or `/REGEX/`; all without one."""
-    if wanted is None:
+    if intended is None:
         return list(names)
-    if wanted.startswith("/") and wanted.endswith("/"):
-        return [name for name in names if re.search(wanted[1:-1], name)]
-    return [name for name in names if name in {one.strip().strip('"').lower() for one in wanted.split(",")}]
+    if intended.startswith("/") and intended.endswith("/"):
+        return [name for name in names if re.search(intended[1:-1], name)]
+    return [name for name in names if name in {one.strip().strip('"').lower() for one in intended.split(",")}]
 
 
 def file_parse_status(snapshot: Snapshot) -> Iterator[Row]:
@@ -154,15 +154,15 @@ def vi_conversion_status(snapshot: Snapshot) -> Iterator[Row]:
 def interface_properties(
     snapshot: Snapshot, nodes: str | None = None, interfaces: str | None = None, properties: str | None = None
 ) -> Iterator[Row]:
-    wanted = COLUMNS["interfaceProperties"][1:]
-    chosen = [name.strip() for name in properties.split(",")] if properties else list(wanted)
-    if unknown := set(chosen) - set(wanted):
+    intended = COLUMNS["interfaceProperties"][1:]
+    chosen = [name.strip() for name in properties.split(",")] if properties else list(intended)
+    if unknown := set(chosen) - set(intended):
         raise PlainError(f"interfaceProperties: {', '.join(sorted(unknown))} is not known here")
     names = matching(snapshot.devices, nodes)
     for one in snapshot.interfaces():
         if one.node in names and matching([one.port.name], interfaces):
             row = _interface(one)
-            yield {"Interface": row["Interface"], **{name: row[name] for name in wanted if name in chosen}}
+            yield {"Interface": row["Interface"], **{name: row[name] for name in intended if name in chosen}}
 
 
 def _interface(one: Interface) -> Row:

@@ -22,8 +22,8 @@ from ailb_gen.batfish.numbering import Numbering
 from ailb_gen.batfish.ports import Asked
 from ailb_gen.batfish.shadow import Shadow, ShadowSwitch
 from ailb_gen.checks.batfish_checks import CHECKS
-from ailb_gen.checks.tally import Tally
-from ailb_gen.checks.wiring import WantedCable
+from ailb_gen.checks.expected_cabling import ExpectedCable
+from ailb_gen.checks.findings import Findings
 from ailb_gen.errors import Place
 from ailb_gen.network.fabric import Cable, End
 from ailb_gen.network.policy import Community
@@ -98,16 +98,16 @@ def at(line: int, name: str = "leaf1") -> Place:
 
 def judged(judge: Callable[..., None], *arguments: object) -> list[Finding]:
     """Return what a function notes, in the order of the catalogue."""
-    tally = Tally(CHECKS)
-    judge(*arguments, tally)
-    return [finding for result in tally.results() for finding in result.findings]
+    collected = Findings(CHECKS)
+    judge(*arguments, collected)
+    return [finding for result in collected.results() for finding in result.findings]
 
 
 def examined(judge: Callable[..., None], *arguments: object) -> dict[str, int]:
     """Return how many things a function looks at, by check."""
-    tally = Tally(CHECKS)
-    judge(*arguments, tally)
-    return {result.check.id: result.examined for result in tally.results() if result.examined}
+    collected = Findings(CHECKS)
+    judge(*arguments, collected)
+    return {result.check.id: result.examined for result in collected.results() if result.examined}
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +175,7 @@ def intent(name: str) -> Intent:
         },
         owners={prefix(leaf, color): (f"leaf{leaf}", f"color-{color}") for leaf, color in pairs},
         cables=tuple(
-            WantedCable(
+            ExpectedCable(
                 *(uplink(leaf, spine).device, uplink(leaf, spine).port),
                 *(downlink(leaf, spine).device, downlink(leaf, spine).port),
                 *("400g", "fabric", f"color-{spine}", ""),

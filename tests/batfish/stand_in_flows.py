@@ -28,10 +28,10 @@ def differential(snapshot: Snapshot, reference: Snapshot, parameters: Mapping[st
     if parameters.get("actions", SUCCESS).lower() != SUCCESS:
         raise PlainError(f"differentialReachability: actions={parameters['actions']!r} is not known here")
     inside = _destinations(parameters.get("headers") or {})
-    wanted = sorted({*networks(snapshot.tables), *networks(reference.tables)})
+    intended = sorted({*networks(snapshot.tables), *networks(reference.tables)})
     for node, interface in _starts(snapshot, reference, parameters.get("pathConstraints") or {}):
         shown: set[bool] = set()
-        for network in wanted:
+        for network in intended:
             flow = Flow(node, interface, target(network))
             if inside is None or flow.address in inside:
                 arrives, arrived = (_arrives(one, flow) for one in (snapshot, reference))

@@ -13,8 +13,8 @@ from ailb_gen.addresses import Prefix
 from ailb_gen.batfish.hops import Intent, batfish_hops, intent_of, own_hops, ports_text
 from ailb_gen.batfish.model import Row
 from ailb_gen.batfish.numbering import Numbering
-from ailb_gen.checks.plan import plan
-from ailb_gen.checks.wiring import wiring
+from ailb_gen.checks.expected import expected_fabric
+from ailb_gen.checks.expected_cabling import expected_cabling
 from ailb_gen.errors import BatfishError
 from ailb_gen.intent.models import Fabric
 from ailb_gen.network.fabric import Cable, End, Network
@@ -156,8 +156,8 @@ def test_a_leaf_has_no_next_hop_to_its_own_prefix() -> None:
 
 
 def asked(fabric: Fabric) -> Intent:
-    wanted = plan(fabric)
-    return intent_of(wanted, wiring(wanted))
+    intended = expected_fabric(fabric)
+    return intent_of(intended, expected_cabling(intended))
 
 
 def small_asks(more: str = "", spines: int = 2) -> Intent:

@@ -102,10 +102,10 @@ def claims(line: str) -> list[int]:
 
 def fits(line: str, kind: str) -> bool:
     """Tell whether a line has the words of a kind."""
-    words, wanted = line.split(), kind.split()
-    if wanted[-1] == "**":
-        return len(words) >= len(wanted) and fits(" ".join(words[: len(wanted) - 1]), kind.removesuffix(" **"))
-    return len(words) == len(wanted) and all(one in ("*", word) for word, one in zip(words, wanted, strict=True))
+    words, intended = line.split(), kind.split()
+    if intended[-1] == "**":
+        return len(words) >= len(intended) and fits(" ".join(words[: len(intended) - 1]), kind.removesuffix(" **"))
+    return len(words) == len(intended) and all(one in ("*", word) for word, one in zip(words, intended, strict=True))
 
 
 @cache

@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from ailb_gen.batfish.ports import Asked, asked, judge_ports, judge_vlans
+from ailb_gen.checks.expected import expected_fabric
+from ailb_gen.checks.expected_cabling import expected_cabling
 from ailb_gen.checks.model import Finding
-from ailb_gen.checks.plan import plan
-from ailb_gen.checks.wiring import wiring
 from ailb_gen.errors import BatfishError
 from ailb_gen.network.fabric import End, Network
 from tests.batfish.recorded import INTERFACES, at, changed, examined, judged, network, ports, rows
@@ -41,7 +41,7 @@ LEAF = Asked(
 )
 
 
-def wanted(name: str) -> Asked:
+def intended(name: str) -> Asked:
     return LEAF if name == "a_v6" else ports(name)
 
 
@@ -52,7 +52,7 @@ def of_ports(name: str, *edits: tuple[str, str, object], found: Network | None =
         (row,) = [row for row in told if row["Interface"] == interface]
         row[column] = value
     told = [row for row in told if row["Interface"] is not None]
-    return judged(judge_ports, found or network(name), wanted(name), told)
+    return judged(judge_ports, found or network(name), intended(name), told)
 
 
 def of_vlans(name: str, *edits: tuple[str, int, object], found: Network | None = None) -> list[Finding]:
@@ -62,7 +62,7 @@ def of_vlans(name: str, *edits: tuple[str, int, object], found: Network | None =
         told = [row for row in told if (row["Node"], row["VLAN_ID"]) != (switch, vlan)]
         if interfaces is not None:
             told.append({"Node": switch, "VLAN_ID": vlan, "Interfaces": interfaces, "VXLAN_VNI": None})
-    return judged(judge_vlans, found or network(name), wanted(name), told)
+    return judged(judge_vlans, found or network(name), intended(name), told)
 
 
 @pytest.mark.parametrize("name", ["d_v6_clean", "d_v4_clean", "a_v6"])
@@ -312,8 +312,8 @@ def test_members_by_name_number_range_or_all(word: str) -> None:
 
 
 def test_what_the_intent_asks() -> None:
-    wanted_plan = plan(intent_of(RAIL).fabric)
-    assert asked(wanted_plan, wiring(wanted_plan)) == Asked(
+    wanted_plan = expected_fabric(intent_of(RAIL).fabric)
+    assert asked(wanted_plan, expected_cabling(wanted_plan)) == Asked(
         {
             End("stripe1-leaf1", "et-0/0/0"): 9216,
             End("stripe1-leaf1", "et-0/0/16"): 9000,

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import cache
 
+from ailb_gen.checks.expected import ExpectedFabric, expected_fabric
 from ailb_gen.checks.model import Finding, Result
-from ailb_gen.checks.plan import Plan, plan
 from ailb_gen.junos.interface_ranges import effective
 from ailb_gen.junos.reader import read
 from ailb_gen.network.fabric import Network
@@ -18,7 +18,7 @@ from tests.checks.trees import GOLDEN, fabric_of, findings, network_of
 LAB = "lab"
 LEAF, SPINE = "stripe1-leaf1", "spine2"
 Texts = dict[str, str]
-Checks = Callable[[Plan, Network, Routing], Iterable[Result]]
+Checks = Callable[[ExpectedFabric, Network, Routing], Iterable[Result]]
 # name of the switch, text that stands in its file, what stands there afterwards
 Edit = tuple[str, str, str]
 
@@ -30,9 +30,9 @@ def unchanged(example: str = LAB) -> Network:
 
 
 @cache
-def wanted(example: str = LAB) -> Plan:
+def intended(example: str = LAB) -> ExpectedFabric:
     """What its intent asks for."""
-    return plan(fabric_of(example))
+    return expected_fabric(fabric_of(example))
 
 
 @cache
@@ -66,7 +66,7 @@ def without(*names: str, example: str = LAB) -> Network:
 
 def judged(checks: Checks, found: Network, example: str = LAB) -> list[Finding]:
     """The findings of some checks about a network."""
-    return findings(checks(wanted(example), found, Routing(found)))
+    return findings(checks(intended(example), found, Routing(found)))
 
 
 def lines(texts: Texts, found: Iterable[Finding], example: str = LAB) -> Iterator[tuple[str, str]]:

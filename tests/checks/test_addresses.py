@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from ailb_gen.checks import addresses
+from ailb_gen.checks.expected import ExpectedFabric, expected_fabric
+from ailb_gen.checks.expected_cabling import expected_cabling
 from ailb_gen.checks.model import Result
-from ailb_gen.checks.plan import Plan, plan
-from ailb_gen.checks.wiring import wiring
 from ailb_gen.network.fabric import Network
-from tests.checks.edited import LEAF, SPINE, Edit, edited, lines, network, unchanged, wanted, without
+from tests.checks.edited import LEAF, SPINE, Edit, edited, intended, lines, network, unchanged, without
 from tests.checks.trees import findings, network_of, rendered, shown
 from tests.conftest import SMALL
 
@@ -25,13 +25,13 @@ TRUNK = "                interface-mode trunk;\n"
 MEMBERS = "                    members vn2;\n"
 
 
-def run(asked: Plan, found: Network) -> Iterator[Result]:
-    yield from addresses.run(asked, wiring(asked), found)
+def run(asked: ExpectedFabric, found: Network) -> Iterator[Result]:
+    yield from addresses.run(asked, expected_cabling(asked), found)
 
 
 @pytest.mark.parametrize("name", ["lab", "jvd", "jvd-8-uplinks", "brownfield"])
 def test_shipped_trees_are_clean_and_every_check_looked_at_something(name: str) -> None:
-    results = list(run(wanted(name), unchanged(name)))
+    results = list(run(intended(name), unchanged(name)))
     assert not shown(results)
     assert [result.check for result in results] == list(addresses.CHECKS)
     # Only brownfield asks for IPv6 loopbacks and management addresses.
@@ -61,7 +61,7 @@ VARIANTS = {
 @pytest.mark.parametrize("name", VARIANTS)
 def test_whatever_is_asked_the_rendered_switches_are_clean(name: str, tmp_path: Path) -> None:
     intent, root = rendered(VARIANTS[name], tmp_path)
-    assert not shown(run(plan(intent.fabric), network_of(root)))
+    assert not shown(run(expected_fabric(intent.fabric), network_of(root)))
 
 
 LOOPBACK = "    lo0 {\n        unit 0 {\n"
@@ -154,7 +154,7 @@ DAMAGES: list[tuple[Edit, str, str, str]] = [
 @pytest.mark.parametrize(("edit", "check", "scope", "pointed"), DAMAGES)
 def test_a_damage_is_found_by_the_check_that_names_it(edit: Edit, check: str, scope: str, pointed: str) -> None:
     texts = edited(edit)
-    found = findings(run(wanted(), network(texts)))
+    found = findings(run(intended(), network(texts)))
     named = [finding for finding in found if (finding.check, finding.scope) == (f"AILB{check}", scope)]
     assert any(pointed in line for _, line in lines(texts, named)), found
 
@@ -174,7 +174,7 @@ IN_BROWNFIELD: list[tuple[Edit, str, str, str]] = [
 @pytest.mark.parametrize(("edit", "check", "scope", "pointed"), IN_BROWNFIELD)
 def test_how_a_switch_is_reached(edit: Edit, check: str, scope: str, pointed: str) -> None:
     texts = edited(edit, example="brownfield")
-    found = findings(run(wanted("brownfield"), network(texts, "brownfield")))
+    found = findings(run(intended("brownfield"), network(texts, "brownfield")))
     assert [(finding.check, finding.scope) for finding in found] == [(f"AILB{check}", scope)]
     ((_, line),) = lines(texts, found, "brownfield")
     assert pointed in line
@@ -183,7 +183,7 @@ def test_how_a_switch_is_reached(edit: Edit, check: str, scope: str, pointed: st
 def test_both_ends_of_a_link_may_have_the_same_error_correction() -> None:
     fec = "        ether-options {\n            fec fec91;\n        }\n"
     texts = edited((LEAF, LINK_PORT, LINK_PORT + fec), ("spine1", LINK_PORT, LINK_PORT + fec))
-    assert not findings(run(wanted(), network(texts)))
+    assert not findings(run(intended(), network(texts)))
 
 
 def test_management_ports_share_a_network() -> None:
@@ -193,7 +193,7 @@ def test_management_ports_share_a_network() -> None:
     texts = edited(
         ("r1l1", place, place + family.format(1)), ("r1l2", other, other + family.format(2)), example="brownfield"
     )
-    assert not findings(run(wanted("brownfield"), network(texts, "brownfield")))
+    assert not findings(run(intended("brownfield"), network(texts, "brownfield")))
 
 
 @pytest.mark.parametrize(
@@ -208,7 +208,7 @@ def test_management_ports_share_a_network() -> None:
 def test_splits(new: str, message: str, count: int) -> None:
     head = '        description "Breakout et-0/0/16";\n'
     texts = edited((LEAF, head + BREAKOUT, head + new), example="jvd")
-    found = [one for one in findings(run(wanted("jvd"), network(texts, "jvd"))) if one.check == "AILB109"]
+    found = [one for one in findings(run(intended("jvd"), network(texts, "jvd"))) if one.check == "AILB109"]
     assert [one.message for one in found] == [message] * count
     assert {one.scope for one in found} == {f"{LEAF} et-0/0/16:0", f"{LEAF} et-0/0/16:1"}
 
@@ -217,7 +217,7 @@ def test_a_port_that_the_intent_disables_must_be(tmp_path: Path) -> None:
     intent, root = rendered(VARIANTS["disabled"], tmp_path)
     for path in (root / "switches").iterdir():
         path.write_text(path.read_text().replace("        disable;\n", ""))
-    found = findings(run(plan(intent.fabric), network_of(root)))
+    found = findings(run(expected_fabric(intent.fabric), network_of(root)))
     assert {(one.check, one.scope, one.message) for one in found} == {
         (check, scope, "the intent disables this port, the file does not")
         for check, scope in (
@@ -229,5 +229,5 @@ def test_a_port_that_the_intent_disables_must_be(tmp_path: Path) -> None:
 
 
 def test_switches_without_a_file_are_no_business_of_these_checks() -> None:
-    assert not shown(run(wanted(), without(LEAF, SPINE)))
-    assert not shown(run(wanted(), network({"stranger": "system { host-name stranger; }"})))
+    assert not shown(run(intended(), without(LEAF, SPINE)))
+    assert not shown(run(intended(), network({"stranger": "system { host-name stranger; }"})))

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from ailb_gen.checks import colors
-from ailb_gen.checks.plan import plan
+from ailb_gen.checks.expected import expected_fabric
 from ailb_gen.routing.rib import Routing
-from tests.checks.edited import LEAF, SPINE, Edit, edited, judged, lines, network, text_of, unchanged, wanted, without
+from tests.checks.edited import LEAF, SPINE, Edit, edited, intended, judged, lines, network, text_of, unchanged, without
 from tests.checks.trees import findings, network_of, rendered, shown
 from tests.conftest import SMALL
 
@@ -18,7 +18,7 @@ INTERFACE = "                    interface et-0/0/0.0;\n"
 
 @pytest.mark.parametrize("name", ["lab", "jvd", "jvd-8-uplinks", "brownfield"])
 def test_shipped_trees_are_clean_and_every_check_looked_at_something(name: str) -> None:
-    results = list(colors.run(wanted(name), unchanged(name), Routing(unchanged(name))))
+    results = list(colors.run(intended(name), unchanged(name), Routing(unchanged(name))))
     assert not shown(results)
     assert [result.check for result in results] == list(colors.CHECKS)
     assert all(result.examined for result in results)
@@ -39,7 +39,7 @@ VARIANTS = {
 def test_whatever_is_asked_the_rendered_colors_are_clean(name: str, tmp_path: Path) -> None:
     intent, root = rendered(VARIANTS[name], tmp_path)
     found = network_of(root)
-    assert not shown(colors.run(plan(intent.fabric), found, Routing(found)))
+    assert not shown(colors.run(expected_fabric(intent.fabric), found, Routing(found)))
 
 
 # edit, the check that names it, the switch of its finding, a part of the line that the finding points at
@@ -138,14 +138,14 @@ def test_a_leaf_that_leaks_is_told_with_its_prefixes() -> None:
 
 
 def test_without_backups_there_is_one_copy_of_each_prefix_and_no_aigp() -> None:
-    fabric = wanted().fabric
+    fabric = intended().fabric
     no_backup = fabric.model_copy(update={"colors": fabric.colors.model_copy(update={"backup": "none"})})  # type: ignore[union-attr]
     texts = {
         name: text_of(name).replace("                backup-color all-colors;\n", "") for name in unchanged().switches
     }
     found = network(texts)
-    assert not shown(colors.run(plan(no_backup), found, Routing(found)))
-    assert {one.check for one in findings(colors.run(wanted(), found, Routing(found)))} == {"AILB305", "AILB310"}
+    assert not shown(colors.run(expected_fabric(no_backup), found, Routing(found)))
+    assert {one.check for one in findings(colors.run(intended(), found, Routing(found)))} == {"AILB305", "AILB310"}
 
 
 def test_a_spine_that_sends_nothing_is_missed_by_every_leaf() -> None:
@@ -157,7 +157,7 @@ def test_a_spine_that_sends_nothing_is_missed_by_every_leaf() -> None:
 @pytest.mark.parametrize("names", [(LEAF,), (SPINE,), (LEAF, SPINE), tuple(unchanged().switches)])
 def test_switches_without_a_file_are_no_reason_to_stop(names: tuple[str, ...]) -> None:
     found = without(*names)
-    results = list(colors.run(wanted(), found, Routing(found)))
+    results = list(colors.run(intended(), found, Routing(found)))
     assert [result.check for result in results] == list(colors.CHECKS)
     assert not any(one.scope.split()[0] in names for one in findings(results))
 

@@ -6,12 +6,12 @@ from dataclasses import replace
 import pytest
 
 from ailb_gen.checks.descriptions import check_descriptions, names
+from ailb_gen.checks.expected import ExpectedFabric, expected_fabric
 from ailb_gen.checks.file_checks import DESCRIPTIONS
+from ailb_gen.checks.findings import Findings
 from ailb_gen.checks.model import Result
-from ailb_gen.checks.plan import Plan, plan
-from ailb_gen.checks.tally import Tally
 from ailb_gen.network.fabric import End, Network
-from tests.checks.edited import LEAF, Edit, edited, lines, network, unchanged, wanted
+from tests.checks.edited import LEAF, Edit, edited, intended, lines, network, unchanged
 from tests.checks.trees import findings, shown
 from tests.conftest import intent_of
 
@@ -21,18 +21,18 @@ DESCRIBED = "VLAN vn2 is described as 'Virtual network for"
 VLAN = 'description "Virtual network for rail 0 on leaf stripe1-leaf1";'
 
 
-def run(asked: Plan, found: Network) -> Iterator[Result]:
-    tally = Tally((DESCRIPTIONS,))
-    check_descriptions(asked, found, tally)
-    yield from tally.results()
+def run(asked: ExpectedFabric, found: Network) -> Iterator[Result]:
+    collected = Findings((DESCRIPTIONS,))
+    check_descriptions(asked, found, collected)
+    yield from collected.results()
 
 
 @pytest.mark.parametrize("name", ["lab", "jvd", "jvd-8-uplinks", "brownfield"])
 def test_shipped_trees_are_clean(name: str) -> None:
-    (result,) = run(wanted(name), unchanged(name))
+    (result,) = run(intended(name), unchanged(name))
     assert not shown([result])
     cables = len(unchanged(name).links) * 2 + len(unchanged(name).attachments)
-    assert result.examined >= cables + len(wanted(name).leaves)
+    assert result.examined >= cables + len(intended(name).leaves)
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ DAMAGES: list[tuple[Edit, str, str, str, str]] = [
 @pytest.mark.parametrize(("edit", "example", "scope", "message", "pointed"), DAMAGES)
 def test_a_damage_is_found_where_it_is(edit: Edit, example: str, scope: str, message: str, pointed: str) -> None:
     texts = edited(edit, example=example)
-    (found,) = findings(run(wanted(example), network(texts, example)))
+    (found,) = findings(run(intended(example), network(texts, example)))
     assert (found.check, found.scope, found.message) == ("AILB007", scope, message)
     ((_, line),) = lines(texts, [found], example)
     assert pointed in line
@@ -151,21 +151,21 @@ def test_a_damage_is_found_where_it_is(edit: Edit, example: str, scope: str, mes
     ],
 )
 def test_other_words_will_do(edit: Edit) -> None:
-    assert not shown(run(wanted(), network(edited(edit))))
+    assert not shown(run(intended(), network(edited(edit))))
 
 
 def test_swapped_cables_are_found_at_all_four_ends() -> None:
     base = unchanged()
     one, two = base.links[0], base.links[1]
     links = (replace(one, b=two.b), replace(two, b=one.b), *base.links[2:])
-    found = findings(run(wanted(), replace(base, links=links)))
+    found = findings(run(intended(), replace(base, links=links)))
     assert {finding.scope for finding in found} == {
         f"{end.device} {end.port}" for cable in (one, two) for end in (cable.a, cable.b)
     }
 
 
 def test_switches_of_nobody_have_no_vlan_to_compare() -> None:
-    asked = plan(
+    asked = expected_fabric(
         intent_of("name: other\nstripes: 1\nrails: 1\nspines: 1\nnames: {leaf: 'x{s}{l}', spine: 'y{k}'}\n").fabric
     )
     assert not shown(run(asked, replace(unchanged(), links=(), attachments={}, switches={})))

@@ -7,16 +7,16 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from ailb_gen.checks.expected import expected_fabric
 from ailb_gen.checks.model import Run
 from ailb_gen.checks.paths import CONNECTED
-from ailb_gen.checks.plan import plan
 from ailb_gen.checks.ways import Ways
 from ailb_gen.design.build import build
 from ailb_gen.errors import IntentError, UsageError
 from ailb_gen.intent.load import Intent
 from ailb_gen.render.artifacts import RenderOptions
-from ailb_gen.render.generate import plan as planned
-from ailb_gen.render.generate import write_plan
+from ailb_gen.render.generate import rendering as planned
+from ailb_gen.render.generate import write_rendering
 from tests.checks.test_run import validated
 from tests.checks.trees import rendered, shown
 from tests.conftest import EXAMPLES, intent_of
@@ -124,7 +124,7 @@ def test_a_server_port_that_the_intent_disables_is_missing_too(tmp_path: Path) -
 
 def test_draining_disables_both_ends_and_undraining_gives_the_same_bytes(tmp_path: Path) -> None:
     def files(intent: Intent) -> dict[str, object]:
-        write_plan(planned(build(intent)[0], tmp_path / "out", RenderOptions()))
+        write_rendering(planned(build(intent)[0], tmp_path / "out", RenderOptions()))
         return dict(read_tree(tmp_path / "out"))
 
     before = files(intent_of(LAB))
@@ -187,7 +187,7 @@ def test_a_drain_that_cuts_a_pair_is_refused_and_found(text: str, drain: str, tm
     intent = intent_of(f"{text}drain: {drain}\n")
     with pytest.raises(IntentError, match="error\\[drain-cuts\\]"):
         build(intent)
-    assert list(Ways(plan(intent.fabric)).cut())
+    assert list(Ways(expected_fabric(intent.fabric)).cut())
     _, root = rendered(text, tmp_path)
     told = validated(intent, root)
     assert next(result for result in told.results if result.check is CONNECTED).findings
@@ -195,7 +195,7 @@ def test_a_drain_that_cuts_a_pair_is_refused_and_found(text: str, drain: str, tm
 
 def test_unknown_names_say_what_was_meant_when_proving_too() -> None:
     with pytest.raises(UsageError, match="no switch, server or color is called 'spin3'; did you mean 'spine3'"):
-        plan(intent_of(f"{LAB}drain: spin3\n").fabric)
+        expected_fabric(intent_of(f"{LAB}drain: spin3\n").fabric)
 
 
 LINKS = [f"stripe{stripe}-leaf{leaf} spine{spine}" for stripe in (1, 2) for leaf in (1, 2) for spine in (1, 2, 3, 4)]

@@ -10,31 +10,31 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ailb_gen.checks import failures
+from ailb_gen.checks.expected import ExpectedFabric, expected_fabric
 from ailb_gen.checks.failures import (
     assess_stored,
     destinations,
     sampled_pairs,
 )
 from ailb_gen.checks.model import Result
-from ailb_gen.checks.plan import Plan, plan
+from ailb_gen.forwarding.baseline import Baseline
 from ailb_gen.forwarding.failures import Failure, Impact
-from ailb_gen.forwarding.survey import Survey
 from ailb_gen.network.fabric import Network
 from ailb_gen.routing.rib import Routing
-from tests.checks.edited import LEAF, Edit, edited, judged, network, unchanged, wanted, without
+from tests.checks.edited import LEAF, Edit, edited, intended, judged, network, unchanged, without
 from tests.checks.trees import network_of, rendered, shown
 from tests.conftest import SMALL
 
 BACKUP = "                backup-color all-colors;\n"
 
 
-def run(asked: Plan, found: Network, routing: Routing) -> Iterator[Result]:
+def run(asked: ExpectedFabric, found: Network, routing: Routing) -> Iterator[Result]:
     yield from failures.run(asked, routing, seed=1)
 
 
 @pytest.mark.parametrize("name", ["lab", "jvd", "brownfield"])
 def test_shipped_trees_are_clean_and_every_check_looked_at_something(name: str) -> None:
-    results = list(run(wanted(name), unchanged(name), Routing(unchanged(name))))
+    results = list(run(intended(name), unchanged(name), Routing(unchanged(name))))
     assert not shown(results)
     assert [result.check for result in results] == list(failures.CHECKS)
     assert all(result.examined for result in results)
@@ -55,7 +55,7 @@ VARIANTS = {
 def test_whatever_is_asked_the_rendered_fabric_survives_what_it_can(name: str, tmp_path: Path) -> None:
     intent, root = rendered(VARIANTS[name], tmp_path)
     found = network_of(root)
-    assert not shown(run(plan(intent.fabric), found, Routing(found)))
+    assert not shown(run(expected_fabric(intent.fabric), found, Routing(found)))
 
 
 # edit, the checks that find it
@@ -101,7 +101,7 @@ def test_a_load_is_told_with_its_link() -> None:
 
 def test_where_not_everything_arrives_failures_are_not_looked_at() -> None:
     found = network(edited((LEAF, BACKUP, ""), (LEAF, "                    interface et-0/0/0.0;\n", "")))
-    results = list(run(wanted(), found, Routing(found)))
+    results = list(run(intended(), found, Routing(found)))
     assert [result.check for result in results] == list(failures.CHECKS)
     assert all("AILB402" in result.skipped and not result.findings for result in results)
 
@@ -109,13 +109,13 @@ def test_where_not_everything_arrives_failures_are_not_looked_at() -> None:
 def test_pairs_that_move_without_a_reason_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     found = Routing(unchanged())
     device = found.graph.index["stripe2-leaf1"]
-    strayed = tuple((device, prefix) for prefix in wanted().leaves[0].prefixes[:2])
+    strayed = tuple((device, prefix) for prefix in intended().leaves[0].prefixes[:2])
 
-    def stray(survey: Survey, failure: Failure) -> Impact:
+    def stray(baseline: Baseline, failure: Failure) -> Impact:
         return Impact(failure, 7, (), strayed if 3 in failure.sessions else (), 1.0, 0)
 
     monkeypatch.setattr(failures, "assess", stray)
-    results = {result.check: result for result in failures.run(wanted(), found, seed=1)}
+    results = {result.check: result for result in failures.run(intended(), found, seed=1)}
     (one,) = results[failures.LINK_CALM].findings
     cable = found.graph.sessions.up[3].cable
     assert (
@@ -131,7 +131,7 @@ def test_pairs_that_move_without_a_reason_are_told(monkeypatch: pytest.MonkeyPat
 def test_what_no_path_is_left_for_is_no_finding() -> None:
     results = {
         result.check: result
-        for result in run(wanted("brownfield"), unchanged("brownfield"), Routing(unchanged("brownfield")))
+        for result in run(intended("brownfield"), unchanged("brownfield"), Routing(unchanged("brownfield")))
     }
     assert dict(results[failures.PAIR_REACH].figures)["losses that no path could avoid"] != "0"
     assert not results[failures.PAIR_REACH].findings
@@ -147,21 +147,21 @@ def test_pairs_are_sampled_without_repetition(count: int, size: int, seed: int) 
 
 def test_destinations_are_what_is_there() -> None:
     routing = Routing(without(LEAF))
-    found = destinations(wanted(), routing)
+    found = destinations(intended(), routing)
     assert {routing.graph.names[device] for device in found} == {"stripe1-leaf2", "stripe2-leaf1", "stripe2-leaf2"}
-    assert not destinations(wanted(), Routing(without(*unchanged().switches)))
+    assert not destinations(intended(), Routing(without(*unchanged().switches)))
 
 
 def test_another_process_finds_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     found = Routing(network(edited((LEAF, BACKUP, ""))))
     alone: list[int] = []
     told: list[int] = []
-    here = list(failures.run(wanted(), found, 1, None, alone.append))
+    here = list(failures.run(intended(), found, 1, None, alone.append))
     monkeypatch.setattr(failures, "CHUNK", 16)
     collecting = gc.isenabled()
     try:
         with ThreadPoolExecutor(1) as executor:
-            there = list(failures.run(wanted(), found, 1, executor, told.append))
+            there = list(failures.run(intended(), found, 1, executor, told.append))
     finally:
         # A worker holds the collector off for good; here that was this process.
         if collecting:
@@ -171,7 +171,7 @@ def test_another_process_finds_the_same(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_a_file_that_holds_no_survey_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "survey"
+    path = tmp_path / "baseline"
     path.write_bytes(b"N.")
-    with pytest.raises(TypeError, match="holds no survey"):
+    with pytest.raises(TypeError, match="holds no baseline"):
         assess_stored(path, [])

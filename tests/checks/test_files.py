@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from ailb_gen.checks import files
+from ailb_gen.checks.expected import expected_fabric
+from ailb_gen.checks.expected_cabling import expected_cabling
 from ailb_gen.checks.model import Finding, Result
-from ailb_gen.checks.plan import plan
-from ailb_gen.checks.wiring import wiring
 from ailb_gen.intent.load import Intent, load
 from ailb_gen.network.read import read_network
 from tests.checks.trees import GOLDEN, findings, rendered, shown
@@ -38,8 +38,8 @@ LAB = intent_of_example("lab")
 
 def judged(root: Path, intent: Intent = LAB) -> list[Result]:
     reading = read_network(root, lambda *trees: True)
-    wanted = plan(intent.fabric)
-    return list(files.run(intent, wanted, wiring(wanted), reading.network, reading.records, root))
+    intended = expected_fabric(intent.fabric)
+    return list(files.run(intent, intended, expected_cabling(intended), reading.network, reading.records, root))
 
 
 def seal(root: Path) -> None:
@@ -146,7 +146,7 @@ DAMAGES: list[tuple[str, str, str, set[Told], str]] = [
 
 @pytest.mark.parametrize(("file", "old", "new", "wanted", "pointed"), DAMAGES)
 def test_a_damage_is_found_where_it_is(
-    file: str, old: str, new: str, wanted: set[Told], pointed: str, tree: Path
+    file: str, old: str, new: str, intended: set[Told], pointed: str, tree: Path
 ) -> None:
     path = tree / file
     text = path.read_text()
@@ -155,9 +155,9 @@ def test_a_damage_is_found_where_it_is(
     if file != MANIFEST:
         seal(tree)
     found = findings(judged(tree))
-    assert wanted <= told(found)
+    assert intended <= told(found)
     assert not {finding.check for finding in found} & {"AILB001", "AILB003"}
-    places = [finding.place for finding in found if (finding.check, finding.scope) in wanted]
+    places = [finding.place for finding in found if (finding.check, finding.scope) in intended]
     lines = path.read_text().split("\n")
     assert any(place and place.file == file and pointed in lines[place.line - 1] for place in places) or not pointed
 
@@ -188,9 +188,9 @@ def removed(tree: Path, name: str) -> None:
         (lambda tree: removed(tree, "servers/gpu-s1-1"), ("AILB005", "servers/gpu-s1-1")),
     ],
 )
-def test_files_that_are_missing_strange_or_edited(damage: Callable[[Path], object], wanted: Told, tree: Path) -> None:
+def test_files_that_are_missing_strange_or_edited(damage: Callable[[Path], object], intended: Told, tree: Path) -> None:
     damage(tree)
-    assert wanted in told(findings(judged(tree)))
+    assert intended in told(findings(judged(tree)))
 
 
 def test_what_generate_writes_is_in_the_manifest(tree: Path) -> None:

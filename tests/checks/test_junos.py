@@ -3,8 +3,8 @@ import pytest
 from ailb_gen.checks.junos import CHECKS, findings, message_of
 from ailb_gen.checks.model import Finding, Severity
 from ailb_gen.errors import Place
-from ailb_gen.junos import outcome as kinds
-from ailb_gen.junos.outcome import CheckOutcome, Fault, Unevaluated
+from ailb_gen.junos import check_result as kinds
+from ailb_gen.junos.check_result import CheckResult, Fault, Unevaluated
 
 ALL_KINDS = sorted(
     {value for name, value in vars(kinds).items() if name.isupper() and isinstance(value, str)} | kinds.VALUE_KINDS
@@ -13,7 +13,7 @@ ALL_KINDS = sorted(
 
 @pytest.mark.parametrize("kind", ALL_KINDS)
 def test_every_kind_has_a_check(kind: str) -> None:
-    outcome = CheckOutcome((Fault(kind, ("a", "b"), 7, "why"),), 1, ())
+    outcome = CheckResult((Fault(kind, ("a", "b"), 7, "why"),), 1, ())
     [found] = findings(outcome, "leaf1", "switches/leaf1.conf")
     assert found.check in {one.id for one in CHECKS}
     assert found.place == Place("switches/leaf1.conf", 7)
@@ -28,7 +28,7 @@ def test_what_a_finding_says() -> None:
 
 
 def test_what_was_not_checked_is_a_note() -> None:
-    outcome = CheckOutcome(
+    outcome = CheckResult(
         (), 5, (Unevaluated('("$$")', ("vlans", "v2"), 4, "no value"),), {"routing-instances": 58, "access": 1}
     )
     notes = findings(outcome, "leaf1", "f")

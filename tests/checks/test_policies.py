@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from ailb_gen.checks.expected import ExpectedFabric, expected_fabric
+from ailb_gen.checks.findings import Findings
 from ailb_gen.checks.model import Result
-from ailb_gen.checks.plan import Plan, plan
 from ailb_gen.checks.policies import EFFECTIVE, KEPT, NO_TRANSIT, NOT_BACK, check_policies
-from ailb_gen.checks.tally import Tally
 from ailb_gen.network.fabric import Network
 from ailb_gen.routing.rib import Routing
-from tests.checks.edited import LEAF, SPINE, Edit, edited, judged, lines, network, text_of, unchanged, wanted
+from tests.checks.edited import LEAF, SPINE, Edit, edited, intended, judged, lines, network, text_of, unchanged
 from tests.checks.trees import network_of, rendered, shown
 from tests.conftest import SMALL
 
@@ -23,15 +23,15 @@ ADDED = "                community add local;\n"
 IMPORTED, EXPORTED = "import FABRIC-IN;", "export FABRIC-OUT;"
 
 
-def run(asked: Plan, found: Network, routing: Routing) -> Iterator[Result]:
-    tally = Tally(CHECKS)
-    check_policies(asked, routing.graph, tally)
-    yield from tally.results()
+def run(asked: ExpectedFabric, found: Network, routing: Routing) -> Iterator[Result]:
+    collected = Findings(CHECKS)
+    check_policies(asked, routing.graph, collected)
+    yield from collected.results()
 
 
 @pytest.mark.parametrize("name", ["lab", "jvd", "jvd-8-uplinks", "brownfield"])
 def test_shipped_trees_are_clean_and_every_check_looked_at_something(name: str) -> None:
-    results = list(run(wanted(name), unchanged(name), Routing(unchanged(name))))
+    results = list(run(intended(name), unchanged(name), Routing(unchanged(name))))
     assert not shown(results)
     assert all(result.examined for result in results)
 
@@ -48,7 +48,7 @@ VARIANTS = {
 def test_whatever_is_asked_the_rendered_policies_are_clean(name: str, tmp_path: Path) -> None:
     intent, root = rendered(SMALL + VARIANTS[name], tmp_path)
     found = network_of(root)
-    assert not shown(run(plan(intent.fabric), found, Routing(found)))
+    assert not shown(run(expected_fabric(intent.fabric), found, Routing(found)))
 
 
 # edit, then (check, a part of the line that its finding points at) of every finding

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ailb_gen.checks import records
-from ailb_gen.checks.plan import plan
+from ailb_gen.checks.expected import expected_fabric
+from ailb_gen.checks.expected_cabling import expected_cabling
 from ailb_gen.checks.records import Difference, compare
-from ailb_gen.checks.wiring import wiring
 from ailb_gen.intent.load import Intent, load
 from ailb_gen.network.records import Record, entry_lines, unique, values
 from ailb_gen.network.topology import CABLING, TOPOLOGY, read_cabling, read_topology
@@ -20,8 +20,8 @@ from tests.conftest import EXAMPLES, SMALL
 LEAF = {"name": "leaf1", "asn": 65001, "nics": [{"name": "a", "mac": "00"}, {"name": "b"}], "backup": None}
 
 
-def told(wanted: dict[str, object], found: dict[str, object]) -> list[tuple[str, str, str]]:
-    rows = compare([Record("device", "leaf1", wanted)], [Record("device", "leaf1", found, 7)])
+def told(intended: dict[str, object], found: dict[str, object]) -> list[tuple[str, str, str]]:
+    rows = compare([Record("device", "leaf1", intended)], [Record("device", "leaf1", found, 7)])
     return [(row.message, row.expected, row.found) for row in rows]
 
 
@@ -61,10 +61,10 @@ def test_a_field_that_is_missing_and_several_at_once() -> None:
 
 
 def test_records_that_are_missing_twice_or_too_many() -> None:
-    wanted = [Record("link", "a 1", {"leaf": "a"}), Record("link", "a 2", {"leaf": "a"})]
+    intended = [Record("link", "a 1", {"leaf": "a"}), Record("link", "a 2", {"leaf": "a"})]
     found = [Record("link", "a 2", {"leaf": "a"}, 3), Record("link", "a 2", {"leaf": "b"}, 4)]
     found += [Record("device", "a 1", {"leaf": "c", "nics": [], "n": 1}, 5)]
-    assert list(compare(wanted, found)) == [
+    assert list(compare(intended, found)) == [
         Difference("link", "a 2", 4, "the link stands there twice"),
         Difference("link", "a 1", 1, "the link is missing", "a"),
         Difference("device", "a 1", 5, "the intent has no such device", "", "c 1"),
@@ -74,9 +74,9 @@ def test_records_that_are_missing_twice_or_too_many() -> None:
 fields = st.dictionaries(st.sampled_from("abc"), st.recursive(st.integers() | st.none() | st.text(), st.lists))
 
 
-@given(wanted=fields, found=fields)
-def test_records_differ_exactly_when_their_fields_do(wanted: dict[str, object], found: dict[str, object]) -> None:
-    assert bool(told(wanted, found)) == (wanted != found)
+@given(intended=fields, found=fields)
+def test_records_differ_exactly_when_their_fields_do(intended: dict[str, object], found: dict[str, object]) -> None:
+    assert bool(told(intended, found)) == (intended != found)
 
 
 def test_keys_that_stand_twice() -> None:
@@ -127,10 +127,10 @@ def found_in(root: Path) -> dict[str, tuple[Record, ...]]:
 
 
 def differences(intent: Intent, found: dict[str, tuple[Record, ...]]) -> list[Difference]:
-    wanted = plan(intent.fabric)
-    cables = wiring(wanted)
+    intended = expected_fabric(intent.fabric)
+    cables = expected_cabling(intended)
     return [
-        *compare(records.topology(wanted, cables), found[TOPOLOGY]),
+        *compare(records.topology(intended, cables), found[TOPOLOGY]),
         *compare(records.cabling(cables), found[CABLING]),
     ]
 

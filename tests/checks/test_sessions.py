@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from ailb_gen.checks import sessions
+from ailb_gen.checks.expected import ExpectedFabric, expected_fabric
 from ailb_gen.checks.model import Result
-from ailb_gen.checks.plan import Plan, plan
 from ailb_gen.network.fabric import Network
 from ailb_gen.network.sessions import sessions as sessions_of
-from tests.checks.edited import LEAF, SPINE, Edit, edited, lines, network, unchanged, wanted, without
+from tests.checks.edited import LEAF, SPINE, Edit, edited, intended, lines, network, unchanged, without
 from tests.checks.trees import findings, network_of, rendered, shown
 from tests.conftest import SMALL
 
@@ -30,13 +30,13 @@ MEMBERS = "as-list leaves members "
 RA = "        interface et-0/0/0.0 {\n"
 
 
-def run(asked: Plan, found: Network) -> Iterator[Result]:
+def run(asked: ExpectedFabric, found: Network) -> Iterator[Result]:
     yield from sessions.run(asked, found, sessions_of(found))
 
 
 @pytest.mark.parametrize("name", ["lab", "jvd", "jvd-8-uplinks", "brownfield"])
 def test_shipped_trees_are_clean_and_every_check_looked_at_something(name: str) -> None:
-    results = list(run(wanted(name), unchanged(name)))
+    results = list(run(intended(name), unchanged(name)))
     assert not shown(results)
     assert [result.check for result in results] == list(sessions.CHECKS)
     # No example has filters.
@@ -56,7 +56,7 @@ VARIANTS = {
 @pytest.mark.parametrize("name", VARIANTS)
 def test_whatever_is_asked_the_rendered_sessions_are_clean(name: str, tmp_path: Path) -> None:
     intent, root = rendered(VARIANTS[name], tmp_path)
-    assert not shown(run(plan(intent.fabric), network_of(root)))
+    assert not shown(run(expected_fabric(intent.fabric), network_of(root)))
 
 
 # edit, the check that names it, the scope of its finding, a part of the line that the finding points at
@@ -122,7 +122,7 @@ DAMAGES: list[tuple[Edit, str, str, str]] = [
 @pytest.mark.parametrize(("edit", "check", "scope", "pointed"), DAMAGES)
 def test_a_damage_is_found_by_the_check_that_names_it(edit: Edit, check: str, scope: str, pointed: str) -> None:
     texts = edited(edit)
-    found = findings(run(wanted(), network(texts)))
+    found = findings(run(intended(), network(texts)))
     named = [finding for finding in found if (finding.check, finding.scope) == (f"AILB{check}", scope)]
     assert any(pointed in line for _, line in lines(texts, named)), found
 
@@ -152,7 +152,7 @@ def test_a_group_that_is_not_defined_is_named(tmp_path: Path) -> None:
     intent, root = rendered(SMALL, tmp_path)
     path = root / f"switches/{LEAF}.conf"
     path.write_text(f"apply-groups [ one two ];\ngroups {{ two {{ system {{ host-name x; }} }} }}\n{path.read_text()}")
-    (found,) = findings(run(plan(intent.fabric), network_of(root)))
+    (found,) = findings(run(expected_fabric(intent.fabric), network_of(root)))
     assert (found.check, found.scope, found.message) == (
         "AILB208",
         f"{LEAF} one",
@@ -163,7 +163,7 @@ def test_a_group_that_is_not_defined_is_named(tmp_path: Path) -> None:
 
 
 def test_a_switch_without_a_file_leaves_its_neighbors_without_sessions() -> None:
-    found = findings(run(wanted(), without(SPINE)))
+    found = findings(run(intended(), without(SPINE)))
     assert {(finding.check, finding.scope.split()[0]) for finding in found} >= {("AILB201", SPINE)}
     assert len([finding for finding in found if finding.check == "AILB201"]) == 4
 
@@ -172,5 +172,5 @@ def test_aigp_where_the_intent_wants_none(tmp_path: Path) -> None:
     intent, root = rendered(VARIANTS["no-aigp"], tmp_path)
     path = root / f"switches/{LEAF}.conf"
     path.write_text(path.read_text().replace("unicast;", "unicast { aigp; }", 1))
-    (found,) = findings(run(plan(intent.fabric), network_of(root)))
+    (found,) = findings(run(expected_fabric(intent.fabric), network_of(root)))
     assert (found.check, found.message) == ("AILB206", "the intent wants AIGP off in group fabric-green")

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from ailb_gen.checks.expected import ExpectedFabric, expected_fabric
 from ailb_gen.checks.failures import destinations
-from ailb_gen.checks.plan import Plan, plan
 from ailb_gen.checks.shares import Shares
 from ailb_gen.checks.ways import Ways
+from ailb_gen.forwarding.baseline import Baseline
 from ailb_gen.forwarding.failures import Failure, assess
-from ailb_gen.forwarding.survey import Survey
 from ailb_gen.routing.rib import Routing
 from tests.checks.trees import network_of, rendered
 from tests.conftest import intent_of
@@ -24,21 +24,21 @@ def text(spines: int, links: int, colors: int, more: str = "", drain: str = "") 
     )
 
 
-def bounds(asked: Plan) -> tuple[float, float]:
+def bounds(asked: ExpectedFabric) -> tuple[float, float]:
     """The highest load after a link, and after a spine, failed, over that before."""
     shares = Shares(asked, Ways(asked))
     return shares.without_a_link() / shares.highest(), shares.without_a_spine() / shares.highest()
 
 
-def simulated(asked: Plan, root: Path) -> tuple[float, float]:
+def simulated(asked: ExpectedFabric, root: Path) -> tuple[float, float]:
     """The same as the control plane computes it, failure by failure; what loses something is left out."""
     routing = Routing(network_of(root))
-    survey = Survey(routing, destinations(asked, routing))
+    baseline = Baseline(routing, destinations(asked, routing))
     links = [Failure("link", frozenset({number})) for number in range(len(routing.graph.sessions.up))]
     spines = [Failure("spine", dead=frozenset({routing.graph.index[spine.name]})) for spine in asked.spines]
     found = []
     for failures in (links, spines):
-        impacts = [assess(survey, failure) for failure in failures]
+        impacts = [assess(baseline, failure) for failure in failures]
         found.append(max((impact.worst for impact in impacts if not impact.lost), default=0.0))
     return found[0], found[1]
 
@@ -73,7 +73,7 @@ def test_the_model_says_what_the_control_plane_does(shape: str, tmp_path: Path) 
     intent, root = rendered(
         shape.replace("generic", "qfx5240-64od").replace("first_port: 100", "first_port: 32"), tmp_path
     )
-    asked = plan(intent.fabric)
+    asked = expected_fabric(intent.fabric)
     (link, spine), (link_bound, spine_bound) = simulated(asked, root), bounds(asked)
     assert link <= link_bound + 1e-9 and spine <= spine_bound + 1e-9
     if not asked.drained.missing:
@@ -103,10 +103,10 @@ SIZES = [
 
 @pytest.mark.parametrize(("spines", "links", "colors"), SIZES)
 def test_the_formula(spines: int, links: int, colors: int) -> None:
-    asked = plan(intent_of(text(spines, links, colors)).fabric)
+    asked = expected_fabric(intent_of(text(spines, links, colors)).fabric)
     assert bounds(asked) == pytest.approx(formula(spines, links, colors))
 
 
 def test_the_shapes_that_were_wrong_once() -> None:
-    assert bounds(plan(intent_of(text(6, 3, 9)).fabric)) == pytest.approx((2.0, 2.0))
-    assert bounds(plan(intent_of(text(6, 2, 4)).fabric)) == pytest.approx((1.5, 1.5))
+    assert bounds(expected_fabric(intent_of(text(6, 3, 9)).fabric)) == pytest.approx((2.0, 2.0))
+    assert bounds(expected_fabric(intent_of(text(6, 2, 4)).fabric)) == pytest.approx((1.5, 1.5))

@@ -10,7 +10,7 @@ from ailb_gen.intent.models import Fabric
 from ailb_gen.network.fabric import Network
 from ailb_gen.network.read import read_network
 from ailb_gen.render.artifacts import RenderOptions
-from ailb_gen.render.generate import plan, write_plan
+from ailb_gen.render.generate import rendering, write_rendering
 from tests.conftest import EXAMPLES, ROOT, intent_of
 
 GOLDEN = ROOT / "tests" / "golden"
@@ -31,7 +31,7 @@ def rendered(text: str, folder: Path) -> tuple[Intent, Path]:
     """Generate the tree of a fabric file given as text."""
     intent = intent_of(text)
     out = folder / "out"
-    write_plan(plan(build(intent)[0], out, RenderOptions()))
+    write_rendering(rendering(build(intent)[0], out, RenderOptions()))
     return intent, out
 
 

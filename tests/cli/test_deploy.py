@@ -12,7 +12,7 @@ import pytest
 
 from ailb_gen.emulator.device import Device
 from ailb_gen.emulator.faults import Fault
-from ailb_gen.emulator.loading import load_set
+from ailb_gen.emulator.load_config import load_set
 from tests.deploy.fabric import CANARY, LAST, ORDER, SPINES, VARIABLE, Site, assert_sound, run
 
 Cli = Callable[..., tuple[int, str, str]]
@@ -279,8 +279,8 @@ def test_a_first_push_does_not_delete_what_somebody_else_configured(tiny: Site) 
     def customer(device: Device) -> None:
         lines = "set protocols bgp group CUSTOMER type external\nset protocols bgp group CUSTOMER peer-as 65000\n"
         somebody = device.somebody()
-        device.store.edit(somebody, load_set(device.store.candidate, lines)[0])
-        device.store.commit(somebody, "by hand")
+        device.database.edit(somebody, load_set(device.database.candidate, lines)[0])
+        device.database.commit(somebody, "by hand")
 
     tiny.fleet.do(CANARY, customer)
     shown = run(*tiny.place("plan"))
@@ -290,8 +290,8 @@ def test_a_first_push_does_not_delete_what_somebody_else_configured(tiny: Site) 
     assert refused.code == 2
     assert f"  {CANARY}: protocols bgp group CUSTOMER\n" in refused.err
     assert "--allow-foreign-deletes" in refused.err
-    assert tiny.device(CANARY).store.active.has("protocols", "bgp", "group", "CUSTOMER")
+    assert tiny.device(CANARY).database.active.has("protocols", "bgp", "group", "CUSTOMER")
     done = tiny.deploy("--allow-foreign-deletes")
     assert done.code == 0
     assert f"  {CANARY} +2 -4\n" in done.out
-    assert not tiny.device(CANARY).store.active.has("protocols", "bgp", "group", "CUSTOMER")
+    assert not tiny.device(CANARY).database.active.has("protocols", "bgp", "group", "CUSTOMER")

@@ -15,7 +15,7 @@ import pytest
 from ailb_gen.cli.plain import visible
 from ailb_gen.emulator.device import Device
 from ailb_gen.emulator.faults import Fault
-from ailb_gen.emulator.loading import load_set
+from ailb_gen.emulator.load_config import load_set
 from ailb_gen.junos.tree import Node
 from tests.deploy.fabric import CANARY, ORDER, SPINES, Site, run, state_of
 
@@ -34,8 +34,8 @@ def pushed(tiny: Site) -> Site:
 def committed(device: Device, tree: Node) -> None:
     """Commit a configuration as somebody at the console of a switch does."""
     somebody = device.somebody()
-    device.store.edit(somebody, tree)
-    device.store.commit(somebody, "by hand")
+    device.database.edit(somebody, tree)
+    device.database.commit(somebody, "by hand")
 
 
 def findings(text: str) -> list[tuple[str, str, str]]:
@@ -46,7 +46,7 @@ def findings(text: str) -> list[tuple[str, str, str]]:
 
 def by_hand(site: Site, name: str, lines: str) -> None:
     """Change a switch with commands."""
-    site.fleet.do(name, lambda device: committed(device, load_set(device.store.candidate, lines)[0]))
+    site.fleet.do(name, lambda device: committed(device, load_set(device.database.candidate, lines)[0]))
 
 
 @pytest.mark.parametrize("verb", ["drift", "verify", "collect"])

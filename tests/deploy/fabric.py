@@ -20,18 +20,18 @@ import ncclient.transport.session
 import yaml
 
 from ailb_gen.cli import main
-from ailb_gen.deploy.push import Limits
 from ailb_gen.deploy.runlog import RunLog, StateDirectory
+from ailb_gen.deploy.wave import Limits
 from ailb_gen.emulator.device import Device, Spec
+from ailb_gen.emulator.fabric import EmulatedFabric
 from ailb_gen.emulator.fleet import Fleet
 from ailb_gen.emulator.server import Login
 from ailb_gen.emulator.source import servers, specs, write_inventory
-from ailb_gen.emulator.world import World
 from ailb_gen.junos.groups import copy
 from ailb_gen.junos.tree import Node
 from ailb_gen.junos.writer import to_set
 from ailb_gen.render.artifacts import RenderOptions
-from ailb_gen.render.generate import plan, write_plan
+from ailb_gen.render.generate import rendering, write_rendering
 from tests.conftest import design_of
 from tests.deploy.program import TICK_S
 
@@ -73,7 +73,7 @@ def generated(folder: Path, text: str = BEFORE) -> Generated:
         roots[name] = folder / name
         roots[name].mkdir()
         (roots[name] / "fabric.yaml").write_text(intent)
-        write_plan(plan(design_of(intent), roots[name] / "artifacts", RenderOptions("curly", None)))
+        write_rendering(rendering(design_of(intent), roots[name] / "artifacts", RenderOptions("curly", None)))
     return Generated(
         roots["after"] / "fabric.yaml",
         roots["after"] / "artifacts",
@@ -166,13 +166,13 @@ def site(
 
     `defaults` are more for defaults.yaml; without them the program finds the password in the environment.
     """
-    world = World.read(made.artifacts)
-    with Fleet(made.before, world, login, minute_s=minute_s) as fleet:
+    emulated = EmulatedFabric.read(made.artifacts)
+    with Fleet(made.before, emulated, login, minute_s=minute_s) as fleet:
         write_inventory(folder / "inventory", fleet, servers(made.artifacts), login.user, VARIABLE)
         path = folder / "inventory" / "defaults.yaml"
         said = yaml.safe_load(path.read_text()) | {"options": {"timeout_s": timeout_s, "connect_timeout_s": 10}}
         path.write_text(yaml.safe_dump(said | defaults))
-        old = {name: statements(device.store.active) for name, device in fleet.devices.items()}
+        old = {name: statements(device.database.active) for name, device in fleet.devices.items()}
         new = {name: statements(tree) for name, tree in made.after.items()}
         assert all(old[name] != new[name] for name in new)
         with mock.patch.dict("os.environ", {VARIABLE: login.password}):
@@ -184,7 +184,7 @@ def hurried() -> Iterator[None]:
     """Let the program look for answers often, and give a lost device up soon."""
     with (
         mock.patch.object(ncclient.transport.session, "TICK", TICK_S),
-        mock.patch("ailb_gen.deploy.push.Limits", _impatient),
+        mock.patch("ailb_gen.deploy.wave.Limits", _impatient),
     ):
         yield
 
@@ -258,15 +258,15 @@ class Elapsing:
     @contextmanager
     def running(self) -> Iterator[None]:
         """Be the clock of the pushes of this process."""
-        with mock.patch("ailb_gen.deploy.push.time", self), mock.patch("ailb_gen.deploy.crew.time", self):
+        with mock.patch("ailb_gen.deploy.wave.time", self), mock.patch("ailb_gen.deploy.device_pool.time", self):
             yield
 
 
 def timer_ends(device: Device) -> None:
     """Let the time end in which a commit can be confirmed, if one waits; in the thread of its fleet."""
-    if device.store.pending is not None:
-        device.store.pending = replace(device.store.pending, deadline=0.0)
-        device.store.expire()
+    if device.database.pending is not None:
+        device.database.pending = replace(device.database.pending, deadline=0.0)
+        device.database.expire()
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,28 +281,28 @@ class State:
 
 def state_of(device: Device) -> State:
     """Look at a device; in the thread of its fleet."""
-    store = device.store
-    holder = f"{store.holder.user} {store.holder.client}" if store.holder is not None else ""
-    return State(statements(store.active), holder, store.modified, store.pending is not None)
+    database = device.database
+    holder = f"{database.holder.user} {database.holder.client}" if database.holder is not None else ""
+    return State(statements(database.active), holder, database.modified, database.pending is not None)
 
 
 def fates_of(events: list[dict[str, Any]]) -> dict[str, str]:
     """Return how every device ended, by the record of a run; a device that it does not name is untouched."""
-    fates: dict[str, str] = {}
+    outcomes: dict[str, str] = {}
     for event in events:
-        if event["event"] == "endings":
-            fates.update({name: row[0] for name, row in event["devices"].items()})
-    return fates
+        if event["event"] == "results":
+            outcomes.update({name: row[0] for name, row in event["devices"].items()})
+    return outcomes
 
 
 def assert_sound(site: Site) -> dict[str, str]:
-    """Assert that every device is as the record says, old or new, and that nothing is left on it; return the fates."""
-    fates = fates_of(site.events())
+    """Assert that every device is as the record says, and that nothing is left on it; return the outcomes."""
+    outcomes = fates_of(site.events())
     for name in site.fleet.devices:
         found = site.settled(name)
-        fate = fates.get(name, "untouched")
-        expected = site.new if fate == "confirmed" else site.old
+        outcome = outcomes.get(name, "untouched")
+        expected = site.new if outcome == "confirmed" else site.old
         which = [key for key, texts in (("old", site.old), ("new", site.new)) if texts[name] == found.active]
         assert (name, which or "neither") == (name, ["new" if expected is site.new else "old"]), site.told()
         assert (name, found.holder, found.modified, found.pending) == (name, "", False, False), site.told()
-    return fates
+    return outcomes

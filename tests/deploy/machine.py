@@ -1,4 +1,4 @@
-"""Devices that exist only in memory, and a crew for them: what a push does with them can be seen after every step.
+"""Devices that exist only in memory, and a pool of them: what a push does with them can be seen after every step.
 
 A device does what its script says, step by step, and then behaves. Time passes only when somebody sleeps.
 """
@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 from typing import Any
 from unittest import mock
 
-from ailb_gen.deploy.crew import Crew, Outcomes, UnforeseenError
-from ailb_gen.deploy.member import Standing
-from ailb_gen.deploy.push import Limits, Push, Wave
+from ailb_gen.deploy.device_pool import ByDevice, DevicePool, UnforeseenError
 from ailb_gen.deploy.switch import DeviceError, ForeignError, Phase, RefusedError, UnknownOutcomeError
+from ailb_gen.deploy.transaction import CommitState
+from ailb_gen.deploy.wave import Limits, Wave, WaveRunner
 from ailb_gen.errors import OutputError
 
-STEPS = ("stage", "apply", "verify", "confirm", "revert", "release", "standing")
+STEPS = ("stage", "apply", "verify", "confirm", "revert", "release", "commit_state")
 # What a step may do besides what it should: refuse; break down before or after it was done; fail in a way that nobody
 # foresaw, before or after; have no connection.
 MISHAPS = ("refused", "lost before", "lost after", "bug before", "bug after", "away")
@@ -44,7 +44,7 @@ class Device:
     """A device; `script` holds what goes wrong in the next calls of a step, None for nothing."""
 
     script: dict[str, list[str | None]] = field(default_factory=dict)
-    standing: Standing = Standing.OLD
+    commit_state: CommitState = CommitState.OLD
     deadline: float = 0.0
     staged: bool = False
     calls: list[str] = field(default_factory=list)
@@ -80,28 +80,31 @@ class Machine:
         """Return a member for every device."""
         return {name: FakeMember(name, self) for name in self.devices}
 
-    def push(self, limits: Limits = LIMITS, stop: Callable[[], bool] = lambda: False) -> Push:
+    def push(self, limits: Limits = LIMITS, stop: Callable[[], bool] = lambda: False) -> WaveRunner:
         """Return a push to these devices."""
-        crew: Any = FakeCrew(self)
+        pool: Any = FakeCrew(self)
         log: Any = self
-        return Push(crew, log, limits, stop)
+        return WaveRunner(pool, log, limits, stop)
 
     @contextmanager
     def running(self) -> Iterator[None]:
         """Let the program live in the time of this machine."""
-        with mock.patch("ailb_gen.deploy.push.time", self.clock), mock.patch("ailb_gen.deploy.crew.time", self.clock):
+        with (
+            mock.patch("ailb_gen.deploy.wave.time", self.clock),
+            mock.patch("ailb_gen.deploy.device_pool.time", self.clock),
+        ):
             yield
 
     def wave(self) -> Wave:
         """Return all devices as one wave."""
         return Wave("all", tuple(self.devices))
 
-    def standings(self) -> dict[str, Standing]:
+    def standings(self) -> dict[str, CommitState]:
         """Return where the devices stand when all timers have run out."""
         for device in self.devices.values():
-            if device.standing is Standing.PENDING:
-                device.standing = Standing.OLD
-        return {name: device.standing for name, device in self.devices.items()}
+            if device.commit_state is CommitState.PENDING:
+                device.commit_state = CommitState.OLD
+        return {name: device.commit_state for name, device in self.devices.items()}
 
 
 @dataclass(frozen=True)
@@ -115,8 +118,8 @@ class FakeMember:
     def device(self) -> Device:
         """The device, after its timer has done what is due."""
         device = self.machine.devices[self.name]
-        if device.standing is Standing.PENDING and self.machine.clock.now >= device.deadline:
-            device.standing = Standing.OLD
+        if device.commit_state is CommitState.PENDING and self.machine.clock.now >= device.deadline:
+            device.commit_state = CommitState.OLD
         return device
 
     def _do(self, step: str, act: Callable[[Device], Any]) -> Any:
@@ -135,7 +138,7 @@ class FakeMember:
         if mishap == "bug before":
             raise ValueError("nobody foresaw this")
         if mishap == "foreign":
-            device.standing = Standing.FOREIGN
+            device.commit_state = CommitState.FOREIGN
         value = act(device)
         self.machine.killed_here()
         if mishap == "lost after":
@@ -153,8 +156,8 @@ class FakeMember:
 
     def apply(self, connection: object, minutes: int) -> tuple[str, ...]:
         def act(device: Device) -> None:
-            assert device.staged and device.standing is Standing.OLD
-            device.standing = Standing.PENDING
+            assert device.staged and device.commit_state is CommitState.OLD
+            device.commit_state = CommitState.PENDING
             device.deadline = self.machine.clock.now + minutes * LIMITS.minute_s
 
         self._do("apply", act)
@@ -165,17 +168,17 @@ class FakeMember:
 
     def confirm(self, connection: object) -> None:
         def act(device: Device) -> None:
-            if device.standing not in (Standing.PENDING, Standing.NEW):
+            if device.commit_state not in (CommitState.PENDING, CommitState.NEW):
                 raise ForeignError(self.name, Phase.CONFIRM, "there is nothing to confirm")
-            device.standing = Standing.NEW
+            device.commit_state = CommitState.NEW
 
         self._do("confirm", act)
 
     def revert(self, connection: object) -> None:
         def act(device: Device) -> None:
-            if device.standing is Standing.FOREIGN:
+            if device.commit_state is CommitState.FOREIGN:
                 raise ForeignError(self.name, Phase.ROLLBACK, "somebody else was here")
-            device.standing = Standing.OLD
+            device.commit_state = CommitState.OLD
 
         self._do("revert", act)
 
@@ -185,12 +188,12 @@ class FakeMember:
 
         self._do("release", act)
 
-    def standing(self, connection: object) -> Standing:
-        return Standing(self._do("standing", lambda device: device.standing))
+    def commit_state(self, connection: object) -> CommitState:
+        return CommitState(self._do("commit_state", lambda device: device.commit_state))
 
 
-class FakeCrew(Crew):
-    """A crew that works on devices one after the other, in this thread; closing a session discards what was staged."""
+class FakeCrew(DevicePool):
+    """A pool that works on devices one after the other, in this thread; closing a session discards what was staged."""
 
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
@@ -204,8 +207,8 @@ class FakeCrew(Crew):
         advance: Callable[[int], None] = lambda number: None,
         connect: bool = True,
         keep: bool = True,
-    ) -> Outcomes[Any]:
-        outcomes: Outcomes[Any] = Outcomes()
+    ) -> ByDevice[Any]:
+        outcomes: ByDevice[Any] = ByDevice()
         for name in list(names):
             if not connect and name not in self.open:
                 continue

@@ -82,7 +82,7 @@ def test_a_device_that_is_not_managed_any_more(tiny: Site) -> None:
     assert f"{CANARY} cannot be reached any more: it is not managed" in done.err
 
 
-@pytest.mark.parametrize("event", ["begin", "checked", "wave", "committing", "verified", "confirming", "endings"])
+@pytest.mark.parametrize("event", ["begin", "checked", "wave", "committing", "verified", "confirming", "results"])
 def test_files_that_change_during_the_push_are_not_pushed(tiny: Site, event: str) -> None:
     def act() -> None:
         for name in ORDER:
@@ -114,7 +114,7 @@ def test_another_change_than_the_approved_one_is_not_loaded(tiny: Site, when: st
         nonlocal other
         other = True
 
-    with mock.patch("ailb_gen.deploy.member.wanted", another), Hooks({when: act}).watching():
+    with mock.patch("ailb_gen.deploy.transaction.wanted", another), Hooks({when: act}).watching():
         done = tiny.deploy()
     assert done.code == 3
     assert "load: the change is not the one that was approved; nothing of it was loaded; plan again" in done.err

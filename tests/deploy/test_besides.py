@@ -4,19 +4,19 @@ from typing import Any
 
 import pytest
 
-from ailb_gen.deploy import prospect as module
-from ailb_gen.deploy.member import tree_of
+from ailb_gen.deploy import planning as module
+from ailb_gen.deploy.fabric_state import model_of
 from ailb_gen.deploy.ownership import ownership
-from ailb_gen.deploy.prospect import look
-from ailb_gen.deploy.scene import model_of
-from ailb_gen.emulator.loading import load, load_set
+from ailb_gen.deploy.planning import look
+from ailb_gen.deploy.transaction import tree_of
+from ailb_gen.emulator.load_config import load, load_set
 from ailb_gen.emulator.source import factory
 from ailb_gen.junos.reader import read
 from ailb_gen.junos.tree import Node
 from ailb_gen.junos.writer import to_curly
 from ailb_gen.network.model import Switch
 from tests.deploy import lab
-from tests.deploy.test_prospect import Fake, aim
+from tests.deploy.test_planning import Fake, aim
 
 LEAF = "stripe1-leaf1"
 UPLINK = "et-0/0/0"

@@ -38,14 +38,14 @@ class Expected:
     """The exit code, what becomes of the faulty device, and a part of the message."""
 
     code: int
-    fate: str
+    outcome: str
     message: str = ""
 
     @property
-    def fates(self) -> list[str]:
+    def outcomes(self) -> list[str]:
         """How all devices end, in the order of the waves: the earlier wave stays, the later ones do not begin."""
-        later = "confirmed" if self.fate == "confirmed" else "untouched"
-        return ["confirmed", self.fate, later, later]
+        later = "confirmed" if self.outcome == "confirmed" else "untouched"
+        return ["confirmed", self.outcome, later, later]
 
 
 # A push that does not mind; one that stops before the device is changed; one that takes the change back.
@@ -165,8 +165,8 @@ def fault(kind: str, step: str, count: int = 1) -> Fault:
 
 def ends(site: Site) -> list[str]:
     """Return how the devices ended, in the order of the waves, after asserting that it is true."""
-    fates = assert_sound(site)
-    return [fates.get(name, "untouched") for name in ORDER]
+    outcomes = assert_sound(site)
+    return [outcomes.get(name, "untouched") for name in ORDER]
 
 
 # The emulator does not carry out what it is too slow for; Junos may. A lost answer leaves both open.
@@ -192,7 +192,7 @@ class _EveryFault:
         def begin() -> None:
             hooks.acts[STEPS[step]] = lambda: device.faults.add(fault(kind, step, count))
 
-        hooks.acts["endings"] = begin
+        hooks.acts["results"] = begin
         # Where a device has to take the change back by itself, its time is short.
         minutes, verify_s = (4, 1) if count == 0 else (30, 2)
         with hooks.watching():
@@ -200,7 +200,7 @@ class _EveryFault:
         # What did not happen proves nothing.
         assert bool(device.faults.active()) is (count == 0)
         device.faults.clear()
-        assert (done.code, ends(tiny)) == (expected.code, expected.fates)
+        assert (done.code, ends(tiny)) == (expected.code, expected.outcomes)
         assert told(expected, tiny, FAULTY, step) in done.err
         assert done.err == "" or done.code != 0
 
@@ -229,9 +229,9 @@ class _EveryFault:
         assert "nothing was changed" in done.err
         assert told(ONCE[kind]["connect"], tiny, LAST, "connect") in done.err
 
-    @pytest.mark.parametrize(("step", "code", "fates"), TOO_SLOW)
+    @pytest.mark.parametrize(("step", "code", "outcomes"), TOO_SLOW)
     def test_an_answer_that_comes_too_late(
-        self, small_fabric: Generated, tmp_path: Path, step: str, code: int, fates: list[str]
+        self, small_fabric: Generated, tmp_path: Path, step: str, code: int, outcomes: list[str]
     ) -> None:
         hooks = Hooks()
         with site(small_fabric, tmp_path, timeout_s=2) as slow:
@@ -239,10 +239,10 @@ class _EveryFault:
             def begin() -> None:
                 hooks.acts[STEPS[step]] = lambda: slow.device(FAULTY).faults.add(Fault("slow", step, seconds=4))
 
-            hooks.acts["endings"] = begin
+            hooks.acts["results"] = begin
             with hooks.watching():
                 done = slow.deploy("--driver", self.driver, minutes=30)
-            assert (done.code, ends(slow)) == (code, fates)
+            assert (done.code, ends(slow)) == (code, outcomes)
             assert f"{FAULTY}: {step}: no answer in time" in done.err or code == 0
 
 
@@ -275,11 +275,11 @@ def test_what_becomes_of_earlier_waves(
     assert f"{name}: " in done.err
 
 
-@pytest.mark.parametrize(("kind", "fate", "code"), [("error", "untouched", 3), ("session-down", "rolled back", 4)])
-def test_as_many_failures_as_are_allowed(tiny: Site, kind: str, fate: str, code: int) -> None:
+@pytest.mark.parametrize(("kind", "outcome", "code"), [("error", "untouched", 3), ("session-down", "rolled back", 4)])
+def test_as_many_failures_as_are_allowed(tiny: Site, kind: str, outcome: str, code: int) -> None:
     tiny.device(FAULTY).faults.add(fault(kind, "commit"))
     done = tiny.deploy("--max-failures", "1", verify_s=2)
-    assert (done.code, ends(tiny)) == (code, ["confirmed", fate, "confirmed", "confirmed"])
+    assert (done.code, ends(tiny)) == (code, ["confirmed", outcome, "confirmed", "confirmed"])
     assert f"{FAULTY}: " in done.err
 
 

@@ -9,7 +9,7 @@ from ailb_gen.checks.device_checks import DRIFT, FILES, REACHED, STATE
 from ailb_gen.checks.model import Finding
 from ailb_gen.deploy.findings import drifted, edited, run_of, state, unreached
 from ailb_gen.deploy.inputs import Inputs
-from ailb_gen.deploy.prospect import HostLook
+from ailb_gen.deploy.planning import HostLook
 from ailb_gen.deploy.switch import DeviceError, Phase
 from ailb_gen.errors import Place
 from tests.deploy import lab
@@ -26,7 +26,7 @@ CHANGED = lab.edited(LEAF, ("mtu 9170;", "mtu 9000;"), ("    as-list spines-red 
 
 
 def test_drift_names_every_statement() -> None:
-    result = drifted(lab.prospect(lab.look(LEAF, before=CHANGED)), INPUTS)
+    result = drifted(lab.plan_of(lab.look(LEAF, before=CHANGED)), INPUTS)
     assert (result.check, result.examined) == (DRIFT, len(lab.NAMES))
     mtu, place = "interfaces irb unit 2 family inet6 mtu", Place(f"switches/{LEAF}.conf")
     red = "policy-options as-list spines-red members 65003"
@@ -39,18 +39,18 @@ def test_drift_names_every_statement() -> None:
 
 def test_drift_of_order_and_of_marks() -> None:
     look = replace(lab.look(LEAF), commands=("insert a term x before term y", "activate a b", "unprotect a"))
-    messages = [finding.message for finding in drifted(lab.prospect(look), INPUTS).findings]
+    messages = [finding.message for finding in drifted(lab.plan_of(look), INPUTS).findings]
     assert messages == ["a term x before term y: is in another order", "a b: needs activate", "a: needs unprotect"]
-    assert drifted(lab.prospect(look), INPUTS).findings[1].expected == "activate a b"
+    assert drifted(lab.plan_of(look), INPUTS).findings[1].expected == "activate a b"
 
 
 def test_no_drift() -> None:
-    assert drifted(lab.prospect(), INPUTS).findings == ()
+    assert drifted(lab.plan_of(), INPUTS).findings == ()
 
 
 def test_files_of_servers() -> None:
     b = HostLook("b", "f", ("updated /etc/x",), "d")
-    found = replace(lab.prospect(), hosts={"b": b, "a": HostLook("a", "f", (), "d")})
+    found = replace(lab.plan_of(), hosts={"b": b, "a": HostLook("a", "f", (), "d")})
     result = edited(found)
     assert (result.check, result.examined) == (FILES, 2)
     assert result.findings == (Finding("AILBD04", "b", "/etc/x would be updated"),)

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ailb_gen.deploy.prospect import Look, check_floor, paths_of
-from ailb_gen.deploy.push import Wave
-from ailb_gen.deploy.waves import Paths, lost_paths
+from ailb_gen.deploy.planning import Look, check_min_paths, paths_of
+from ailb_gen.deploy.wave import Wave
+from ailb_gen.deploy.wave_order import Paths, lost_paths
 from ailb_gen.errors import UsageError
 from tests.deploy import lab
 
@@ -19,11 +19,11 @@ LEAVES = [name for name in lab.NAMES if "leaf" in name]
 SPINES = [name for name in lab.NAMES if "spine" in name]
 
 
-def judged(looks: Sequence[Look], order: Sequence[Sequence[str]], floor: int) -> None:
+def judged(looks: Sequence[Look], order: Sequence[Sequence[str]], min_paths: int) -> None:
     found = {name: lab.look(name) for name in lab.NAMES} | {one.name: one for one in looks}
-    scene = lab.scene().after({name: one.before for name, one in found.items()})
+    fabric_state = lab.fabric_state().after({name: one.before for name, one in found.items()})
     waves = [Wave(f"wave {number}", tuple(names)) for number, names in enumerate(order, 1)]
-    check_floor(scene, found, waves, paths_of(scene, found), floor)
+    check_min_paths(fabric_state, found, waves, paths_of(fabric_state, found), min_paths)
 
 
 def renumbered(leaf: str) -> Look:
@@ -68,7 +68,7 @@ SPINE_SETS = st.frozensets(st.sampled_from(SPINES))
 
 @given(st.dictionaries(st.sampled_from(LEAVES), st.tuples(SPINE_SETS, SPINE_SETS)), st.integers(0, 5))
 def test_lost_paths_by_looking_at_every_pair(
-    leaves: dict[str, tuple[frozenset[str], frozenset[str]]], floor: int
+    leaves: dict[str, tuple[frozenset[str], frozenset[str]]], min_paths: int
 ) -> None:
     now, then = (Paths({name: pair[n] for name, pair in leaves.items()}) for n in (0, 1))
     wrong = {
@@ -77,8 +77,8 @@ def test_lost_paths_by_looking_at_every_pair(
         for other in leaves
         if one < other
         for before, left in [(len(now.spines[one] & now.spines[other]), len(then.spines[one] & then.spines[other]))]
-        if left < min(floor, before)
+        if left < min(min_paths, before)
     }
-    found = lost_paths(now, then, floor)
+    found = lost_paths(now, then, min_paths)
     assert (found is None) == (not wrong)
     assert found is None or found[:2] in wrong

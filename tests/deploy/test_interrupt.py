@@ -96,20 +96,20 @@ def interrupted(
 
 def ends(tiny: Site) -> list[str]:
     """Return how the devices ended, in the order of the waves, after asserting that it is true."""
-    fates = assert_sound(tiny)
+    outcomes = assert_sound(tiny)
     assert tiny.events()[-1]["event"] == "done"
-    return [fates.get(name, "untouched") for name in ORDER]
+    return [outcomes.get(name, "untouched") for name in ORDER]
 
 
 @pytest.mark.parametrize("driver", DRIVERS)
 @pytest.mark.parametrize(
-    ("connection", "step", "number", "code", "fate"), MOMENTS, ids=[f"{row[0]}-{row[1]}" for row in MOMENTS]
+    ("connection", "step", "number", "code", "outcome"), MOMENTS, ids=[f"{row[0]}-{row[1]}" for row in MOMENTS]
 )
 def test_an_interrupted_push_ends_in_order(
-    tiny: Site, zygote: Zygote, driver: str, connection: int, step: str, number: int, code: int, fate: str
+    tiny: Site, zygote: Zygote, driver: str, connection: int, step: str, number: int, code: int, outcome: str
 ) -> None:
     done, text = interrupted(tiny, zygote, CANARY, (connection, step, number), "--driver", driver)
-    assert (done, ends(tiny)) == (code, [fate, *["untouched"] * 3]), text
+    assert (done, ends(tiny)) == (code, [outcome, *["untouched"] * 3]), text
     assert "stopping; what is pending is rolled back" in text
     assert "it was interrupted" in text or code == 4
 

@@ -115,8 +115,8 @@ class Bench:
 
 
 def _now(device: Device) -> None:
-    if device.store.pending is not None:
-        device.store.pending = replace(device.store.pending, deadline=device.now())
+    if device.database.pending is not None:
+        device.database.pending = replace(device.database.pending, deadline=device.now())
 
 
 @contextmanager
@@ -137,12 +137,12 @@ def whole(one_color: Generated, zygote: Zygote, tmp_path_factory: pytest.TempPat
 
 def assert_resumed(on: Bench, code: int, text: str) -> None:
     """Assert that going on with what was cut off brought the new configuration everywhere, if there was anything."""
-    fates = assert_sound(on.site)
+    outcomes = assert_sound(on.site)
     if code == 2:
         assert NOTHING_BEGUN in text or ALL_DONE in text
-        assert fates == ({} if NOTHING_BEGUN in text else dict.fromkeys(ORDER, "confirmed"))
+        assert outcomes == ({} if NOTHING_BEGUN in text else dict.fromkeys(ORDER, "confirmed"))
     else:
-        assert (code, fates) == (0, dict.fromkeys(ORDER, "confirmed")), text
+        assert (code, outcomes) == (0, dict.fromkeys(ORDER, "confirmed")), text
 
 
 class TestResumedAtOnce:
@@ -201,10 +201,10 @@ class TestNotResumed:
         with bench(one_color, zygote, tmp_path, seed) as on:
             on.cut_off(whole, "deploy")
             code, text = on.run("confirm")
-            fates = assert_sound(on.site)
+            outcomes = assert_sound(on.site)
             if code == 2:
                 assert NOTHING_BEGUN in text or "left nothing to confirm" in text
             else:
-                assert code == (4 if "rolled back" in fates.values() else 0), text
+                assert code == (4 if "rolled back" in outcomes.values() else 0), text
             assert on.run("deploy")[0] == 0
             assert all(on.site.settled(name).active == on.site.new[name] for name in ORDER)

@@ -8,7 +8,7 @@ import pytest
 
 from ailb_gen.emulator.source import specs
 from ailb_gen.render.artifacts import RenderOptions
-from ailb_gen.render.generate import plan, write_plan
+from ailb_gen.render.generate import rendering, write_rendering
 from tests.conftest import EXAMPLES, example
 from tests.deploy.fabric import DRIVERS, USER, Generated, fates_of, run, site
 
@@ -17,7 +17,7 @@ from tests.deploy.fabric import DRIVERS, USER, Generated, fates_of, run, site
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Generated:
     """Two stripes, two rails, four spines of four colors."""
     artifacts = tmp_path_factory.mktemp("lab") / "artifacts"
-    write_plan(plan(example("lab"), artifacts, RenderOptions("curly", None)))
+    write_rendering(rendering(example("lab"), artifacts, RenderOptions("curly", None)))
     return Generated(
         EXAMPLES / "lab" / "fabric.yaml",
         artifacts,

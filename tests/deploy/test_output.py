@@ -241,7 +241,7 @@ def test_what_is_next_after_an_interrupt_between_waves(tiny: Site) -> None:
     tiny.device(SPINES[0]).faults.add(Fault("slow", "commit", seconds=6))
     words = tiny.words("deploy", minutes=600, verify_s=500)
     with subprocess.Popen(command(*words), cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as push:
-        begun(tiny, "endings")
+        begun(tiny, "results")
         while sum(event["event"] == "committing" for event in tiny.events()) < 2:
             time.sleep(0.02)
         push.send_signal(signal.SIGINT)
@@ -293,7 +293,7 @@ def test_a_person_is_asked(tiny: Site, answer: str) -> None:
         seen(master, told)
         assert process.wait(HANGS_S) == code
         os.close(master)
-    fates = assert_sound(tiny)
-    assert fates == (ALL_NEW if code == 0 else {})
+    outcomes = assert_sound(tiny)
+    assert outcomes == (ALL_NEW if code == 0 else {})
     if code == 0:
         assert tiny.events()[0]["approved"]["how"] == "asked"

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ailb_gen.deploy.ownership import OWNED, commands, differs, fingerprint, ownership, wanted
-from ailb_gen.emulator.loading import load, load_set
+from ailb_gen.emulator.load_config import load, load_set
 from ailb_gen.emulator.source import factory
 from ailb_gen.errors import UsageError
 from ailb_gen.junos.groups import copy

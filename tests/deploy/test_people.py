@@ -9,7 +9,7 @@ import pytest
 
 from ailb_gen.emulator.device import Device
 from ailb_gen.emulator.faults import Fault
-from ailb_gen.emulator.loading import load_set
+from ailb_gen.emulator.load_config import load_set
 from ailb_gen.junos.tree import Node
 from tests.deploy.fabric import (
     CANARY,
@@ -50,14 +50,14 @@ def changed(tree: Node) -> Node:
 
 def edit(device: Device) -> None:
     """Change the shared candidate, as `configure` without `exclusive` does."""
-    device.store.edit(device.somebody(), changed(device.store.candidate))
+    device.database.edit(device.somebody(), changed(device.database.candidate))
 
 
 def commit(device: Device, confirm_s: float = 0) -> None:
     """Change and commit."""
     somebody = device.somebody()
-    device.store.edit(somebody, changed(device.store.candidate))
-    device.store.commit(somebody, "theirs", confirm_s, int(confirm_s // 60))
+    device.database.edit(somebody, changed(device.database.candidate))
+    device.database.commit(somebody, "theirs", confirm_s, int(confirm_s // 60))
 
 
 def commit_confirmed(device: Device) -> None:
@@ -67,19 +67,19 @@ def commit_confirmed(device: Device) -> None:
 
 def lock(device: Device) -> None:
     """Take the lock, as `configure exclusive` does."""
-    device.store.lock(device.somebody())
+    device.database.lock(device.somebody())
 
 
 def confirm_nothing(device: Device) -> None:
     """Commit what is active, confirmed: it waits, and nothing has changed."""
-    device.store.commit(device.somebody(), "theirs", 3600, 60)
+    device.database.commit(device.somebody(), "theirs", 3600, 60)
 
 
-def assert_others(tiny: Site, fates: Mapping[str, str]) -> None:
+def assert_others(tiny: Site, outcomes: Mapping[str, str]) -> None:
     """Assert what became of all devices but the busy one, by their databases."""
     for name in ORDER:
         if name != BUSY:
-            expected = tiny.new if fates.get(name) == "confirmed" else tiny.old
+            expected = tiny.new if outcomes.get(name) == "confirmed" else tiny.old
             assert (name, tiny.settled(name)) == (name, State(expected[name], "", False, False)), tiny.told()
 
 
@@ -100,15 +100,15 @@ WORK: dict[str, tuple[Callable[[Device], None], str]] = {
 def test_what_somebody_is_in_the_middle_of_stays(tiny: Site, driver: str, work: str) -> None:
     begin, told = WORK[work]
     tiny.fleet.do(BUSY, begin)
-    before, pending = tiny.fleet.do(BUSY, state_of), tiny.device(BUSY).store.pending
-    candidate = tiny.device(BUSY).store.candidate
+    before, pending = tiny.fleet.do(BUSY, state_of), tiny.device(BUSY).database.pending
+    candidate = tiny.device(BUSY).database.candidate
     done = tiny.deploy("--driver", driver)
     assert done.code == 3
     assert "nothing was changed" in done.err
     assert f"{BUSY}: {told}" in done.err
     assert tiny.fleet.do(BUSY, state_of) == before
     assert before.holder or before.modified or before.pending
-    assert (tiny.device(BUSY).store.candidate, tiny.device(BUSY).store.pending) == (candidate, pending)
+    assert (tiny.device(BUSY).database.candidate, tiny.device(BUSY).database.pending) == (candidate, pending)
     assert_others(tiny, {})
 
 
@@ -119,7 +119,7 @@ MEANWHILE: dict[str, tuple[Callable[[Device], None], str]] = {
 }
 
 
-@pytest.mark.parametrize("when", ["begin", "endings"])
+@pytest.mark.parametrize("when", ["begin", "results"])
 @pytest.mark.parametrize("what", MEANWHILE)
 def test_what_somebody_does_during_the_push_stays(tiny: Site, driver: str, what: str, when: str) -> None:
     act, told = MEANWHILE[what]
@@ -129,7 +129,7 @@ def test_what_somebody_does_during_the_push_stays(tiny: Site, driver: str, what:
     assert f"{BUSY}: {told}" in done.err
     active = with_theirs(tiny.old[BUSY]) if what == "commit" else tiny.old[BUSY]
     assert tiny.settled(BUSY) == State(active, "", False, what == "pending")
-    assert_others(tiny, {CANARY: "confirmed"} if when == "endings" else {})
+    assert_others(tiny, {CANARY: "confirmed"} if when == "results" else {})
 
 
 def test_what_somebody_committed_before_stays(tiny: Site, driver: str) -> None:
@@ -152,7 +152,7 @@ def push_and_lose(tiny: Site, driver: str, act: Callable[[], object], minutes: i
         hooks.acts["committing"] = lambda: tiny.device(BUSY).faults.add(fault)
         hooks.acts["asked again"] = act
 
-    hooks.acts["endings"] = begin
+    hooks.acts["results"] = begin
     with hooks.watching():
         done = tiny.deploy("--driver", driver, minutes=minutes, verify_s=2)
     assert fault not in tiny.device(BUSY).faults.active()
@@ -179,12 +179,12 @@ def test_a_candidate_of_somebody_is_neither_committed_nor_discarded(tiny: Site, 
     assert (code, fates_of(tiny.events())) == (4, {CANARY: "confirmed", BUSY: "rolled back"})
     assert f"{BUSY}: lock: configuration database modified" in told
     assert tiny.fleet.do(BUSY, state_of) == State(tiny.old[BUSY], "", True, False)
-    assert statements(tiny.device(BUSY).store.candidate) == with_theirs(tiny.new[BUSY])
+    assert statements(tiny.device(BUSY).database.candidate) == with_theirs(tiny.new[BUSY])
     assert_others(tiny, {CANARY: "confirmed"})
 
 
 def test_a_confirmation_by_somebody_is_as_good(tiny: Site, driver: str) -> None:
-    done = push_and_lose(tiny, driver, lambda: tiny.fleet.do(BUSY, lambda device: device.store.confirm()))
+    done = push_and_lose(tiny, driver, lambda: tiny.fleet.do(BUSY, lambda device: device.database.confirm()))
     assert done == (0, "")
     assert assert_sound(tiny) == dict.fromkeys(ORDER, "confirmed")
 

@@ -11,33 +11,35 @@ from pathlib import Path
 import pytest
 
 from ailb_gen import __version__
-from ailb_gen.deploy.blast import touched, traffic
+from ailb_gen.deploy.impact import touched, traffic
 from ailb_gen.deploy.inputs import Inputs
 from ailb_gen.deploy.planfile import check_plan, plan_text, read_plan, write_plan
-from ailb_gen.deploy.prospect import HostLook, Prospect
-from ailb_gen.deploy.push import Wave
+from ailb_gen.deploy.planning import HostLook, Plan
 from ailb_gen.deploy.switch import DeviceError, Phase
+from ailb_gen.deploy.wave import Wave
 from ailb_gen.errors import OutputError, UsageError
-from tests.deploy.lab import edited, look, prospect
+from tests.deploy.lab import edited, look, plan_of
 from tests.network.lab import LAB
 
 LEAF, SPINE = "stripe1-leaf1", "spine1"
 INPUTS = Inputs(LAB, {}, "digest")
 OTHER = edited(LEAF, ("facing_spine1", "facing_nobody"))
-FOUND = prospect(look(LEAF, before=OTHER), look(SPINE, before=edited(SPINE, ("mtu 9216", "mtu 9000"))))
+FOUND = plan_of(look(LEAF, before=OTHER), look(SPINE, before=edited(SPINE, ("mtu 9216", "mtu 9000"))))
 
 
-def written(path: Path, found: Prospect = FOUND, limit: tuple[str, ...] = ("leaf", "spine1")) -> Path:
+def written(path: Path, found: Plan = FOUND, limit: tuple[str, ...] = ("leaf", "spine1")) -> Path:
     """Write a plan."""
-    effects = {name: touched(found.scene, one) for name, one in found.changes.items()}
-    write_plan(path, plan_text(INPUTS, found, limit, 2, effects, traffic(found.scene, found.scene, found.waves)))
+    effects = {name: touched(found.fabric_state, one) for name, one in found.changes.items()}
+    write_plan(
+        path, plan_text(INPUTS, found, limit, 2, effects, traffic(found.fabric_state, found.fabric_state, found.waves))
+    )
     return path
 
 
 def test_a_plan_is_read_as_it_was_written(tmp_path: Path) -> None:
     plan = read_plan(written(tmp_path / "plan.json"))
     assert plan.limit == ("leaf", "spine1")
-    assert plan.floor == 2
+    assert plan.min_paths == 2
     assert plan.inputs == "digest"
     assert plan.waves == FOUND.waves == (Wave(SPINE, (SPINE,)), Wave(LEAF, (LEAF,)))
     assert plan.fingerprints == {name: FOUND.looks[name].fingerprint for name in (SPINE, LEAF)}
@@ -76,12 +78,12 @@ GONE = DeviceError(LEAF, Phase.CONNECT, "no answer")
     [
         (FOUND, replace(INPUTS, digest="other"), ["the fabric file or the generated files have changed"]),
         (
-            prospect(look(LEAF), FOUND.looks[SPINE]),
+            plan_of(look(LEAF), FOUND.looks[SPINE]),
             INPUTS,
             [f"the configuration of {LEAF} has changed"],
         ),
         (
-            prospect(FOUND.looks[LEAF], FOUND.looks[SPINE], look("spine2", before=edited("spine2", ("9216", "9000")))),
+            plan_of(FOUND.looks[LEAF], FOUND.looks[SPINE], look("spine2", before=edited("spine2", ("9216", "9000")))),
             INPUTS,
             ["spine2 is to be changed now, and was not when it was planned"],
         ),
@@ -101,7 +103,7 @@ GONE = DeviceError(LEAF, Phase.CONNECT, "no answer")
             ["the order of the devices has changed, because other sessions are up now"],
         ),
         (
-            prospect(look(LEAF), look(SPINE)),
+            plan_of(look(LEAF), look(SPINE)),
             replace(INPUTS, digest="other"),
             [
                 "the fabric file or the generated files have changed",
@@ -111,7 +113,7 @@ GONE = DeviceError(LEAF, Phase.CONNECT, "no answer")
         ),
     ],
 )
-def test_a_plan_that_does_not_hold_any_more(tmp_path: Path, found: Prospect, inputs: Inputs, wrong: list[str]) -> None:
+def test_a_plan_that_does_not_hold_any_more(tmp_path: Path, found: Plan, inputs: Inputs, wrong: list[str]) -> None:
     plan = read_plan(written(tmp_path / "plan.json"))
     with pytest.raises(UsageError) as error:
         check_plan(plan, inputs, found)

@@ -22,11 +22,11 @@ import asyncssh
 import pytest
 
 from ailb_gen.deploy.fleet import LIBRARIES
-from ailb_gen.deploy.member import SwitchMember
-from ailb_gen.emulator.loading import load_set
+from ailb_gen.deploy.transaction import SwitchTransaction
+from ailb_gen.emulator.config_database import ConfigDatabase, Session
+from ailb_gen.emulator.load_config import load_set
 from ailb_gen.emulator.messages import RefusedError, RpcError
 from ailb_gen.emulator.server import Login
-from ailb_gen.emulator.store import Session, Store
 from ailb_gen.junos.tree import Node
 from tests.conftest import ROOT
 from tests.deploy.fabric import CANARY, DRIVERS, ORDER, USER, VARIABLE, Generated, Outcome, run, site
@@ -179,13 +179,13 @@ def test_a_refused_login(guarded: Generated, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("driver", DRIVERS)
 def test_an_error_of_a_device_that_repeats_a_secret(guarded: Generated, tmp_path: Path, driver: str) -> None:
-    def refuse(store: Store, session: Session) -> None:
+    def refuse(database: ConfigDatabase, session: Session) -> None:
         line = f"set protocols bgp group old authentication-key {PLAIN}"
         raise RefusedError(RpcError(f"could not decrypt {KEY}", path="[edit]", element=line))
 
     secrets = secrets_of(guarded, PASSWORDS["plain"])
     with site(guarded, tmp_path, login=Login(USER, PASSWORDS["plain"])) as on, logging_everything() as log:
-        with mock.patch.object(Store, "check", refuse):
+        with mock.patch.object(ConfigDatabase, "check", refuse):
             done = on.deploy(FOREIGN, "--driver", driver)
         assert (done.code, f"{CANARY}: check: could not decrypt" in done.err) == (3, True), done.err
         assert_free(told(done) + log.getvalue(), secrets, "output")
@@ -195,11 +195,11 @@ def test_an_error_of_a_device_that_repeats_a_secret(guarded: Generated, tmp_path
 def test_a_bug_with_one_device(guarded: Generated, tmp_path: Path) -> None:
     secrets = secrets_of(guarded, PASSWORDS["awkward"])
 
-    def broken(self: SwitchMember, connection: object, minutes: int) -> None:
+    def broken(self: SwitchTransaction, connection: object, minutes: int) -> None:
         raise RuntimeError(f"{PASSWORDS['awkward']} and {KEY} make no sense")
 
     with site(guarded, tmp_path, login=Login(USER, PASSWORDS["awkward"])) as on, logging_everything() as log:
-        with mock.patch.object(SwitchMember, "apply", broken):
+        with mock.patch.object(SwitchTransaction, "apply", broken):
             done = on.deploy(FOREIGN)
         assert done.code in (3, 4)
         assert "this is a bug: RuntimeError; the record of the run has more" in done.err
@@ -213,7 +213,7 @@ def test_a_bug_with_one_device(guarded: Generated, tmp_path: Path) -> None:
 def test_a_bug_of_the_whole_run(guarded: Generated, tmp_path: Path) -> None:
     secrets = secrets_of(guarded, PASSWORDS["awkward"])
     with site(guarded, tmp_path, login=Login(USER, PASSWORDS["awkward"])) as on, logging_everything() as log:
-        with mock.patch("ailb_gen.deploy.prospect.waves", side_effect=RuntimeError(PASSWORDS["awkward"])):
+        with mock.patch("ailb_gen.deploy.planning.waves", side_effect=RuntimeError(PASSWORDS["awkward"])):
             done = on.deploy(FOREIGN)
         assert (done.code, "this is a bug" in done.err, "RuntimeError" in done.err) == (70, True, True)
         assert_free(told(done) + log.getvalue(), secrets, "output")
@@ -292,10 +292,10 @@ def watching(pid: int, scratch: Path) -> Iterator[Watched]:
 def test_processes(guarded: Generated, tmp_path: Path, kind: str) -> None:
     value = PASSWORDS[kind]
     secrets = secrets_of(guarded, value)
-    store, scratch = tmp_path / "store", tmp_path / "scratch"
-    store.write_text(value)
+    database, scratch = tmp_path / "store", tmp_path / "scratch"
+    database.write_text(value)
     scratch.mkdir()
-    command = {"command": ["sh", "-c", f"sleep 0.2; cat {store}"]}
+    command = {"command": ["sh", "-c", f"sleep 0.2; cat {database}"]}
     with site(guarded, tmp_path, login=Login(USER, value), password=command) as on:
         environment = {name: text for name, text in os.environ.items() if name != VARIABLE}
         process = subprocess.Popen(
@@ -314,4 +314,4 @@ def test_processes(guarded: Generated, tmp_path: Path, kind: str) -> None:
     assert any("sleep 0.2" in text for text in seen.commands)
     for where in (seen.commands, seen.environments, seen.files, [out, err]):
         assert_free("\n".join(where), secrets, "what others see")
-    assert_folder_free(tmp_path, secrets, but=[store])
+    assert_folder_free(tmp_path, secrets, but=[database])

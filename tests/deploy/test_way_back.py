@@ -56,7 +56,7 @@ def killed(tiny: Site, event: str, *more: str, times: int = 1) -> str:
 
     hooks = Hooks({event: act})
     # What is killed undoes nothing.
-    with hooks.watching(), mock.patch("ailb_gen.deploy.push._OneWave._undo"), pytest.raises(KilledError):
+    with hooks.watching(), mock.patch("ailb_gen.deploy.wave._OneWave._undo"), pytest.raises(KilledError):
         run(*tiny.words(*(more or ("deploy",)), minutes=60))
     for name in ORDER:
         tiny.settled(name)
@@ -242,7 +242,7 @@ def test_a_run_that_was_cut_off_before_its_first_line_is_passed_over(tiny: Site,
     assert all_are(tiny, "old")
 
 
-@pytest.mark.parametrize("event", ["committing", "verified", "confirming", "endings"])
+@pytest.mark.parametrize("event", ["committing", "verified", "confirming", "results"])
 @pytest.mark.parametrize("words", [("rollback",), ("deploy", "--resume")])
 def test_a_rollback_that_was_cut_off_goes_on_as_a_rollback(tiny: Site, event: str, words: tuple[str, ...]) -> None:
     assert tiny.deploy().code == 0

@@ -18,7 +18,7 @@ from types import TracebackType
 from typing import Any
 
 # What a run would import by itself.
-import ailb_gen.deploy.desk
+import ailb_gen.deploy.context
 import ailb_gen.deploy.drivers
 import ailb_gen.deploy.runs  # noqa: F401
 from tests.conftest import ROOT

@@ -9,10 +9,10 @@ from ncclient import manager
 from ncclient.manager import Manager
 
 from ailb_gen.emulator.device import Device, Spec
+from ailb_gen.emulator.fabric import EmulatedFabric
 from ailb_gen.emulator.fleet import Fleet
 from ailb_gen.emulator.server import Login
 from ailb_gen.emulator.source import factory
-from ailb_gen.emulator.world import World
 from ailb_gen.network.fabric import Cable, End
 
 USER, PASSWORD = "admin", "correct horse"
@@ -51,7 +51,7 @@ def bgp_of(name: str) -> str:
 def two_devices(state: Path | None = None, minute_s: float = 60.0) -> Iterator[Fleet]:
     """Run a leaf and a spine with a cable between them, as they come from the factory."""
     specs = [Spec(name, factory(name, USER)) for name in (LEAF, SPINE)]
-    with Fleet(specs, World([LINK]), Login(USER, PASSWORD), state, minute_s=minute_s) as fleet:
+    with Fleet(specs, EmulatedFabric([LINK]), Login(USER, PASSWORD), state, minute_s=minute_s) as fleet:
         yield fleet
 
 
@@ -92,4 +92,4 @@ def pyez(fleet: Fleet, name: str = LEAF, password: str = PASSWORD) -> Iterator[P
 
 def active_text(device: Device) -> str:
     """Return what is active on a device."""
-    return device.store.active_text
+    return device.database.active_text

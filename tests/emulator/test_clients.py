@@ -61,9 +61,9 @@ def test_pyez_changes_a_configuration(fleet: Fleet) -> None:
         assert config.diff() == "\n[edit system]\n+   domain-name d;\n+   time-zone UTC;\n"
         assert config.commit_check()
         assert config.commit(confirm=2, comment="trial")
-        assert device.store.pending is not None
+        assert device.database.pending is not None
         assert config.commit()
-        assert device.store.pending is None
+        assert device.database.pending is None
         assert config.diff() is None
         config.rollback(2)
         assert config.diff() == "\n[edit system]\n-   domain-name d;\n-   time-zone UTC;\n"
@@ -78,7 +78,7 @@ def test_pyez_loads_xml_and_detail(fleet: Fleet) -> None:
         config.load("<configuration><system><domain-name>d</domain-name></system></configuration>", format="xml")
         results = config.commit(detail=True)
         assert results.find("routing-engine/commit-success") is not None
-    assert fleet.devices[LEAF].store.holder is None
+    assert fleet.devices[LEAF].database.holder is None
 
 
 def test_pyez_is_told_why(fleet: Fleet) -> None:
@@ -131,7 +131,7 @@ def test_pyez_and_faults(fleet: Fleet) -> None:
         with pytest.raises(RpcTimeoutError):
             config.commit()
         # A trap: the lock is still held, and the commit takes effect.
-        assert fleet.devices[LEAF].store.holder is not None
+        assert fleet.devices[LEAF].database.holder is not None
         until(lambda: "domain-name d;" in active_text(fleet.devices[LEAF]))
         device.timeout = 20
         with pytest.raises(ConnectClosedError):
@@ -160,7 +160,7 @@ def test_napalm_changes_a_configuration(fleet: Fleet) -> None:
         driver.commit_config()
         driver.rollback()
         assert "domain-name" not in active_text(device)
-    assert (device.store.holder, device.store.modified) == (None, False)
+    assert (device.database.holder, device.database.modified) == (None, False)
 
 
 def test_napalm_facts(fleet: Fleet) -> None:
@@ -171,18 +171,18 @@ def test_napalm_facts(fleet: Fleet) -> None:
 
 def test_napalm_traps(fleet: Fleet) -> None:
     """What a caller has to know: each leaves the lock behind, or takes a file for something else."""
-    store = fleet.devices[LEAF].store
+    database = fleet.devices[LEAF].database
     with napalm(fleet) as driver:
         # Set commands cannot replace, and the lock stays.
         with pytest.raises(ValueError, match="conflicting args"):
             driver.load_replace_candidate(config="set system host-name x")
-        assert store.holder is not None
+        assert database.holder is not None
         driver.discard_config()
         # A failed commit leaves the lock and the candidate.
         driver.load_merge_candidate(config="delete system root-authentication")
         with pytest.raises(CommitError):
             driver.commit_config()
-        assert (store.holder is not None, store.modified) == (True, True)
+        assert (database.holder is not None, database.modified) == (True, True)
         driver.discard_config()
         # Only whole minutes.
         driver.load_merge_candidate(config="set system domain-name d")
@@ -191,8 +191,8 @@ def test_napalm_traps(fleet: Fleet) -> None:
         # A comment in front makes text of set commands.
         with pytest.raises(MergeConfigException):
             driver.load_merge_candidate(config="# changes\nset system domain-name d")
-        assert not store.modified
-        assert fleet.devices[LEAF].store.holder is None
+        assert not database.modified
+        assert fleet.devices[LEAF].database.holder is None
     with pyez(fleet) as other, napalm(fleet) as driver:
         Config(other).lock()
         with pytest.raises(NapalmLockError, match="locked by"):
@@ -201,10 +201,10 @@ def test_napalm_traps(fleet: Fleet) -> None:
 
 def test_a_whole_session_under_one_lock(fleet: Fleet) -> None:
     with napalm(fleet, config_lock=True) as driver:
-        assert fleet.devices[LEAF].store.holder is not None
+        assert fleet.devices[LEAF].database.holder is not None
         driver.load_merge_candidate(config="set system domain-name d")
         driver.commit_config()
-    until(lambda: fleet.devices[LEAF].store.holder is None)
+    until(lambda: fleet.devices[LEAF].database.holder is None)
     assert "domain-name d;" in active_text(fleet.devices[LEAF])
 
 

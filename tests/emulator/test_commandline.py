@@ -17,11 +17,11 @@ from scrapli import AuthOptions, Cli, Netconf, TransportSsh2Options
 from scrapli.netconf import DatastoreType
 
 from ailb_gen.emulator.device import Spec
+from ailb_gen.emulator.fabric import EmulatedFabric
 from ailb_gen.emulator.faults import Fault
 from ailb_gen.emulator.fleet import Fleet
 from ailb_gen.emulator.server import Login
 from ailb_gen.emulator.source import factory
-from ailb_gen.emulator.world import World
 from tests.emulator.fleets import LEAF, PASSWORD, SPINE, USER, active_text, netconf, two_devices
 from tests.emulator.test_netconf import bring_up, until
 
@@ -91,9 +91,9 @@ def test_netmiko(fleet: Fleet) -> None:
         assert "+   domain-name d;" in found.send_command("show | compare", expect_string=r"#\s*$")
         assert "configuration check succeeds" in found.commit(check=True)
         assert "rolled back in 5 minutes" in found.commit(confirm=True, confirm_delay=5, comment="two words")
-        assert device.store.pending is not None
+        assert device.database.pending is not None
         assert "commit complete" in found.commit(and_quit=True)
-        assert device.store.pending is None
+        assert device.database.pending is None
         assert not found.check_config_mode()
         assert [commit.log for commit in device.commits()][:2] == ["", "two words"]
         with pytest.raises(ConfigInvalidException):
@@ -105,7 +105,7 @@ def test_netmiko(fleet: Fleet) -> None:
         found.send_config_set(["set system domain-name e"])
     assert "domain-name d;" in active_text(device)
     # The shared candidate stays, as on Junos; nobody is left on the device.
-    assert device.store.modified
+    assert device.database.modified
     until(lambda: not device.sessions)
 
 
@@ -120,12 +120,12 @@ def test_scrapli(fleet: Fleet) -> None:
         found.enter_mode(requested_mode="exec")
         assert found.send_input(input_="show configuration system domain-name").result == "domain-name d;"
         found.enter_mode(requested_mode="configuration_private")
-        assert len(fleet.devices[LEAF].store.editors()) == 1
+        assert len(fleet.devices[LEAF].database.editors()) == 1
         found.enter_mode(requested_mode="exec")
         found.enter_mode(requested_mode="configuration_exclusive")
-        assert fleet.devices[LEAF].store.holder is not None
+        assert fleet.devices[LEAF].database.holder is not None
         found.enter_mode(requested_mode="exec")
-        assert fleet.devices[LEAF].store.holder is None
+        assert fleet.devices[LEAF].database.holder is None
         found.enter_mode(requested_mode="shell")
         assert found.send_input(input_="whoami", requested_mode="shell").result == USER
         found.enter_mode(requested_mode="exec")
@@ -288,12 +288,12 @@ def test_a_session_by_hand(fleet: Fleet) -> None:
         "show system^C\n",
     ):
         assert part in text
-    assert not fleet.devices[LEAF].store.modified
+    assert not fleet.devices[LEAF].database.modified
     assert "time-zone" not in active_text(fleet.devices[LEAF])
 
 
 def test_root_begins_in_a_shell() -> None:
-    with Fleet([Spec(LEAF, factory(LEAF, "root"))], World([]), Login("root", PASSWORD)) as fleet:
+    with Fleet([Spec(LEAF, factory(LEAF, "root"))], EmulatedFabric([]), Login("root", PASSWORD)) as fleet:
         found = ConnectHandler(
             device_type="juniper_junos", host=fleet.address, port=fleet.port(LEAF), username="root", password=PASSWORD
         )
@@ -361,7 +361,7 @@ def test_the_lock_counts_on_the_command_line(fleet: Fleet) -> None:
         assert f"  {USER} terminal (pid " in ssh(fleet, "configure; status")[0]
         said, errors, code = ssh(fleet, f"request system logout pid {session.session_id}")
         assert (said, errors, code) == ("", "", 0)
-    assert fleet.devices[LEAF].store.holder is None
+    assert fleet.devices[LEAF].database.holder is None
 
 
 def test_faults_count_on_the_command_line(fleet: Fleet) -> None:

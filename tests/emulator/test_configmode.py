@@ -45,8 +45,8 @@ def test_a_deleted_level_is_asked_for(fleet: Fleet) -> None:
     # At the level that was asked about, not where the user is.
     made = changed(fleet, "rollback 0", "edit system services netconf", "up delete", "yes")
     assert (made[0], made[-1]) == ("-services{", "-}")
-    assert not fleet.devices[LEAF].store.candidate.has("system", "services")
-    assert fleet.devices[LEAF].store.candidate.has("system", "login")
+    assert not fleet.devices[LEAF].database.candidate.has("system", "services")
+    assert fleet.devices[LEAF].database.candidate.has("system", "login")
 
 
 def test_a_command_elsewhere_keeps_its_quotes_and_pipes(fleet: Fleet) -> None:
@@ -90,7 +90,7 @@ def test_loading_at_a_level(fleet: Fleet) -> None:
 def test_what_is_refused(fleet: Fleet, line: str, reason: str) -> None:
     _, errors, code = ssh(fleet, f"configure; {line}")
     assert (reason in errors, code) == (True, 1), errors
-    assert not fleet.devices[LEAF].store.modified
+    assert not fleet.devices[LEAF].database.modified
 
 
 def test_only_a_part_is_compared(fleet: Fleet) -> None:

@@ -3,10 +3,10 @@
 import pytest
 
 from ailb_gen.emulator.device import Device, Spec
-from ailb_gen.emulator.loading import load_set
+from ailb_gen.emulator.fabric import EmulatedFabric
+from ailb_gen.emulator.load_config import load_set
 from ailb_gen.emulator.messages import RefusedError
 from ailb_gen.emulator.source import factory
-from ailb_gen.emulator.world import World
 from tests.junos.models import schema
 
 
@@ -14,16 +14,16 @@ def refusal(device: Device, commands: str) -> RefusedError:
     """Edit, and return why the commit is refused; nothing has changed then."""
     session = device.session("admin")
     before = device.committed()
-    device.store.edit(session, load_set(device.store.candidate, commands)[0])
+    device.database.edit(session, load_set(device.database.candidate, commands)[0])
     with pytest.raises(RefusedError) as refused:
-        device.store.commit(session)
+        device.database.commit(session)
     assert device.committed() is before
     assert refused.value.errors[-1].message == "configuration check-out failed"
     return refused.value
 
 
 def test_what_the_models_say() -> None:
-    device = Device(Spec("leaf1", factory("leaf1", "admin")), World([]), schema=schema())
+    device = Device(Spec("leaf1", factory("leaf1", "admin")), EmulatedFabric([]), schema=schema())
     errors = refusal(
         device,
         "set system frobnicate\nset interfaces et-0/0/0 mtu many\n"
@@ -35,15 +35,15 @@ def test_what_the_models_say() -> None:
 
 
 def test_without_models_there_is_little_to_say() -> None:
-    device = Device(Spec("leaf1", factory("leaf1", "admin")), World([]))
+    device = Device(Spec("leaf1", factory("leaf1", "admin")), EmulatedFabric([]))
     circle = "set groups a apply-groups b\nset groups b apply-groups a\nset apply-groups a"
     assert refusal(device, circle).errors[0].path == "[edit groups]"
-    device.store.discard(device.session("admin"))
+    device.database.discard(device.session("admin"))
     assert refusal(device, "delete system root-authentication").errors[0].element == "root-authentication"
 
 
 def test_sessions_and_serial_numbers() -> None:
-    first, second = (Device(Spec(name, factory(name, "admin")), World([])) for name in ("leaf1", "leaf2"))
+    first, second = (Device(Spec(name, factory(name, "admin")), EmulatedFabric([])) for name in ("leaf1", "leaf2"))
     assert first.serial != second.serial
     assert first.session("ann").number != first.session("ann").number
     assert first.alarms() == ()

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from ailb_gen.emulator.config_database import ConfigDatabase
 from ailb_gen.emulator.disk import Disk
-from ailb_gen.emulator.store import Store
 from ailb_gen.junos.reader import read_curly
 from ailb_gen.junos.tree import Node
 
@@ -17,11 +17,11 @@ CHILD = """\
 import sys
 from pathlib import Path
 from ailb_gen.emulator.disk import Disk
-from ailb_gen.emulator.loading import load_set
-from ailb_gen.emulator.store import Session, Store
+from ailb_gen.emulator.load_config import load_set
+from ailb_gen.emulator.config_database import Session, Store
 from ailb_gen.junos.tree import Node
 
-store = Store(Node(""), Disk(Path(sys.argv[1])))
+store = ConfigDatabase(Node(""), Disk(Path(sys.argv[1])))
 session = Session(1, "ann", 0.0)
 number = int(store.active.value("system", "host-name") or 0)
 while True:
@@ -44,14 +44,16 @@ def test_killed_at_any_moment(tmp_path: Path, seed: int) -> None:
         said += [int(line) for line in child.stdout.read().split("\n") if line]
         child.wait()
         child.stdout.close()
-        store = Store(Node(""), Disk(tmp_path))
-        names = [store.rollback_tree(number).value("system", "host-name") for number in range(len(store.commits()))]
+        database = ConfigDatabase(Node(""), Disk(tmp_path))
+        names = [
+            database.rollback_tree(number).value("system", "host-name") for number in range(len(database.commits()))
+        ]
         # What the child began last is there or not; what it had committed before is.
         newest = max(int(name or 0) for name in names)
         assert newest in (said[-1] - 1, said[-1])
         assert newest >= last
         last = newest
-        assert store.pending is None
+        assert database.pending is None
         # The texts and the index agree.
         assert {file.name for file in tmp_path.iterdir()} >= {"index.json"}
-        assert read_curly(store.active_text).value("system", "host-name") == names[0]
+        assert read_curly(database.active_text).value("system", "host-name") == names[0]

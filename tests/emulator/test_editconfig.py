@@ -114,7 +114,7 @@ def test_the_whole_configuration(fleet: Fleet) -> None:
     assert "-   services {" in edit(fleet, text)
     with netconf(fleet) as session:
         session.copy_config(source="running", target="candidate")
-    assert not fleet.devices[LEAF].store.modified
+    assert not fleet.devices[LEAF].database.modified
 
 
 @pytest.mark.parametrize(
@@ -139,23 +139,23 @@ def test_an_error_changes_nothing_unless_asked(fleet: Fleet) -> None:
     there = '<services><netconf nc:operation="create"/></services>'
     both = system(f'<time-zone>UTC</time-zone><domain-name nc:operation="delete"/>{there}')
     assert refused(fleet, both).path == "/configuration/system/domain-name"
-    assert not fleet.devices[LEAF].store.modified
+    assert not fleet.devices[LEAF].database.modified
     error = refused(fleet, both, error_option="continue-on-error")
     assert len(error.errlist or [error]) == 2
-    assert fleet.devices[LEAF].store.candidate.has("system", "time-zone", "UTC")
+    assert fleet.devices[LEAF].database.candidate.has("system", "time-zone", "UTC")
 
 
 def test_testing(fleet: Fleet) -> None:
     bad = system('<root-authentication nc:operation="delete"/>')
     error = refused(fleet, bad, test_option="test-then-set")
     assert "root-authentication" in str(error)
-    assert not fleet.devices[LEAF].store.modified
+    assert not fleet.devices[LEAF].database.modified
     with netconf(fleet) as session:
         session.rpc(
             "<edit-config><target><candidate/></target><test-option>test-only</test-option>"
             f"{system(DOMAIN)}</edit-config>"
         )
-    assert not fleet.devices[LEAF].store.modified
+    assert not fleet.devices[LEAF].database.modified
     assert edit(fleet, system(DOMAIN), test_option="test-then-set") == ["+   domain-name d;"]
 
 
@@ -166,7 +166,7 @@ def test_one_of_several_values(fleet: Fleet) -> None:
             config=["set apply-groups [ a b ]", "set groups a system location", "set groups b system location"],
         )
     edit(fleet, config('<apply-groups nc:operation="delete">a</apply-groups>'))
-    assert fleet.devices[LEAF].store.candidate.values("apply-groups") == ("b",)
+    assert fleet.devices[LEAF].database.candidate.values("apply-groups") == ("b",)
     assert refused(fleet, config('<apply-groups nc:operation="delete">a</apply-groups>')).tag == "data-missing"
 
 
@@ -180,14 +180,14 @@ def test_text_names_no_operations(fleet: Fleet) -> None:
     with netconf(fleet) as session, pytest.raises(RPCError, match="needs XML") as caught:
         session.rpc(f"<edit-config><target><candidate/></target>{none}{text}</edit-config>")
     assert caught.value.tag == "operation-not-supported"
-    assert not fleet.devices[LEAF].store.modified
+    assert not fleet.devices[LEAF].database.modified
 
 
 def test_delete_config(fleet: Fleet) -> None:
     with netconf(fleet) as session:
         session.delete_config(target="candidate")
-        assert not fleet.devices[LEAF].store.candidate.children
+        assert not fleet.devices[LEAF].database.candidate.children
         session.discard_changes()
         with pytest.raises(RPCError, match="only the candidate"):
             session.delete_config(target="running")
-    assert not fleet.devices[LEAF].store.modified
+    assert not fleet.devices[LEAF].database.modified

@@ -15,11 +15,11 @@ from ncclient.operations.rpc import RPCError
 from ncclient.transport.errors import AuthenticationError, SSHError, SSHUnknownHostError, TransportError
 
 from ailb_gen.emulator.device import Spec
+from ailb_gen.emulator.fabric import EmulatedFabric
 from ailb_gen.emulator.faults import Fault
 from ailb_gen.emulator.fleet import Fleet
 from ailb_gen.emulator.server import Login
 from ailb_gen.emulator.source import factory
-from ailb_gen.emulator.world import World
 from ailb_gen.errors import UsageError
 from tests.emulator.fleets import LEAF, PASSWORD, SPINE, USER, active_text, bgp_of, netconf, two_devices
 
@@ -144,7 +144,7 @@ def test_ways_to_change_it(fleet: Fleet) -> None:
 
 def test_both_clocks_of_confirmed_commits(fleet: Fleet) -> None:
     """RFC 6241 counts seconds, Juniper minutes."""
-    store = fleet.devices[LEAF].store
+    database = fleet.devices[LEAF].database
     with netconf(fleet) as session:
         for request, seconds, comment in (
             ("<commit><confirmed/><confirm-timeout>120</confirm-timeout></commit>", 120, "2mins"),
@@ -157,12 +157,12 @@ def test_both_clocks_of_confirmed_commits(fleet: Fleet) -> None:
             ("<commit-configuration><confirmed/></commit-configuration>", 600, "10mins"),
         ):
             session.rpc(request)
-            assert store.pending is not None
-            newest = store.commits()[0]
-            assert store.pending.deadline - newest.when == pytest.approx(seconds, abs=5)
+            assert database.pending is not None
+            newest = database.commits()[0]
+            assert database.pending.deadline - newest.when == pytest.approx(seconds, abs=5)
             assert newest.comment == f"commit confirmed, rollback in {comment}"
         session.rpc("<commit-configuration><check/></commit-configuration>")
-        assert store.pending is None
+        assert database.pending is None
 
 
 @pytest.mark.parametrize(
@@ -200,7 +200,7 @@ def test_what_is_refused(fleet: Fleet, request_: str, reason: str) -> None:
     before = active_text(fleet.devices[LEAF])
     with netconf(fleet) as session, pytest.raises(RPCError, match=reason):
         session.rpc(request_)
-    assert (active_text(fleet.devices[LEAF]), fleet.devices[LEAF].store.modified) == (before, False)
+    assert (active_text(fleet.devices[LEAF]), fleet.devices[LEAF].database.modified) == (before, False)
 
 
 def test_a_password_for_root_is_needed(fleet: Fleet) -> None:
@@ -222,17 +222,17 @@ def test_the_lock_goes_with_its_session(fleet: Fleet) -> None:
             second.lock()
         assert (refusal.value.tag, str(first.session_id) in str(refusal.value.info)) == ("lock-denied", True)
         second.kill_session(str(first.session_id))
-        until(lambda: device.store.holder is None)
-        assert not device.store.modified
+        until(lambda: device.database.holder is None)
+        assert not device.database.modified
         second.lock()
-    until(lambda: device.store.holder is None)
+    until(lambda: device.database.holder is None)
 
 
 def test_nobody_confirms(tmp_path: Path) -> None:
     with two_devices(minute_s=0.05) as fleet, netconf(fleet) as session:
         session.load_configuration(action="set", config=["set system domain-name d"])
         session.commit(confirmed=True, timeout=60)
-        until(lambda: fleet.devices[LEAF].store.pending is None)
+        until(lambda: fleet.devices[LEAF].database.pending is None)
         assert "domain-name" not in active_text(fleet.devices[LEAF])
         assert fleet.devices[LEAF].commits()[0].user == "root"
 
@@ -243,7 +243,7 @@ def test_keys_survive_and_the_world_is_told(tmp_path: Path) -> None:
         with netconf(fleet) as session:
             session.load_configuration(action="set", config=["set system domain-name d"])
             session.commit(confirmed=True, timeout=600)
-            assert fleet.devices[LEAF].store.pending is not None
+            assert fleet.devices[LEAF].database.pending is not None
     with two_devices(tmp_path) as fleet:
         assert [line.split()[1:] for line in fleet.known_hosts().splitlines()] == known
         assert "domain-name" not in active_text(fleet.devices[LEAF])
@@ -258,7 +258,7 @@ def bring_up(fleet: Fleet) -> None:
 
 
 def established(fleet: Fleet) -> list[bool]:
-    return [peering.established for peering in fleet.devices[LEAF].world.peerings(LEAF)]
+    return [peering.established for peering in fleet.devices[LEAF].fabric.peerings(LEAF)]
 
 
 def test_session_down(fleet: Fleet) -> None:
@@ -310,11 +310,11 @@ def test_drops(fleet: Fleet, phase: str, kind: str) -> None:
     order = ["lock", "load", "compare", "check", "commit"]
     committed = phase not in order or (phase, kind) == ("commit", "drop-after")
     assert named(fleet) == committed
-    until(lambda: fleet.devices[LEAF].store.holder is None)
-    store = fleet.devices[LEAF].store
+    until(lambda: fleet.devices[LEAF].database.holder is None)
+    database = fleet.devices[LEAF].database
     confirmed = phase == "unlock" or (phase, kind) == ("confirm", "drop-after") or not committed
-    assert (store.pending is None) == confirmed
-    assert not store.modified
+    assert (database.pending is None) == confirmed
+    assert not database.modified
     change(fleet)
     assert named(fleet)
 
@@ -326,7 +326,7 @@ def test_refusals(fleet: Fleet, phase: str, kind: str, message: str) -> None:
     with pytest.raises(RPCError, match=message):
         change(fleet, confirmed=True)
     assert named(fleet) == (phase in ("confirm", "unlock"))
-    until(lambda: fleet.devices[LEAF].store.holder is None)
+    until(lambda: fleet.devices[LEAF].database.holder is None)
     change(fleet)
 
 
@@ -335,7 +335,7 @@ def test_a_full_disk(fleet: Fleet, phase: str) -> None:
     fleet.devices[LEAF].faults.add(Fault("disk-full", phase))
     with pytest.raises(RPCError, match="No space left on device"):
         change(fleet, confirmed=True)
-    assert (fleet.devices[LEAF].store.pending is not None) == (phase == "confirm")
+    assert (fleet.devices[LEAF].database.pending is not None) == (phase == "confirm")
 
 
 def test_slowness(fleet: Fleet) -> None:
@@ -361,7 +361,7 @@ def test_a_reboot(fleet: Fleet, confirmed: bool) -> None:
     until(lambda: reachable(fleet))
     # A commit that nobody confirmed does not outlive a reboot.
     assert named(fleet) == (not confirmed)
-    assert (device.store.pending, device.store.holder, device.store.modified) == (None, None, False)
+    assert (device.database.pending, device.database.holder, device.database.modified) == (None, None, False)
     change(fleet)
 
 
@@ -439,7 +439,7 @@ def test_keys_let_in() -> None:
         ) as connection:
             return str((await connection.run("show configuration system host-name")).stdout)
 
-    with Fleet(specs, World([]), Login(USER, "", (key,))) as fleet:
+    with Fleet(specs, EmulatedFabric([]), Login(USER, "", (key,))) as fleet:
         assert asyncio.run(who(fleet.port(LEAF), USER, [key])) == f"host-name {LEAF};\n"
         for user, other in ((USER, asyncssh.generate_private_key("ssh-ed25519")), ("root", key)):
             with pytest.raises(asyncssh.PermissionDenied):
@@ -448,8 +448,8 @@ def test_keys_let_in() -> None:
 
 def test_a_port_in_use(fleet: Fleet) -> None:
     specs = [Spec(LEAF, factory(LEAF, USER))]
-    second = Fleet(specs, World([]), Login(USER, PASSWORD), base_port=fleet.port(LEAF))
+    second = Fleet(specs, EmulatedFabric([]), Login(USER, PASSWORD), base_port=fleet.port(LEAF))
     with pytest.raises(UsageError, match=r"leaf1: cannot listen on 127.0.0.1 port \d+: Address already in use"):
         second.start()
     with pytest.raises(UsageError, match="do not fit behind port 65535"):
-        Fleet(specs * 2, World([]), Login(USER, PASSWORD), base_port=65535)
+        Fleet(specs * 2, EmulatedFabric([]), Login(USER, PASSWORD), base_port=65535)

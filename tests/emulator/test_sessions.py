@@ -41,13 +41,13 @@ def test_private_copies_are_merged(fleet: Fleet) -> None:
             one.load("set system domain-name d", format="set")
             two.load("set system time-zone UTC", format="set")
             assert "time-zone" not in one.diff()
-            assert not device.store.modified
+            assert not device.database.modified
             one.commit()
             two.commit()
             assert two.diff() is None
         text = active_text(device)
         assert ("domain-name d;" in text, "time-zone UTC;" in text) == (True, True)
-    assert device.store.editors() == ()
+    assert device.database.editors() == ()
 
 
 def test_private_copies_in_conflict(fleet: Fleet) -> None:
@@ -100,8 +100,8 @@ def test_a_private_copy_ends_with_its_session(fleet: Fleet) -> None:
     with pyez(fleet) as first:
         first.rpc.open_configuration(private=True, ignore_warning=True)
         first.rpc.load_config("set system domain-name d", format="set", action="set")
-    until(lambda: fleet.devices[LEAF].store.editors() == ())
-    assert not fleet.devices[LEAF].store.modified
+    until(lambda: fleet.devices[LEAF].database.editors() == ())
+    assert not fleet.devices[LEAF].database.modified
 
 
 def test_private_napalm(fleet: Fleet) -> None:
@@ -132,7 +132,7 @@ def test_rescue(tmp_path: Path) -> None:
 
 
 def test_kill_session_frees_the_lock(fleet: Fleet) -> None:
-    store = fleet.devices[LEAF].store
+    database = fleet.devices[LEAF].database
     with netconf(fleet) as holder, netconf(fleet) as other:
         holder.lock()
         holder.load_configuration(action="set", config=["set system domain-name d"])
@@ -143,7 +143,7 @@ def test_kill_session_frees_the_lock(fleet: Fleet) -> None:
         other.kill_session(number)
         # At once, and what was edited under the lock is gone.
         other.lock()
-        assert (store.modified, store.holder is not None) == (False, True)
+        assert (database.modified, database.holder is not None) == (False, True)
         until(lambda: not holder.connected)
         for number in (other.session_id, "1", "x"):
             with pytest.raises(RPCError) as refused:
@@ -327,8 +327,8 @@ def test_what_is_protected_stays(fleet: Fleet) -> None:
             session.edit_config(target="candidate", config=f"<config>{deleted}</config>")
         # A statement as it is changes nothing.
         session.rpc(f"<load-configuration>{services('<ssh/>')}</load-configuration>")
-        assert not fleet.devices[LEAF].store.modified
+        assert not fleet.devices[LEAF].database.modified
         text = services('<ssh delete="delete"/>', 'unprotect="unprotect"')
         session.rpc(f"<load-configuration>{text}</load-configuration>")
-        assert not fleet.devices[LEAF].store.candidate.has("system", "services", "ssh")
+        assert not fleet.devices[LEAF].database.candidate.has("system", "services", "ssh")
     assert "[system services] is protected" in ssh(fleet, "configure; rollback 0; delete system services ssh")[0]

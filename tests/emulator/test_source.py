@@ -7,14 +7,14 @@ import pytest
 import yaml
 
 from ailb_gen.emulator.device import Device, Spec
+from ailb_gen.emulator.fabric import EmulatedFabric
 from ailb_gen.emulator.fleet import Fleet
 from ailb_gen.emulator.server import Login
 from ailb_gen.emulator.source import check_inventory, factory, password_of, servers, specs, write_inventory
-from ailb_gen.emulator.world import World
 from ailb_gen.errors import OutputError, UsageError
 from ailb_gen.junos.writer import to_curly
 from ailb_gen.render.artifacts import RenderOptions
-from ailb_gen.render.generate import plan, write_plan
+from ailb_gen.render.generate import rendering, write_rendering
 from tests.conftest import SMALL, design_of
 from tests.junos.models import schema
 
@@ -22,15 +22,15 @@ from tests.junos.models import schema
 @pytest.fixture
 def artifacts(tmp_path: Path) -> Path:
     root = tmp_path / "artifacts"
-    write_plan(plan(design_of(SMALL), root, RenderOptions("curly", None)))
+    write_rendering(rendering(design_of(SMALL), root, RenderOptions("curly", None)))
     return root
 
 
 def test_the_factory_configuration_has_secrets_and_passes_the_check() -> None:
     text = to_curly(factory("leaf1", "admin"))
     assert text.count('encrypted-password "$6$') == text.count("; ## SECRET-DATA\n") == 2
-    device = Device(specs_of("leaf1"), World([]), schema=schema())
-    device.store.check(device.session("admin"))
+    device = Device(specs_of("leaf1"), EmulatedFabric([]), schema=schema())
+    device.database.check(device.session("admin"))
 
 
 def specs_of(name: str) -> Spec:
@@ -41,11 +41,11 @@ def test_devices_of_an_artifact_directory(artifacts: Path) -> None:
     empty, loaded = specs(artifacts, "admin", False), specs(artifacts, "admin", True)
     assert [spec.name for spec in empty] == [path.stem for path in sorted((artifacts / "switches").iterdir())]
     assert not empty[0].factory.has("protocols")
-    world = World.read(artifacts)
+    fabric = EmulatedFabric.read(artifacts)
     for spec in loaded:
-        device = Device(spec, world, schema=schema())
-        device.store.check(device.session("admin"))
-    peerings = [peering for spec in loaded for peering in world.peerings(spec.name)]
+        device = Device(spec, fabric, schema=schema())
+        device.database.check(device.session("admin"))
+    peerings = [peering for spec in loaded for peering in fabric.peerings(spec.name)]
     assert len(peerings) == 16
     assert all(peering.established for peering in peerings)
 
@@ -66,7 +66,7 @@ def test_the_password() -> None:
 def test_the_inventory(artifacts: Path, tmp_path: Path) -> None:
     others = servers(artifacts)
     assert len(others) == 4
-    fleet = Fleet(specs(artifacts, "admin", False), World.read(artifacts), Login("admin", "secret"))
+    fleet = Fleet(specs(artifacts, "admin", False), EmulatedFabric.read(artifacts), Login("admin", "secret"))
     folder = tmp_path / "inventory"
     with fleet:
         write_inventory(folder, fleet, others, "admin", "AILB_PASSWORD")
@@ -89,7 +89,7 @@ def test_the_inventory(artifacts: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["hosts.yaml", "defaults.yaml", "known_hosts", "password"])
 def test_an_inventory_of_somebody_else_stays(artifacts: Path, tmp_path: Path, name: str) -> None:
-    fleet = Fleet(specs(artifacts, "admin", False), World.read(artifacts), Login("admin", "secret"))
+    fleet = Fleet(specs(artifacts, "admin", False), EmulatedFabric.read(artifacts), Login("admin", "secret"))
     folder = tmp_path / "inventory"
     folder.mkdir()
     (folder / name).write_text("spine1: {hostname: 192.0.2.1}\n")
@@ -101,7 +101,7 @@ def test_an_inventory_of_somebody_else_stays(artifacts: Path, tmp_path: Path, na
 
 
 def test_an_inventory_that_was_edited_stays(artifacts: Path, tmp_path: Path) -> None:
-    fleet = Fleet(specs(artifacts, "admin", False), World.read(artifacts), Login("admin", "secret"))
+    fleet = Fleet(specs(artifacts, "admin", False), EmulatedFabric.read(artifacts), Login("admin", "secret"))
     folder = tmp_path / "inventory"
     with fleet:
         write_inventory(folder, fleet, (), "admin", "AILB_PASSWORD", "secret")

@@ -10,10 +10,10 @@ from ncclient.operations.rpc import RPCError
 from netmiko import ConnectHandler
 
 from ailb_gen.emulator.device import Spec
+from ailb_gen.emulator.fabric import EmulatedFabric
 from ailb_gen.emulator.fleet import Fleet
 from ailb_gen.emulator.server import Login
 from ailb_gen.emulator.source import factory
-from ailb_gen.emulator.world import World
 from tests.emulator.fleets import LEAF, PASSWORD, USER, netconf, pyez, two_devices
 from tests.junos.models import schema
 
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
 @pytest.fixture
 def fleet() -> Iterator[Fleet]:
-    with Fleet([Spec(LEAF, factory(LEAF, USER))], World([]), Login(USER, PASSWORD), schema=schema()) as found:
+    with Fleet([Spec(LEAF, factory(LEAF, USER))], EmulatedFabric([]), Login(USER, PASSWORD), schema=schema()) as found:
         yield found
 
 
@@ -64,17 +64,17 @@ def test_other_ways_to_load(fleet: Fleet) -> None:
     said = connection.send_config_set(["set system frobnicate 1"], exit_config_mode=False)
     assert "syntax error." in said
     connection.disconnect()
-    assert not fleet.devices[LEAF].store.modified
+    assert not fleet.devices[LEAF].database.modified
 
 
 def test_what_was_there_before_does_not_stop_a_load(fleet: Fleet) -> None:
     device = fleet.devices[LEAF]
     with netconf(fleet) as session:
         session.load_configuration(action="set", config=["set system domain-name d"])
-        assert device.store.modified
+        assert device.database.modified
 
 
 def test_without_models_as_before() -> None:
     with two_devices() as fleet, netconf(fleet) as session:
         session.load_configuration(action="set", config=["set system frobnicate 1"])
-        assert fleet.devices[LEAF].store.candidate.has("system", "frobnicate", "1")
+        assert fleet.devices[LEAF].database.candidate.has("system", "frobnicate", "1")

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ailb_gen.forwarding.baseline import Baseline
 from ailb_gen.forwarding.failures import Failure, Impact, assess
-from ailb_gen.forwarding.survey import Survey
 from ailb_gen.routing.graph import Graph
 from ailb_gen.routing.rib import Routing, removed_positions
 from ailb_gen.routing.solve import solve
@@ -27,10 +27,10 @@ counts: Counter[str] = Counter()
 
 
 @cache
-def example(name: str) -> tuple[Graph, Survey, Slow]:
+def example(name: str) -> tuple[Graph, Baseline, Slow]:
     routing = Routing(network_of(GOLDEN / name))
     wanted = advertised(routing)
-    return routing.graph, Survey(routing, wanted), Slow(routing.graph, wanted)
+    return routing.graph, Baseline(routing, wanted), Slow(routing.graph, wanted)
 
 
 def differences(found: Impact, expected: Compared, delivers: bool = True) -> dict[str, object]:
@@ -50,26 +50,26 @@ def differences(found: Impact, expected: Compared, delivers: bool = True) -> dic
 
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_links_of_examples(name: str) -> None:
-    graph, survey, slow = example(name)
+    graph, baseline, slow = example(name)
     links = range(len(graph.sessions.up))
     source = random.Random(name)
     many = 8 if len(links) <= 16 else 2
     chosen = [frozenset(source.sample(links, size)) for size in (1, 2, 3) for _ in range(many)]
     for sessions in chosen:
         failure = Failure("some links", sessions)
-        assert not differences(assess(survey, failure), slow.compare(failure)), sessions
+        assert not differences(assess(baseline, failure), slow.compare(failure)), sessions
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_spines_of_examples(name: str) -> None:
-    graph, survey, slow = example(name)
+    graph, baseline, slow = example(name)
     spines = [device for device in range(len(graph.names)) if device not in slow.destinations]
     links = random.Random(name).sample(range(len(graph.sessions.up)), 2)
     failures = [Failure("a spine", dead=frozenset({spine})) for spine in spines]
     failures += [Failure("two spines", dead=frozenset(spines[:2]))]
     failures += [Failure("a spine and links", frozenset(links), frozenset(spines[:1]))]
     for failure in failures:
-        assert not differences(assess(survey, failure), slow.compare(failure)), failure
+        assert not differences(assess(baseline, failure), slow.compare(failure)), failure
 
 
 @st.composite
@@ -97,15 +97,15 @@ def test_random_fabrics(case: Case, data: st.DataObject) -> None:
     routing = Routing(case.network)
     wanted = advertised(routing)
     failure = data.draw(failures_of(routing.graph, wanted))
-    survey, slow = Survey(routing, wanted), Slow(routing.graph, wanted)
+    baseline, slow = Baseline(routing, wanted), Slow(routing.graph, wanted)
     delivers = slow.delivers()
-    assert (survey.lost == 0) == delivers
+    assert (baseline.lost == 0) == delivers
     counts["all"] += 1
     if not agreed(case, routing, slow, failure):
         counts["ambiguous"] += 1
         return
     counts["whole"] += delivers
-    assert not differences(assess(survey, failure), slow.compare(failure), delivers), failure
+    assert not differences(assess(baseline, failure), slow.compare(failure), delivers), failure
 
 
 def agreed(case: Case, routing: Routing, slow: Slow, failure: Failure) -> bool:

@@ -4,8 +4,8 @@ from functools import cache
 from pathlib import Path
 
 from ailb_gen.junos.check import check
+from ailb_gen.junos.check_result import CheckResult
 from ailb_gen.junos.groups import active, inherited
-from ailb_gen.junos.outcome import CheckOutcome
 from ailb_gen.junos.reader import read
 from ailb_gen.junos.schema import Schema, load_schema
 from ailb_gen.junos.tree import TAGGED, Node
@@ -25,17 +25,17 @@ def schema() -> Schema:
     return _schema(need_shared(MODELS))
 
 
-def outcome_of(text: str) -> CheckOutcome:
+def outcome_of(text: str) -> CheckResult:
     """Check a text as the verb does."""
     return outcome_of_tree(read(text))
 
 
-def outcome_of_file(path: Path) -> CheckOutcome:
+def outcome_of_file(path: Path) -> CheckResult:
     """Check a file as the verb does."""
     return outcome_of_tree(read(path.read_text(encoding="utf-8"), str(path)))
 
 
-def outcome_of_tree(root: Node) -> CheckOutcome:
+def outcome_of_tree(root: Node) -> CheckResult:
     """Check what a tree amounts to, and its groups."""
     written = active(root)
     return check(inherited(written), schema(), written.get("groups"))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from ailb_gen.checks.junos import findings
 from ailb_gen.errors import AilbError
 from ailb_gen.junos.check import check
-from ailb_gen.junos.outcome import CheckOutcome, Fault
+from ailb_gen.junos.check_result import CheckResult, Fault
 from ailb_gen.junos.reader import read
 from ailb_gen.junos.tree import Node
 from ailb_gen.junos.writer import to_set
@@ -177,7 +177,7 @@ def test_constraints_are_not_asked_of_groups() -> None:
     assert said("set groups g protocols bgp fabric-advertise route fc00::/64 backup-color blue") == []
 
 
-def _share(outcomes: list[CheckOutcome]) -> float:
+def _share(outcomes: list[CheckResult]) -> float:
     evaluated = sum(outcome.evaluated for outcome in outcomes)
     return evaluated / (evaluated + sum(len(outcome.unevaluated) for outcome in outcomes))
 

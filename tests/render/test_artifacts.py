@@ -15,7 +15,7 @@ import yaml
 from ailb_gen.design.model import Design
 from ailb_gen.render.artifacts import LINK, RenderOptions, Tree, _work, render, start_worker
 from ailb_gen.render.fabric_files import add_fabric_files
-from ailb_gen.render.generate import plan
+from ailb_gen.render.generate import rendering
 from tests.conftest import SMALL, design_of
 
 
@@ -177,7 +177,7 @@ def test_nccl_environment(tree: Tree, jvd: Design) -> None:
 
 
 def test_manifest_has_the_digest_of_every_file(jvd: Design, tmp_path: Path) -> None:
-    planned = plan(jvd, tmp_path / "out", RenderOptions())
+    planned = rendering(jvd, tmp_path / "out", RenderOptions())
     body = json.loads(planned.tree["manifest.json"].content)
     assert body["fabric"] == "jvd"
     assert body["input_sha256"] == jvd.digest

@@ -60,7 +60,7 @@ def test_failures_name_template_and_line(tmp_path: Path, text: str, message: str
         "{{ self._TemplateReference__context }}",
         "{{ '{0.__class__.__mro__}'.format(design) }}",
         "{{ '%s' | format(lipsum.__globals__) }}",
-        "{{ knobs.__setattr__('x', 1) }}",
+        "{{ settings.__setattr__('x', 1) }}",
         "{% set x = [1] %}{{ x.append(2) }}",
         "{% include '../../../../../../etc/hostname' %}",
         "{% include '/etc/hostname' %}",

@@ -5,15 +5,15 @@ from pathlib import Path
 from typing import Any
 
 from ailb_gen.render.artifacts import RenderOptions
-from ailb_gen.render.generate import plan, write_plan
+from ailb_gen.render.generate import rendering, write_rendering
 from tests.conftest import SMALL, design_of
 
 CHANGED = SMALL + "bfd: {multiplier: 5}\nmtu: {host: 4200}\nroce: {enabled: off}\n"
 
 
 def run(text: str, out: Path, selected: set[str] | None = None) -> tuple[str, ...]:
-    planned = plan(design_of(text), out, RenderOptions(), selected)
-    write_plan(planned)
+    planned = rendering(design_of(text), out, RenderOptions(), selected)
+    write_rendering(planned)
     return (*planned.changes.new, *planned.changes.changed, *planned.changes.deleted)
 
 
@@ -49,6 +49,6 @@ def test_a_first_limited_run_knows_no_whole_input(tmp_path: Path) -> None:
 def test_changing_the_format_replaces_the_switch_files(tmp_path: Path) -> None:
     out = tmp_path / "out"
     run(SMALL, out)
-    planned = plan(design_of(SMALL), out, RenderOptions("set"))
-    write_plan(planned)
+    planned = rendering(design_of(SMALL), out, RenderOptions("set"))
+    write_rendering(planned)
     assert {path.suffix for path in (out / "switches").iterdir()} == {".set"}

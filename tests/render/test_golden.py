@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ailb_gen.render.artifacts import RenderOptions
-from ailb_gen.render.generate import plan, write_plan
+from ailb_gen.render.generate import rendering, write_rendering
 from tests.conftest import ROOT, example
 
 GOLDEN = ROOT / "tests" / "golden"
@@ -30,8 +30,8 @@ def snapshot(root: Path) -> dict[str, bytes | str]:
 
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_tree_is_the_golden_one(name: str, tmp_path: Path) -> None:
-    planned = plan(example(name), tmp_path / "out", RenderOptions())
-    write_plan(planned)
+    planned = rendering(example(name), tmp_path / "out", RenderOptions())
+    write_rendering(planned)
     if os.environ.get("AILB_UPDATE_GOLDEN"):
         shutil.rmtree(GOLDEN / name, ignore_errors=True)
         shutil.copytree(tmp_path / "out", GOLDEN / name, symlinks=True)

@@ -9,7 +9,7 @@ import pytest
 
 from ailb_gen.design.model import Design, HostConfig
 from ailb_gen.render.artifacts import RenderOptions
-from ailb_gen.render.generate import plan, write_plan
+from ailb_gen.render.generate import rendering, write_rendering
 from tests.conftest import example, need_root, need_tool
 
 # The kernel keeps what a dead rule or route leaves; nothing of the fabric may be among it.
@@ -20,8 +20,8 @@ COMMANDS = (("rule", "show"), ("route", "show", "table", "all"))
 def trees(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("trees")
     for name in ("jvd", "jvd-8-uplinks", "lab", "brownfield"):
-        planned = plan(example(name), root / name, RenderOptions())
-        write_plan(planned)
+        planned = rendering(example(name), root / name, RenderOptions())
+        write_rendering(planned)
     return root
 
 

@@ -13,14 +13,14 @@ from ailb_gen.errors import OutputError
 from ailb_gen.render import writer
 from ailb_gen.render.artifacts import RenderOptions
 from ailb_gen.render.compare import Changes, diff
-from ailb_gen.render.generate import Plan, plan, write_plan
+from ailb_gen.render.generate import Rendering, rendering, write_rendering
 from tests.conftest import ROOT, SMALL, design_of
 from tests.render.test_golden import snapshot
 
 
 def generate(design: Design, out: Path, options: RenderOptions | None = None) -> Changes:
-    planned = plan(design, out, options or RenderOptions())
-    write_plan(planned)
+    planned = rendering(design, out, options or RenderOptions())
+    write_rendering(planned)
     return planned.changes
 
 
@@ -95,7 +95,7 @@ def test_a_directory_of_somebody_else_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "thesis.tex").write_text("mine", encoding="utf-8")
     with pytest.raises(OutputError, match="not written by ailb-gen"):
-        plan(small(), tmp_path / "out", RenderOptions())
+        rendering(small(), tmp_path / "out", RenderOptions())
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_a_damaged_manifest_is_refused(tmp_path: Path, manifest: str, message: s
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "manifest.json").write_text(manifest, encoding="utf-8")
     with pytest.raises(OutputError, match=message):
-        plan(small(), tmp_path / "out", RenderOptions())
+        rendering(small(), tmp_path / "out", RenderOptions())
 
 
 def test_targets_that_cannot_be_swapped_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,7 +140,7 @@ def test_a_directory_where_a_file_goes_is_told(tmp_path: Path) -> None:
     (out / "cabling.csv").unlink()
     (out / "cabling.csv").mkdir()
     with pytest.raises(OutputError, match="a directory stands where a file"):
-        plan(small(), out, RenderOptions())
+        rendering(small(), out, RenderOptions())
 
 
 @pytest.mark.parametrize("folder", ["switches", "profiles", "profiles/stripe1/etc"])
@@ -151,7 +151,7 @@ def test_a_folder_that_became_a_link_is_told_and_not_followed(tmp_path: Path, fo
     shutil.rmtree(out / folder)
     (out / folder).symlink_to(tmp_path / "elsewhere")
     with pytest.raises(OutputError, match="a link stands where a folder is to be"):
-        plan(small("bfd: {multiplier: 9}\n"), out, RenderOptions())
+        rendering(small("bfd: {multiplier: 9}\n"), out, RenderOptions())
     assert not list((tmp_path / "elsewhere").iterdir())
 
 
@@ -175,7 +175,7 @@ def test_a_pipe_in_the_tree_does_not_hang(tmp_path: Path) -> None:
     (out / "cabling.csv").unlink()
     os.mkfifo(out / "cabling.csv")
     with pytest.raises(OutputError, match="something that is no file"):
-        plan(small(), out, RenderOptions())
+        rendering(small(), out, RenderOptions())
 
 
 def test_what_is_no_directory_name_is_told(tmp_path: Path) -> None:
@@ -199,12 +199,12 @@ def test_a_users_file_in_a_folder_that_becomes_a_link_is_told(tmp_path: Path) ->
 def test_of_two_runs_at_once_the_second_is_told(tmp_path: Path) -> None:
     out = tmp_path / "out"
     generate(small(), out)
-    one = plan(small("bfd: {multiplier: 4}\n"), out, RenderOptions())
-    two = plan(small("bfd: {multiplier: 5}\n"), out, RenderOptions())
-    write_plan(one)
+    one = rendering(small("bfd: {multiplier: 4}\n"), out, RenderOptions())
+    two = rendering(small("bfd: {multiplier: 5}\n"), out, RenderOptions())
+    write_rendering(one)
     after = snapshot(out)
     with pytest.raises(OutputError, match="another run has written this tree in the meantime"):
-        write_plan(two)
+        write_rendering(two)
     assert snapshot(out) == after
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out"]
 
@@ -240,12 +240,12 @@ def test_what_cannot_be_read_is_not_lost(tmp_path: Path, monkeypatch: pytest.Mon
             raise PermissionError(13, "Permission denied", str(path))
         return real(path)
 
-    planned = plan(small("bfd: {multiplier: 4}\n"), out, RenderOptions())
+    planned = rendering(small("bfd: {multiplier: 4}\n"), out, RenderOptions())
     monkeypatch.setattr(os, "scandir", scandir)
     with pytest.raises(
         OutputError, match=r"private: cannot write the output: Permission denied; the old tree is as it was"
     ):
-        write_plan(planned)
+        write_rendering(planned)
     monkeypatch.undo()
     assert snapshot(out) == before
 
@@ -253,16 +253,16 @@ def test_what_cannot_be_read_is_not_lost(tmp_path: Path, monkeypatch: pytest.Mon
 def test_an_old_tree_that_cannot_be_removed_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     out = tmp_path / "out"
     generate(small(), out)
-    planned = plan(small("bfd: {multiplier: 4}\n"), out, RenderOptions())
+    planned = rendering(small("bfd: {multiplier: 4}\n"), out, RenderOptions())
 
     def refuse(path: Path, ignore_errors: bool = False) -> None:
         raise PermissionError(13, "Permission denied", str(path))
 
     monkeypatch.setattr(shutil, "rmtree", refuse)
     with pytest.raises(OutputError, match="the new tree is in place, but the old one cannot be removed"):
-        write_plan(planned)
+        write_rendering(planned)
     with pytest.raises(OutputError, match=r"cannot clean up after an earlier run: Permission denied; look into"):
-        plan(small(), out, RenderOptions())
+        rendering(small(), out, RenderOptions())
     monkeypatch.undo()
     assert "multiplier 4" in (out / "switches/spine1.conf").read_text(encoding="utf-8")
     assert not generate(small("bfd: {multiplier: 4}\n"), out)
@@ -291,15 +291,15 @@ def test_a_crash_at_any_call_leaves_the_old_or_the_new_tree(tmp_path: Path, call
         f"import os, sys; sys.path.insert(0, {str(ROOT)!r})\n"
         "from pathlib import Path\nfrom tests.conftest import design_of\n"
         "from ailb_gen.render.artifacts import RenderOptions\n"
-        "from ailb_gen.render.generate import plan, write_plan\n"
-        f"planned = plan(design_of({new_text!r}), Path({str(out)!r}), RenderOptions())\n"
+        "from ailb_gen.render.generate import rendering, write_rendering\n"
+        f"planned = rendering(design_of({new_text!r}), Path({str(out)!r}), RenderOptions())\n"
         f"real, left = os.{call}, [{nth}]\n"
         "def last(*a, **k):\n"
         "    left[0] -= 1\n"
         "    if not left[0]: os._exit(9)\n"
         "    return real(*a, **k)\n"
         f"os.{call} = last\n"
-        "write_plan(planned)\n"
+        "write_rendering(planned)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], check=False)
     assert done.returncode in (0, 9)
@@ -321,10 +321,10 @@ def test_a_full_disk_leaves_the_old_tree(tmp_path: Path, monkeypatch: pytest.Mon
             raise OSError(28, "No space left on device")
         return real(descriptor, data)
 
-    planned = plan(small("bfd: {multiplier: 5}\n"), out, RenderOptions())
+    planned = rendering(small("bfd: {multiplier: 5}\n"), out, RenderOptions())
     monkeypatch.setattr(os, "write", full)
     with pytest.raises(OutputError, match="No space left on device; the old tree is as it was"):
-        write_plan(planned)
+        write_rendering(planned)
     assert snapshot(out) == before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out"]
 
@@ -352,7 +352,7 @@ def test_a_run_killed_between_the_two_renames_is_recovered(tmp_path: Path) -> No
     before = snapshot(out)
     out.rename(tmp_path / ".out.ailb-old")
     (tmp_path / ".out.ailb-new").mkdir()
-    assert not plan(small(), out, RenderOptions()).changes
+    assert not rendering(small(), out, RenderOptions()).changes
     assert snapshot(out) == before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out"]
 
@@ -366,7 +366,7 @@ def test_diff_shows_new_changed_and_deleted(tmp_path: Path) -> None:
     out = tmp_path / "out"
     generate(small(), out)
     text = SMALL.replace("spines: 2", "spines: 1").replace("rails: 2", "rails: 3")
-    planned: Plan = plan(design_of(text), out, RenderOptions())
+    planned: Rendering = rendering(design_of(text), out, RenderOptions())
     lines = "".join(diff(planned.target, planned.tree, planned.changes)).splitlines()
     assert "--- a/switches/spine1.conf" in lines
     assert "--- /dev/null" in lines and "+++ b/switches/stripe1-leaf3.conf" in lines
@@ -376,7 +376,7 @@ def test_diff_shows_new_changed_and_deleted(tmp_path: Path) -> None:
 def test_diff_shows_links(tmp_path: Path) -> None:
     out = tmp_path / "out"
     generate(small(), out)
-    planned = plan(small("overrides: {servers: {server-001: {mtu: 4200}}}\n"), out, RenderOptions())
+    planned = rendering(small("overrides: {servers: {server-001: {mtu: 4200}}}\n"), out, RenderOptions())
     lines = "".join(diff(planned.target, planned.tree, planned.changes)).splitlines()
     assert "-link to ../profiles/stripe1" in lines
 

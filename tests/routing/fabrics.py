@@ -126,7 +126,7 @@ class Case:
 def random_fabrics(usual: int) -> settings:
     """Return settings for so many random fabrics, times AILB_EXAMPLES.
 
-    In CI a failure is reported as it was found: making it smaller takes minutes, and can be done at one's desk.
+    In CI a failure is reported as it was found: making it smaller takes minutes, and can be done by hand.
     """
     phases = [phase for phase in Phase if phase is not Phase.shrink or os.environ.get("CI", "").lower() != "true"]
     many = usual * int(os.environ.get("AILB_EXAMPLES", "1"))

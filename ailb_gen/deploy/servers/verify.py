@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from ailb_gen.addresses import Prefix, address_text, address_value, prefix_value
 from ailb_gen.deploy.servers.answers import sections, unpack, whole
+from ailb_gen.deploy.servers.calls import ask
 from ailb_gen.deploy.servers.expected import WantedGateway, WantedRoute, WantedRule
 from ailb_gen.deploy.servers.model import Finding, HostVerdict
-from ailb_gen.deploy.servers.push import ask
 from ailb_gen.deploy.switch import DeviceError, Phase
 
 if TYPE_CHECKING:

@@ -12,12 +12,12 @@ from ailb_gen.emulator.operations.build import element
 from ailb_gen.emulator.operations.commands import COMMANDS, parse
 from ailb_gen.emulator.operations.jsonreply import to_json
 from ailb_gen.emulator.operations.text_system import plain
-from ailb_gen.emulator.subject import RpcFault
+from ailb_gen.emulator.rpc_context import RpcFault
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ailb_gen.emulator.subject import Operation, Subject
+    from ailb_gen.emulator.rpc_context import Operation, RpcContext
 
 # What a device answers, by the tag of the rpc. Any other rpc is a syntax error, as on Junos: some are asked by clients
 # to find out what they talk to, such as get-virtual-chassis-information and get-chassis-cluster-status.
@@ -73,13 +73,13 @@ FORMS = ("text", "ascii", "xml", "json")
 SHOWS = {one.rpc: one.show for one in reversed(tuple(COMMANDS.values()))}
 
 
-def run(subject: Subject, rpc: etree._Element, form: str) -> str:
+def run(context: RpcContext, rpc: etree._Element, form: str) -> str:
     """Carry out an operation; return the reply in a form: `xml`, `json`, or `text`, which Junos also calls `ascii`.
 
     Raises RpcFault like the operation, and for another form.
     """
     _check_form(form)
-    reply = OPERATIONS[str(rpc.tag)](subject, rpc)
+    reply = OPERATIONS[str(rpc.tag)](context, rpc)
     if form == "json":
         return escape(to_json(reply))
     return etree.tostring(_broken(reply) if form == "xml" else as_text(rpc, reply), encoding="unicode")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from lxml import etree
 
-    from ailb_gen.emulator.subject import Operation, Subject
+    from ailb_gen.emulator.rpc_context import Operation, RpcContext
 
 REPLIES = {
     "get-accounting-profile-information": "accounting-profile-information",
@@ -34,8 +34,8 @@ REPLIES = {
 }
 
 
-def _nothing(tag: str) -> Callable[[Subject, etree._Element], etree._Element]:
-    def answer(subject: Subject, rpc: etree._Element) -> etree._Element:
+def _nothing(tag: str) -> Callable[[RpcContext, etree._Element], etree._Element]:
+    def answer(context: RpcContext, rpc: etree._Element) -> etree._Element:
         return element(tag)
 
     return answer

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
     from lxml import etree
 
+    from ailb_gen.emulator.fabric import Peering
     from ailb_gen.emulator.operations.build import Child
-    from ailb_gen.emulator.subject import Subject
-    from ailb_gen.emulator.world import Peering
+    from ailb_gen.emulator.rpc_context import RpcContext
     from ailb_gen.network.model import Group, Switch
 
 TABLE, FAMILY = "inet6.0", "inet6-unicast"
@@ -34,28 +34,28 @@ def peer_address(peering: Peering) -> str:
     return f"{link_local(peering.peer, peering.peer_interface)}%{peering.interface}"
 
 
-def chosen(subject: Subject, neighbor: str) -> Iterator[Peering]:
+def chosen(context: RpcContext, neighbor: str) -> Iterator[Peering]:
     """Iterate over the neighbors with an address, with or without its scope; over all without one."""
-    for peering in subject.world.peerings(subject.name):
+    for peering in context.fabric.peerings(context.name):
         address = peer_address(peering)
         if neighbor in ("", address, address.partition("%")[0]):
             yield peering
 
 
-def up_for(subject: Subject, peering: Peering) -> float:
+def up_for(context: RpcContext, peering: Peering) -> float:
     """Return the seconds since a session came up; for one that is down, since the device tries."""
-    return max(subject.now() - max(subject.started, peering.since or 0.0), 0.0)
+    return max(context.now() - max(context.started, peering.since or 0.0), 0.0)
 
 
-def summary(subject: Subject, rpc: etree._Element) -> etree._Element:
+def summary(context: RpcContext, rpc: etree._Element) -> etree._Element:
     """Answer `show bgp summary`, for one group or all."""
     if not _asks_default(rpc):
         return element("bgp-information")
-    switch = subject.world.switch(subject.name)
+    switch = context.fabric.switch(context.name)
     groups = switch.groups if switch is not None else ()
     wanted = argument(rpc, "group")
-    peers = [peering for peering in subject.world.peerings(subject.name) if wanted in ("", groups[peering.group].name)]
-    counts = _counts(subject)
+    peers = [peering for peering in context.fabric.peerings(context.name) if wanted in ("", groups[peering.group].name)]
+    counts = _counts(context)
     total = [sum(counts.get(peering.interface, Counts())[field] for peering in peers) for field in range(3)]
     return element(
         "bgp-information",
@@ -64,7 +64,7 @@ def summary(subject: Subject, rpc: etree._Element) -> etree._Element:
         ("down-peer-count", sum(1 for peering in peers if not peering.established)),
         ("auto-discovered-peer-count", len(peers)) if peers else None,
         _table(Counts(*total)) if groups else None,
-        *(_summed_up(subject, peering, counts.get(peering.interface, Counts())) for peering in peers),
+        *(_summed_up(context, peering, counts.get(peering.interface, Counts())) for peering in peers),
     )
 
 
@@ -72,10 +72,10 @@ def _asks_default(rpc: etree._Element) -> bool:
     return argument(rpc, "instance") in DEFAULT_INSTANCE and argument(rpc, "exact-instance") in DEFAULT_INSTANCE
 
 
-def _counts(subject: Subject) -> dict[str, Counts]:
+def _counts(context: RpcContext) -> dict[str, Counts]:
     """Count received prefixes; a session that is up now and was not when routes were computed has none yet."""
-    routing = subject.world.routing()
-    return routing.counts(subject.name) if subject.name in routing.graph.index else {}
+    routing = context.fabric.routing()
+    return routing.counts(context.name) if context.name in routing.graph.index else {}
 
 
 def _table(counts: Counts) -> etree._Element:
@@ -102,8 +102,8 @@ def _state(peering: Peering) -> str:
     return "Established" if peering.established else "Active"
 
 
-def _summed_up(subject: Subject, peering: Peering, counts: Counts) -> etree._Element:
-    seconds = up_for(subject, peering)
+def _summed_up(context: RpcContext, peering: Peering, counts: Counts) -> etree._Element:
+    seconds = up_for(context, peering)
     made: list[Child] = [
         ("peer-address", peer_address(peering)),
         ("peer-as", peering.peer_asn or 0),
@@ -126,17 +126,17 @@ def _summed_up(subject: Subject, peering: Peering, counts: Counts) -> etree._Ele
     return element("bgp-peer", *made, style="terse")
 
 
-def neighbor(subject: Subject, rpc: etree._Element) -> etree._Element:
+def neighbor(context: RpcContext, rpc: etree._Element) -> etree._Element:
     """Answer `show bgp neighbor`, for one address or all."""
-    switch = subject.world.switch(subject.name)
+    switch = context.fabric.switch(context.name)
     if switch is None or not _asks_default(rpc):
         return element("bgp-information")
-    counts = _counts(subject)
+    counts = _counts(context)
     return element(
         "bgp-information",
         *(
-            _neighbor(subject, switch, peering, counts.get(peering.interface, Counts()))
-            for peering in chosen(subject, argument(rpc, "neighbor-address"))
+            _neighbor(context, switch, peering, counts.get(peering.interface, Counts()))
+            for peering in chosen(context, argument(rpc, "neighbor-address"))
         ),
     )
 
@@ -147,13 +147,13 @@ def _ports(own: str, peer: str) -> tuple[int, int]:
     return (other, BGP_PORT) if own < peer else (BGP_PORT, other)
 
 
-def _neighbor(subject: Subject, switch: Switch, peering: Peering, counts: Counts) -> etree._Element:
+def _neighbor(context: RpcContext, switch: Switch, peering: Peering, counts: Counts) -> etree._Element:
     group = switch.groups[peering.group]
-    own = f"{link_local(subject.name, peering.interface)}%{peering.interface}"
+    own = f"{link_local(context.name, peering.interface)}%{peering.interface}"
     peer = peer_address(peering)
     own_port, peer_port = (f"+{port}" if peering.established else "" for port in _ports(own, peer))
     up = peering.established
-    remote = subject.world.switch(peering.peer)
+    remote = context.fabric.switch(peering.peer)
     made: list[Child] = [
         ("peer-address", peer + peer_port),
         ("peer-as", peering.peer_asn or 0),
@@ -180,7 +180,7 @@ def _neighbor(subject: Subject, switch: Switch, peering: Peering, counts: Counts
         ("local-interface-name", peering.interface),
     ]
     if up:
-        made += _established(subject, peering, counts)
+        made += _established(context, peering, counts)
     return element("bgp-peer", *made, style="detail")
 
 
@@ -212,8 +212,8 @@ def _bfd_of(group: Group, up: bool) -> etree._Element:
     )
 
 
-def _established(subject: Subject, peering: Peering, counts: Counts) -> list[Child]:
-    sent = subject.world.advertised_count(subject.name, peering)
+def _established(context: RpcContext, peering: Peering, counts: Counts) -> list[Child]:
+    sent = context.fabric.advertised_count(context.name, peering)
     rib = element(
         "bgp-rib",
         ("name", TABLE),
@@ -241,13 +241,13 @@ def _established(subject: Subject, peering: Peering, counts: Counts) -> list[Chi
     ]
 
 
-def bfd(subject: Subject, rpc: etree._Element) -> etree._Element:
+def bfd(context: RpcContext, rpc: etree._Element) -> etree._Element:
     """Answer `show bfd session`: one session beside every BGP session whose group asks for it."""
-    switch = subject.world.switch(subject.name)
+    switch = context.fabric.switch(context.name)
     groups = switch.groups if switch is not None else ()
     made = [
         _bfd_session(peering, groups[peering.group], flag(rpc, "detail", "extensive"))
-        for peering in subject.world.peerings(subject.name)
+        for peering in context.fabric.peerings(context.name)
         if groups[peering.group].bfd is not None
     ]
     ups = sum(1 for session in made if session.findtext("session-state") == "Up")

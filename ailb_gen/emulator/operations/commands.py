@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from lxml import etree
 
 from ailb_gen.emulator.operations import text_routing, text_system
-from ailb_gen.emulator.subject import RpcFault
+from ailb_gen.emulator.rpc_context import RpcFault
 
 Show = Callable[[etree._Element], Iterator[str]]
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from lxml import etree
 
     from ailb_gen.emulator.operations.build import Child
-    from ailb_gen.emulator.subject import Subject
+    from ailb_gen.emulator.rpc_context import RpcContext
     from ailb_gen.network.fabric import End
     from ailb_gen.network.model import RouterAdvertisement, Switch
 
@@ -31,12 +31,12 @@ PORT_ID = "protocols lldp port-id-subtype interface-name"
 CAPABILITIES = "Bridge Router"
 
 
-def router_advertisements(subject: Subject, rpc: etree._Element) -> etree._Element:
+def router_advertisements(context: RpcContext, rpc: etree._Element) -> etree._Element:
     """Answer `show ipv6 router-advertisement`: what is sent, and what the device at the other end says of itself."""
-    switch = subject.world.switch(subject.name)
+    switch = context.fabric.switch(context.name)
     wanted = argument(rpc, "interface")
     rows = switch.advertisements.values() if switch is not None else ()
-    made = [_interface(subject, row) for row in rows if wanted in ("", row.interface)]
+    made = [_interface(context, row) for row in rows if wanted in ("", row.interface)]
     return element("ipv6-ra-information", *made)
 
 
@@ -44,10 +44,10 @@ def _interval(row: RouterAdvertisement) -> int:
     return row.max_interval or MAX_INTERVAL_S
 
 
-def _interface(subject: Subject, row: RouterAdvertisement) -> etree._Element:
-    up = int(subject.now() - subject.started)
-    far = subject.world.hears(subject.name, row.interface)
-    other = subject.world.switch(far.device) if far is not None else None
+def _interface(context: RpcContext, row: RouterAdvertisement) -> etree._Element:
+    up = int(context.now() - context.started)
+    far = context.fabric.hears(context.name, row.interface)
+    other = context.fabric.switch(far.device) if far is not None else None
     heard = other.advertisements.get(f"{far.port}.0") if other is not None and far is not None else None
     return element(
         "ipv6-ra-interface",
@@ -89,14 +89,14 @@ def _advertisement(far: End, row: RouterAdvertisement, up: int) -> etree._Elemen
     )
 
 
-def discovered(subject: Subject, rpc: etree._Element) -> etree._Element:
+def discovered(context: RpcContext, rpc: etree._Element) -> etree._Element:
     """Answer `show ipv6 neighbors`: the switches whose advertisements are heard."""
-    switch = subject.world.switch(subject.name)
+    switch = context.fabric.switch(context.name)
     wanted = argument(rpc, "interface")
     names = [unit.name for port in switch.ports.values() for unit in port.units] if switch is not None else []
     made = []
     for name in names:
-        far = subject.world.hears(subject.name, name)
+        far = context.fabric.hears(context.name, name)
         if far is None or wanted not in ("", name):
             continue
         made.append(
@@ -105,7 +105,7 @@ def discovered(subject: Subject, rpc: etree._Element) -> etree._Element:
                 ("ipv6-nd-neighbor-address", link_local(far.device, f"{far.port}.0")),
                 ("ipv6-nd-neighbor-l2-address", mac(far.device, far.port)),
                 ("ipv6-nd-state", "reachable"),
-                ("ipv6-nd-expire", REACHABLE_S - int(subject.now()) % REACHABLE_S),
+                ("ipv6-nd-expire", REACHABLE_S - int(context.now()) % REACHABLE_S),
                 ("ipv6-nd-isrouter", "yes"),
                 ("ipv6-nd-issecure", "no"),
                 ("ipv6-nd-interface-name", name),
@@ -118,13 +118,13 @@ def _lldp_runs(switch: Switch | None, port: str) -> bool:
     return switch is not None and bool(switch.lldp & {"all", port})
 
 
-def _lldp(subject: Subject) -> Iterator[tuple[str, End, Switch]]:
+def _lldp(context: RpcContext) -> Iterator[tuple[str, End, Switch]]:
     """Give (port, other end, switch there) wherever both ends of a cable run LLDP. Servers are not emulated."""
-    switch = subject.world.switch(subject.name)
+    switch = context.fabric.switch(context.name)
     for port in switch.ports if switch is not None else ():
-        far = subject.world.neighbor(subject.name, port)
-        other = subject.world.switch(far.device) if far is not None else None
-        if far is None or other is None or not subject.world.link_up(subject.name, port):
+        far = context.fabric.neighbor(context.name, port)
+        other = context.fabric.switch(far.device) if far is not None else None
+        if far is None or other is None or not context.fabric.link_up(context.name, port):
             continue
         if _lldp_runs(switch, port) and _lldp_runs(other, far.port):
             yield port, far, other
@@ -145,13 +145,13 @@ def _remote(port: str, far: End, other: Switch) -> list[Child]:
     ]
 
 
-def lldp(subject: Subject, rpc: etree._Element) -> etree._Element:
+def lldp(context: RpcContext, rpc: etree._Element) -> etree._Element:
     """Answer `show lldp neighbors`."""
-    made = [element("lldp-neighbor-information", *_remote(*row)) for row in _lldp(subject)]
+    made = [element("lldp-neighbor-information", *_remote(*row)) for row in _lldp(context)]
     return element("lldp-neighbors-information", *made, style="brief")
 
 
-def lldp_interface(subject: Subject, rpc: etree._Element) -> etree._Element:
+def lldp_interface(context: RpcContext, rpc: etree._Element) -> etree._Element:
     """Answer `show lldp neighbors interface`: at length, for one port or all."""
     wanted = argument(rpc, "interface-device") or argument(rpc, "interface-name")
     made = [
@@ -162,29 +162,29 @@ def lldp_interface(subject: Subject, rpc: etree._Element) -> etree._Element:
             ("lldp-remote-system-capabilities-supported", CAPABILITIES),
             ("lldp-remote-system-capabilities-enabled", CAPABILITIES),
         )
-        for port, far, other in _lldp(subject)
+        for port, far, other in _lldp(context)
         if wanted in ("", port)
     ]
     return element("lldp-neighbors-information", *made, style="detail")
 
 
-def lldp_local(subject: Subject, rpc: etree._Element) -> etree._Element:
+def lldp_local(context: RpcContext, rpc: etree._Element) -> etree._Element:
     """Answer `show lldp local-information`."""
     return element(
         "lldp-local-info",
-        ("lldp-local-chassis-id", mac(subject.name)),
-        ("lldp-local-system-name", host_name(subject)),
+        ("lldp-local-chassis-id", mac(context.name)),
+        ("lldp-local-system-name", host_name(context)),
     )
 
 
-def vlans(subject: Subject, rpc: etree._Element) -> etree._Element:
+def vlans(context: RpcContext, rpc: etree._Element) -> etree._Element:
     """Answer `show vlans`; a port that is up has an asterisk."""
-    switch = subject.world.switch(subject.name)
+    switch = context.fabric.switch(context.name)
     made = []
     for vlan in switch.vlans if switch is not None else ():
         members: list[Child] = []
         for port in switch.ports.values() if switch is not None else ():
-            mark = "*" if subject.world.link_up(subject.name, port.name) else ""
+            mark = "*" if context.fabric.link_up(context.name, port.name) else ""
             for unit in port.units:
                 if any(name in (vlan.name, str(vlan.vlan_id)) for name, _ in unit.vlans):
                     members.append(("l2ng-l2rtb-vlan-member-interface", f"{unit.name}{mark}"))
@@ -201,11 +201,11 @@ def vlans(subject: Subject, rpc: etree._Element) -> etree._Element:
     return element("l2ng-l2ald-vlan-instance-information", *made, style="brief")
 
 
-def mac_table(subject: Subject, rpc: etree._Element) -> etree._Element:
+def mac_table(context: RpcContext, rpc: etree._Element) -> etree._Element:
     """Answer `show ethernet-switching table`: servers are not emulated, nothing was learned."""
     return element("l2ng-l2ald-rtb-macdb")
 
 
-def arp(subject: Subject, rpc: etree._Element) -> etree._Element:
+def arp(context: RpcContext, rpc: etree._Element) -> etree._Element:
     """Answer `show arp`: nothing here speaks IPv4."""
     return element("arp-table-information", ("arp-entry-count", 0))

@@ -11,7 +11,7 @@ from ailb_gen.addresses import BITS, address_text, interface_value
 from ailb_gen.emulator.hardware import link_local
 from ailb_gen.emulator.operations.build import argument, element
 from ailb_gen.emulator.operations.system import host_name
-from ailb_gen.emulator.subject import RpcFault
+from ailb_gen.emulator.rpc_context import RpcFault
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from lxml import etree
 
     from ailb_gen.emulator.operations.build import Child
-    from ailb_gen.emulator.subject import Subject
+    from ailb_gen.emulator.rpc_context import RpcContext
     from ailb_gen.network.model import Switch
 
 PROBES, BYTES, MOST_HOPS = 5, 56, 30
@@ -27,10 +27,10 @@ PROBES, BYTES, MOST_HOPS = 5, 56, 30
 HOP_US = 120
 
 
-def ping(subject: Subject, rpc: etree._Element) -> etree._Element:
+def ping(context: RpcContext, rpc: etree._Element) -> etree._Element:
     """Answer `ping`."""
     target, count = _target(rpc), _number(rpc, "count", PROBES)
-    way = path_to(subject, target, argument(rpc, "interface"))
+    way = path_to(context, target, argument(rpc, "interface"))
     size = _number(rpc, "size", BYTES)
     probes: list[Child] = []
     time_us = HOP_US * max(len(way), 1) if way is not None else 0
@@ -65,10 +65,10 @@ def ping(subject: Subject, rpc: etree._Element) -> etree._Element:
     )
 
 
-def traceroute(subject: Subject, rpc: etree._Element) -> etree._Element:
+def traceroute(context: RpcContext, rpc: etree._Element) -> etree._Element:
     """Answer `traceroute`; what does not answer shows one hop of asterisks."""
     target = _target(rpc)
-    way = path_to(subject, target, argument(rpc, "interface"))
+    way = path_to(context, target, argument(rpc, "interface"))
     hops = [_hop(at, address, name) for at, (name, address) in enumerate(way or (), 1)]
     if way is None:
         failed = [element("probe-result", ("probe-index", index), element("probe-failure")) for index in (1, 2, 3)]
@@ -113,19 +113,19 @@ def _number(rpc: etree._Element, name: str, default: int) -> int:
     return int(text)
 
 
-def path_to(subject: Subject, target: str, interface: str = "") -> list[tuple[str, str]] | None:
+def path_to(context: RpcContext, target: str, interface: str = "") -> list[tuple[str, str]] | None:
     """Return the (device, address) that answer on the way to an address, None if nobody does there."""
     text, _, scope = target.partition("%")
-    switch = subject.world.switch(subject.name)
+    switch = context.fabric.switch(context.name)
     found = interface_value(f"{text}/{BITS}")
     if switch is None:
         return None
     if found is None:
         own = {address.partition("/")[0] for address in _inet(switch)}
-        return [(host_name(subject), text)] if text in own else None
+        return [(host_name(context), text)] if text in own else None
     value = found[1].value
-    near = _link_local(subject, switch, address_text(value), scope or interface)
-    return near if near is not None else _routed(subject, value)
+    near = _link_local(context, switch, address_text(value), scope or interface)
+    return near if near is not None else _routed(context, value)
 
 
 def _inet(switch: Switch) -> Iterator[str]:
@@ -134,23 +134,23 @@ def _inet(switch: Switch) -> Iterator[str]:
             yield from (text for text, _ in unit.inet_addresses)
 
 
-def _link_local(subject: Subject, switch: Switch, text: str, scope: str) -> list[tuple[str, str]] | None:
+def _link_local(context: RpcContext, switch: Switch, text: str, scope: str) -> list[tuple[str, str]] | None:
     """Find the neighbor with a link-local address."""
     for port in switch.ports.values():
         for unit in port.units:
-            far = subject.world.hears(subject.name, unit.name) if scope in ("", unit.name) else None
+            far = context.fabric.hears(context.name, unit.name) if scope in ("", unit.name) else None
             if far is not None and link_local(far.device, f"{far.port}.0") == text:
                 return [(far.device, text)]
     return None
 
 
-def _routed(subject: Subject, value: int) -> list[tuple[str, str]] | None:
+def _routed(context: RpcContext, value: int) -> list[tuple[str, str]] | None:
     """Follow the first next hop of every switch to the one that has the address."""
-    routing = subject.world.routing()
+    routing = context.fabric.routing()
     way: list[tuple[str, str]] = []
-    device = subject.name
+    device = context.name
     for _ in range(MOST_HOPS):
-        switch = subject.world.switch(device)
+        switch = context.fabric.switch(device)
         if switch is None:
             return None
         if any(address.value == value for port in switch.ports.values() for u in port.units for address in u.addresses):
@@ -162,7 +162,7 @@ def _routed(subject: Subject, value: int) -> list[tuple[str, str]] | None:
             (hop for prefix in held if index is not None for hop in routing.next_hops(index, prefix)),
             None,
         )
-        far = subject.world.neighbor(device, hop.interface.rpartition(".")[0]) if hop is not None else None
+        far = context.fabric.neighbor(device, hop.interface.rpartition(".")[0]) if hop is not None else None
         if far is None:
             return None
         device = far.device

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 from ailb_gen.emulator.operations.build import argument, dated, element, lasted, length
 from ailb_gen.emulator.operations.system import MEMORY_MB, POWER_SUPPLIES, file_text
-from ailb_gen.emulator.subject import RpcFault
+from ailb_gen.emulator.rpc_context import RpcFault
 
 if TYPE_CHECKING:
     from lxml import etree
 
-    from ailb_gen.emulator.subject import Subject
+    from ailb_gen.emulator.rpc_context import RpcContext
 
 USED_PERCENT = 15
 PSM_WATTS, PSM_LOAD_WATTS = 3000, 900
@@ -34,7 +34,7 @@ NTP_HEAD = (
 DIGESTS = {"md5": md5, "sha1": sha1, "sha-256": sha256}
 
 
-def memory(subject: Subject, rpc: etree._Element) -> etree._Element:
+def memory(context: RpcContext, rpc: etree._Element) -> etree._Element:
     """Answer `show system memory`."""
     used = MEMORY_MB * USED_PERCENT // 100
     return element(
@@ -49,7 +49,7 @@ def memory(subject: Subject, rpc: etree._Element) -> etree._Element:
     )
 
 
-def storage(subject: Subject, rpc: etree._Element) -> etree._Element:
+def storage(context: RpcContext, rpc: etree._Element) -> etree._Element:
     """Answer `show system storage`, as Junos OS Evolved does for its one node."""
     rows = []
     for name, blocks, percent, mount in FILESYSTEMS:
@@ -73,25 +73,25 @@ def _size(blocks: int) -> str:
     return f"{blocks / 1024 / 1024:.1f}G"
 
 
-def directory_usage(subject: Subject, rpc: etree._Element) -> etree._Element:
+def directory_usage(context: RpcContext, rpc: etree._Element) -> etree._Element:
     """Answer `show system directory-usage`: nothing is kept there."""
     path = argument(rpc, "path") or "/"
     row = element("directory", ("directory-name", path), element("used-space", ("used-blocks", 0)))
     return element("directory-usage-information", row)
 
 
-def checksum(subject: Subject, rpc: etree._Element) -> etree._Element:
+def checksum(context: RpcContext, rpc: etree._Element) -> etree._Element:
     """Answer `file checksum` for the files that `file show` knows. Raises RpcFault."""
     path = argument(rpc, "path")
     algorithm = next((name for name in DIGESTS if rpc.find(name) is not None), "md5")
-    digest = DIGESTS[algorithm](file_text(subject, path).encode()).hexdigest()
+    digest = DIGESTS[algorithm](file_text(context, path).encode()).hexdigest()
     row = element(
         "file-checksum", ("computation-method", algorithm.upper()), ("input-file", path), ("checksum", digest)
     )
     return element("checksum-information", row)
 
 
-def fpcs(subject: Subject, rpc: etree._Element) -> etree._Element:
+def fpcs(context: RpcContext, rpc: etree._Element) -> etree._Element:
     """Answer `show chassis fpc`: one, which is the switch itself."""
     slot = argument(rpc, "fpc-slot")
     if slot not in ("", "0"):
@@ -108,21 +108,21 @@ def fpcs(subject: Subject, rpc: etree._Element) -> etree._Element:
             ("memory-dram-size", MEMORY_MB),
             ("memory-heap-utilization", USED_PERCENT),
             ("memory-buffer-utilization", USED_PERCENT),
-            dated("start-time", subject.started),
-            lasted("up-time", subject.now() - subject.started),
+            dated("start-time", context.started),
+            lasted("up-time", context.now() - context.started),
         ),
         style="brief",
     )
 
 
-def pics(subject: Subject, rpc: etree._Element) -> etree._Element:
+def pics(context: RpcContext, rpc: etree._Element) -> etree._Element:
     """Answer `show chassis fpc pic-status`."""
-    pic = element("pic", ("pic-slot", 0), ("pic-state", "Online"), ("pic-type", subject.model))
-    fpc = element("fpc", ("slot", 0), ("state", "Online"), ("description", subject.model), pic)
+    pic = element("pic", ("pic-slot", 0), ("pic-state", "Online"), ("pic-type", context.model))
+    fpc = element("fpc", ("slot", 0), ("state", "Online"), ("description", context.model), pic)
     return element("fpc-information", fpc, style="pic-style")
 
 
-def power_usage(subject: Subject, rpc: etree._Element) -> etree._Element:
+def power_usage(context: RpcContext, rpc: etree._Element) -> etree._Element:
     """Answer `show chassis power detail`."""
     rows = [
         element(
@@ -146,9 +146,9 @@ def power_usage(subject: Subject, rpc: etree._Element) -> etree._Element:
     return element("power-usage-information", *rows, summary)
 
 
-def users(subject: Subject, rpc: etree._Element) -> etree._Element:
+def users(context: RpcContext, rpc: etree._Element) -> etree._Element:
     """Answer `show system users`: the sessions that are open."""
-    now = subject.now()
+    now = context.now()
     rows = [
         element(
             "user-entry",
@@ -159,14 +159,14 @@ def users(subject: Subject, rpc: etree._Element) -> etree._Element:
             element("idle-time", text="-", seconds=0),
             ("command", "-cli" if client == "cli" else client),
         )
-        for number, (user, client, since) in enumerate(subject.logins())
+        for number, (user, client, since) in enumerate(context.logins())
     ]
     return element(
         "system-users-information",
         element(
             "uptime-information",
             dated("date-time", now),
-            element("up-time", text=length(now - subject.started), seconds=int(now - subject.started)),
+            element("up-time", text=length(now - context.started), seconds=int(now - context.started)),
             ("active-user-count", len(rows)),
             *(("load-average-1", "0.10"), ("load-average-5", "0.10"), ("load-average-15", "0.10")),
             element("user-table", *rows),
@@ -174,9 +174,9 @@ def users(subject: Subject, rpc: etree._Element) -> etree._Element:
     )
 
 
-def ntp_associations(subject: Subject, rpc: etree._Element) -> etree._Element:
+def ntp_associations(context: RpcContext, rpc: etree._Element) -> etree._Element:
     """Answer `show ntp associations`: the configured servers, none of which is ever heard."""
-    ntp = subject.committed().get("system", "ntp")
+    ntp = context.committed().get("system", "ntp")
     names = [name for kind in ("server", "peer") for name in (ntp.values(kind) if ntp is not None else ())]
     rows = [
         f" {name:<15} .INIT.          -     16 u    -   64    0    0.000   +0.000    0.000    0.000      0.000"

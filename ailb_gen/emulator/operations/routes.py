@@ -13,7 +13,7 @@ from ailb_gen.emulator.hardware import link_local
 from ailb_gen.emulator.operations.bgp import TABLE, chosen, peer_address, up_for
 from ailb_gen.emulator.operations.build import age, argument, element, flag
 from ailb_gen.emulator.ribs import Totals
-from ailb_gen.emulator.subject import RpcFault
+from ailb_gen.emulator.rpc_context import RpcFault
 from ailb_gen.routing.route import BGP
 from ailb_gen.routing.speaker import direct_prefixes
 
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
 
     from lxml import etree
 
+    from ailb_gen.emulator.fabric import Peering
     from ailb_gen.emulator.operations.build import Child
     from ailb_gen.emulator.ribs import LazyRouting
-    from ailb_gen.emulator.subject import Subject
-    from ailb_gen.emulator.world import Peering
+    from ailb_gen.emulator.rpc_context import RpcContext
     from ailb_gen.network.model import Switch
     from ailb_gen.routing.rib import Path
     from ailb_gen.routing.route import Route
 
     # The rows of a table about one neighbor, by prefix.
-    Rows = Callable[[Subject, etree._Element, Peering], Iterator[tuple[Prefix, etree._Element]]]
+    Rows = Callable[[RpcContext, etree._Element, Peering], Iterator[tuple[Prefix, etree._Element]]]
 
 PREFERENCE = {"direct": 0, "local": 0, "bgp": 170}
 NAMES = {"direct": "Direct", "local": "Local", "bgp": "BGP"}
@@ -39,15 +39,15 @@ TABLES = ("", TABLE)
 DETAILED = ("detail", "extensive")
 
 
-def route_information(subject: Subject, rpc: etree._Element) -> etree._Element:
+def route_information(context: RpcContext, rpc: etree._Element) -> etree._Element:
     """Answer `show route` in all its forms."""
     if argument(rpc, "table") not in TABLES or _is_ipv4(argument(rpc, "destination")):
         return element("route-information")
     if rpc.find("advertising-protocol-name") is not None:
-        return _exchanged(subject, rpc, advertised)
+        return _exchanged(context, rpc, advertised)
     if rpc.find("receive-protocol-name") is not None:
-        return _exchanged(subject, rpc, received)
-    return shown(subject, rpc)
+        return _exchanged(context, rpc, received)
+    return shown(context, rpc)
 
 
 def _is_ipv4(text: str) -> bool:
@@ -96,29 +96,29 @@ def _destination(prefix: Prefix, detailed: bool) -> list[Child]:
     return [("rt-destination", address_text(prefix.value)), ("rt-prefix-length", prefix.length)]
 
 
-def _exchanged(subject: Subject, rpc: etree._Element, rows: Rows) -> etree._Element:
+def _exchanged(context: RpcContext, rpc: etree._Element, rows: Rows) -> etree._Element:
     """Answer about one neighbor; nothing comes of a neighbor that is not established."""
     protocol = argument(rpc, "advertising-protocol-name") or argument(rpc, "receive-protocol-name")
     address = argument(rpc, "neighbor") or argument(rpc, "peer")
     if protocol != BGP or not address:
         raise RpcFault("missing argument: a protocol, bgp, and the address of a neighbor", tag="missing-element")
-    peering = next((found for found in chosen(subject, address) if found.established), None)
+    peering = next((found for found in chosen(context, address) if found.established), None)
     wanted = _wanted(rpc)
     if peering is None:
         return element("route-information")
-    made = [row for prefix, row in rows(subject, rpc, peering) if _matches(rpc, prefix, wanted)]
+    made = [row for prefix, row in rows(context, rpc, peering) if _matches(rpc, prefix, wanted)]
     return element("route-information", element("route-table", ("table-name", TABLE), *made))
 
 
-def advertised(subject: Subject, rpc: etree._Element, peering: Peering) -> Iterator[tuple[Prefix, etree._Element]]:
+def advertised(context: RpcContext, rpc: etree._Element, peering: Peering) -> Iterator[tuple[Prefix, etree._Element]]:
     """Give the routes that are sent to a neighbor, as they are sent.
 
     The numbers of destinations in the table are left out: they would take the routes of the whole fabric.
     """
-    switch = subject.world.switch(subject.name)
+    switch = context.fabric.switch(context.name)
     detailed = flag(rpc, *DETAILED)
     group = switch.groups[peering.group].name if switch is not None else ""
-    for prefix, route in subject.world.advertised(subject.name, peering).items():
+    for prefix, route in context.fabric.advertised(context.name, peering).items():
         path = f"[{peering.asn}] {as_path(route)}" if detailed else as_path(route)
         entry: list[Child] = [
             ("active-tag", "*"),
@@ -137,10 +137,10 @@ def advertised(subject: Subject, rpc: etree._Element, peering: Peering) -> Itera
         yield prefix, element("rt", *_destination(prefix, detailed), *counts, element("rt-entry", *entry), style=style)
 
 
-def received(subject: Subject, rpc: etree._Element, peering: Peering) -> Iterator[tuple[Prefix, etree._Element]]:
+def received(context: RpcContext, rpc: etree._Element, peering: Peering) -> Iterator[tuple[Prefix, etree._Element]]:
     """Give the routes that came from a neighbor; hidden ones only when they are asked for, or all."""
-    routing = subject.world.routing()
-    device = routing.graph.index.get(subject.name)
+    routing = context.fabric.routing()
+    device = routing.graph.index.get(context.name)
     detailed = flag(rpc, *DETAILED)
     if device is None:
         return
@@ -171,35 +171,35 @@ def _shows(rpc: etree._Element, path: Path) -> bool:
     return flag(rpc, "all") or hidden == flag(rpc, "hidden")
 
 
-def shown(subject: Subject, rpc: etree._Element) -> etree._Element:
+def shown(context: RpcContext, rpc: etree._Element) -> etree._Element:
     """Answer `show route` for a prefix or all, of one protocol or all."""
     wanted, protocol = _wanted(rpc), argument(rpc, "protocol")
-    switch = subject.world.switch(subject.name)
+    switch = context.fabric.switch(context.name)
     if switch is None:
         return element("route-information")
-    routing = subject.world.routing()
+    routing = context.fabric.routing()
     entries: dict[Prefix, list[etree._Element]] = {}
-    own = [row for row in _own_routes(subject, switch) if protocol in ("", row[1]) and not flag(rpc, "hidden")]
+    own = [row for row in _own_routes(context, switch) if protocol in ("", row[1]) and not flag(rpc, "hidden")]
     for prefix, _, row in own:
         if _covers(rpc, prefix, wanted):
             entries.setdefault(prefix, []).append(row)
     if protocol in ("", BGP):
         for prefix in routing.prefixes:
-            rows = _learned_routes(subject, rpc, routing, prefix) if _covers(rpc, prefix, wanted) else []
+            rows = _learned_routes(context, rpc, routing, prefix) if _covers(rpc, prefix, wanted) else []
             if rows:
                 entries.setdefault(prefix, []).extend(rows)
     entries = _longest(rpc, entries, wanted)
     if not entries:
         return element("route-information")
     made = [_rt(prefix, rows, flag(rpc, *DETAILED)) for prefix, rows in sorted(entries.items())]
-    numbers = _numbers(subject, switch, routing)
+    numbers = _numbers(context, switch, routing)
     return element("route-information", element("route-table", ("table-name", TABLE), *numbers, *made))
 
 
-def _numbers(subject: Subject, switch: Switch, routing: LazyRouting) -> list[Child]:
+def _numbers(context: RpcContext, switch: Switch, routing: LazyRouting) -> list[Child]:
     """Count the whole table, whatever part of it is shown."""
-    own = [prefix for prefix, _, _ in _own_routes(subject, switch)]
-    learned = routing.totals(subject.name) if subject.name in routing.graph.index else Totals()
+    own = [prefix for prefix, _, _ in _own_routes(context, switch)]
+    learned = routing.totals(context.name) if context.name in routing.graph.index else Totals()
     return [
         ("destination-count", len(set(own)) + learned.destinations),
         ("total-route-count", len(own) + learned.paths),
@@ -209,14 +209,14 @@ def _numbers(subject: Subject, switch: Switch, routing: LazyRouting) -> list[Chi
     ]
 
 
-def table_summary(subject: Subject, rpc: etree._Element) -> etree._Element:
+def table_summary(context: RpcContext, rpc: etree._Element) -> etree._Element:
     """Answer `show route summary`: the one table, and how many routes each protocol has in it."""
-    switch = subject.world.switch(subject.name)
+    switch = context.fabric.switch(context.name)
     if switch is None:
         return element("route-summary-information")
-    routing = subject.world.routing()
-    kinds = [kind for _, kind, _ in _own_routes(subject, switch)]
-    learned = routing.totals(subject.name) if subject.name in routing.graph.index else Totals()
+    routing = context.fabric.routing()
+    kinds = [kind for _, kind, _ in _own_routes(context, switch)]
+    learned = routing.totals(context.name) if context.name in routing.graph.index else Totals()
     rows = [
         *((NAMES[kind], kinds.count(kind), kinds.count(kind)) for kind in ("direct", "local")),
         (NAMES[BGP], learned.paths, learned.active),
@@ -226,7 +226,7 @@ def table_summary(subject: Subject, rpc: etree._Element) -> etree._Element:
         for name, many, active in rows
         if many
     ]
-    table = element("route-table", ("table-name", TABLE), *_numbers(subject, switch, routing), *protocols)
+    table = element("route-table", ("table-name", TABLE), *_numbers(context, switch, routing), *protocols)
     number = switch.groups[0].local_as if switch.groups else None
     return element("route-summary-information", ("as-number", number) if number else None, table)
 
@@ -256,9 +256,9 @@ def _rt(prefix: Prefix, rows: Iterable[etree._Element], detailed: bool) -> etree
     return element("rt", *_destination(prefix, detailed), *counts, *rows, style="detail" if detailed else "brief")
 
 
-def _own_routes(subject: Subject, switch: Switch) -> Iterator[tuple[Prefix, str, etree._Element]]:
+def _own_routes(context: RpcContext, switch: Switch) -> Iterator[tuple[Prefix, str, etree._Element]]:
     """Give (prefix, protocol, entry) of the routes that follow from the device's own addresses."""
-    up = subject.now() - subject.started
+    up = context.now() - context.started
     direct = direct_prefixes(switch)
     for port in switch.ports.values():
         for unit in port.units:
@@ -271,19 +271,19 @@ def _own_routes(subject: Subject, switch: Switch) -> Iterator[tuple[Prefix, str,
 
 
 def _learned_routes(
-    subject: Subject, rpc: etree._Element, routing: LazyRouting, prefix: Prefix
+    context: RpcContext, rpc: etree._Element, routing: LazyRouting, prefix: Prefix
 ) -> list[etree._Element]:
     """Make the entries of a prefix learned by BGP; the active one of a multipath has the next hops of all."""
-    device = routing.graph.index.get(subject.name)
+    device = routing.graph.index.get(context.name)
     if device is None:
         return []
-    seconds = {peering.interface: up_for(subject, peering) for peering in subject.world.peerings(subject.name)}
+    seconds = {peering.interface: up_for(context, peering) for peering in context.fabric.peerings(context.name)}
     hops = [hop.interface for hop in routing.next_hops(device, prefix)]
     made = []
     for path in routing.paths(device, prefix):
         if path.peer and _shows(rpc, path):
             used = hops if path.status == "active" else [path.interface]
-            made.append(_learned(rpc, subject, path, used, seconds.get(path.interface, 0.0)))
+            made.append(_learned(rpc, context, path, used, seconds.get(path.interface, 0.0)))
     return made
 
 
@@ -304,10 +304,10 @@ def _own(kind: str, interface: str, up: float) -> etree._Element:
     )
 
 
-def _learned(rpc: etree._Element, subject: Subject, path: Path, used: list[str], seconds: float) -> etree._Element:
+def _learned(rpc: etree._Element, context: RpcContext, path: Path, used: list[str], seconds: float) -> etree._Element:
     route, active = path.route, path.status == "active"
     detailed = flag(rpc, *DETAILED)
-    source = _far(subject, path.interface)
+    source = _far(context, path.interface)
     more: list[Child] = []
     if detailed:
         more = [
@@ -331,16 +331,16 @@ def _learned(rpc: etree._Element, subject: Subject, path: Path, used: list[str],
         ("as-path", as_path(route)),
         ("validation-state", "unverified"),
         *more,
-        *(_hop(subject, interface, interface == path.interface) for interface in used),
+        *(_hop(context, interface, interface == path.interface) for interface in used),
         ("hidden-reason", path.reason) if path.status == "hidden" else None,
     )
 
 
-def _far(subject: Subject, interface: str) -> str:
-    far = subject.world.neighbor(subject.name, interface.rpartition(".")[0])
+def _far(context: RpcContext, interface: str) -> str:
+    far = context.fabric.neighbor(context.name, interface.rpartition(".")[0])
     return link_local(far.device, f"{far.port}.0") if far is not None else ""
 
 
-def _hop(subject: Subject, interface: str, chosen_one: bool) -> etree._Element:
+def _hop(context: RpcContext, interface: str, chosen_one: bool) -> etree._Element:
     selected = element("selected-next-hop") if chosen_one else None
-    return element("nh", selected, ("to", _far(subject, interface)), ("via", interface))
+    return element("nh", selected, ("to", _far(context, interface)), ("via", interface))

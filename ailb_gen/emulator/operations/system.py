@@ -9,14 +9,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ailb_gen.emulator.operations.build import argument, date, dated, element, lasted
-from ailb_gen.emulator.subject import RpcFault
+from ailb_gen.emulator.rpc_context import RpcFault
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lxml import etree
 
-    from ailb_gen.emulator.subject import Commit, Subject
+    from ailb_gen.emulator.rpc_context import Commit, RpcContext
 
 HOME = "/var/home/admin"
 # By this file PyEZ knows Junos OS Evolved.
@@ -26,25 +26,25 @@ MEMORY_MB = 32768
 FANS, POWER_SUPPLIES = 4, 2
 
 
-def host_name(subject: Subject) -> str:
+def host_name(context: RpcContext) -> str:
     """Return the configured host name; a device without one is called by the name that its fabric knows it by."""
-    found = subject.world.switch(subject.name)
-    return (found.host_name if found is not None else "") or subject.name
+    found = context.fabric.switch(context.name)
+    return (found.host_name if found is not None else "") or context.name
 
 
-def software(subject: Subject, rpc: etree._Element) -> etree._Element:
+def software(context: RpcContext, rpc: etree._Element) -> etree._Element:
     """Answer `show version`; with `node all` wrapped as for several routing engines, of which re0 is the only one."""
     node = argument(rpc, "node")
     if node not in ("", "all", "re0"):
         return element("output", text=f"\nerror: node {node} is not present\n")
-    model = subject.model.lower()
-    package = f"junos-evo-install-qfx-ms-x86-64-{subject.version}"
+    model = context.model.lower()
+    package = f"junos-evo-install-qfx-ms-x86-64-{context.version}"
     made = element(
         "software-information",
-        ("host-name", host_name(subject)),
+        ("host-name", host_name(context)),
         ("product-model", model),
         ("product-name", model),
-        ("junos-version", subject.version),
+        ("junos-version", context.version),
         element("package-information", ("name", package), ("comment", f"JUNOS-EVO OS 64-bit [{package}]")),
     )
     if node != "all":
@@ -53,19 +53,19 @@ def software(subject: Subject, rpc: etree._Element) -> etree._Element:
     return element("multi-routing-engine-results", item)
 
 
-def system_information(subject: Subject, rpc: etree._Element) -> etree._Element:
+def system_information(context: RpcContext, rpc: etree._Element) -> etree._Element:
     """Answer `show system information`."""
     return element(
         "system-information",
-        ("hardware-model", subject.model.lower()),
+        ("hardware-model", context.model.lower()),
         ("os-name", "junos-evo"),
-        ("os-version", subject.version),
-        ("serial-number", subject.serial),
-        ("host-name", host_name(subject)),
+        ("os-version", context.version),
+        ("serial-number", context.serial),
+        ("host-name", host_name(context)),
     )
 
 
-def nodes(subject: Subject, rpc: etree._Element) -> etree._Element:
+def nodes(context: RpcContext, rpc: etree._Element) -> etree._Element:
     """Answer `show system nodes`: one routing engine, which is active."""
     attributes = ("RE (Active)", "FPC (Active)")
     made = [("system-node-info-node-attribute", text) for text in attributes]
@@ -80,9 +80,9 @@ def nodes(subject: Subject, rpc: etree._Element) -> etree._Element:
     )
 
 
-def routing_engine(subject: Subject, rpc: etree._Element) -> etree._Element:
+def routing_engine(context: RpcContext, rpc: etree._Element) -> etree._Element:
     """Answer `show chassis routing-engine`."""
-    up = subject.now() - subject.started
+    up = context.now() - context.started
     return element(
         "route-engine-information",
         element(
@@ -101,15 +101,15 @@ def routing_engine(subject: Subject, rpc: etree._Element) -> etree._Element:
             ("cpu-interrupt", 0),
             ("cpu-idle", 97),
             ("model", ENGINE),
-            ("serial-number", subject.serial),
-            dated("start-time", subject.started),
+            ("serial-number", context.serial),
+            dated("start-time", context.started),
             lasted("up-time", up),
             ("last-reboot-reason", "power cycle/failure"),
         ),
     )
 
 
-def chassis(subject: Subject, rpc: etree._Element) -> etree._Element:
+def chassis(context: RpcContext, rpc: etree._Element) -> etree._Element:
     """Answer `show chassis hardware`."""
     engine = element("chassis-module", ("name", "Routing Engine 0"), ("version", "REV 01"), ("description", ENGINE))
     return element(
@@ -117,26 +117,26 @@ def chassis(subject: Subject, rpc: etree._Element) -> etree._Element:
         element(
             "chassis",
             ("name", "Chassis"),
-            ("serial-number", subject.serial),
-            ("description", subject.model),
+            ("serial-number", context.serial),
+            ("description", context.model),
             engine,
-            element("chassis-module", ("name", "FPC 0"), ("description", subject.model)),
+            element("chassis-module", ("name", "FPC 0"), ("description", context.model)),
             style="inventory",
         ),
     )
 
 
-def uptime(subject: Subject, rpc: etree._Element) -> etree._Element:
+def uptime(context: RpcContext, rpc: etree._Element) -> etree._Element:
     """Answer `show system uptime`."""
-    now = subject.now()
-    commits = subject.commits()
+    now = context.now()
+    commits = context.commits()
     last = commits[0] if commits else None
     configured = None
     if last is not None:
         times = dated("date-time", last.when), lasted("time-length", now - last.when)
         configured = element("last-configured-time", *times, ("user", last.user))
-    since = dated("date-time", subject.started), lasted("time-length", now - subject.started)
-    again = dated("date-time", subject.started), lasted("time-length", now - subject.started)
+    since = dated("date-time", context.started), lasted("time-length", now - context.started)
+    again = dated("date-time", context.started), lasted("time-length", now - context.started)
     return element(
         "system-uptime-information",
         element("current-time", dated("date-time", now)),
@@ -160,14 +160,14 @@ def _commit(commit: Commit, tag: str) -> etree._Element:
     )
 
 
-def commits(subject: Subject, rpc: etree._Element) -> etree._Element:
+def commits(context: RpcContext, rpc: etree._Element) -> etree._Element:
     """Answer `show system commit`."""
-    return element("commit-information", *(_commit(entry, "commit-history") for entry in subject.commits()))
+    return element("commit-information", *(_commit(entry, "commit-history") for entry in context.commits()))
 
 
-def revision(subject: Subject, rpc: etree._Element) -> etree._Element:
+def revision(context: RpcContext, rpc: etree._Element) -> etree._Element:
     """Answer `show system commit revision`; NAPALM asks it for a pending confirmed commit."""
-    history = subject.commits()
+    history = context.commits()
     if not history:
         raise RpcFault("no commit has been made")
     newest = history[0]
@@ -181,7 +181,7 @@ def revision(subject: Subject, rpc: etree._Element) -> etree._Element:
     )
 
 
-def file_list(subject: Subject, rpc: etree._Element) -> etree._Element:
+def file_list(context: RpcContext, rpc: etree._Element) -> etree._Element:
     """Answer `file list`: the home directory is there, and nothing in it."""
     path = argument(rpc, "path")
     if path.rstrip("/") not in ("", "~", HOME):
@@ -191,10 +191,10 @@ def file_list(subject: Subject, rpc: etree._Element) -> etree._Element:
     return made
 
 
-def file_text(subject: Subject, path: str) -> str:
+def file_text(context: RpcContext, path: str) -> str:
     """Return one of the two files that tell clients what they talk to. Raises RpcFault."""
     files: dict[str, Callable[[], str]] = {
-        EVOLVED: lambda: f"\n{subject.version}\n",
+        EVOLVED: lambda: f"\n{context.version}\n",
         "/etc/hosts.junos": lambda: "\n128.0.0.1 master re0\n",
     }
     if path not in files:
@@ -202,23 +202,23 @@ def file_text(subject: Subject, path: str) -> str:
     return files[path]()
 
 
-def file_show(subject: Subject, rpc: etree._Element) -> etree._Element:
+def file_show(context: RpcContext, rpc: etree._Element) -> etree._Element:
     """Answer `file show`."""
     name = argument(rpc, "filename")
-    return element("file-content", text=file_text(subject, name), filename=name, encoding="text")
+    return element("file-content", text=file_text(context, name), filename=name, encoding="text")
 
 
-def chassis_alarms(subject: Subject, rpc: etree._Element) -> etree._Element:
+def chassis_alarms(context: RpcContext, rpc: etree._Element) -> etree._Element:
     """Answer `show chassis alarms`."""
-    return _alarms(subject, subject.alarms())
+    return _alarms(context, context.alarms())
 
 
-def system_alarms(subject: Subject, rpc: etree._Element) -> etree._Element:
+def system_alarms(context: RpcContext, rpc: etree._Element) -> etree._Element:
     """Answer `show system alarms`: none; what is wrong with the chassis is not told here."""
-    return _alarms(subject, ())
+    return _alarms(context, ())
 
 
-def _alarms(subject: Subject, active: tuple[str, ...]) -> etree._Element:
+def _alarms(context: RpcContext, active: tuple[str, ...]) -> etree._Element:
     if not active:
         summary = element("alarm-summary", element("no-active-alarms"))
         return element("alarm-information", summary)
@@ -226,7 +226,7 @@ def _alarms(subject: Subject, active: tuple[str, ...]) -> etree._Element:
     details = [
         element(
             "alarm-detail",
-            element("alarm-time", text=date(subject.started), seconds=int(subject.started)),
+            element("alarm-time", text=date(context.started), seconds=int(context.started)),
             ("alarm-class", "Major"),
             ("alarm-description", text),
             ("alarm-short-description", text[:20]),
@@ -237,7 +237,7 @@ def _alarms(subject: Subject, active: tuple[str, ...]) -> etree._Element:
     return element("alarm-information", summary, *details)
 
 
-def environment(subject: Subject, rpc: etree._Element) -> etree._Element:
+def environment(context: RpcContext, rpc: etree._Element) -> etree._Element:
     """Answer `show chassis environment`: everything is well."""
     items: list[tuple[str, str, int | None]] = [(f"PSM {slot}", "Power", None) for slot in range(POWER_SUPPLIES)]
     items += [("Routing Engine 0", "Temp", 35), ("FPC 0 Intake Temp Sensor", "Temp", 28)]
@@ -253,7 +253,7 @@ def environment(subject: Subject, rpc: etree._Element) -> etree._Element:
     return element("environment-information", *made)
 
 
-def temperature_thresholds(subject: Subject, rpc: etree._Element) -> etree._Element:
+def temperature_thresholds(context: RpcContext, rpc: etree._Element) -> etree._Element:
     """Answer `show chassis temperature-thresholds`."""
     names = ("Routing Engine 0", "FPC 0 Intake Temp Sensor")
     limits = (("fan-normal-speed", 55), ("fan-high-speed", 65), ("yellow-alarm", 75), ("red-alarm", 90))
@@ -261,7 +261,7 @@ def temperature_thresholds(subject: Subject, rpc: etree._Element) -> etree._Elem
     return element("temperature-threshold-information", *made)
 
 
-def instances(subject: Subject, rpc: etree._Element) -> etree._Element:
+def instances(context: RpcContext, rpc: etree._Element) -> etree._Element:
     """Answer `show route instance`: the default instance only."""
     core = element("instance-core", ("instance-name", "master"), ("instance-type", "forwarding"))
     return element("instance-information", core, style="terse")

@@ -11,7 +11,7 @@ from ailb_gen.deploy.servers.files import files_of
 from ailb_gen.deploy.servers.model import HostFiles
 from ailb_gen.hosts.read import read_hosts
 from ailb_gen.render.artifacts import RenderOptions
-from ailb_gen.render.generate import plan, write_plan
+from ailb_gen.render.generate import rendering, write_rendering
 from tests.conftest import example
 from tests.deploy.servers.sandbox import Host, host_at
 
@@ -29,7 +29,7 @@ NAME = "gpu-s1-1"
 def artifacts(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The artifact directory of the lab."""
     root: Path = tmp_path_factory.mktemp("artifacts") / "lab"
-    write_plan(plan(example("lab"), root, RenderOptions()))
+    write_rendering(rendering(example("lab"), root, RenderOptions()))
     return root
 
 

@@ -6,8 +6,8 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ailb_gen.deploy.servers.calls import status
 from ailb_gen.deploy.servers.model import HostFiles, RunState
-from ailb_gen.deploy.servers.push import status
 from tests.deploy.servers.sandbox import Host
 
 if TYPE_CHECKING:

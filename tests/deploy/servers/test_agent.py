@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ailb_gen.deploy.servers import agent
+from ailb_gen.deploy.servers.calls import REFUSALS
 from ailb_gen.deploy.servers.model import HostFiles, RunState
-from ailb_gen.deploy.servers.push import REFUSALS
 from tests.conftest import need_tool
 
 if TYPE_CHECKING:

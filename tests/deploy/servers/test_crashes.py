@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ailb_gen.deploy.servers import agent
+from ailb_gen.deploy.servers.calls import apply, confirm, restore, status
 from ailb_gen.deploy.servers.model import HostFiles, RunState, plain
-from ailb_gen.deploy.servers.push import apply, confirm, restore, status
 from ailb_gen.deploy.switch import RefusedError, UnknownOutcomeError
 from tests.deploy.servers.sandbox import Host, host_at
 

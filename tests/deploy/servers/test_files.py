@@ -15,7 +15,7 @@ from ailb_gen.deploy.servers.model import HostFiles
 from ailb_gen.deploy.switch import DeviceError, Phase
 from ailb_gen.hosts.read import read_hosts
 from ailb_gen.render.artifacts import HOST_FILES, QOS_FILES, RenderOptions
-from ailb_gen.render.generate import plan, write_plan
+from ailb_gen.render.generate import rendering, write_rendering
 from tests.conftest import example
 from tests.deploy.servers.conftest import NAME
 
@@ -52,7 +52,7 @@ def test_modes_do_not_depend_on_the_checkout(artifacts: Path, files: HostFiles, 
 @pytest.mark.parametrize("name", ["lab", "jvd", "brownfield"])
 def test_what_is_expected_is_what_was_designed(name: str, tmp_path: Path) -> None:
     design = example(name)
-    write_plan(plan(design, tmp_path / "out", RenderOptions()))
+    write_rendering(rendering(design, tmp_path / "out", RenderOptions()))
     hosts, _ = read_hosts(tmp_path / "out")
     for server in (design.servers[0], design.servers[-1]):
         host = hosts[server.name]

@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 
 from ailb_gen.deploy.collect import collect_host
 from ailb_gen.deploy.servers.answers import MAX_FILES
+from ailb_gen.deploy.servers.calls import status
 from ailb_gen.deploy.servers.expected import Expected
-from ailb_gen.deploy.servers.push import status
 from ailb_gen.deploy.servers.ssh import Answer
 from ailb_gen.deploy.servers.verify import verify
 from ailb_gen.deploy.switch import DeviceError, Phase

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ailb_gen.deploy.servers import agent
-from ailb_gen.deploy.servers import push as push_module
+from ailb_gen.deploy.servers import calls as push_module
+from ailb_gen.deploy.servers.calls import apply, confirm, restore, status
 from ailb_gen.deploy.servers.model import HostFiles, RunState, plain
-from ailb_gen.deploy.servers.push import apply, confirm, restore, status
 from ailb_gen.deploy.servers.verify import verify
 from ailb_gen.deploy.switch import DeviceError, Phase, RefusedError, UnknownOutcomeError
 from tests.deploy.servers.sandbox import PASSWORD, Host, run

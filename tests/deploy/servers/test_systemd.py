@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ailb_gen.deploy.servers import agent
+from ailb_gen.deploy.servers.calls import apply, confirm, look, restore, status
 from ailb_gen.deploy.servers.model import RunState
-from ailb_gen.deploy.servers.push import apply, confirm, look, restore, status
 from ailb_gen.deploy.servers.verify import verify
 from ailb_gen.deploy.switch import RefusedError, UnknownOutcomeError
 from tests.deploy.servers.machine import Machine, MachineWithoutNetplan

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ailb_gen.deploy.servers.calls import apply, confirm, look, restore, status
 from ailb_gen.deploy.servers.model import Change, HostFile, HostFiles, Tree, fingerprint, link, plain
-from ailb_gen.deploy.servers.push import apply, confirm, look, restore, status
 from tests.deploy.servers.sandbox import Host, host_at
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ailb_gen.deploy.servers.push import apply, confirm
+from ailb_gen.deploy.servers.calls import apply, confirm
 from ailb_gen.deploy.servers.ssh import Answer
 from ailb_gen.deploy.servers.verify import judge, seen_of, verify
 from ailb_gen.deploy.switch import DeviceError, Phase

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from lxml import etree
 
+from ailb_gen.emulator.fabric import EmulatedFabric
 from ailb_gen.emulator.operations import OPERATIONS, as_text, rpc_of
 from ailb_gen.emulator.operations.build import element
-from ailb_gen.emulator.subject import Commit, RpcFault
-from ailb_gen.emulator.world import World
+from ailb_gen.emulator.rpc_context import Commit, RpcFault
 from ailb_gen.junos.reader import read
 from tests.network.lab import LAB, TEXTS
 
@@ -44,12 +44,12 @@ def tree_of(name: str, old: str = "", new: str = "") -> Node:
 NAMES = tuple(sorted(path.stem for path in (LAB / "switches").iterdir()))
 
 
-def lab(**options: Any) -> World:
+def lab(**options: Any) -> EmulatedFabric:
     """Return the lab with every device in it."""
-    world = World.read(LAB, **options)
+    fabric = EmulatedFabric.read(LAB, **options)
     for name in NAMES:
-        world.committed(name, tree_of(name))
-    return world
+        fabric.committed(name, tree_of(name))
+    return fabric
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Fake:
     """A device that only answers operational commands."""
 
     name: str
-    world: World
+    fabric: EmulatedFabric
     started: float = STARTED
     model: str = "QFX5240-64OD"
     version: str = "25.4R1.12-EVO"
@@ -84,26 +84,26 @@ class Fake:
         return replace(self, name=name)
 
 
-def command(subject: Fake, text: str, form: str = "text") -> etree._Element:
+def command(context: Fake, text: str, form: str = "text") -> etree._Element:
     """Run a command: its reply, or that as text. Junos ignores pipes over NETCONF."""
     rpc = rpc_of(text.partition("|")[0])
     if "| display xml rpc" in text:
         return element("rpc", rpc)
-    reply = OPERATIONS[str(rpc.tag)](subject, rpc)
+    reply = OPERATIONS[str(rpc.tag)](context, rpc)
     return reply if form == "xml" else as_text(rpc, reply)
 
 
-def ask(subject: Fake, tag: str, *flags: str, **arguments: str) -> etree._Element:
+def ask(context: Fake, tag: str, *flags: str, **arguments: str) -> etree._Element:
     """Send an rpc; underscores in names stand for hyphens."""
     rpc = etree.Element(tag)
     for name, text in (*((flag, "") for flag in flags), *arguments.items()):
         etree.SubElement(rpc, name.replace("_", "-")).text = text
-    return OPERATIONS[tag](subject, rpc)
+    return OPERATIONS[tag](context, rpc)
 
 
-def say(subject: Fake, text: str) -> list[str]:
+def say(context: Fake, text: str) -> list[str]:
     """Type a command; returns the lines that it shows."""
-    shown = command(subject, text).text or ""
+    shown = command(context, text).text or ""
     assert shown.startswith("\n")
     return shown.split("\n")[1:-1]
 
@@ -118,7 +118,7 @@ def plain(reply: etree._Element) -> etree._Element:
     return reply
 
 
-def pyez(subject: Fake) -> Device:
+def pyez(context: Fake) -> Device:
     """Return a PyEZ device whose requests go straight to the operations."""
     # Importing it changes json and PyYAML for the whole process.
     from jnpr.junos.device import Device  # noqa: PLC0415
@@ -132,9 +132,9 @@ def pyez(subject: Fake) -> Device:
             if asked.tag == "get-configuration":
                 return etree.Element("configuration")
             if asked.tag == "command":
-                made = command(subject, asked.text or "", asked.get("format", "xml"))
+                made = command(context, asked.text or "", asked.get("format", "xml"))
             elif asked.tag in OPERATIONS:
-                made = OPERATIONS[asked.tag](subject, asked)
+                made = OPERATIONS[asked.tag](context, asked)
             else:
                 raise RpcFault("syntax error", bad_element=str(asked.tag))
         except RpcFault as fault:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from lxml import etree
 
-from ailb_gen.emulator.subject import Commit
+from ailb_gen.emulator.rpc_context import Commit
 from tests.emulator.operations.subjects import LEAF, NOW, SPINE, STARTED, Fake, ask, lab, plain, pyez
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def test_get_facts(napalm: Any) -> None:
 
 
 def test_get_interfaces(napalm: Any, leaf: Fake) -> None:
-    leaf.world.committed(SPINE, None)
+    leaf.fabric.committed(SPINE, None)
     found = napalm.get_interfaces()
     first, second = found["et-0/0/0"], found["et-0/0/1"]
     assert first["is_up"] is False
@@ -138,7 +138,7 @@ def test_get_interfaces_ip(napalm: Any) -> None:
 
 
 def test_get_bgp_neighbors(napalm: Any, leaf: Fake) -> None:
-    leaf.world.keep_down(LEAF, "et-0/0/3.0")
+    leaf.fabric.keep_down(LEAF, "et-0/0/3.0")
     found = napalm.get_bgp_neighbors()["global"]
     assert found["router_id"] == "10.255.16.1"
     peers = {address.partition("%")[2]: row for address, row in found["peers"].items()}
@@ -201,7 +201,7 @@ def test_pending_commits(leaf: Fake) -> None:
         ((Commit(0, "admin", "netconf", NOW - 60, comment, "", "re0-1-1"),), {"re0-1-1": 240}),
         ((Commit(0, "admin", "netconf", NOW - 60, "", "", "re0-1-2"),), {}),
     ):
-        driver.device = pyez(Fake(LEAF, leaf.world, history=history))
+        driver.device = pyez(Fake(LEAF, leaf.fabric, history=history))
         assert driver._get_pending_commits() == pending
 
 

@@ -13,10 +13,10 @@ from lxml import etree
 
 from ailb_gen.addresses import address_text
 from ailb_gen.emulator.device import Spec
+from ailb_gen.emulator.fabric import EmulatedFabric
 from ailb_gen.emulator.fleet import Fleet
-from ailb_gen.emulator.loading import load_set
+from ailb_gen.emulator.load_config import load_set
 from ailb_gen.emulator.server import Login
-from ailb_gen.emulator.world import World
 from tests.emulator.operations.subjects import LEAF, NAMES, tree_of
 from tests.network.lab import LAB
 
@@ -41,7 +41,7 @@ set snmp community public authorization read-only
 @pytest.fixture(scope="module")
 def fleet() -> Iterator[Fleet]:
     specs = [Spec(name, load_set(tree_of(name), MORE)[0]) for name in NAMES]
-    with Fleet(specs, World.read(LAB), Login("admin", "secret")) as running:
+    with Fleet(specs, EmulatedFabric.read(LAB), Login("admin", "secret")) as running:
         yield running
 
 
@@ -89,7 +89,7 @@ def test_napalm_getters_with_nothing_to_tell(napalm: Any) -> None:
 
 
 def test_napalm_reachability(fleet: Fleet, napalm: Any) -> None:
-    other = fleet.devices[LEAF].world.switch("stripe1-leaf2")
+    other = fleet.devices[LEAF].fabric.switch("stripe1-leaf2")
     assert other is not None
     target = address_text(next(a.value for p in other.ports.values() for u in p.units for a in u.addresses))
     sent = napalm.ping(target, count=3)["success"]

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ailb_gen.emulator.device import Spec
+from ailb_gen.emulator.fabric import EmulatedFabric
 from ailb_gen.emulator.fleet import Fleet
 from ailb_gen.emulator.operations.bgp import peer_address
 from ailb_gen.emulator.server import Login
-from ailb_gen.emulator.world import World
 from tests.emulator.operations.subjects import LEAF, NAMES, SPINE, tree_of
 from tests.network.lab import LAB
 
@@ -28,7 +28,9 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def fleet() -> Iterator[Fleet]:
-    with Fleet([Spec(name, tree_of(name)) for name in NAMES], World.read(LAB), Login("admin", "secret")) as running:
+    with Fleet(
+        [Spec(name, tree_of(name)) for name in NAMES], EmulatedFabric.read(LAB), Login("admin", "secret")
+    ) as running:
         yield running
 
 
@@ -64,11 +66,11 @@ def test_getters(napalm: Any) -> None:
 
 def test_verification(fleet: Fleet, napalm: Any) -> None:
     """What is asked after a change: sessions, and what is advertised over them, also while one is kept down."""
-    world = fleet.devices[LEAF].world
+    fabric = fleet.devices[LEAF].fabric
     rpc = napalm.device.rpc
     states = [peer.findtext("peer-state") for peer in rpc.get_bgp_summary_information().iter("bgp-peer")]
     assert states == ["Established"] * 4
-    neighbor = peer_address(world.peerings(LEAF)[2])
+    neighbor = peer_address(fabric.peerings(LEAF)[2])
     routes = rpc.get_route_information(advertising_protocol_name="bgp", neighbor=neighbor, detail=True)
     found = [
         (rt.findtext("rt-destination"), rt.findtext(".//extended-community"), rt.findtext(".//bgp-aigp"))

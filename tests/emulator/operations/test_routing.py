@@ -6,7 +6,7 @@ import pytest
 from lxml import etree
 
 from ailb_gen.emulator.operations.bgp import peer_address
-from ailb_gen.emulator.subject import RpcFault
+from ailb_gen.emulator.rpc_context import RpcFault
 from ailb_gen.routing.rib import Routing
 from tests.emulator.operations.subjects import (
     LEAF,
@@ -40,8 +40,8 @@ def peers(reply: etree._Element) -> list[tuple[str, str, str]]:
     ]
 
 
-def address(subject: Fake, index: int) -> str:
-    return peer_address(subject.world.peerings(subject.name)[index])
+def address(context: Fake, index: int) -> str:
+    return peer_address(context.fabric.peerings(context.name)[index])
 
 
 def test_summary(leaf: Fake) -> None:
@@ -84,8 +84,8 @@ def test_summary_of_one_group_or_another_instance(leaf: Fake) -> None:
 
 
 def test_sessions_that_are_down(leaf: Fake) -> None:
-    leaf.world.keep_down(LEAF, "et-0/0/0.0")
-    leaf.world.committed("spine2", None)
+    leaf.fabric.keep_down(LEAF, "et-0/0/0.0")
+    leaf.fabric.committed("spine2", None)
     reply = ask(leaf, "get-bgp-summary-information")
     # Nobody is discovered on the link to a device that is away.
     assert [reply.findtext(f"{name}-count") for name in ("peer", "down-peer")] == ["3", "1"]
@@ -100,8 +100,8 @@ def test_sessions_that_are_down(leaf: Fake) -> None:
 
 def test_a_neighbor_that_came_back() -> None:
     leaf = Fake(LEAF, lab(clock=lambda: NOW - 100))
-    leaf.world.committed(SPINE, None)
-    leaf.world.committed(SPINE, tree_of(SPINE))
+    leaf.fabric.committed(SPINE, None)
+    leaf.fabric.committed(SPINE, tree_of(SPINE))
     first = ask(leaf, "get-bgp-summary-information").find("bgp-peer")
     assert first is not None
     assert (first.findtext("elapsed-time"), first.findtext("flap-count")) == ("1:40", "1")
@@ -139,7 +139,7 @@ def test_neighbor(leaf: Fake) -> None:
 
 
 def test_neighbor_that_is_down(leaf: Fake) -> None:
-    leaf.world.keep_down(LEAF, "et-0/0/0.0")
+    leaf.fabric.keep_down(LEAF, "et-0/0/0.0")
     [peer] = ask(leaf, "get-bgp-neighbor-information", neighbor_address=address(leaf, 0)).findall("bgp-peer")
     found = [peer.findtext(name) for name in ("peer-address", "peer-state", "peer-id", "active-holdtime")]
     assert found == [address(leaf, 0), "Active", "0.0.0.0", "0"]
@@ -213,7 +213,7 @@ def test_received(leaf: Fake) -> None:
 
 def test_hidden_routes(leaf: Fake) -> None:
     """A leaf that takes a session for another color than the spine does hides what arrives there."""
-    leaf.world.committed(LEAF, tree_of(LEAF, "fabric-color green;", "fabric-color blue;"))
+    leaf.fabric.committed(LEAF, tree_of(LEAF, "fabric-color green;", "fabric-color blue;"))
     arguments = {"receive_protocol_name": "bgp", "neighbor": address(leaf, 0)}
     assert not list(ask(leaf, "get-route-information", **arguments).iter("rt"))
     hidden = ask(leaf, "get-route-information", "hidden", **arguments)
@@ -255,7 +255,7 @@ def test_route_of_a_prefix(leaf: Fake, destination: str) -> None:
 
 def test_multipath_has_all_next_hops(leaf: Fake) -> None:
     """Without its own spine a prefix is reached over the three others alike."""
-    leaf.world.keep_down(LEAF, "et-0/0/0.0")
+    leaf.fabric.keep_down(LEAF, "et-0/0/0.0")
     [rt] = ask(leaf, "get-route-information", destination="fc00:2:1:1::/64").iter("rt")
     active = rt.findall("rt-entry")[0]
     assert [hop.findtext("via") for hop in active.findall("nh")] == [f"et-0/0/{port}.0" for port in (1, 2, 3)]
@@ -271,7 +271,7 @@ def test_no_destination(leaf: Fake) -> None:
 
 
 def test_summary_as_text(leaf: Fake) -> None:
-    leaf.world.keep_down(LEAF, "et-0/0/3.0")
+    leaf.fabric.keep_down(LEAF, "et-0/0/3.0")
     lines = say(leaf, "show bgp summary")
     assert lines[:4] == [
         "Threading mode: BGP I/O",
@@ -326,7 +326,7 @@ def test_all_peers_are_shown(leaf: Fake, text: str) -> None:
 
 
 def test_an_away_device_answers_with_nothing(leaf: Fake) -> None:
-    leaf.world.committed(LEAF, None)
+    leaf.fabric.committed(LEAF, None)
     for name in ("get-bgp-summary-information", "get-bgp-neighbor-information", "get-route-information"):
         reply = ask(leaf, name)
         assert not reply.findall("bgp-peer")

@@ -1,0 +1,135 @@
+"""Which port meets which, worked out from the intent alone, and how ports are split for that."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from ailb_gen.checks.expected_devices import NOTHING, seats
+from ailb_gen.checks.speakers import profile_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from ailb_gen.checks.speakers import Outline, WantedSpeaker
+    from ailb_gen.intent.models import Downlinks, Fabric, Spread
+    from ailb_gen.intent.platforms import Profile
+
+
+class ExpectedCable(NamedTuple):
+    """A cable with the cells of its row in `cabling.csv`: a leaf first, then a spine or a server's NIC."""
+
+    a_device: str
+    a_port: str
+    b_device: str
+    b_port: str
+    speed: str
+    kind: str
+    color: str
+    rail: str
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectedCabling:
+    """The cables of the fabric.
+
+    `splits` says, per switch and physical port, into how many sub-ports it is split; others are not split.
+    """
+
+    links: tuple[ExpectedCable, ...]
+    hosts: tuple[ExpectedCable, ...]
+    splits: Mapping[str, Mapping[str, int]]
+
+
+Splits = dict[str, dict[str, int]]
+# The number of sub-ports, and the ports of all links by neighbour.
+_Table = tuple[int, tuple[tuple[str, ...], ...]]
+
+
+def _table(profile: Profile, spread: Spread | Downlinks, speed: int, neighbours: int, links: int) -> _Table:
+    """Return how links to neighbours fall onto the ports of a platform; behind the last one names say so."""
+    names = profile.port_names()
+    first = names[min(spread.first_port, len(names) - 1)]
+    group = next(group for group in profile.port_groups if first in group.names())
+    sub_ports = spread.sub_ports or max(group.speeds.get(speed, ()), default=1)
+    ports_each = -(-links // sub_ports)
+
+    def port(neighbour: int, link: int) -> str:
+        if spread.packing == "packed":
+            number, channel = divmod(neighbour * links + link, sub_ports)
+        else:
+            number, channel = divmod(link, sub_ports)
+            number += neighbour * ports_each
+        number += spread.first_port
+        name = names[number] if number < len(names) else f"port number {number}"
+        return name if sub_ports == 1 else f"{name}:{channel}"
+
+    return sub_ports, tuple(tuple(port(neighbour, link) for link in range(links)) for neighbour in range(neighbours))
+
+
+class _Ports:
+    """Hands out the ports of one kind of cable; notes how they are split."""
+
+    __slots__ = ("fabric", "links", "neighbours", "speed", "splits", "spread", "tables")
+
+    def __init__(
+        self, fabric: Fabric, spread: Spread | Downlinks, speed: int, size: tuple[int, int], splits: Splits
+    ) -> None:
+        self.fabric, self.spread, self.speed, self.splits = fabric, spread, speed, splits
+        self.neighbours, self.links = size
+        self.tables: dict[str, _Table] = {}
+
+    def of(self, device: str, platform: str, neighbour: int, named: tuple[str | None, ...] = ()) -> tuple[str, ...]:
+        """Return the ports of a device to a neighbour; those that the intent names go first."""
+        if platform not in self.tables:
+            profile = profile_of(self.fabric, platform)
+            self.tables[platform] = _table(profile, self.spread, self.speed, self.neighbours, self.links)
+        sub_ports, table = self.tables[platform]
+        found = table[neighbour]
+        if any(named):
+            found = tuple(own or port for own, port in zip((*named, *(None,) * self.links), found, strict=False))
+        for port in found:
+            physical, colon, _ = port.partition(":")
+            if colon:
+                self.splits[device][physical] = sub_ports
+        return found
+
+
+def expected_cabling(intended: Outline) -> ExpectedCabling:
+    """Work out all cables: by leaf, then spine, then link; then by leaf and server. Raises UsageError."""
+    splits: Splits = defaultdict(dict)
+    return ExpectedCabling(tuple(_links(intended, splits)), tuple(_hosts(intended, splits)), splits)
+
+
+def _links(intended: Outline, splits: Splits) -> Iterator[ExpectedCable]:
+    fabric, leaves, spines = intended.fabric, intended.leaves, intended.spines
+    links, speed = fabric.links_per_spine, fabric.uplinks.speed
+    up = _Ports(fabric, fabric.uplinks, speed, (len(spines), links), splits)
+    down = _Ports(fabric, fabric.downlinks, speed, (len(leaves), links), splits)
+    colors = [intended.link_colors(number) for number in range(len(spines))]
+    for index, leaf in enumerate(leaves):
+        for number, spine in enumerate(spines):
+            near = up.of(leaf.name, leaf.platform, number, leaf.links.get(spine.name, ()))
+            far = down.of(spine.name, spine.platform, index, spine.links.get(leaf.name, ()))
+            for port, other, color in zip(near, far, colors[number], strict=True):
+                yield ExpectedCable(leaf.name, port, spine.name, other, f"{speed}g", "fabric", color, "")
+
+
+def _hosts(intended: Outline, splits: Splits) -> Iterator[ExpectedCable]:
+    fabric = intended.fabric
+    speed = fabric.host_ports.speed
+    leaves: dict[int, list[WantedSpeaker]] = {}
+    for speaker in intended.leaves:
+        leaves.setdefault(speaker.stripe, []).append(speaker)
+    taken = dict.fromkeys(leaves, 0)
+    servers = list(seats(fabric))
+    ports = _Ports(fabric, fabric.host_ports, speed, (len(servers), 1), splits)
+    for server, stripe, given in servers:
+        place = taken[stripe]
+        taken[stripe] += 1
+        for rail, leaf in enumerate(leaves[stripe]):
+            nic = given.nics.get(rail, NOTHING)
+            (port,) = ports.of(leaf.name, leaf.platform, place, (nic.port,))
+            name = nic.name or fabric.names.nic.format(i=rail)
+            yield ExpectedCable(leaf.name, port, server, name, f"{speed}g", "host", "", str(rail))

@@ -1,0 +1,170 @@
+"""What every verb that connects needs: intent, inventory, files, the selected devices, and the pool of devices."""
+
+from __future__ import annotations
+
+import getpass
+import os
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ailb_gen.checks.select import pick_devices
+from ailb_gen.deploy.fabric_state import read_fabric_state, switch_of
+from ailb_gen.deploy.fleet import Access, fleet
+from ailb_gen.deploy.inputs import Inputs, read_inputs
+from ailb_gen.deploy.inventory import read_inventory
+from ailb_gen.deploy.planning import Order, Plan, plan_of, rights_of
+from ailb_gen.deploy.servers.expected import expected_of
+from ailb_gen.deploy.servers.transaction import ServerTransaction
+from ailb_gen.deploy.servers.verify import verify as verify_host
+from ailb_gen.deploy.switch import Phase, Switch
+from ailb_gen.deploy.transaction import MARK, SwitchTransaction, file_aim, tree_of
+from ailb_gen.errors import UsageError
+from ailb_gen.garbage import rare_garbage_collection
+from ailb_gen.intent.load import load
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from ailb_gen.deploy.device_pool import ByDevice, DevicePool
+    from ailb_gen.deploy.inputs import Trust
+    from ailb_gen.deploy.inventory import Inventory, Target
+    from ailb_gen.deploy.ownership import Ownership
+    from ailb_gen.deploy.servers.ssh import Server
+    from ailb_gen.deploy.transaction import Aim, Transaction
+    from ailb_gen.deploy.verify import Expected
+    from ailb_gen.intent.load import Intent
+    from ailb_gen.junos.tree import Node
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """`switches` and `servers` are all managed ones, `picked` the devices that the run is limited to."""
+
+    intent: Intent
+    inventory: Inventory
+    inputs: Inputs
+    switches: Mapping[str, Target]
+    servers: Mapping[str, Target]
+    picked: frozenset[str]
+    pool: DevicePool
+    mask: Callable[[str], str]
+
+    @property
+    def user(self) -> str:
+        """Who runs this, as the record has it; in a container there may be only a number."""
+        try:
+            return getpass.getuser()
+        except (KeyError, OSError):
+            return str(os.getuid())
+
+    @property
+    def roles(self) -> dict[str, str]:
+        """The role of every managed device."""
+        return {target.name: target.role for target in self.inventory.managed}
+
+    def plan_of(
+        self,
+        aim: Callable[[str], Aim],
+        min_paths: int,
+        advance: Callable[[int], None] = lambda number: None,
+        besides: bool = False,
+    ) -> Plan:
+        """Look at all switches and order the changes; `besides` looks for what acts besides the files, too.
+
+        Raises UsageError.
+        """
+        colors = tuple(dict.fromkeys(color for target in self.switches.values() for color in target.colors))
+        order = Order(colors, min_paths)
+        targets = {**self.switches, **self.servers}
+        return plan_of(
+            self.pool, self.inputs, targets, self.picked, aim, order, advance, self.saying if besides else None
+        )
+
+    def saying(self, name: str) -> tuple[Node, Ownership]:
+        """Return the file of a switch, and what is owned of the switch."""
+        return tree_of(name, self.inputs.text(name)), rights_of(self.switches[name])
+
+    def file_aim(self, name: str) -> Aim:
+        """Aim at the file of a switch."""
+        return file_aim(name, lambda: self.inputs.text(name), rights_of(self.switches[name]))
+
+    def differences(self, advance: Callable[[int], None] = lambda number: None) -> ByDevice[tuple[str, ...]]:
+        """Compare the state of the picked switches with what all files together must bring about."""
+        models = {name: switch_of(name, tree_of(name, self.inputs.text(name))) for name in self.switches}
+        fabric_state = read_fabric_state(self.inputs.artifacts, models)
+
+        def look(name: str, switch: Switch) -> tuple[str, ...]:
+            # An alarm is none of the design's; whoever asks for the state wants to see it.
+            return fabric_state.expected(name).differences(switch)
+
+        def look_at_host(name: str, server: Server) -> tuple[str, ...]:
+            expected = expected_of(self.inputs.trees[name], self.inputs.hosts[name].profile)
+            return tuple(map(str, verify_host(server, expected).findings))
+
+        switches, servers = ([name for name in some if name in self.picked] for some in (self.switches, self.servers))
+        found = self.pool.run(switches, look, Phase.VERIFY, advance, keep=False)
+        found.update(self.pool.run(servers, look_at_host, Phase.VERIFY, advance, keep=False))
+        return found
+
+    def members(
+        self,
+        run: str,
+        aim: Callable[[str], Aim],
+        old: Mapping[str, str],
+        legs: Mapping[str, int],
+        approved: Mapping[str, str],
+    ) -> Callable[[str, Expected], Transaction[Any]]:
+        """Return what makes the members of a run; `old` are the fingerprints that its devices began with.
+
+        `legs` count how often the run had been resumed when a device was last changed: a host knows every apply by a
+        name of its own. `approved` are the digests of the changes that may be made; none where nothing is staged.
+        """
+
+        def make(name: str, expected: Expected) -> Transaction[Any]:
+            if name in self.switches:
+                return SwitchTransaction(name, aim(name), old[name], f"{MARK}{run} ", expected, approved.get(name, ""))
+            files, host = self.inputs.trees[name], self.inputs.hosts[name]
+            name_there = f"{run}.{legs.get(name, 0)}"
+            expected_there = expected_of(files, host.profile)
+            return ServerTransaction(name, files, old[name], name_there, expected_there, approved.get(name, ""))
+
+        return make
+
+
+NO_FILES = Inputs(Path(), {}, "")
+
+
+@contextmanager
+def open_context(
+    fabric: Path,
+    artifacts: Path | None,
+    inventory: Path | None,
+    limit: Sequence[str],
+    access: Access,
+    trust: Trust = "files",
+) -> Iterator[Context]:
+    """Read everything that there is to read, and give the context. Raises IntentError, UsageError, OutputError.
+
+    Without artifacts only what needs no files can be done; `trust` says what they must be like.
+    """
+    intent = load(fabric)
+    found = read_inventory(fabric, inventory or fabric.parent)
+    switches = {target.name: target for target in found.managed if target.kind == "switch"}
+    if not switches:
+        raise UsageError(f"{fabric}: the inventory has no managed switch; look at 'managed: false' in hosts.yaml")
+    picked = pick_devices({target.name: target.role for target in found.managed}, limit)
+    servers = {target.name: target for target in found.managed if target.kind == "server"}
+    inputs = read_inputs(intent, artifacts, switches, servers, trust) if artifacts is not None else NO_FILES
+    with fleet(found, access) as pool, rare_garbage_collection():
+        yield Context(
+            intent,
+            found,
+            inputs,
+            switches,
+            servers,
+            frozenset(picked if picked is not None else (target.name for target in found.managed)),
+            pool,
+            access.secrets.redactor,
+        )

@@ -1,0 +1,169 @@
+"""What a push touches: sessions, links, colors and servers, and what traffic sees of it.
+
+A session is touched when anything that it depends on changes at one of its ends; whether it goes down for that the
+switch decides. Traffic is computed by the rooms that prove the files: what arrives before and after, and how much the
+rest must carry while the spines of a wave are away.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from ailb_gen.forwarding.baseline import Baseline
+from ailb_gen.forwarding.failures import Failure, assess
+from ailb_gen.network.sessions import discovered
+from ailb_gen.routing.policy import referred
+from ailb_gen.routing.rib import Routing, held
+from ailb_gen.routing.solve import EMPTY
+from ailb_gen.routing.speaker import direct_prefixes, lists_of, rules
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ailb_gen.addresses import Prefix
+    from ailb_gen.deploy.fabric_state import FabricState
+    from ailb_gen.deploy.planning import Look
+    from ailb_gen.deploy.wave import Wave
+    from ailb_gen.network.model import FabricRoute, Group, Port, Switch
+    from ailb_gen.routing.policy import Lists
+
+
+@dataclass(frozen=True, slots=True)
+class Touched:
+    """What the change of one switch touches, by name; sessions are those on its own interfaces."""
+
+    sessions: tuple[str, ...]
+    colors: tuple[str, ...]
+    servers: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Traffic:
+    """What traffic sees: leaf-to-prefix pairs that arrive of all, before and after; links that are up before and after.
+
+    `waves` are, for each wave of spines while it is away, the pairs that no longer arrive and the highest load of a
+    link over the highest one before, None where nothing was up before.
+    """
+
+    arriving: tuple[int, int]
+    pairs: tuple[int, int]
+    up: tuple[int, int]
+    waves: Mapping[str, tuple[int, float]]
+
+
+def touched(fabric_state: FabricState, look: Look) -> Touched:
+    """Compare a switch before and after, port by port."""
+    sessions, colors = [], set()
+    before, after = _aspects(look.before), _aspects(look.after)
+    ends = (end for cable in fabric_state.cables.get(look.name, ()) for end in (cable.a, cable.b))
+    for interface in (f"{end.port}.0" for end in ends if end.device == look.name):
+        old, new = before.get(interface), after.get(interface)
+        if old != new:
+            sessions.append(interface)
+            colors |= {aspect[0] for aspect in (old, new) if aspect is not None and aspect[0] is not None}
+    # Only a prefix that the switch has an address in is advertised.
+    routes = _advertised(look.before) ^ _advertised(look.after)
+    colors |= {route.color for route in routes if route.color is not None}
+    servers = {server for server, port in fabric_state.servers.get(look.name, ()) if _serves(look, port)}
+    return Touched(tuple(sessions), tuple(sorted(colors)), tuple(sorted(servers)))
+
+
+def _advertised(switch: Switch) -> set[FabricRoute]:
+    own = direct_prefixes(switch)
+    return {route for route in switch.routes if route.prefix in own}
+
+
+def _aspects(switch: Switch) -> dict[str, tuple[str | None, object]]:
+    """Give, by logical interface, the color of the session there and all that it depends on."""
+    found: dict[str, tuple[str | None, object]] = {}
+    lists = lists_of(switch)
+    parts = [_group(switch, group, lists) for group in switch.groups]
+    for interface, index in discovered(switch).items():
+        port = switch.ports.get(interface.rpartition(".")[0])
+        own = (_plain(port), switch.advertisements.get(interface))
+        found[interface] = switch.groups[index].color, (own, parts[index])
+    return found
+
+
+def _group(switch: Switch, group: Group, lists: Lists) -> object:
+    """Return all that the sessions of a group depend on: not on which other interfaces it has."""
+    rule = rules(switch, group)
+    used = referred((*rule.imports, *rule.exports), lists)
+    kinds = tuple((one.ipv6_nd, tuple(text for text, _ in one.forbidden)) for one in group.discoveries)
+    peers = switch.as_lists.get(group.peer_as_list or "")
+    return replace(group, discoveries=()), kinds, rule, used, peers, switch.asn, switch.router_id
+
+
+def _plain(port: Port | None) -> Port | None:
+    """Return a port without what only people read."""
+    return replace(port, description="") if port is not None else None
+
+
+def _serves(look: Look, port: str) -> bool:
+    """Tell whether what a server sees of a switch changes: its port, the IRBs, their router advertisements."""
+    before, after = (_seen(switch, port) for switch in (look.before, look.after))
+    return before != after
+
+
+def _seen(switch: Switch, port: str) -> object:
+    """Return all that a server behind a port sees of a switch."""
+    announced = {name: row for name, row in switch.advertisements.items() if name.startswith("irb.")}
+    vlans = [replace(vlan, description="") for vlan in switch.vlans]
+    return _plain(switch.ports.get(port)), _plain(switch.ports.get("irb")), announced, vlans
+
+
+def traffic(before: FabricState, after: FabricState, waves: Sequence[Wave], touched: bool = True) -> Traffic:
+    """Compute what arrives before and after, and while the spines of each wave are away.
+
+    Where no session and no color is `touched`, the routes stay what they are.
+    """
+    old = Routing(before.network)
+    new = Routing(after.network) if touched else old
+    spines = {wave.name: wave for wave in waves if before.roles.get(wave.members[0]) == "spine"}
+    baseline = Baseline(old, _destinations(old, before)) if old.graph.sessions.up else None
+    return Traffic(
+        arriving=(_arriving(old, before), _arriving(new, after)),
+        pairs=(_pairs(old, before), _pairs(new, after)),
+        up=(len(old.graph.sessions.up), len(new.graph.sessions.up)),
+        waves={name: _away(baseline, wave) for name, wave in spines.items()} if baseline is not None else {},
+    )
+
+
+def _away(baseline: Baseline, wave: Wave) -> tuple[int, float]:
+    dead = frozenset(baseline.graph.index[name] for name in wave.members if name in baseline.graph.index)
+    impact = assess(baseline, Failure(wave.name, dead=dead))
+    return len(impact.lost), impact.worst
+
+
+def _destinations(routing: Routing, fabric_state: FabricState) -> dict[int, tuple[Prefix, ...]]:
+    """Return the prefixes that every leaf announces with a color, by device."""
+    found = {}
+    for name, device in routing.graph.index.items():
+        prefixes = tuple(sorted(routing.graph.advertised[device]))
+        if fabric_state.roles.get(name) == "leaf" and prefixes:
+            found[device] = prefixes
+    return found
+
+
+def _pairs(routing: Routing, fabric_state: FabricState) -> int:
+    """Count the pairs of a leaf and a prefix of another leaf."""
+    found = _destinations(routing, fabric_state)
+    return sum(len(row) for row in found.values()) * max(0, len(found) - 1)
+
+
+def _arriving(routing: Routing, fabric_state: FabricState) -> int:
+    """Count the pairs whose leaf has a next hop for the prefix; of leaves that are alike one is asked."""
+    graph, found = routing.graph, _destinations(routing, fabric_state)
+    together = Counter(graph.class_of[leaf] for leaf in found)
+    count = 0
+    for owner, prefixes in found.items():
+        for state in map(routing.state, prefixes):
+            alone = [leaf for leaf in {owner, *state.singles} if leaf in found]
+            apart = Counter(graph.class_of[leaf] for leaf in alone)
+            for number, leaves in together.items():
+                if state.nodes.get(number, EMPTY).selection.best:
+                    count += leaves - apart[number]
+            count += sum(1 for leaf in alone if leaf != owner and held(graph, state, leaf).selection.best)
+    return count

@@ -1,0 +1,338 @@
+"""What a push would do: every switch looked at, its change computed, the order of the waves. Nothing is changed.
+
+Only little is kept of each switch: configurations are read, compared and let go, so that the largest fabric fits into
+a laptop.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from ailb_gen.deploy.besides import besides
+from ailb_gen.deploy.edits import Edit, edit_of, edits_of
+from ailb_gen.deploy.fabric_state import model_of, read_fabric_state
+from ailb_gen.deploy.ownership import digest, fingerprint, ownership, wanted
+from ailb_gen.deploy.redact import redact_config
+from ailb_gen.deploy.servers.calls import look as host_state
+from ailb_gen.deploy.servers.model import fingerprint as files_digest
+from ailb_gen.deploy.switch import Phase, once
+from ailb_gen.deploy.transaction import MARK, tree_of
+from ailb_gen.deploy.verify import alarms, peers
+from ailb_gen.deploy.wave_order import Paths, Position, lost_paths, waves
+from ailb_gen.errors import UsageError
+from ailb_gen.junos.diff import diff
+from ailb_gen.junos.interface_ranges import effective
+from ailb_gen.network.sessions import sessions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
+
+    from ailb_gen.deploy.device_pool import DevicePool
+    from ailb_gen.deploy.fabric_state import FabricState
+    from ailb_gen.deploy.inputs import Inputs
+    from ailb_gen.deploy.inventory import Target
+    from ailb_gen.deploy.ownership import Ownership
+    from ailb_gen.deploy.servers.model import HostFiles
+    from ailb_gen.deploy.servers.ssh import Server
+    from ailb_gen.deploy.switch import DeviceError, Switch
+    from ailb_gen.deploy.transaction import Aim
+    from ailb_gen.deploy.wave import Wave
+    from ailb_gen.junos.diff import Change
+    from ailb_gen.junos.tree import Node
+    from ailb_gen.network.model import Switch as SwitchModel
+    from ailb_gen.network.sessions import Session
+
+# Devices are asked at once, but threads do not compute faster together, and their trees would all be in memory.
+ONE_AT_A_TIME = Lock()
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """A switch as it was found: the fingerprint of its configuration, what it does, and what is up and wrong on it.
+
+    `commands` make of it what its file asks for, secrets replaced, and `digest` identifies them as they are; `after`
+    is what it will do then. `up` are the logical interfaces with an established session. `besides` tells what acts on
+    it besides its file, also after a push; `lines` are those of the file that the commands come from, 0 for none.
+    `told` are the commands as `edits_of` tells them. `first`: whole entries go, and no commit in its history is this
+    program's.
+    """
+
+    name: str
+    fingerprint: str
+    before: SwitchModel
+    after: SwitchModel
+    commands: tuple[str, ...]
+    up: frozenset[str]
+    alarms: frozenset[str]
+    digest: str
+    besides: tuple[str, ...] = ()
+    lines: tuple[int, ...] = ()
+    told: tuple[Edit | str, ...] = ()
+    first: bool = False
+
+    @property
+    def edits(self) -> tuple[Edit, ...]:
+        """The commands as people are told them."""
+        return tuple(map(edit_of, self.told))
+
+    @property
+    def told_besides(self) -> Iterator[str]:
+        """What acts besides the file, as people are told it."""
+        if self.besides:
+            yield f"Besides its file, and left alone by a push, {self.name} has what changes the fabric:"
+            yield from (f"  ! {text}" for text in self.besides)
+
+    @property
+    def foreign(self) -> tuple[Edit, ...]:
+        """The entries and blocks that go and were never this program's, as far as the device's history tells."""
+        return tuple(edit for edit in self.edits if edit.block) if self.first else ()
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """How many statements come, and how many go."""
+        # What only comes is a command, and one statement; a first push has nothing else.
+        edits = [edit for edit in self.told if isinstance(edit, Edit)]
+        return len(self.told) - len(edits) + sum(edit.added for edit in edits), sum(edit.removed for edit in edits)
+
+
+@dataclass(frozen=True, slots=True)
+class HostLook:
+    """A server as it was found: the fingerprint of its files, and what a push does with them.
+
+    `digest` identifies the files that it is to have.
+    """
+
+    name: str
+    fingerprint: str
+    commands: tuple[str, ...]
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """All devices that could be looked at, the errors of the others, and the waves of those to be changed.
+
+    `fabric_state` is the fabric as it is now; `looks` are the switches, `hosts` the servers.
+    """
+
+    looks: Mapping[str, Look]
+    hosts: Mapping[str, HostLook]
+    errors: Mapping[str, DeviceError]
+    fabric_state: FabricState
+    waves: tuple[Wave, ...]
+
+    @property
+    def found(self) -> dict[str, Look | HostLook]:
+        """All devices that could be looked at."""
+        return {**self.looks, **self.hosts}
+
+    @property
+    def changed(self) -> dict[str, Look | HostLook]:
+        """The devices to be changed, in the order of the waves."""
+        return {name: self.found[name] for wave in self.waves for name in wave.members}
+
+    @property
+    def digests(self) -> dict[str, str]:
+        """What identifies the change of every device that is to be changed."""
+        return {name: one.digest for name, one in self.changed.items()}
+
+    @property
+    def changes(self) -> dict[str, Look]:
+        """The switches among them."""
+        return {name: self.looks[name] for wave in self.waves for name in wave.members if name in self.looks}
+
+
+def rights_of(target: Target) -> Ownership:
+    """Return what the inventory lets the program own of a switch. Raises UsageError."""
+    return ownership(target.own, target.keep)
+
+
+def look(name: str, aim: Aim, switch: Switch, saying: Callable[[], tuple[Node, Ownership]] | None = None) -> Look:
+    """Look at a switch, and at what it is to have. Raises DeviceError.
+
+    With `saying`, which gives its file and what is owned, that is what it is to have, and what acts besides the file
+    is looked for, too.
+    """
+    text, found, wrong = switch.running(), peers(switch), alarms(switch)
+    up = frozenset(peer.interface for peer in found if peer.up)
+    if saying is None:
+        running = tree_of(name, text)
+        seen = _compared(name, running, aim(switch, running), up, wrong)
+    else:
+        with ONE_AT_A_TIME:
+            running, (file, rights) = tree_of(name, text), saying()
+            seen = _compared(name, running, wanted(running, file, rights), up, wrong, file, rights)
+    # Only where it matters: it is one question more to every switch.
+    blocks = any(isinstance(edit, Edit) and edit.block for edit in seen.told)
+    return (
+        replace(seen, first=True) if blocks and not any(one.log.startswith(MARK) for one in switch.commits()) else seen
+    )
+
+
+def _compared(
+    name: str,
+    running: Node,
+    target: Node,
+    up: frozenset[str],
+    wrong: frozenset[str],
+    file: Node | None = None,
+    rights: Ownership | None = None,
+) -> Look:
+    """Compare what a switch has with what it is to have, and what it then does with what the file says."""
+    changes = tuple(diff(running, target))
+    told = "".join(f"{change}\n" for change in changes)
+    lines = tuple(line for change in changes for line in _lines(change, target))
+    acting = effective(running)
+    before = after = model_of(name, acting)
+    if told:
+        acting = effective(target)
+        after = model_of(name, acting)
+    others: tuple[str, ...] = ()
+    if file is not None and rights is not None:
+        alone = effective(file)
+        others = besides(after, acting, lambda: model_of(name, alone), alone, rights)
+    shown = tuple(redact_config(told).splitlines())
+    return Look(
+        name=name,
+        fingerprint=fingerprint(running),
+        before=before,
+        after=after,
+        commands=shown,
+        up=up,
+        alarms=wrong,
+        digest=digest(told),
+        lines=lines,
+        told=edits_of(running, changes, shown),
+        besides=tuple(redact_config(f"set {text}").removeprefix("set ") for text in others),
+    )
+
+
+def _lines(change: Change, target: Node) -> Iterator[int]:
+    """Give the line of the file that a change comes from, for each of its own: else of the block around it."""
+    line, node = change.line, target
+    if change.command.startswith("delete "):
+        line = 0
+        for word in change.command.split()[1:]:
+            below = node.children.get(word)
+            if below is None:
+                break
+            line, node = below.line, below
+    yield from [line] * len(change.command.splitlines())
+
+
+def look_at_host(files: HostFiles, server: Server) -> HostLook:
+    """Look at a server. Raises DeviceError."""
+    found = host_state(server, files)
+    commands = tuple(f"{found.changes[path]} /{path}" for path in found.changed)
+    return HostLook(files.name, found.fingerprint, commands, files_digest(files.tree))
+
+
+def plan_of(
+    pool: DevicePool,
+    inputs: Inputs,
+    targets: Mapping[str, Target],
+    picked: Collection[str],
+    aim: Callable[[str], Aim],
+    order: Order,
+    advance: Callable[[int], None] = lambda number: None,
+    saying: Callable[[str], tuple[Node, Ownership]] | None = None,
+) -> Plan:
+    """Look at all switches of `targets` and the picked servers; order what is to be changed. Raises UsageError.
+
+    `saying` gives the file of a switch and what is owned of it, where what acts besides it is to be found.
+    """
+    switches = [name for name, target in targets.items() if target.kind == "switch"]
+    servers = [name for name, target in targets.items() if target.kind == "server" and name in picked]
+
+    def look_at(name: str, switch: Switch) -> Look:
+        return look(name, aim(name), switch, partial(saying, name) if saying is not None else None)
+
+    seen = pool.run(switches, look_at, Phase.READ, advance, keep=False)
+    hosts = pool.run(servers, lambda name, c: look_at_host(inputs.trees[name], c), Phase.READ, advance, keep=False)
+    looks = seen.good
+    fabric_state = read_fabric_state(inputs.artifacts, {name: one.before for name, one in looks.items()})
+    found: dict[str, Look | HostLook] = {**looks, **hosts.good}
+    seats = [
+        position_of(targets[name]) for name in targets if name in picked and name in found and found[name].commands
+    ]
+    now = paths_of(fabric_state, looks)
+    try:
+        planned = waves(seats, order.colors, now, order.min_paths)
+        check_min_paths(fabric_state, looks, planned, now, order.min_paths)
+    except UsageError as error:
+        # A switch that cannot be looked at has no session that is known to be up.
+        raise UsageError("\n".join([str(error), *once(seen.bad.values())])) from error
+    return Plan(looks, hosts.good, {**seen.bad, **hosts.bad}, fabric_state, planned)
+
+
+def check_min_paths(
+    fabric_state: FabricState, looks: Mapping[str, Look], planned: Sequence[Wave], now: Paths, min_paths: int
+) -> None:
+    """Make sure that old and new configurations get along between the waves. Raises UsageError.
+
+    Such as an AS number that the other ends do not expect yet: a session that is up before and after the push, and not
+    in the middle of it. What is down now, though it should be up, counts as down.
+    """
+    broken = {
+        (side.device, side.interface)
+        for session in fabric_state.sessions.up
+        for side in (session.a, session.b)
+        if side.device in looks and side.interface not in looks[side.device].up
+    }
+    found: dict[str, dict[str, str]] = {name: {} for name in looks if fabric_state.roles.get(name) == "leaf"}
+    _put_in(found, fabric_state.sessions.up, broken)
+    for wave in planned:
+        fabric_state = fabric_state.after({name: looks[name].after for name in wave.members if name in looks})
+        # Of the others, nothing has changed.
+        changed = fabric_state.around(wave.members)
+        for cable in changed.links:
+            for end in (cable.a, cable.b):
+                found.get(end.device, {}).pop(f"{end.port}.0", None)
+        _put_in(found, sessions(changed).up, broken)
+        then = Paths({name: frozenset(over.values()) for name, over in found.items()})
+        lost = lost_paths(now, then, min_paths)
+        if lost is not None:
+            left, before, (one, other) = lost
+            raise UsageError(
+                f"after the wave '{wave.name}', {one} and {other} would have {left} of {before} paths, fewer than "
+                f"--min-paths {min_paths}, at least until later waves: what is old and what is new do not get along; "
+                f"make the change in two steps, or allow fewer paths"
+            )
+
+
+def _put_in(found: Mapping[str, dict[str, str]], up: Iterable[Session], broken: AbstractSet[tuple[str, str]]) -> None:
+    """Note, for every leaf and interface, the switch with which it has a session by the configurations."""
+    for session in up:
+        a, b = session.a, session.b
+        if (a.device, a.interface) not in broken and (b.device, b.interface) not in broken:
+            for own, far in ((a, b), (b, a)):
+                if own.device in found:
+                    found[own.device][own.interface] = far.device
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What decides the order: the colors of the fabric, and how many paths two leaves must keep."""
+
+    colors: Sequence[str] = ()
+    min_paths: int = 1
+
+
+def position_of(target: Target) -> Position:
+    """Return where a device stands in the order."""
+    group = {"leaf": str(target.rail), "spine": next(iter(target.colors), ""), "server": str(target.stripe)}
+    return Position(target.role, group[target.role], target.name)
+
+
+def paths_of(fabric_state: FabricState, looks: Mapping[str, Look]) -> Paths:
+    """Return over which spines every leaf has a session that is up at both ends."""
+    spines: dict[str, set[str]] = {name: set() for name in looks if fabric_state.roles.get(name) == "leaf"}
+    for cable in fabric_state.links:
+        leaf, spine = looks.get(cable.a.device), looks.get(cable.b.device)
+        if leaf and spine and f"{cable.a.port}.0" in leaf.up and f"{cable.b.port}.0" in spine.up:
+            spines[leaf.name].add(spine.name)
+    return Paths({name: frozenset(found) for name, found in spines.items()})

@@ -1,0 +1,226 @@
+"""A device of a wave: what the push does with it, step by step, whether it is a switch or a server.
+
+A member holds no connection; every step gets the one that is open. After any step the device can be asked where it
+stands, so that a lost answer never has to be guessed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import takewhile
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+from ailb_gen.deploy.ownership import commands, differs, digest, fingerprint, wanted
+from ailb_gen.deploy.switch import DeviceError, ForeignError, Phase, RefusedError
+from ailb_gen.errors import JunosSyntaxError
+from ailb_gen.junos.reader import read
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ailb_gen.deploy.ownership import Ownership
+    from ailb_gen.deploy.switch import Commit, Switch
+    from ailb_gen.deploy.verify import Expected
+    from ailb_gen.junos.tree import Node
+
+# What the program's commits begin with in the history of a device.
+MARK = "ailb-gen "
+OTHER_CHANGE = "the change is not the one that was approved"
+Aim = Callable[["Switch", "Node"], "Node"]
+C_contra = TypeVar("C_contra", contravariant=True)
+
+
+class CommitState(StrEnum):
+    """Where a device stands between its old and its new configuration.
+
+    PENDING: the new one is active, and the device takes it back by itself. FOREIGN: it has another one.
+    """
+
+    OLD = "old"
+    PENDING = "pending"
+    NEW = "new"
+    FOREIGN = "foreign"
+
+
+class Transaction(Protocol[C_contra]):
+    """A device in a push; every step raises DeviceError and can be repeated."""
+
+    @property
+    def name(self) -> str:
+        """The device's name."""
+
+    def stage(self, connection: C_contra) -> str:
+        """Put the change beside what is active and have it checked; return what identifies it."""
+
+    def apply(self, connection: C_contra, minutes: int) -> tuple[str, ...]:
+        """Make it active, to be taken back by the device after so many minutes; return warnings."""
+
+    def verify(self, connection: C_contra) -> tuple[str, ...]:
+        """Return what is not as the design has it; empty when all is well."""
+
+    def confirm(self, connection: C_contra) -> None:
+        """Make it stay."""
+
+    def revert(self, connection: C_contra) -> None:
+        """Bring back what was there before the run."""
+
+    def release(self, connection: C_contra) -> None:
+        """Leave nothing behind beside what is active: no staged change, no lock."""
+
+    def commit_state(self, connection: C_contra) -> CommitState:
+        """Ask the device where it stands."""
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchTransaction:
+    """A switch in a push; `aim` says what it is to have, of what it has.
+
+    `old` is the fingerprint of what it had when the run began; `mark` begins the comment of every commit of the run,
+    by which its commits are known again; `approved` is the digest of the commands that may be loaded.
+    """
+
+    name: str
+    aim: Aim
+    old: str
+    mark: str
+    expected: Expected
+    approved: str
+
+    def stage(self, connection: Switch) -> str:
+        """Lock, load, read the candidate back, check."""
+        connection.lock()
+        running = tree_of(self.name, connection.running())
+        if fingerprint(running) != self.old:
+            reason = "its configuration is not the one that was planned with"
+            raise RefusedError(self.name, Phase.LOAD, reason, "somebody changed it since; plan again")
+        self._refuse_pending(connection)
+        if connection.compare():
+            reason = "there are uncommitted changes of somebody else in its candidate"
+            raise RefusedError(self.name, Phase.LOAD, reason, "commit or discard them on the device: 'show | compare'")
+        target = self.aim(connection, running)
+        change = commands(running, target)
+        if digest(change) != self.approved:
+            raise RefusedError(self.name, Phase.LOAD, OTHER_CHANGE, "nothing of it was loaded; plan again")
+        connection.load(change)
+        candidate = tree_of(self.name, connection.candidate())
+        strange = differs(target, candidate)
+        if strange:
+            reason = f"the device made something else of what was loaded, {len(strange)} statements, such as"
+            raise RefusedError(self.name, Phase.LOAD, f"{reason} '{strange[0]}'", "this is a bug, or a mistyped file")
+        connection.check()
+        return fingerprint(candidate)
+
+    def _refuse_pending(self, connection: Switch) -> None:
+        """Refuse while a commit waits for its confirmation: a check would confirm it."""
+        newest = next(iter(connection.commits()), None)
+        if newest is not None and newest.pending_minutes is not None:
+            reason = f"a commit of {newest.user} waits for its confirmation"
+            raise RefusedError(self.name, Phase.LOCK, reason, "confirm it, or let its time pass, and try again")
+
+    def apply(self, connection: Switch, minutes: int) -> tuple[str, ...]:
+        """Commit confirmed."""
+        connection.commit(f"{self.mark}push", minutes)
+        return ()
+
+    def verify(self, connection: Switch) -> tuple[str, ...]:
+        """Compare the switch's state with the expected one."""
+        return self.expected.differences(connection)
+
+    def confirm(self, connection: Switch) -> None:
+        """Commit again, nothing else than what is active."""
+        commit_state = self.commit_state(connection)
+        if commit_state is CommitState.NEW:
+            return
+        if commit_state is not CommitState.PENDING:
+            reason = f"there is nothing to confirm: it has the {commit_state} configuration"
+            raise ForeignError(self.name, Phase.CONFIRM, reason)
+        connection.lock()
+        if connection.compare():
+            raise RefusedError(self.name, Phase.CONFIRM, "somebody changed the candidate; confirming would commit that")
+        with _as(Phase.CONFIRM):
+            connection.commit(f"{self.mark}confirm")
+
+    def revert(self, connection: Switch) -> None:
+        """Load what was active before the commits of this run, make sure that it is that, and commit it."""
+        if fingerprint(tree_of(self.name, connection.running())) == self.old:
+            self.release(connection)
+            return
+        connection.lock()
+        connection.load_rollback(sum(1 for _ in self._own(connection)))
+        if fingerprint(tree_of(self.name, connection.candidate())) != self.old:
+            connection.load_rollback(0)
+            reason = "what was there before this run is not in its history any more, or somebody committed since"
+            raise ForeignError(self.name, Phase.ROLLBACK, reason, "look at 'show system commit' and roll back by hand")
+        with _as(Phase.ROLLBACK):
+            connection.commit(f"{self.mark}roll back")
+
+    def _own(self, connection: Switch) -> Iterator[Commit]:
+        """Give the newest commits as far as they are this run's."""
+        return takewhile(lambda commit: commit.log.startswith(self.mark), connection.commits())
+
+    def release(self, connection: Switch) -> None:
+        """Discard the candidate and unlock; without the lock, the candidate is somebody else's."""
+        if not connection.locked:
+            return
+        with _as(Phase.UNLOCK):
+            connection.load_rollback(0)
+            connection.unlock()
+
+    def commit_state(self, connection: Switch) -> CommitState:
+        """Judge by the configuration, and by the newest commit."""
+        if fingerprint(tree_of(self.name, connection.running())) == self.old:
+            return CommitState.OLD
+        newest = next(self._own(connection), None)
+        if newest is None:
+            return CommitState.FOREIGN
+        return CommitState.NEW if newest.pending_minutes is None else CommitState.PENDING
+
+
+def file_aim(name: str, text: Callable[[], str], rights: Ownership) -> Aim:
+    """Aim at what a switch's file says; `text` reads the file."""
+
+    def aim(connection: Switch, running: Node) -> Node:
+        return wanted(running, tree_of(name, text()), rights)
+
+    return aim
+
+
+def history_aim(name: str, run: str, old: str) -> Aim:
+    """Aim at what was active before a run, whose fingerprint is `old`. Refused when something has changed since."""
+
+    def aim(connection: Switch, running: Node) -> Node:
+        if fingerprint(running) == old:
+            return running
+        history = connection.commits()
+        own = [commit.number for commit in history if commit.log.startswith(f"{MARK}{run} ")]
+        if not own:
+            raise ForeignError(name, Phase.ROLLBACK, f"its history does not know the run {run}")
+        # Commits that were taken back since, such as by the timer of another run, do not matter.
+        if own[0] and fingerprint(tree_of(name, connection.before(own[0]))) != fingerprint(running):
+            since = history[own[0] - 1]
+            told = f"{since.user}{f', {since.log}' if since.log else ''}"
+            reason = f"it has changed since the run {run} ({told})"
+            raise ForeignError(name, Phase.ROLLBACK, reason, "that would be lost: take it back first, or by hand")
+        return tree_of(name, connection.before(own[-1] + 1))
+
+    return aim
+
+
+@contextmanager
+def _as(phase: Phase) -> Iterator[None]:
+    """Let a step that is made of others fail under its own name."""
+    try:
+        yield
+    except DeviceError as error:
+        raise type(error)(error.device, phase, error.reason, error.hint) from error
+
+
+def tree_of(name: str, text: str) -> Node:
+    """Read a device's configuration. Raises DeviceError."""
+    try:
+        return read(text, name)
+    except JunosSyntaxError as error:
+        raise DeviceError(name, Phase.READ, f"its configuration cannot be read: {error}") from error

@@ -1,0 +1,124 @@
+"""The order of a push: one canary, then spines a color at a time, leaves a rail at a time, a server, all servers.
+
+A switch that is being changed counts as away. A wave of spines is made smaller, down to one, as long as it would leave
+two leaves with fewer paths between them than asked for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations_with_replacement
+from typing import TYPE_CHECKING
+
+from ailb_gen.deploy.wave import Wave
+from ailb_gen.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Position:
+    """Where a device stands in the order: `role`, and a spine's color, a leaf's rail or a server's stripe as group."""
+
+    role: str
+    group: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Paths:
+    """The spines over which every leaf has a session that is up now."""
+
+    spines: Mapping[str, frozenset[str]]
+
+    def lowest(self, away: Collection[str]) -> tuple[int, int, tuple[str, str]] | None:
+        """Return the pair of leaves that loses the most while devices are away: paths left, paths now, the pair.
+
+        Leaves that are away themselves do not count. None without two leaves.
+        """
+        return min(self._pairs(away), key=lambda row: (row[0] - row[1], row[0]), default=None)
+
+    def fits(self, away: Collection[str], min_paths: int) -> bool:
+        """Tell whether every pair keeps `floor` paths; one that has fewer already must keep what it has."""
+        return all(left >= min(min_paths, now) for left, now, _ in self._pairs(away))
+
+    def _pairs(self, away: Collection[str]) -> Iterator[tuple[int, int, tuple[str, str]]]:
+        """Give, for all pairs of leaves that are alike, the paths left, the paths now, and one of the pairs."""
+        gone = frozenset(away)
+        # Leaves with the same spines are alike; a fabric has few different sets.
+        alike: dict[frozenset[str], list[str]] = {}
+        for leaf, spines in self.spines.items():
+            if leaf not in gone:
+                alike.setdefault(spines, []).append(leaf)
+        for one, other in combinations_with_replacement(alike, 2):
+            if one is not other or len(alike[one]) > 1:
+                yield len((one & other) - gone), len(one & other), (alike[one][0], alike[other][-1])
+
+
+def waves(seats: Iterable[Position], colors: Sequence[str], paths: Paths, min_paths: int) -> tuple[Wave, ...]:
+    """Order devices to be changed; `colors` are the fabric's, in order. Raises UsageError where no order will do."""
+    rest = sorted(seats, key=lambda seat: (_ROLES.index(seat.role), _key(seat, colors)))
+    if not rest:
+        return ()
+    first, canaries = rest[0], {rest[0].role}
+    found = [Wave(f"canary {first.role}", next(_fitting([first.name], paths, min_paths)))]
+    by_group: dict[tuple[str, str], list[str]] = {}
+    order = sorted(rest[1:], key=lambda seat: (_ORDER[seat.role], _key(seat, colors)))
+    for seat in order:
+        by_group.setdefault((seat.role, seat.group), []).append(seat.name)
+    for (role, group), names in by_group.items():
+        if role == "server" and role not in canaries:
+            canaries.add(role)
+            found.append(Wave("canary server", (names.pop(0),)))
+        parts = list(_fitting(names, paths, min_paths)) if role == "spine" else [tuple(names)] if names else []
+        for number, part in enumerate(parts, 1):
+            suffix = f", {number} of {len(parts)}" if len(parts) > 1 else ""
+            found.append(Wave(_TITLES[role].format(group=group) + suffix, part))
+    return tuple(found)
+
+
+# The canary is a leaf where there is one: it has the smallest part of the traffic.
+_ROLES = ("leaf", "spine", "server")
+_ORDER = {"spine": 0, "leaf": 1, "server": 2}
+_TITLES = {"spine": "spines of {group}", "leaf": "leaves of rail {group}", "server": "servers of stripe {group}"}
+
+
+def _key(seat: Position, colors: Sequence[str]) -> tuple[int, int, str]:
+    """Order colors as the fabric has them, and numbers as numbers."""
+    group = colors.index(seat.group) if seat.group in colors else len(colors)
+    return group, int(seat.group) if seat.group.isdecimal() else 0, seat.name
+
+
+def _fitting(names: Sequence[str], paths: Paths, min_paths: int) -> Iterator[tuple[str, ...]]:
+    """Cut a group of spines into parts that may be away at once. Raises UsageError when one alone may not."""
+    part: list[str] = []
+    for name in names:
+        if paths.fits([*part, name], min_paths):
+            part.append(name)
+            continue
+        if not paths.fits([name], min_paths):
+            left, now, (one, other) = paths.lowest([name]) or (0, 0, ("", ""))
+            raise UsageError(
+                f"while {name} is changed, {one} and {other} would have {left} of their {now} paths left, fewer than "
+                f"--min-paths {min_paths} or than they have now; bring up what is down, or allow fewer"
+            )
+        yield tuple(part)
+        part = [name]
+    if part:
+        yield tuple(part)
+
+
+def lost_paths(now: Paths, then: Paths, min_paths: int) -> tuple[int, int, tuple[str, str]] | None:
+    """Return a pair of leaves that would have fewer than `floor` paths and fewer than now: left, now, the pair."""
+    # Leaves that are alike in both are alike.
+    alike: dict[tuple[frozenset[str], frozenset[str]], list[str]] = {}
+    for leaf, spines in now.spines.items():
+        alike.setdefault((spines, then.spines.get(leaf, frozenset())), []).append(leaf)
+    for one, other in combinations_with_replacement(alike, 2):
+        if one is other and len(alike[one]) < 2:
+            continue
+        before, left = len(one[0] & other[0]), len(one[1] & other[1])
+        if left < min(min_paths, before):
+            return left, before, (alike[one][0], alike[other][-1])
+    return None

@@ -1,0 +1,374 @@
+"""The configuration database of a device: candidate, lock, commits, rollbacks, and what a restart leaves of them.
+
+Source: Juniper, CLI User Guide, "Commit the Configuration" and "Use the Configuration Database"; RFC 6241 section
+8.4.1 for a restart while a commit waits for its confirmation: the configuration before it is restored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from ailb_gen.emulator.disk import Disk, Saved
+from ailb_gen.emulator.messages import RefusedError, RpcError
+from ailb_gen.emulator.private import ConflictError, rebased
+from ailb_gen.emulator.rpc_context import Commit
+from ailb_gen.junos.reader import read_curly
+from ailb_gen.junos.tree import Node
+from ailb_gen.junos.writer import to_curly
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+# Rollback 0 is the active configuration.
+ROLLBACKS = 50
+CheckFunction = Callable[[Node], "Sequence[RpcError]"]
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """Who speaks to the device: `number` is what Junos calls the process id; `since` in seconds since 1970."""
+
+    number: int
+    user: str
+    since: float
+    client: str = "netconf"
+
+
+# As whom the device itself commits.
+AUTOMATIC = Session(0, "root", 0.0, "other")
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """A commit that waits for its confirmation: when it is rolled back (seconds since 1970), and to what text."""
+
+    deadline: float
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Private:
+    """The copy of one session: what was active when it was made, and what it has become."""
+
+    session: Session
+    base: Node
+    candidate: Node
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A commit and the text that it made active."""
+
+    commit: Commit
+    text: str
+
+
+class ConfigDatabase:
+    """The database of one device; synchronous, knows nothing of NETCONF sessions but who speaks.
+
+    Trees that it gives away must not be changed. `changed` is called whenever another configuration is active.
+    """
+
+    def __init__(
+        self,
+        factory: Node,
+        disk: Disk | None = None,
+        clock: Callable[[], float] = lambda: datetime.now(UTC).timestamp(),
+        check: CheckFunction | None = None,
+    ) -> None:
+        """Open what the disk holds, else start with `factory`. Raises OutputError for a disk that cannot be used."""
+        self._disk = disk
+        self._clock = clock
+        self._check = check
+        self.changed: Callable[[], None] = lambda: None
+        self.holder: Session | None = None
+        self._private: dict[int, Private] = {}
+        saved = disk.read() if disk is not None else None
+        self._count = saved.count if saved is not None else 0
+        self._entries = [Entry(commit, text) for commit, text in saved.entries] if saved is not None else []
+        self.pending = Pending(saved.deadline, saved.revert) if saved is not None and saved.deadline else None
+        self._rescue = saved.rescue if saved is not None else ""
+        self._active = self._candidate = read_curly(self._entries[0].text) if self._entries else factory
+        if saved is not None and saved.candidate:
+            self._candidate = read_curly(saved.candidate)
+        if not self._entries:
+            self._enter(AUTOMATIC, "", "")
+        self.restart()
+
+    # What is there.
+
+    @property
+    def active(self) -> Node:
+        """The configuration that counts."""
+        return self._active
+
+    @property
+    def candidate(self) -> Node:
+        """The configuration that is edited; the active one itself if nothing has been changed."""
+        return self._candidate
+
+    @property
+    def modified(self) -> bool:
+        """Tell whether the candidate says something else than the active configuration."""
+        return self._candidate is not self._active
+
+    @property
+    def active_text(self) -> str:
+        """The active configuration as curly text."""
+        return self._entries[0].text
+
+    def commits(self) -> tuple[Commit, ...]:
+        """Return the history, newest first."""
+        return tuple(replace(entry.commit, sequence=number) for number, entry in enumerate(self._entries))
+
+    def rollback_tree(self, number: int) -> Node:
+        """Return a configuration of the past; 0 is the active one. Raises RefusedError."""
+        if number == 0:
+            return self._active
+        if not 0 < number < len(self._entries):
+            raise RefusedError(RpcError(f"rollback {number} does not exist", "invalid-value"))
+        return read_curly(self._entries[number].text)
+
+    def edited_by(self, session: Session) -> Node:
+        """Return the candidate that a session edits: its private copy, else the shared one."""
+        copy = self._private.get(session.number)
+        return copy.candidate if copy is not None else self._candidate
+
+    def modified_by(self, session: Session) -> bool:
+        """Tell whether the candidate of a session says something else than what it began as."""
+        copy = self._private.get(session.number)
+        return copy.candidate is not copy.base if copy is not None else self.modified
+
+    def is_private(self, session: Session) -> bool:
+        """Tell whether a session edits a private copy."""
+        return session.number in self._private
+
+    def editors(self) -> tuple[Session, ...]:
+        """Return the sessions that hold the lock or a private copy."""
+        holder = (self.holder,) if self.holder is not None else ()
+        return (*holder, *(copy.session for copy in self._private.values()))
+
+    # The rescue configuration.
+
+    def save_rescue(self) -> None:
+        """Keep the active configuration as the rescue configuration. Raises OSError."""
+        self._keep_rescue(self.active_text)
+
+    def delete_rescue(self) -> None:
+        """Forget the rescue configuration. Raises OSError."""
+        self._keep_rescue("")
+
+    def _keep_rescue(self, text: str) -> None:
+        before, self._rescue = self._rescue, text
+        try:
+            self._save()
+        except OSError:
+            self._rescue = before
+            raise
+
+    def rescue_tree(self) -> Node | None:
+        """Return the rescue configuration, None if there is none."""
+        return read_curly(self._rescue) if self._rescue else None
+
+    # The lock.
+
+    def open_private(self, session: Session) -> None:
+        """Give a session a copy of the active configuration. Raises RefusedError as Junos does."""
+        if self.is_private(session) or (self.holder is not None and self.holder.number == session.number):
+            raise RefusedError(RpcError("Configuration database is already open"))
+        if self.holder is not None:
+            raise self.locked_by(self.holder)
+        if self.modified:
+            raise RefusedError(RpcError("shared configuration database modified"))
+        self._private[session.number] = Private(session, self._active, self._active)
+
+    def lock(self, session: Session) -> None:
+        """Give a session the database for itself. Raises RefusedError."""
+        if self.is_private(session):
+            raise RefusedError(RpcError("Configuration database is already open"))
+        if self.holder is not None:
+            if self.holder.number == session.number:
+                raise RefusedError(RpcError("Configuration database is already open"))
+            raise self.locked_by(self.holder)
+        if self.modified:
+            raise RefusedError(RpcError("configuration database modified"))
+        self.holder = session
+
+    def unlock(self, session: Session) -> None:
+        """Take the lock back; what was not committed is gone. Raises RefusedError."""
+        if self.holder is None or self.holder.number != session.number:
+            raise RefusedError(RpcError("Configuration database is not open"))
+        self.holder = None
+        self._candidate = self._active
+
+    def end(self, session: Session) -> None:
+        """Clean up behind a session that has ended."""
+        self._private.pop(session.number, None)
+        if self.holder is not None and self.holder.number == session.number:
+            self.unlock(session)
+
+    def locked_by(self, holder: Session) -> RefusedError:
+        """Return the refusal that names who holds the lock."""
+        since = datetime.fromtimestamp(holder.since, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+        idle = int(max(self._clock() - holder.since, 0))
+        text = (
+            f"configuration database locked by:\n  {holder.user} terminal  (pid {holder.number}) on since {since}, "
+            f"idle {idle // 3600:02}:{idle // 60 % 60:02}:{idle % 60:02}\n      exclusive "
+        )
+        return RefusedError(RpcError(text, "lock-denied", holder=holder.number))
+
+    def may_edit(self, session: Session) -> None:
+        """Raise RefusedError if another session holds the lock."""
+        if self.holder is not None and self.holder.number != session.number:
+            raise self.locked_by(self.holder)
+
+    # Editing.
+
+    def edit(self, session: Session, tree: Node) -> None:
+        """Make a tree the candidate of a session. Raises RefusedError when another session holds the lock."""
+        text = to_curly(tree)
+        copy = self._private.get(session.number)
+        if copy is not None:
+            same = text == to_curly(copy.base)
+            self._private[session.number] = replace(copy, candidate=copy.base if same else tree)
+            return
+        self.may_edit(session)
+        self._candidate = self._active if text == self.active_text else tree
+        if self.holder is None:
+            self._save()
+
+    def discard(self, session: Session) -> None:
+        """Make the active configuration the candidate (`rollback 0`). Raises RefusedError."""
+        if self.is_private(session):
+            self._private[session.number] = Private(session, self._active, self._active)
+            return
+        self.may_edit(session)
+        if self.modified:
+            self._candidate = self._active
+            if self.holder is None:
+                self._save()
+
+    # Committing.
+
+    def check(self, session: Session) -> None:
+        """Check what a commit of this session would make active. Raises RefusedError with what is wrong."""
+        self._to_commit(session)
+
+    def _to_commit(self, session: Session) -> Node:
+        """Return what a commit of this session makes active, checked. Raises RefusedError."""
+        copy = self._private.get(session.number)
+        self.may_edit(session)
+        if copy is not None and self.modified:
+            raise RefusedError(RpcError("shared configuration database modified"))
+        try:
+            tree = self._candidate if copy is None else rebased(copy.base, copy.candidate, self._active)
+        except ConflictError as error:
+            raise RefusedError(RpcError(str(error)), RpcError("commit failed"), wrapper="commit-results") from error
+        self.check_tree(tree)
+        return tree
+
+    def check_tree(self, tree: Node) -> None:
+        """Check a configuration. Raises RefusedError with what is wrong."""
+        errors = self._check(tree) if self._check is not None else ()
+        if errors:
+            raise RefusedError(*errors, RpcError("configuration check-out failed"), wrapper="commit-results")
+
+    def commit(self, session: Session, log: str = "", confirm_s: float = 0, minutes: int = 0) -> None:
+        """Make the candidate active; with `confirm_s` it is rolled back after so many seconds unless confirmed.
+
+        `minutes` is what the history then says. A commit while another one waits confirms it. The changes of a
+        private copy are made to what is active now. Raises RefusedError, and OSError when the disk cannot take it:
+        then nothing has changed.
+        """
+        if confirm_s and self.is_private(session):
+            raise RefusedError(RpcError("commit confirmed is not allowed in configure private mode"))
+        tree = self._to_commit(session)
+        before = self._state()
+        revert = self.pending.text if self.pending is not None else self.active_text
+        self.pending = Pending(self._clock() + confirm_s, revert) if confirm_s else None
+        comment = f"commit confirmed, rollback in {minutes}mins" if confirm_s else ""
+        self._active = self._candidate = tree
+        self._enter_or_undo(session, comment, log, before)
+        if self.is_private(session):
+            self._private[session.number] = Private(session, self._active, self._active)
+
+    def update(self, session: Session) -> None:
+        """Bring a private copy up to what is active now, its own changes kept. Raises RefusedError."""
+        copy = self._private.get(session.number)
+        if copy is None:
+            raise RefusedError(RpcError("update is only valid in configure private mode"))
+        try:
+            tree = rebased(copy.base, copy.candidate, self._active)
+            self._private[session.number] = Private(session, self._active, tree)
+        except ConflictError as error:
+            raise RefusedError(RpcError(str(error))) from error
+
+    def confirm(self) -> None:
+        """Keep what waits for its confirmation, without a new entry in the history (`commit check` does that)."""
+        if self.pending is not None:
+            self.pending = None
+            self._save()
+
+    def expire(self) -> bool:
+        """Roll back the commit whose time is over, if there is one; tell whether there was."""
+        if self.pending is None or self._clock() < self.pending.deadline:
+            return False
+        self._revert()
+        return True
+
+    def restart(self) -> None:
+        """Do what a device does when it starts: sessions are gone, what waited for a confirmation is rolled back."""
+        self._private.clear()
+        if self.holder is not None:
+            self.holder = None
+            self._candidate = self._active
+        if self.pending is not None:
+            self._revert()
+
+    def _revert(self) -> None:
+        assert self.pending is not None  # noqa: S101 - both callers have looked
+        before = self._state()
+        edited = self._candidate if self.modified else None
+        self._active = read_curly(self.pending.text)
+        self._candidate = edited or self._active
+        self.pending = None
+        self._enter_or_undo(AUTOMATIC, "", "", before)
+
+    def _state(self) -> tuple[Node, Node, list[Entry], Pending | None]:
+        return self._active, self._candidate, self._entries, self.pending
+
+    def _enter_or_undo(
+        self, session: Session, comment: str, log: str, before: tuple[Node, Node, list[Entry], Pending | None]
+    ) -> None:
+        """Put the active configuration at the head of the history; when the disk refuses, all is as `before`."""
+        try:
+            self._enter(session, comment, log)
+        except OSError:
+            self._active, self._candidate, self._entries, self.pending = before
+            raise
+        if self._active is not before[0]:
+            self.changed()
+
+    def _enter(self, session: Session, comment: str, log: str) -> None:
+        now = self._clock()
+        self._count += 1
+        commit = Commit(0, session.user, session.client, now, comment, log, f"re0-{int(now)}-{self._count}")
+        text = to_curly(self._active)
+        # Equal texts are kept once.
+        if self._entries and self._entries[0].text == text:
+            text = self._entries[0].text
+        self._entries = [Entry(commit, text), *self._entries[: ROLLBACKS - 1]]
+        self._save()
+
+    def _save(self) -> None:
+        """Write what must survive; raises OSError, and then the disk holds what it held before."""
+        if self._disk is None:
+            return
+        deadline, revert = (self.pending.deadline, self.pending.text) if self.pending is not None else (0.0, "")
+        rows = tuple((entry.commit, entry.text) for entry in self._entries)
+        # What a session edits under its lock does not outlive it, so it does not outlive a restart.
+        candidate = to_curly(self._candidate) if self.modified and self.holder is None else ""
+        self._disk.write(Saved(rows, candidate, deadline, revert, self._count, self._rescue))

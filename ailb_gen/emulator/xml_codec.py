@@ -1,0 +1,339 @@
+"""A configuration as Junos XML and back, by Juniper's models, or without them by an outline of what fabrics use.
+
+Source: how Juniper's YANG models name statements; Junos XML API Guide, "XML and Junos OS Overview".
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lxml import etree
+
+from ailb_gen.emulator.messages import RefusedError, RpcError
+from ailb_gen.emulator.outline import FORMS, Outlined
+from ailb_gen.junos.block_layout import lay_out
+from ailb_gen.junos.instance import key_is_named
+from ailb_gen.junos.schema import CHOICE_IDENT, CHOICE_VALUE
+from ailb_gen.junos.statements import CONTAINER, LEAF, LEAF_LIST, LIST
+from ailb_gen.junos.tree import DELETE, ENDS, FLAT, INACTIVE, PROTECT, REPLACE, Node
+from ailb_gen.junos.writer import MARK
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from ailb_gen.emulator.outline import Statement
+
+# Words of the CLI that are called otherwise in XML.
+XML_NAMES = {"802.3ad": "ieee-802.3ad", "to": "end-range"}
+# Elements and the words that each stands for.
+Met = list[tuple[etree._Element, tuple[str, ...]]]
+# In a filter: any entry of a list; and the flag of a statement that must have one of the values behind it.
+ANY = "*"
+MATCH = 256
+MARKS = ((INACTIVE, "inactive"), (PROTECT, "protect"))
+TAGS = {
+    ("operation", "delete"): DELETE,
+    ("operation", "remove"): DELETE,
+    ("delete", "delete"): DELETE,
+    ("operation", "replace"): REPLACE,
+    ("replace", "replace"): REPLACE,
+    ("inactive", "inactive"): INACTIVE,
+    ("protect", "protect"): PROTECT,
+}
+
+
+def to_xml(root: Node, known: Statement) -> etree._Element:
+    """Return `<configuration>`. Raises RefusedError for a statement that is not known."""
+    made = etree.Element("configuration")
+    _block(root, known, made, ())
+    return made
+
+
+def _block(node: Node, known: Statement, made: etree._Element, path: tuple[str, ...]) -> None:
+    """Add the statements of a block to an element."""
+    for child in node:
+        found = known.words.get(child.word)
+        if found is None:
+            _bare(child, known, made, path)
+        elif found.kind == CONTAINER:
+            _block(child, found, _add(made, found, child), (*path, child.word))
+        elif found.kind == LIST:
+            for entry in child:
+                _entry(entry, found, _add(made, found, entry), 0, (*path, child.word))
+        elif child.children:
+            for value in _last(child, found):
+                _text(value, found, made, child.flags, (*path, child.word))
+        else:
+            _add(made, found, child)
+
+
+def _bare(node: Node, known: Statement, made: etree._Element, path: tuple[str, ...]) -> None:
+    """Add a statement whose name is not written."""
+    for found in known.bare:
+        if _fits(found, node.word):
+            if found.kind == LIST:
+                _entry(node, found, _add(made, found, node), 0, path)
+            else:
+                _text(node, found, made, 0, path)
+            return
+    raise _unknown((*path, node.word))
+
+
+def _last(node: Node, found: Statement) -> list[Node]:
+    """Return the values of a statement: where only one counts, the last."""
+    values = list(node)
+    return values[-1:] if found.kind == LEAF else values
+
+
+def _text(node: Node, found: Statement, made: etree._Element, flags: int, path: tuple[str, ...]) -> None:
+    if node.children:
+        raise _unknown((*path, node.word, next(iter(node)).word))
+    element = _add(made, found, node)
+    element.text = node.word
+    for flag, name in MARKS:
+        if flags & flag:
+            element.set(name, name)
+
+
+def _entry(node: Node, found: Statement, made: etree._Element, at: int, path: tuple[str, ...]) -> None:
+    """Add the keys of a list entry from `at` on, then what it holds."""
+    keys = walked_keys(found)
+    key = keys[at]
+    path = (*path, node.word)
+    if key_is_named_here(key):
+        if node.word != key.name or len(node.children) != 1:
+            raise _unknown(path)
+        node = next(iter(node))
+        path = (*path, node.word)
+    if key.name == CHOICE_IDENT:
+        chosen = etree.SubElement(made, node.word)
+        if at + 1 < len(keys) and keys[at + 1].name == CHOICE_VALUE:
+            if len(node.children) == 1 and next(iter(node)).word not in found.words:
+                node = next(iter(node))
+                chosen.text = node.word
+            _block(node, found, made, path)
+            return
+    else:
+        etree.SubElement(made, XML_NAMES.get(key.name, key.name)).text = node.word
+    if at + 1 == len(keys):
+        _block(node, found, made, path)
+    elif len(node.children) == 1:
+        _entry(next(iter(node)), found, made, at + 1, path)
+    else:
+        raise _unknown(path)
+
+
+def walked_keys(found: Statement) -> Sequence[Statement]:
+    """Return the keys of a list as the text has them: what chose is followed by its value, or by keys of their own."""
+    keys = found.keys
+    if len(keys) > 2 and keys[1].name == CHOICE_VALUE:
+        return (keys[0], *keys[2:])
+    return keys
+
+
+def key_is_named_here(key: Statement) -> bool:
+    """Tell whether the name of a key is written in front of it."""
+    return key_is_named(key)  # type: ignore[arg-type]
+
+
+def _fits(found: Statement, word: str) -> bool:
+    first = found.keys[0] if found.kind == LIST and found.keys else found
+    return first.check is None or first.check(word) is None
+
+
+def _add(made: etree._Element, found: Statement, node: Node) -> etree._Element:
+    element = etree.SubElement(made, XML_NAMES.get(found.name, found.name))
+    for flag, name in MARKS:
+        if node.flags & flag:
+            element.set(name, name)
+    return element
+
+
+def _unknown(path: Sequence[str]) -> RefusedError:
+    return RefusedError(
+        RpcError(
+            f"the emulator cannot say {' '.join(path)!r} in XML; start it with --yang and the models that have it",
+            "operation-not-supported",
+            element=path[-1],
+        )
+    )
+
+
+def from_xml(element: etree._Element, known: Statement, filtering: bool = False, met: Met | None = None) -> Node:
+    """Return the tree of `<configuration>`; in a filter, entries and values may be missing.
+
+    `operation`, `delete`, `replace`, `inactive` and `protect` become flags. `met` takes every element but keys, with
+    the words that it stands for. Raises RefusedError.
+    """
+    root = Node("", 0, FLAT)
+    _read(element.iterchildren(etree.Element), known, root, filtering, (), [] if met is None else met)
+    lay_out(root)
+    return root
+
+
+def _read(
+    children: Iterable[etree._Element],
+    known: Statement,
+    node: Node,
+    filtering: bool,
+    path: tuple[str, ...],
+    met: Met,
+) -> None:
+    for child in children:
+        found, word = look_up(known, str(child.tag))
+        if found is None:
+            if filtering:
+                # What is not known is not there: it selects nothing.
+                _put(node, str(child.tag), 0, True)
+                continue
+            why = "; start the emulator with --yang if Juniper's models have it" if isinstance(known, Outlined) else ""
+            raise RefusedError(RpcError(f"syntax error, <{child.tag}> is not known here{why}", element=str(child.tag)))
+        flags = _flags(child)
+        node.flags |= flags & (DELETE | INACTIVE | PROTECT) if node.line == 0 and not node.word else 0
+        below = (*path, word) if word else path
+        if found.kind == LIST:
+            _read_entry(child, found, _put(node, word) if word else node, flags, filtering, below, met)
+            continue
+        text = (child.text or "").strip() if found.kind != CONTAINER else ""
+        met.append((child, below if word and (found.kind == LEAF or not text) else (*below, text)))
+        if found.kind == CONTAINER:
+            target = _put(node, word, flags, not len(child))
+            _read(child.iterchildren(etree.Element), found, target, filtering, below, met)
+        else:
+            # Of several values one can be deleted.
+            one = flags & DELETE if found.kind == LEAF_LIST and text else 0
+            target = _put(node, word, flags & ~one | (MATCH if filtering and text else 0), not text) if word else node
+            if found.kind == LEAF and word and not filtering:
+                # Of several values the last counts.
+                target.children.clear()
+            if text:
+                _put(target, text, one if word else flags, True)
+
+
+def look_up(known: Statement, tag: str) -> tuple[Statement | None, str]:
+    """Return the statement that an element stands for, and its word; no word if its name is not written."""
+    bare = next((one for one in known.bare if one.name == tag), None)
+    if bare is not None:
+        return bare, ""
+    word = next((word for word, name in XML_NAMES.items() if name == tag and word in known.words), tag)
+    return known.words.get(word), word
+
+
+def _read_entry(
+    element: etree._Element,
+    found: Statement,
+    node: Node,
+    flags: int,
+    filtering: bool,
+    path: tuple[str, ...],
+    met: Met,
+) -> None:
+    """Add a list entry: its keys as words, then what it holds."""
+    rest = list(element.iterchildren(etree.Element))
+    for key in walked_keys(found):
+        if key.name == CHOICE_VALUE:
+            continue
+        name = XML_NAMES.get(key.name, key.name)
+        chooses = key.name == CHOICE_IDENT
+        given = [
+            one
+            for one in rest
+            if (_fits(key, str(one.tag)) and str(one.tag) not in found.words if chooses else one.tag == name)
+        ]
+        # Keys that have a name of their own are no choice.
+        given = [one for one in given if not chooses or str(one.tag) not in {other.name for other in found.keys}]
+        if not given:
+            if not filtering:
+                raise RefusedError(RpcError("missing key", "missing-element", element=name))
+            node, path = _put(node, ANY), (*path, ANY)
+            continue
+        rest.remove(given[0])
+        if key_is_named_here(key):
+            node, path = _put(node, key.name), (*path, key.name)
+        text = (given[0].text or "").strip()
+        words = [str(given[0].tag)] if chooses else [text or ANY]
+        for word in [*words, text] if chooses and text else words:
+            node, path = _put(node, word), (*path, word)
+    node.flags |= flags | ENDS
+    met.append((element, path))
+    _read(rest, found, node, filtering, path, met)
+
+
+def _put(node: Node, word: str, flags: int = 0, ends: bool = False) -> Node:
+    """Add a word, which may end a statement."""
+    child = node.children.setdefault(word, Node(word, 1))
+    child.flags |= flags | (ENDS if ends else 0)
+    return child
+
+
+def _flags(element: etree._Element) -> int:
+    flags = 0
+    for name, value in element.attrib.items():
+        flags |= TAGS.get((str(name), str(value)), 0)
+    return flags
+
+
+def select(root: Node, wanted: Node) -> Node:
+    """Return what a filter selects of a tree: a word without anything behind it selects all behind it.
+
+    Statements with a value select those beside them, or all if the filter names no others (RFC 6241 section 6.2.5).
+    """
+    result = Node(root.word, root.line, root.flags)
+    result.comment = [text for text in root.comment or () if text == MARK] or None
+    matching = [child for child in wanted if child.flags & MATCH]
+    if any(not set(root.values(child.word)) & set(child.children) for child in matching):
+        return result
+    if len(matching) == len(wanted.children):
+        result.children = root.children
+        return result
+    for child in root:
+        below = wanted.children.get(child.word) or wanted.children.get(ANY)
+        if below is not None:
+            found = select(child, below)
+            if found.children or not below.children:
+                result.children[child.word] = found
+    return result
+
+
+def outline(known: Statement, trees: Sequence[Node]) -> str:
+    """Return the part of a schema that trees use, as `read_outline` reads it."""
+    return "".join(f"{line}\n" for line in _outline(known, list(trees), 0))
+
+
+def _outline(known: Statement, nodes: list[Node], depth: int) -> Iterator[str]:
+    below: dict[str, tuple[Statement, bool, list[Node]]] = {}
+    for node in nodes:
+        for child in node:
+            found = known.words.get(child.word)
+            bare = found is None
+            if found is None:
+                found = next((one for one in known.bare if _fits(one, child.word)), None)
+            if found is not None:
+                entries = _ends(found, [child] if bare else list(child)) if found.kind == LIST else [child]
+                below.setdefault(found.name, (found, bare, []))[2].extend(entries)
+    for name, (found, bare, inner) in sorted(below.items()):
+        yield f"{' ' * depth}{'-' if bare else ''}{name}{_form(found)}"
+        if found.kind in (CONTAINER, LIST):
+            yield from _outline(found, inner, depth + 1)
+
+
+def _ends(found: Statement, entries: list[Node]) -> list[Node]:
+    """Return the nodes behind all keys of list entries."""
+    for key in walked_keys(found)[1:]:
+        if key.name == CHOICE_VALUE:
+            return entries
+        entries = [child for entry in entries for child in entry]
+        if key_is_named_here(key):
+            entries = [child for entry in entries for child in entry]
+    first = walked_keys(found)[0]
+    return [child for entry in entries for child in entry] if key_is_named_here(first) else entries
+
+
+def _form(found: Statement) -> str:
+    if found.kind == LIST:
+        return f" [{' '.join(f'{key.name}:' if key_is_named_here(key) else key.name for key in found.keys)}]"
+    return next(
+        f" {form}" if form else ""
+        for form, made in FORMS.items()
+        if made == (found.kind, found.value if found.kind == LEAF else "one")
+    )

@@ -1,0 +1,140 @@
+"""What the intent asks for, worked out a second time, is what the design makes of it."""
+
+from dataclasses import replace
+from functools import cache
+
+import pytest
+
+from ailb_gen.addresses import address_text
+from ailb_gen.checks.expected import ExpectedFabric, expected_fabric, port_override
+from ailb_gen.checks.speakers import WantedSpeaker, management_address, management_interface, native_speeds, profile_of
+from ailb_gen.design.build import build
+from ailb_gen.design.model import Design, Switch
+from ailb_gen.errors import UsageError
+from ailb_gen.intent.load import Intent, load
+from ailb_gen.network.fabric import End
+from tests.conftest import EXAMPLES, SMALL, intent_of
+
+OWN = """
+platforms:
+  mine: {port_groups: [{ports: 0-31, speeds: {100g: [1, 4], 400g: [1]}, native: 400g}], management_interface: em0}
+"""
+VARIANTS = {
+    "shared-spine-asn": SMALL + "asn: {leaves: 65101-65200, spines: 65001}\n",
+    "backups": SMALL.replace("spines: 2", "spines: 3") + "colors: {names: [a, b, c], backup: [c, a]}\n",
+    "one-backup": SMALL + "colors: {names: [a, b], backup: {a: b}}\n",
+    "strict": SMALL + "colors: {count: 2, backup: none}\n",
+    "one-color": SMALL + "colors: 1\n",
+    "many-colors": SMALL.replace("spines: 2", "spines: 16"),
+    "bits": SMALL + "addressing: {pool: 'fd12:3456::/32', stripe: 32-39, leaf: 40-51, uplink: 52-63, gateway: 254}\n",
+    "vlans-of-stripes": SMALL + "vlans: {first: 100, unique: stripe}\n",
+    "rails-of-stripes": SMALL + "overrides: {stripes: {1: {rails: 3}}, leaves: {stripe2-leaf1: {vlan: 77}}}\n",
+    "tiny-pool": SMALL.replace("spines: 2", "spines: 1") + "router_ids: {spines: 192.0.2.7/32}\n",
+    "loopbacks": SMALL + "loopbacks: {leaves: 'fd00:1::/64', spines: 'fd00:2::/126'}\n",
+    "management": SMALL
+    + "management: {gateway: 192.0.2.1, leaves: 192.0.2.11/24, spines: 192.0.2.2/24, servers: 192.0.2.100/24}\n"
+    + "overrides: {leaves: {stripe1-leaf2: {management: 192.0.2.99/24}}}\n",
+    "own": SMALL + OWN + "overrides: {leaves: {stripe1-leaf1: {platform: mine}}, stripes: {2: {platform: mine}}}\n",
+    "levels": SMALL
+    + "ra: {max_interval_s: 60}\noverrides:\n"
+    + "  stripes: {2: {bfd: {interval_ms: 50}}}\n"
+    + "  leaves: {stripe2-leaf1: {asn: 65999, router_id: 10.1.2.3, bfd: {multiplier: 7}}}\n"
+    + "  spines: {spine2: {ra: {min_interval_s: 20}}}\n",
+    "listed-spines": SMALL.replace("spines: 2", "spines: [{name: a, asn: 65500}, {router_id: 10.1.1.1}]"),
+}
+
+
+@cache
+def case(name: str) -> tuple[Intent, Design, ExpectedFabric]:
+    intent = intent_of(VARIANTS[name]) if name in VARIANTS else load(EXAMPLES / name / "fabric.yaml")
+    return intent, build(intent)[0], expected_fabric(intent.fabric)
+
+
+every_fabric = pytest.mark.parametrize("name", ["lab", "jvd", "jvd-8-uplinks", "brownfield", *VARIANTS])
+
+
+def numbers(switch: Switch) -> tuple[object, ...]:
+    management = switch.management.address if switch.management else ""
+    prefixes = tuple((prefix.text, prefix.gateway) for prefix in switch.prefixes)
+    vlan = switch.vlan.id if switch.vlan else None
+    own = (switch.name, switch.role, switch.platform, switch.stripe, switch.asn, switch.router_id, switch.loopback)
+    return (*own, management, vlan, prefixes)
+
+
+def wanted_numbers(speaker: WantedSpeaker) -> tuple[object, ...]:
+    prefixes = tuple(
+        (str(prefix), address_text(gateway)) for prefix, gateway in zip(speaker.prefixes, speaker.gateways, strict=True)
+    )
+    own = (speaker.name, speaker.role, speaker.platform, speaker.stripe)
+    ids = (speaker.asn, speaker.router_id, speaker.loopback, speaker.management, speaker.vlan)
+    return (*own, *ids, prefixes)
+
+
+@every_fabric
+def test_switches_have_the_numbers_of_the_design(name: str) -> None:
+    _, design, intended = case(name)
+    assert [wanted_numbers(speaker) for speaker in intended.speakers.values()] == [
+        numbers(switch) for switch in design.switches
+    ]
+    assert [leaf.rail for leaf in intended.leaves] == [leaf.number - 1 for leaf in design.leaves]
+    assert [spine.name for spine in intended.spines] == [spine.name for spine in design.spines]
+
+
+@every_fabric
+def test_colors_are_those_of_the_design(name: str) -> None:
+    _, design, intended = case(name)
+    assert [(color.name, color.value, color.backup) for color in intended.colors] == [
+        (color.name, color.community, color.backup) for color in design.colors
+    ]
+    assert str(intended.pool) == design.pool
+    spines = [spine.name for spine in design.spines]
+    for number, spine in enumerate(spines):
+        links = [link for link in design.links if link.spine == spine and link.leaf == design.leaves[0].name]
+        assert intended.link_colors(number) == tuple(link.color.name for link in links)
+
+
+@every_fabric
+def test_settings_are_those_of_the_levels(name: str) -> None:
+    _, design, intended = case(name)
+    for switch in design.switches:
+        settings = intended.speakers[switch.name].settings
+        assert settings.ra.max_interval_s == switch.device_settings.ra.max_interval_s
+        assert settings.ra.min_interval_s == switch.device_settings.ra.min_interval_s
+        assert switch.device_settings.bfd is not None
+        assert settings.bfd.interval_ms == switch.device_settings.bfd.interval_ms
+        assert settings.bfd.multiplier == switch.device_settings.bfd.multiplier
+
+
+def test_the_intent_names_links_and_ports() -> None:
+    _, _, intended = case("brownfield")
+    assert intended.speakers["r1l1"].links == {"core-a": ("et-0/0/62:0",)}
+    assert intended.speakers["core-b"].links == {"r1l2": ("et-0/0/40",)}
+    assert port_override(intended, End("r1l1", "et-0/0/1:0")).mtu == 9200
+    assert port_override(intended, End("r1l1", "et-0/0/1:1")).description is None
+    assert port_override(intended, End("nobody", "et-0/0/1:0")).description is None
+
+
+def test_platforms() -> None:
+    _, _, intended = case("own")
+    speeds = native_speeds(intended)
+    assert len(speeds["stripe1-leaf1"]) == 32
+    assert speeds["stripe1-leaf1"]["et-0/0/31"] == "400g"
+    assert len(speeds["stripe1-leaf2"]) > 64
+    assert management_interface(intended, intended.speakers["stripe1-leaf1"]) == "em0"
+    assert management_interface(intended, intended.speakers["spine1"]) == "fxp0"
+
+
+def test_a_platform_that_nobody_knows() -> None:
+    fabric = intent_of(SMALL.replace("platform: generic", "platform: generik")).fabric
+    with pytest.raises(UsageError, match=r"an unknown platform 'generik'; did you mean 'generic'\?"):
+        profile_of(fabric, "generik")
+    intended = expected_fabric(fabric)
+    with pytest.raises(UsageError, match="known: generic"):
+        native_speeds(replace(intended, speakers={"a": replace(intended.spines[0], platform="zzz")}))
+
+
+def test_management_addresses() -> None:
+    first = intent_of(SMALL + "management: {leaves: 192.0.2.11/24}\n").fabric.management.leaves
+    assert management_address(None, first, 4) == "192.0.2.15/24"
+    assert management_address(first, None, 4) == "192.0.2.11/24"
+    assert management_address(None, None, 4) == ""

@@ -1,0 +1,223 @@
+"""Many devices at once: what goes wrong with one is its outcome, and no others'."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Callable
+from threading import Event, Thread
+from typing import Any
+from unittest import mock
+
+import pytest
+from nornir.core import Nornir
+from nornir.core.inventory import Defaults, Groups, Host, Hosts, Inventory
+from nornir.plugins.runners import ThreadedRunner
+
+from ailb_gen.deploy.device_pool import PAUSES, ByDevice, DevicePool, Runner, UnforeseenError, unreachable
+from ailb_gen.deploy.switch import DeviceError, ForeignError, Phase, RefusedError, UnknownOutcomeError
+from tests.deploy.machine import Clock
+
+NAMES = ("a", "b", "c")
+
+
+class Connection:
+    """A connection that counts how often it is opened and closed."""
+
+    def __init__(self, name: str, trouble: str = "") -> None:
+        self.name, self.trouble = name, trouble
+        self.opened = self.closed = 0
+
+    def open(self) -> Connection:
+        self.opened += 1
+        if self.trouble == "connect":
+            raise DeviceError(self.name, Phase.CONNECT, "no answer")
+        return self
+
+    def close(self) -> None:
+        self.closed += 1
+
+
+def crew_of(jobs: int = 3, **trouble: str) -> tuple[DevicePool, dict[str, Connection]]:
+    connections = {name: Connection(name, trouble.get(name, "")) for name in NAMES}
+    hosts = Hosts({name: Host(name) for name in NAMES})
+    nornir = Nornir(Inventory(hosts, Groups(), Defaults()), runner=ThreadedRunner(jobs))
+
+    def maker(name: str) -> Callable[[], Connection]:
+        return lambda: connections[name]
+
+    return DevicePool(nornir, {name: maker(name) for name in NAMES}), connections
+
+
+def counts(connections: dict[str, Connection]) -> dict[str, tuple[int, int]]:
+    return {name: (one.opened, one.closed) for name, one in connections.items()}
+
+
+def test_every_device_gets_its_own_connection_which_is_kept() -> None:
+    pool, connections = crew_of()
+    done: list[int] = []
+    for _ in range(2):
+        found = pool.run(NAMES, lambda name, c: (name, c.name), Phase.READ, done.append)
+        assert found == {name: (name, name) for name in NAMES}
+        assert (found.good, found.bad) == (found, {})
+    assert done == [1] * 6
+    assert counts(connections) == dict.fromkeys(NAMES, (1, 0))
+    pool.close(NAMES)
+    assert counts(connections) == dict.fromkeys(NAMES, (1, 1))
+    pool.close(NAMES)
+    assert counts(connections) == dict.fromkeys(NAMES, (1, 1))
+
+
+def test_only_those_that_are_named_or_connected() -> None:
+    pool, connections = crew_of()
+    assert pool.run([], lambda name, c: 1, Phase.READ) == {}
+    assert pool.run(["a"], lambda name, c: 1, Phase.READ) == {"a": 1}
+    assert pool.run(NAMES, lambda name, c: 2, Phase.READ, connect=False) == {"a": 2}
+    pool.close(["a"])
+    assert pool.run(NAMES, lambda name, c: 3, Phase.READ, connect=False) == {}
+    assert counts(connections) == {"a": (1, 1), "b": (0, 0), "c": (0, 0)}
+
+
+def test_connections_that_are_not_kept() -> None:
+    pool, connections = crew_of()
+    pool.run(NAMES, lambda name, c: 1, Phase.READ, keep=False)
+    assert counts(connections) == dict.fromkeys(NAMES, (1, 1))
+
+
+def work(name: str, connection: Connection) -> str:
+    errors: dict[str, Exception] = {
+        "a": UnknownOutcomeError("a", Phase.COMMIT, "no answer in time"),
+        "b": RefusedError("b", Phase.COMMIT, "syntax"),
+        "c": KeyError("s3cret"),
+    }
+    raise errors[name]
+
+
+def test_what_goes_wrong_with_one_device() -> None:
+    pool, connections = crew_of()
+    found = pool.run(NAMES, work, Phase.COMMIT)
+    assert found.good == {}
+    assert [type(found.bad[name]) for name in NAMES] == [UnknownOutcomeError, RefusedError, UnforeseenError]
+    # What nobody foresaw may hold anything: only its kind is told, the cause is kept.
+    assert str(found.bad["c"]) == "c: commit: this is a bug: KeyError; the record of the run has more"
+    assert isinstance(found.bad["c"], UnforeseenError)
+    assert repr(found.bad["c"].cause) == "KeyError('s3cret')"
+    # A session that gave no answer is of no use any more.
+    assert counts(connections) == {"a": (1, 1), "b": (1, 0), "c": (1, 1)}
+    assert pool.run(NAMES, lambda name, c: name, Phase.READ).good == {name: name for name in NAMES}
+    assert counts(connections) == {"a": (2, 1), "b": (1, 0), "c": (2, 1)}
+
+
+def test_a_device_that_cannot_be_connected_to() -> None:
+    pool, connections = crew_of(b="connect")
+    found = pool.run(NAMES, lambda name, c: name, Phase.READ)
+    assert found.good == {"a": "a", "c": "c"}
+    assert str(found.bad["b"]) == "b: connect: no answer"
+    connections["b"].trouble = ""
+    # Nornir leaves a host out for good after a failure; a pool tries it again.
+    assert pool.run(NAMES, lambda name, c: name, Phase.READ).good == {name: name for name in NAMES}
+
+
+def test_as_many_at_once_as_asked_for() -> None:
+    pool, _ = crew_of(jobs=3)
+    together = threading.Barrier(3, timeout=60)
+    assert pool.run(NAMES, lambda name, c: together.wait() >= 0, Phase.READ) == dict.fromkeys(NAMES, True)
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+def persisting(
+    clock: Clock, errors: list[DeviceError], patience: float, again: Callable[[DeviceError], bool] | None = None
+) -> tuple[ByDevice[str], int]:
+    """Persist with a device that fails so, and return the outcome and how often it was asked."""
+    pool, _ = crew_of()
+    asked = []
+
+    def work(name: str, connection: Connection) -> str:
+        asked.append(name)
+        clock.now += 0.01
+        if name == "a" and errors:
+            raise errors.pop(0)
+        return name
+
+    with mock.patch("ailb_gen.deploy.device_pool.time", clock):
+        return pool.persist(NAMES, work, Phase.READ, clock.now + patience, again), asked.count("a")
+
+
+LOST = UnknownOutcomeError("a", Phase.READ, "no answer")
+AWAY = DeviceError("a", Phase.CONNECT, "no route")
+REFUSED = RefusedError("a", Phase.LOCK, "locked")
+
+
+def test_asking_again_until_it_is_done(clock: Clock) -> None:
+    found, asked = persisting(clock, [LOST, AWAY, LOST], 60)
+    assert (found, asked) == ({name: name for name in NAMES}, 4)
+    assert clock.now < 1000 + sum(PAUSES)
+
+
+def test_asking_again_until_time_is_up(clock: Clock) -> None:
+    start = clock.now
+    found, asked = persisting(clock, [LOST] * 999, 60)
+    assert (found["a"], found.good) == (LOST, {"b": "b", "c": "c"})
+    assert 60 <= clock.now - start < 61
+    assert asked > 10
+
+
+def test_asking_again_is_of_no_use(clock: Clock) -> None:
+    found, asked = persisting(clock, [REFUSED, LOST], 60)
+    assert (found["a"], asked) == (REFUSED, 1)
+    found, asked = persisting(clock, [REFUSED, LOST], 60, lambda error: True)
+    assert (found["a"], asked) == ("a", 3)
+    assert persisting(clock, [LOST], 0)[1] == 1
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [(LOST, True), (AWAY, True), (REFUSED, False), (ForeignError("a", Phase.CONFIRM, "x"), False)],
+)
+def test_unreachable(error: DeviceError, expected: bool) -> None:
+    assert unreachable(error) is expected
+
+
+class Waiting:
+    """A task of Nornir's that waits until every connection is ended."""
+
+    name = "waiting"
+
+    def __init__(self, stop: Event, begun: Event) -> None:
+        self.stop, self.begun = stop, begun
+
+    def copy(self) -> Waiting:
+        """Return a task for one host."""
+        return self
+
+    def start(self, host: object) -> object:
+        """Wait."""
+        self.begun.set()
+        assert self.stop.wait(60), f"nobody ends the connection to {host}"
+        raise RuntimeError("ended")
+
+
+def test_ctrl_c_ends_the_connections_that_are_waited_for() -> None:
+    stop, begun = Event(), Event()
+    task: Any = Waiting(stop, begun)
+    hosts: Any = ["a", "b", "c"]
+
+    def interrupt() -> None:
+        begun.wait(60)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    thread = Thread(target=interrupt)
+    thread.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            Runner(2, stop).run(task, hosts)
+    finally:
+        thread.join(60)
+        signal.signal(signal.SIGINT, before)
+    assert stop.is_set()

@@ -1,0 +1,215 @@
+"""What a push would do: every device looked at, little kept of it, the waves of those to be changed."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import pytest
+from lxml import etree
+
+from ailb_gen.deploy.device_pool import ByDevice, DevicePool
+from ailb_gen.deploy.inputs import Inputs
+from ailb_gen.deploy.inventory import Target, read_inventory
+from ailb_gen.deploy.ownership import fingerprint, ownership
+from ailb_gen.deploy.planning import Look, Order, Plan, look, paths_of, plan_of, position_of
+from ailb_gen.deploy.switch import Commit, DeviceError, Phase, once
+from ailb_gen.deploy.transaction import file_aim
+from ailb_gen.deploy.wave import Wave
+from ailb_gen.deploy.wave_order import Position
+from ailb_gen.emulator.load_config import load
+from ailb_gen.emulator.source import factory
+from ailb_gen.errors import UsageError
+from ailb_gen.junos.reader import read
+from ailb_gen.junos.writer import to_curly
+from tests.conftest import EXAMPLES
+from tests.deploy import lab
+from tests.network.lab import LAB
+
+LEAF, SPINE = "stripe1-leaf1", "spine1"
+INPUTS = Inputs(
+    LAB,
+    {name: f"switches/{name}.conf" for name in lab.NAMES},
+    "digest",
+    texts={name: zlib.compress(lab.text_of(name).encode()) for name in lab.NAMES},
+)
+FACTORY = to_curly(factory("x", "admin"))
+UP = ("et-0/0/0.0", "et-0/0/2.0")
+
+
+def running(name: str) -> str:
+    """Return the configuration of a switch that has its file."""
+    return to_curly(load(factory(name, "admin"), read(lab.text_of(name)), "merge"))
+
+
+@dataclass
+class Fake:
+    """A switch that has a text, and sessions that are up."""
+
+    text: str
+    up: tuple[str, ...] = UP
+    alarms: tuple[str, ...] = ()
+    closed: int = field(default=0)
+
+    log: str = ""
+
+    def running(self) -> str:
+        return self.text
+
+    def commits(self) -> tuple[Commit, ...]:
+        return (Commit(0, "admin", 0, self.log, None),)
+
+    def ask(self, rpc: str, **arguments: str | bool) -> etree._Element:
+        reply = etree.Element("reply")
+        if rpc == "get-bgp-summary-information":
+            for interface in (*self.up, "et-0/0/3.0"):
+                peer = etree.SubElement(reply, "bgp-peer")
+                etree.SubElement(peer, "peer-address").text = f"fe80::1%{interface}"
+                etree.SubElement(peer, "peer-as").text = "1"
+                etree.SubElement(peer, "peer-state").text = "Established" if interface in self.up else "Active"
+        if rpc == "get-alarm-information":
+            for alarm in self.alarms:
+                etree.SubElement(etree.SubElement(reply, "alarm-detail"), "alarm-description").text = alarm
+        return reply
+
+
+def aim(name: str) -> Any:
+    return file_aim(name, lambda: INPUTS.text(name), ownership())
+
+
+def seen(name: str, fake: Fake) -> Look:
+    switch: Any = fake
+    return look(name, aim(name), switch)
+
+
+def test_a_switch_from_the_factory() -> None:
+    found = seen(LEAF, Fake(FACTORY, alarms=("fan",)))
+    assert found.fingerprint == fingerprint(read(FACTORY))
+    assert (found.up, found.alarms) == (frozenset(UP), frozenset({"fan"}))
+    assert found.before.groups == ()
+    assert len(found.after.groups) == 4
+    assert "set system host-name stripe1-leaf1" in found.commands
+    assert not [command for command in found.commands if "root-authentication" in command]
+
+
+def test_a_switch_that_has_what_its_file_says() -> None:
+    found = seen(LEAF, Fake(running(LEAF)))
+    assert found.commands == ()
+    assert found.after is found.before
+
+
+def test_secrets_are_not_shown() -> None:
+    text = f'{running(LEAF)}protocols {{ bgp {{ group x {{ authentication-key "$9$hunter2"; }} }} }}'
+    found = seen(LEAF, Fake(text))
+    assert [command for command in found.commands if "group x" in command] == ["delete protocols bgp group x"]
+    switch: Any = Fake(FACTORY)
+    back = look(LEAF, lambda switch, running: read(text), switch)
+    assert "hunter2" not in repr(back)
+    assert any(command.endswith("authentication-key ***") for command in back.commands)
+
+
+def test_a_configuration_that_cannot_be_read() -> None:
+    with pytest.raises(DeviceError, match=f"^{LEAF}: read: its configuration cannot be read: {LEAF}:1:"):
+        seen(LEAF, Fake("system {"))
+
+
+class FakeCrew(DevicePool):
+    """A pool of fakes."""
+
+    def __init__(self, fakes: Mapping[str, Fake | DeviceError]) -> None:
+        self.fakes = fakes
+
+    def run(
+        self, names: Any, work: Any, phase: Phase, advance: Any = None, connect: bool = True, keep: bool = True
+    ) -> Any:
+        # Hundreds of connections that are not needed any more would be hundreds of threads.
+        assert not keep
+        found: ByDevice[Any] = ByDevice()
+        for name in names:
+            fake = self.fakes[name]
+            try:
+                found[name] = fake if isinstance(fake, DeviceError) else work(name, fake)
+            except DeviceError as error:
+                found[name] = error
+        return found
+
+
+@pytest.fixture(scope="module")
+def targets(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Target]:
+    folder = tmp_path_factory.mktemp("inventory")
+    (folder / "hosts.yaml").write_text("".join(f"{name}: {{hostname: {name}}}\n" for name in lab.NAMES))
+    found = read_inventory(EXAMPLES / "lab" / "fabric.yaml", folder)
+    return {name: found.targets[name] for name in lab.NAMES}
+
+
+def prospected(targets: Mapping[str, Target], picked: frozenset[str] = frozenset(lab.NAMES), **odd: Any) -> Plan:
+    """Look at all switches: they have what their files say, but for some, whose names have `_` for `-`."""
+    fakes: dict[str, Fake | DeviceError] = {name: Fake(running(name), ALL) for name in lab.NAMES}
+    fakes.update({name.replace("_", "-"): fake for name, fake in odd.items()})
+    return plan_of(FakeCrew(fakes), INPUTS, targets, picked, aim, Order(COLORS, 1))
+
+
+ALL = tuple(f"et-0/0/{port}.0" for port in range(4))
+COLORS = ("green", "blue", "red", "orange")
+OTHERS = ("spine2", "spine3", "spine4")
+
+
+def test_where_devices_stand(targets: Mapping[str, Target]) -> None:
+    assert [position_of(targets[name]) for name in ("stripe2-leaf2", "spine3")] == [
+        Position("leaf", "1", "stripe2-leaf2"),
+        Position("spine", "red", "spine3"),
+    ]
+    server = replace(targets[LEAF], name="gpu-s2-1", role="server", kind="server", stripe=2, rail=None)
+    assert position_of(server) == Position("server", "2", "gpu-s2-1")
+
+
+def test_nothing_to_do(targets: Mapping[str, Target]) -> None:
+    found = prospected(targets)
+    assert (found.changed, found.changes, found.errors, found.waves) == ({}, {}, {}, ())
+    assert found.looks.keys() == found.found.keys() == set(lab.NAMES)
+    assert len(found.fabric_state.sessions.up) == 16
+
+
+def test_only_what_is_picked_is_changed_and_everything_looked_at(targets: Mapping[str, Target]) -> None:
+    bare = {name.replace("-", "_"): Fake(FACTORY, ()) for name in lab.NAMES}
+    found = prospected(targets, frozenset({"spine2", LEAF}), **bare)
+    assert found.waves == (Wave("canary leaf", (LEAF,)), Wave("spines of blue", ("spine2",)))
+    assert list(found.changes) == list(found.changed) == [LEAF, "spine2"]
+    assert found.looks.keys() == set(lab.NAMES)
+
+
+def test_a_switch_that_cannot_be_looked_at(targets: Mapping[str, Target]) -> None:
+    gone = DeviceError("spine1", Phase.CONNECT, "no answer")
+    found = prospected(targets, spine1=gone, spine2=Fake("system {"), spine3=Fake(FACTORY))
+    assert found.errors.keys() == {"spine1", "spine2"}
+    assert found.errors["spine1"] is gone
+    assert found.waves == (Wave("canary spine", ("spine3",)),)
+    assert found.looks.keys().isdisjoint({"spine1", "spine2"})
+
+
+def test_paths_are_those_that_are_up_at_both_ends(targets: Mapping[str, Target]) -> None:
+    odd = Fake(running("spine2"), ALL[1:])
+    gone = DeviceError("spine4", Phase.CONNECT, "no answer")
+    found = prospected(targets, spine2=odd, spine4=gone)
+    paths = paths_of(found.fabric_state, found.looks)
+    assert paths.spines == {
+        LEAF: frozenset({"spine1", "spine3"}),
+        **{name: frozenset({"spine1", "spine2", "spine3"}) for name in lab.NAMES if "leaf" in name and name != LEAF},
+    }
+
+
+def test_an_order_that_would_cut_two_leaves_off(targets: Mapping[str, Target]) -> None:
+    down: dict[str, Any] = {name: Fake(running(name), ()) for name in OTHERS}
+    with pytest.raises(UsageError, match=r"while spine1 is changed, .* would have 0 of their 1 paths left"):
+        prospected(targets, spine1=Fake(lab.edited(SPINE, ("mtu 9216", "mtu 9000")), ALL), **down)
+
+
+def test_such_an_order_where_switches_cannot_be_looked_at(targets: Mapping[str, Target]) -> None:
+    gone: dict[str, Any] = {name: DeviceError(name, Phase.CONNECT, "no answer") for name in OTHERS}
+    with pytest.raises(UsageError) as error:
+        prospected(targets, spine1=Fake(lab.edited(SPINE, ("mtu 9216", "mtu 9000")), ALL), **gone)
+    told = str(error.value).split("\n")
+    assert told[0].startswith("while spine1 is changed, ")
+    assert told[1:] == once(gone.values())

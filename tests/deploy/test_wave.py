@@ -1,0 +1,164 @@
+"""A wave under every mishap: each device ends old or new, nothing stays pending, and what is said is so."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ailb_gen.deploy.transaction import CommitState
+from ailb_gen.deploy.wave import Outcome, Result
+from ailb_gen.errors import OutputError
+from tests.deploy.machine import LIMITS, MISHAPS, STEPS, Machine, machine_of
+
+STANDING = {
+    Outcome.CONFIRMED: CommitState.NEW,
+    Outcome.UNTOUCHED: CommitState.OLD,
+    Outcome.ROLLED_BACK: CommitState.OLD,
+}
+Scripts = dict[str, dict[str, list[str | None]]]
+PAIR = ("a", "b")
+
+
+def pushed(machine: Machine, failures: int = 0, stop_after: int = 10**9) -> dict[str, Result]:
+    """Push to all devices as one wave, and make sure of what holds whatever happens."""
+    push = machine.push(replace(LIMITS, failures=failures), lambda: len(machine.events) >= stop_after)
+    with machine.running():
+        results = push.wave(machine.wave(), machine.members())
+    assert results.keys() == machine.devices.keys()
+    assert not any(device.staged for device in machine.devices.values())
+    # It is as it is said already before the timers of the devices run out.
+    for name, result in results.items():
+        if result.outcome is not Outcome.ATTENTION:
+            assert machine.devices[name].commit_state is STANDING[result.outcome], name
+    failed = [name for name, result in results.items() if result.reason]
+    assert push.failed == len(failed)
+    if push.failed > failures:
+        assert not any(result.outcome is Outcome.CONFIRMED for result in results.values())
+    assert not any(result.reason for result in results.values() if result.outcome is Outcome.CONFIRMED)
+    assert machine.events[-1] == {
+        "event": "results",
+        "wave": "all",
+        "devices": {name: [str(result.outcome), result.reason] for name, result in sorted(results.items())},
+    }
+    return results
+
+
+def ends(results: dict[str, Result]) -> dict[str, Outcome]:
+    return {name: result.outcome for name, result in results.items()}
+
+
+def test_all_goes_well() -> None:
+    machine = machine_of({name: {} for name in PAIR})
+    assert pushed(machine) == dict.fromkeys(PAIR, Result(Outcome.CONFIRMED))
+    assert machine.devices["a"].calls == ["stage", "apply", "verify", "confirm", "release"]
+    kinds = [event["event"] for event in machine.events]
+    assert kinds == ["wave", "checked", "committing", "verified", "confirming", "results"]
+
+
+def test_warnings_of_a_device_are_told_and_recorded() -> None:
+    machine = machine_of({"leaf1": {}, "leaf2": {}})
+    assert pushed(machine) == dict.fromkeys(("leaf1", "leaf2"), Result(Outcome.CONFIRMED))
+    told = [event for event in machine.events if event["event"] == "warning"]
+    assert told == [{"event": "warning", "wave": "all", "device": "leaf1", "text": "it is warm"}]
+
+
+@pytest.mark.parametrize(
+    ("scripts", "failures", "expected"),
+    [
+        ({"a": {"stage": ["refused"]}, "b": {}}, 0, (Outcome.UNTOUCHED, Outcome.UNTOUCHED)),
+        ({"a": {"stage": ["refused"]}, "b": {}}, 1, (Outcome.UNTOUCHED, Outcome.CONFIRMED)),
+        ({"a": {"apply": ["refused"]}, "b": {}}, 0, (Outcome.UNTOUCHED, Outcome.ROLLED_BACK)),
+        ({"a": {"apply": ["refused"]}, "b": {}}, 1, (Outcome.UNTOUCHED, Outcome.CONFIRMED)),
+        # No answer to a commit: the device is asked, and the push goes on if it was done.
+        ({"a": {"apply": ["lost after"]}, "b": {}}, 0, (Outcome.CONFIRMED, Outcome.CONFIRMED)),
+        (
+            {"a": {"apply": ["lost after"], "commit_state": ["away"] * 5}, "b": {}},
+            0,
+            (Outcome.CONFIRMED, Outcome.CONFIRMED),
+        ),
+        ({"a": {"apply": ["bug after"]}, "b": {}}, 0, (Outcome.CONFIRMED, Outcome.CONFIRMED)),
+        ({"a": {"apply": ["lost before"]}, "b": {}}, 0, (Outcome.ROLLED_BACK, Outcome.ROLLED_BACK)),
+        ({"a": {"apply": ["lost before"]}, "b": {}}, 1, (Outcome.ROLLED_BACK, Outcome.CONFIRMED)),
+        ({"a": {"verify": ["bad"] * 3}, "b": {}}, 0, (Outcome.CONFIRMED, Outcome.CONFIRMED)),
+        ({"a": {"verify": ["lost before", "away", "bug before"]}, "b": {}}, 0, (Outcome.CONFIRMED, Outcome.CONFIRMED)),
+        ({"a": {"verify": ["bad"] * 99}, "b": {}}, 0, (Outcome.ROLLED_BACK, Outcome.ROLLED_BACK)),
+        ({"a": {"verify": ["bad"] * 99}, "b": {}}, 1, (Outcome.ROLLED_BACK, Outcome.CONFIRMED)),
+        ({"a": {"confirm": ["lost after"]}, "b": {}}, 0, (Outcome.CONFIRMED, Outcome.CONFIRMED)),
+        ({"a": {"confirm": ["refused"] * 3}, "b": {}}, 0, (Outcome.CONFIRMED, Outcome.CONFIRMED)),
+        # It cannot be confirmed: what was confirmed beside it is undone.
+        ({"a": {"confirm": ["refused"] * 999}, "b": {}}, 0, (Outcome.ROLLED_BACK, Outcome.ROLLED_BACK)),
+        ({"a": {"confirm": ["refused"] * 999}, "b": {}}, 1, (Outcome.ROLLED_BACK, Outcome.CONFIRMED)),
+        (
+            {"a": {"verify": ["bad"] * 99, "revert": ["refused", "away"]}, "b": {}},
+            1,
+            (Outcome.ROLLED_BACK, Outcome.CONFIRMED),
+        ),
+        (
+            {"a": {"verify": ["bad"] * 99, "revert": ["refused"] * 999}, "b": {}},
+            1,
+            (Outcome.ATTENTION, Outcome.CONFIRMED),
+        ),
+        ({"a": {"confirm": ["foreign"], "revert": []}, "b": {}}, 0, (Outcome.ATTENTION, Outcome.ROLLED_BACK)),
+    ],
+)
+def test_what_one_mishap_leads_to(scripts: Scripts, failures: int, expected: tuple[Outcome, Outcome]) -> None:
+    assert ends(pushed(machine_of(scripts), failures)) == dict(zip(PAIR, expected, strict=True))
+
+
+def test_the_reason_is_the_first_one() -> None:
+    result = pushed(machine_of({"a": {"verify": ["bad"] * 99, "revert": ["refused"]}}))["a"]
+    assert result == Result(Outcome.ROLLED_BACK, "a: verify: a session is down", result.phase)
+
+
+def test_a_device_that_stays_silent_has_taken_the_change_back_when_it_is_given_up() -> None:
+    machine = machine_of({"a": {"apply": ["lost after"], "commit_state": ["away"] * 999, "revert": ["away"] * 999}})
+    start = machine.clock.now
+    assert ends(pushed(machine)) == {"a": Outcome.ATTENTION}
+    assert machine.clock.now - start >= LIMITS.minutes * LIMITS.minute_s + LIMITS.grace_s
+    assert machine.standings() == {"a": CommitState.OLD}
+
+
+scripts = st.dictionaries(
+    st.sampled_from(STEPS), st.lists(st.sampled_from([None, *MISHAPS, "bad"]), max_size=4), max_size=4
+)
+fleets = st.lists(scripts, min_size=1, max_size=4).map(lambda rows: {f"d{n}": row for n, row in enumerate(rows)})
+
+
+@settings(max_examples=400)
+@given(fleets, st.integers(0, 3), st.integers(0, 12))
+def test_every_device_ends_old_or_new(rows: Scripts, failures: int, stop_after: int) -> None:
+    machine = machine_of(rows)
+    results = pushed(machine, failures, stop_after if stop_after < 8 else 10**9)
+    # No mishap lasts longer than the push is patient.
+    assert Outcome.ATTENTION not in ends(results).values()
+
+
+@given(fleets, st.integers(0, 12))
+def test_a_record_that_cannot_be_written_undoes_the_wave(rows: Scripts, full_after: int) -> None:
+    machine = machine_of(rows)
+    machine.full_after = full_after
+    push = machine.push()
+    try:
+        with machine.running():
+            push.wave(machine.wave(), machine.members())
+    except OutputError:
+        assert not any(device.staged for device in machine.devices.values())
+        undone = {device.commit_state for device in machine.devices.values()}
+        # Only the last line, which announces nothing, may be missing when all is done.
+        assert undone == {CommitState.OLD} or machine.events[-1]["event"] in ("confirming", "error")
+    assert CommitState.PENDING not in {device.commit_state for device in machine.devices.values()}
+
+
+@given(fleets)
+def test_a_first_check_leaves_nothing(rows: Scripts) -> None:
+    machine = machine_of(rows)
+    with machine.running():
+        outcomes = machine.push().check(machine.members())
+    assert outcomes.keys() == machine.devices.keys()
+    for name, device in machine.devices.items():
+        first = (rows[name].get("stage") or [None])[0]
+        assert (name in outcomes.good) == (first in (None, "bad")) or (rows[name].get("release") or [None])[0]
+        assert (device.commit_state, device.staged) == (CommitState.OLD, False)

@@ -1,0 +1,327 @@
+"""The fabric of emulated devices against what network and routing say of the same configurations."""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+
+from ailb_gen.emulator.fabric import EmulatedFabric
+from ailb_gen.emulator.hardware import link_local, mac
+from ailb_gen.emulator.ribs import LazyRouting, never_exported
+from ailb_gen.errors import UsageError
+from ailb_gen.junos.reader import read
+from ailb_gen.network.fabric import Network
+from ailb_gen.network.sessions import sessions
+from ailb_gen.routing.rib import Routing
+from ailb_gen.routing.speaker import lists_of, rules
+from tests.emulator.operations.subjects import LEAF, NAMES, SPINE, lab, tree_of
+from tests.network.lab import LAB
+from tests.routing.fabrics import Case, cases, random_fabrics
+from tests.routing.text import set_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from ailb_gen.addresses import Prefix
+    from ailb_gen.emulator.fabric import Peering
+    from ailb_gen.network.model import Switch
+    from ailb_gen.routing.route import Route
+
+FIRST = "et-0/0/0.0"
+
+
+def sent(routing: Routing, switches: Mapping[str, Switch], name: str, peering: Peering) -> dict[Prefix, Route]:
+    """Return what a device sends to a neighbor, from everybody's routes of every prefix."""
+    graph = routing.graph
+    device = graph.index[name]
+    groups = graph.classes[graph.class_of[device]].groups
+    found = {}
+    for prefix in routing.prefixes:
+        row = routing.held(device, prefix).sent
+        route = row[groups.index(peering.group)] if row else None
+        if route is not None and route.as_path[:1] != (peering.peer_asn,):
+            found[prefix] = route
+    return found
+
+
+def compare(fabric: EmulatedFabric, network: Network) -> None:
+    """Compare sessions, advertisements and counts of every device with those of the whole network."""
+    up = sessions(network).up
+    expected = {(side.device, side.interface, side.asn) for session in up for side in (session.a, session.b)}
+    found = [(name, peering) for name in network.switches for peering in fabric.peerings(name)]
+    assert {(name, peer.interface, peer.asn) for name, peer in found if peer.established} == expected
+    routing = Routing(network)
+    for name, peering in found:
+        if peering.established:
+            whole = sent(routing, network.switches, name, peering)
+            assert fabric.advertised(name, peering) == whole
+            assert fabric.advertised_count(name, peering) == len(whole)
+        else:
+            assert fabric.advertised(name, peering) == {}
+            assert fabric.advertised_count(name, peering) == 0
+    for name in network.switches:
+        compare_counts(fabric.routing(), routing, name)
+
+
+def compare_counts(lazy: LazyRouting, routing: Routing, name: str) -> None:
+    device = routing.graph.index[name]
+    paths = [(prefix, path) for prefix in routing.prefixes for path in routing.paths(device, prefix) if path.peer]
+    received = Counter(path.interface for _, path in paths)
+    accepted = Counter(path.interface for _, path in paths if path.status != "hidden")
+    active = Counter(path.interface for _, path in paths if path.status in ("active", "multipath"))
+    counts = lazy.counts(name)
+    assert {interface: row.received for interface, row in counts.items()} == received
+    assert {interface: row.accepted for interface, row in counts.items() if row.accepted} == accepted
+    assert {interface: row.active for interface, row in counts.items() if row.active} == active
+    totals = lazy.totals(name)
+    own = routing.graph.direct[device]
+    assert totals.paths == len(paths)
+    assert totals.hidden == sum(path.status == "hidden" for _, path in paths)
+    assert totals.destinations == len({prefix for prefix, _ in paths} - own)
+    assert totals.active == len({prefix for prefix, path in paths if path.status == "active"})
+
+
+def world_of(network: Network) -> EmulatedFabric:
+    fabric = EmulatedFabric(network.links)
+    for name, switch in network.switches.items():
+        fabric.committed(name, read(set_text(switch), switch.file))
+    return fabric
+
+
+@random_fabrics(60)
+@given(cases())
+def test_random_fabrics(case: Case) -> None:
+    compare(world_of(case.network), case.network)
+
+
+@random_fabrics(60)
+@given(cases())
+def test_what_is_never_exported_is_never_sent(case: Case) -> None:
+    routing = Routing(case.network)
+    for device, switch in enumerate(routing.graph.switches):
+        groups = routing.graph.classes[routing.graph.class_of[device]].groups
+        for prefix in routing.prefixes:
+            row = routing.held(device, prefix).sent
+            for group, route in zip(groups, row, strict=False):
+                rule = rules(switch, switch.groups[group])
+                if prefix not in routing.graph.direct[device] and route is not None:
+                    assert not never_exported(rule.exports, lists_of(switch), prefix)
+
+
+@random_fabrics(30)
+@given(cases())
+def test_one_device_after_the_other(case: Case) -> None:
+    """What is kept from before a change never shows after it: devices come one by one, one goes and comes back."""
+    network = case.network
+    fabric = EmulatedFabric(network.links)
+    there: dict[str, Switch] = {}
+    names = list(network.switches)
+    for name in [*names, None, names[0]]:
+        if name is None:
+            fabric.committed(names[0], None)
+            del there[names[0]]
+        else:
+            fabric.committed(name, read(set_text(network.switches[name]), name))
+            there[name] = network.switches[name]
+        compare(fabric, replace(network, switches={key: there[key] for key in sorted(there)}))
+
+
+def test_the_lab() -> None:
+    fabric = lab()
+    assert [len(fabric.peerings(name)) for name in NAMES] == [4] * len(NAMES)
+    first = fabric.peerings(LEAF)[0]
+    assert (first.interface, first.peer, first.peer_interface) == (FIRST, SPINE, FIRST)
+    assert (first.asn, first.peer_asn, first.established, first.since) == (65101, 65001, True, None)
+    routes = fabric.advertised(LEAF, first)
+    # Prefix 1 is green like the session: its own color with AIGP 0; the others are backed up over it, without.
+    assert [(str(prefix), sorted(route.communities), route.aigp) for prefix, route in routes.items()] == [
+        ("fc00:1:1:1::/64", ["color:0:1"], 0),
+        ("fc00:1:1:2::/64", ["color:0:1"], None),
+        ("fc00:1:1:3::/64", ["color:0:1"], None),
+        ("fc00:1:1:4::/64", ["color:0:1"], None),
+    ]
+
+
+def test_a_device_that_is_away() -> None:
+    fabric = lab(clock=lambda: 5000.0)
+    fabric.committed(SPINE, None)
+    assert fabric.switch(SPINE) is None
+    assert fabric.peerings(SPINE) == ()
+    assert [peering.peer for peering in fabric.peerings(LEAF)] == ["spine2", "spine3", "spine4"]
+    assert not fabric.link_up(LEAF, "et-0/0/0")
+    assert fabric.hears(LEAF, FIRST) is None
+    assert SPINE not in fabric.routing().graph.index
+    fabric.committed(SPINE, tree_of(SPINE))
+    back = fabric.peerings(LEAF)[0]
+    assert (back.peer, back.established, back.since) == (SPINE, True, 5000.0)
+    assert fabric.peerings(LEAF)[1].since is None
+
+
+@pytest.mark.parametrize(("device", "interface"), [(LEAF, FIRST), (SPINE, FIRST), (LEAF, "et-0/0/0")])
+def test_a_session_that_is_kept_down(device: str, interface: str) -> None:
+    fabric = lab(clock=lambda: 7000.0)
+    fabric.keep_down(device, interface)
+    for name in (LEAF, SPINE):
+        down = fabric.peerings(name)[0]
+        assert (down.established, down.peer_asn) == (False, None)
+        assert fabric.advertised(name, down) == {}
+        assert all(peering.established for peering in fabric.peerings(name)[1:])
+    assert FIRST not in fabric.routing().counts(LEAF)
+    # The link itself is up, and router advertisements arrive.
+    assert fabric.link_up(LEAF, "et-0/0/0")
+    assert fabric.hears(LEAF, FIRST) is not None
+    # A commit does not help.
+    fabric.committed(device, tree_of(device))
+    assert not fabric.peerings(LEAF)[0].established
+    fabric.restore(device, interface)
+    assert [(p.established, p.since) for p in fabric.peerings(LEAF)][:2] == [(True, 7000.0), (True, None)]
+
+
+def test_no_session_to_keep_down() -> None:
+    with pytest.raises(UsageError, match=r"stripe1-leaf1 has no cable to another switch on et-0/0/16\.0"):
+        lab().keep_down(LEAF, "et-0/0/16.0")
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "own", "peers"),
+    [
+        # Not this session's AS: the neighbor is there, and refused.
+        (LEAF, "as-list spines-green members 65001", "as-list spines-green members 65009", [False], [False]),
+        # No BGP on the interface: the other end has discovered somebody who does not listen.
+        (LEAF, "                    interface et-0/0/0.0;", "                    interface et-0/0/9.0;", [], [False]),
+        # No router advertisements: Junos neither sends them nor listens to them here.
+        (LEAF, "        interface et-0/0/0.0 {\n            max", "        interface et-0/0/9.0 {\n            max",
+         [], []),
+        (LEAF, "    et-0/0/0 {\n", "    et-0/0/0 {\n        disable;\n", [], []),
+    ],
+)  # fmt: skip
+def test_neighbors_that_are_discovered(name: str, old: str, new: str, own: list[bool], peers: list[bool]) -> None:
+    fabric = lab()
+    fabric.committed(name, tree_of(name, old, new))
+    found = [p.established for p in fabric.peerings(LEAF) if p.interface == FIRST]
+    other = [p.established for p in fabric.peerings(SPINE) if p.peer == LEAF]
+    assert (found, other) == (own, peers)
+    assert all(p.established for p in fabric.peerings(LEAF) if p.interface != FIRST)
+
+
+def test_routes_may_lag_behind_sessions_never_do() -> None:
+    now = [100.0]
+    fabric = lab(lag_s=30.0, clock=lambda: now[0])
+    before = fabric.routing()
+    fabric.committed(SPINE, None)
+    now[0] += 29
+    assert fabric.routing() is before
+    assert len(fabric.peerings(LEAF)) == 3
+    # Own routes are the newest, too.
+    fabric.committed(LEAF, tree_of(LEAF, "color green;", "color blue;"))
+    blue = fabric.advertised(LEAF, fabric.peerings(LEAF)[0])
+    assert [route.aigp for route in blue.values()] == [0, 0, None, None]
+    now[0] += 1
+    assert fabric.routing() is not before
+    assert fabric.routing() is fabric.routing()
+
+
+def test_routes_are_computed_once_without_a_change() -> None:
+    fabric = lab()
+    number, routing = fabric.generation, fabric.routing()
+    assert fabric.routing() is routing
+    fabric.committed(SPINE, tree_of(SPINE))
+    assert fabric.generation > number
+    assert fabric.routing() is not routing
+
+
+def test_groups_in_a_circle_change_nothing() -> None:
+    fabric = lab()
+    number, switch = fabric.generation, fabric.switch(LEAF)
+    circle = "groups { a { system { apply-groups b; } } b { system { apply-groups a; } } } system { apply-groups a; }"
+    with pytest.raises(UsageError, match="circle"):
+        fabric.committed(LEAF, read(circle, LEAF))
+    assert (fabric.generation, fabric.switch(LEAF)) == (number, switch)
+
+
+def test_groups_are_applied() -> None:
+    fabric = lab()
+    text = "groups { g { interfaces { et-0/0/0 { disable; } } } } apply-groups g; interfaces { et-0/0/0 { mtu 9216; } }"
+    fabric.committed(SPINE, read(text, SPINE))
+    assert not fabric.link_up(LEAF, "et-0/0/0")
+
+
+def test_links() -> None:
+    fabric = lab()
+    assert str(fabric.neighbor(LEAF, "et-0/0/0")) == "spine1:et-0/0/0"
+    assert str(fabric.server(LEAF, "et-0/0/16")) == "gpu-s1-1:gpu0_eth"
+    assert fabric.link_up(LEAF, "et-0/0/16")
+    assert not fabric.link_up(LEAF, "et-0/0/63")
+    assert not fabric.link_up("nobody", "et-0/0/0")
+    assert fabric.neighbor(LEAF, "et-0/0/63") is None
+
+
+def test_cables_of_descriptions(tmp_path: Path) -> None:
+    shutil.copytree(LAB / "switches", tmp_path / "switches")
+    fabric = EmulatedFabric.read(tmp_path)
+    for name in NAMES:
+        fabric.committed(name, tree_of(name))
+    assert all(len(fabric.peerings(name)) == 4 for name in NAMES)
+    assert fabric.server(LEAF, "et-0/0/16") is not None
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "message"),
+    [
+        ("topology.json", "{", "topology.json:1:1: not JSON"),
+        ("cabling.csv", "a,b\n", "the first line must name the columns"),
+        ("switches/spine1.conf", "system {", "not Junos text"),
+    ],
+)
+def test_unreadable_files(tmp_path: Path, file: str, text: str, message: str) -> None:
+    shutil.copytree(LAB / "switches", tmp_path / "switches")
+    (tmp_path / file).write_text(text)
+    with pytest.raises(UsageError, match=message):
+        EmulatedFabric.read(tmp_path)
+
+
+def test_files_that_contradict_each_other(tmp_path: Path) -> None:
+    for name in ("topology.json", "cabling.csv"):
+        shutil.copy(LAB / name, tmp_path / name)
+    cabling = tmp_path / "cabling.csv"
+    cabling.write_text(cabling.read_text().replace("et-0/0/0,spine1,et-0/0/0", "et-0/0/0,spine1,et-0/0/30", 1))
+    with pytest.raises(UsageError, match="spine1:et-0/0/30"):
+        EmulatedFabric.read(tmp_path)
+
+
+def test_from_several_threads() -> None:
+    """Whoever asks while others commit gets an answer that was right at some moment."""
+    fabric = lab()
+
+    def commit(name: str) -> None:
+        fabric.committed(name, None)
+        fabric.committed(name, tree_of(name))
+
+    def question(name: str) -> int:
+        routing = fabric.routing()
+        return sum(len(fabric.advertised(name, p)) for p in fabric.peerings(name)) + len(routing.prefixes)
+
+    with ThreadPoolExecutor(8) as pool:
+        changes = [pool.submit(commit, name) for name in NAMES * 4]
+        answers = [pool.submit(question, name) for name in NAMES * 4]
+        assert all(future.result() is None for future in changes)
+        assert all(future.result() >= 0 for future in answers)
+    assert all(peering.established for name in NAMES for peering in fabric.peerings(name))
+
+
+def test_hardware_addresses() -> None:
+    assert mac("leaf", "et-0/0/0") == mac("leaf", "et-0/0/0")
+    names = [(name, f"et-0/0/{port}") for name in NAMES for port in range(64)]
+    assert len({mac(*pair) for pair in names}) == len(names)
+    # Locally administered, for one interface.
+    assert all(int(mac(*pair)[:2], 16) & 3 == 2 for pair in names)
+    assert len({link_local(name, f"{port}.0") for name, port in names}) == len(names)
+    assert link_local("leaf", "et-0/0/0.0") == link_local("leaf", "et-0/0/0")
+    assert link_local("leaf", "et-0/0/0.0").startswith("fe80::")
