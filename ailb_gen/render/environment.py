@@ -82,7 +82,7 @@ class Templates:
         self.loaded: dict[str, jinja2.Template] = {}
 
     def render(self, name: str, device_name: str, values: dict[str, object]) -> str:
-        """Fill the template `name` for the device `subject`. Raises TemplateError."""
+        """Fill the template `name` for a device. Raises TemplateError."""
         try:
             if name not in self.loaded:
                 self.loaded[name] = self.environment.get_template(name)

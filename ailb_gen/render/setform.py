@@ -7,7 +7,7 @@ from ailb_gen.junos.tree import Node
 
 
 def check(text: str, device_name: str) -> Node:
-    """Return the tree of the text of the device `subject`; raise TemplateError if it is not balanced."""
+    """Return the tree of the text of a device; raise TemplateError if it is not balanced."""
     try:
         return read_curly(text)
     except JunosSyntaxError as error:
@@ -15,7 +15,7 @@ def check(text: str, device_name: str) -> Node:
 
 
 def to_set(text: str, device_name: str) -> str:
-    """Write the curly text of the device `subject` as set lines; comments are left out.
+    """Write the curly text of a device as set lines; comments are left out.
 
     Raises TemplateError for unbalanced text, and for `delete:` and `replace:`: a rendered file says what is, not what
     to do about something that was before.

@@ -1,0 +1,41 @@
+"""The tables of CONTRIBUTING.md say where things are: every path in them is there."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+
+TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+ROWS = [line for line in TEXT.split("\n") if line.startswith("| ") and not line.startswith(("| folder", "| to change"))]
+CODE = re.compile(r"`([^`]+)`")
+PATH = re.compile(r"[\w./-]*(?:/|\.(?:py|md|toml|j2))")
+
+
+def paths(row: str) -> list[str]:
+    return [word for code in CODE.findall(row) for word in code.split() if PATH.fullmatch(word)]
+
+
+def places(row: str) -> list[Path]:
+    """The folders in which a row's file names without a folder may be."""
+    folders = [ROOT / path for path in paths(row) if "/" in path]
+    return [ROOT, ROOT / "ailb_gen", *(folder if folder.is_dir() else folder.parent for folder in folders)]
+
+
+@pytest.mark.parametrize("row", [row for row in ROWS if paths(row)], ids=lambda row: row[:60])
+def test_every_path_of_a_row_is_there(row: str) -> None:
+    lost = [path for path in paths(row) if not any((place / path).exists() for place in places(row))]
+    assert lost == []
+
+
+def test_every_folder_of_the_program_has_a_row() -> None:
+    named = {path.strip("/") for row in ROWS for path in paths(row)}
+    folders = {
+        path.relative_to(ROOT).as_posix() for path in (ROOT / "ailb_gen").iterdir() if (path / "__init__.py").is_file()
+    }
+    modules = {path.relative_to(ROOT).as_posix() for path in (ROOT / "ailb_gen").glob("*.py")}
+    known = {"ailb_gen/__init__.py", "ailb_gen/__main__.py"}
+    assert sorted((folders | modules) - named - known) == []
