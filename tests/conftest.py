@@ -18,6 +18,9 @@ from ailb_gen.intent.load import Intent, load, parse
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("patient")
 
+# `make test` draws as many random examples as the tests say; AILB_EXAMPLES=10 draws ten times as many.
+SCALE = float(os.environ.get("AILB_EXAMPLES", "1"))
+
 ROOT = Path(__file__).parent.parent
 EXAMPLES = ROOT / "examples"
 SHARED = Path(os.environ.get("AILB_SHARED", ROOT.parent / "shared"))
@@ -33,6 +36,11 @@ rails: 2
 spines: 2
 servers: 2
 """
+
+
+def examples(usual: int) -> int:
+    """Return how many random examples a test draws that usually draws so many."""
+    return max(1, round(usual * SCALE))
 
 
 def missing(reason: str) -> None:

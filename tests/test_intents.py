@@ -1,6 +1,5 @@
 """Random fabric files: whatever `generate` takes without an error, `validate` finds nothing wrong with."""
 
-import os
 from pathlib import Path
 
 import pytest
@@ -12,11 +11,11 @@ from ailb_gen.errors import IntentError
 from ailb_gen.render.artifacts import RenderOptions
 from ailb_gen.render.generate import rendering, write_rendering
 from tests.checks.test_run import ALL
-from tests.conftest import SHARED, intent_of
+from tests.conftest import SHARED, examples, intent_of
 from tests.intents import random_intent
 
 # `AILB_EXAMPLES=20` draws several hundred. A few numbers fix what was found once.
-COUNT = int(24 * float(os.environ.get("AILB_EXAMPLES", "1")))
+COUNT = examples(24)
 MODELS = SHARED / "yang" / "24.4R1-EVO"
 # What a release without these statements says; `generate` has warned.
 BUFFERS = ("shared-buffer", "dedicated-buffer")

@@ -27,6 +27,7 @@ from tests.batfish.plain_model import Neighbor
 from tests.batfish.plain_routes import Route as Row
 from tests.batfish.plain_routes import through
 from tests.batfish.test_policies import REST, alone, translator
+from tests.conftest import examples
 from tests.routing.fabrics import prefix
 
 # In order: 10.0.0.0/24 and so on, then 10.192.0.0/32.
@@ -276,7 +277,7 @@ any_routes = st.builds(
 )
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(chains(terms(changes, (None, None, 50, 150))), st.sampled_from(PREFIXES), any_routes, st.booleans())
 def test_own_policies_do_the_same(chain: tuple[Policy, ...], at: Prefix, route: Route, default: bool) -> None:
     pair = Pair(fabric(chain, "green"))
@@ -300,7 +301,7 @@ arriving = st.builds(
 )
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(mild, session_colors, st.booleans(), st.sampled_from(PREFIXES), arriving)
 def test_what_is_received_is_the_same(
     chain: tuple[Policy, ...], color: str | None, aigp: bool, at: Prefix, route: Route
@@ -322,7 +323,7 @@ advertised = st.lists(
 ).map(tuple)
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(mild, session_colors, st.booleans(), advertised, st.sampled_from(PREFIXES), arriving)
 def test_what_is_sent_is_the_same(
     chain: tuple[Policy, ...],

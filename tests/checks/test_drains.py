@@ -1,6 +1,5 @@
 """What the intent takes out of service: not expected, told as missing capacity, all else still proved."""
 
-import os
 from pathlib import Path
 
 import pytest
@@ -19,7 +18,7 @@ from ailb_gen.render.generate import rendering as planned
 from ailb_gen.render.generate import write_rendering
 from tests.checks.test_run import validated
 from tests.checks.trees import rendered, shown
-from tests.conftest import EXAMPLES, intent_of
+from tests.conftest import EXAMPLES, examples, intent_of
 from tests.mutations.tree import read_tree
 
 LAB = (EXAMPLES / "lab" / "fabric.yaml").read_text()
@@ -204,7 +203,7 @@ PARTS = ["spine1", "spine2", "spine4", "green", "blue", *LINKS, "stripe1-leaf2 e
 
 @given(st.sampled_from([LAB, MIXED, TWO, NAMED, STRICT]), st.lists(st.sampled_from(PARTS), max_size=5, unique=True))
 @settings(
-    max_examples=int(10 * float(os.environ.get("AILB_EXAMPLES", "1"))),
+    max_examples=examples(10),
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
     phases=[Phase.generate, Phase.shrink],
 )

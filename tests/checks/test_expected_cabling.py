@@ -10,7 +10,7 @@ from ailb_gen.design.build import build
 from ailb_gen.design.model import Breakout, Design, HostPort
 from ailb_gen.errors import IntentError
 from ailb_gen.intent.load import Intent, load
-from tests.conftest import EXAMPLES, SMALL, intent_of
+from tests.conftest import EXAMPLES, SMALL, examples, intent_of
 
 PLATFORMS = """
 platforms:
@@ -100,7 +100,7 @@ def flow(values: dict[str, object]) -> str:
     return "{" + ", ".join(f"{key}: {value}" for key, value in values.items()) + "}"
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(
     counts=st.fixed_dictionaries(
         {

@@ -17,7 +17,7 @@ from ailb_gen.hosts.read import read_hosts
 from ailb_gen.intent.models import Fabric
 from ailb_gen.network.fabric import End, Network
 from tests.checks.trees import GOLDEN, fabric_of, findings, network_of, rendered, shown
-from tests.conftest import SMALL
+from tests.conftest import SMALL, examples
 
 LAB = fabric_of("lab")
 PROFILE = "profiles/stripe1"
@@ -295,7 +295,7 @@ def test_files_of_the_hosts_own_may_set_other_nics(tree: Path, lab: Network) -> 
     assert not judged(tree, lab)
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(file=st.sampled_from(FILES), line=st.integers(0, 110), text=st.text(max_size=40), words=st.booleans())
 def test_a_random_line_never_raises(
     file: str, line: int, text: str, words: bool, lab: Network, tmp_path_factory: pytest.TempPathFactory

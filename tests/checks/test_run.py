@@ -19,7 +19,7 @@ from ailb_gen.checks.steps import SHARES, STEPS, Steps
 from ailb_gen.errors import UsageError
 from ailb_gen.intent.load import Intent, load
 from tests.checks.trees import GOLDEN, rendered, shown
-from tests.conftest import EXAMPLES, SMALL, need_shared
+from tests.conftest import EXAMPLES, SMALL, examples, need_shared
 from tests.mutations.tree import Changes, Entry, Folder, Link, copy_with, read_tree
 
 # Waivers are judged where reports are made.
@@ -222,7 +222,7 @@ FILES = st.sampled_from(
 )
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(FILES, st.lists(st.tuples(SHUFFLED, st.integers(0, 10_000), st.integers(0, 10_000)), min_size=1, max_size=6))
 def test_lines_in_any_order_end_in_a_run(
     tiny: tuple[Intent, Path],

@@ -5,7 +5,6 @@ Seeded chance decides the moment and the drivers of 50 runs; `AILB_EXAMPLES=4` m
 
 from __future__ import annotations
 
-import os
 import random
 import signal
 import time
@@ -21,6 +20,7 @@ import pytest
 
 from ailb_gen.emulator.device import Device
 from ailb_gen.emulator.faults import Fault, Faults
+from tests.conftest import examples
 from tests.deploy.fabric import (
     DRIVERS,
     ORDER,
@@ -40,7 +40,7 @@ NOTHING_BEGUN, ALL_DONE = "no run is recorded", "came to its end"
 
 def seeds(first: int, usual: int) -> range:
     """Return so many seeds, times AILB_EXAMPLES."""
-    return range(first, first + usual * int(os.environ.get("AILB_EXAMPLES", "1")))
+    return range(first, first + examples(usual))
 
 
 @dataclass

@@ -16,6 +16,7 @@ from ailb_gen.deploy.transaction import CommitState
 from ailb_gen.deploy.verify import Expected
 from ailb_gen.deploy.wave import Outcome, Result, Wave
 from ailb_gen.errors import OutputError
+from tests.conftest import examples
 from tests.deploy.lab import NAMES, fabric_state, look
 from tests.deploy.machine import LIMITS, MISHAPS, FakeMember, Machine, machine_of
 from tests.deploy.test_wave import STANDING, Scripts
@@ -149,7 +150,7 @@ scripts = st.dictionaries(
 )
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(st.fixed_dictionaries(dict.fromkeys(PUSHED, scripts)), st.integers(0, 2), st.booleans())
 def test_killed_at_any_moment_nothing_is_forgotten(rows: Scripts, failures: int, all_of_it: bool) -> None:
     devices = machine_of(rows)

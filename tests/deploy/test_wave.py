@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from ailb_gen.deploy.transaction import CommitState
 from ailb_gen.deploy.wave import Outcome, Result
 from ailb_gen.errors import OutputError
+from tests.conftest import examples
 from tests.deploy.machine import LIMITS, MISHAPS, STEPS, Machine, machine_of
 
 STANDING = {
@@ -127,7 +128,7 @@ scripts = st.dictionaries(
 fleets = st.lists(scripts, min_size=1, max_size=4).map(lambda rows: {f"d{n}": row for n, row in enumerate(rows)})
 
 
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 @given(fleets, st.integers(0, 3), st.integers(0, 12))
 def test_every_device_ends_old_or_new(rows: Scripts, failures: int, stop_after: int) -> None:
     machine = machine_of(rows)

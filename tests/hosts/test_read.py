@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ailb_gen.addresses import Prefix, prefix_value
 from ailb_gen.hosts.model import ENVIRONMENT, NETPLAN, QOS, QOS_UNIT, SCRIPT, SCRIPT_UNIT, SYSCTL, TABLE_NAMES, Profile
 from ailb_gen.hosts.read import read_host, read_hosts
-from tests.conftest import ROOT
+from tests.conftest import ROOT, examples
 
 GOLDEN = ROOT / "tests" / "golden"
 FILES = (ENVIRONMENT, NETPLAN, QOS, QOS_UNIT, SCRIPT, SCRIPT_UNIT, SYSCTL, TABLE_NAMES)
@@ -219,7 +219,7 @@ def test_a_tree_without_servers_has_none_and_a_file_in_their_place_is_a_fault(tm
     assert "cannot list" in faults[0].reason
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(data=st.binary(max_size=300), file=st.sampled_from(FILES))
 def test_random_bytes_never_raise(data: bytes, file: str, tmp_path_factory: pytest.TempPathFactory) -> None:
     root = tmp_path_factory.mktemp("host")
@@ -231,7 +231,7 @@ def test_random_bytes_never_raise(data: bytes, file: str, tmp_path_factory: pyte
     assert hosts["a"].profile.folder == "servers/a"
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(
     file=st.sampled_from(FILES),
     line=st.integers(0, 60),

@@ -15,7 +15,7 @@ from ailb_gen.junos.groups import copy
 from ailb_gen.junos.reader import read, read_file
 from ailb_gen.junos.tree import DELETE, ENDS, FLAT, INACTIVE, LIST, PROTECT, REPLACE, Node
 from ailb_gen.junos.writer import to_curly, to_set
-from tests.conftest import ROOT, need_shared
+from tests.conftest import ROOT, examples, need_shared
 from tests.junos.drawn import every, trees
 
 GOLDEN = ROOT / "tests" / "golden"
@@ -216,7 +216,7 @@ def test_every_configuration_becomes_every_other() -> None:
         check(root, Node(""))
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 @given(st.data(), st.randoms(use_true_random=False))
 def test_any_order_and_any_mark(data: st.DataObject, random: Random) -> None:
     running = data.draw(st.sampled_from(configurations()))

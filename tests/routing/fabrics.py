@@ -31,6 +31,7 @@ from ailb_gen.network.model import (
     Vlan,
 )
 from ailb_gen.network.policy import Community, Policy, PrefixList, RouteFilter, Term
+from tests.conftest import examples
 
 NO_COS = class_of_service(Node(""))
 COLORS = ("green", "blue", "red")
@@ -129,7 +130,7 @@ def random_fabrics(usual: int) -> settings:
     In CI a failure is reported as it was found: making it smaller takes minutes, and can be done by hand.
     """
     phases = [phase for phase in Phase if phase is not Phase.shrink or os.environ.get("CI", "").lower() != "true"]
-    many = usual * int(os.environ.get("AILB_EXAMPLES", "1"))
+    many = examples(usual)
     return settings(max_examples=many, phases=phases, suppress_health_check=list(HealthCheck))
 
 

@@ -13,6 +13,7 @@ from ailb_gen.network.model import Group
 from ailb_gen.network.switch import switch
 from ailb_gen.routing.graph import Graph
 from ailb_gen.routing.rib import Path, Routing
+from tests.conftest import examples
 from tests.routing.fabrics import Case, cases, random_fabrics
 from tests.routing.naive import Fabric, Seen, solutions
 from tests.routing.naive_policy import Route
@@ -52,7 +53,7 @@ def compare(case: Case) -> None:
             assert hops - {""} == fabric.next_hops(name, prefix, expected[name]) - {""}, (name, str(prefix))
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(cases())
 def test_what_is_written_reads_back(case: Case) -> None:
     """The random switches are what their text says, in both notations: the text is compared with, not only the data."""

@@ -6,7 +6,6 @@ Every other step is tried; with AILB_EXAMPLES=2 or more every one.
 from __future__ import annotations
 
 import itertools
-import os
 import re
 import time
 from typing import TYPE_CHECKING
@@ -17,6 +16,7 @@ from ailb_gen.deploy.servers import agent
 from ailb_gen.deploy.servers.calls import apply, confirm, restore, status
 from ailb_gen.deploy.servers.model import HostFiles, RunState, plain
 from ailb_gen.deploy.switch import RefusedError, UnknownOutcomeError
+from tests.conftest import SCALE
 from tests.deploy.servers.sandbox import Host, host_at
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ailb_gen.design.model import HostConfig
 
 STATE = "/var/lib/ailb-gen"
-STRIDE = 1 if int(os.environ.get("AILB_EXAMPLES", "1")) > 1 else 2
+STRIDE = 1 if SCALE > 1 else 2
 WAYS = ("restore", "confirm", "watchdog", "reboot")
 # The functions that change something, and the commands with which they do: the script dies before each of them.
 CHANGING = (

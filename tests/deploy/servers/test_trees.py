@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from ailb_gen.deploy.servers.calls import apply, confirm, look, restore, status
 from ailb_gen.deploy.servers.model import Change, HostFile, HostFiles, Tree, fingerprint, link, plain
+from tests.conftest import examples
 from tests.deploy.servers.sandbox import Host, host_at
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ FILES = st.one_of(
 )
 TREES = st.dictionaries(PATHS, FILES, min_size=1, max_size=8)
 OWNERS = st.sampled_from([(0, 0), (17, 4001)])
-ROUNDS = 8 * int(os.environ.get("AILB_EXAMPLES", "1"))
+ROUNDS = examples(8)
 
 
 @pytest.fixture(scope="module")
