@@ -4,12 +4,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help demo demo-deploy test lint types unit bench schema checks-doc golden format clean
+.PHONY: help demo demo-deploy test test-long test-all lint types unit bench schema checks-doc golden format clean
 
 help:
 	@echo "make demo    generate the reference fabric into build/jvd, show a summary, prove it"
 	@echo "make demo-deploy   emulate the switches of examples/lab, deploy, break a leaf, find the drift, repair it"
-	@echo "make test    lint, types and tests"
+	@echo "make test    lint, types and all tests but the long ones: minutes"
+	@echo "make test-long   every test, with coverage: half an hour; make test-all is both"
 	@echo "make bench   measure against floors and peers"
 	@echo "make format  format the code"
 
@@ -43,7 +44,13 @@ types: $(STAMP)
 WORKERS ?= $(shell expr 2 \* $$(nproc))
 
 unit: $(STAMP)
-	$(BIN)/pytest -n $(WORKERS) --cov=ailb_gen --cov-branch --cov-report=term --cov-fail-under=90
+	$(BIN)/pytest -n $(WORKERS) -m "not long"
+
+# Every test once more: so that coverage is of all of them.
+test-long: $(STAMP)
+	$(BIN)/pytest -n $(WORKERS) --durations=25 --cov=ailb_gen --cov-branch --cov-report=term --cov-fail-under=95
+
+test-all: test test-long
 
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks.generate

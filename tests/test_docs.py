@@ -37,6 +37,7 @@ def checkout(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_every_command_of_a_page_runs(page: Path, checkout: Path) -> None:
     env = {**os.environ, "PYTHONPATH": str(ROOT)}

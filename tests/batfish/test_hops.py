@@ -164,6 +164,7 @@ def small_asks(more: str = "", spines: int = 2) -> Intent:
     return asked(fabric_file(SMALL.replace("spines: 2", f"spines: {spines}") + more).fabric)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["lab", "jvd", "jvd-8-uplinks"])
 def test_what_is_asked_is_what_is_in_the_files_of_an_example(name: str) -> None:
     """Rendered by other code from the same intent: cabling.csv, addresses and fabric-advertise on the leaves."""

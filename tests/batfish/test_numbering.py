@@ -235,6 +235,7 @@ def test_a_prefix_has_room_for_so_many_addresses() -> None:
         number(network(leaf(*most, Address(base.value + 254, base))))
 
 
+@pytest.mark.long
 def test_512_leaves_with_64_colors_fit_and_no_prefix_more() -> None:
     many = [
         Address((0xFC00 << 112) + (at << 64) + 1, Prefix((0xFC00 << 112) + (at << 64), 64)) for at in range(512 * 64)

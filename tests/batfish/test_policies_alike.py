@@ -277,6 +277,7 @@ any_routes = st.builds(
 )
 
 
+@pytest.mark.long
 @settings(max_examples=examples(200))
 @given(chains(terms(changes, (None, None, 50, 150))), st.sampled_from(PREFIXES), any_routes, st.booleans())
 def test_own_policies_do_the_same(chain: tuple[Policy, ...], at: Prefix, route: Route, default: bool) -> None:

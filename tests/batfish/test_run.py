@@ -66,6 +66,7 @@ def found(results: list[Result]) -> set[str]:
     return {finding.check for result in results for finding in result.findings}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["lab", "jvd", "jvd-8-uplinks", "brownfield"])
 def test_shipped_fabrics_are_clean(name: str) -> None:
     """Every check looks at something and finds nothing; a spine and a link less as well."""

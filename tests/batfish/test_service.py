@@ -518,6 +518,7 @@ def process(server: Server) -> "subprocess.Popen[str]":
 VALIDATE = ("validate", "examples/lab/fabric.yaml", "tests/golden/lab", "--checks", "AILB801", "--batfish")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_leaves_nothing_on_the_server(number: signal.Signals) -> None:
     child: list[subprocess.Popen[str]] = []
@@ -535,6 +536,7 @@ def test_a_signal_leaves_nothing_on_the_server(number: signal.Signals) -> None:
         assert deleted(server)[-1] == "NETWORK"
 
 
+@pytest.mark.long
 def test_ctrl_c_ends_the_waiting_at_once() -> None:
     child: list[subprocess.Popen[str]] = []
 

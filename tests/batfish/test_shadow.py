@@ -56,6 +56,7 @@ def test_the_commands_of_the_lab() -> None:
     assert found == {path.stem: path.read_text("utf-8") for path in LAB_SHADOW.iterdir()}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["lab", "jvd", "jvd-8-uplinks", "brownfield"])
 def test_the_shadow_forwards_as_the_files_do(name: str) -> None:
     network = network_of(GOLDEN / name)
@@ -130,6 +131,7 @@ def tamed(network: Network) -> Network:
     return replace(network, switches=switches, links=tuple(first.values()))
 
 
+@pytest.mark.long
 @random_fabrics(60)
 @given(cases())
 def test_random_fabrics_forward_as_their_files_do(case: Case) -> None:

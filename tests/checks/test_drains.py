@@ -78,6 +78,7 @@ CASES = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("text", "drain", "lines"), CASES)
 def test_a_drained_fabric_passes_and_says_what_is_missing(
     text: str, drain: str, lines: list[str] | None, tmp_path: Path
@@ -201,6 +202,7 @@ LINKS = [f"stripe{stripe}-leaf{leaf} spine{spine}" for stripe in (1, 2) for leaf
 PARTS = ["spine1", "spine2", "spine4", "green", "blue", *LINKS, "stripe1-leaf2 et-0/0/0", "spine3 et-0/0/1*"]
 
 
+@pytest.mark.long
 @given(st.sampled_from([LAB, MIXED, TWO, NAMED, STRICT]), st.lists(st.sampled_from(PARTS), max_size=5, unique=True))
 @settings(
     max_examples=examples(10),

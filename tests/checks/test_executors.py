@@ -81,6 +81,7 @@ def test_a_dead_worker_process_is_an_error_of_the_environment() -> None:
         list(executor.map(die, [9]))
 
 
+@pytest.mark.long
 def test_a_dead_dask_worker_is_an_error_of_the_environment(scheduler: str) -> None:
     with (
         pytest.raises(WorkerError, match=f"dask:{scheduler}: .*worker"),

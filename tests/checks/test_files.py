@@ -144,7 +144,7 @@ DAMAGES: list[tuple[str, str, str, set[Told], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("file", "old", "new", "wanted", "pointed"), DAMAGES)
+@pytest.mark.parametrize(("file", "old", "new", "intended", "pointed"), DAMAGES)
 def test_a_damage_is_found_where_it_is(
     file: str, old: str, new: str, intended: set[Told], pointed: str, tree: Path
 ) -> None:
@@ -171,7 +171,7 @@ def removed(tree: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("damage", "wanted"),
+    ("damage", "intended"),
     [
         (lambda tree: removed(tree, LEAF), ("AILB001", "stripe1-leaf1")),
         (lambda tree: removed(tree, TOPOLOGY), ("AILB002", TOPOLOGY)),

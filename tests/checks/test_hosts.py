@@ -295,6 +295,7 @@ def test_files_of_the_hosts_own_may_set_other_nics(tree: Path, lab: Network) -> 
     assert not judged(tree, lab)
 
 
+@pytest.mark.long
 @settings(max_examples=examples(100))
 @given(file=st.sampled_from(FILES), line=st.integers(0, 110), text=st.text(max_size=40), words=st.booleans())
 def test_a_random_line_never_raises(
@@ -346,6 +347,7 @@ def _meaning(root: Path) -> object:
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("file", FILES)
 def test_every_line_that_is_deleted_repeated_swapped_or_counted_up_is_found(
     file: str, tree: Path, lab: Network

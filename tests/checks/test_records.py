@@ -74,6 +74,7 @@ def test_records_that_are_missing_twice_or_too_many() -> None:
 fields = st.dictionaries(st.sampled_from("abc"), st.recursive(st.integers() | st.none() | st.text(), st.lists))
 
 
+@pytest.mark.long
 @given(intended=fields, found=fields)
 def test_records_differ_exactly_when_their_fields_do(intended: dict[str, object], found: dict[str, object]) -> None:
     assert bool(told(intended, found)) == (intended != found)

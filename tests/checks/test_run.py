@@ -174,6 +174,7 @@ def wrecks(path: str, entry: Entry) -> Iterator[tuple[str, Entry | None]]:
         yield "file", b"a file where a link belongs\n"
 
 
+@pytest.mark.long
 def test_broken_files_end_in_findings(tiny: tuple[Intent, Path], tmp_path: Path) -> None:
     intent, root = tiny
     alike = ("stripe2", "spine2", "server-002")
@@ -222,6 +223,7 @@ FILES = st.sampled_from(
 )
 
 
+@pytest.mark.long
 @settings(max_examples=examples(60))
 @given(FILES, st.lists(st.tuples(SHUFFLED, st.integers(0, 10_000), st.integers(0, 10_000)), min_size=1, max_size=6))
 def test_lines_in_any_order_end_in_a_run(

@@ -160,6 +160,7 @@ def told(script: str, *words: str) -> str:
     return done.stdout.splitlines()[-1] + done.stderr
 
 
+@pytest.mark.long
 def test_pybatfish_is_imported_only_when_asked_for(tmp_path: Path) -> None:
     assert told(PROBE, "validate", *LAB) == "code 0 []"
     assert told(PROBE, "batfish", "snapshot", LAB[1], "-o", str(tmp_path / "snapshots")) == "code 0 []"

@@ -98,6 +98,7 @@ def test_a_diff_only_shows(cli: Cli, fabric: Path, tmp_path: Path) -> None:
     assert (tmp_path / ".out.ailb-new").is_dir()
 
 
+@pytest.mark.long
 def test_the_tree_of_another_fabric_stays(cli: Cli, fabric: Path, tmp_path: Path) -> None:
     assert cli("generate", "fabric.yaml", "-o", "out")[0] == 0
     before = snapshot(tmp_path / "out")
@@ -112,6 +113,7 @@ def test_the_tree_of_another_fabric_stays(cli: Cli, fabric: Path, tmp_path: Path
     assert cli("generate", "other.yaml", "-o", "out", "--check")[0] == 0
 
 
+@pytest.mark.long
 def test_existing_links_that_get_another_color_are_told_before_anything_is_written(
     cli: Cli, fabric: Path, tmp_path: Path
 ) -> None:
@@ -393,6 +395,7 @@ def test_interrupt_leaves_with_130(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (130, "ailb-gen: interrupted\n")
 
 
+@pytest.mark.long
 def test_sigterm_ends_the_workers_too(tmp_path: Path) -> None:
     frontier = str(EXAMPLES / "frontier" / "fabric.yaml")
     words = [sys.executable, "-m", "ailb_gen", "generate", frontier, "-o", "out", "-j", "2"]

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.conftest import ROOT
 
 
@@ -25,6 +27,7 @@ def free_ports(count: int) -> int:
     raise AssertionError("no free ports")
 
 
+@pytest.mark.long
 def test_the_demo(tmp_path: Path) -> None:
     done = subprocess.run(
         ["sh", str(ROOT / "examples/lab/demo.sh"), str(tmp_path / "demo"), sys.executable],

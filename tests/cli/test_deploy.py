@@ -114,6 +114,7 @@ def test_a_plan_is_shown_written_pushed_and_then_over(tiny: Site, tmp_path: Path
     assert f"{CANARY}: connect: " in lost.err
 
 
+@pytest.mark.long
 def test_a_run_that_is_taken_back(tiny: Site) -> None:
     assert tiny.deploy().code == 0
     (first,) = tiny.records.runs()

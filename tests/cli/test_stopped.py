@@ -84,7 +84,7 @@ def working(process: subprocess.Popen[str], many: bool) -> bool:
 
 @pytest.mark.parametrize("executor", ["serial", "processes"])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGQUIT, signal.SIGHUP])
-@pytest.mark.parametrize("group", [True, False], ids=["group", "alone"])
+@pytest.mark.parametrize("group", [True, pytest.param(False, marks=pytest.mark.long)], ids=["group", "alone"])
 def test_a_signal_ends_validate(tree: Path, executor: str, number: signal.Signals, group: bool) -> None:
     process = started(tree, "--executor", executor, "-j", str(WORKERS))
     try:

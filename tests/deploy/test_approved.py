@@ -122,6 +122,7 @@ def test_another_change_than_the_approved_one_is_not_loaded(tiny: Site, when: st
     assert set(assert_sound(tiny).values()) <= {"untouched"}
 
 
+@pytest.mark.long
 def test_files_that_nothing_vouches_for(tiny: Site) -> None:
     (tiny.generated.artifacts / "manifest.json").unlink()
     edited(tiny, CANARY)

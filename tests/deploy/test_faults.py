@@ -5,7 +5,7 @@ The faulty device is the one of the second wave: an earlier wave has been confir
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -178,12 +178,28 @@ TOO_SLOW = [
 ]
 
 
+TABLES: dict[str, Sequence[tuple[object, ...]]] = {
+    "test_in_a_wave": ROWS,
+    "test_in_the_first_check": EARLY,
+    "test_in_the_first_look": [(kind,) for kind, row in ONCE.items() if row.get("connect", DONE) is not DONE],
+    "test_an_answer_that_comes_too_late": TOO_SLOW,
+}
+
+
 class _EveryFault:
-    """The tables with one driver."""
+    """The tables with one driver; what one driver leaves to `make test-long`, the other does in `make test`."""
 
     driver = ""
 
-    @pytest.mark.parametrize("row", ROWS, ids=ids)
+    def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
+        """Give a test the rows of its table."""
+        table = TABLES[metafunc.function.__name__]
+        names = [name for name in metafunc.fixturenames if name in ("row", "kind", "step", "code", "outcomes")]
+        rows = [(row,) if names == ["row"] else row for row in table]
+        left = 1 if metafunc.cls is TestNapalm else 0
+        params = [pytest.param(*row, marks=[pytest.mark.long] * (at % 2 == left)) for at, row in enumerate(rows)]
+        metafunc.parametrize(names, params, ids=ids)
+
     def test_in_a_wave(self, tiny: Site, row: tuple[str, str, int, Expected]) -> None:
         kind, step, count, expected = row
         device = tiny.device(FAULTY)
@@ -204,7 +220,6 @@ class _EveryFault:
         assert told(expected, tiny, FAULTY, step) in done.err
         assert done.err == "" or done.code != 0
 
-    @pytest.mark.parametrize("row", EARLY, ids=ids)
     def test_in_the_first_check(self, tiny: Site, row: tuple[str, str]) -> None:
         kind, step = row
         device = tiny.device(LAST)
@@ -221,7 +236,6 @@ class _EveryFault:
             assert told(expected, tiny, LAST, step) in done.err
             assert "wave" not in hooks.seen
 
-    @pytest.mark.parametrize("kind", [kind for kind, row in ONCE.items() if row.get("connect", DONE) is not DONE])
     def test_in_the_first_look(self, tiny: Site, kind: str) -> None:
         tiny.device(LAST).faults.add(fault(kind, "connect"))
         done = tiny.deploy("--driver", self.driver)
@@ -229,7 +243,6 @@ class _EveryFault:
         assert "nothing was changed" in done.err
         assert told(ONCE[kind]["connect"], tiny, LAST, "connect") in done.err
 
-    @pytest.mark.parametrize(("step", "code", "outcomes"), TOO_SLOW)
     def test_an_answer_that_comes_too_late(
         self, small_fabric: Generated, tmp_path: Path, step: str, code: int, outcomes: list[str]
     ) -> None:

@@ -121,6 +121,7 @@ def counted(found: FabricState) -> tuple[int, int]:
     return sum(1 for leaf, prefix in pairs if routing.held(leaf, prefix).selection.best), len(pairs)
 
 
+@pytest.mark.long
 @random_fabrics(60)
 @given(cases(), st.data())
 def test_what_arrives_is_counted_pair_by_pair(case: Case, data: st.DataObject) -> None:

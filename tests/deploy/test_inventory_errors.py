@@ -29,6 +29,7 @@ def test_there_are_enough_cases() -> None:
     assert len(NAMES) >= 20
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", NAMES)
 def test_messages_are_exact(name: str, fabric: Path) -> None:
     with pytest.raises(IntentError) as caught:
@@ -40,6 +41,7 @@ def test_messages_are_exact(name: str, fabric: Path) -> None:
     assert got == expected.read_text(encoding="utf-8")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", NAMES)
 def test_no_message_or_traceback_repeats_a_secret(name: str, fabric: Path) -> None:
     with pytest.raises(IntentError) as caught:

@@ -34,13 +34,15 @@ from tests.deploy.zygote import Zygote
 
 # How long after a request has come the program is killed at the latest, in seconds.
 DELAY_S = 0.03
+FEW = 3
 CHANGING = frozenset({"commit", "verify", "confirm"})
 NOTHING_BEGUN, ALL_DONE = "no run is recorded", "came to its end"
 
 
-def seeds(first: int, usual: int) -> range:
-    """Return so many seeds, times AILB_EXAMPLES."""
-    return range(first, first + examples(usual))
+def seeds(first: int, usual: int) -> list[object]:
+    """Return so many seeds, times AILB_EXAMPLES; `make test` has the first few."""
+    many = range(first, first + examples(usual))
+    return [seed if seed < first + FEW else pytest.param(seed, marks=pytest.mark.long) for seed in many]
 
 
 @dataclass

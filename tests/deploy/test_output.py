@@ -65,6 +65,7 @@ def told_to(where: str, *words: str) -> tuple[int, str]:
     return done.returncode, done.stderr
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("where", OUTPUTS)
 def test_a_push_that_nobody_hears_of_is_done_and_no_success(tiny: Site, where: str) -> None:
     code, err = told_to(where, *tiny.words("deploy", minutes=60))
@@ -76,6 +77,7 @@ def test_a_push_that_nobody_hears_of_is_done_and_no_success(tiny: Site, where: s
     assert all(tiny.settled(name).active == tiny.old[name] for name in ORDER)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("lines", [1, 9])
 def test_a_push_whose_reader_leaves(tiny: Site, lines: int) -> None:
     """As `| head -N` does."""
@@ -149,6 +151,7 @@ def test_what_judges_is_never_good_when_nobody_hears_of_it(tiny: Site, verb: str
     assert plan.is_file() is (verb == "plan")
 
 
+@pytest.mark.long
 def test_a_gate_is_never_good_when_nobody_hears_of_it(tiny: Site) -> None:
     words = ("validate", str(tiny.generated.fabric), str(tiny.generated.artifacts), "--executor", "serial")
     assert told_to("gone", *words)[0] == 3
@@ -237,6 +240,7 @@ def test_signals_end_a_push_in_order_and_say_what_is_next(tiny: Site, number: si
     assert assert_sound(tiny)[CANARY] == "rolled back"
 
 
+@pytest.mark.long
 def test_what_is_next_after_an_interrupt_between_waves(tiny: Site) -> None:
     tiny.device(SPINES[0]).faults.add(Fault("slow", "commit", seconds=6))
     words = tiny.words("deploy", minutes=600, verify_s=500)
@@ -261,6 +265,7 @@ def test_what_is_next_after_an_interrupt_between_waves(tiny: Site) -> None:
     assert assert_sound(tiny) == ALL_NEW
 
 
+@pytest.mark.long
 def test_nohup_is_respected(tiny: Site) -> None:
     words = tiny.words("deploy", minutes=60)
     with subprocess.Popen(
@@ -282,6 +287,7 @@ ANSWERS: dict[str, tuple[bytes, int, str]] = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("answer", ANSWERS)
 def test_a_person_is_asked(tiny: Site, answer: str) -> None:
     keys, code, told = ANSWERS[answer]

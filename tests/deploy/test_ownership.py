@@ -90,6 +90,7 @@ def check(running: Node, file: Node) -> None:
     assert (to_curly(running), to_curly(file)) == before
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("file", FILES)
 def test_every_published_configuration_becomes_what_a_file_says(file: str) -> None:
     published = [path for path in need_shared("junos-corpus").rglob("*") if path.suffix in (".conf", ".set")]
@@ -197,6 +198,7 @@ def damage(root: Node, damages: Damage) -> Node:
     return result
 
 
+@pytest.mark.long
 @given(st.sampled_from(FILES), DAMAGES)
 def test_whatever_somebody_did_is_repaired(name: str, damages: Damage) -> None:
     file = read_file(GOLDEN / name)

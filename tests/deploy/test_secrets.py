@@ -288,6 +288,7 @@ def watching(pid: int, scratch: Path) -> Iterator[Watched]:
         thread.join()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", PASSWORDS)
 def test_processes(guarded: Generated, tmp_path: Path, kind: str) -> None:
     value = PASSWORDS[kind]

@@ -56,7 +56,7 @@ def killed(tiny: Site, event: str, *more: str, times: int = 1) -> str:
 
     hooks = Hooks({event: act})
     # What is killed undoes nothing.
-    with hooks.watching(), mock.patch("ailb_gen.deploy.wave._OneWave._undo"), pytest.raises(KilledError):
+    with hooks.watching(), mock.patch("ailb_gen.deploy.wave._WaveRun._undo"), pytest.raises(KilledError):
         run(*tiny.words(*(more or ("deploy",)), minutes=60))
     for name in ORDER:
         tiny.settled(name)
@@ -200,6 +200,7 @@ def test_neither_a_dry_run_nor_a_clock_hides_an_unfinished_run(tiny: Site, clock
     assert second.startswith("2-")
 
 
+@pytest.mark.long
 def test_after_a_dry_run_the_last_real_run_is_meant(tiny: Site) -> None:
     first = killed(tiny, "wave", times=3)
     with mock.patch("time.time", lambda: 4.0e9):

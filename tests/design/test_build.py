@@ -10,6 +10,7 @@ from ailb_gen.errors import IntentError
 from tests.conftest import EXAMPLES, SMALL, design_of, example
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "leaves", "spines", "servers", "colors", "links"),
     [

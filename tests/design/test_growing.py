@@ -78,6 +78,7 @@ def test_existing_links_keep_their_colors_and_existing_devices_only_gain(
         assert path.startswith("switches/") or lines == there, path
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("first", "then"), GROWTHS)
 def test_one_link_per_spine_keeps_its_color_whatever_is_added(first: int, then: int) -> None:
     old, new = design_of(grown(first, 1)), design_of(grown(then, 1))

@@ -40,6 +40,7 @@ def test_a_third_server_takes_the_next_port() -> None:
     assert [server.ports[0] for server in design_of(text).servers] == ["et-0/0/16:0", "et-0/0/16:1", "et-0/0/17:0"]
 
 
+@pytest.mark.long
 def test_frontier_fills_its_switches_exactly() -> None:
     design = example("frontier")
     leaf, spine = design.leaves[-1], design.spines[-1]

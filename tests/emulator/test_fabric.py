@@ -95,12 +95,14 @@ def world_of(network: Network) -> EmulatedFabric:
     return fabric
 
 
+@pytest.mark.long
 @random_fabrics(60)
 @given(cases())
 def test_random_fabrics(case: Case) -> None:
     compare(world_of(case.network), case.network)
 
 
+@pytest.mark.long
 @random_fabrics(60)
 @given(cases())
 def test_what_is_never_exported_is_never_sent(case: Case) -> None:

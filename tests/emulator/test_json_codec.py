@@ -15,6 +15,7 @@ from ailb_gen.junos.writer import to_curly
 from tests.emulator.test_xml_codec import trees
 
 
+@pytest.mark.long
 def test_there_and_back() -> None:
     known = read_outline()
     for tree in trees():

@@ -45,6 +45,7 @@ def lines(text: str) -> set[tuple[str, ...]]:
     return found
 
 
+@pytest.mark.long
 def test_the_outline_says_what_the_models_say() -> None:
     kept = lines(Path(xml_codec.__file__).with_name("statements.txt").read_text(encoding="utf-8"))
     made = lines(outline(schema().root, trees()))

@@ -86,6 +86,7 @@ def used(found: Baseline) -> dict[tuple[int, int], set[int]]:
     return rows
 
 
+@pytest.mark.long
 @random_fabrics(40)
 @given(cases())
 def test_random_fabrics(case: Case) -> None:

@@ -91,6 +91,7 @@ def failures_of(draw: st.DrawFn, graph: Graph, wanted: Destinations) -> Failure:
     return Failure("some", frozenset(draw(links)), frozenset(dead))
 
 
+@pytest.mark.long
 @random_fabrics(150)
 @given(limited(), st.data())
 def test_random_fabrics(case: Case, data: st.DataObject) -> None:

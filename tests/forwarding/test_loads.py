@@ -122,6 +122,7 @@ def test_collectives_load_a_clean_fabric_evenly(name: str, pattern: Callable[[Ra
         assert f"{tier.max() / tier.mean():.3f}" == "1.000"
 
 
+@pytest.mark.long
 @random_fabrics(40)
 @given(cases())
 def test_random_fabrics(case: Case) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -102,6 +103,7 @@ def test_a_loop_ends() -> None:
     assert passed == [OWN, "spine1", FAR, "spine2"] * 4
 
 
+@pytest.mark.long
 @random_fabrics(40)
 @given(cases(), st.integers(0, 9))
 def test_every_hop_is_in_the_forwarding_table(case: Case, flow: int) -> None:

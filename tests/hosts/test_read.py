@@ -118,6 +118,7 @@ BOMB = b"a: &a [x,x,x,x,x,x,x,x,x]\n" + b"".join(
 )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("data", "reason"),
     [

@@ -95,6 +95,7 @@ def test_every_example_is_there() -> None:
     assert {"jvd", "jvd-8-uplinks", "lab", "frontier", "brownfield"} <= names
 
 
+@pytest.mark.long
 def test_defaults_of_the_schema_are_what_a_file_may_say() -> None:
     schema = json.loads(json_schema())
 

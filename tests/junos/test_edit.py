@@ -204,6 +204,7 @@ def settled(root: Node) -> Node:
     return made
 
 
+@pytest.mark.long
 def test_every_configuration_becomes_every_other() -> None:
     known = configurations()
     assert len(known) > 40
@@ -216,6 +217,7 @@ def test_every_configuration_becomes_every_other() -> None:
         check(root, Node(""))
 
 
+@pytest.mark.long
 @settings(max_examples=examples(20))
 @given(st.data(), st.randoms(use_true_random=False))
 def test_any_order_and_any_mark(data: st.DataObject, random: Random) -> None:

@@ -118,6 +118,7 @@ def test_groups_may_apply_groups_but_not_in_a_circle() -> None:
         expand_groups(read("groups { A { x { apply-groups B; } } B { x { apply-groups A; } } } apply-groups A;"))
 
 
+@pytest.mark.long
 def test_depth_is_no_matter() -> None:
     deep = "a { " * 50_000 + "b;" + "}" * 50_000
     root = read(f"groups {{ G {{ {deep} }} }} apply-groups G; inactive: c;")

@@ -260,6 +260,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())
 def test_hostile_texts_are_read_or_refused(text: str) -> None:
     try:

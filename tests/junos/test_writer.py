@@ -205,6 +205,7 @@ def bare(text: str) -> list[str]:
 OTHER_STYLE = "qfx5130|qfx5220"
 
 
+@pytest.mark.long
 def test_published_and_golden_text_comes_out_as_it_was() -> None:
     """Curly to curly, and curly to set to curly, which is a fixed point from then on."""
     published = need_shared("junos-corpus").rglob("*.conf")

@@ -51,6 +51,7 @@ def sample() -> list[tuple[str, Changes, tuple[Finding, ...]]]:
     return [row for row in done if row[2]]
 
 
+@pytest.mark.long
 def test_most_single_damages_give_one_headline() -> None:
     counts = {name: len(headlines(found)) for name, _, found in sample()}
     assert all(counts.values())
@@ -58,6 +59,7 @@ def test_most_single_damages_give_one_headline() -> None:
     assert single >= LEAST * len(counts), {name: count for name, count in counts.items() if count > 1}
 
 
+@pytest.mark.long
 def test_two_damages_give_two_headlines() -> None:
     rows = sample()
     source = random.Random(SEED)

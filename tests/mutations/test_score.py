@@ -34,6 +34,7 @@ class TestLab:
         need_shared(YANG)
         assert findings("lab", {}, ALL) == ()
 
+    @pytest.mark.long
     def test_score(self, capfd: pytest.CaptureFixture[str]) -> None:
         score("lab", capfd)
 
@@ -43,6 +44,7 @@ class TestJvd:
         need_shared(YANG)
         assert findings("jvd", {}, ALL) == ()
 
+    @pytest.mark.long
     def test_score(self, capfd: pytest.CaptureFixture[str]) -> None:
         score("jvd", capfd)
 

@@ -142,6 +142,7 @@ def test_the_script_sets_keeps_checks_and_removes(trees: Path, namespace: Namesp
     assert failed.stderr.count("no rule") == 32
 
 
+@pytest.mark.long
 def test_the_script_repairs_what_somebody_changed(trees: Path, namespace: Namespace) -> None:
     script = trees / "jvd/servers/h100-03/usr/local/sbin/ailb-net"
     namespace.script(script, "apply")

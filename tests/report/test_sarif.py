@@ -190,6 +190,7 @@ def test_the_compressed_size_is_kept_too() -> None:
     assert len(parsed(whole)["results"]) == 2000
 
 
+@pytest.mark.long
 def test_the_default_limit_is_that_of_github() -> None:
     assert len(json.loads(sarif(verdict_of(many(25_100))))["runs"][0]["results"]) == 25_000
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
+import pytest
 from hypothesis import given, settings
 
 from ailb_gen.junos.reader import read
@@ -53,6 +54,7 @@ def compare(case: Case) -> None:
             assert hops - {""} == fabric.next_hops(name, prefix, expected[name]) - {""}, (name, str(prefix))
 
 
+@pytest.mark.long
 @settings(max_examples=examples(60))
 @given(cases())
 def test_what_is_written_reads_back(case: Case) -> None:
@@ -70,6 +72,7 @@ def without_lines(group: Group) -> Group:
     return replace(group, discoveries=tuple(discoveries))
 
 
+@pytest.mark.long
 @random_fabrics(250)
 @given(cases())
 def test_random_fabrics(case: Case) -> None:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ailb_gen.deploy.servers.ssh import SshServer
 
 
+@pytest.mark.long
 def test_first_push_confirm_and_back(host: Host, server: SshServer, files: HostFiles, expected: Expected) -> None:
     files_before, kernel_before = host.tree(), host.kernel()
     state = look(server, files)
@@ -144,6 +145,7 @@ def test_files_of_the_host_come_back_as_they_were(host: Host, server: SshServer,
     assert host.inside("stat", "-c", "%y", f"/{SYSCTL}").startswith("2001-02-03")
 
 
+@pytest.mark.long
 def test_the_host_takes_back_what_nobody_confirms(host: Host, server: SshServer, files: HostFiles) -> None:
     files_before, kernel_before = host.tree(), host.kernel()
     apply(server, files, "r1", 3 / 60)
@@ -176,6 +178,7 @@ def test_a_watchdog_that_died_is_replaced_by_the_next_call(host: Host, server: S
     assert host.tree() == before
 
 
+@pytest.mark.long
 def test_after_a_reboot_the_old_files_come_back(host: Host, server: SshServer, files: HostFiles) -> None:
     before = host.tree()
     apply(server, files, "r1", 10)

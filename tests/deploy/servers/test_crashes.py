@@ -135,6 +135,7 @@ def killed(
     return False
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("how", WAYS)
 def test_apply_killed_before_a_step(
     shared: Host, pair: tuple[HostFiles, HostFiles], how: str, monkeypatch: pytest.MonkeyPatch
@@ -168,6 +169,7 @@ def test_apply_killed_before_a_step(
     server.close()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("verb", ["confirm", "restore"])
 def test_confirm_and_restore_killed_before_a_step(
     shared: Host, pair: tuple[HostFiles, HostFiles], verb: str, monkeypatch: pytest.MonkeyPatch

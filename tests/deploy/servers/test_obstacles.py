@@ -204,6 +204,7 @@ def test_the_session_dies_during_an_apply(host: Host, server: SshServer, files: 
     again.close()
 
 
+@pytest.mark.long
 def test_the_network_dies_during_an_apply(
     host: Host, server: SshServer, files: HostFiles, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -240,6 +241,7 @@ def test_a_text_that_was_cut_off_does_nothing(host: Host, server: SshServer, fil
     assert host.tree() == before
 
 
+@pytest.mark.long
 def test_no_password_in_a_list_of_processes_or_a_file(host: Host, files: HostFiles) -> None:
     connection = host.server(user="asked", password=PASSWORD, sudo_password=PASSWORD)
     connection.open()

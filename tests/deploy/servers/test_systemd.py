@@ -105,6 +105,7 @@ def test_netplan_sets_it_and_it_survives_a_reboot(machine: Host, files: HostFile
     server.close()
 
 
+@pytest.mark.long
 def test_the_timer_takes_back_what_nobody_confirms(machine: Host, files: HostFiles) -> None:
     before = machine.tree()
     server = opened(machine)
@@ -120,6 +121,7 @@ def test_the_timer_takes_back_what_nobody_confirms(machine: Host, files: HostFil
     server.close()
 
 
+@pytest.mark.long
 def test_the_timer_takes_back_what_a_dead_call_has_begun(
     machine: Host, files: HostFiles, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -138,6 +140,7 @@ def test_the_timer_takes_back_what_a_dead_call_has_begun(
     server.close()
 
 
+@pytest.mark.long
 def test_a_boot_takes_back_what_was_not_confirmed(machine: Host, files: HostFiles, expected: Expected) -> None:
     server = opened(machine)
     apply(server, files, "r1", 10)
@@ -157,6 +160,7 @@ def test_a_boot_takes_back_what_was_not_confirmed(machine: Host, files: HostFile
     server.close()
 
 
+@pytest.mark.long
 def test_without_netplan_the_script_and_its_service_do_it(bare: Host, files: HostFiles, expected: Expected) -> None:
     before = bare.tree()
     server = opened(bare)

@@ -76,6 +76,7 @@ def there(host: Host, tree: Mapping[str, HostFile]) -> bool:
     return all(found.get(path, ())[1:] == (file.mode, file.owner, file.content) for path, file in tree.items())
 
 
+@pytest.mark.long
 @settings(max_examples=ROUNDS)
 @given(before=TREES, owner=OWNERS, first=TREES, second=TREES)
 def test_apply_and_restore(
