@@ -18,17 +18,17 @@ import sys
 from pathlib import Path
 from ailb_gen.emulator.disk import Disk
 from ailb_gen.emulator.load_config import load_set
-from ailb_gen.emulator.config_database import Session, Store
+from ailb_gen.emulator.config_database import ConfigDatabase, Session
 from ailb_gen.junos.tree import Node
 
-store = ConfigDatabase(Node(""), Disk(Path(sys.argv[1])))
+database = ConfigDatabase(Node(""), Disk(Path(sys.argv[1])))
 session = Session(1, "ann", 0.0)
-number = int(store.active.value("system", "host-name") or 0)
+number = int(database.active.value("system", "host-name") or 0)
 while True:
     number += 1
-    store.edit(session, load_set(store.candidate, f"set system host-name {number}")[0])
+    database.edit(session, load_set(database.candidate, f"set system host-name {number}")[0])
     print(number, flush=True)
-    store.commit(session, confirm_s=600 * (number % 3 == 0), minutes=10)
+    database.commit(session, confirm_s=600 * (number % 3 == 0), minutes=10)
 """
 
 

@@ -79,6 +79,7 @@ def test_random_fabrics(case: Case) -> None:
     compare(case)
 
 
+@pytest.mark.long
 def test_few_were_ambiguous() -> None:
     assert counts["prefixes"] > 0
     assert counts["ambiguous"] < counts["prefixes"] * 0.02, counts
