@@ -84,9 +84,12 @@ class _Session:
 
     @property
     def _open(self) -> Any:
+        self._check_open()
+        return self.device
+
+    def _check_open(self) -> None:
         if self.device is None:
             raise DeviceError(self.name, Phase.CONNECT, "there is no session")
-        return self.device
 
     def close(self) -> None:
         device, self.device, self.locked = self.device, None, False
@@ -216,22 +219,22 @@ class NapalmSwitch(_Session):
         return self._configuration("candidate")
 
     def _configuration(self, which: str) -> str:
-        self._open  # noqa: B018 - a closed session is an error of its own
+        self._check_open()
         found = self._napalm(Phase.READ, "get-configuration", lambda: self.driver.get_config(retrieve=which))
         text = found[which] if isinstance(found, dict) else ""
         # NAPALM writes an answer without text as `None`.
         return text_of(self.name, None if text == "None" else text)
 
     def load(self, commands: str) -> None:
-        self._open  # noqa: B018
+        self._check_open()
         self._napalm(Phase.LOAD, "load-configuration", lambda: self.driver.load_merge_candidate(config=commands))
 
     def compare(self) -> str:
-        self._open  # noqa: B018
+        self._check_open()
         return str(self._napalm(Phase.LOAD, "get-configuration", self.driver.compare_config))
 
     def commit(self, log: str, confirm_minutes: int | None = None) -> None:
-        self._open  # noqa: B018
+        self._check_open()
         # NAPALM counts seconds and takes whole minutes only.
         revert_in = 60 * confirm_minutes if confirm_minutes is not None else None
         commit = partial(self.driver.commit_config, message=log, revert_in=revert_in)

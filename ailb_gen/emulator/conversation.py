@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
 from ailb_gen.emulator.faulty import DroppedError
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from ailb_gen.emulator.server import Host
 
 
-class Conversation:
+class Conversation(ABC):
     """One session of a device on one channel."""
 
     def __init__(self, host: Host, channel: asyncssh.SSHServerChannel[bytes], user: str, client: str) -> None:
@@ -35,13 +36,13 @@ class Conversation:
         self.end()
         self._channel.close()
 
+    @abstractmethod
     def _forget(self) -> None:
         """Drop the requests that have not been served."""
-        raise NotImplementedError
 
+    @abstractmethod
     async def _serve(self) -> None:
         """Serve what waits. Raises DroppedError when a fault ends the session."""
-        raise NotImplementedError
 
     def _wake(self) -> None:
         """Serve what waits, unless that is going on."""
