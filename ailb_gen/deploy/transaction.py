@@ -142,6 +142,10 @@ class SwitchTransaction:
             raise RefusedError(self.name, Phase.CONFIRM, "somebody changed the candidate; confirming would commit that")
         with _as(Phase.CONFIRM):
             connection.commit(f"{self.mark}confirm")
+        # Nothing else may have become active since the question: then the commit above confirmed nothing.
+        if all(commit.log != f"{self.mark}push" for commit in self._own(connection)):
+            reason = "there is nothing to confirm: its timer took the change back, or somebody committed"
+            raise ForeignError(self.name, Phase.CONFIRM, reason)
 
     def revert(self, connection: Switch) -> None:
         """Load what was active before the commits of this run, make sure that it is that, and commit it."""
@@ -152,6 +156,10 @@ class SwitchTransaction:
         connection.load_rollback(sum(1 for _ in self._own(connection)))
         if fingerprint(tree_of(self.name, connection.candidate())) != self.old:
             connection.load_rollback(0)
+            if self.commit_state(connection) is CommitState.OLD:
+                # The device's timer was faster, and has renumbered its history.
+                self.release(connection)
+                return
             reason = "what was there before this run is not in its history any more, or somebody committed since"
             raise ForeignError(self.name, Phase.ROLLBACK, reason, "look at 'show system commit' and roll back by hand")
         with _as(Phase.ROLLBACK):
@@ -170,10 +178,10 @@ class SwitchTransaction:
             connection.unlock()
 
     def commit_state(self, connection: Switch) -> CommitState:
-        """Judge by the configuration, and by the newest commit."""
+        """Judge by the newest commit, and by the configuration that is read after it: a timer may end in between."""
+        newest = next(self._own(connection), None)
         if fingerprint(tree_of(self.name, connection.running())) == self.old:
             return CommitState.OLD
-        newest = next(self._own(connection), None)
         if newest is None:
             return CommitState.FOREIGN
         return CommitState.NEW if newest.pending_minutes is None else CommitState.PENDING

@@ -1,0 +1,159 @@
+"""A switch's transaction while its own timer takes the change back, at every moment between two requests."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import pytest
+
+from ailb_gen.deploy.ownership import digest, fingerprint
+from ailb_gen.deploy.switch import Commit, ForeignError
+from ailb_gen.deploy.transaction import CommitState, SwitchTransaction
+from ailb_gen.deploy.verify import Expected
+from ailb_gen.emulator.config_database import ConfigDatabase, Session
+from ailb_gen.junos.reader import read
+from ailb_gen.junos.writer import to_curly
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from lxml.etree import _Element
+
+NAME = "leaf1"
+OLD = "system {\n    host-name leaf1;\n}\n"
+NEW = "system {\n    host-name leaf1;\n    domain-name example.net;\n}\n"
+MARK = "ailb-gen run "
+US = Session(1, "operator", 0.0)
+CONFIRM_S = 60.0
+
+
+@dataclass
+class _Switch:
+    """A switch over the emulator's own database; its timer fires before the request of number `fires`."""
+
+    database: ConfigDatabase
+    fire: Callable[[], None]
+    fires: int = -1
+    asked: int = 0
+    name: str = NAME
+    locked: bool = False
+    seen: list[str] = field(default_factory=list)
+
+    def _request(self, what: str) -> None:
+        if self.asked == self.fires:
+            self.fire()
+        self.asked += 1
+        self.seen.append(what)
+
+    def open(self) -> None:
+        raise AssertionError
+
+    def close(self) -> None:
+        raise AssertionError
+
+    def lock(self) -> None:
+        if not self.locked:
+            self._request("lock")
+            self.locked = True
+
+    def unlock(self) -> None:
+        self._request("unlock")
+        self.locked = False
+
+    def running(self) -> str:
+        self._request("running")
+        return self.database.active_text
+
+    def candidate(self) -> str:
+        self._request("candidate")
+        return to_curly(self.database.candidate)
+
+    def before(self, number: int) -> str:
+        self._request("before")
+        return to_curly(self.database.rollback_tree(number))
+
+    def load(self, commands: str) -> None:
+        raise AssertionError(commands)
+
+    def load_rollback(self, number: int) -> None:
+        self._request(f"rollback {number}")
+        self.database.edit(US, self.database.rollback_tree(number))
+
+    def compare(self) -> str:
+        self._request("compare")
+        return "changed" if self.database.modified else ""
+
+    def check(self) -> None:
+        raise AssertionError
+
+    def commit(self, log: str, confirm_minutes: int | None = None) -> None:
+        self._request("commit")
+        self.database.commit(US, log, CONFIRM_S if confirm_minutes else 0, confirm_minutes or 0)
+
+    def commits(self) -> tuple[Commit, ...]:
+        self._request("commits")
+        return tuple(
+            Commit(at, entry.user, 0, entry.log, 5 if entry.comment.startswith("commit confirmed") else None)
+            for at, entry in enumerate(self.database.commits())
+        )
+
+    def ask(self, rpc: str, **arguments: str | bool) -> _Element:
+        raise AssertionError(rpc)
+
+
+TRANSACTION = SwitchTransaction(
+    NAME, lambda switch, running: running, fingerprint(read(OLD)), MARK, Expected(NAME), digest("")
+)
+# More requests than any step has.
+MOMENTS = range(12)
+
+
+def waiting(fires: int) -> _Switch:
+    """Return a switch whose new configuration waits for its confirmation."""
+    now = [0.0]
+    database = ConfigDatabase(read(OLD), clock=lambda: now[0])
+
+    def fire() -> None:
+        now[0] = CONFIRM_S
+        database.expire()
+
+    switch = _Switch(database, fire)
+    database.edit(US, read(NEW))
+    TRANSACTION.apply(switch, 5)
+    switch.asked, switch.fires = 0, fires
+    return switch
+
+
+@pytest.mark.parametrize("fires", MOMENTS)
+def test_a_change_is_taken_back_whenever_the_timer_does_it_as_well(fires: int) -> None:
+    switch = waiting(fires)
+    TRANSACTION.revert(switch)
+    TRANSACTION.release(switch)
+    assert fingerprint(switch.database.active) == TRANSACTION.old
+    assert (switch.database.pending, switch.database.modified, switch.locked) == (None, False, False)
+
+
+@pytest.mark.parametrize("fires", MOMENTS)
+def test_confirmed_is_only_what_the_timer_did_not_take_back(fires: int) -> None:
+    switch = waiting(fires)
+    try:
+        TRANSACTION.confirm(switch)
+    except ForeignError as error:
+        assert str(error).startswith("leaf1: confirm: there is nothing to confirm: ")
+        assert fingerprint(switch.database.active) == TRANSACTION.old
+    else:
+        # The timer may still fire, but has nothing to take back.
+        switch.fire()
+        assert fingerprint(switch.database.active) == fingerprint(read(NEW))
+    assert switch.database.pending is None
+
+
+def test_what_somebody_committed_since_is_not_taken_back() -> None:
+    switch = waiting(-1)
+    switch.database.edit(US, read("system {\n    host-name other;\n}\n"))
+    switch.database.commit(US, "by hand")
+    with pytest.raises(ForeignError, match="somebody committed since"):
+        TRANSACTION.revert(switch)
+    assert TRANSACTION.commit_state(switch) is CommitState.FOREIGN
+    assert not switch.database.modified
