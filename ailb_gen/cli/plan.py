@@ -122,10 +122,10 @@ def _plan(
     with open_context(fabric_file(fabric), artifacts, inventory, limit, reach, trust(allow_unverified)) as on:
         with progress("looking", len(on.roles)) as advance:
             found = on.plan_of(on.file_aim, min_paths, advance, besides=True)
-        after = found.fabric_state.after({name: look.after for name, look in found.changes.items()})
+        after = found.fabric_model.after({name: look.after for name, look in found.changes.items()})
         effects = {name: touched(after, look) for name, look in found.changes.items()}
         seen = traffic(
-            found.fabric_state, after, found.waves, any(one.sessions or one.colors for one in effects.values())
+            found.fabric_model, after, found.waves, any(one.sessions or one.colors for one in effects.values())
         )
         if as_json:
             typer.echo(plan_json(found, effects, seen))

@@ -7,6 +7,6 @@ A switch: `switch` (the Protocol), `drivers` and `calls` (NAPALM, PyEZ), `owners
 `servers/`.
 Before a push: `inputs`, `planning` (what would be done), `wave_order`, `impact` (what that touches), `planfile`.
 A push: `transaction` (a device), `wave`, `rollout` (all waves), `runs` (what users start), `runlog` (the record).
-What is expected and what is seen: `fabric_state`, `verify`, `findings`, `collect`, `collected`.
+What is expected and what is seen: `fabric_model`, `verify`, `findings`, `collect`, `collected`.
 What the verbs share: `context`.
 """

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ailb_gen.checks.select import pick_devices
-from ailb_gen.deploy.fabric_state import read_fabric_state, switch_of
+from ailb_gen.deploy.fabric_model import read_fabric_model, switch_of
 from ailb_gen.deploy.fleet import Access, fleet
 from ailb_gen.deploy.inputs import Inputs, read_inputs
 from ailb_gen.deploy.inventory import read_inventory
@@ -93,11 +93,11 @@ class Context:
     def differences(self, advance: Callable[[int], None] = lambda number: None) -> ByDevice[tuple[str, ...]]:
         """Compare the state of the picked switches with what all files together must bring about."""
         models = {name: switch_of(name, tree_of(name, self.inputs.text(name))) for name in self.switches}
-        fabric_state = read_fabric_state(self.inputs.artifacts, models)
+        fabric_model = read_fabric_model(self.inputs.artifacts, models)
 
         def look(name: str, switch: Switch) -> tuple[str, ...]:
             # An alarm is none of the design's; whoever asks for the state wants to see it.
-            return fabric_state.expected(name).differences(switch)
+            return fabric_model.expected(name).differences(switch)
 
         def look_at_host(name: str, server: Server) -> tuple[str, ...]:
             expected = expected_of(self.inputs.trees[name], self.inputs.hosts[name].profile)

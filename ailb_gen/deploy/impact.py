@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ailb_gen.addresses import Prefix
-    from ailb_gen.deploy.fabric_state import FabricState
+    from ailb_gen.deploy.fabric_model import FabricModel
     from ailb_gen.deploy.planning import Look
     from ailb_gen.deploy.wave import Wave
     from ailb_gen.network.model import FabricRoute, Group, Port, Switch
@@ -53,11 +53,11 @@ class Traffic:
     waves: Mapping[str, tuple[int, float]]
 
 
-def touched(fabric_state: FabricState, look: Look) -> Touched:
+def touched(fabric_model: FabricModel, look: Look) -> Touched:
     """Compare a switch before and after, port by port."""
     sessions, colors = [], set()
     before, after = _aspects(look.before), _aspects(look.after)
-    ends = (end for cable in fabric_state.cables.get(look.name, ()) for end in (cable.a, cable.b))
+    ends = (end for cable in fabric_model.cables.get(look.name, ()) for end in (cable.a, cable.b))
     for interface in (f"{end.port}.0" for end in ends if end.device == look.name):
         old, new = before.get(interface), after.get(interface)
         if old != new:
@@ -66,7 +66,7 @@ def touched(fabric_state: FabricState, look: Look) -> Touched:
     # Only a prefix that the switch has an address in is advertised.
     routes = _advertised(look.before) ^ _advertised(look.after)
     colors |= {route.color for route in routes if route.color is not None}
-    servers = {server for server, port in fabric_state.servers.get(look.name, ()) if _serves(look, port)}
+    servers = {server for server, port in fabric_model.servers.get(look.name, ()) if _serves(look, port)}
     return Touched(tuple(sessions), tuple(sorted(colors)), tuple(sorted(servers)))
 
 
@@ -114,7 +114,7 @@ def _seen(switch: Switch, port: str) -> object:
     return _plain(switch.ports.get(port)), _plain(switch.ports.get("irb")), announced, vlans
 
 
-def traffic(before: FabricState, after: FabricState, waves: Sequence[Wave], touched: bool = True) -> Traffic:
+def traffic(before: FabricModel, after: FabricModel, waves: Sequence[Wave], touched: bool = True) -> Traffic:
     """Compute what arrives before and after, and while the spines of each wave are away.
 
     Where no session and no color is `touched`, the routes stay what they are.
@@ -137,25 +137,25 @@ def _away(baseline: Baseline, wave: Wave) -> tuple[int, float]:
     return len(impact.lost), impact.worst
 
 
-def _destinations(routing: Routing, fabric_state: FabricState) -> dict[int, tuple[Prefix, ...]]:
+def _destinations(routing: Routing, fabric_model: FabricModel) -> dict[int, tuple[Prefix, ...]]:
     """Return the prefixes that every leaf announces with a color, by device."""
     found = {}
     for name, device in routing.graph.index.items():
         prefixes = tuple(sorted(routing.graph.advertised[device]))
-        if fabric_state.roles.get(name) == "leaf" and prefixes:
+        if fabric_model.roles.get(name) == "leaf" and prefixes:
             found[device] = prefixes
     return found
 
 
-def _pairs(routing: Routing, fabric_state: FabricState) -> int:
+def _pairs(routing: Routing, fabric_model: FabricModel) -> int:
     """Count the pairs of a leaf and a prefix of another leaf."""
-    found = _destinations(routing, fabric_state)
+    found = _destinations(routing, fabric_model)
     return sum(len(row) for row in found.values()) * max(0, len(found) - 1)
 
 
-def _arriving(routing: Routing, fabric_state: FabricState) -> int:
+def _arriving(routing: Routing, fabric_model: FabricModel) -> int:
     """Count the pairs whose leaf has a next hop for the prefix; of leaves that are alike one is asked."""
-    graph, found = routing.graph, _destinations(routing, fabric_state)
+    graph, found = routing.graph, _destinations(routing, fabric_model)
     together = Counter(graph.class_of[leaf] for leaf in found)
     count = 0
     for owner, prefixes in found.items():

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from ailb_gen.deploy.besides import besides
 from ailb_gen.deploy.edits import Edit, edit_of, edits_of
-from ailb_gen.deploy.fabric_state import model_of, read_fabric_state
+from ailb_gen.deploy.fabric_model import model_of, read_fabric_model
 from ailb_gen.deploy.ownership import digest, fingerprint, ownership, wanted
 from ailb_gen.deploy.redact import redact_config
 from ailb_gen.deploy.servers.calls import look as host_state
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
     from ailb_gen.deploy.device_pool import DevicePool
-    from ailb_gen.deploy.fabric_state import FabricState
+    from ailb_gen.deploy.fabric_model import FabricModel
     from ailb_gen.deploy.inputs import Inputs
     from ailb_gen.deploy.inventory import Target
     from ailb_gen.deploy.ownership import Ownership
@@ -116,13 +116,13 @@ class HostLook:
 class Plan:
     """All devices that could be looked at, the errors of the others, and the waves of those to be changed.
 
-    `fabric_state` is the fabric as it is now; `looks` are the switches, `hosts` the servers.
+    `fabric_model` is the fabric as it is now; `looks` are the switches, `hosts` the servers.
     """
 
     looks: Mapping[str, Look]
     hosts: Mapping[str, HostLook]
     errors: Mapping[str, DeviceError]
-    fabric_state: FabricState
+    fabric_model: FabricModel
     waves: tuple[Wave, ...]
 
     @property
@@ -254,23 +254,23 @@ def plan_of(
     seen = pool.run(switches, look_at, Phase.READ, advance, keep=False)
     hosts = pool.run(servers, lambda name, c: look_at_host(inputs.trees[name], c), Phase.READ, advance, keep=False)
     looks = seen.good
-    fabric_state = read_fabric_state(inputs.artifacts, {name: one.before for name, one in looks.items()})
+    fabric_model = read_fabric_model(inputs.artifacts, {name: one.before for name, one in looks.items()})
     found: dict[str, Look | HostLook] = {**looks, **hosts.good}
     seats = [
         position_of(targets[name]) for name in targets if name in picked and name in found and found[name].commands
     ]
-    now = paths_of(fabric_state, looks)
+    now = paths_of(fabric_model, looks)
     try:
         planned = waves(seats, order.colors, now, order.min_paths)
-        check_min_paths(fabric_state, looks, planned, now, order.min_paths)
+        check_min_paths(fabric_model, looks, planned, now, order.min_paths)
     except UsageError as error:
         # A switch that cannot be looked at has no session that is known to be up.
         raise UsageError("\n".join([str(error), *once(seen.bad.values())])) from error
-    return Plan(looks, hosts.good, {**seen.bad, **hosts.bad}, fabric_state, planned)
+    return Plan(looks, hosts.good, {**seen.bad, **hosts.bad}, fabric_model, planned)
 
 
 def check_min_paths(
-    fabric_state: FabricState, looks: Mapping[str, Look], planned: Sequence[Wave], now: Paths, min_paths: int
+    fabric_model: FabricModel, looks: Mapping[str, Look], planned: Sequence[Wave], now: Paths, min_paths: int
 ) -> None:
     """Make sure that old and new configurations get along between the waves. Raises UsageError.
 
@@ -279,16 +279,16 @@ def check_min_paths(
     """
     broken = {
         (side.device, side.interface)
-        for session in fabric_state.sessions.up
+        for session in fabric_model.sessions.up
         for side in (session.a, session.b)
         if side.device in looks and side.interface not in looks[side.device].up
     }
-    found: dict[str, dict[str, str]] = {name: {} for name in looks if fabric_state.roles.get(name) == "leaf"}
-    _put_in(found, fabric_state.sessions.up, broken)
+    found: dict[str, dict[str, str]] = {name: {} for name in looks if fabric_model.roles.get(name) == "leaf"}
+    _put_in(found, fabric_model.sessions.up, broken)
     for wave in planned:
-        fabric_state = fabric_state.after({name: looks[name].after for name in wave.members if name in looks})
+        fabric_model = fabric_model.after({name: looks[name].after for name in wave.members if name in looks})
         # Of the others, nothing has changed.
-        changed = fabric_state.around(wave.members)
+        changed = fabric_model.around(wave.members)
         for cable in changed.links:
             for end in (cable.a, cable.b):
                 found.get(end.device, {}).pop(f"{end.port}.0", None)
@@ -328,10 +328,10 @@ def position_of(target: Target) -> Position:
     return Position(target.role, group[target.role], target.name)
 
 
-def paths_of(fabric_state: FabricState, looks: Mapping[str, Look]) -> Paths:
+def paths_of(fabric_model: FabricModel, looks: Mapping[str, Look]) -> Paths:
     """Return over which spines every leaf has a session that is up at both ends."""
-    spines: dict[str, set[str]] = {name: set() for name in looks if fabric_state.roles.get(name) == "leaf"}
-    for cable in fabric_state.links:
+    spines: dict[str, set[str]] = {name: set() for name in looks if fabric_model.roles.get(name) == "leaf"}
+    for cable in fabric_model.links:
         leaf, spine = looks.get(cable.a.device), looks.get(cable.b.device)
         if leaf and spine and f"{cable.a.port}.0" in leaf.up and f"{cable.b.port}.0" in spine.up:
             spines[leaf.name].add(spine.name)

@@ -17,7 +17,7 @@ from ailb_gen.wording import some
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from ailb_gen.deploy.fabric_state import FabricState
+    from ailb_gen.deploy.fabric_model import FabricModel
     from ailb_gen.deploy.planning import Look
     from ailb_gen.deploy.runlog import Event
     from ailb_gen.deploy.transaction import Transaction
@@ -65,7 +65,7 @@ class Rollout:
     push: WaveRunner
     make: Callable[[str, Expected], Transaction[Any]]
     looks: Mapping[str, Look]
-    fabric_state: FabricState
+    fabric_model: FabricModel
     on_failure: OnFailure = "stop"
 
     def run(
@@ -98,7 +98,7 @@ class Rollout:
 
     def _checked(self, names: Sequence[str], report: Report, advance: Callable[[int], None]) -> bool:
         """Have everything checked before anything is changed; tell whether to go on."""
-        members = {name: self.make(name, self.fabric_state.expected(name)) for name in names}
+        members = {name: self.make(name, self.fabric_model.expected(name)) for name in names}
         found = self.push.check(members, advance)
         report.refused.update({name: str(error) for name, error in found.bad.items()})
         self.push.failed += len(found.bad)
@@ -117,7 +117,7 @@ class Rollout:
             results = self.push.wave(wave, members)
             report.results.update(results)
             confirmed = [name for name, result in results.items() if result.outcome is Outcome.CONFIRMED]
-            self.fabric_state = self._after(confirmed)
+            self.fabric_model = self._after(confirmed)
             # Who interrupts what is done already comes too late.
             stop = self.push.stop() and (number < len(waves) or len(confirmed) < len(wave.members))
             if self.push.failed > self.push.limits.failures or stop:
@@ -135,9 +135,9 @@ class Rollout:
         alarms = {name: look.alarms for name, look in self.looks.items()}
         return {name: self.make(name, then.expected(name, alarms.get(name, ()))) for name in wave.members}
 
-    def _after(self, names: Collection[str]) -> FabricState:
+    def _after(self, names: Collection[str]) -> FabricModel:
         """Return the state of the fabric when devices have changed; servers are not in it."""
-        return self.fabric_state.after({name: self.looks[name].after for name in names if name in self.looks})
+        return self.fabric_model.after({name: self.looks[name].after for name in names if name in self.looks})
 
     def _back(self, waves: Sequence[Wave], report: Report) -> None:
         """Bring back what earlier waves had before, the last one first."""

@@ -262,7 +262,7 @@ def _carry_out(on: Context, state: StateDirectory, run_options: RunOptions, foun
             push,
             on.members(job.run, job.aim, before, legs, found.digests),
             found.looks,
-            found.fabric_state,
+            found.fabric_model,
             run_options.on_failure,
         )
         report = rollout.run(found.waves, run_options.dry_run, before, job.leg, run_options.progress)

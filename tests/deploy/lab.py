@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from ailb_gen.deploy.fabric_state import FabricState, read_fabric_state, switch_of
+from ailb_gen.deploy.fabric_model import FabricModel, read_fabric_model, switch_of
 from ailb_gen.deploy.ownership import commands, digest, fingerprint
 from ailb_gen.deploy.planning import Look, Plan
 from ailb_gen.deploy.wave import Wave
@@ -26,10 +26,10 @@ def model(name: str, text: str = "") -> Switch:
     return switch_of(name, read(text or text_of(name), name))
 
 
-def fabric_state(**texts: str) -> FabricState:
+def fabric_model(**texts: str) -> FabricModel:
     """Return the fabric by its files, but for some switches, whose names have `_` for `-`."""
     changed = {name.replace("_", "-"): text for name, text in texts.items()}
-    return read_fabric_state(LAB, {name: model(name, changed.get(name, "")) for name in NAMES})
+    return read_fabric_model(LAB, {name: model(name, changed.get(name, "")) for name in NAMES})
 
 
 def edited(name: str, *edits: tuple[str, str]) -> str:
@@ -61,5 +61,5 @@ def plan_of(*looks: Look) -> Plan:
     """Return what a push of such switches would do, each in a wave of its own; the others have what they should."""
     found = {name: look(name) for name in NAMES} | {one.name: one for one in looks}
     waves = tuple(Wave(name, (name,)) for name, one in found.items() if one.commands)
-    before = read_fabric_state(LAB, {name: one.before for name, one in found.items()})
+    before = read_fabric_model(LAB, {name: one.before for name, one in found.items()})
     return Plan(found, {}, {}, before, waves)

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from ailb_gen.deploy import planning as module
-from ailb_gen.deploy.fabric_state import model_of
+from ailb_gen.deploy.fabric_model import model_of
 from ailb_gen.deploy.ownership import ownership
 from ailb_gen.deploy.planning import look
 from ailb_gen.deploy.transaction import tree_of

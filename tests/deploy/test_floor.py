@@ -21,9 +21,9 @@ SPINES = [name for name in lab.NAMES if "spine" in name]
 
 def judged(looks: Sequence[Look], order: Sequence[Sequence[str]], min_paths: int) -> None:
     found = {name: lab.look(name) for name in lab.NAMES} | {one.name: one for one in looks}
-    fabric_state = lab.fabric_state().after({name: one.before for name, one in found.items()})
+    fabric_model = lab.fabric_model().after({name: one.before for name, one in found.items()})
     waves = [Wave(f"wave {number}", tuple(names)) for number, names in enumerate(order, 1)]
-    check_min_paths(fabric_state, found, waves, paths_of(fabric_state, found), min_paths)
+    check_min_paths(fabric_model, found, waves, paths_of(fabric_model, found), min_paths)
 
 
 def renumbered(leaf: str) -> Look:

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ailb_gen.deploy.fabric_state import FabricState
+from ailb_gen.deploy.fabric_model import FabricModel
 from ailb_gen.deploy.impact import Touched, touched, traffic
 from ailb_gen.deploy.wave import Wave
 from ailb_gen.routing.rib import Routing
-from tests.deploy.lab import NAMES, edited, fabric_state, look
+from tests.deploy.lab import NAMES, edited, fabric_model, look
 from tests.routing.fabrics import Case, cases, random_fabrics
 
 LEAF, SPINE = "stripe1-leaf1", "spine1"
@@ -71,15 +71,15 @@ NOTHING = Touched((), (), ())
 )
 def test_one_change(name: str, edits: list[tuple[str, str]], expected: Touched) -> None:
     changed = edited(name, *edits)
-    found = touched(fabric_state(), look(name, after=changed))
+    found = touched(fabric_model(), look(name, after=changed))
     assert found == expected
     # Undoing it touches the same.
-    assert touched(fabric_state(), look(name, before=changed)) == found
+    assert touched(fabric_model(), look(name, before=changed)) == found
 
 
 def test_traffic_of_the_lab() -> None:
     waves = [Wave("canary leaf", (LEAF,)), Wave("spines of green", (SPINE,)), Wave("the rest", ("spine2", "spine3"))]
-    found = traffic(fabric_state(), fabric_state(), waves)
+    found = traffic(fabric_model(), fabric_model(), waves)
     # Four leaves, four prefixes each; links carry 1/4 of the traffic, then 1/3, then 1/2.
     assert (found.arriving, found.pairs, found.up) == ((48, 48), (48, 48), (16, 16))
     assert found.waves.keys() == {"spines of green", "the rest"}
@@ -88,25 +88,25 @@ def test_traffic_of_the_lab() -> None:
 
 
 def test_traffic_that_is_lost() -> None:
-    found = traffic(fabric_state(), fabric_state(), [Wave("all", ("spine1", "spine2", "spine3", "spine4"))])
+    found = traffic(fabric_model(), fabric_model(), [Wave("all", ("spine1", "spine2", "spine3", "spine4"))])
     assert found.waves == {"all": (48, 0)}
 
 
 def test_traffic_of_switches_that_come_from_the_factory() -> None:
-    bare = fabric_state(**{name.replace("-", "_"): "system { host-name x; }" for name in NAMES})
-    found = traffic(bare, fabric_state(), [Wave("spines of green", (SPINE,))])
+    bare = fabric_model(**{name.replace("-", "_"): "system { host-name x; }" for name in NAMES})
+    found = traffic(bare, fabric_model(), [Wave("spines of green", (SPINE,))])
     assert (found.arriving, found.pairs, found.up, found.waves) == ((0, 48), (0, 48), (0, 16), {})
 
 
 def test_traffic_of_a_fabric_that_loses_a_color() -> None:
     changed = edited(SPINE, (GREEN, BLUE), ("autonomous-system 65001", "autonomous-system 65009"))
     broken = edited("spine2", ("ipv6-nd;", ""))
-    found = traffic(fabric_state(), fabric_state(spine1=changed, spine2=broken), [])
+    found = traffic(fabric_model(), fabric_model(spine1=changed, spine2=broken), [])
     assert found.up == (16, 12)
     assert found.arriving == (48, 48)
 
 
-def counted(found: FabricState) -> tuple[int, int]:
+def counted(found: FabricModel) -> tuple[int, int]:
     """Count pair by pair what arrives, and all pairs."""
     routing = Routing(found.network)
     graph = routing.graph
@@ -126,9 +126,9 @@ def counted(found: FabricState) -> tuple[int, int]:
 @given(cases(), st.data())
 def test_what_arrives_is_counted_pair_by_pair(case: Case, data: st.DataObject) -> None:
     network = case.network
-    before = FabricState(network.switches, network.roles, network.links, {})
+    before = FabricModel(network.switches, network.roles, network.links, {})
     gone = data.draw(st.sets(st.sampled_from(network.links)) if network.links else st.just(set()))
-    after = FabricState(network.switches, network.roles, tuple(link for link in network.links if link not in gone), {})
+    after = FabricModel(network.switches, network.roles, tuple(link for link in network.links if link not in gone), {})
     found = traffic(before, after, [])
     assert list(zip(found.arriving, found.pairs, strict=True)) == [counted(before), counted(after)]
     assert found.up[1] <= found.up[0]

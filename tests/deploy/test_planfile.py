@@ -29,9 +29,9 @@ FOUND = plan_of(look(LEAF, before=OTHER), look(SPINE, before=edited(SPINE, ("mtu
 
 def written(path: Path, found: Plan = FOUND, limit: tuple[str, ...] = ("leaf", "spine1")) -> Path:
     """Write a plan."""
-    effects = {name: touched(found.fabric_state, one) for name, one in found.changes.items()}
+    effects = {name: touched(found.fabric_model, one) for name, one in found.changes.items()}
     write_plan(
-        path, plan_text(INPUTS, found, limit, 2, effects, traffic(found.fabric_state, found.fabric_state, found.waves))
+        path, plan_text(INPUTS, found, limit, 2, effects, traffic(found.fabric_model, found.fabric_model, found.waves))
     )
     return path
 

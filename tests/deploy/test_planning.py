@@ -169,7 +169,7 @@ def test_nothing_to_do(targets: Mapping[str, Target]) -> None:
     found = prospected(targets)
     assert (found.changed, found.changes, found.errors, found.waves) == ({}, {}, {}, ())
     assert found.looks.keys() == found.found.keys() == set(lab.NAMES)
-    assert len(found.fabric_state.sessions.up) == 16
+    assert len(found.fabric_model.sessions.up) == 16
 
 
 def test_only_what_is_picked_is_changed_and_everything_looked_at(targets: Mapping[str, Target]) -> None:
@@ -193,7 +193,7 @@ def test_paths_are_those_that_are_up_at_both_ends(targets: Mapping[str, Target])
     odd = Fake(running("spine2"), ALL[1:])
     gone = DeviceError("spine4", Phase.CONNECT, "no answer")
     found = prospected(targets, spine2=odd, spine4=gone)
-    paths = paths_of(found.fabric_state, found.looks)
+    paths = paths_of(found.fabric_model, found.looks)
     assert paths.spines == {
         LEAF: frozenset({"spine1", "spine3"}),
         **{name: frozenset({"spine1", "spine2", "spine3"}) for name in lab.NAMES if "leaf" in name and name != LEAF},

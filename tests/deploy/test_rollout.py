@@ -17,7 +17,7 @@ from ailb_gen.deploy.verify import Expected
 from ailb_gen.deploy.wave import Outcome, Result, Wave
 from ailb_gen.errors import OutputError
 from tests.conftest import examples
-from tests.deploy.lab import NAMES, fabric_state, look
+from tests.deploy.lab import NAMES, fabric_model, look
 from tests.deploy.machine import LIMITS, MISHAPS, FakeMember, Machine, machine_of
 from tests.deploy.test_wave import STANDING, Scripts
 
@@ -25,7 +25,7 @@ LEAVES = tuple(name for name in NAMES if "leaf" in name)
 WAVES = (Wave("canary leaf", LEAVES[:1]), Wave("spines", ("spine1", "spine2")), Wave("leaves", LEAVES[1:3]))
 PUSHED = tuple(name for wave in WAVES for name in wave.members)
 EMPTY = "system { host-name x; }"
-BARE = fabric_state(**{name.replace("-", "_"): EMPTY for name in NAMES})
+BARE = fabric_model(**{name.replace("-", "_"): EMPTY for name in NAMES})
 LOOKS = {name: look(name, before=EMPTY) for name in PUSHED}
 OLD = {name: f"old {name}" for name in PUSHED}
 

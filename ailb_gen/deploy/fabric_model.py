@@ -1,4 +1,4 @@
-"""The fabric as it stands in the middle of a push: some switches old, some new, and what must then be up.
+"""The model of the fabric in the middle of a push: some switches old, some new, and what must then be up.
 
 What is expected of a switch is not what its file says alone: a session needs both ends. So the sessions that must come
 up after a wave are computed, by the rooms that prove the files, from the configurations that are active by then.
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class FabricState:
+class FabricModel:
     """The switches that are known, by name, and the cables between all."""
 
     switches: Mapping[str, Switch]
@@ -40,14 +40,14 @@ class FabricState:
     links: tuple[Cable, ...]
     attachments: Mapping[tuple[str, str], End]
 
-    def after(self, changed: Mapping[str, Switch]) -> FabricState:
+    def after(self, changed: Mapping[str, Switch]) -> FabricModel:
         """Return the state in which some switches have changed."""
-        fabric_state = replace(self, switches={**self.switches, **changed})
+        fabric_model = replace(self, switches={**self.switches, **changed})
         # What follows from the cables alone is computed once.
-        fabric_state.__dict__.update(
+        fabric_model.__dict__.update(
             {key: value for key, value in self.__dict__.items() if key in ("cables", "servers")}
         )
-        return fabric_state
+        return fabric_model
 
     @cached_property
     def network(self) -> Network:
@@ -140,7 +140,7 @@ def model_of(name: str, root: Node) -> Switch:
     return switch(name, f"switches/{name}.conf", root)
 
 
-def read_fabric_state(artifacts: Path, switches: Mapping[str, Switch]) -> FabricState:
+def read_fabric_model(artifacts: Path, switches: Mapping[str, Switch]) -> FabricModel:
     """Take cables and roles from an artifact directory, the switches as they are. Raises UsageError."""
     topology, cabling = _read(artifacts, TOPOLOGY, read_topology), _read(artifacts, CABLING, read_cabling)
     found = cables({}, {}, topology, cabling)
@@ -149,7 +149,7 @@ def read_fabric_state(artifacts: Path, switches: Mapping[str, Switch]) -> Fabric
         told = "\n".join(f"{artifacts}/{fault.place or fault.scope}: {fault.message}" for fault in faults)
         raise UsageError(f"{told}\nthe cabling is not known; generate the files again")
     attachments = {(cable.b.device, cable.b.port): cable.a for cable in found.attachments}
-    return FabricState(switches, topology.roles, found.links, attachments)
+    return FabricModel(switches, topology.roles, found.links, attachments)
 
 
 def _read(artifacts: Path, file: str, parse: Callable[[str], Topology]) -> Topology:

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from ailb_gen.deploy.fabric_state import read_fabric_state, switch_of
+from ailb_gen.deploy.fabric_model import read_fabric_model, switch_of
 from ailb_gen.deploy.verify import Advertised, Expected, Neighbor
 from ailb_gen.errors import UsageError
 from ailb_gen.junos.reader import read
 from ailb_gen.network.sessions import Session, Side
 from ailb_gen.routing.rib import Routing
 from tests.conftest import ROOT
-from tests.deploy.lab import NAMES, edited, fabric_state, model, text_of
+from tests.deploy.lab import NAMES, edited, fabric_model, model, text_of
 from tests.network.lab import LAB
 
 GOLDEN = ROOT / "tests" / "golden"
@@ -21,7 +21,7 @@ GOLDEN = ROOT / "tests" / "golden"
 @pytest.mark.parametrize("name", ["brownfield", "jvd", "jvd-8-uplinks", "lab"])
 def test_what_is_expected_is_what_routing_computes(name: str) -> None:
     files = sorted((GOLDEN / name / "switches").iterdir())
-    found = read_fabric_state(
+    found = read_fabric_model(
         GOLDEN / name, {path.stem: switch_of(path.stem, read(path.read_text(), path.name)) for path in files}
     )
     routing = Routing(found.network)
@@ -57,7 +57,7 @@ def _ways(session: Session) -> tuple[tuple[Side, Side], ...]:
 
 
 def test_a_leaf_of_the_lab() -> None:
-    expected = fabric_state().expected("stripe1-leaf1", ["fan"])
+    expected = fabric_model().expected("stripe1-leaf1", ["fan"])
     assert expected.neighbors[1] == Neighbor("et-0/0/1.0", "spine2", 65002, 0)
     own, backup = "fc00:1:1:2::/64", "fc00:1:1:1::/64"
     assert Advertised("et-0/0/1.0", own, "color:0:2", 0) in expected.advertised
@@ -68,7 +68,7 @@ def test_a_leaf_of_the_lab() -> None:
 
 def test_in_the_middle_of_a_push() -> None:
     empty = "system { host-name x; }"
-    bare = read_fabric_state(LAB, {name: model(name, empty) for name in NAMES})
+    bare = read_fabric_model(LAB, {name: model(name, empty) for name in NAMES})
     assert bare.expected("spine1") == Expected("spine1")
     # A session needs both ends: the first leaf waits for nobody, a spine for the leaves that are there.
     one = bare.after({"stripe1-leaf1": model("stripe1-leaf1")})
@@ -82,14 +82,14 @@ def test_in_the_middle_of_a_push() -> None:
 
 
 def test_a_switch_that_nobody_looked_at() -> None:
-    found = read_fabric_state(LAB, {name: model(name) for name in NAMES if name != "spine1"})
+    found = read_fabric_model(LAB, {name: model(name) for name in NAMES if name != "spine1"})
     assert found.expected("spine1") == Expected("spine1")
     assert [row.peer for row in found.expected("stripe1-leaf1").neighbors] == ["spine2", "spine3", "spine4"]
 
 
 def test_a_prefix_that_the_switch_has_no_address_in_is_not_expected() -> None:
     text = edited("stripe1-leaf1", ("address fc00:1:1:2::1/64;", ""))
-    expected = fabric_state(stripe1_leaf1=text).expected("stripe1-leaf1")
+    expected = fabric_model(stripe1_leaf1=text).expected("stripe1-leaf1")
     assert {row.prefix for row in expected.advertised} == {f"fc00:1:1:{number}::/64" for number in (1, 3, 4)}
 
 
@@ -108,7 +108,7 @@ def test_files_that_do_not_tell_what_is_connected(tmp_path: Path, file: str) -> 
         shutil.copy(LAB / name, tmp_path)
     (tmp_path / file).write_text("nonsense\n")
     with pytest.raises(UsageError, match=f"{file}.*\n.*the cabling is not known"):
-        read_fabric_state(tmp_path, {})
+        read_fabric_model(tmp_path, {})
     (tmp_path / file).unlink()
     with pytest.raises(UsageError, match=file):
-        read_fabric_state(tmp_path, {})
+        read_fabric_model(tmp_path, {})
