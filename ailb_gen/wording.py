@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -15,3 +16,11 @@ def some(items: Iterable[object]) -> str:
     listed = list(map(str, items))
     more = f" and {len(listed) - SHOWN} more" if len(listed) > SHOWN else ""
     return (", ".join(listed[:SHOWN]) or "none") + more
+
+
+def did_you_mean(word: object, known: Iterable[str]) -> str:
+    """Return a hint naming the closest known word, or nothing."""
+    # The case of letters counts in names; it is what is mistaken most easily.
+    names = {name.lower(): name for name in known}
+    close = [names[one] for one in get_close_matches(str(word).lower(), list(names), n=1, cutoff=0.6)]
+    return f"did you mean {close[0]!r}?" if close else ""

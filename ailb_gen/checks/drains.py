@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from ailb_gen.checks.expected_cabling import expected_cabling
 from ailb_gen.errors import UsageError
 from ailb_gen.intent.drain import IN_ALL, Ends, capacity, chosen, trouble
-from ailb_gen.intent.messages import did_you_mean
 from ailb_gen.network.fabric import End
+from ailb_gen.wording import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -15,7 +15,8 @@ from ailb_gen.intent.models import (
     SpineOverride,
     StripeOverride,
 )
-from ailb_gen.intent.settings import CommonSettings, PortOverride, Roce, Settings, merged
+from ailb_gen.intent.settings import CommonSettings, PortOverride, Roce, Settings
+from ailb_gen.validation import merged
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -12,11 +12,11 @@ from ailb_gen.checks.file_checks import UNCHANGED
 from ailb_gen.checks.host_settings import PLAIN_FILES, QOS_FILES, drop_in_file
 from ailb_gen.checks.records import compare
 from ailb_gen.errors import IntentError, Place
-from ailb_gen.intent.csvfile import read_text
 from ailb_gen.manifest import MANIFEST, found_entry
 from ailb_gen.network.read import SWITCHES
 from ailb_gen.network.records import Record, unique, values
 from ailb_gen.network.topology import CABLING, TOPOLOGY
+from ailb_gen.textio import read_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -8,7 +8,6 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from ailb_gen.checks import addresses, colors, failures, files, hosts, junos, paths, roce, sessions
-from ailb_gen.checks.executors import executor_of
 from ailb_gen.checks.expected import expected_fabric
 from ailb_gen.checks.expected_cabling import expected_cabling
 from ailb_gen.checks.expected_devices import expected_hosts
@@ -21,6 +20,7 @@ from ailb_gen.junos.groups import active
 from ailb_gen.junos.schema import Schema, load_schema
 from ailb_gen.junos.yang_files import model_directory
 from ailb_gen.network.read import read_network, switch_count
+from ailb_gen.parallel import executor_of
 from ailb_gen.routing.rib import Routing
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def examine(
     """
     steps = Steps(advance, step)
     families = _families(options)
-    with no_garbage_collection(), executor_of(options, switch_count(root)) as executor:
+    with no_garbage_collection(), executor_of(options.executor, options.jobs, switch_count(root)) as executor:
         commit = "AILB9" in families
         yang = model_directory(options.yang) if options.yang is not None and commit else None
         if yang is not None:

@@ -7,30 +7,14 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from ailb_gen.errors import UsageError
-from ailb_gen.intent.messages import did_you_mean
+from ailb_gen.selection import patterns_of
+from ailb_gen.wording import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
     from ailb_gen.checks.model import Check, Result
-
-ROLES = {
-    "leaf": ("leaf",),
-    "leaves": ("leaf",),
-    "spine": ("spine",),
-    "spines": ("spine",),
-    "switches": ("leaf", "spine"),
-    "server": ("server",),
-    "servers": ("server",),
-}
-
-
-def _patterns(option: str, values: Iterable[str]) -> list[str]:
-    patterns = [pattern.strip() for value in values for pattern in value.split(",")]
-    if not all(pattern.removeprefix("!") for pattern in patterns):
-        raise UsageError(f"{option}: an empty pattern; leave the option out to mean everything")
-    return patterns
 
 
 def pick_checks(
@@ -44,7 +28,7 @@ def pick_checks(
     what it picks. When every pattern takes away, it is from the whole catalogue. Upper and lower case count as equal.
     Raises UsageError for a pattern that picks nothing, and when nothing is left.
     """
-    patterns = _patterns("--checks", values)
+    patterns = patterns_of("--checks", values)
     chosen: set[str] = set()
     if all(pattern.startswith("!") for pattern in patterns):
         chosen = {check.id for check in catalogue if check.family != unasked}
@@ -65,26 +49,6 @@ def pick_checks(
     if not chosen:
         raise UsageError(f"{','.join(patterns)!r} leaves no check to run")
     return tuple(check for check in catalogue if check.id in chosen)
-
-
-def pick_devices(roles: Mapping[str, str], values: Iterable[str]) -> set[str] | None:
-    """Return the names of the devices that the patterns pick, or None for no pattern.
-
-    A pattern is a name, a glob or a role. Raises UsageError for a pattern that picks nothing.
-    """
-    patterns = _patterns("--limit", values)
-    chosen: set[str] = set()
-    for pattern in patterns:
-        if pattern in ROLES:
-            found = {name for name, role in roles.items() if role in ROLES[pattern]}
-        else:
-            found = {name for name in roles if fnmatchcase(name, pattern)}
-        if not found:
-            known = did_you_mean(pattern, roles) or did_you_mean(pattern, ROLES)
-            hint = known or f"names, globs, or {', '.join(ROLES)}"
-            raise UsageError(f"--limit {pattern!r}: no device is called that; {hint}")
-        chosen |= found
-    return chosen if patterns else None
 
 
 def limited(

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, TypedDict
 from ailb_gen.addresses import BITS, Prefix, address_text
 from ailb_gen.checks.expected_devices import color_names, rails, stripe_settings
 from ailb_gen.errors import UsageError
-from ailb_gen.intent.messages import did_you_mean
 from ailb_gen.intent.models import Colors, LeafOverride, SpineOverride, StripeOverride
 from ailb_gen.intent.platforms import shipped, shipped_names
-from ailb_gen.intent.settings import CommonSettings, Settings, merged
+from ailb_gen.intent.settings import CommonSettings, Settings
+from ailb_gen.validation import merged
+from ailb_gen.wording import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -13,11 +13,10 @@ from pydantic import AfterValidator, BeforeValidator, Field, RootModel, Validati
 
 from ailb_gen.checks.model import Check, Finding, Result, Severity
 from ailb_gen.errors import IntentError, Place, Problem
-from ailb_gen.intent.csvfile import read_text
-from ailb_gen.intent.messages import did_you_mean, problem, told
-from ailb_gen.intent.scalars import wrong
-from ailb_gen.intent.settings import Model
-from ailb_gen.intent.source import dotted, read_yaml
+from ailb_gen.textio import read_text
+from ailb_gen.validation import Model, distinct, problem, wrong
+from ailb_gen.wording import did_you_mean
+from ailb_gen.yamlio import dotted, read_yaml
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -114,7 +113,7 @@ def parse_waivers(text: str, file: str, known: Collection[str]) -> tuple[Waiver,
     try:
         entries = _File.model_validate(data).root
     except ValidationError as error:
-        problems = [problem(found, source, _File) for found in told(error)]
+        problems = [problem(found, source, _File) for found in distinct(error)]
     for number, row in enumerate(data if isinstance(data, list) else ()):
         check = row.get("id") if isinstance(row, dict) else None
         reason, hint = _unusable(check, known) if isinstance(check, str) else ("", "")

@@ -150,7 +150,7 @@ def _artifacts(source: Path) -> Iterator[Path]:
 def _add_faults(fleet: Fleet, texts: Sequence[str]) -> None:
     """Switch faults on. Raises UsageError."""
     from ailb_gen.emulator.faults import parse_fault
-    from ailb_gen.intent.messages import did_you_mean
+    from ailb_gen.wording import did_you_mean
 
     for text in texts:
         name, equals, form = text.partition("=")

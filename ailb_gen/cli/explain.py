@@ -50,7 +50,7 @@ def _tables(design: Design, name: str) -> list[Table]:
         if server.name == name:
             return _server(server)
     from ailb_gen.cli.select import device_roles
-    from ailb_gen.intent.messages import did_you_mean
+    from ailb_gen.wording import did_you_mean
 
     known = list(device_roles(design))
     some = ", ".join([*known[:3], "...", known[-1]] if len(known) > 4 else known)

@@ -66,7 +66,6 @@ def generate(
 
     Only what changed is written, and all of it or nothing.
     """
-    from ailb_gen.checks.select import pick_devices
     from ailb_gen.design.build import build
     from ailb_gen.design.problems import collapsed
     from ailb_gen.intent.load import load
@@ -74,6 +73,7 @@ def generate(
     from ailb_gen.render.artifacts import RenderOptions
     from ailb_gen.render.compare import diff as diff_lines
     from ailb_gen.render.generate import rendering, write_rendering
+    from ailb_gen.selection import pick_devices
 
     # One pass over large data without cycles: collecting garbage would only cost time.
     with no_garbage_collection():
@@ -115,8 +115,8 @@ def _pool(design: Design, options: RenderOptions, jobs: int) -> Iterator[Executo
     if jobs < 2:
         yield None
         return
+    from ailb_gen.parallel import process_pool
     from ailb_gen.render.artifacts import start_worker
-    from ailb_gen.workers import process_pool
 
     with process_pool(jobs, start_worker, design, options) as executor:
         yield executor

@@ -103,9 +103,9 @@ def _refusal(key: str, answer: object) -> str:
     """Return why fabric.yaml does not take an answer, or nothing."""
     from pydantic import ValidationError
 
-    from ailb_gen.intent.messages import REASONS, told
     from ailb_gen.intent.models import Fabric
     from ailb_gen.intent.platforms import shipped_names
+    from ailb_gen.validation import REASONS, distinct
 
     if key == "platform" and answer not in shipped_names():
         return f"no platform is called {answer!r}; known: {', '.join(shipped_names())}"
@@ -114,7 +114,7 @@ def _refusal(key: str, answer: object) -> str:
     try:
         Fabric.model_validate({"name": "f", "stripes": 1, "spines": 1, where: value})
     except ValidationError as error:
-        first = told(error)[0]
+        first = distinct(error)[0]
         reader = REASONS.get(first["type"])
         return reader(first)[1] if reader else first["msg"]
     return ""

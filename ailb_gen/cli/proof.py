@@ -112,7 +112,7 @@ def cables_of(network: Network, word: str) -> list[tuple[End, End]]:
     `DEVICE:PORT` or `DEVICE PORT` by either end, with or without the unit of the interface, `DEVICE:DEVICE` for all
     between two devices, and `END - END` as checks print it. Raises UsageError.
     """
-    from ailb_gen.intent.messages import did_you_mean
+    from ailb_gen.wording import did_you_mean
 
     known = list(_cables(network))
     devices = {end.device for ends in known for end in ends}
@@ -138,8 +138,7 @@ def _is(end: End, text: str) -> bool:
 
 def device_of(found: View, name: str) -> int:
     """Return the index of a switch. Raises UsageError."""
-    from ailb_gen.intent.messages import did_you_mean
-    from ailb_gen.wording import some
+    from ailb_gen.wording import did_you_mean, some
 
     if name in found.switches:
         raise UsageError(f"{name!r}: this switch is down (--fail)")

@@ -113,8 +113,8 @@ def validate(
 
 def targets(words: Sequence[str], inputs: Sequence[Path]) -> list[Target]:
     """Return where which report goes. Raises UsageError before anything has run."""
-    from ailb_gen.intent.messages import did_you_mean
     from ailb_gen.report.write import FORMATS
+    from ailb_gen.wording import did_you_mean
 
     targets: list[Target] = []
     for word in words:

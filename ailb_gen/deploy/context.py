@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ailb_gen.checks.select import pick_devices
 from ailb_gen.deploy.fabric_model import read_fabric_model, switch_of
 from ailb_gen.deploy.fleet import Access, fleet
 from ailb_gen.deploy.inputs import Inputs, read_inputs
@@ -23,6 +22,7 @@ from ailb_gen.deploy.transaction import MARK, SwitchTransaction, file_aim, tree_
 from ailb_gen.errors import UsageError
 from ailb_gen.garbage import rare_garbage_collection
 from ailb_gen.intent.load import load
+from ailb_gen.selection import pick_devices
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from ailb_gen.deploy.verify import Advertised, Expected, Neighbor
 from ailb_gen.errors import IntentError, UsageError
-from ailb_gen.intent.csvfile import read_text
 from ailb_gen.junos.interface_ranges import effective
 from ailb_gen.network.fabric import Network
 from ailb_gen.network.links import cables
@@ -20,6 +19,7 @@ from ailb_gen.network.sessions import sessions
 from ailb_gen.network.switch import switch
 from ailb_gen.network.topology import CABLING, TOPOLOGY, Topology, read_cabling, read_topology
 from ailb_gen.routing.speaker import direct_prefixes, originated, rules
+from ailb_gen.textio import read_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping

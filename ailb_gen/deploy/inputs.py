@@ -15,10 +15,10 @@ from ailb_gen.deploy.servers.files import files_of
 from ailb_gen.deploy.servers.model import HostFiles
 from ailb_gen.errors import IntentError, UsageError
 from ailb_gen.hosts.read import read_hosts
-from ailb_gen.intent.csvfile import read_data, text_of
 from ailb_gen.manifest import LINK, MANIFEST, Manifest, entry_of, read_generated
 from ailb_gen.network.read import SUFFIXES, SWITCHES
 from ailb_gen.network.topology import CABLING, TOPOLOGY
+from ailb_gen.textio import read_bytes, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -157,6 +157,6 @@ def _server_entries(
 
 def _read(path: Path) -> bytes:
     try:
-        return read_data(path, str(path))
+        return read_bytes(path, str(path))
     except IntentError as error:
         raise UsageError(f"{path}: {error.problems[0].reason}") from error

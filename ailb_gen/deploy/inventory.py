@@ -21,12 +21,12 @@ from ailb_gen.deploy.credentials import Login
 from ailb_gen.deploy.devices import FabricDevice, Kind, Role, devices
 from ailb_gen.deploy.inventory_models import SECRET_KEYS, Defaults, Entry, Group, Groups, Host, Hosts
 from ailb_gen.errors import IntentError, Place, Problem
-from ailb_gen.intent.csvfile import read_text
 from ailb_gen.intent.load import load
-from ailb_gen.intent.messages import did_you_mean, problem, told
-from ailb_gen.intent.settings import merged
-from ailb_gen.intent.source import Path as YamlPath
-from ailb_gen.intent.source import Source, dotted, read_yaml
+from ailb_gen.textio import read_text
+from ailb_gen.validation import distinct, merged, problem
+from ailb_gen.wording import did_you_mean
+from ailb_gen.yamlio import Path as YamlPath
+from ailb_gen.yamlio import Source, dotted, read_yaml
 
 if TYPE_CHECKING:
     import nornir.core.inventory as nornir
@@ -197,7 +197,7 @@ class _Files:
             return model.model_validate(source.data)
         except ValidationError as error:
             # Not chained anywhere: pydantic's own text shows the values.
-            self.problems += [problem(_unsaid(row), source, model) for row in told(error)]
+            self.problems += [problem(_unsaid(row), source, model) for row in distinct(error)]
             return None
 
     def note(self, code: str, file: str, path: YamlPath, reason: str, hint: str = "") -> None:

@@ -11,8 +11,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field, PlainValidator, RootModel, WithJsonSchema
 
 from ailb_gen.deploy.credentials import Command, Environment, Keyring, Reference
-from ailb_gen.intent.scalars import Bool, Int, Name, checked_name, wrong
-from ailb_gen.intent.settings import Model
+from ailb_gen.validation import Bool, Int, Model, Name, checked_name, wrong
 
 SECRET_KEYS = ("password", "passphrase", "sudo_password")
 HOW = "write {env: NAME}, {keyring: {service: S, username: U}} or {command: [PROGRAM, ARGUMENT, ...]}"

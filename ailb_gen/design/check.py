@@ -13,7 +13,7 @@ from ailb_gen.design.wiring import Wire
 from ailb_gen.intent.models import Fabric
 from ailb_gen.intent.scalars import Cidr
 from ailb_gen.intent.settings import Settings, SwitchMtu
-from ailb_gen.intent.source import Path
+from ailb_gen.yamlio import Path
 
 # Ethernet header with two VLAN tags: what Junos counts into a port's MTU and an IPv6 MTU does not have.
 L2_OVERHEAD_BYTES = 22

@@ -11,8 +11,8 @@ from ailb_gen.design.problems import Problems
 from ailb_gen.design.servers import HostPortUse
 from ailb_gen.design.wiring import Wire
 from ailb_gen.intent.drain import IN_ALL, Drain, Ends, capacity, chosen, trouble
-from ailb_gen.intent.messages import did_you_mean
-from ailb_gen.intent.source import Path
+from ailb_gen.wording import did_you_mean
+from ailb_gen.yamlio import Path
 
 # (spine, color): over what a leaf has at least one link in service.
 Ways = frozenset[tuple[str, str]]

@@ -8,11 +8,12 @@ from ailb_gen.design.model import Role
 from ailb_gen.design.ports import Ports
 from ailb_gen.design.precedence import plain_settings, resolve
 from ailb_gen.design.problems import Problems
-from ailb_gen.intent.messages import did_you_mean
 from ailb_gen.intent.models import Device, Fabric, LeafOverride, SpineOverride, StripeOverride
 from ailb_gen.intent.platforms import shipped, shipped_names
-from ailb_gen.intent.settings import Settings, merged
-from ailb_gen.intent.source import Path
+from ailb_gen.intent.settings import Settings
+from ailb_gen.validation import merged
+from ailb_gen.wording import did_you_mean
+from ailb_gen.yamlio import Path
 
 # What switches of other vendors, and their systems, are called.
 OTHER_VENDORS = re.compile(

@@ -7,7 +7,7 @@ from ailb_gen.design.inventory import Slot
 from ailb_gen.design.problems import Problems
 from ailb_gen.intent.models import Fabric
 from ailb_gen.intent.scalars import AsnRange, Cidr
-from ailb_gen.intent.source import Path
+from ailb_gen.yamlio import Path
 
 # RFC 7607, RFC 6793, RFC 5398, RFC 7300, and the last 32-bit number.
 RESERVED_ASNS = (

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ailb_gen.design.model import Breakout
 from ailb_gen.design.problems import Problems
 from ailb_gen.intent.platforms import Profile
-from ailb_gen.intent.source import Path
+from ailb_gen.yamlio import Path
 
 PORT = re.compile(r"^([a-z]{2})-(\d+)/(\d+)/(\d+)(?::(\d+))?$")
 

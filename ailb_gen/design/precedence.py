@@ -4,7 +4,8 @@
 """
 
 from ailb_gen.design.model import BfdTimers, BufferShares, DeviceSettings, DlbKnobs, HostQos, RaTimers, RoceClasses
-from ailb_gen.intent.settings import CommonSettings, LoadBalancing, Ra, Roce, Settings, merged
+from ailb_gen.intent.settings import CommonSettings, LoadBalancing, Ra, Roce, Settings
+from ailb_gen.validation import merged
 
 JUNOS_VALID_LIFETIME_S = 2592000
 JUNOS_PREFERRED_LIFETIME_S = 604800

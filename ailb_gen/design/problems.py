@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from ailb_gen.errors import IntentError, Place, Problem
 from ailb_gen.intent.load import Intent
-from ailb_gen.intent.source import Path
+from ailb_gen.yamlio import Path
 
 ALIKE = 4
 

@@ -10,11 +10,11 @@ from ailb_gen.design.ports import PortUse
 from ailb_gen.design.precedence import host_qos
 from ailb_gen.design.problems import Problems
 from ailb_gen.design.wiring import HostWiring
-from ailb_gen.intent.messages import did_you_mean
 from ailb_gen.intent.models import Fabric, Nic, ServerGroup, ServerOverride
 from ailb_gen.intent.models import Server as ServerIntent
-from ailb_gen.intent.settings import merged
-from ailb_gen.intent.source import Path
+from ailb_gen.validation import merged
+from ailb_gen.wording import did_you_mean
+from ailb_gen.yamlio import Path
 
 # Linux keeps at most 16 addresses per interface, the link-local one included (ip-sysctl: max_addresses).
 LINUX_MAX_ADDRESSES = 16

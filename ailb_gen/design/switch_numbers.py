@@ -13,7 +13,7 @@ from ailb_gen.design.problems import Problems
 from ailb_gen.design.switches import Numbers
 from ailb_gen.intent.models import Fabric
 from ailb_gen.intent.scalars import AsnRange, Cidr
-from ailb_gen.intent.source import Path
+from ailb_gen.yamlio import Path
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from ailb_gen.design.model import Color, Link
 from ailb_gen.design.ports import Layout, Ports, PortUse
 from ailb_gen.design.problems import Problems
 from ailb_gen.intent.models import Fabric
-from ailb_gen.intent.source import Path
+from ailb_gen.yamlio import Path
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ailb_gen.emulator.ribs import LazyRouting, never_exported, own_routes, transit_routes
 from ailb_gen.errors import UsageError
-from ailb_gen.intent.csvfile import read_text
 from ailb_gen.junos.interface_ranges import effective
 from ailb_gen.network.fabric import Cable, End, Network
 from ailb_gen.network.links import cables
@@ -19,6 +18,7 @@ from ailb_gen.network.sessions import Side, refused, sides
 from ailb_gen.network.switch import switch
 from ailb_gen.network.topology import CABLING, TOPOLOGY, Topology, read_cabling, read_topology
 from ailb_gen.routing.speaker import direct_prefixes, lists_of, rules
+from ailb_gen.textio import read_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

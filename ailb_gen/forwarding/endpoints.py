@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 from ailb_gen.addresses import address_text, address_value, eui64
 from ailb_gen.errors import UsageError
 from ailb_gen.hosts.lookup import Lookup, route
-from ailb_gen.intent.messages import did_you_mean
 from ailb_gen.network.fabric import End
-from ailb_gen.wording import some
+from ailb_gen.wording import did_you_mean, some
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ailb_gen.addresses import Prefix, address_value, prefix_value
 from ailb_gen.errors import IntentError
 from ailb_gen.hosts.model import Nic, Route, Rule, Setting, Value
-from ailb_gen.intent.source import Path, Source, read_yaml
+from ailb_gen.yamlio import Path, Source, read_yaml
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

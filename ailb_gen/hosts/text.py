@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ailb_gen.errors import IntentError, Place
 from ailb_gen.hosts.model import HostFault, Setting
-from ailb_gen.intent.csvfile import read_text
+from ailb_gen.textio import read_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

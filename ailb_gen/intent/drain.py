@@ -10,7 +10,7 @@ from typing import Annotated, NamedTuple
 
 from pydantic import BeforeValidator, PlainSerializer, PlainValidator, WithJsonSchema
 
-from ailb_gen.intent.scalars import wrong
+from ailb_gen.validation import wrong
 
 # A word is a name or a glob; `DEVICE PORT` and `DEVICE:PORT` are the same, because ports hold colons and devices none.
 WORD = r"[A-Za-z0-9_.\-*?\[\]!]+"

@@ -8,10 +8,11 @@ from typing import Any, Literal
 from pydantic import ValidationError
 
 from ailb_gen.errors import IntentError, Problem
-from ailb_gen.intent.csvfile import read_servers, read_text
-from ailb_gen.intent.messages import problem, told
-from ailb_gen.intent.models import Fabric
-from ailb_gen.intent.source import Path, Source, dotted, read_yaml, text_problem
+from ailb_gen.intent.models import UNWRITTEN_STEPS, Fabric
+from ailb_gen.intent.servers_csv import read_servers
+from ailb_gen.textio import read_text, text_problem
+from ailb_gen.validation import distinct, problem
+from ailb_gen.yamlio import Path, Source, dotted, read_yaml
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +83,9 @@ def parse(text: str, file: str, folder: FilePath) -> Intent:
     try:
         fabric = Fabric.model_validate(source.data)
     except ValidationError as error:
-        raise IntentError([*problems, *(problem(e, source, Fabric) for e in told(error))]) from error
+        raise IntentError(
+            [*problems, *(problem(e, source, Fabric, UNWRITTEN_STEPS) for e in distinct(error))]
+        ) from error
     if problems:
         raise IntentError(problems)
     digest = sha256("\0".join([text, *texts]).encode()).hexdigest()

@@ -19,27 +19,23 @@ from ailb_gen.intent.plans import Addressing, Asns, Loopbacks, Management, Route
 from ailb_gen.intent.platforms import Profile
 from ailb_gen.intent.scalars import (
     Asn,
-    Bool,
     ColorName,
     EnvName,
     EnvValue,
-    Int,
     Ipv4Address,
     Ipv4Interface,
     Ipv6Address,
     Mac,
-    Name,
     NicName,
     PortName,
     Positive,
     RdmaName,
     Speed,
-    checked_name,
     checked_nic,
-    wrong,
 )
-from ailb_gen.intent.settings import Model, PortOverride, Settings, SwitchSettings
+from ailb_gen.intent.settings import PortOverride, Settings, SwitchSettings
 from ailb_gen.junos.reader import read_curly
+from ailb_gen.validation import Bool, Int, Model, Name, checked_name, wrong
 
 # Steps of a validation path that stand in no file: `servers: 2` is read as `servers: {count: 2}`, and so on.
 UNWRITTEN_STEPS = frozenset({"count", "list", "names", "leaf", "mode", "word", "mapping", "pattern", "[key]"})

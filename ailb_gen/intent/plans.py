@@ -5,18 +5,8 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, PlainSerializer, PlainValidator, WithJsonSchema
 
-from ailb_gen.intent.scalars import (
-    AsnPlan,
-    AsnRange,
-    Int,
-    Ipv4Address,
-    Ipv4Interface,
-    Ipv4Network,
-    Ipv6Network,
-    parse_cidr,
-    wrong,
-)
-from ailb_gen.intent.settings import Model
+from ailb_gen.intent.scalars import AsnPlan, AsnRange, Ipv4Address, Ipv4Interface, Ipv4Network, Ipv6Network, parse_cidr
+from ailb_gen.validation import Int, Model, wrong
 
 
 def _bits(value: object) -> object:

@@ -7,9 +7,9 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from ailb_gen.intent.scalars import Int, Positive, Speed, parse_speed, wrong
-from ailb_gen.intent.settings import Model
-from ailb_gen.intent.source import read_yaml
+from ailb_gen.intent.scalars import Positive, Speed, parse_speed
+from ailb_gen.validation import Int, Model, wrong
+from ailb_gen.yamlio import read_yaml
 
 MAX_PORTS = 4096
 PROFILE_DIR = Path(__file__).parent / "platform_data"

@@ -3,21 +3,20 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from netaddr import EUI, AddrFormatError, IPNetwork
 from pydantic import (
     AfterValidator,
-    BeforeValidator,
     Field,
     PlainSerializer,
     PlainValidator,
     Strict,
     WithJsonSchema,
 )
-from pydantic_core import PydanticCustomError
 
-NAME_PATTERN = r"^[A-Za-z0-9](?:[A-Za-z0-9_-]|\.(?!\.)){0,62}$"
+from ailb_gen.validation import NAME_PATTERN, checked_text, matching, schema_of, wrong
+
 NIC_PATTERN = r"^[A-Za-z][A-Za-z0-9_-]{0,14}$"
 COLOR_PATTERN = r"^[A-Za-z][A-Za-z0-9_-]{0,30}$"
 PORT_PATTERN = r"^[a-z]{2}-(?:0|[1-9][0-9]{0,2})/(?:0|[1-9][0-9]?)/(?:0|[1-9][0-9]{0,3})(?::(?:0|[1-9][0-9]?))?$"
@@ -29,11 +28,6 @@ FORBIDDEN_TEXT = re.compile(r"[^ -~]|[\"'\\{};#]|/\*|\*/")
 # What the speed statement takes (junos-conf-interfaces.yang, 24.4R1); no release has 1600g yet.
 SPEEDS_GBPS = (1, 10, 25, 40, 50, 100, 200, 400, 800)
 MAX_ASN = 2**32 - 1
-
-
-def wrong(code: str, reason: str) -> PydanticCustomError:
-    """Make the error that reaches the user as `reason` under the stable problem code `code`."""
-    return PydanticCustomError("ailb", "{reason}", {"code": code, "reason": reason})
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,31 +73,6 @@ class AsnRange:
         return str(self.first) if self.shared else f"{self.first}-{self.last}"
 
 
-def _text(value: object, what: str) -> str:
-    if isinstance(value, str):
-        return value
-    raise wrong("wrong-type", f"{what} must be text, not {_kind(value)}; put it in quotes")
-
-
-def _kind(value: object) -> str:
-    kinds = {bool: "true/false", int: "a number", float: "a number", list: "a list", dict: "a mapping"}
-    return "empty" if value is None else kinds.get(type(value), type(value).__name__)
-
-
-def matching(what: str, pattern: str, allowed: str, example: str) -> Callable[[object], str]:
-    """Make a validator for text that must match `pattern`."""
-    compiled = re.compile(pattern)
-
-    def check(value: object) -> str:
-        text = _text(value, what)
-        if compiled.match(text) is None or text.endswith("\n"):
-            reason = f"{text!r} is not a usable {what}; use {allowed}, such as {example!r}"
-            raise wrong("unsafe-name", reason)
-        return text
-
-    return check
-
-
 def _plain_text(value: str) -> str:
     found = FORBIDDEN_TEXT.search(value)
     if found:
@@ -111,7 +80,6 @@ def _plain_text(value: str) -> str:
     return value
 
 
-checked_name = matching("name", NAME_PATTERN, "letters, digits, '-', '_' and single '.'", "stripe1-leaf1")
 checked_nic = matching("NIC name", NIC_PATTERN, "at most 15 letters, digits, '-' and '_'", "gpu0_eth")
 
 
@@ -127,20 +95,15 @@ def not_among(reserved: tuple[str, ...], where: str) -> Callable[[str], str]:
 
 
 def _printable(value: object) -> str:
-    text = _text(value, "a value")
+    text = checked_text(value, "a value")
     if not text.isprintable():
         raise wrong("unsafe-name", "the value must be printable text on one line")
     return text
 
 
-def _boolean(value: object) -> object:
-    words = {"on": True, "yes": True, "true": True, "off": False, "no": False, "false": False}
-    return words.get(value.lower(), value) if isinstance(value, str) else value
-
-
 def parse_cidr(value: object, version: Literal[4, 6], network_only: bool) -> Cidr:
     """Read `ADDRESS/LENGTH` of the given IP version; with `network_only` the host bits must be zero."""
-    text = _text(value, "a network" if network_only else "an address")
+    text = checked_text(value, "a network" if network_only else "an address")
     example = {4: ("10.255.0.0/24", "192.0.2.11/24"), 6: ("fc00::/16", "fc00:1::1/64")}[version][not network_only]
     try:
         if "/" not in text:
@@ -184,7 +147,7 @@ SPECIAL: dict[int, tuple[tuple[str, Cidr], ...]] = {
 
 def parse_address(value: object, version: Literal[4, 6]) -> int:
     """Read one address without prefix length; returns its integer."""
-    text = _text(value, "an address")
+    text = checked_text(value, "an address")
     if "/" in text:
         raise wrong("bad-address", f"{text!r}: give the address alone, without a prefix length")
     return parse_cidr(f"{text}/{32 if version == 4 else 128}", version, network_only=False).address
@@ -192,7 +155,7 @@ def parse_address(value: object, version: Literal[4, 6]) -> int:
 
 def parse_mac(value: object) -> str:
     """Read a MAC address in any common notation; returns lower-case `aa:bb:cc:dd:ee:ff`."""
-    text = _text(value, "a MAC address")
+    text = checked_text(value, "a MAC address")
     digits = re.sub(r"[:.-]", "", text)
     if not re.fullmatch(r"[0-9A-Fa-f]{12}", digits):
         raise wrong("bad-mac", f"{text!r} is not a MAC address such as a0:88:c2:3b:50:66")
@@ -204,7 +167,11 @@ def parse_mac(value: object) -> str:
 
 def parse_asn_range(value: object) -> AsnRange:
     """Read `N` (one number shared by all) or `FIRST-LAST` (one each), in asplain notation (RFC 5396)."""
-    text = str(value) if isinstance(value, int | float) and not isinstance(value, bool) else _text(value, "an AS range")
+    text = (
+        str(value)
+        if isinstance(value, int | float) and not isinstance(value, bool)
+        else checked_text(value, "an AS range")
+    )
     found = re.fullmatch(r" *([0-9]{1,12}) *(?:- *([0-9]{1,12}) *)?", text)
     if not found:
         raise wrong("bad-asn", f"{text[:40]!r} is not an AS number or a range such as 4200000001-4200000999")
@@ -220,7 +187,7 @@ def parse_speed(value: object) -> int:
     """Read a link speed such as `400g`; returns Gb/s."""
     if isinstance(value, int) and not isinstance(value, bool):
         raise wrong("bad-speed", f"write the speed with its unit: {value}g")
-    text = _text(value, "a speed").lower()
+    text = checked_text(value, "a speed").lower()
     known = {f"{speed}g": speed for speed in SPEEDS_GBPS}
     if text == "1600g":
         raise wrong("bad-speed", "no Junos release has ports of 1600g so far; the fastest are 800g, on the QFX5240")
@@ -229,67 +196,54 @@ def parse_speed(value: object) -> int:
     return known[text]
 
 
-def _schema(kind: str, pattern: str, example: str) -> WithJsonSchema:
-    schema: dict[str, Any] = {"type": kind, "examples": [example]}
-    return WithJsonSchema(schema | ({"pattern": pattern} if pattern else {}))
-
-
 AS_TEXT = PlainSerializer(str, return_type=str)
 
-Name = Annotated[
-    str,
-    PlainValidator(checked_name),
-    _schema("string", NAME_PATTERN.replace(r"\.(?!\.)", r"\."), "stripe1-leaf1"),
-]
 NicName = Annotated[
     str,
     PlainValidator(checked_nic),
     AfterValidator(not_among(RESERVED_NICS, "to the kernel, netplan or YAML")),
-    _schema("string", NIC_PATTERN, "gpu0_eth"),
+    schema_of("string", NIC_PATTERN, "gpu0_eth"),
 ]
 RdmaName = Annotated[
     str,
     PlainValidator(matching("RDMA device name", NAME_PATTERN, "letters, digits, '-' and '_'", "mlx5_0")),
-    _schema("string", "", "mlx5_0"),
+    schema_of("string", "", "mlx5_0"),
 ]
 ColorName = Annotated[
     str,
     PlainValidator(matching("color name", COLOR_PATTERN, "letters, digits, '-' and '_'", "green")),
     AfterValidator(not_among(RESERVED_COLORS, "in the rendered configuration")),
-    _schema("string", COLOR_PATTERN, "green"),
+    schema_of("string", COLOR_PATTERN, "green"),
 ]
 PortName = Annotated[
     str,
     PlainValidator(matching("port name", PORT_PATTERN, "TYPE-FPC/PIC/PORT[:CHANNEL]", "et-0/0/16:0")),
-    _schema("string", PORT_PATTERN, "et-0/0/16:0"),
+    schema_of("string", PORT_PATTERN, "et-0/0/16:0"),
 ]
 EnvName = Annotated[
     str,
     PlainValidator(matching("variable name", r"^[A-Za-z_][A-Za-z0-9_]*$", "letters, digits and '_'", "NCCL_DEBUG")),
-    _schema("string", "", "NCCL_DEBUG"),
+    schema_of("string", "", "NCCL_DEBUG"),
 ]
 EnvValue = Annotated[
     str,
     PlainValidator(_printable),
-    _schema("string", "", "INFO"),
+    schema_of("string", "", "INFO"),
 ]
 Text = Annotated[str, Strict(), Field(min_length=1, max_length=200), AfterValidator(_plain_text)]
-Switch = Literal["on", "off", "yes", "no", "true", "false"]
-Bool = Annotated[bool, BeforeValidator(_boolean, json_schema_input_type=bool | Switch), Strict()]
-Int = Annotated[int, Strict()]
 Positive = Annotated[int, Strict(), Field(ge=1)]
 Ipv4Network = Annotated[
-    Cidr, PlainValidator(lambda v: parse_cidr(v, 4, True)), AS_TEXT, _schema("string", "", "10.255.0.0/24")
+    Cidr, PlainValidator(lambda v: parse_cidr(v, 4, True)), AS_TEXT, schema_of("string", "", "10.255.0.0/24")
 ]
 Ipv6Network = Annotated[
-    Cidr, PlainValidator(lambda v: parse_cidr(v, 6, True)), AS_TEXT, _schema("string", "", "fc00::/16")
+    Cidr, PlainValidator(lambda v: parse_cidr(v, 6, True)), AS_TEXT, schema_of("string", "", "fc00::/16")
 ]
 Ipv4Interface = Annotated[
-    Cidr, PlainValidator(lambda v: parse_cidr(v, 4, False)), AS_TEXT, _schema("string", "", "192.0.2.11/24")
+    Cidr, PlainValidator(lambda v: parse_cidr(v, 4, False)), AS_TEXT, schema_of("string", "", "192.0.2.11/24")
 ]
-Ipv4Address = Annotated[int, PlainValidator(lambda v: parse_address(v, 4)), _schema("string", "", "10.255.0.1")]
-Ipv6Address = Annotated[int, PlainValidator(lambda v: parse_address(v, 6)), _schema("string", "", "fd00::1")]
-Mac = Annotated[str, PlainValidator(parse_mac), _schema("string", "", "a0:88:c2:3b:50:66")]
+Ipv4Address = Annotated[int, PlainValidator(lambda v: parse_address(v, 4)), schema_of("string", "", "10.255.0.1")]
+Ipv6Address = Annotated[int, PlainValidator(lambda v: parse_address(v, 6)), schema_of("string", "", "fd00::1")]
+Mac = Annotated[str, PlainValidator(parse_mac), schema_of("string", "", "a0:88:c2:3b:50:66")]
 Asn = Annotated[int, Strict(), Field(ge=1, le=MAX_ASN)]
 AsnPlan = Annotated[
     AsnRange,
@@ -301,5 +255,5 @@ Speed = Annotated[
     int,
     PlainValidator(parse_speed),
     PlainSerializer(lambda gbps: f"{gbps}g", return_type=str),
-    _schema("string", r"^\d+g$", "400g"),
+    schema_of("string", r"^\d+g$", "400g"),
 ]

@@ -1,36 +1,11 @@
 """Settings that may stand at the fabric, a stripe or a device: the more specific level wins key by key."""
 
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BeforeValidator, Field
 
-from ailb_gen.intent.scalars import Bool, Int, Text
-
-
-class Model(BaseModel):
-    """Base of every intent model: frozen, unknown keys refused."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=False, protected_namespaces=())
-
-
-M = TypeVar("M", bound=BaseModel)
-
-
-def merged(base: M, over: BaseModel) -> M:
-    """Return `base` with every key that was written in `over`; models and mappings merge, everything else replaces."""
-    update: dict[str, Any] = {}
-    for key in over.model_fields_set & set(type(base).model_fields):
-        old, new = getattr(base, key), getattr(over, key)
-        update[key] = _merged_value(old, new)
-    return base.model_copy(update=update) if update else base
-
-
-def _merged_value(old: Any, new: Any) -> Any:
-    if isinstance(old, BaseModel) and isinstance(new, BaseModel):
-        return merged(old, new)
-    if isinstance(old, dict) and isinstance(new, dict):
-        return old | {key: _merged_value(old.get(key), value) for key, value in new.items()}
-    return new
+from ailb_gen.intent.scalars import Text
+from ailb_gen.validation import Bool, Int, Model
 
 
 class SwitchMtu(Model):

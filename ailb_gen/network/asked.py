@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from ailb_gen.errors import Problem
     from ailb_gen.intent.load import Intent
-    from ailb_gen.intent.source import Path
+    from ailb_gen.yamlio import Path
 
 KEY = "extra_config"
 # Where it may stand: for all, or in an entry of one of these.

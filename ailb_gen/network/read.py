@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from ailb_gen.errors import IntentError, JunosSyntaxError, Place, UsageError
 from ailb_gen.hosts.read import read_hosts
-from ailb_gen.intent.csvfile import read_text
 from ailb_gen.junos.groups import APPLY, inherited
 from ailb_gen.junos.interface_ranges import expand_ranges
 from ailb_gen.junos.reader import read
@@ -18,6 +17,7 @@ from ailb_gen.network.fabric import Fault, Network
 from ailb_gen.network.links import cables
 from ailb_gen.network.switch import applied_groups, switch
 from ailb_gen.network.topology import CABLING, TOPOLOGY, Topology, read_cabling, read_topology
+from ailb_gen.textio import read_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -7,9 +7,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ailb_gen.checks.model import Run, Severity
-from ailb_gen.checks.select import limited, pick_devices
+from ailb_gen.checks.select import limited
 from ailb_gen.checks.waivers import accept, review
 from ailb_gen.report.verdict import Verdict
+from ailb_gen.selection import pick_devices
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

@@ -12,13 +12,14 @@ from pathlib import Path
 import pytest
 from distributed import LocalCluster
 
-from ailb_gen.checks import executors, failures
+from ailb_gen import parallel
+from ailb_gen.checks import failures
 from ailb_gen.checks.catalogue import BY_ID
-from ailb_gen.checks.executors import SMALL, executor_of
 from ailb_gen.checks.model import Run, RunOptions
 from ailb_gen.checks.run import run
 from ailb_gen.errors import UsageError, WorkerError
 from ailb_gen.intent.load import load
+from ailb_gen.parallel import SMALL, executor_of
 from tests.checks.trees import GOLDEN
 from tests.conftest import EXAMPLES
 
@@ -44,19 +45,19 @@ def die(code: int) -> None:
 
 
 def test_small_fabrics_stay_in_this_process() -> None:
-    with executor_of(replace(OPTIONS, executor="processes"), SMALL - 1) as executor:
+    with executor_of("processes", 2, SMALL - 1) as executor:
         assert executor is None
-    with executor_of(replace(OPTIONS, executor="processes", jobs=1), SMALL) as executor:
+    with executor_of("processes", 1, SMALL) as executor:
         assert executor is None
-    with executor_of(OPTIONS, SMALL) as executor:
+    with executor_of("serial", 2, SMALL) as executor:
         assert executor is None
 
 
 def test_processes_find_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     expected = proved(OPTIONS)
-    monkeypatch.setattr(executors, "SMALL", 1)
+    monkeypatch.setattr(parallel, "SMALL", 1)
     monkeypatch.setattr(failures, "CHUNK", 16)
-    with executor_of(replace(OPTIONS, executor="processes"), 2) as executor:
+    with executor_of("processes", 2, 2) as executor:
         assert isinstance(executor, ProcessPoolExecutor)
         assert set(executor.map(_process, range(8))).isdisjoint({os.getpid()})
     assert proved(replace(OPTIONS, executor="processes")) == expected
@@ -75,7 +76,7 @@ def test_dask_finds_the_same(scheduler: str, monkeypatch: pytest.MonkeyPatch) ->
 def test_a_dead_worker_process_is_an_error_of_the_environment() -> None:
     with (
         pytest.raises(WorkerError, match=r"worker process died.*smaller -j"),
-        executor_of(replace(OPTIONS, executor="processes"), SMALL) as executor,
+        executor_of("processes", 2, SMALL) as executor,
     ):
         assert executor is not None
         list(executor.map(die, [9]))
@@ -85,7 +86,7 @@ def test_a_dead_worker_process_is_an_error_of_the_environment() -> None:
 def test_a_dead_dask_worker_is_an_error_of_the_environment(scheduler: str) -> None:
     with (
         pytest.raises(WorkerError, match=f"dask:{scheduler}: .*worker"),
-        executor_of(replace(OPTIONS, executor=f"dask:{scheduler}"), 1) as executor,
+        executor_of(f"dask:{scheduler}", 2, 1) as executor,
     ):
         assert executor is not None
         list(executor.map(die, [9]))
@@ -93,10 +94,10 @@ def test_a_dead_dask_worker_is_an_error_of_the_environment(scheduler: str) -> No
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "nonsense://x", "127.0.0.1:1"])
 def test_no_scheduler_there(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(executors, "PATIENCE_S", 1)
+    monkeypatch.setattr(parallel, "PATIENCE_S", 1)
     with (
         pytest.raises(WorkerError, match="no scheduler answers there"),
-        executor_of(replace(OPTIONS, executor=f"dask:{address}"), 1),
+        executor_of(f"dask:{address}", 2, 1),
     ):
         pass
 
@@ -105,7 +106,7 @@ def test_dask_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
     with (
         pytest.raises(UsageError, match=r"pip install 'ailb-gen\[dask\]'"),
-        executor_of(replace(OPTIONS, executor="dask:tcp://127.0.0.1:8786"), 1),
+        executor_of("dask:tcp://127.0.0.1:8786", 2, 1),
     ):
         pass
 

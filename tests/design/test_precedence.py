@@ -1,7 +1,8 @@
 """Precedence: fabric, stripe, the device's own entry, overrides, port; and what adds up instead."""
 
 from ailb_gen.design.model import HostPort, Switch
-from ailb_gen.intent.settings import Bfd, LoadBalancing, Settings, merged
+from ailb_gen.intent.settings import Bfd, LoadBalancing, Settings
+from ailb_gen.validation import merged
 from tests.conftest import design_of
 
 TEXT = """\

@@ -11,10 +11,11 @@ import yaml
 from jsonschema import Draft202012Validator
 
 from ailb_gen.errors import IntentError
-from ailb_gen.intent.messages import did_you_mean, known_keys
 from ailb_gen.intent.models import Fabric
 from ailb_gen.intent.scalars import AsnRange, Cidr, parse_asn_range, parse_mac, parse_speed
 from ailb_gen.intent.schema import json_schema
+from ailb_gen.validation import known_keys
+from ailb_gen.wording import did_you_mean
 from tests.conftest import EXAMPLES, ROOT, SMALL, design_of, intent_of
 
 

@@ -8,10 +8,10 @@ from typing import Any
 import yaml
 
 from ailb_gen.errors import IntentError, Place, Problem
+from ailb_gen.textio import MAX_BYTES, text_problem
 
 Path = tuple[str | int, ...]
 MAX_NODES = 500_000
-MAX_BYTES = 64 * 1024 * 1024
 MAX_DEPTH = 100
 TAG = "tag:yaml.org,2002:"
 
@@ -61,11 +61,6 @@ for _kind, (_pattern, _first, _) in SCALARS.items():
     _CoreLoader.add_implicit_resolver(f"{TAG}{_kind}", _pattern, [*_first])
 _CoreLoader.add_implicit_resolver(f"{TAG}null", re.compile("^$"), [""])
 _CoreLoader.add_implicit_resolver(f"{TAG}merge", re.compile("^<<$"), ["<"])
-
-
-def text_problem(file: str, code: str, reason: str, line: int = 1, column: int = 1, hint: str = "") -> IntentError:
-    """Make the error for a file that cannot be read at all."""
-    return IntentError([Problem(code, Place(file, line, column), "", reason, hint)])
 
 
 class _Builder:

@@ -7,12 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ailb_gen import yamlio as module
 from ailb_gen.design.build import build
 from ailb_gen.errors import IntentError, Place
-from ailb_gen.intent import source as module
-from ailb_gen.intent.csvfile import read_servers, read_text
 from ailb_gen.intent.load import load, parse
-from ailb_gen.intent.source import Source, dotted, read_yaml
+from ailb_gen.intent.servers_csv import read_servers
+from ailb_gen.textio import read_text
+from ailb_gen.yamlio import Source, dotted, read_yaml
 from tests.conftest import SMALL, intent_of
 
 

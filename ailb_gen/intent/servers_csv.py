@@ -3,48 +3,17 @@
 import csv
 import io
 import re
-import stat
-from pathlib import Path as FilePath
 from typing import Any
 
 from ailb_gen.errors import IntentError, Place, Problem
-from ailb_gen.intent.messages import did_you_mean
-from ailb_gen.intent.source import Path, Source, text_problem
+from ailb_gen.textio import text_problem
+from ailb_gen.wording import did_you_mean
+from ailb_gen.yamlio import Path, Source
 
 PLAIN_COLUMNS = ("name", "stripe", "management")
 NIC_COLUMN = re.compile(r"^(mac|port|rdma|nic)(0|[1-9][0-9]?)$")
 STRIPE = re.compile(r"^[0-9]{1,9}$")
 NIC_KEYS = {"mac": "mac", "port": "port", "rdma": "rdma", "nic": "name"}
-MAX_BYTES = 64 * 1024 * 1024
-
-
-def read_text(path: FilePath, name: str) -> str:
-    """Read a text file of the user; raises IntentError when that is not possible."""
-    return text_of(read_data(path, name), name)
-
-
-def read_data(path: FilePath, name: str) -> bytes:
-    """Read a file of the user; raises IntentError when that is not possible."""
-    try:
-        status = path.stat()
-        if not stat.S_ISREG(status.st_mode):
-            what = "a directory" if stat.S_ISDIR(status.st_mode) else "not a regular file"
-            raise text_problem(name, "unreadable", f"cannot read the file: it is {what}")
-        if status.st_size > MAX_BYTES:
-            raise text_problem(name, "too-large", f"the file is larger than {MAX_BYTES >> 20} MiB")
-        return path.read_bytes()
-    except (OSError, ValueError) as error:
-        reason = f"cannot read the file: {getattr(error, 'strerror', None) or error}"
-        raise text_problem(name, "unreadable", reason) from error
-
-
-def text_of(data: bytes, name: str) -> str:
-    """Return the text of a file; raises IntentError when it is not UTF-8."""
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data[: error.start].count(b"\n") + 1
-        raise text_problem(name, "unreadable", "the file is not UTF-8 text", line) from error
 
 
 def _check_header(header: list[str], file: str) -> None:

@@ -9,7 +9,7 @@ from multiprocessing import active_children
 import pytest
 
 from ailb_gen.errors import WorkerError
-from ailb_gen.workers import process_pool
+from ailb_gen.parallel import process_pool
 
 LONG_S = 100
 # The thread of a pool that hears of dead workers.

@@ -1,0 +1,161 @@
+"""Independent work: in this process, in processes of this machine, or on a Dask cluster.
+
+Processes leave signals to this one, and never outlive it. Slow to import.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import signal
+import threading
+from concurrent.futures import CancelledError, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from functools import partial
+from itertools import islice
+from multiprocessing import active_children, forkserver, get_context, parent_process, resource_tracker
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from ailb_gen.errors import UsageError, WorkerError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from concurrent.futures import Executor
+
+T = TypeVar("T")
+STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGQUIT, signal.SIGHUP)
+# Starting processes costs more than reading this many switches.
+SMALL = 96
+# How long a scheduler may take to answer, in seconds.
+PATIENCE_S = 10
+
+
+@contextmanager
+def executor_of(kind: str, jobs: int, items: int) -> Iterator[Executor | None]:
+    """Give the executor `serial`, `processes` or `dask:ADDRESS` for so many items of work; None is this process.
+
+    Processes are used from SMALL items on. With Dask the workers must see the artifact directory
+    and the directory for temporary files. Raises UsageError and WorkerError.
+    """
+    kind, _, address = kind.partition(":")
+    if kind == "dask":
+        with _dask(address) as executor:
+            yield executor
+    elif kind == "processes" and jobs > 1 and items >= SMALL:
+        with process_pool(jobs, gc.disable) as executor:
+            yield executor
+    else:
+        yield None
+
+
+@contextmanager
+def _dask(address: str) -> Iterator[Executor]:
+    try:
+        from distributed import Client, KilledWorker  # noqa: PLC0415 an extra, and slow
+    except ImportError as error:
+        raise UsageError("--executor dask: Dask is not installed; pip install 'ailb-gen[dask]'") from error
+    try:
+        client = Client(address, timeout=PATIENCE_S)  # type: ignore[no-untyped-call]
+    except (OSError, ValueError) as error:
+        raise WorkerError(f"--executor dask:{address}: no scheduler answers there: {error}") from error
+    with client, client.get_executor(pure=False) as executor:  # type: ignore[no-untyped-call]
+        try:
+            yield executor
+        except KilledWorker as error:
+            raise WorkerError(
+                f"--executor dask:{address}: workers died, perhaps for want of memory: {error}"
+            ) from error
+        except CancelledError as error:
+            raise WorkerError(f"--executor dask:{address}: the connection to the scheduler was lost") from error
+
+
+@contextmanager
+def process_pool(jobs: int, prepare: Callable[..., None], *arguments: object) -> Iterator[Executor]:
+    """Give a pool of `jobs` processes, in each of which `prepare(*arguments)` has run.
+
+    Ctrl-C goes to all processes of a terminal: workers do not hear it. Whatever ends the work early ends them at once,
+    without a word. Raises WorkerError when one dies by itself.
+    """
+    others = set(active_children())
+    # Not forked from here: this process may have threads by then, the progress bar's for one.
+    context = get_context("forkserver")
+    with _signals_held():
+        # It ignores what it unblocks then, but dies of what it does not know.
+        resource_tracker.ensure_running()
+        signal.pthread_sigmask(signal.SIG_BLOCK, STOPPING)
+        # The server of forks hands its mask on to all workers, from their first moment on.
+        forkserver.ensure_running()
+        executor = ProcessPool(jobs, context, initializer=_prepare, initargs=(prepare, arguments))
+        # A worker that is started later could be cut off half started.
+        for _ in range(jobs):
+            executor.submit(_nothing)
+    try:
+        yield executor
+        executor.shutdown()
+    except BaseException as error:
+        with _signals_held():
+            for worker in set(active_children()) - others:
+                worker.kill()
+            executor.shutdown(cancel_futures=True)
+        if isinstance(error, BrokenProcessPool):
+            raise WorkerError("a worker process died, perhaps for want of memory; try a smaller -j") from error
+        raise
+
+
+@contextmanager
+def _signals_held() -> Iterator[None]:
+    """Let signals that stop this program wait for a moment; processes started meanwhile never hear them."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    # Another thread may be given a signal that this one blocks, and Python would still handle it here.
+    handlers = {number: signal.signal(number, lambda number, _: came.append(number)) for number in STOPPING}
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, STOPPING)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        for number, handler in handlers.items():
+            signal.signal(number, handler or signal.SIG_DFL)
+        if came:
+            signal.raise_signal(came[0])
+
+
+def _prepare(prepare: Callable[..., None], arguments: tuple[object, ...]) -> None:
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    prepare(*arguments)
+
+
+def _end_with_parent() -> None:
+    """End this worker when the program that started it is gone, even killed."""
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+def _nothing() -> None:
+    """Keep a worker busy for a moment, so that the next one is started."""
+
+
+class ProcessPool(ProcessPoolExecutor):
+    """A ProcessPoolExecutor whose `map` does not cancel the rest when it is cut short.
+
+    The manager thread of the pool fails all pending futures when a worker has died, and itself dies with an
+    InvalidStateError, its traceback on standard error, if one of them was cancelled meanwhile from another thread.
+    """
+
+    def map(
+        self, fn: Callable[..., T], *iterables: Iterable[Any], timeout: float | None = None, chunksize: int = 1
+    ) -> Iterator[T]:
+        """Return the results in order, as Executor.map; `timeout` is that of every chunk, in seconds."""
+        rows = zip(*iterables, strict=False)
+        chunks = iter(lambda: list(islice(rows, chunksize)), [])
+        futures = [self.submit(partial(_each, fn), chunk) for chunk in chunks]
+        return (result for future in futures for result in future.result(timeout))
+
+
+def _each(fn: Callable[..., T], rows: list[tuple[object, ...]]) -> list[T]:
+    return [fn(*row) for row in rows]

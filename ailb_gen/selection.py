@@ -1,0 +1,50 @@
+"""Devices picked by name, glob or role."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+from ailb_gen.errors import UsageError
+from ailb_gen.wording import did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+ROLES = {
+    "leaf": ("leaf",),
+    "leaves": ("leaf",),
+    "spine": ("spine",),
+    "spines": ("spine",),
+    "switches": ("leaf", "spine"),
+    "server": ("server",),
+    "servers": ("server",),
+}
+
+
+def patterns_of(option: str, values: Iterable[str]) -> list[str]:
+    """Split the values of an option at commas. Raises UsageError for an empty pattern."""
+    patterns = [pattern.strip() for value in values for pattern in value.split(",")]
+    if not all(pattern.removeprefix("!") for pattern in patterns):
+        raise UsageError(f"{option}: an empty pattern; leave the option out to mean everything")
+    return patterns
+
+
+def pick_devices(roles: Mapping[str, str], values: Iterable[str]) -> set[str] | None:
+    """Return the names of the devices that the patterns pick, or None for no pattern.
+
+    A pattern is a name, a glob or a role. Raises UsageError for a pattern that picks nothing.
+    """
+    patterns = patterns_of("--limit", values)
+    chosen: set[str] = set()
+    for pattern in patterns:
+        if pattern in ROLES:
+            found = {name for name, role in roles.items() if role in ROLES[pattern]}
+        else:
+            found = {name for name in roles if fnmatchcase(name, pattern)}
+        if not found:
+            known = did_you_mean(pattern, roles) or did_you_mean(pattern, ROLES)
+            hint = known or f"names, globs, or {', '.join(ROLES)}"
+            raise UsageError(f"--limit {pattern!r}: no device is called that; {hint}")
+        chosen |= found
+    return chosen if patterns else None

@@ -1,0 +1,47 @@
+"""Text files of the user: read whole, within limits, with errors that say what is wrong with the file."""
+
+from __future__ import annotations
+
+import stat
+from typing import TYPE_CHECKING
+
+from ailb_gen.errors import IntentError, Place, Problem
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+MAX_BYTES = 64 * 1024 * 1024
+
+
+def text_problem(file: str, code: str, reason: str, line: int = 1, column: int = 1, hint: str = "") -> IntentError:
+    """Make the error for a file that cannot be read at all."""
+    return IntentError([Problem(code, Place(file, line, column), "", reason, hint)])
+
+
+def read_text(path: Path, name: str) -> str:
+    """Read a text file of the user; raises IntentError when that is not possible."""
+    return text_of(read_bytes(path, name), name)
+
+
+def read_bytes(path: Path, name: str) -> bytes:
+    """Read a file of the user; raises IntentError when that is not possible."""
+    try:
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
+            what = "a directory" if stat.S_ISDIR(status.st_mode) else "not a regular file"
+            raise text_problem(name, "unreadable", f"cannot read the file: it is {what}")
+        if status.st_size > MAX_BYTES:
+            raise text_problem(name, "too-large", f"the file is larger than {MAX_BYTES >> 20} MiB")
+        return path.read_bytes()
+    except (OSError, ValueError) as error:
+        reason = f"cannot read the file: {getattr(error, 'strerror', None) or error}"
+        raise text_problem(name, "unreadable", reason) from error
+
+
+def text_of(data: bytes, name: str) -> str:
+    """Return the text of a file; raises IntentError when it is not UTF-8."""
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        raise text_problem(name, "unreadable", "the file is not UTF-8 text", line) from error

@@ -1,0 +1,193 @@
+"""Files that users write, checked by pydantic: the base of the models, shared types, and what is wrong as problems."""
+
+import re
+from collections.abc import Callable, Iterable
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainValidator, Strict, ValidationError, WithJsonSchema
+from pydantic_core import ErrorDetails, PydanticCustomError
+
+from ailb_gen.errors import Problem
+from ailb_gen.wording import did_you_mean
+from ailb_gen.yamlio import Path, Source, dotted
+
+NAME_PATTERN = r"^[A-Za-z0-9](?:[A-Za-z0-9_-]|\.(?!\.)){0,62}$"
+# The step of pydantic that stands for the key itself of a mapping.
+MAPPING_KEY = frozenset({"[key]"})
+
+
+def wrong(code: str, reason: str) -> PydanticCustomError:
+    """Make the error that reaches the user as `reason` under the stable problem code `code`."""
+    return PydanticCustomError("ailb", "{reason}", {"code": code, "reason": reason})
+
+
+class Model(BaseModel):
+    """Base of the models of every file that users write: frozen, unknown keys refused."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=False, protected_namespaces=())
+
+
+M = TypeVar("M", bound=BaseModel)
+
+
+def merged(base: M, over: BaseModel) -> M:
+    """Return `base` with every key that was written in `over`; models and mappings merge, everything else replaces."""
+    update: dict[str, Any] = {}
+    for key in over.model_fields_set & set(type(base).model_fields):
+        old, new = getattr(base, key), getattr(over, key)
+        update[key] = _merged_value(old, new)
+    return base.model_copy(update=update) if update else base
+
+
+def _merged_value(old: Any, new: Any) -> Any:
+    if isinstance(old, BaseModel) and isinstance(new, BaseModel):
+        return merged(old, new)
+    if isinstance(old, dict) and isinstance(new, dict):
+        return old | {key: _merged_value(old.get(key), value) for key, value in new.items()}
+    return new
+
+
+def checked_text(value: object, what: str) -> str:
+    """Return a value that must be text; `what` names it in the error."""
+    if isinstance(value, str):
+        return value
+    raise wrong("wrong-type", f"{what} must be text, not {_kind(value)}; put it in quotes")
+
+
+def _kind(value: object) -> str:
+    kinds = {bool: "true/false", int: "a number", float: "a number", list: "a list", dict: "a mapping"}
+    return "empty" if value is None else kinds.get(type(value), type(value).__name__)
+
+
+def matching(what: str, pattern: str, allowed: str, example: str) -> Callable[[object], str]:
+    """Make a validator for text that must match `pattern`."""
+    compiled = re.compile(pattern)
+
+    def check(value: object) -> str:
+        text = checked_text(value, what)
+        if compiled.match(text) is None or text.endswith("\n"):
+            reason = f"{text!r} is not a usable {what}; use {allowed}, such as {example!r}"
+            raise wrong("unsafe-name", reason)
+        return text
+
+    return check
+
+
+checked_name = matching("name", NAME_PATTERN, "letters, digits, '-', '_' and single '.'", "stripe1-leaf1")
+
+
+def _boolean(value: object) -> object:
+    words = {"on": True, "yes": True, "true": True, "off": False, "no": False, "false": False}
+    return words.get(value.lower(), value) if isinstance(value, str) else value
+
+
+def schema_of(kind: str, pattern: str, example: str) -> WithJsonSchema:
+    """Make the JSON Schema of a scalar, with an example and a pattern if there is one."""
+    schema: dict[str, Any] = {"type": kind, "examples": [example]}
+    return WithJsonSchema(schema | ({"pattern": pattern} if pattern else {}))
+
+
+Name = Annotated[
+    str,
+    PlainValidator(checked_name),
+    schema_of("string", NAME_PATTERN.replace(r"\.(?!\.)", r"\."), "stripe1-leaf1"),
+]
+Switch = Literal["on", "off", "yes", "no", "true", "false"]
+Bool = Annotated[bool, BeforeValidator(_boolean, json_schema_input_type=bool | Switch), Strict()]
+Int = Annotated[int, Strict()]
+
+
+def _shown(value: object) -> str:
+    names = {dict: "a mapping", list: "a list", tuple: "a list", type(None): "empty"}
+    text = names.get(type(value), repr(value))
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _bound(word: str, key: str) -> Callable[[ErrorDetails], tuple[str, str]]:
+    return lambda e: ("out-of-range", f"must be {word} {e['ctx'][key]}, not {_shown(e['input'])}")
+
+
+def _type(expected: str) -> Callable[[ErrorDetails], tuple[str, str]]:
+    return lambda e: ("wrong-type", f"must be {expected}, not {_shown(e['input'])}")
+
+
+# pydantic's error type -> (stable problem code, reason)
+REASONS: dict[str, Callable[[ErrorDetails], tuple[str, str]]] = {
+    "ailb": lambda e: (e["ctx"]["code"], e["ctx"]["reason"]),
+    "missing": lambda e: ("missing-key", "this key is required and missing"),
+    "extra_forbidden": lambda e: ("unknown-key", "unknown key"),
+    "literal_error": lambda e: ("wrong-value", f"must be {e['ctx']['expected']}, not {_shown(e['input'])}"),
+    "greater_than_equal": _bound("at least", "ge"),
+    "less_than_equal": _bound("at most", "le"),
+    "too_short": lambda e: ("out-of-range", f"needs at least {e['ctx']['min_length']} entry"),
+    "too_long": lambda e: ("out-of-range", f"holds more than {e['ctx']['max_length']} entries"),
+    "string_too_long": lambda e: ("out-of-range", f"is longer than {e['ctx']['max_length']} characters"),
+    "string_too_short": lambda e: ("out-of-range", "must not be empty"),
+    "string_pattern_mismatch": lambda e: ("wrong-value", f"{_shown(e['input'])} does not match {e['ctx']['pattern']}"),
+    "int_type": _type("a whole number"),
+    "int_parsing": _type("a whole number"),
+    "int_from_float": _type("a whole number"),
+    "string_type": _type("text"),
+    "bool_type": _type("true or false"),
+    "model_type": _type("a mapping"),
+    "dict_type": _type("a mapping"),
+    "tuple_type": _type("a list"),
+}
+
+
+def written_path(loc: Iterable[str | int], source: Source, unwritten: frozenset[str]) -> Path:
+    """Drop the steps of a validation path that a shorthand added and no file holds."""
+    path: Path = ()
+    for step in loc:
+        if step in unwritten and (*path, step) not in source.places:
+            continue
+        path = (*path, step)
+    return path
+
+
+def known_keys(model: type[BaseModel], path: Path) -> list[str]:
+    """Return the keys the schema allows at `path`."""
+    schema = model.model_json_schema()
+    nodes = [schema]
+
+    def branches(node: dict[str, Any]) -> list[dict[str, Any]]:
+        if "$ref" in node:
+            return branches(schema["$defs"][node["$ref"].rpartition("/")[2]])
+        options = [*node.get("anyOf", []), *node.get("oneOf", [])]
+        return [node, *(found for option in options for found in branches(option))]
+
+    for step in path:
+        step_nodes: list[dict[str, Any]] = []
+        for node in (found for start in nodes for found in branches(start)):
+            children = (
+                node.get("properties", {}).get(step),
+                *node.get("patternProperties", {}).values(),
+                node.get("additionalProperties"),
+                node.get("items"),
+            )
+            child = next((found for found in children if found), None)
+            step_nodes += [child] if isinstance(child, dict) else []
+        nodes = step_nodes
+    return [key for start in nodes for node in branches(start) for key in node.get("properties", {})]
+
+
+def distinct(error: ValidationError) -> list[ErrorDetails]:
+    """Return the errors that do not follow from others: a list is not also too short because its entries are wrong."""
+    found = error.errors(include_url=False)
+    return [e for e in found if not (e["type"] == "too_short" and e["input"])]
+
+
+def problem(
+    error: ErrorDetails, source: Source, model: type[BaseModel], unwritten: frozenset[str] = MAPPING_KEY
+) -> Problem:
+    """Translate one of pydantic's errors; `unwritten` are the steps of its path that are in no file."""
+    path = written_path(error["loc"], source, unwritten)
+    reader = REASONS.get(error["type"])
+    code, reason = reader(error) if reader else ("wrong-value", error["msg"])
+    hint = ""
+    if code == "unknown-key":
+        keys = known_keys(model, path[:-1])
+        hint = did_you_mean(path[-1], keys)
+    elif error["type"] == "literal_error":
+        hint = did_you_mean(error["input"], error["ctx"]["expected"].replace("'", "").replace(" or ", ", ").split(", "))
+    return Problem(code, source.locate(path), dotted(path), reason, hint)
