@@ -10,7 +10,8 @@ help:
 	@echo "make demo    generate the reference fabric into build/jvd, show a summary, prove it"
 	@echo "make demo-deploy   emulate the switches of examples/lab, deploy, break a leaf, find the drift, repair it"
 	@echo "make test    lint, types and all tests but the long ones: minutes"
-	@echo "make test-long   every test, with coverage: half an hour; make test-all is both"
+	@echo "make test-long   the long tests, and ten times the random examples: 20 minutes"
+	@echo "make test-all    both, with coverage"
 	@echo "make bench   measure against floors and peers"
 	@echo "make format  format the code"
 
@@ -42,15 +43,21 @@ types: $(STAMP)
 
 # More workers than cores: tests of devices wait for answers and timers most of their time.
 WORKERS ?= $(shell expr 2 \* $$(nproc))
+# The least percentage of coverage. Without it nothing is measured, which is faster.
+COVERAGE ?=
+PYTEST := $(BIN)/pytest -n $(WORKERS)
+MEASURED := $(if $(COVERAGE),--cov=ailb_gen --cov-branch --cov-append)
 
 unit: $(STAMP)
-	$(BIN)/pytest -n $(WORKERS) -m "not long"
+	rm -f .coverage
+	$(PYTEST) -m "not long" $(MEASURED) $(if $(COVERAGE),--cov-report=)
 
-# Every test once more: so that coverage is of all of them.
 test-long: $(STAMP)
-	$(BIN)/pytest -n $(WORKERS) --durations=25 --cov=ailb_gen --cov-branch --cov-report=term --cov-fail-under=95
+	AILB_EXAMPLES=10 $(PYTEST) -m "hypothesis and not long"
+	$(PYTEST) -m long --durations=25 $(MEASURED) $(if $(COVERAGE),--cov-report=term --cov-fail-under=$(COVERAGE))
 
-test-all: test test-long
+test-all:
+	$(MAKE) test test-long COVERAGE=95
 
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks.generate

@@ -2,10 +2,9 @@
 
 import os
 import shutil
-import subprocess
-import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from zlib import crc32
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -13,6 +12,7 @@ from hypothesis import HealthCheck, settings
 from ailb_gen.design.build import build
 from ailb_gen.design.model import Design
 from ailb_gen.intent.load import Intent, load, parse
+from tests.forkserver import ForkServer
 
 # The machine may be slow and shared: no test fails for taking long.
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -28,6 +28,9 @@ SHARED = Path(os.environ.get("AILB_SHARED", ROOT.parent / "shared"))
 SHARED_REQUIRED = "AILB_SHARED" in os.environ
 IN_CI = os.environ.get("CI", "").lower() == "true"
 
+# Runs the command line in a process; returns exit code, standard output and standard error.
+Cli = Callable[..., tuple[int, str, str]]
+
 SMALL = """\
 name: small
 platform: generic
@@ -36,6 +39,21 @@ rails: 2
 spines: 2
 servers: 2
 """
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark as long what `sampled(n)` leaves out: of the cases of a test, the first and one in n of the others stay.
+
+    Which ones depends on their names alone, so that rows and columns of a table are left out alike.
+    """
+    seen: set[str] = set()
+    for item in items:
+        marker = item.get_closest_marker("sampled")
+        function = item.nodeid.partition("[")[0]
+        if marker is not None and function in seen and crc32(item.nodeid.encode()) % marker.args[0]:
+            item.add_marker(pytest.mark.long)
+        seen.add(function)
 
 
 def examples(usual: int) -> int:
@@ -95,21 +113,18 @@ def jvd() -> Design:
     return example("jvd")
 
 
+@pytest.fixture(scope="session")
+def fork_server() -> Iterator[ForkServer]:
+    """A process that forks the program."""
+    with ForkServer() as found:
+        yield found
+
+
 @pytest.fixture
-def cli(tmp_path: Path) -> Callable[..., tuple[int, str, str]]:
+def cli(tmp_path: Path, fork_server: ForkServer) -> Cli:
     """Run the command line in a process of its own; returns exit code, stdout, stderr."""
 
-    def run(*words: str, cwd: Path = tmp_path, stdin: str | None = None) -> tuple[int, str, str]:
-        done = subprocess.run(
-            [sys.executable, "-m", "ailb_gen", *words],
-            cwd=cwd,
-            env={**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "80"},
-            input=stdin or "",
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=120,
-        )
-        return done.returncode, done.stdout, done.stderr
+    def run(*words: str, cwd: Path = tmp_path, stdin: str = "") -> tuple[int, str, str]:
+        return fork_server.run(list(words), cwd, stdin, os.environ | {"COLUMNS": "80"})
 
     return run

@@ -76,6 +76,7 @@ def test_shipped_fabrics_are_clean(name: str) -> None:
     assert all(result.examined for result in results)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", DAMAGE)
 def test_damage_is_found_by_both_engines(name: str, tmp_path: Path) -> None:
     kind = next(kind for kind in KINDS if kind.name == name)

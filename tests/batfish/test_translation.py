@@ -31,6 +31,7 @@ MORE = {
 CLEAN = VARIANTS | MORE
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", CLEAN)
 def test_a_clean_fabric_is_clean_in_the_shadow(name: str, tmp_path: Path) -> None:
     intent, root = rendered(CLEAN[name], tmp_path)

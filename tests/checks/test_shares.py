@@ -68,6 +68,7 @@ SHAPES = [
 ]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_the_model_says_what_the_control_plane_does(shape: str, tmp_path: Path) -> None:
     intent, root = rendered(

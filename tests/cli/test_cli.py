@@ -8,17 +8,15 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from ailb_gen.design.build import build
 from ailb_gen.intent.load import load
-from tests.conftest import EXAMPLES, ROOT, SMALL
+from tests.conftest import EXAMPLES, ROOT, SMALL, Cli
 from tests.render.test_golden import GOLDEN, snapshot
 
-Cli = Callable[..., tuple[int, str, str]]
 JVD = str(EXAMPLES / "jvd" / "fabric.yaml")
 
 

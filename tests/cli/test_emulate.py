@@ -18,7 +18,7 @@ from ncclient import manager
 from ncclient.manager import Manager
 from ncclient.transport.errors import AuthenticationError, TransportError
 
-from tests.conftest import EXAMPLES
+from tests.conftest import EXAMPLES, Cli
 
 START = "import typer; from ailb_gen.cli.emulate import emulate; typer.run(emulate)"
 LAB = EXAMPLES / "lab" / "fabric.yaml"
@@ -133,16 +133,6 @@ def test_killed_while_it_commits(tmp_path: Path) -> None:
             session.lock()
 
 
-def run(*options: str) -> tuple[int, str]:
-    """Run the verb with options that it refuses."""
-    main = "import sys; from ailb_gen.cli import app, main; from ailb_gen.cli.emulate import emulate\n"
-    register = "'emulate' in [one.name for one in app.registered_commands] or app.command('emulate')(emulate)\n"
-    environment = {**os.environ, "AILB_PASSWORD": PASSWORD}
-    command = [sys.executable, "-c", f"{main}{register}main()", "emulate", *options]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False, timeout=120)
-    return done.returncode, done.stderr
-
-
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
@@ -156,8 +146,9 @@ def run(*options: str) -> tuple[int, str]:
         ([str(LAB), "--yang", "/nowhere"], "/nowhere"),
     ],
 )
-def test_what_cannot_be_used(options: list[str], reason: str) -> None:
-    code, said = run(*options)
+def test_what_cannot_be_used(cli: Cli, monkeypatch: pytest.MonkeyPatch, options: list[str], reason: str) -> None:
+    monkeypatch.setenv("AILB_PASSWORD", PASSWORD)
+    code, _, said = cli("emulate", *options)
     assert reason in said
     assert code == 2
     assert "Traceback" not in said
@@ -248,11 +239,14 @@ def test_what_runs_in_the_foreground_can_be_stopped(tmp_path: Path) -> None:
         ([str(LAB), "--authorized-keys", str(LAB)], "no public key; write a line as in id_ed25519.pub"),
     ],
 )
-def test_what_is_refused_before_it_starts(tmp_path: Path, options: list[str], reason: str) -> None:
-    done = verb(*(option.format(tmp=tmp_path) for option in options))
-    assert reason in done.stderr
-    assert done.returncode in (2, 3)
-    assert "Traceback" not in done.stderr
+def test_what_is_refused_before_it_starts(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, options: list[str], reason: str
+) -> None:
+    monkeypatch.setenv("AILB_PASSWORD", PASSWORD)
+    code, _, said = cli("emulate", *(option.format(tmp=tmp_path) for option in options))
+    assert reason in said
+    assert code in (2, 3)
+    assert "Traceback" not in said
 
 
 def test_public_keys_let_in(tmp_path: Path) -> None:

@@ -82,9 +82,10 @@ def working(process: subprocess.Popen[str], many: bool) -> bool:
     return sum(used > 0.05 for used in found.values()) >= WORKERS + 1 and len(found) >= WORKERS + OTHERS
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("executor", ["serial", "processes"])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGQUIT, signal.SIGHUP])
-@pytest.mark.parametrize("group", [True, pytest.param(False, marks=pytest.mark.long)], ids=["group", "alone"])
+@pytest.mark.parametrize("group", [True, False], ids=["group", "alone"])
 def test_a_signal_ends_validate(tree: Path, executor: str, number: signal.Signals, group: bool) -> None:
     process = started(tree, "--executor", executor, "-j", str(WORKERS))
     try:

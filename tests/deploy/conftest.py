@@ -1,11 +1,12 @@
 """A fabric to push to, generated once, and the program ready to be forked."""
 
 from collections.abc import Iterator
+from unittest import mock
 
 import pytest
 
 from tests.deploy.fabric import BEFORE, PASSWORD, VARIABLE, Generated, generated
-from tests.deploy.zygote import Zygote
+from tests.forkserver import ForkServer
 
 
 @pytest.fixture(scope="session")
@@ -21,7 +22,7 @@ def one_color(tmp_path_factory: pytest.TempPathFactory) -> Generated:
 
 
 @pytest.fixture(scope="module")
-def zygote() -> Iterator[Zygote]:
-    """A process that forks the program."""
-    with Zygote({VARIABLE: PASSWORD}) as found:
+def fork_server() -> Iterator[ForkServer]:
+    """A process that forks the program, which looks for answers often."""
+    with mock.patch.dict("os.environ", {VARIABLE: PASSWORD}), ForkServer(hurried=True) as found:
         yield found

@@ -82,6 +82,7 @@ def test_a_device_that_is_not_managed_any_more(tiny: Site) -> None:
     assert f"{CANARY} cannot be reached any more: it is not managed" in done.err
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("event", ["begin", "checked", "wave", "committing", "verified", "confirming", "results"])
 def test_files_that_change_during_the_push_are_not_pushed(tiny: Site, event: str) -> None:
     def act() -> None:

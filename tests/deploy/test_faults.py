@@ -186,8 +186,9 @@ TABLES: dict[str, Sequence[tuple[object, ...]]] = {
 }
 
 
+@pytest.mark.sampled(3)
 class _EveryFault:
-    """The tables with one driver; what one driver leaves to `make test-long`, the other does in `make test`."""
+    """The tables with one driver."""
 
     driver = ""
 
@@ -196,9 +197,7 @@ class _EveryFault:
         table = TABLES[metafunc.function.__name__]
         names = [name for name in metafunc.fixturenames if name in ("row", "kind", "step", "code", "outcomes")]
         rows = [(row,) if names == ["row"] else row for row in table]
-        left = 1 if metafunc.cls is TestNapalm else 0
-        params = [pytest.param(*row, marks=[pytest.mark.long] * (at % 2 == left)) for at, row in enumerate(rows)]
-        metafunc.parametrize(names, params, ids=ids)
+        metafunc.parametrize(names, rows, ids=ids)
 
     def test_in_a_wave(self, tiny: Site, row: tuple[str, str, int, Expected]) -> None:
         kind, step, count, expected = row
@@ -276,6 +275,7 @@ PLACES = [
 ]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("all_of_it", [False, True], ids=["stop", "rollback-all"])
 @pytest.mark.parametrize("place", PLACES, ids=lambda place: f"{place[0]}-{place[1]}")
 def test_what_becomes_of_earlier_waves(

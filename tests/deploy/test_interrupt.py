@@ -13,7 +13,7 @@ import pytest
 
 from ailb_gen.emulator.faults import Fault, Faults
 from tests.deploy.fabric import CANARY, DRIVERS, ORDER, SPINES, Generated, Site, assert_sound, site
-from tests.deploy.zygote import Child, Zygote
+from tests.forkserver import Child, ForkServer
 
 # The program has this long to hear of the signal before it gets its answer.
 HEARING_S = 0.3
@@ -74,7 +74,7 @@ def at(tiny: Site, name: str, moment: tuple[int, str, int], act: Callable[[], No
 
 def interrupted(
     tiny: Site,
-    zygote: Zygote,
+    fork_server: ForkServer,
     name: str,
     moment: tuple[int, str, int],
     *more: str,
@@ -89,7 +89,7 @@ def interrupted(
             child.send(number)
 
     with at(tiny, name, moment, act):
-        child = zygote.start(tiny.words("deploy", *more, minutes=60), tiny.folder / "out")
+        child = fork_server.start(tiny.words("deploy", *more, minutes=60), tiny.folder / "out")
         started.put(child)
         return child.wait()
 
@@ -101,23 +101,24 @@ def ends(tiny: Site) -> list[str]:
     return [outcomes.get(name, "untouched") for name in ORDER]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("driver", DRIVERS)
 @pytest.mark.parametrize(
     ("connection", "step", "number", "code", "outcome"), MOMENTS, ids=[f"{row[0]}-{row[1]}" for row in MOMENTS]
 )
 def test_an_interrupted_push_ends_in_order(
-    tiny: Site, zygote: Zygote, driver: str, connection: int, step: str, number: int, code: int, outcome: str
+    tiny: Site, fork_server: ForkServer, driver: str, connection: int, step: str, number: int, code: int, outcome: str
 ) -> None:
-    done, text = interrupted(tiny, zygote, CANARY, (connection, step, number), "--driver", driver)
+    done, text = interrupted(tiny, fork_server, CANARY, (connection, step, number), "--driver", driver)
     assert (done, ends(tiny)) == (code, [outcome, *["untouched"] * 3]), text
     assert "stopping; what is pending is rolled back" in text
     assert "it was interrupted" in text or code == 4
 
 
 @pytest.mark.parametrize("way", ["stop", "rollback-all"])
-def test_earlier_waves(tiny: Site, zygote: Zygote, way: str) -> None:
+def test_earlier_waves(tiny: Site, fork_server: ForkServer, way: str) -> None:
     moment = (WAVE, "commit", 1)
-    done, text = interrupted(tiny, zygote, SPINES[1], moment, "--on-failure", way, signals=[signal.SIGTERM])
+    done, text = interrupted(tiny, fork_server, SPINES[1], moment, "--on-failure", way, signals=[signal.SIGTERM])
     earlier = "confirmed" if way == "stop" else "rolled back"
     assert (done, ends(tiny)) == (4, [earlier, earlier, "rolled back", "untouched"]), text
     # Nothing is unsettled: another run may begin.
@@ -125,8 +126,8 @@ def test_earlier_waves(tiny: Site, zygote: Zygote, way: str) -> None:
     assert all(tiny.settled(name).active == tiny.new[name] for name in ORDER)
 
 
-def test_who_presses_it_twice_gains_nothing(tiny: Site, zygote: Zygote) -> None:
+def test_who_presses_it_twice_gains_nothing(tiny: Site, fork_server: ForkServer) -> None:
     signals = [signal.SIGINT, signal.SIGINT, signal.SIGTERM]
-    done, text = interrupted(tiny, zygote, CANARY, (WAVE, "commit", 1), signals=signals)
+    done, text = interrupted(tiny, fork_server, CANARY, (WAVE, "commit", 1), signals=signals)
     assert (done, ends(tiny)) == (4, ["rolled back", *["untouched"] * 3]), text
     assert text.count("stopping") == 1

@@ -1,6 +1,6 @@
 """The deployer killed at any moment: what is left is settled from its record, and ends old or new as reported.
 
-Seeded chance decides the moment and the drivers of 50 runs; `AILB_EXAMPLES=4` makes 200, which take minutes.
+Seeded chance decides the moment and the drivers of 200 runs.
 """
 
 from __future__ import annotations
@@ -30,19 +30,17 @@ from tests.deploy.fabric import (
     assert_sound,
     site,
 )
-from tests.deploy.zygote import Zygote
+from tests.forkserver import ForkServer
 
 # How long after a request has come the program is killed at the latest, in seconds.
 DELAY_S = 0.03
-FEW = 3
 CHANGING = frozenset({"commit", "verify", "confirm"})
 NOTHING_BEGUN, ALL_DONE = "no run is recorded", "came to its end"
 
 
-def seeds(first: int, usual: int) -> list[object]:
-    """Return so many seeds, times AILB_EXAMPLES; `make test` has the first few."""
-    many = range(first, first + examples(usual))
-    return [seed if seed < first + FEW else pytest.param(seed, marks=pytest.mark.long) for seed in many]
+def seeds(first: int, usual: int) -> range:
+    """Return so many seeds, times AILB_EXAMPLES."""
+    return range(first, first + examples(usual))
 
 
 @dataclass
@@ -79,7 +77,7 @@ class Bench:
     """A running fabric, the process that forks the program, and chance."""
 
     site: Site
-    zygote: Zygote
+    fork_server: ForkServer
     requests: Requests
     chance: random.Random
 
@@ -92,7 +90,7 @@ class Bench:
 
     def run(self, *more: str) -> tuple[int, str]:
         """Run a command line to its end."""
-        return self.zygote.start(self.words(*more), self.site.folder / "out").wait()
+        return self.fork_server.start(self.words(*more), self.site.folder / "out").wait()
 
     def cut_off(self, whole: Sequence[str], *more: str) -> tuple[int, str]:
         """Run a command line and kill it at one of the requests of a `whole` run.
@@ -101,7 +99,7 @@ class Bench:
         """
         heart = [number for number, step in enumerate(whole, 1) if step in CHANGING and number > whole.index("commit")]
         self.requests.expect(self.chance.choice(self.chance.choice([range(1, len(whole) + 1), heart])))
-        child = self.zygote.start(self.words(*more), self.site.folder / "out")
+        child = self.fork_server.start(self.words(*more), self.site.folder / "out")
         ended = poll()
         ended.register(child.descriptor, POLLIN)
         while not self.requests.came.wait(0.005) and not ended.poll(0):
@@ -122,16 +120,16 @@ def _now(device: Device) -> None:
 
 
 @contextmanager
-def bench(one_color: Generated, zygote: Zygote, folder: Path, seed: int) -> Iterator[Bench]:
+def bench(one_color: Generated, fork_server: ForkServer, folder: Path, seed: int) -> Iterator[Bench]:
     requests = Requests()
     with site(one_color, folder) as found, requests.counting():
-        yield Bench(found, zygote, requests, random.Random(seed))
+        yield Bench(found, fork_server, requests, random.Random(seed))
 
 
 @pytest.fixture(scope="module")
-def whole(one_color: Generated, zygote: Zygote, tmp_path_factory: pytest.TempPathFactory) -> Sequence[str]:
+def whole(one_color: Generated, fork_server: ForkServer, tmp_path_factory: pytest.TempPathFactory) -> Sequence[str]:
     """The requests of a run that nobody kills."""
-    with bench(one_color, zygote, tmp_path_factory.mktemp("whole"), 0) as on:
+    with bench(one_color, fork_server, tmp_path_factory.mktemp("whole"), 0) as on:
         code, text = on.run("deploy")
         assert (code, set(assert_sound(on.site).values())) == (0, {"confirmed"}), text
         return tuple(on.requests.steps)
@@ -148,43 +146,47 @@ def assert_resumed(on: Bench, code: int, text: str) -> None:
 
 
 class TestResumedAtOnce:
-    @pytest.mark.parametrize("seed", seeds(0, 18))
+    @pytest.mark.sampled(40)
+    @pytest.mark.parametrize("seed", seeds(0, 72))
     def test_all_ends_new(
-        self, one_color: Generated, zygote: Zygote, whole: Sequence[str], tmp_path: Path, seed: int
+        self, one_color: Generated, fork_server: ForkServer, whole: Sequence[str], tmp_path: Path, seed: int
     ) -> None:
-        with bench(one_color, zygote, tmp_path, seed) as on:
+        with bench(one_color, fork_server, tmp_path, seed) as on:
             on.cut_off(whole, "deploy")
             assert_resumed(on, *on.run("deploy", "--resume"))
 
 
 class TestResumedWhenTheDevicesHaveTakenTheirChangesBack:
-    @pytest.mark.parametrize("seed", seeds(10000, 12))
+    @pytest.mark.sampled(40)
+    @pytest.mark.parametrize("seed", seeds(10000, 48))
     def test_all_ends_new(
-        self, one_color: Generated, zygote: Zygote, whole: Sequence[str], tmp_path: Path, seed: int
+        self, one_color: Generated, fork_server: ForkServer, whole: Sequence[str], tmp_path: Path, seed: int
     ) -> None:
-        with bench(one_color, zygote, tmp_path, seed) as on:
+        with bench(one_color, fork_server, tmp_path, seed) as on:
             on.cut_off(whole, "deploy")
             on.let_timers_fire()
             assert_resumed(on, *on.run("deploy", "--resume"))
 
 
 class TestResumedTwice:
-    @pytest.mark.parametrize("seed", seeds(20000, 12))
+    @pytest.mark.sampled(40)
+    @pytest.mark.parametrize("seed", seeds(20000, 48))
     def test_all_ends_new(
-        self, one_color: Generated, zygote: Zygote, whole: Sequence[str], tmp_path: Path, seed: int
+        self, one_color: Generated, fork_server: ForkServer, whole: Sequence[str], tmp_path: Path, seed: int
     ) -> None:
-        with bench(one_color, zygote, tmp_path, seed) as on:
+        with bench(one_color, fork_server, tmp_path, seed) as on:
             on.cut_off(whole, "deploy")
             on.cut_off(whole, "deploy", "--resume")
             assert_resumed(on, *on.run("deploy", "--resume"))
 
 
 class TestNotResumed:
-    @pytest.mark.parametrize("seed", seeds(30000, 4))
+    @pytest.mark.sampled(40)
+    @pytest.mark.parametrize("seed", seeds(30000, 16))
     def test_rolled_back_all_is_old(
-        self, one_color: Generated, zygote: Zygote, whole: Sequence[str], tmp_path: Path, seed: int
+        self, one_color: Generated, fork_server: ForkServer, whole: Sequence[str], tmp_path: Path, seed: int
     ) -> None:
-        with bench(one_color, zygote, tmp_path, seed) as on:
+        with bench(one_color, fork_server, tmp_path, seed) as on:
             on.cut_off(whole, "deploy")
             code, text = on.run("rollback")
             if code == 2:
@@ -196,11 +198,12 @@ class TestNotResumed:
             assert on.run("deploy")[0] == 0
             assert assert_sound(on.site) == dict.fromkeys(ORDER, "confirmed")
 
-    @pytest.mark.parametrize("seed", seeds(40000, 4))
+    @pytest.mark.sampled(40)
+    @pytest.mark.parametrize("seed", seeds(40000, 16))
     def test_confirmed_each_is_as_reported(
-        self, one_color: Generated, zygote: Zygote, whole: Sequence[str], tmp_path: Path, seed: int
+        self, one_color: Generated, fork_server: ForkServer, whole: Sequence[str], tmp_path: Path, seed: int
     ) -> None:
-        with bench(one_color, zygote, tmp_path, seed) as on:
+        with bench(one_color, fork_server, tmp_path, seed) as on:
             on.cut_off(whole, "deploy")
             code, text = on.run("confirm")
             outcomes = assert_sound(on.site)

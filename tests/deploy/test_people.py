@@ -119,6 +119,7 @@ MEANWHILE: dict[str, tuple[Callable[[Device], None], str]] = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("when", ["begin", "results"])
 @pytest.mark.parametrize("what", MEANWHILE)
 def test_what_somebody_does_during_the_push_stays(tiny: Site, driver: str, what: str, when: str) -> None:

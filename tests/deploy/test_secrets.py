@@ -125,6 +125,7 @@ def logging_everything() -> Iterator[io.StringIO]:
         root.removeHandler(handler)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("driver", DRIVERS)
 @pytest.mark.parametrize("kind", PASSWORDS)
 def test_every_verb(guarded: Generated, tmp_path: Path, driver: str, kind: str) -> None:

@@ -56,6 +56,7 @@ PLANS = [
 ]
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("links", [1, 2, 3])
 @pytest.mark.parametrize(("first", "then"), GROWTHS)
 @pytest.mark.parametrize("plan", PLANS)

@@ -154,6 +154,7 @@ def test_kinds_have_names_of_their_own() -> None:
     assert all(row.named_by for row in KINDS)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("row", KINDS, ids=lambda row: row.name)
 def test_kind_damages_every_place(row: Kind) -> None:
     for example in row.examples:

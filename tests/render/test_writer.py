@@ -278,6 +278,7 @@ def test_folders_keep_their_modes(tmp_path: Path) -> None:
     assert [path.stat().st_mode & 0o777 for path in (out, out / "switches", out / "own")] == [0o750, 0o700, 0o500]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("call", ["mkdir", "link", "open", "write", "rename", "symlink"])
 @pytest.mark.parametrize("nth", [1, 2, 5])
 def test_a_crash_at_any_call_leaves_the_old_or_the_new_tree(tmp_path: Path, call: str, nth: int) -> None:

@@ -151,6 +151,7 @@ def test_a_read_only_file_system(host: Host, server: SshServer, files: HostFiles
     assert has(host, files)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("place", ["/etc/ailb", STATE])
 @pytest.mark.parametrize("kilobytes", [16, 64, 128, 160, 192, 512])
 def test_a_full_disk(host: Host, server: SshServer, files: HostFiles, place: str, kilobytes: int) -> None:

@@ -95,6 +95,7 @@ def told(server: SshServer, expected: Expected) -> list[str]:
     return list(map(str, verify(server, expected).findings))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("damage", "repair", "findings"), DAMAGES, ids=[damage for damage, *_ in DAMAGES])
 def test_a_damage_is_found(
     shared: tuple[Host, SshServer], expected: Expected, damage: str, repair: str, findings: list[str]
