@@ -9,8 +9,8 @@ from hashlib import sha256
 from pathlib import Path, PurePosixPath
 
 from ailb_gen.errors import OutputError
+from ailb_gen.layout import MANIFEST
 
-MANIFEST = "manifest.json"
 LINK = "link:"
 # The key of a manifest that says that its tree was collected from devices, and what of it.
 COLLECTED = "collected"

@@ -12,7 +12,7 @@ from ailb_gen.batfish.routes import SNAPSHOT, disagreements, first_of
 from ailb_gen.batfish.sample import link_sample, sizes, spine_sample
 from ailb_gen.checks.batfish_checks import AGREE_LINK, AGREE_SPINE, LINK_REACH, SPINE_REACH
 from ailb_gen.errors import BatfishError, Place
-from ailb_gen.network.topology import CABLING
+from ailb_gen.layout import CABLING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

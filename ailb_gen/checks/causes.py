@@ -8,6 +8,7 @@ from ipaddress import IPv6Network
 from typing import TYPE_CHECKING
 
 from ailb_gen.checks.cause_rules import ORDER, REPLACED, RULES, SERVER, Relation
+from ailb_gen.layout import PROFILES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -173,7 +174,7 @@ def _held(finding: Finding) -> Iterator[tuple[Relation, object]]:
     for whole in _wholes(finding.scope):
         yield Relation.OWN, whole
     # A profile is many files: what is wrong with one says nothing about the others.
-    if not finding.scope.startswith("profiles/"):
+    if not finding.scope.startswith(f"{PROFILES}/"):
         yield Relation.OWN, (finding.scope,)
 
 

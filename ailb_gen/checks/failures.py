@@ -18,7 +18,7 @@ from ailb_gen.checks.ways import Ways
 from ailb_gen.errors import Place
 from ailb_gen.forwarding.baseline import Baseline
 from ailb_gen.forwarding.failures import Failure, assess
-from ailb_gen.network.topology import CABLING
+from ailb_gen.layout import CABLING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

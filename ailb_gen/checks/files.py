@@ -21,9 +21,10 @@ from ailb_gen.checks.file_checks import (
 from ailb_gen.checks.findings import Findings
 from ailb_gen.checks.manifest import check_manifest
 from ailb_gen.errors import Place
+from ailb_gen.layout import CABLING, TOPOLOGY, switch_file
 from ailb_gen.network.fabric import End
 from ailb_gen.network.records import Record
-from ailb_gen.network.topology import CABLING, COLUMNS, TOPOLOGY
+from ailb_gen.network.topology import COLUMNS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -87,7 +88,7 @@ def _check_switches(intended: ExpectedFabric, network: Network, collected: Findi
     for name in intended.speakers:
         collected.look(PRESENT)
         if name not in network.switches and name not in unreadable:
-            collected.add(PRESENT, name, f"there is no switches/{name}.conf or .set")
+            collected.add(PRESENT, name, f"there is no {switch_file(name)} or .set")
     collected.look(READABLE, len(network.switches))
     for name, switch in network.switches.items():
         collected.look(STRAY)

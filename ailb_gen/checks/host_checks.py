@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ailb_gen.checks.model import Check, Severity
 from ailb_gen.errors import Place
-from ailb_gen.hosts.model import NETPLAN
+from ailb_gen.layout import NETPLAN, server_folder
 
 if TYPE_CHECKING:
     from ailb_gen.checks.expected_devices import ExpectedHost
@@ -193,7 +193,7 @@ class Group:
     @property
     def scope(self) -> str:
         """What findings are about: the server when the folder is its own, else the folder."""
-        return self.servers[0] if self.profile.folder == f"servers/{self.servers[0]}" else self.profile.folder
+        return self.servers[0] if self.profile.folder == server_folder(self.servers[0]) else self.profile.folder
 
     @property
     def nics(self) -> dict[str, Nic]:

@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from ailb_gen import layout as files
 from ailb_gen.checks.host_checks import EXTRAS, MODES, Group
-from ailb_gen.hosts import model as files
 from ailb_gen.hosts.text import ini, numbered, sysctls
 
 if TYPE_CHECKING:

@@ -6,8 +6,9 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ailb_gen import layout as files
 from ailb_gen.checks.host_checks import ADDRESSING, DROP_INS, ENVIRONMENT, FILES, NICS, SYSCTLS, UNITS, Group
-from ailb_gen.hosts import model as files
+from ailb_gen.layout import PLAIN_FILES, QOS_FILES, drop_in_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
     from ailb_gen.errors import Place
     from ailb_gen.hosts.model import Setting, Value
 
-PLAIN_FILES = (files.NETPLAN, files.SYSCTL, files.TABLE_NAMES, files.SCRIPT, files.SCRIPT_UNIT, files.ENVIRONMENT)
-QOS_FILES = (files.QOS, files.QOS_UNIT)
 # netplan's settings of a GPU NIC, the MTU and what finds the NIC aside; `optional` lets the host boot without it.
 ADDRESSING_SETTINGS: Mapping[tuple[str, str], Value] = {
     ("", "optional"): True,
@@ -52,11 +51,6 @@ UNIT_SETTINGS = {
     ),
 }
 UNIT_TEXTS = frozenset({"Description", "Documentation"})
-
-
-def drop_in_file(nic: str) -> str:
-    """Return the path of networkd's drop-in of a NIC."""
-    return f"{files.DROP_INS}/10-netplan-{nic}.network.d/50-ailb.conf"
 
 
 def device_unit(nic: str) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from ailb_gen import layout as files
 from ailb_gen.addresses import address_text
 from ailb_gen.checks.host_checks import NAMES, PROGRAMS, ROUTES, RULES, SCRIPT, TABLES, Group
-from ailb_gen.hosts import model as files
 from ailb_gen.hosts.lookup import MAIN_PRIORITY
 
 if TYPE_CHECKING:

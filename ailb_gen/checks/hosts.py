@@ -13,6 +13,7 @@ from ailb_gen.checks.expected_devices import ExpectedHost, expected_hosts
 from ailb_gen.checks.findings import Findings
 from ailb_gen.checks.host_checks import CHECKS, FILES, Group
 from ailb_gen.errors import Place
+from ailb_gen.layout import server_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,11 +39,11 @@ def _check_present(intended: dict[str, ExpectedHost], network: Network, collecte
     for name in intended:
         if name not in network.hosts:
             message = "the server has no folder that can be used"
-            collected.add(FILES, name, message, Place(f"servers/{name}"), f"servers/{name}")
+            collected.add(FILES, name, message, Place(server_folder(name)), server_folder(name))
     for name in network.hosts:
         if name not in intended:
             message = "the intent has no such server; is the folder left over from before?"
-            collected.add(FILES, name, message, Place(f"servers/{name}"), "", name)
+            collected.add(FILES, name, message, Place(server_folder(name)), "", name)
 
 
 def run(intent: Fabric, network: Network) -> Iterator[Result]:

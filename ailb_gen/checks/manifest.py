@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from ailb_gen import __version__
 from ailb_gen.checks.file_checks import UNCHANGED
-from ailb_gen.checks.host_settings import PLAIN_FILES, QOS_FILES, drop_in_file
 from ailb_gen.checks.records import compare
 from ailb_gen.errors import IntentError, Place
-from ailb_gen.manifest import MANIFEST, found_entry
-from ailb_gen.network.read import SWITCHES
+from ailb_gen.layout import (
+    CABLING,
+    MANIFEST,
+    PLAIN_FILES,
+    QOS_FILES,
+    SWITCHES,
+    TOPOLOGY,
+    drop_in_file,
+    owner,
+    server_folder,
+)
+from ailb_gen.manifest import found_entry
 from ailb_gen.network.records import Record, unique, values
-from ailb_gen.network.topology import CABLING, TOPOLOGY
 from ailb_gen.textio import read_text
 
 if TYPE_CHECKING:
@@ -77,10 +84,10 @@ def _check_head(intent: Intent, data: Mapping[str, Any], text: str, collected: F
 
 def _owner(name: str) -> str:
     """Return what a file belongs to: a switch, the folder of a server or of a profile, else itself."""
-    folder, _, rest = name.partition("/")
-    if folder == SWITCHES and rest:
-        return PurePath(rest).stem
-    return f"{folder}/{rest.partition('/')[0]}" if rest else name
+    folder, device = owner(name)
+    if folder == SWITCHES:
+        return device
+    return f"{folder}/{device}" if folder else name
 
 
 def _generated(network: Network, root: Path) -> Iterator[str]:
@@ -90,8 +97,8 @@ def _generated(network: Network, root: Path) -> Iterator[str]:
     profiles = {}
     for name, host in network.hosts.items():
         profiles[host.profile.folder] = host.profile
-        if host.profile.folder != f"servers/{name}":
-            yield f"servers/{name}"
+        if host.profile.folder != server_folder(name):
+            yield server_folder(name)
     for folder, profile in profiles.items():
         names = {*PLAIN_FILES, *QOS_FILES, *map(drop_in_file, profile.drop_ins)}
         yield from (f"{folder}/{file}" for file in sorted(profile.files & names))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ailb_gen.checks.roce_checks import HOSTS, LINK_MTUS, LINKS
 from ailb_gen.errors import Place
-from ailb_gen.hosts.model import QOS
+from ailb_gen.layout import QOS, server_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -161,7 +161,7 @@ def check_hosts(network: Network, intended: Mapping[str, ExpectedHost], qos_at: 
 
 
 def _check_values(profile: Profile, qos: QosScript, roce: Roce, names: list[str], collected: Findings) -> None:
-    scope = names[0] if profile.folder == f"servers/{names[0]}" else profile.folder
+    scope = names[0] if profile.folder == server_folder(names[0]) else profile.folder
     concerned = f" ({len(names)} servers)" if len(names) > 1 else ""
     for key, value in _wanted_values(roce).items():
         collected.look(HOSTS, len(names))

@@ -19,6 +19,7 @@ from ailb_gen.junos.check_result import CheckResult
 from ailb_gen.junos.groups import active
 from ailb_gen.junos.schema import Schema, load_schema
 from ailb_gen.junos.yang_files import model_directory
+from ailb_gen.layout import server_folder
 from ailb_gen.network.read import read_network, switch_count
 from ailb_gen.parallel import executor_of
 from ailb_gen.routing.rib import Routing
@@ -132,7 +133,7 @@ def examine(
 def _of(intent: Intent, root: Path, intended: ExpectedFabric, network: Network, results: Iterable[Result]) -> Run:
     """Return the run with what its reports say of the fabric."""
     roles = dict(network.roles) | {name: speaker.role for name, speaker in intended.speakers.items()}
-    folders = {name: f"servers/{name}" for name in expected_hosts(intent.fabric)}
+    folders = {name: server_folder(name) for name in expected_hosts(intent.fabric)}
     folders |= {name: host.profile.folder for name, host in network.hosts.items()}
     return Run(
         fabric=intent.fabric.name,

@@ -16,6 +16,7 @@ from ailb_gen.cli.output import steady
 from ailb_gen.cli.select import device_roles
 from ailb_gen.errors import ExitCode
 from ailb_gen.garbage import no_garbage_collection
+from ailb_gen.layout import SWITCHES, owner
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -125,8 +126,9 @@ def _pool(design: Design, options: RenderOptions, jobs: int) -> Iterator[Executo
 def _recolored(intent: Intent, design: Design, rendering: Rendering, output: Path) -> list[Problem]:
     """Return a warning of links that have another color in the tree that stands in `output`. Raises OSError."""
     from ailb_gen.design.recolored import OldColors, recolored, unknown
+    from ailb_gen.layout import TOPOLOGY
     from ailb_gen.manifest import found_entry
-    from ailb_gen.network.topology import TOPOLOGY, read_topology
+    from ailb_gen.network.topology import read_topology
 
     known = rendering.before.files.get(TOPOLOGY) if rendering.before is not None else None
     if known is None or (
@@ -184,10 +186,10 @@ def _say_unwritten(rendering: Rendering, output: Path) -> None:
 
 
 def _kind(path: str, roles: dict[str, str]) -> str:
-    folder, _, rest = path.partition("/")
-    if folder == "switches":
-        return roles.get(rest.rpartition(".")[0], "removed")
-    return "server" if folder in ("servers", "profiles") else "fabric"
+    folder, name = owner(path)
+    if folder == SWITCHES:
+        return roles.get(name, "removed")
+    return "server" if folder else "fabric"
 
 
 def _summary(design: Design, rendering: Rendering, output: Path) -> str:

@@ -11,8 +11,7 @@ from ailb_gen.deploy.redact import redact_config
 from ailb_gen.deploy.servers.calls import look
 from ailb_gen.deploy.servers.model import HostFiles
 from ailb_gen.deploy.verify import alarms, announcing, peers
-from ailb_gen.hosts.read import SERVERS
-from ailb_gen.network.read import SWITCHES
+from ailb_gen.layout import SERVERS, STATE, switch_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,8 +20,6 @@ if TYPE_CHECKING:
 
     from ailb_gen.deploy.servers.ssh import Server
     from ailb_gen.deploy.switch import Switch
-
-STATE = "state"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +56,7 @@ def collect(name: str, switch: Switch) -> Collected:
     }
     state = json.dumps(found, indent=1) + "\n"
     files = {
-        f"{SWITCHES}/{name}.conf": redact_config(switch.running()).encode("utf-8", "backslashreplace"),
+        switch_file(name): redact_config(switch.running()).encode("utf-8", "backslashreplace"),
         f"{STATE}/{name}.json": state.encode(),
     }
     return Collected(files, heard=heard)

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 from ailb_gen.confined import private_directory, remove_below, write_below
 from ailb_gen.deploy.collect import Collected
 from ailb_gen.errors import OutputError
-from ailb_gen.hosts.read import SERVERS
-from ailb_gen.manifest import COLLECTED, MANIFEST, Manifest, read_any
+from ailb_gen.layout import CABLING, MANIFEST, TOPOLOGY, owner, profile_folder, server_folder
+from ailb_gen.manifest import COLLECTED, Manifest, read_any
 from ailb_gen.render.artifacts import LINK, RenderOptions, render
-from ailb_gen.render.fabric_files import CABLING, TOPOLOGY, cabling, manifest_of, topology
+from ailb_gen.render.fabric_files import cabling, manifest_of, topology
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -54,11 +54,11 @@ def write(out: Path, design: Design, found: Mapping[str, Collected], unmanaged: 
     files = {path: content for one in everything for path, content in one.files.items()}
     scripts = frozenset[str]().union(*(one.scripts for one in everything))
     devices = {*found, *unmanaged}
-    stale = [path for path in before if _owner(path) in devices and path not in files]
+    stale = [path for path in before if owner(path)[1] in devices and path not in files]
     kept = {path: digest for path, digest in before.items() if path not in stale and path not in files}
     digests = {**kept, **{path: sha256(content).hexdigest() for path, content in files.items()}}
     about = {
-        "read": sorted({*found, *filter(None, map(_owner, kept))} - set(unmanaged)),
+        "read": sorted({*found, *filter(None, (owner(path)[1] for path in kept))} - set(unmanaged)),
         "servers_as_intended": sorted(unmanaged),
         "cables": sources,
     }
@@ -110,21 +110,15 @@ def check_target(out: Path, fabric: str) -> Mapping[str, str]:
     return found.files
 
 
-def _owner(path: str) -> str:
-    """Return the device that a file is about; empty for those of the whole fabric."""
-    folder, _, rest = path.partition("/")
-    return rest.partition("/")[0] if folder == SERVERS else rest.rpartition(".")[0]
-
-
 def _intended(design: Design, servers: Sequence[str]) -> Iterator[tuple[str, bytes]]:
     """Give the files that the intent asks for on servers, each in the folder of its server."""
     if not servers:
         return
     tree = render(design, RenderOptions(), set(servers))
     for name in servers:
-        own = f"{SERVERS}/{name}"
+        own = server_folder(name)
         link = tree.get(own)
-        folder = f"profiles/{link.content.decode().rpartition('/')[2]}" if link and link.mode == LINK else own
+        folder = profile_folder(link.content.decode().rpartition("/")[2]) if link and link.mode == LINK else own
         for path, artifact in tree.items():
             if path.startswith(f"{folder}/"):
                 yield f"{own}{path.removeprefix(folder)}", artifact.content

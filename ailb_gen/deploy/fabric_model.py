@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING
 from ailb_gen.deploy.verify import Advertised, Expected, Neighbor
 from ailb_gen.errors import IntentError, UsageError
 from ailb_gen.junos.interface_ranges import effective
+from ailb_gen.layout import CABLING, TOPOLOGY, switch_file
 from ailb_gen.network.fabric import Network
 from ailb_gen.network.links import cables
 from ailb_gen.network.sessions import sessions
 from ailb_gen.network.switch import switch
-from ailb_gen.network.topology import CABLING, TOPOLOGY, Topology, read_cabling, read_topology
+from ailb_gen.network.topology import Topology, read_cabling, read_topology
 from ailb_gen.routing.speaker import direct_prefixes, originated, rules
 from ailb_gen.textio import read_text
 
@@ -137,7 +138,7 @@ def model_of(name: str, root: Node) -> Switch:
     for node in stack:
         node.line = 1
         stack += node
-    return switch(name, f"switches/{name}.conf", root)
+    return switch(name, switch_file(name), root)
 
 
 def read_fabric_model(artifacts: Path, switches: Mapping[str, Switch]) -> FabricModel:

@@ -15,9 +15,8 @@ from ailb_gen.deploy.servers.files import files_of
 from ailb_gen.deploy.servers.model import HostFiles
 from ailb_gen.errors import IntentError, UsageError
 from ailb_gen.hosts.read import read_hosts
-from ailb_gen.manifest import LINK, MANIFEST, Manifest, entry_of, read_generated
-from ailb_gen.network.read import SUFFIXES, SWITCHES
-from ailb_gen.network.topology import CABLING, TOPOLOGY
+from ailb_gen.layout import CABLING, MANIFEST, SUFFIXES, SWITCHES, TOPOLOGY, server_folder, switch_file
+from ailb_gen.manifest import LINK, Manifest, entry_of, read_generated
 from ailb_gen.textio import read_bytes, text_of
 
 if TYPE_CHECKING:
@@ -83,9 +82,7 @@ def read_inputs(
         digests.append(f"{file} {entry}")
 
     for name in switches:
-        found = [
-            f"{SWITCHES}/{name}{suffix}" for suffix in SUFFIXES if (artifacts / SWITCHES / f"{name}{suffix}").is_file()
-        ]
+        found = [file for suffix in SUFFIXES if (artifacts / (file := switch_file(name, suffix))).is_file()]
         if not found:
             doubts.append(f"{artifacts}: there is no file for {name}; {AGAIN}")
             continue
@@ -102,9 +99,9 @@ def read_inputs(
         seen(file, entry_of(_read(artifacts / file)))
     for name, host in hosts.items():
         # Servers that share a profile are links to it.
-        link = (known or {}).get(f"servers/{name}", "")
+        link = (known or {}).get(server_folder(name), "")
         if link and link != f"{LINK}../{host.profile.folder}":
-            doubts.append(f"{artifacts}/servers/{name}: it does not lead to where it was generated to; {AGAIN}")
+            doubts.append(f"{artifacts}/{server_folder(name)}: it does not lead to where it was generated to; {AGAIN}")
         digests.append(f"{name} {host.profile.folder}")
     if doubts and trust != "any":
         raise UsageError(doubts[0] if len(doubts) == 1 else "\n".join([*doubts[:9], *_more(len(doubts) - 9)]))

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from ailb_gen.emulator.ribs import LazyRouting, never_exported, own_routes, transit_routes
 from ailb_gen.errors import UsageError
 from ailb_gen.junos.interface_ranges import effective
+from ailb_gen.layout import CABLING, TOPOLOGY, switch_file
 from ailb_gen.network.fabric import Cable, End, Network
 from ailb_gen.network.links import cables
 from ailb_gen.network.read import read_network
 from ailb_gen.network.sessions import Side, refused, sides
 from ailb_gen.network.switch import switch
-from ailb_gen.network.topology import CABLING, TOPOLOGY, Topology, read_cabling, read_topology
+from ailb_gen.network.topology import Topology, read_cabling, read_topology
 from ailb_gen.routing.speaker import direct_prefixes, lists_of, rules
 from ailb_gen.textio import read_text
 
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
     from ailb_gen.network.model import Switch
     from ailb_gen.network.sessions import Ready
     from ailb_gen.routing.route import Route
-
-SWITCHES = "switches"
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +133,7 @@ class EmulatedFabric:
 
         Raises UsageError when groups apply each other in a circle; then nothing has changed.
         """
-        found = switch(name, f"{SWITCHES}/{name}.conf", effective(tree)) if tree is not None else None
+        found = switch(name, switch_file(name), effective(tree)) if tree is not None else None
         with self._lock:
             if found is None:
                 self._switches.pop(name, None)

@@ -17,6 +17,7 @@ from ailb_gen.emulator.load_config import load
 from ailb_gen.errors import OutputError, UsageError
 from ailb_gen.junos.reader import read_curly, read_file
 from ailb_gen.junos.tree import Node
+from ailb_gen.layout import SERVERS, SWITCHES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
 # A public key of OpenSSH, wherever it stands in a line.
 KEY = re.compile(r"(?:ssh-|ecdsa-sha2-|sk-ssh-|sk-ecdsa-)\S+ [A-Za-z0-9+/=]+")
-SWITCHES, SERVERS = "switches", "servers"
 INVENTORY_FILES = ("hosts.yaml", "defaults.yaml", "known_hosts")
 SECRET = "password"  # noqa: S105 - the name of a file
 HEADLINE = b"# Written by 'ailb-gen emulate'; what follows has the SHA-256 "

@@ -1,6 +1,6 @@
 """What the files of a GPU server say, as data.
 
-Every fact carries the line where it stands; its file is the constant named beside the class, relative to the server's
+Every fact carries the line where it stands; its file is one of ailb_gen/layout.py, relative to the server's
 folder. Lines never take part in comparisons, so that what says the same compares equal.
 """
 
@@ -14,17 +14,6 @@ if TYPE_CHECKING:
 
     from ailb_gen.addresses import Prefix
     from ailb_gen.errors import Place
-
-NETPLAN_FOLDER = "etc/netplan"
-NETPLAN = "etc/netplan/60-ailb-gpu.yaml"
-SYSCTL = "etc/sysctl.d/99-accept-ra.conf"
-TABLE_NAMES = "etc/iproute2/rt_tables.d/jnpr_nccl_net.conf"
-SCRIPT = "usr/local/sbin/ailb-net"
-SCRIPT_UNIT = "etc/systemd/system/ailb-net.service"
-ENVIRONMENT = "etc/ailb/nccl.env"
-QOS = "usr/local/sbin/ailb-qos"
-QOS_UNIT = "etc/systemd/system/ailb-qos.service"
-DROP_INS = "etc/systemd/network"
 
 # A value of a YAML file: text, number, boolean or null; lists of them as tuples.
 Value = str | int | float | bool | None | tuple["Value", ...]

@@ -11,39 +11,35 @@ from typing import TYPE_CHECKING
 
 from ailb_gen.errors import Place
 from ailb_gen.hosts.extras import modes, read_extras
-from ailb_gen.hosts.model import (
+from ailb_gen.hosts.model import Host, HostFault, Nic, Profile, Route, Rule, Setting
+from ailb_gen.hosts.netplan import read_netplan
+from ailb_gen.hosts.scripts import read_names, read_qos, read_tables
+from ailb_gen.hosts.text import Folder, assignments, ini, sysctls
+from ailb_gen.layout import (
     DROP_INS,
     ENVIRONMENT,
     NETPLAN,
     NETPLAN_FOLDER,
+    PLAIN_FILES,
     QOS,
+    QOS_FILES,
     QOS_UNIT,
     SCRIPT,
     SCRIPT_UNIT,
+    SERVERS,
     SYSCTL,
     TABLE_NAMES,
-    Host,
-    HostFault,
-    Nic,
-    Profile,
-    Route,
-    Rule,
-    Setting,
+    drop_in_file,
+    server_folder,
 )
-from ailb_gen.hosts.netplan import read_netplan
-from ailb_gen.hosts.scripts import read_names, read_qos, read_tables
-from ailb_gen.hosts.text import Folder, assignments, ini, sysctls
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from concurrent.futures import Executor
 
 DROP_IN = re.compile(r"^10-netplan-(.+)\.network\.d$")
-DROP_IN_FILE = "50-ailb.conf"
-OWN = (NETPLAN, SYSCTL, TABLE_NAMES, SCRIPT, SCRIPT_UNIT, ENVIRONMENT, QOS, QOS_UNIT)
 # Rules and routes without a number come last.
 LAST = 1 << 32
-SERVERS = "servers"
 # Folders that go to another process at once.
 CHUNK = 8
 
@@ -134,7 +130,8 @@ def read_profile(root: Path, name: str) -> Profile:
         qos=read_qos(folder, QOS, qos) if qos is not None else None,
         faults=(),
     )
-    own = (*OWN, *(f"{DROP_INS}/{entry}/{DROP_IN_FILE}" for entry in _names(folder, DROP_INS) if DROP_IN.match(entry)))
+    nics_with_drop_in = (found[1] for entry in _names(folder, DROP_INS) if (found := DROP_IN.match(entry)))
+    own = (*PLAIN_FILES, *QOS_FILES, *map(drop_in_file, nics_with_drop_in))
     return replace(
         profile,
         files=frozenset(folder.files),
@@ -154,7 +151,7 @@ def _folder_of(root: str, entry: os.DirEntry[str]) -> str:
 
     Raises ValueError with the reason when that is nowhere in the artifact directory.
     """
-    own = f"{SERVERS}/{entry.name}"
+    own = server_folder(entry.name)
     if not entry.is_symlink():
         if not entry.is_dir():
             raise ValueError("must be a folder, or a symbolic link to a profile")
@@ -201,6 +198,6 @@ def _folders(root: Path) -> tuple[dict[str, str], list[HostFault]]:
         try:
             folders[entry.name] = _folder_of(real, entry)
         except (OSError, ValueError) as error:
-            own = f"{SERVERS}/{entry.name}"
+            own = server_folder(entry.name)
             faults.append(HostFault(own, str(error), Place(own)))
     return folders, faults

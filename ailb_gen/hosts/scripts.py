@@ -6,8 +6,9 @@ import re
 from typing import TYPE_CHECKING
 
 from ailb_gen.addresses import address_value, prefix_value
-from ailb_gen.hosts.model import SCRIPT, TABLE_NAMES, Code, QosScript, RdmaNic, Row, Setting, TableName, TableScript
+from ailb_gen.hosts.model import Code, QosScript, RdmaNic, Row, Setting, TableName, TableScript
 from ailb_gen.hosts.text import here_document, numbered
+from ailb_gen.layout import SCRIPT, TABLE_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

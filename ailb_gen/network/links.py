@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ailb_gen.errors import Place
+from ailb_gen.layout import CABLING, TOPOLOGY
 from ailb_gen.network.fabric import Cable, End, Fault
-from ailb_gen.network.topology import CABLING, TOPOLOGY, Topology
+from ailb_gen.network.topology import Topology
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -13,10 +13,11 @@ from ailb_gen.hosts.read import read_hosts
 from ailb_gen.junos.groups import APPLY, inherited
 from ailb_gen.junos.interface_ranges import expand_ranges
 from ailb_gen.junos.reader import read
+from ailb_gen.layout import CABLING, SUFFIXES, SWITCHES, TOPOLOGY
 from ailb_gen.network.fabric import Fault, Network
 from ailb_gen.network.links import cables
 from ailb_gen.network.switch import applied_groups, switch
-from ailb_gen.network.topology import CABLING, TOPOLOGY, Topology, read_cabling, read_topology
+from ailb_gen.network.topology import Topology, read_cabling, read_topology
 from ailb_gen.textio import read_text
 
 if TYPE_CHECKING:
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
     from ailb_gen.network.model import Switch
     from ailb_gen.network.records import Record
 
-SWITCHES = "switches"
-SUFFIXES = (".conf", ".set")
 ROLES = ("leaf", "spine")
 CHUNK = 8
 

@@ -9,14 +9,13 @@ from io import StringIO
 from typing import TYPE_CHECKING, Any
 
 from ailb_gen.errors import Place
+from ailb_gen.layout import CABLING, TOPOLOGY
 from ailb_gen.network.fabric import Cable, End, Fault
 from ailb_gen.network.records import Record, entry_lines, unique, values
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-TOPOLOGY = "topology.json"
-CABLING = "cabling.csv"
 COLUMNS = ("a_device", "a_port", "b_device", "b_port", "speed", "kind", "color", "rail")
 
 

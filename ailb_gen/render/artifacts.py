@@ -11,6 +11,20 @@ from pathlib import Path
 from stat import S_IFLNK
 
 from ailb_gen.design.model import Design, HostConfig, Server, Switch
+from ailb_gen.layout import (
+    ENVIRONMENT,
+    NETPLAN,
+    QOS,
+    QOS_UNIT,
+    SCRIPT,
+    SCRIPT_UNIT,
+    SYSCTL,
+    TABLE_NAMES,
+    drop_in_file,
+    profile_folder,
+    server_folder,
+    switch_file,
+)
 from ailb_gen.render.environment import Templates
 from ailb_gen.render.setform import check, to_set
 
@@ -21,16 +35,16 @@ CHUNK = 16
 
 # Template of a server's file -> its path on the server and its mode.
 HOST_FILES = (
-    ("host/netplan.yaml.j2", "etc/netplan/60-ailb-gpu.yaml", PRIVATE),
-    ("host/sysctl.conf.j2", "etc/sysctl.d/99-accept-ra.conf", PLAIN),
-    ("host/rt_tables.conf.j2", "etc/iproute2/rt_tables.d/jnpr_nccl_net.conf", PLAIN),
-    ("host/ailb-net.sh.j2", "usr/local/sbin/ailb-net", EXECUTABLE),
-    ("host/ailb-net.service.j2", "etc/systemd/system/ailb-net.service", PLAIN),
-    ("host/nccl.env.j2", "etc/ailb/nccl.env", PLAIN),
+    ("host/netplan.yaml.j2", NETPLAN, PRIVATE),
+    ("host/sysctl.conf.j2", SYSCTL, PLAIN),
+    ("host/rt_tables.conf.j2", TABLE_NAMES, PLAIN),
+    ("host/ailb-net.sh.j2", SCRIPT, EXECUTABLE),
+    ("host/ailb-net.service.j2", SCRIPT_UNIT, PLAIN),
+    ("host/nccl.env.j2", ENVIRONMENT, PLAIN),
 )
 QOS_FILES = (
-    ("host/ailb-qos.sh.j2", "usr/local/sbin/ailb-qos", EXECUTABLE),
-    ("host/ailb-qos.service.j2", "etc/systemd/system/ailb-qos.service", PLAIN),
+    ("host/ailb-qos.sh.j2", QOS, EXECUTABLE),
+    ("host/ailb-qos.service.j2", QOS_UNIT, PLAIN),
 )
 NETWORKD_TEMPLATE = "host/networkd.conf.j2"
 
@@ -66,10 +80,10 @@ class Renderer:
         values: dict[str, object] = {"design": self.design, "device": device, "settings": device.device_settings}
         text = self.templates.render(f"junos/{device.role}.conf.j2", device.name, values)
         if self.options.format == "set":
-            return f"switches/{device.name}.set", Artifact(to_set(text, device.name).encode())
+            return switch_file(device.name, ".set"), Artifact(to_set(text, device.name).encode())
         if self.options.templates is not None:
             check(text, device.name)
-        return f"switches/{device.name}.conf", Artifact(text.encode())
+        return switch_file(device.name), Artifact(text.encode())
 
     def _host_files(self, config: HostConfig, name: str) -> Iterator[tuple[str, Artifact]]:
         values = {"design": self.design, "config": config, "qos": config.qos}
@@ -78,17 +92,17 @@ class Renderer:
             yield path, Artifact(self.templates.render(template, name, values).encode(), mode)
         drop_in = Artifact(self.templates.render(NETWORKD_TEMPLATE, name, values).encode())
         for nic in config.nics:
-            yield f"etc/systemd/network/10-netplan-{nic.name}.network.d/50-ailb.conf", drop_in
+            yield drop_in_file(nic.name), drop_in
 
     def server(self, server: Server) -> list[tuple[str, Artifact]]:
         """Return the files of a server, those of its profile only the first time. Raises TemplateError."""
-        config, folder = server.config, f"servers/{server.name}"
+        config, folder = server.config, server_folder(server.name)
         if not config.profile:
             return [(f"{folder}/{path}", file) for path, file in self._host_files(config, server.name)]
-        files = [(folder, Artifact(f"../profiles/{config.profile}".encode(), LINK))]
+        files = [(folder, Artifact(f"../{profile_folder(config.profile)}".encode(), LINK))]
         if config.profile not in self.profiles:
             self.profiles.add(config.profile)
-            root = f"profiles/{config.profile}"
+            root = profile_folder(config.profile)
             files += [(f"{root}/{path}", file) for path, file in self._host_files(config, root)]
         return files
 

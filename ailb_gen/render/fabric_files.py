@@ -9,12 +9,11 @@ from typing import Any
 
 from ailb_gen import __version__
 from ailb_gen.design.model import Design, HostPort, Server, Switch
+from ailb_gen.layout import CABLING, TOPOLOGY
 from ailb_gen.manifest import LINK as LINKED
 from ailb_gen.manifest import entry_of
 from ailb_gen.render.artifacts import LINK, Artifact, Tree
 
-TOPOLOGY = "topology.json"
-CABLING = "cabling.csv"
 CABLING_COLUMNS = ("a_device", "a_port", "b_device", "b_port", "speed", "kind", "color", "rail")
 
 

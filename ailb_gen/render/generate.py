@@ -7,7 +7,8 @@ from pathlib import Path
 
 from ailb_gen.design.model import Design
 from ailb_gen.errors import OutputError
-from ailb_gen.manifest import MANIFEST, Manifest, manifest_bytes, read_generated
+from ailb_gen.layout import MANIFEST, owner
+from ailb_gen.manifest import Manifest, manifest_bytes, read_generated
 from ailb_gen.render.artifacts import Artifact, RenderOptions, Tree, render
 from ailb_gen.render.compare import Changes, compare
 from ailb_gen.render.fabric_files import add_fabric_files, manifest
@@ -27,13 +28,6 @@ class Rendering:
     seen: bytes | None
     fabric: str
     before: Manifest | None
-
-
-def _owner(path: str) -> str:
-    """Return the device or profile a path belongs to; nothing for the fabric's own files."""
-    folder, _, rest = path.partition("/")
-    name = rest.rpartition(".")[0] if folder == "switches" else rest.partition("/")[0]
-    return f"{folder}/{name}" if name else ""
 
 
 def rendering(
@@ -66,8 +60,8 @@ def rendering(
         kept: dict[str, str] = {}
         digest: str | None = design.digest
     else:
-        touched = {_owner(path) for path in tree}
-        kept = {path: sha for path, sha in old_files.items() if path not in tree and _owner(path) not in touched}
+        touched = {owner(path) for path in tree}
+        kept = {path: sha for path, sha in old_files.items() if path not in tree and owner(path) not in touched}
         digest = old_digest
     tree[MANIFEST] = Artifact(manifest(tree, design, kept, digest))
     stale = set(old_files) - set(tree) - set(kept)

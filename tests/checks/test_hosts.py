@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from ailb_gen.checks import hosts, roce
 from ailb_gen.checks.model import Finding
-from ailb_gen.hosts.model import ENVIRONMENT, NETPLAN, QOS, QOS_UNIT, SCRIPT, SCRIPT_UNIT, SYSCTL, TABLE_NAMES
 from ailb_gen.hosts.read import read_hosts
 from ailb_gen.intent.models import Fabric
+from ailb_gen.layout import ENVIRONMENT, NETPLAN, QOS, QOS_UNIT, SCRIPT, SCRIPT_UNIT, SYSCTL, TABLE_NAMES
 from ailb_gen.network.fabric import End, Network
 from tests.checks.trees import GOLDEN, fabric_of, findings, network_of, rendered, shown
 from tests.conftest import SMALL, examples

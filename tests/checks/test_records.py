@@ -12,8 +12,9 @@ from ailb_gen.checks.expected import expected_fabric
 from ailb_gen.checks.expected_cabling import expected_cabling
 from ailb_gen.checks.records import Difference, compare
 from ailb_gen.intent.load import Intent, load
+from ailb_gen.layout import CABLING, TOPOLOGY
 from ailb_gen.network.records import Record, entry_lines, unique, values
-from ailb_gen.network.topology import CABLING, TOPOLOGY, read_cabling, read_topology
+from ailb_gen.network.topology import read_cabling, read_topology
 from tests.checks.trees import GOLDEN, rendered
 from tests.conftest import EXAMPLES, SMALL
 

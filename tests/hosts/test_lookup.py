@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from ailb_gen.addresses import address_text, address_value
 from ailb_gen.hosts.lookup import MAIN_TABLE, route, table_name
-from ailb_gen.hosts.model import NETPLAN, Profile
+from ailb_gen.hosts.model import Profile
 from ailb_gen.hosts.read import read_host, read_hosts
+from ailb_gen.layout import NETPLAN
 from tests.conftest import ROOT
 
 PROFILE = read_hosts(ROOT / "tests/golden/lab")[0]["gpu-s1-1"].profile

@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ailb_gen.addresses import Prefix, prefix_value
-from ailb_gen.hosts.model import ENVIRONMENT, NETPLAN, QOS, QOS_UNIT, SCRIPT, SCRIPT_UNIT, SYSCTL, TABLE_NAMES, Profile
+from ailb_gen.hosts.model import Profile
 from ailb_gen.hosts.read import read_host, read_hosts
+from ailb_gen.layout import ENVIRONMENT, NETPLAN, QOS, QOS_UNIT, SCRIPT, SCRIPT_UNIT, SYSCTL, TABLE_NAMES
 from tests.conftest import ROOT, examples
 
 GOLDEN = ROOT / "tests" / "golden"

@@ -4,8 +4,9 @@ import json
 
 import pytest
 
+from ailb_gen.layout import CABLING, TOPOLOGY
 from ailb_gen.network.fabric import End, Fault
-from ailb_gen.network.topology import CABLING, TOPOLOGY, read_cabling, read_topology
+from ailb_gen.network.topology import read_cabling, read_topology
 from tests.network.lab import LEAF, TEXTS, changed, line_of, network
 
 ROW = "stripe1-leaf1,et-0/0/0,spine1,et-0/0/0,400g,fabric,green,\n"

@@ -9,9 +9,9 @@ import pytest
 
 from ailb_gen.errors import UsageError
 from ailb_gen.junos.tree import Node
+from ailb_gen.layout import CABLING, TOPOLOGY
 from ailb_gen.network.fabric import Fault
 from ailb_gen.network.read import Reading, read_network, switch_count
-from ailb_gen.network.topology import CABLING, TOPOLOGY
 from tests.network.lab import LAB, LEAF, TEXTS
 
 HINT = "name the directory that 'ailb-gen generate -o DIR' wrote"

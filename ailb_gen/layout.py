@@ -1,0 +1,63 @@
+"""The files of an artifact directory: what they are called, and which device each belongs to.
+
+Paths use `/` and are relative: those of a server to its folder, all others to the directory.
+"""
+
+from __future__ import annotations
+
+MANIFEST = "manifest.json"
+TOPOLOGY = "topology.json"
+CABLING = "cabling.csv"
+
+SWITCHES = "switches"
+# Curly text, which goes first where both are there, and set commands.
+SUFFIXES = (".conf", ".set")
+
+SERVERS = "servers"
+# What `ailb-gen collect` has read of the state of switches.
+STATE = "state"
+# Root file systems of servers that are configured alike; `servers/NAME` is a symbolic link to one.
+PROFILES = "profiles"
+
+NETPLAN_FOLDER = "etc/netplan"
+NETPLAN = f"{NETPLAN_FOLDER}/60-ailb-gpu.yaml"
+SYSCTL = "etc/sysctl.d/99-accept-ra.conf"
+TABLE_NAMES = "etc/iproute2/rt_tables.d/jnpr_nccl_net.conf"
+SCRIPT = "usr/local/sbin/ailb-net"
+SCRIPT_UNIT = "etc/systemd/system/ailb-net.service"
+ENVIRONMENT = "etc/ailb/nccl.env"
+QOS = "usr/local/sbin/ailb-qos"
+QOS_UNIT = "etc/systemd/system/ailb-qos.service"
+DROP_INS = "etc/systemd/network"
+
+# What every server has, and what it has besides for RoCE.
+PLAIN_FILES = (NETPLAN, SYSCTL, TABLE_NAMES, SCRIPT, SCRIPT_UNIT, ENVIRONMENT)
+QOS_FILES = (QOS, QOS_UNIT)
+
+
+def switch_file(name: str, suffix: str = SUFFIXES[0]) -> str:
+    """Return the file of a switch."""
+    return f"{SWITCHES}/{name}{suffix}"
+
+
+def server_folder(name: str) -> str:
+    """Return the folder of a server, or the link in its place."""
+    return f"{SERVERS}/{name}"
+
+
+def profile_folder(name: str) -> str:
+    """Return the folder of a profile."""
+    return f"{PROFILES}/{name}"
+
+
+def drop_in_file(nic: str) -> str:
+    """Return networkd's drop-in of a NIC."""
+    return f"{DROP_INS}/10-netplan-{nic}.network.d/50-ailb.conf"
+
+
+def owner(path: str) -> tuple[str, str]:
+    """Return the folder at the top of a path and the switch, server or profile it belongs to; empty for other files."""
+    folder, _, rest = path.partition("/")
+    if folder in (SWITCHES, STATE):
+        return folder, rest.rpartition(".")[0]
+    return (folder, rest.partition("/")[0]) if folder in (SERVERS, PROFILES) else ("", "")
