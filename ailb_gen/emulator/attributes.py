@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ailb_gen.emulator.messages import RefusedError, RpcError
+from ailb_gen.emulator.messages import refusal
 from ailb_gen.junos.edit import insert
 from ailb_gen.junos.renaming import NOT_FOUND, rename, replace_pattern, statement_ends
 from ailb_gen.junos.tree import INACTIVE, PROTECT
@@ -32,7 +32,7 @@ def carry_out(tree: Node, content: etree._Element, met: Met, before: Node) -> No
                 raise ValueError(NOT_FOUND)
             _carry_out(tree, element, path)
         except ValueError as error:
-            raise RefusedError(RpcError(str(error), "bad-attribute", element=str(element.tag))) from error
+            raise refusal(str(error), "bad-attribute", element=str(element.tag)) from error
 
 
 def _carry_out(tree: Node, element: etree._Element, path: tuple[str, ...]) -> None:

@@ -13,7 +13,7 @@ from ailb_gen.emulator.attributes import carry_out
 from ailb_gen.emulator.configuration import rollback_number
 from ailb_gen.emulator.json_codec import from_json
 from ailb_gen.emulator.load_config import ACTIONS, load, load_set
-from ailb_gen.emulator.messages import OK, RefusedError, RpcError
+from ailb_gen.emulator.messages import OK, RefusedError, RpcError, refusal
 from ailb_gen.emulator.outline import top
 from ailb_gen.emulator.xml_codec import from_xml
 from ailb_gen.errors import JunosSyntaxError
@@ -42,9 +42,9 @@ AT_LOAD = frozenset({kinds.UNKNOWN, kinds.MISSING, *kinds.VALUE_KINDS})
 
 def load_configuration(device: Device, session: Session, operation: etree._Element) -> str:
     """Junos's own way to change the candidate. Raises RefusedError."""
-    _may_edit(device, session)
+    device.database.may_edit(session)
     if operation.get("url") is not None:
-        raise RefusedError(RpcError("this emulator has no files to load", "operation-not-supported", element="url"))
+        raise refusal("this emulator has no files to load", "operation-not-supported", element="url")
     if operation.get("rollback") is not None:
         roll_back(device, session, str(operation.get("rollback")))
         return _results()
@@ -54,7 +54,7 @@ def load_configuration(device: Device, session: Session, operation: etree._Eleme
     form = operation.get("format", "xml")
     if form not in FORMATS:
         text = f"this emulator loads {', '.join(FORMATS)}, not {form}"
-        raise RefusedError(RpcError(text, "bad-attribute", element="format"))
+        raise refusal(text, "bad-attribute", element="format")
     try:
         return _results(*_loaded(device, session, operation, operation.get("action", "merge")))
     except RefusedError as error:
@@ -67,7 +67,7 @@ def roll_back(device: Device, session: Session, which: str) -> None:
     if which == "rescue":
         tree = database.rescue_tree()
         if tree is None:
-            raise RefusedError(RpcError("No rescue configuration is set", element="rescue"))
+            raise refusal("No rescue configuration is set", element="rescue")
         database.edit(session, tree)
     elif rollback_number(which) == 0:
         database.discard(session)
@@ -80,7 +80,7 @@ def load_tree(
 ) -> None:
     """Load a tree into the candidate of a session; `carry_out` is done to the result. Raises RefusedError."""
     if action not in ACTIONS:
-        raise RefusedError(RpcError(f"this emulator has no action {action}", "bad-attribute", element="action"))
+        raise refusal(f"this emulator has no action {action}", "bad-attribute", element="action")
     try:
         tree = load(device.database.edited_by(session), loaded, _action(action))
     except JunosSyntaxError as error:
@@ -133,7 +133,7 @@ def check_protected(before: Node, after: Node) -> None:
             same = new is not None and list(set_lines([old], [])) == list(set_lines([new], []))
             if not same and (new is None or new.flags & PROTECT):
                 text = f"[{' '.join(path)}] is protected, it cannot be changed"
-                raise RefusedError(RpcError(text, element=path[-1]))
+                raise refusal(text, element=path[-1])
             continue
         stack += [(one, new.children.get(one.word) if new is not None else None, (*path, one.word)) for one in old]
 
@@ -145,7 +145,7 @@ def _syntax_error(fault: Fault) -> RpcError:
 
 
 def _refused(error: JunosSyntaxError) -> RefusedError:
-    return RefusedError(RpcError(f"syntax error: line {error.line}, column {error.column}: {error.reason}"))
+    return refusal(f"syntax error: line {error.line}, column {error.column}: {error.reason}")
 
 
 def _edit(device: Device, session: Session, tree: Node) -> None:
@@ -154,11 +154,6 @@ def _edit(device: Device, session: Session, tree: Node) -> None:
     if device.schema is not None:
         check_syntax(device.schema, device.database.edited_by(session), tree)
     device.database.edit(session, tree)
-
-
-def _may_edit(device: Device, session: Session) -> None:
-    if not device.database.is_private(session):
-        device.database.may_edit(session)
 
 
 def _results(*warnings: str) -> str:
@@ -174,7 +169,7 @@ def _loaded(device: Device, session: Session, operation: etree._Element, action:
     """Load what an element holds; return the warnings. Raises RefusedError."""
     content = next(iter(operation), None)
     if content is None:
-        raise RefusedError(RpcError("syntax error, nothing to load", "missing-element"))
+        raise refusal("syntax error, nothing to load", "missing-element")
     if action == "set" or content.tag == "configuration-set":
         return load_commands(device, session, content.text or "")
     if content.tag in ("configuration-text", "config-text"):
@@ -190,7 +185,7 @@ def load_elements(device: Device, session: Session, content: etree._Element, act
         content = from_json(content.text or "")
     elif content.tag != "configuration":
         text = f"this emulator cannot load {content.tag}"
-        raise RefusedError(RpcError(text, "operation-not-supported", element=str(content.tag)))
+        raise refusal(text, "operation-not-supported", element=str(content.tag))
     met: Met = []
     loaded = from_xml(content, top(device.schema), met=met)
     before = device.database.edited_by(session)

@@ -13,16 +13,13 @@ from lxml import etree
 
 from ailb_gen.emulator.configmode import ConfigMode
 from ailb_gen.emulator.device import REBOOT_S, REBOOT_SOON_S
-from ailb_gen.emulator.faulty import disk_full
-from ailb_gen.emulator.messages import RefusedError, RpcError
+from ailb_gen.emulator.messages import refusal
 from ailb_gen.emulator.operations import OPERATIONS, as_text, rpc_of
 from ailb_gen.emulator.operations.build import date
 from ailb_gen.emulator.operations.commands import NAMES, resolve
 from ailb_gen.emulator.operations.jsonreply import to_json
 from ailb_gen.emulator.operations.system import host_name
 from ailb_gen.emulator.pipes import Line, filtered, read_line
-from ailb_gen.emulator.rpc import refusal
-from ailb_gen.emulator.rpc_context import RpcFault
 from ailb_gen.emulator.shell import Shell
 from ailb_gen.emulator.showing import show_tree, wrapped
 from ailb_gen.junos.writer import to_curly
@@ -172,25 +169,22 @@ class CommandLine:
         line = read_line(text)
         if not line.words:
             return ""
-        try:
-            names, rest = resolve(line.words, {*NAMES, *BUILT_IN})
-            if not names:
-                raise RefusedError(RpcError("unknown command", element=line.words[0]))
-            for size in range(len(names), 0, -1):
-                act = BUILT_IN.get(tuple(names[:size]))
-                if act is not None:
-                    return act(self, line, (*names[size:], *rest))
-            return self._operation(line)
-        except RpcFault as fault:
-            raise refusal(fault) from fault
+        names, rest = resolve(line.words, {*NAMES, *BUILT_IN})
+        if not names:
+            raise refusal("unknown command", element=line.words[0])
+        for size in range(len(names), 0, -1):
+            act = BUILT_IN.get(tuple(names[:size]))
+            if act is not None:
+                return act(self, line, (*names[size:], *rest))
+        return self._operation(line)
 
     def _operation(self, line: Line) -> str:
-        """Run a command that stands for an rpc. Raises RefusedError, RpcFault."""
+        """Run a command that stands for an rpc. Raises RefusedError."""
         rpc = rpc_of(line.text)
         if line.display("xml") and any(pipe.words[1:2] == ("rpc",) for pipe in line.pipes):
             return filtered(wrapped(self._device.version, f"<rpc>\n    {_pretty(rpc)}</rpc>"), line.pipes)
         if line.display("set"):
-            raise RefusedError(RpcError("syntax error, only a configuration is shown as set commands", element="set"))
+            raise refusal("syntax error, only a configuration is shown as set commands", element="set")
         reply = OPERATIONS[str(rpc.tag)](self._device, rpc)
         if line.display("json"):
             shown = f"{to_json(reply)}\n"
@@ -211,7 +205,7 @@ class CommandLine:
         kind = rest[0] if rest else ""
         kinds = [name for name in ("exclusive", "private") if name.startswith(kind)]
         if kind and len(kinds) != 1:
-            raise RefusedError(RpcError("syntax error, expecting exclusive, private", element=kind))
+            raise refusal("syntax error, expecting exclusive, private", element=kind)
         self._config = ConfigMode(self._device, self._session, kinds[0] if kind else "")
         return self._config.entering
 
@@ -242,14 +236,14 @@ class CommandLine:
             return f"{'Enabling' if value == 'on' else 'Disabling'} complete-on-space\n"
         if name in ("screen-length", "screen-width", "idle-timeout"):
             if not value.isdecimal():
-                raise RefusedError(RpcError(f"invalid numeric value: '{value}'", element=value))
+                raise refusal(f"invalid numeric value: '{value}'", element=value)
             self._settings[name] = value
             said = {"idle-timeout": f"Idle timeout set to {value} minutes"}
             return said.get(name, f"{name.replace('-', ' ').capitalize()} set to {value}") + "\n"
         if name in ("timestamp", "logical-system", "terminal", "directory", "prompt", "restart-on-upgrade"):
             self._settings[name] = " ".join(rest[1:])
             return "CLI timestamp disabled\n" if (name, value) == ("timestamp", "disable") else ""
-        raise RefusedError(RpcError("syntax error", element=name or "cli"))
+        raise refusal("syntax error", element=name or "cli")
 
     def _show_cli(self, line: Line, rest: tuple[str, ...]) -> str:
         rows = [f"CLI {name.replace('-', ' ')} set to {value}" for name, value in sorted(self._settings.items())]
@@ -263,20 +257,15 @@ class CommandLine:
     def _rescue(self, line: Line, rest: tuple[str, ...]) -> str:
         tree = self._device.database.rescue_tree()
         if tree is None:
-            raise RefusedError(RpcError("No rescue configuration is set"))
+            raise refusal("No rescue configuration is set")
         return filtered(to_curly(tree), line.pipes)
 
     def _save_rescue(self, line: Line, rest: tuple[str, ...]) -> str:
-        return self._kept(self._device.database.save_rescue)
+        self._device.database.set_rescue(self._device.database.active_text)
+        return ""
 
     def _delete_rescue(self, line: Line, rest: tuple[str, ...]) -> str:
-        return self._kept(self._device.database.delete_rescue)
-
-    def _kept(self, act: Callable[[], None]) -> str:
-        try:
-            act()
-        except OSError as error:
-            raise disk_full(error) from error
+        self._device.database.set_rescue("")
         return ""
 
     def _rollback_shown(self, line: Line, rest: tuple[str, ...]) -> str:
@@ -286,7 +275,7 @@ class CommandLine:
     def _log_out(self, line: Line, rest: tuple[str, ...]) -> str:
         number = rest[1] if rest[:1] == ("pid",) and len(rest) > 1 else ""
         if not number.isdecimal() or not self._machine.kill(int(number)):
-            raise RefusedError(RpcError(f"session {number or 'without a number'} does not exist"))
+            raise refusal(f"session {number or 'without a number'} does not exist")
         return ""
 
     def _reboot(self, line: Line, rest: tuple[str, ...]) -> str:

@@ -12,9 +12,10 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from ailb_gen.emulator.disk import Disk, Saved
-from ailb_gen.emulator.messages import RefusedError, RpcError
+from ailb_gen.emulator.messages import RefusedError, RpcError, refusal
 from ailb_gen.emulator.private import ConflictError, rebased
 from ailb_gen.emulator.rpc_context import Commit
+from ailb_gen.errors import OutputError
 from ailb_gen.junos.reader import read_curly
 from ailb_gen.junos.tree import Node
 from ailb_gen.junos.writer import to_curly
@@ -94,9 +95,12 @@ class ConfigDatabase:
         self._active = self._candidate = read_curly(self._entries[0].text) if self._entries else factory
         if saved is not None and saved.candidate:
             self._candidate = read_curly(saved.candidate)
-        if not self._entries:
-            self._enter(AUTOMATIC, "", "")
-        self.restart()
+        try:
+            if not self._entries:
+                self._enter(AUTOMATIC, "", "")
+            self.restart()
+        except RefusedError as error:
+            raise OutputError(f"the emulator cannot keep its state: {error}") from error
 
     # What is there.
 
@@ -129,7 +133,7 @@ class ConfigDatabase:
         if number == 0:
             return self._active
         if not 0 < number < len(self._entries):
-            raise RefusedError(RpcError(f"rollback {number} does not exist", "invalid-value"))
+            raise refusal(f"rollback {number} does not exist", "invalid-value")
         return read_curly(self._entries[number].text)
 
     def edited_by(self, session: Session) -> Node:
@@ -153,19 +157,12 @@ class ConfigDatabase:
 
     # The rescue configuration.
 
-    def save_rescue(self) -> None:
-        """Keep the active configuration as the rescue configuration. Raises OSError."""
-        self._keep_rescue(self.active_text)
-
-    def delete_rescue(self) -> None:
-        """Forget the rescue configuration. Raises OSError."""
-        self._keep_rescue("")
-
-    def _keep_rescue(self, text: str) -> None:
+    def set_rescue(self, text: str) -> None:
+        """Keep a text as the rescue configuration; an empty one deletes it. Raises RefusedError for a full disk."""
         before, self._rescue = self._rescue, text
         try:
             self._save()
-        except OSError:
+        except RefusedError:
             self._rescue = before
             raise
 
@@ -178,29 +175,29 @@ class ConfigDatabase:
     def open_private(self, session: Session) -> None:
         """Give a session a copy of the active configuration. Raises RefusedError as Junos does."""
         if self.is_private(session) or (self.holder is not None and self.holder.number == session.number):
-            raise RefusedError(RpcError("Configuration database is already open"))
+            raise refusal("Configuration database is already open")
         if self.holder is not None:
             raise self.locked_by(self.holder)
         if self.modified:
-            raise RefusedError(RpcError("shared configuration database modified"))
+            raise refusal("shared configuration database modified")
         self._private[session.number] = Private(session, self._active, self._active)
 
     def lock(self, session: Session) -> None:
         """Give a session the database for itself. Raises RefusedError."""
         if self.is_private(session):
-            raise RefusedError(RpcError("Configuration database is already open"))
+            raise refusal("Configuration database is already open")
         if self.holder is not None:
             if self.holder.number == session.number:
-                raise RefusedError(RpcError("Configuration database is already open"))
+                raise refusal("Configuration database is already open")
             raise self.locked_by(self.holder)
         if self.modified:
-            raise RefusedError(RpcError("configuration database modified"))
+            raise refusal("configuration database modified")
         self.holder = session
 
     def unlock(self, session: Session) -> None:
         """Take the lock back; what was not committed is gone. Raises RefusedError."""
         if self.holder is None or self.holder.number != session.number:
-            raise RefusedError(RpcError("Configuration database is not open"))
+            raise refusal("Configuration database is not open")
         self.holder = None
         self._candidate = self._active
 
@@ -218,10 +215,14 @@ class ConfigDatabase:
             f"configuration database locked by:\n  {holder.user} terminal  (pid {holder.number}) on since {since}, "
             f"idle {idle // 3600:02}:{idle // 60 % 60:02}:{idle % 60:02}\n      exclusive "
         )
-        return RefusedError(RpcError(text, "lock-denied", holder=holder.number))
+        return refusal(text, "lock-denied", holder=holder.number)
 
     def may_edit(self, session: Session) -> None:
-        """Raise RefusedError if another session holds the lock."""
+        """Raise RefusedError if another session holds the lock; a private copy can be edited all the same."""
+        if not self.is_private(session):
+            self._check_lock(session)
+
+    def _check_lock(self, session: Session) -> None:
         if self.holder is not None and self.holder.number != session.number:
             raise self.locked_by(self.holder)
 
@@ -260,9 +261,9 @@ class ConfigDatabase:
     def _to_commit(self, session: Session) -> Node:
         """Return what a commit of this session makes active, checked. Raises RefusedError."""
         copy = self._private.get(session.number)
-        self.may_edit(session)
+        self._check_lock(session)
         if copy is not None and self.modified:
-            raise RefusedError(RpcError("shared configuration database modified"))
+            raise refusal("shared configuration database modified")
         try:
             tree = self._candidate if copy is None else rebased(copy.base, copy.candidate, self._active)
         except ConflictError as error:
@@ -279,12 +280,11 @@ class ConfigDatabase:
     def commit(self, session: Session, log: str = "", confirm_s: float = 0, minutes: int = 0) -> None:
         """Make the candidate active; with `confirm_s` it is rolled back after so many seconds unless confirmed.
 
-        `minutes` is what the history then says. A commit while another one waits confirms it. The changes of a
-        private copy are made to what is active now. Raises RefusedError, and OSError when the disk cannot take it:
-        then nothing has changed.
+        `minutes` is what the history then says. A commit while another one waits confirms it. The changes of
+        a private copy are made to what is active. Raises RefusedError, also for a full disk: then nothing has changed.
         """
         if confirm_s and self.is_private(session):
-            raise RefusedError(RpcError("commit confirmed is not allowed in configure private mode"))
+            raise refusal("commit confirmed is not allowed in configure private mode")
         tree = self._to_commit(session)
         before = self._state()
         revert = self.pending.text if self.pending is not None else self.active_text
@@ -299,12 +299,12 @@ class ConfigDatabase:
         """Bring a private copy up to what is active now, its own changes kept. Raises RefusedError."""
         copy = self._private.get(session.number)
         if copy is None:
-            raise RefusedError(RpcError("update is only valid in configure private mode"))
+            raise refusal("update is only valid in configure private mode")
         try:
             tree = rebased(copy.base, copy.candidate, self._active)
             self._private[session.number] = Private(session, self._active, tree)
         except ConflictError as error:
-            raise RefusedError(RpcError(str(error))) from error
+            raise refusal(str(error)) from error
 
     def confirm(self) -> None:
         """Keep what waits for its confirmation, without a new entry in the history (`commit check` does that)."""
@@ -346,7 +346,7 @@ class ConfigDatabase:
         """Put the active configuration at the head of the history; when the disk refuses, all is as `before`."""
         try:
             self._enter(session, comment, log)
-        except OSError:
+        except RefusedError:
             self._active, self._candidate, self._entries, self.pending = before
             raise
         if self._active is not before[0]:
@@ -364,11 +364,23 @@ class ConfigDatabase:
         self._save()
 
     def _save(self) -> None:
-        """Write what must survive; raises OSError, and then the disk holds what it held before."""
+        """Write what must survive. Raises RefusedError for a full disk, which holds what it held before."""
         if self._disk is None:
             return
         deadline, revert = (self.pending.deadline, self.pending.text) if self.pending is not None else (0.0, "")
         rows = tuple((entry.commit, entry.text) for entry in self._entries)
         # What a session edits under its lock does not outlive it, so it does not outlive a restart.
         candidate = to_curly(self._candidate) if self.modified and self.holder is None else ""
-        self._disk.write(Saved(rows, candidate, deadline, revert, self._count, self._rescue))
+        try:
+            self._disk.write(Saved(rows, candidate, deadline, revert, self._count, self._rescue))
+        except OSError as error:
+            raise disk_full(error) from error
+
+
+def disk_full(error: OSError) -> RefusedError:
+    """Return the refusal of a request whose result cannot be written."""
+    return RefusedError(
+        RpcError(f"could not write /config/juniper.conf+: {error.strerror}", type="application", daemon="mgd"),
+        RpcError("commit failed"),
+        wrapper="commit-results",
+    )

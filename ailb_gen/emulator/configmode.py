@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 
 from ailb_gen.emulator.changing import check_syntax, load_commands, load_text, roll_back
 from ailb_gen.emulator.completion import WORDS, next_words
-from ailb_gen.emulator.faulty import disk_full
 from ailb_gen.emulator.load_config import ACTIONS, load_set
-from ailb_gen.emulator.messages import RefusedError, RpcError
+from ailb_gen.emulator.messages import RefusedError, refusal
 from ailb_gen.emulator.operations.build import date
 from ailb_gen.emulator.outline import top
 from ailb_gen.emulator.pipes import Line, choose, read_line
@@ -175,7 +174,7 @@ class ConfigMode:
 
     def _edit(self, name: str, rest: str) -> str:
         """Carry out set, delete and the like at the level that is edited. Raises RefusedError."""
-        self._may_edit()
+        self._device.database.may_edit(self._session)
         if name == "wildcard":
             return self._wildcard(rest.split())
         if name == "delete" and not rest.strip():
@@ -189,7 +188,7 @@ class ConfigMode:
             name = choose(words[1], ("activate", "deactivate", "delete", "set"))
             return self._load_lines(name, expanded(" ".join(words[2:])), self._path)
         if kind != "delete":
-            raise RefusedError(RpcError("syntax error, expecting delete PATH PATTERN, or range COMMAND"))
+            raise refusal("syntax error, expecting delete PATH PATTERN, or range COMMAND")
         path = [*self._path, *words[1:-1]]
         found = matching(self._device.database.edited_by(self._session), path, words[-1].strip('"'))
         if not found:
@@ -215,10 +214,6 @@ class ConfigMode:
             if reason != first.message and not reason.startswith(("syntax error", NOT_FOUND, EXISTS)):
                 reason = f"syntax error: {reason}"
             raise RefusedError(replace(first, message=reason), *others) from error
-
-    def _may_edit(self) -> None:
-        if not self._device.database.is_private(self._session):
-            self._device.database.may_edit(self._session)
 
     @staticmethod
     def _said(warnings: list[str]) -> str:
@@ -277,9 +272,9 @@ class ConfigMode:
     # Going back, committing, leaving.
 
     def _roll_back(self, line: Line, rest: str) -> str:
-        self._may_edit()
+        self._device.database.may_edit(self._session)
         if len(line.words) > 2:
-            raise RefusedError(RpcError("syntax error", element=line.words[2]))
+            raise refusal("syntax error", element=line.words[2])
         roll_back(self._device, self._session, line.words[1] if len(line.words) > 1 else "0")
         return "load complete\n"
 
@@ -292,12 +287,12 @@ class ConfigMode:
         action = choose(words[0], (*ACTIONS, "set")) if words else ""
         where, *more = words[1:] or ("",)
         if not action or not where:
-            raise RefusedError(RpcError("syntax error, expecting (merge|override|replace|set|update) terminal"))
+            raise refusal("syntax error, expecting (merge|override|replace|set|update) terminal")
         if where != "terminal":
-            raise RefusedError(RpcError(f"could not open {where}: this emulator has no files, only 'terminal'"))
+            raise refusal(f"could not open {where}: this emulator has no files, only 'terminal'")
         if more not in ([], ["relative"]) or (more and action == "override"):
-            raise RefusedError(RpcError("syntax error", element=more[0]))
-        self._may_edit()
+            raise refusal("syntax error", element=more[0])
+        self._device.database.may_edit(self._session)
         self._load = (action, bool(more), [])
         return "[Type ^D at a new line to end input]\n"
 
@@ -308,32 +303,27 @@ class ConfigMode:
         while words:
             word = choose(words.pop(0), ("and-quit", "at", "check", "comment", "confirmed", *WITHOUT_EFFECT))
             if word == "at":
-                raise RefusedError(RpcError("this emulator commits only at once", element="at"))
+                raise refusal("this emulator commits only at once", element="at")
             if word == "comment":
                 if not words:
-                    raise RefusedError(RpcError("syntax error, comment takes a text", element="comment"))
+                    raise refusal("syntax error, comment takes a text", element="comment")
                 log = words.pop(0)
             check, quits = check or word == "check", quits or word == "and-quit"
             confirmed = confirmed or word == "confirmed"
             if word == "confirmed" and words and words[0].isdecimal():
                 minutes = int(words.pop(0))
         if not 0 < minutes <= MOST_MINUTES:
-            raise RefusedError(RpcError(f"invalid numeric value: '{minutes}'", element=str(minutes)))
+            raise refusal(f"invalid numeric value: '{minutes}'", element=str(minutes))
         if check:
             self._device.database.check(self._session)
             self._device.database.confirm()
             return "configuration check succeeds\n"
-        self._make_active(log, minutes if confirmed else 0)
+        confirm = minutes if confirmed else 0
+        self._device.database.commit(self._session, log, confirm * self._device.minute_s, confirm)
         said = ""
         if confirmed:
             said = f"commit confirmed will be automatically rolled back in {_minutes(minutes)} unless confirmed\n"
         return f"{said}commit complete\n{self._leave() if quits else ''}"
-
-    def _make_active(self, log: str, minutes: int) -> None:
-        try:
-            self._device.database.commit(self._session, log, minutes * self._device.minute_s, minutes)
-        except OSError as error:
-            raise disk_full(error) from error
 
     def _exit(self, line: Line, rest: str) -> str:
         if rest:
@@ -352,7 +342,7 @@ class ConfigMode:
         return said + self._leave()
 
     def _save(self, line: Line, rest: str) -> str:
-        raise RefusedError(RpcError("this emulator has no files to save to"))
+        raise refusal("this emulator has no files to save to")
 
     def _leave(self) -> str:
         self._device.database.end(self._session)
@@ -361,7 +351,7 @@ class ConfigMode:
 
 
 def _no_run(text: str) -> str:
-    raise RefusedError(RpcError("syntax error", element="run"))
+    raise refusal("syntax error", element="run")
 
 
 def _minutes(count: int) -> str:

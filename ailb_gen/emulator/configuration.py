@@ -10,7 +10,7 @@ from xml.sax.saxutils import escape
 from lxml import etree
 
 from ailb_gen.emulator.json_codec import to_json
-from ailb_gen.emulator.messages import RefusedError, RpcError
+from ailb_gen.emulator.messages import refusal
 from ailb_gen.emulator.monitoring import state
 from ailb_gen.emulator.outline import top
 from ailb_gen.emulator.show_compare import patch
@@ -40,7 +40,7 @@ def get_configuration(device: Device, session: Session, operation: etree._Elemen
     """Junos's own way to read a configuration, or to compare two. Raises RefusedError."""
     database = operation.get("database", "candidate")
     if database not in ("candidate", "committed"):
-        raise RefusedError(RpcError(f"this emulator has no {database} database", "invalid-value", element="database"))
+        raise refusal(f"this emulator has no {database} database", "invalid-value", element="database")
     tree = device.database.edited_by(session) if database == "candidate" else device.database.active
     if operation.get("compare") is not None:
         return _compared(device, operation, tree)
@@ -61,7 +61,7 @@ def _check_attributes(operation: etree._Element) -> None:
         value = operation.get(name)
         if value is not None and value not in known:
             text = f"{name} is {' or '.join(known)}, not {value!r}"
-            raise RefusedError(RpcError(text, "bad-attribute", element=name))
+            raise refusal(text, "bad-attribute", element=name)
 
 
 def get_config(device: Device, session: Session, operation: etree._Element) -> str:
@@ -69,7 +69,7 @@ def get_config(device: Device, session: Session, operation: etree._Element) -> s
     source = next(iter(operation.iterfind("source/*")), None)
     name = str(source.tag) if source is not None else ""
     if name not in ("candidate", "running"):
-        raise RefusedError(RpcError(f"source {name!r} is neither candidate nor running", "invalid-value", element=name))
+        raise refusal(f"source {name!r} is neither candidate nor running", "invalid-value", element=name)
     tree = device.database.edited_by(session) if name == "candidate" else device.database.active
     return f"<data>\n{_filtered(device, tree, operation)}</data>\n"
 
@@ -98,17 +98,15 @@ def _filtered(device: Device, tree: Node, operation: etree._Element) -> str:
 def _filter(operation: etree._Element) -> etree._Element | None:
     found = operation.find("filter")
     if found is not None and found.get("type", "subtree") != "subtree":
-        raise RefusedError(RpcError("only subtree filters are supported", "bad-attribute", element="filter"))
+        raise refusal("only subtree filters are supported", "bad-attribute", element="filter")
     return found
 
 
 def _format(operation: etree._Element) -> str:
     form = operation.get("format", "xml").lower()
     if form not in FORMATS:
-        raise RefusedError(
-            RpcError(
-                f"this emulator has no format {form}, only {', '.join(FORMATS)}", "invalid-value", element="format"
-            )
+        raise refusal(
+            f"this emulator has no format {form}, only {', '.join(FORMATS)}", "invalid-value", element="format"
         )
     return form
 
@@ -221,9 +219,9 @@ def attributes(device: Device, tree: Node) -> str:
 def _compared(device: Device, operation: etree._Element, tree: Node) -> str:
     """Answer `compare="rollback"`, or `compare="configuration"` for a comparison with the active one."""
     if operation.get("format", "text") != "text":
-        raise RefusedError(RpcError("this emulator compares only in text", "invalid-value", element="format"))
+        raise refusal("this emulator compares only in text", "invalid-value", element="format")
     if operation.get("compare") not in ("rollback", "configuration"):
-        raise RefusedError(RpcError("compare is rollback or configuration", "bad-attribute", element="compare"))
+        raise refusal("compare is rollback or configuration", "bad-attribute", element="compare")
     number = operation.get("rollback", "0") if operation.get("compare") == "rollback" else "0"
     old = device.database.rollback_tree(rollback_number(number))
     text = "\n" if old is tree else f"\n{patch(old, tree)}"
@@ -238,11 +236,11 @@ def _inherited(tree: Node) -> Node:
     try:
         return effective(tree)
     except UsageError as error:
-        raise RefusedError(RpcError(str(error))) from error
+        raise refusal(str(error)) from error
 
 
 def rollback_number(text: str) -> int:
     """Read the number of a rollback. Raises RefusedError."""
     if not text.strip().isdecimal() or int(text) > 49:
-        raise RefusedError(RpcError(f"invalid rollback value: {text}", "invalid-value", element="rollback"))
+        raise refusal(f"invalid rollback value: {text}", "invalid-value", element="rollback")
     return int(text)

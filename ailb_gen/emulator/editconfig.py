@@ -13,7 +13,7 @@ from lxml import etree
 from ailb_gen.emulator.attributes import carry_out
 from ailb_gen.emulator.changing import check_protected, check_syntax, load_elements, load_text
 from ailb_gen.emulator.load_config import load, load_set
-from ailb_gen.emulator.messages import OK, RefusedError, RpcError
+from ailb_gen.emulator.messages import OK, RefusedError, RpcError, refusal
 from ailb_gen.emulator.outline import top
 from ailb_gen.emulator.xml_codec import from_xml
 from ailb_gen.junos.groups import copy
@@ -44,9 +44,8 @@ class Element(NamedTuple):
 def edit_config(device: Device, session: Session, operation: etree._Element) -> str:
     """Answer `edit-config` and `copy-config`. Raises RefusedError."""
     if operation.find("target/candidate") is None:
-        raise RefusedError(RpcError("only the candidate can be edited", "operation-not-supported", element="target"))
-    if not device.database.is_private(session):
-        device.database.may_edit(session)
+        raise refusal("only the candidate can be edited", "operation-not-supported", element="target")
+    device.database.may_edit(session)
     whole = "replace" if operation.tag == "copy-config" else "merge"
     default = _option(operation, "default-operation", DEFAULTS, whole)
     on_error = _option(operation, "error-option", ERROR_OPTIONS, ERROR_OPTIONS[0])
@@ -72,7 +71,7 @@ def edit_config(device: Device, session: Session, operation: etree._Element) -> 
 def delete_config(device: Device, session: Session, operation: etree._Element) -> str:
     """Answer `delete-config`: the candidate holds nothing then. Raises RefusedError."""
     if operation.find("target/candidate") is None:
-        raise RefusedError(RpcError("only the candidate can be deleted", "operation-not-supported", element="target"))
+        raise refusal("only the candidate can be deleted", "operation-not-supported", element="target")
     device.database.edit(session, Node(""))
     return OK
 
@@ -80,7 +79,7 @@ def delete_config(device: Device, session: Session, operation: etree._Element) -
 def _option(operation: etree._Element, name: str, known: tuple[str, ...], default: str) -> str:
     text = (operation.findtext(name) or default).strip()
     if text not in known:
-        raise RefusedError(RpcError(f"{name} is {', '.join(known)}, not {text!r}", "invalid-value", element=name))
+        raise refusal(f"{name} is {', '.join(known)}, not {text!r}", "invalid-value", element=name)
     return text
 
 
@@ -91,14 +90,14 @@ def _edit(device: Device, session: Session, operation: etree._Element, default: 
         if content is not None:
             break
     else:
-        raise RefusedError(RpcError("only a <config> in the request can be loaded", "operation-not-supported"))
+        raise refusal("only a <config> in the request can be loaded", "operation-not-supported")
     if content.tag == "configuration":
         if content.get("operation") in ("replace", "create"):
             default = "replace"
         return _edit_xml(device, session, content, default, go_on)
     if default == "none":
         text = "default-operation none needs XML: no other format can name an operation"
-        raise RefusedError(RpcError(text, "operation-not-supported", element="default-operation"))
+        raise refusal(text, "operation-not-supported", element="default-operation")
     action = "override" if default == "replace" else "merge"
     if content.tag in ("configuration-text", "config-text"):
         load_text(device, session, content.text or "", action)
@@ -126,7 +125,7 @@ def _edit_xml(device: Device, session: Session, content: etree._Element, default
     else:
         kept, warnings = load_set(before, commands)
         if stopped := [text for text in warnings if text != NOT_FOUND]:
-            raise RefusedError(RpcError(stopped[0], "operation-failed", "application"))
+            raise refusal(stopped[0], "operation-failed", "application")
         tree = load(kept, _without_deleted(loaded), "replace")
     carry_out(tree, content, met, before)
     if default != "replace":

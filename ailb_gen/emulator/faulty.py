@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
+from ailb_gen.emulator.config_database import disk_full
 from ailb_gen.emulator.messages import RefusedError, RpcError
 
 if TYPE_CHECKING:
@@ -46,12 +47,3 @@ async def with_faults(host: Host, phase: str, open_still: Callable[[], bool], ac
     if "drop-after" in faults:
         raise DroppedError
     return result
-
-
-def disk_full(error: OSError) -> RefusedError:
-    """Return the refusal of a commit whose configuration could not be written."""
-    return RefusedError(
-        RpcError(f"could not write /config/juniper.conf+: {error.strerror}", type="application", daemon="mgd"),
-        RpcError("commit failed"),
-        wrapper="commit-results",
-    )

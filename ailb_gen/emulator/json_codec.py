@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from lxml import etree
 
-from ailb_gen.emulator.messages import RefusedError, RpcError
+from ailb_gen.emulator.messages import refusal
 from ailb_gen.emulator.xml_codec import look_up
 from ailb_gen.junos.statements import CONTAINER, LEAF_LIST, LIST
 
@@ -51,9 +51,9 @@ def from_json(text: str) -> etree._Element:
     try:
         data = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise RefusedError(RpcError(f"syntax error, not JSON: {error}")) from error
+        raise refusal(f"syntax error, not JSON: {error}") from error
     if not isinstance(data, dict) or not isinstance(data.get("configuration"), dict):
-        raise RefusedError(RpcError('syntax error, the JSON is not {"configuration": {...}}'))
+        raise refusal('syntax error, the JSON is not {"configuration": {...}}')
     made = etree.Element("configuration")
     _fill(made, data["configuration"], 0)
     return made
@@ -62,7 +62,7 @@ def from_json(text: str) -> etree._Element:
 def _fill(element: etree._Element, data: dict[str, Any], depth: int) -> None:
     """Add what an object holds to an element."""
     if depth > MAX_DEPTH:
-        raise RefusedError(RpcError(f"syntax error, JSON more than {MAX_DEPTH} levels deep"))
+        raise refusal(f"syntax error, JSON more than {MAX_DEPTH} levels deep")
     for name, value in data.items():
         if name[:1] == "@":
             continue
@@ -80,7 +80,7 @@ def _made(element: etree._Element, name: str) -> etree._Element:
     try:
         return etree.SubElement(element, name)
     except ValueError as error:
-        raise RefusedError(RpcError("syntax error", element=name)) from error
+        raise refusal("syntax error", element=name) from error
 
 
 def _set_attributes(element: etree._Element, attributes: object) -> None:

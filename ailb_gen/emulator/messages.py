@@ -32,6 +32,7 @@ CAPABILITIES = (
     "http://xml.juniper.net/dmi/system/1.0",
 )
 OK = "<ok/>\n"
+ErrorType = Literal["transport", "rpc", "protocol", "application"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,7 @@ class RpcError:
 
     message: str
     tag: str = "operation-failed"
-    type: Literal["transport", "rpc", "protocol", "application"] = "protocol"
+    type: ErrorType = "protocol"
     severity: Literal["error", "warning"] = "error"
     path: str = ""
     element: str = ""
@@ -84,6 +85,17 @@ class RefusedError(Exception):
         if self.counted:
             body += f"<load-error-count>{len(self.errors)}</load-error-count>\n"
         return f"<{self.wrapper}>\n{body}</{self.wrapper}>\n" if self.wrapper else body
+
+
+def refusal(
+    message: str,
+    tag: str = "operation-failed",
+    type: ErrorType = "protocol",
+    element: str = "",
+    holder: int = 0,
+) -> RefusedError:
+    """Return the exception that answers an rpc with one error; the arguments are the fields of `RpcError`."""
+    return RefusedError(RpcError(message, tag, type, element=element, holder=holder))
 
 
 class MessageError(Exception):

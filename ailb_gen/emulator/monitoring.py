@@ -8,7 +8,7 @@ from xml.sax.saxutils import escape
 
 from lxml import etree
 
-from ailb_gen.emulator.messages import CAPABILITIES, RefusedError, RpcError
+from ailb_gen.emulator.messages import CAPABILITIES, refusal
 
 if TYPE_CHECKING:
     from ailb_gen.emulator.config_database import Session
@@ -30,7 +30,7 @@ def state(device: Device, wanted: etree._Element) -> str:
 def get_schema(device: Device, session: Session, operation: etree._Element) -> str:
     """Answer RFC 6022's `get-schema`: the device has none to give away. Raises RefusedError."""
     name = (operation.findtext("identifier") or "").strip()
-    raise RefusedError(RpcError(f"no schema {name!r} on this device", "invalid-value", "application", element=name))
+    raise refusal(f"no schema {name!r} on this device", "invalid-value", "application", element=name)
 
 
 def _capabilities(device: Device) -> str:

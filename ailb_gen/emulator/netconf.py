@@ -17,10 +17,10 @@ from ailb_gen.emulator.messages import (
     MessageError,
     RefusedError,
     Rpc,
-    RpcError,
     hello,
     parse_hello,
     parse_rpc,
+    refusal,
     reply,
 )
 from ailb_gen.emulator.rpc import answer, phase_of
@@ -79,7 +79,7 @@ class NetconfSession(Conversation):
         """Tell what cannot be understood, and end the session: nothing behind it can be."""
         if self._channel.is_closing():
             return
-        refused = RefusedError(RpcError(str(error), "malformed-message", "rpc"))
+        refused = refusal(str(error), "malformed-message", "rpc")
         self._send((), refused.xml())
         self.close()
 
@@ -120,8 +120,8 @@ class NetconfSession(Conversation):
         """End another session; its lock is free at once (RFC 6241 section 7.9)."""
         number = (rpc.operation.findtext("session-id") or "").strip()
         if number.isdecimal() and int(number) == self._who.number:
-            raise RefusedError(RpcError("a session cannot kill itself", "invalid-value", element="session-id"))
+            raise refusal("a session cannot kill itself", "invalid-value", element="session-id")
         if not number.isdecimal() or not self._host.kill(int(number)):
             text = f"session {number or 'without a number'} does not exist"
-            raise RefusedError(RpcError(text, "invalid-value", element="session-id"))
+            raise refusal(text, "invalid-value", element="session-id")
         return OK

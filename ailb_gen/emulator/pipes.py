@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from ailb_gen.emulator.messages import RefusedError, RpcError
+from ailb_gen.emulator.messages import refusal
 
 # A word, or something in quotes.
 TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|\||[^\s|"]+')
@@ -66,17 +66,17 @@ def _plain(token: str) -> str:
 
 def _pipe(words: list[str]) -> Pipe:
     if not words:
-        raise RefusedError(RpcError("syntax error, nothing behind '|'", element="|"))
+        raise refusal("syntax error, nothing behind '|'", element="|")
     name = choose(words[0], (*FILTERS, *WITHOUT_EFFECT, *WITH_FILES, "display", "compare"))
     rest = words[1:]
     if name in WITH_FILES:
-        raise RefusedError(RpcError(f"this emulator has no files: '{name}' is not possible", element=name))
+        raise refusal(f"this emulator has no files: '{name}' is not possible", element=name)
     if name == "display":
         if not rest:
-            raise RefusedError(RpcError(f"syntax error, display takes {', '.join(DISPLAYS)}", element="display"))
+            raise refusal(f"syntax error, display takes {', '.join(DISPLAYS)}", element="display")
         rest = [choose(rest[0], DISPLAYS), *rest[1:]]
     if name in _TAKES_TEXT and not rest:
-        raise RefusedError(RpcError(f"syntax error, {name} takes a pattern", element=name))
+        raise refusal(f"syntax error, {name} takes a pattern", element=name)
     return Pipe(name, tuple(rest))
 
 
@@ -87,9 +87,9 @@ def choose(word: str, names: Iterable[str]) -> str:
     if word in found:
         return word
     if not found:
-        raise RefusedError(RpcError(f"syntax error, expecting one of {', '.join(known)}", element=word))
+        raise refusal(f"syntax error, expecting one of {', '.join(known)}", element=word)
     if len(found) > 1:
-        raise RefusedError(RpcError(f"'{word}' is ambiguous: {', '.join(found)}", element=word))
+        raise refusal(f"'{word}' is ambiguous: {', '.join(found)}", element=word)
     return found[0]
 
 
@@ -107,7 +107,7 @@ def _pattern(words: Sequence[str]) -> re.Pattern[str]:
     try:
         return re.compile(" ".join(words), re.IGNORECASE)
     except re.error as error:
-        raise RefusedError(RpcError(f"invalid regular expression: {error}", element=words[0])) from error
+        raise refusal(f"invalid regular expression: {error}", element=words[0]) from error
 
 
 def _match(lines: list[str], words: Sequence[str]) -> list[str]:
@@ -144,7 +144,7 @@ def _number(words: Sequence[str], default: int) -> int:
     if not words:
         return default
     if not words[0].isdecimal():
-        raise RefusedError(RpcError(f"invalid numeric value: '{words[0]}'", element=words[0]))
+        raise refusal(f"invalid numeric value: '{words[0]}'", element=words[0])
     return int(words[0])
 
 

@@ -21,13 +21,11 @@ from ailb_gen.emulator.configuration import (
     with_version,
 )
 from ailb_gen.emulator.editconfig import delete_config, edit_config
-from ailb_gen.emulator.faulty import disk_full
-from ailb_gen.emulator.messages import OK, RefusedError, RpcError
+from ailb_gen.emulator.messages import OK, RpcError, refusal
 from ailb_gen.emulator.monitoring import get_schema
 from ailb_gen.emulator.operations import OPERATIONS, rpc_of, run
 from ailb_gen.emulator.operations.commands import resolve
 from ailb_gen.emulator.pipes import Line, read_line
-from ailb_gen.emulator.rpc_context import RpcFault
 from ailb_gen.emulator.show_compare import patch
 from ailb_gen.emulator.showing import only, show_tree
 from ailb_gen.junos.writer import to_curly
@@ -54,20 +52,10 @@ def answer(device: Device, session: Session, operation: etree._Element) -> str:
     if handler is not None:
         return handler(device, session, operation)
     if operation.tag not in OPERATIONS and operation.tag != "command":
-        raise RefusedError(RpcError("syntax error", element=str(operation.tag)))
-    try:
-        if operation.tag == "command":
-            return _command(device, session, operation)
-        return run(device, operation, operation.get("format", "xml").strip().lower())
-    except RpcFault as fault:
-        raise refusal(fault) from fault
-
-
-def refusal(fault: RpcFault) -> RefusedError:
-    """Return a fault of an operational command as it stands in a reply."""
-    return RefusedError(
-        RpcError(fault.message, fault.tag, severity=fault.severity, path=fault.path, element=fault.bad_element)
-    )
+        raise refusal("syntax error", element=str(operation.tag))
+    if operation.tag == "command":
+        return _command(device, session, operation)
+    return run(device, operation, operation.get("format", "xml").strip().lower())
 
 
 def phase_of(device: Device, operation: etree._Element) -> str:
@@ -86,7 +74,7 @@ def phase_of(device: Device, operation: etree._Element) -> str:
 
 
 def _command(device: Device, session: Session, operation: etree._Element) -> str:
-    """Answer `<command>`, what was typed at the prompt of the command line. Raises RefusedError, RpcFault."""
+    """Answer `<command>`, what was typed at the prompt of the command line. Raises RefusedError."""
     text = " ".join((operation.text or "").split())
     form = operation.get("format", "xml").strip().lower()
     # Junos counts no filters of lines here.
@@ -104,7 +92,7 @@ def _command(device: Device, session: Session, operation: etree._Element) -> str
 
 
 def _request(words: tuple[str, ...], form: str) -> etree._Element | None:
-    """Return the request that a command about configurations stands for, None for any other. Raises RpcFault."""
+    """Return the request that a command about configurations stands for, None for any other. Raises RefusedError."""
     names, rest = resolve(words, REQUESTS)
     found = REQUESTS.get(tuple(names))
     if found is None:
@@ -113,7 +101,7 @@ def _request(words: tuple[str, ...], form: str) -> etree._Element | None:
     if rest and found == "get-rollback-information":
         etree.SubElement(request, "rollback").text = rest.pop(0)
     if rest:
-        raise RpcFault("syntax error", bad_element=rest[0])
+        raise refusal("syntax error", element=rest[0])
     return request
 
 
@@ -145,7 +133,7 @@ def _check_target(operation: etree._Element) -> None:
     """Refuse every datastore but the candidate, the only one that a client can change on Junos."""
     for target in operation.iterfind("target/*"):
         if target.tag != "candidate":
-            raise RefusedError(RpcError(f"target {target.tag} is not supported", "invalid-value"))
+            raise refusal(f"target {target.tag} is not supported", "invalid-value")
 
 
 def _open(device: Device, session: Session, operation: etree._Element) -> str:
@@ -156,9 +144,7 @@ def _open(device: Device, session: Session, operation: etree._Element) -> str:
         said = RpcError("uncommitted changes will be discarded on exit", severity="warning")
         return said.xml()
     if kind not in ("", "exclusive"):
-        raise RefusedError(
-            RpcError(f"this emulator has no {kind} copy of the configuration", "operation-not-supported", element=kind)
-        )
+        raise refusal(f"this emulator has no {kind} copy of the configuration", "operation-not-supported", element=kind)
     if kind:
         device.database.lock(session)
     return ""
@@ -170,33 +156,26 @@ def _close(device: Device, session: Session, operation: etree._Element) -> str:
 
 
 def _save_rescue(device: Device, session: Session, operation: etree._Element) -> str:
-    _keep(device.database.save_rescue)
+    device.database.set_rescue(device.database.active_text)
     return f"<rescue-management-results>\n{_ROUTING_ENGINE}</rescue-management-results>\n"
 
 
 def _delete_rescue(device: Device, session: Session, operation: etree._Element) -> str:
-    _keep(device.database.delete_rescue)
+    device.database.set_rescue("")
     return f"<rescue-management-results>\n{_ROUTING_ENGINE}</rescue-management-results>\n"
 
 
 _ROUTING_ENGINE = "<routing-engine>\n<name>re0</name>\n<success/>\n</routing-engine>\n"
 
 
-def _keep(act: Callable[[], None]) -> None:
-    try:
-        act()
-    except OSError as error:
-        raise disk_full(error) from error
-
-
 def _rescue_information(device: Device, session: Session, operation: etree._Element) -> str:
     """Answer `show system configuration rescue`, in text or XML. Raises RefusedError."""
     tree = device.database.rescue_tree()
     if tree is None:
-        raise RefusedError(RpcError("No rescue configuration is set", type="application"))
+        raise refusal("No rescue configuration is set", type="application")
     form = (operation.findtext("format") or operation.get("format") or "xml").strip().lower()
     if form not in ("text", "ascii", "xml", "json"):
-        raise RefusedError(RpcError(f"this emulator has no format {form}", "invalid-value", element="format"))
+        raise refusal(f"this emulator has no format {form}", "invalid-value", element="format")
     if form in ("text", "ascii"):
         body = f"<configuration-output>\n{escape(to_curly(tree))}</configuration-output>\n"
     else:
@@ -209,13 +188,13 @@ def _commit_configuration(device: Device, session: Session, operation: etree._El
     """Junos's own commit: `confirm-timeout` is in minutes."""
     _check_options(operation)
     if operation.find("at-time") is not None:
-        raise RefusedError(RpcError("this emulator commits only at once", "operation-not-supported", element="at-time"))
+        raise refusal("this emulator commits only at once", "operation-not-supported", element="at-time")
     if operation.find("check") is not None:
         return _check(device, session, operation)
     minutes = 0
     if operation.find("confirmed") is not None:
         minutes = _number(operation, "confirm-timeout", DEFAULT_MINUTES, MOST_MINUTES)
-    _commit(device, session, operation.findtext("log") or "", minutes * device.minute_s, minutes)
+    device.database.commit(session, operation.findtext("log") or "", minutes * device.minute_s, minutes)
     if operation.find("detail") is None and operation.get("detail") is None:
         return OK
     return (
@@ -228,7 +207,7 @@ def _check_options(operation: etree._Element) -> None:
     """Refuse an option of a commit that is not known, such as RFC 6241's `persist`. Raises RefusedError."""
     unknown = [str(child.tag) for child in operation if child.tag not in COMMIT_OPTIONS]
     if unknown:
-        raise RefusedError(RpcError("syntax error", "unknown-element", element=unknown[0]))
+        raise refusal("syntax error", "unknown-element", element=unknown[0])
 
 
 def _netconf_commit(device: Device, session: Session, operation: etree._Element) -> str:
@@ -239,15 +218,8 @@ def _netconf_commit(device: Device, session: Session, operation: etree._Element)
     seconds = 0
     if operation.find("confirmed") is not None:
         seconds = _number(operation, "confirm-timeout", DEFAULT_MINUTES * 60, MOST_SECONDS)
-    _commit(device, session, operation.findtext("log") or "", seconds * device.minute_s / 60, seconds // 60)
+    device.database.commit(session, operation.findtext("log") or "", seconds * device.minute_s / 60, seconds // 60)
     return OK
-
-
-def _commit(device: Device, session: Session, log: str, confirm_s: float, minutes: int) -> None:
-    try:
-        device.database.commit(session, log, confirm_s, minutes)
-    except OSError as error:
-        raise disk_full(error) from error
 
 
 def _check(device: Device, session: Session, operation: etree._Element) -> str:
@@ -260,7 +232,7 @@ def _check(device: Device, session: Session, operation: etree._Element) -> str:
 def _validate(device: Device, session: Session, operation: etree._Element) -> str:
     """RFC 6241's validate, which confirms nothing."""
     if operation.find("source/candidate") is None:
-        raise RefusedError(RpcError("only the candidate can be validated", "operation-not-supported", element="source"))
+        raise refusal("only the candidate can be validated", "operation-not-supported", element="source")
     device.database.check(session)
     return OK
 
@@ -268,7 +240,7 @@ def _validate(device: Device, session: Session, operation: etree._Element) -> st
 def _number(operation: etree._Element, name: str, default: int, most: int) -> int:
     text = (operation.findtext(name) or str(default)).strip()
     if not text.isdecimal() or not 0 < int(text) <= most:
-        raise RefusedError(RpcError(f"Invalid numeric value: '{text}'", "invalid-value", element=name))
+        raise refusal(f"Invalid numeric value: '{text}'", "invalid-value", element=name)
     return int(text)
 
 

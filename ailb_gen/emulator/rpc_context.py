@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from lxml import etree
 
@@ -74,24 +74,5 @@ class RpcContext(Protocol):
         """Return the descriptions of the active chassis alarms, such as `FPC 0 Hard errors`."""
 
 
-class RpcFault(Exception):  # noqa: N818 -- "fault" as RFC 6241 errors of a device; "errors" are this program's own
-    """An operation that ends in an `<rpc-error>`; the fields are those of RFC 6241 section 4.3.
-
-    `path` is the `<error-path>` or nothing, `bad_element` the `<bad-element>` of `<error-info>` or nothing.
-    """
-
-    def __init__(
-        self,
-        message: str,
-        tag: str = "operation-failed",
-        severity: Literal["error", "warning"] = "error",
-        path: str = "",
-        bad_element: str = "",
-    ) -> None:
-        super().__init__(message)
-        self.message, self.tag, self.severity = message, tag, severity
-        self.path, self.bad_element = path, bad_element
-
-
-# The <rpc> element's one child, without namespaces, to the one child of <rpc-reply>; raises RpcFault.
+# The <rpc> element's one child, without namespaces, to the one child of <rpc-reply>; raises RefusedError.
 Operation = Callable[[RpcContext, etree._Element], etree._Element]

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 import asyncssh
 
 from ailb_gen.emulator.channel import Channel
+from ailb_gen.emulator.messages import RefusedError
 from ailb_gen.errors import UsageError
 
 if TYPE_CHECKING:
@@ -120,7 +121,7 @@ class Host:
     def _expire(self) -> None:
         try:
             self.device.database.expire()
-        except OSError:
+        except RefusedError:
             # The disk refuses: the way back is tried again until it is done.
             self._timer = asyncio.get_running_loop().call_later(RETRY_S, self._expire)
             raise

@@ -9,7 +9,7 @@ from lxml import etree
 
 from ailb_gen.emulator.configuration import attributes, rollback_number, with_version
 from ailb_gen.emulator.json_codec import to_json
-from ailb_gen.emulator.messages import RefusedError, RpcError
+from ailb_gen.emulator.messages import refusal
 from ailb_gen.emulator.outline import top
 from ailb_gen.emulator.pipes import Line, filtered
 from ailb_gen.emulator.show_compare import patch
@@ -41,7 +41,7 @@ def _shown(device: Device, tree: Node, path: Sequence[str], line: Line) -> str:
         try:
             tree = effective(tree)
         except UsageError as error:
-            raise RefusedError(RpcError(str(error))) from error
+            raise refusal(str(error)) from error
     whole = with_version(device, tree)
     if line.display("xml", "json"):
         return _marked_up(device, tree, only(whole, path), line)
@@ -63,11 +63,11 @@ def _other(device: Device, words: Sequence[str]) -> Node:
     if list(words) in ([], ["rescue"]):
         tree = device.database.rescue_tree() if words else device.database.active
         if tree is None:
-            raise RefusedError(RpcError("No rescue configuration is set", element="rescue"))
+            raise refusal("No rescue configuration is set", element="rescue")
         return tree
     if len(words) == 2 and words[0] == "rollback":
         return device.database.rollback_tree(rollback_number(words[1]))
-    raise RefusedError(RpcError("syntax error, compare takes nothing, 'rollback NUMBER' or 'rescue'", element=words[0]))
+    raise refusal("syntax error, compare takes nothing, 'rollback NUMBER' or 'rescue'", element=words[0])
 
 
 def _marked_up(device: Device, tree: Node, whole: Node, line: Line) -> str:

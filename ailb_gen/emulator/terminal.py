@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 from ailb_gen.emulator.commandline import CommandLine
 from ailb_gen.emulator.conversation import Conversation
 from ailb_gen.emulator.faulty import with_faults
-from ailb_gen.emulator.messages import RefusedError
+from ailb_gen.emulator.messages import RefusedError, RpcError
 from ailb_gen.emulator.pager import Pager
-from ailb_gen.emulator.rpc_context import RpcFault
 
 if TYPE_CHECKING:
     import asyncssh
@@ -170,7 +169,7 @@ class Terminal(Conversation):
         """Show what can come next, and the line again; a tab first completes the word as far as it is clear."""
         try:
             names = self._cli.completions(self._line)
-        except (RefusedError, RpcFault):
+        except RefusedError:
             # A word before is wrong: nothing can come next.
             names = []
         if key == "\t" and len(names) == 1 and names[0][0] != "<":

@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 from itertools import product
 from typing import TYPE_CHECKING
 
-from ailb_gen.emulator.messages import RefusedError, RpcError
+from ailb_gen.emulator.messages import refusal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,7 +49,7 @@ def expanded(command: str) -> list[str]:
     for one in choices:
         count *= len(one)
     if count > MOST:
-        raise RefusedError(RpcError(f"more than {MOST:,} statements", element=command))
+        raise refusal(f"more than {MOST:,} statements", element=command)
     return ["".join(words) for words in product(*choices)]
 
 
@@ -61,7 +61,7 @@ def _numbers(text: str) -> list[str]:
         found = PART.fullmatch(part.strip())
         first, last = (int(found[2]), int(found[3] or found[2])) if found else (1, 0)
         if found is None or last < first or last - first > MOST:
-            raise RefusedError(RpcError(f"syntax error, not a range: [{text}]", element=f"[{text}]"))
+            raise refusal(f"syntax error, not a range: [{text}]", element=f"[{text}]")
         if found[1]:
             without |= set(range(first, last + 1))
         else:

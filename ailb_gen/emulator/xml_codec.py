@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from lxml import etree
 
-from ailb_gen.emulator.messages import RefusedError, RpcError
+from ailb_gen.emulator.messages import RefusedError, refusal
 from ailb_gen.emulator.outline import FORMS, Outlined
 from ailb_gen.junos.block_layout import lay_out
 from ailb_gen.junos.instance import key_is_named
@@ -150,12 +150,10 @@ def _add(made: etree._Element, found: Statement, node: Node) -> etree._Element:
 
 
 def _unknown(path: Sequence[str]) -> RefusedError:
-    return RefusedError(
-        RpcError(
-            f"the emulator cannot say {' '.join(path)!r} in XML; start it with --yang and the models that have it",
-            "operation-not-supported",
-            element=path[-1],
-        )
+    return refusal(
+        f"the emulator cannot say {' '.join(path)!r} in XML; start it with --yang and the models that have it",
+        "operation-not-supported",
+        element=path[-1],
     )
 
 
@@ -187,7 +185,7 @@ def _read(
                 _put(node, str(child.tag), 0, True)
                 continue
             why = "; start the emulator with --yang if Juniper's models have it" if isinstance(known, Outlined) else ""
-            raise RefusedError(RpcError(f"syntax error, <{child.tag}> is not known here{why}", element=str(child.tag)))
+            raise refusal(f"syntax error, <{child.tag}> is not known here{why}", element=str(child.tag))
         flags = _flags(child)
         node.flags |= flags & (DELETE | INACTIVE | PROTECT) if node.line == 0 and not node.word else 0
         below = (*path, word) if word else path
@@ -244,7 +242,7 @@ def _read_entry(
         given = [one for one in given if not chooses or str(one.tag) not in {other.name for other in found.keys}]
         if not given:
             if not filtering:
-                raise RefusedError(RpcError("missing key", "missing-element", element=name))
+                raise refusal("missing key", "missing-element", element=name)
             node, path = _put(node, ANY), (*path, ANY)
             continue
         rest.remove(given[0])

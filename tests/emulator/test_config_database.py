@@ -237,7 +237,7 @@ def test_a_full_disk_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
     with monkeypatch.context() as patched:
         patched.setattr(Disk, "write", full)
-        with pytest.raises(OSError, match="No space left"):
+        with pytest.raises(RefusedError, match="No space left"):
             database.commit(ANN, confirm_s=60, minutes=1)
     assert (name_of(database.active), name_of(database.candidate), database.pending) == ("factory", "trial", None)
     assert len(database.commits()) == 1

@@ -7,12 +7,12 @@ from xml.sax.saxutils import escape
 
 from lxml import etree
 
+from ailb_gen.emulator.messages import refusal
 from ailb_gen.emulator.operations import absent, bgp, interfaces, neighbors, reach, resources, routes, system
 from ailb_gen.emulator.operations.build import element
 from ailb_gen.emulator.operations.commands import COMMANDS, parse
 from ailb_gen.emulator.operations.jsonreply import to_json
 from ailb_gen.emulator.operations.text_system import plain
-from ailb_gen.emulator.rpc_context import RpcFault
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -76,7 +76,7 @@ SHOWS = {one.rpc: one.show for one in reversed(tuple(COMMANDS.values()))}
 def run(context: RpcContext, rpc: etree._Element, form: str) -> str:
     """Carry out an operation; return the reply in a form: `xml`, `json`, or `text`, which Junos also calls `ascii`.
 
-    Raises RpcFault like the operation, and for another form.
+    Raises RefusedError like the operation, and for another form.
     """
     _check_form(form)
     reply = OPERATIONS[str(rpc.tag)](context, rpc)
@@ -104,10 +104,10 @@ def as_text(rpc: etree._Element, reply: etree._Element) -> etree._Element:
 
 
 def rpc_of(text: str) -> etree._Element:
-    """Return the rpc of a command without pipes. Raises RpcFault for one that is not known."""
+    """Return the rpc of a command without pipes. Raises RefusedError for one that is not known."""
     return parse(text)[1]
 
 
 def _check_form(form: str) -> None:
     if form not in FORMS:
-        raise RpcFault(f"there is no output in the form {form!r}, only {', '.join(FORMS)}", "invalid-value")
+        raise refusal(f"there is no output in the form {form!r}, only {', '.join(FORMS)}", "invalid-value")

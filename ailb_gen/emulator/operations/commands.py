@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from lxml import etree
 
+from ailb_gen.emulator.messages import RefusedError, refusal
 from ailb_gen.emulator.operations import text_routing, text_system
-from ailb_gen.emulator.rpc_context import RpcFault
 
 Show = Callable[[etree._Element], Iterator[str]]
 
@@ -108,7 +108,7 @@ NAMES = frozenset(tuple(name.split()) for name in COMMANDS)
 def parse(text: str) -> tuple[Command, etree._Element]:
     """Turn a command, without pipes, into its rpc. Words may be shortened as long as they are unique.
 
-    Raises RpcFault, the syntax error of Junos, with the word that cannot be understood.
+    Raises RefusedError, the syntax error of Junos, with the word that cannot be understood.
     """
     words = text.split()
     names, rest = resolve(words, NAMES)
@@ -120,22 +120,22 @@ def parse(text: str) -> tuple[Command, etree._Element]:
 
 
 def resolve(words: Sequence[str], names: Collection[tuple[str, ...]]) -> tuple[list[str], list[str]]:
-    """Split words into those of a command's name, in full, and what follows. Raises RpcFault for an ambiguous one."""
+    """Split words into those of a command's name, in full, and the rest. Raises RefusedError for an ambiguous word."""
     found: list[str] = []
     for word in words:
         at = len(found)
         nexts = {name[at] for name in names if len(name) > at and list(name[:at]) == found}
         fitting = sorted(name for name in nexts if name.startswith(word))
         if word not in nexts and len(fitting) > 1 and tuple(found) not in names:
-            raise RpcFault(f"'{word}' is ambiguous: {', '.join(fitting)}", bad_element=word)
+            raise refusal(f"'{word}' is ambiguous: {', '.join(fitting)}", element=word)
         if word not in nexts and len(fitting) != 1:
             break
         found.append(word if word in nexts else fitting[0])
     return found, list(words[len(found) :])
 
 
-def _unknown(word: str) -> RpcFault:
-    return RpcFault("syntax error", bad_element=word)
+def _unknown(word: str) -> RefusedError:
+    return refusal("syntax error", element=word)
 
 
 def _rpc(command: Command, words: list[str]) -> etree._Element:
@@ -148,7 +148,7 @@ def _rpc(command: Command, words: list[str]) -> etree._Element:
         if option:
             value = next(rest, None) if command.options[option] else ""
             if value is None:
-                raise RpcFault("syntax error: a value is missing", bad_element=word)
+                raise refusal("syntax error: a value is missing", element=word)
             etree.SubElement(made, option).text = value
         elif places:
             etree.SubElement(made, places.pop(0)).text = word

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from ailb_gen.addresses import BITS, address_text, interface_value
 from ailb_gen.emulator.hardware import link_local
+from ailb_gen.emulator.messages import refusal
 from ailb_gen.emulator.operations.build import argument, element
 from ailb_gen.emulator.operations.system import host_name
-from ailb_gen.emulator.rpc_context import RpcFault
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -102,14 +102,14 @@ def _hop(at: int, address: str, name: str) -> etree._Element:
 def _target(rpc: etree._Element) -> str:
     found = argument(rpc, "host")
     if not found:
-        raise RpcFault("missing argument: the address of a host", tag="missing-element", bad_element="host")
+        raise refusal("missing argument: the address of a host", tag="missing-element", element="host")
     return found
 
 
 def _number(rpc: etree._Element, name: str, default: int) -> int:
     text = argument(rpc, name) or str(default)
     if not text.isdecimal() or int(text) > 10000:
-        raise RpcFault(f"invalid numeric value: '{text}'", "invalid-value", bad_element=name)
+        raise refusal(f"invalid numeric value: '{text}'", "invalid-value", element=name)
     return int(text)
 
 

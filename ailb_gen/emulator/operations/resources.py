@@ -9,9 +9,9 @@ from datetime import UTC, datetime
 from hashlib import md5, sha1, sha256
 from typing import TYPE_CHECKING
 
+from ailb_gen.emulator.messages import refusal
 from ailb_gen.emulator.operations.build import argument, dated, element, lasted, length
 from ailb_gen.emulator.operations.system import MEMORY_MB, POWER_SUPPLIES, file_text
-from ailb_gen.emulator.rpc_context import RpcFault
 
 if TYPE_CHECKING:
     from lxml import etree
@@ -81,7 +81,7 @@ def directory_usage(context: RpcContext, rpc: etree._Element) -> etree._Element:
 
 
 def checksum(context: RpcContext, rpc: etree._Element) -> etree._Element:
-    """Answer `file checksum` for the files that `file show` knows. Raises RpcFault."""
+    """Answer `file checksum` for the files that `file show` knows. Raises RefusedError."""
     path = argument(rpc, "path")
     algorithm = next((name for name in DIGESTS if rpc.find(name) is not None), "md5")
     digest = DIGESTS[algorithm](file_text(context, path).encode()).hexdigest()
@@ -95,7 +95,7 @@ def fpcs(context: RpcContext, rpc: etree._Element) -> etree._Element:
     """Answer `show chassis fpc`: one, which is the switch itself."""
     slot = argument(rpc, "fpc-slot")
     if slot not in ("", "0"):
-        raise RpcFault(f"FPC {slot} is not present", bad_element=slot)
+        raise refusal(f"FPC {slot} is not present", element=slot)
     return element(
         "fpc-information",
         element(

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from ailb_gen.addresses import BITS, Prefix, address_text, interface_value
 from ailb_gen.emulator.hardware import link_local
+from ailb_gen.emulator.messages import refusal
 from ailb_gen.emulator.operations.bgp import TABLE, chosen, peer_address, up_for
 from ailb_gen.emulator.operations.build import age, argument, element, flag
 from ailb_gen.emulator.ribs import Totals
-from ailb_gen.emulator.rpc_context import RpcFault
 from ailb_gen.routing.route import BGP
 from ailb_gen.routing.speaker import direct_prefixes
 
@@ -60,13 +60,13 @@ def _is_ipv4(text: str) -> bool:
 
 
 def _wanted(rpc: etree._Element) -> Prefix | None:
-    """Return the destination asked for. Raises RpcFault for text that is none."""
+    """Return the destination asked for. Raises RefusedError for text that is none."""
     text = argument(rpc, "destination")
     if not text:
         return None
     found = interface_value(text if "/" in text else f"{text}/{BITS}")
     if found is None:
-        raise RpcFault(f"syntax error: {text} is no IPv6 address or prefix", bad_element=text)
+        raise refusal(f"syntax error: {text} is no IPv6 address or prefix", element=text)
     return found[1]
 
 
@@ -101,7 +101,7 @@ def _exchanged(context: RpcContext, rpc: etree._Element, rows: Rows) -> etree._E
     protocol = argument(rpc, "advertising-protocol-name") or argument(rpc, "receive-protocol-name")
     address = argument(rpc, "neighbor") or argument(rpc, "peer")
     if protocol != BGP or not address:
-        raise RpcFault("missing argument: a protocol, bgp, and the address of a neighbor", tag="missing-element")
+        raise refusal("missing argument: a protocol, bgp, and the address of a neighbor", tag="missing-element")
     peering = next((found for found in chosen(context, address) if found.established), None)
     wanted = _wanted(rpc)
     if peering is None:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ailb_gen.emulator.messages import refusal
 from ailb_gen.emulator.operations.build import argument, date, dated, element, lasted
-from ailb_gen.emulator.rpc_context import RpcFault
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -169,7 +169,7 @@ def revision(context: RpcContext, rpc: etree._Element) -> etree._Element:
     """Answer `show system commit revision`; NAPALM asks it for a pending confirmed commit."""
     history = context.commits()
     if not history:
-        raise RpcFault("no commit has been made")
+        raise refusal("no commit has been made")
     newest = history[0]
     return element(
         "commit-revision-information",
@@ -185,20 +185,20 @@ def file_list(context: RpcContext, rpc: etree._Element) -> etree._Element:
     """Answer `file list`: the home directory is there, and nothing in it."""
     path = argument(rpc, "path")
     if path.rstrip("/") not in ("", "~", HOME):
-        raise RpcFault(f"{path}: No such file or directory")
+        raise refusal(f"{path}: No such file or directory")
     made = element("directory-list", element("directory", ("directory-name", f"{HOME}/"), ("total-files", 0)))
     made.set("root-path", f"{HOME}/")
     return made
 
 
 def file_text(context: RpcContext, path: str) -> str:
-    """Return one of the two files that tell clients what they talk to. Raises RpcFault."""
+    """Return one of the two files that tell clients what they talk to. Raises RefusedError."""
     files: dict[str, Callable[[], str]] = {
         EVOLVED: lambda: f"\n{context.version}\n",
         "/etc/hosts.junos": lambda: "\n128.0.0.1 master re0\n",
     }
     if path not in files:
-        raise RpcFault(f"could not resolve file: {path}: No such file or directory")
+        raise refusal(f"could not resolve file: {path}: No such file or directory")
     return files[path]()
 
 

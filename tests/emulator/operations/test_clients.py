@@ -12,7 +12,7 @@ import pytest
 from lxml import etree
 
 from ailb_gen.emulator.rpc_context import Commit
-from tests.emulator.operations.subjects import LEAF, NOW, SPINE, STARTED, Fake, ask, lab, plain, pyez
+from tests.emulator.operations.contexts import LEAF, NOW, SPINE, STARTED, Fake, ask, lab, plain, pyez
 
 if TYPE_CHECKING:
     from jnpr.junos.device import Device

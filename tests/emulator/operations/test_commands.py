@@ -10,12 +10,12 @@ import pytest
 from lxml import etree
 
 from ailb_gen.addresses import address_text
+from ailb_gen.emulator.messages import RefusedError
 from ailb_gen.emulator.operations import OPERATIONS, SHOWS, run
 from ailb_gen.emulator.operations.bgp import peer_address
 from ailb_gen.emulator.operations.build import age, elapsed, length
 from ailb_gen.emulator.operations.commands import COMMANDS, parse
-from ailb_gen.emulator.rpc_context import RpcFault
-from tests.emulator.operations.subjects import LEAF, SPINE, Fake, ask, command, lab, say, tree_of
+from tests.emulator.operations.contexts import LEAF, SPINE, Fake, ask, command, lab, say, tree_of
 
 
 @pytest.fixture
@@ -63,9 +63,9 @@ def test_words_to_rpcs(leaf: Fake, text: str, rpc: str) -> None:
     ],
 )
 def test_unknown_words(leaf: Fake, text: str, word: str) -> None:
-    with pytest.raises(RpcFault, match="syntax error") as caught:
+    with pytest.raises(RefusedError, match="syntax error") as caught:
         command(leaf, text)
-    assert caught.value.bad_element == word
+    assert caught.value.errors[0].element == word
 
 
 def test_formats(leaf: Fake) -> None:
@@ -75,7 +75,7 @@ def test_formats(leaf: Fake) -> None:
     assert f"Hostname: {LEAF}\n" in run(leaf, rpc, "text")
     made = json.loads(unescape(run(leaf, rpc, "json")))
     assert made["software-information"][0]["host-name"] == [{"data": LEAF}]
-    with pytest.raises(RpcFault, match="no output in the form 'yaml'"):
+    with pytest.raises(RefusedError, match="no output in the form 'yaml'"):
         run(leaf, rpc, "yaml")
 
 
@@ -105,7 +105,7 @@ def test_words_may_be_short(short: str, full: str) -> None:
 
 
 def test_ambiguous_words() -> None:
-    with pytest.raises(RpcFault, match="'b' is ambiguous: bfd, bgp"):
+    with pytest.raises(RefusedError, match="'b' is ambiguous: bfd, bgp"):
         parse("show b summary")
 
 
@@ -173,7 +173,7 @@ def test_uptime_and_commits(leaf: Fake) -> None:
 def test_without_any_commit(leaf: Fake) -> None:
     fresh = replace(leaf, history=())
     assert ask(fresh, "get-system-uptime-information").find("last-configured-time") is None
-    with pytest.raises(RpcFault, match="no commit"):
+    with pytest.raises(RefusedError, match="no commit"):
         ask(fresh, "get-commit-revision-information")
 
 
@@ -192,9 +192,9 @@ def test_alarms(leaf: Fake) -> None:
 def test_files(leaf: Fake) -> None:
     assert ask(leaf, "file-list", path="~").get("root-path") == "/var/home/admin/"
     assert "re0" in (ask(leaf, "file-show", filename="/etc/hosts.junos").text or "")
-    with pytest.raises(RpcFault, match="No such file"):
+    with pytest.raises(RefusedError, match="No such file"):
         ask(leaf, "file-show", filename="/etc/passwd")
-    with pytest.raises(RpcFault, match="No such file"):
+    with pytest.raises(RefusedError, match="No such file"):
         ask(leaf, "file-list", path="/etc")
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from lxml import etree
 
+from ailb_gen.emulator.messages import RefusedError
 from ailb_gen.emulator.operations.bgp import peer_address
-from ailb_gen.emulator.rpc_context import RpcFault
 from ailb_gen.routing.rib import Routing
-from tests.emulator.operations.subjects import (
+from tests.emulator.operations.contexts import (
     LEAF,
     NAMES,
     NOW,
@@ -195,9 +195,9 @@ def test_nothing_is_exchanged_with_nobody(leaf: Fake) -> None:
     for name, neighbor in (("advertising_protocol_name", "neighbor"), ("receive_protocol_name", "peer")):
         arguments = {name: "bgp", neighbor: "fe80::1%et-0/0/0.0"}
         assert len(ask(leaf, "get-route-information", **arguments)) == 0
-    with pytest.raises(RpcFault, match="missing argument"):
+    with pytest.raises(RefusedError, match="missing argument"):
         ask(leaf, "get-route-information", advertising_protocol_name="bgp")
-    with pytest.raises(RpcFault, match="missing argument"):
+    with pytest.raises(RefusedError, match="missing argument"):
         ask(leaf, "get-route-information", advertising_protocol_name="rip", neighbor="fe80::1")
 
 
@@ -263,9 +263,9 @@ def test_multipath_has_all_next_hops(leaf: Fake) -> None:
 
 
 def test_no_destination(leaf: Fake) -> None:
-    with pytest.raises(RpcFault, match=r"10\.0\.0\.x is no IPv6 address") as caught:
+    with pytest.raises(RefusedError, match=r"10\.0\.0\.x is no IPv6 address") as caught:
         ask(leaf, "get-route-information", destination="10.0.0.x")
-    assert caught.value.bad_element == "10.0.0.x"
+    assert caught.value.errors[0].element == "10.0.0.x"
     # There is an inet.0, with nothing in it.
     assert not len(ask(leaf, "get-route-information", destination="0.0.0.0/0"))
 

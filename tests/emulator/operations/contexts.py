@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 from lxml import etree
 
 from ailb_gen.emulator.fabric import EmulatedFabric
+from ailb_gen.emulator.messages import RefusedError, refusal
 from ailb_gen.emulator.operations import OPERATIONS, as_text, rpc_of
 from ailb_gen.emulator.operations.build import element
-from ailb_gen.emulator.rpc_context import Commit, RpcFault
+from ailb_gen.emulator.rpc_context import Commit
 from ailb_gen.junos.reader import read
 from tests.network.lab import LAB, TEXTS
 
@@ -136,17 +137,9 @@ def pyez(context: Fake) -> Device:
             elif asked.tag in OPERATIONS:
                 made = OPERATIONS[asked.tag](context, asked)
             else:
-                raise RpcFault("syntax error", bad_element=str(asked.tag))
-        except RpcFault as fault:
-            error = etree.XML(
-                f"<rpc-error><error-severity>{fault.severity}</error-severity><error-message/><error-info>"
-                "<bad-element/></error-info></rpc-error>"
-            )
-            for place, text in (("error-message", fault.message), ("error-info/bad-element", fault.bad_element)):
-                found = error.find(place)
-                assert found is not None
-                found.text = text
-            raise RpcError(cmd=asked, rsp=error) from fault
+                raise refusal("syntax error", element=str(asked.tag))
+        except RefusedError as refused:
+            raise RpcError(cmd=asked, rsp=etree.XML(refused.xml())) from refused
         reply = etree.Element("rpc-reply")
         reply.append(plain(made))
         return reply[0]
