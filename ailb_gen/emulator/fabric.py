@@ -250,7 +250,7 @@ class EmulatedFabric:
             kept = self._routing
             if kept is None or (kept[0] != self._generation and now - kept[1] >= self._lag_s):
                 links = tuple(cable for cable in self._links if cable.a not in self._down)
-                network = Network(dict(self._switches), {}, self._roles, links, {}, ())
+                network = Network(dict(sorted(self._switches.items())), {}, self._roles, links, {}, ())
                 kept = self._routing = (self._generation, now, LazyRouting(network))
             return kept[2]
 
