@@ -15,6 +15,7 @@ from ailb_gen.junos.tokens import (
     again,
     bad,
     check_string,
+    marked,
     note,
     put,
     statement_node,
@@ -65,7 +66,10 @@ class CurlyReader:
 
     def read(self, offset: int, number: int) -> Node:  # noqa: PLR0912 - a call for every line would take half the time
         """Read everything behind an offset, which is where the line `number` starts. Raises JunosSyntaxError."""
-        stack, special, tags, oneliner = self.stack, SPECIAL.search, TAGS.keys(), ONELINER_WORDS | TAGS.keys()
+        stack, tags, oneliner = self.stack, TAGS.keys(), ONELINER_WORDS | TAGS.keys()
+        # The last character of a line is looked at below.
+        marks = marked(self.text, SPECIAL).replace(b"\0\n", b"\n\n") + b"\n\0"
+        mark = marks.find(0, offset)
         lines = iter(self.text[offset:].split("\n"))
         block = self.root
         number -= 1
@@ -76,7 +80,7 @@ class CurlyReader:
             words = line.split()
             if not words:
                 continue
-            if special(line, 0, len(line) - 1) is None and words[0][-1] != ":":
+            if mark >= offset and words[0][-1] != ":":
                 end = words[-1]
                 if end == "{":
                     words.pop()
@@ -111,6 +115,8 @@ class CurlyReader:
             for _ in range(more):
                 next(lines, None)
             number += more
+            if mark < offset:
+                mark = marks.find(0, offset)
         self.finish()
         return self.root
 

@@ -13,9 +13,10 @@ from ailb_gen.junos.capture import format_fault, line_fault, second_device
 from ailb_gen.junos.commands import COMMANDS, REFUSED
 from ailb_gen.junos.curly import CurlyReader
 from ailb_gen.junos.setreader import SetReader
-from ailb_gen.junos.tokens import CONTROL, wrong
+from ailb_gen.junos.tokens import CONTROL, marked, wrong
 from ailb_gen.junos.tree import Node
 
+CONTROLS = bytes(code for code in range(128) if CONTROL.match(chr(code)))
 MAX_LINE = 1_000_000
 MAX_BYTES = 256 * 1024 * 1024
 # What a device prints around a configuration: the command line that was typed, a prompt, the role of its
@@ -73,7 +74,8 @@ def read_file(path: Path) -> Node:
 
 
 def _read(form: type[CurlyReader | SetReader], text: str, file: str, start: int, line: int) -> Node:
-    if control := CONTROL.search(text):
+    # The expression takes ten times as long: it only says which one it is.
+    if b"\0" in marked(text, CONTROLS) and (control := CONTROL.search(text)):
         raise wrong(file, text, control.start(), f"a control character {control[0]!r}")
     _check_lines(text, file)
     # A tree holds no cycles: looking for them among millions of new nodes would take longer than reading.

@@ -8,23 +8,30 @@ from typing import TYPE_CHECKING
 from ailb_gen.junos.commands import COMMANDS, FLAGS, MOVES, REFUSED, command_at
 from ailb_gen.junos.edit import insert, unquoted
 from ailb_gen.junos.grammar import ONELINER_WORDS
-from ailb_gen.junos.tokens import SPECIAL, Words, again, note, plain, put, unquote, walk, wrong
-from ailb_gen.junos.tree import DELETE, ENDS, FLAT, INACTIVE, REPLACE, Node
+from ailb_gen.junos.tokens import SPECIAL, Words, again, marked, note, plain, put, unquote, walk, wrong
+from ailb_gen.junos.tree import DELETE, ENDS, FLAT, INACTIVE, QUOTED, REPLACE, Node
 
 if TYPE_CHECKING:
     from ailb_gen.junos.commands import Command
+
+# Characters of a line whose path is remembered: more would take memory, and a call for each word.
+LONGEST = 300
+# White space but for the space, the `?` that stands for what Latin-1 lacks, and what escapes a quote.
+OTHER = "\t\r\x85\xa0?\\".encode("latin-1")
 
 
 class SetReader:
     """Follows the commands of a text."""
 
-    __slots__ = ("comments", "deleted", "file", "levels", "named", "root", "text")
+    __slots__ = ("comments", "deleted", "file", "heads", "levels", "named", "root", "text")
 
     def __init__(self, text: str, file: str) -> None:
         self.text, self.file = text, file
         self.root = Node("", 0, FLAT)
         # Where `edit` went, outermost first.
         self.levels = [self.root]
+        # The nodes that set lines without their last word lead to.
+        self.heads = {"set": self.root}
         self.comments: list[str] = []
         self.deleted: list[Node] = []
         # What commands named that set nothing, from where: it counts only if something else sets it.
@@ -32,36 +39,61 @@ class SetReader:
 
     def read(self, offset: int, number: int) -> Node:
         """Read everything behind an offset, which is where the line `number` starts. Raises JunosSyntaxError."""
-        special, oneliner = SPECIAL.search, ONELINER_WORDS
+        marks = marked(self.text, SPECIAL + OTHER) + b"\n\0"
+        mark = marks.find(0, offset)
         lines = iter(self.text[offset:].split("\n"))
+        known = self.heads.get
         number -= 1
         for line in lines:
             start = offset
             offset += len(line) + 1
             number += 1
-            words = line.split()
-            if not words:
-                continue
-            if words[0] == "set" and special(line) is None and oneliner.isdisjoint(words[:-2]) and not self.comments:
-                del words[0]
-                node = self.levels[-1]
-                if words:
-                    for word in words:
-                        child = node.children.get(word)
-                        if child is None:
-                            child = node.children[word] = Node(word, number)
-                        node = child
+            if mark >= offset:
+                head, _, word = line.rpartition(" ")
+                flags = ENDS
+            elif line[-1:] == '"' and marks.find(0, mark + 1) == offset - 2:
+                # The only quotes are around the last word, as in a description.
+                head, _, word = line[:-1].partition(' "')
+                flags = ENDS | QUOTED
+                mark = marks.find(0, offset)
+            else:
+                word = ""
+            if word and not self.comments:
+                around = known(head) or self._head(head, number)
+                if around is not None:
+                    node = around.children.get(word)
+                    if node is None:
+                        around.children[word] = Node(word, number, flags)
+                        continue
                     if node.flags & ENDS:
-                        again(self.levels[-1], words)
-                    node.flags |= ENDS
+                        again(around, [word])
+                    node.flags |= flags
                     continue
             command, offset, more = command_at(self.text, self.file, start, number)
             self._run(command)
             for _ in range(more):
                 next(lines, None)
             number += more
+            if mark < offset:
+                mark = marks.find(0, offset)
         self._finish()
         return self.root
+
+    def _head(self, head: str, number: int) -> Node | None:
+        """Return the node that a set line without its last word leads to; None for a line that needs a closer look."""
+        above, _, word = head.rpartition(" ")
+        if not word or len(head) > LONGEST:
+            return None
+        heads = self.heads
+        node = heads.get(above) or self._head(above, number)
+        if node is None or node.word in ONELINER_WORDS:
+            return None
+        children = node.children
+        found = children.get(word)
+        if found is None:
+            found = children[word] = Node(word, number)
+        heads[head] = found
+        return found
 
     def _finish(self) -> None:
         """Settle what only the end tells: comments without a statement, what was deleted, what was only named."""
@@ -82,19 +114,22 @@ class SetReader:
             self.comments += command.comments
             return
         try:
-            if command.verb in MOVES:
-                self._move(command.verb, command.words, command.line)
-                return
             node = self._change(command.verb, command.words, command.line)
         except ValueError as error:
             raise wrong(self.file, self.text, command.offset, str(error)) from error
-        if self.comments or command.comments:
+        if command.verb != "set":
+            self.heads.clear()
+            self.heads["set"] = self.levels[-1]
+        if node is not None and (self.comments or command.comments):
             note(node, self.comments + command.comments)
             self.comments = []
 
-    def _change(self, verb: str, words: Words, number: int) -> Node:
-        """Change the tree; return the node that was named. Raises ValueError."""
+    def _change(self, verb: str, words: Words, number: int) -> Node | None:
+        """Change the tree; return the node that was named, None for a move. Raises ValueError."""
         base = self.levels[-1]
+        if verb in MOVES:
+            self._move(verb, words, number)
+            return None
         if verb in REFUSED:
             raise ValueError(f"{verb!r} depends on what the device has already; write the result as set lines")
         if verb not in COMMANDS:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ailb_gen.errors import AilbError, JunosSyntaxError, UsageError
@@ -318,3 +318,31 @@ def test_published_pairs_are_the_same_tree() -> None:
         curly, as_set = (set(read_file(path.with_suffix(suffix)).paths()) for suffix in (".conf", ".set"))
         assert curly - as_set == TYPO.get(path.stem, set()), path
         assert {words for words in as_set - curly if path.stem not in TYPO} == set(), path
+
+
+WORD = st.sampled_from(["a", "a", "b", "c", "flag", "send", "detail", "prefix-list", '"a b"', '"a"', "[ a b ]", "é"])
+SET = st.lists(WORD, min_size=1, max_size=6).map(lambda words: f"set {' '.join(words)}")
+OTHER = st.sampled_from(
+    ["delete a", "edit a b", "top", "deactivate a", "# x", "", "activate a b", "set a  b", "set b "]
+)
+
+
+@example(["set a flag b send detail"])
+@example(["set a b", "set a c", "set a b"])
+@given(st.lists(st.one_of(SET, SET, SET, OTHER), min_size=2, max_size=20))
+def test_a_line_reads_the_same_whichever_way_it_is_read(rows: list[str]) -> None:
+    rows = ["set a", *rows]
+    # Two spaces make every line one that is read token by token.
+    assert seen("\n".join(rows)) == seen("\n".join(row.replace("set ", "set  ", 1) for row in rows))
+
+
+def seen(text: str) -> object:
+    """Return words, lines, flags, comments and the order of everything, or the error."""
+    try:
+        return everything(read(text))
+    except JunosSyntaxError as error:
+        return error.line, error.reason
+
+
+def everything(root: Node) -> object:
+    return root.word, root.line, root.flags, root.comment, [everything(child) for child in root]
