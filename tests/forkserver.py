@@ -1,7 +1,7 @@
 """A process that has imported the program and forks it: a run takes no start-up time, and can be killed.
 
 Forking is safe here because nothing else runs: no thread, and no emulator. Lines of JSON on standard input and output:
-a request is answered with `{"pid": N}` at once and `{"code": N}` when the program has ended.
+a request is answered with `{"pid": N}` at once; an empty request, then, with `{"code": N}` when the program has ended.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Child:
 
     def wait(self) -> tuple[int, str]:
         """Return the exit code, negative if a signal ended it, and what it printed."""
-        code = self._server.read("code")
+        code = self._server.ask("code")
         os.close(self.descriptor)
         return code, self._out.read_text()
 
@@ -73,12 +73,9 @@ class ForkServer:
         environment: Mapping[str, str] | None = None,
     ) -> Child:
         """Run a command line; without `err`, standard error goes where standard output goes."""
-        assert self._process.stdin is not None
         files = [str(stdin), str(out), str(err or out)]
         request = {"words": words, "files": files, "cwd": str(cwd), "environment": dict(environment or os.environ)}
-        self._process.stdin.write(json.dumps(request) + "\n")
-        self._process.stdin.flush()
-        return Child(self, self.read("pid"), out)
+        return Child(self, self.ask("pid", **request), out)
 
     def run(self, words: list[str], cwd: Path, stdin: str, environment: Mapping[str, str]) -> tuple[int, str, str]:
         """Run a command line to its end; return exit code, standard output and standard error."""
@@ -88,9 +85,11 @@ class ForkServer:
             code, out = self.start(words, files[1], files[2], files[0], cwd, environment).wait()
             return code, out, files[2].read_text()
 
-    def read(self, key: str) -> int:
-        """Return what the process says next."""
-        assert self._process.stdout is not None
+    def ask(self, key: str, **request: object) -> int:
+        """Send a request; return a value of the answer."""
+        assert self._process.stdin is not None and self._process.stdout is not None
+        self._process.stdin.write(json.dumps(request) + "\n")
+        self._process.stdin.flush()
         answer: dict[str, int] = json.loads(self._process.stdout.readline())
         return answer[key]
 
@@ -154,6 +153,8 @@ def serve(hurried: Any) -> None:
         if not pid:
             _run(json.loads(line), hurried)
         _say(pid=pid)
+        # Until somebody asks how it ended, its number belongs to it.
+        sys.stdin.readline()
         _, status = os.waitpid(pid, 0)
         _say(code=os.waitstatus_to_exitcode(status))
 
