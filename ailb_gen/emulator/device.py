@@ -18,10 +18,10 @@ from ailb_gen.junos.groups import active, inherited
 from ailb_gen.junos.tree import DELETE, Node
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
-    from ailb_gen.emulator.fabric import EmulatedFabric
+    from ailb_gen.emulator.fabric_state import FabricState
     from ailb_gen.emulator.rpc_context import Commit
     from ailb_gen.junos.schema import Schema
 
@@ -44,16 +44,15 @@ class Spec:
 
 
 class Device:
-    """A device of a fleet, and a `Subject` for operational commands.
+    """A device of a fleet, and the `RpcContext` of operational commands; once the fleet runs, only for its thread.
 
-    `minute_s` is how many seconds a minute of `commit confirmed` lasts. Only the thread of the fleet may call methods
-    that change something; faults may be added from anywhere.
+    `minute_s` is the number of seconds that a minute of `commit confirmed` lasts.
     """
 
     def __init__(
         self,
         spec: Spec,
-        fabric: EmulatedFabric,
+        fabric: FabricState,
         directory: Path | None = None,
         schema: Schema | None = None,
         minute_s: float = 60.0,
@@ -73,7 +72,6 @@ class Device:
         disk = Disk(directory / "config") if directory is not None else None
         self.database = ConfigDatabase(spec.factory, disk, self.now, self._faults_of)
         self.database.changed = self._changed
-        self._tell: Callable[[], None] = lambda: None
         self._changed()
 
     def now(self) -> float:
@@ -113,19 +111,19 @@ class Device:
 
     def power_off(self) -> None:
         """Take the device out of the fabric."""
-        self.fabric.committed(self.name, None)
+        self.fabric.power_off(self.name)
 
     def power_on(self) -> None:
         """Let the device start: what waited for a confirmation is rolled back, nobody holds the lock."""
         self.started = self.now()
         self.database.restart()
-        self.fabric.committed(self.name, self.database.active)
+        self.fabric.commit(self.name, self.database.active)
 
     def keep_session_down(self) -> None:
         """Keep one BGP session from coming up until another configuration is active, or the faults are cleared."""
-        peerings = self.fabric.peerings(self.name)
-        if peerings and not self._kept_down:
-            self._kept_down = peerings[0].interface
+        sessions = self.fabric.sessions(self.name)
+        if sessions and not self._kept_down:
+            self._kept_down = sessions[0].interface
             self.fabric.keep_down(self.name, self._kept_down)
 
     def restore_session(self) -> None:
@@ -136,7 +134,7 @@ class Device:
 
     def _changed(self) -> None:
         self.restore_session()
-        self.fabric.committed(self.name, self.database.active)
+        self.fabric.commit(self.name, self.database.active)
 
     def _faults_of(self, tree: Node) -> Sequence[RpcError]:
         """Return what a commit check says: groups in a circle, no password for root, and Juniper's models if given."""

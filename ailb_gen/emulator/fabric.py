@@ -1,16 +1,17 @@
-"""The fabric that emulated devices stand in: their committed configurations, the cables, and what follows from both."""
+"""The computed fabric: what follows from the committed configurations of emulated devices and their cables."""
 
 from __future__ import annotations
 
 import time
 from collections import Counter, defaultdict
-from dataclasses import dataclass
-from threading import RLock
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from ailb_gen.emulator.fabric_state import BgpSession, Counters, RouteTotals
 from ailb_gen.emulator.ribs import LazyRouting, never_exported, own_routes, transit_routes
 from ailb_gen.errors import UsageError
 from ailb_gen.junos.interface_ranges import effective
+from ailb_gen.junos.tree import Node
 from ailb_gen.layout import CABLING, TOPOLOGY, switch_file
 from ailb_gen.network.fabric import Cable, End, Network
 from ailb_gen.network.links import cables
@@ -22,39 +23,22 @@ from ailb_gen.routing.speaker import direct_prefixes, lists_of, rules
 from ailb_gen.textio import read_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-    from pathlib import Path
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from pathlib import Path as FilePath
 
     from ailb_gen.addresses import Prefix
-    from ailb_gen.junos.tree import Node
+    from ailb_gen.emulator.fabric_state import PrefixCounts
     from ailb_gen.network.model import Switch
     from ailb_gen.network.sessions import Ready
+    from ailb_gen.routing.rib import NextHop, Path
     from ailb_gen.routing.route import Route
 
 
-@dataclass(frozen=True, slots=True)
-class Peering:
-    """A neighbor that a device has discovered on an interface, and the BGP session with it.
-
-    `peer_asn` is None as long as nothing tells it: without a `peer-as` that takes the neighbor's OPEN message. `since`
-    is when the session last came up because the neighbor came back; None if both ends are there from the beginning.
-    """
-
-    interface: str
-    group: int
-    asn: int
-    peer: str
-    peer_interface: str
-    peer_asn: int | None
-    established: bool
-    since: float | None = None
-
-
 class Outgoing(NamedTuple):
-    """What a device sends over the sessions of a group.
+    """The routes that a device sends over the sessions of a group.
 
-    `routing` is what routes of others were taken from; None where only own ones are sent. `from_as` counts routes by
-    the first AS of their path.
+    `routing` has the routes that were learned from others; None where only own ones are sent. `from_as` counts routes
+    by the first AS of their path.
     """
 
     routing: LazyRouting | None
@@ -63,12 +47,12 @@ class Outgoing(NamedTuple):
 
 
 class EmulatedFabric:
-    """All devices of a fabric. Methods may be called from several threads.
+    """A `FabricState` computed from configurations and cables; to be used by one thread at a time.
 
-    Cables never change: a commit moves none. What follows from the configurations is computed when it is asked for:
-    sessions from a device's own and its neighbors' configurations, routes from all of them. `lag_s` is the number of
-    seconds for which routes may be behind the configurations: 0 computes them anew after every change, which takes
-    seconds for hundreds of devices. Sessions, and what `advertised` tells of own routes, are never behind.
+    Cables never change. Sessions follow from a device's own and its neighbors' configurations, routes from all of
+    them; both are computed on demand. `lag_s` is the number of seconds for which routes may be behind the
+    configurations: 0 computes them anew after every change, which takes seconds for hundreds of devices. Sessions and
+    the advertised own routes are never behind. No traffic is emulated: counters are zero.
     """
 
     def __init__(
@@ -88,23 +72,22 @@ class EmulatedFabric:
             for here, there in ((cable.a, cable.b), (cable.b, cable.a)):
                 self._far[here] = there
                 self._cables[here.device].append(cable)
-        self._servers = {cable.a: cable.b for cable in attachments}
+        self._at_servers = {cable.a for cable in attachments}
         self._switches: dict[str, Switch] = {}
         self._direct: dict[str, frozenset[Prefix]] = {}
         self._down: set[End] = set()
         self._since: dict[End | str, float] = {}
         self._known: set[str] = set()
         self._generation = 0
-        self._lock = RLock()
-        self._peerings: dict[str, tuple[Peering, ...]] = {}
+        self._sessions: dict[str, tuple[BgpSession, ...]] = {}
         self._prefixes: frozenset[Prefix] | None = None
         self._routing: tuple[int, float, LazyRouting] | None = None
         self._rejected: dict[object, dict[Prefix, bool]] = {}
         self._sent: dict[tuple[str, int], Outgoing] = {}
 
     @classmethod
-    def read(cls, root: Path, lag_s: float = 0.0, clock: Callable[[], float] = time.time) -> EmulatedFabric:
-        """Take the cables of an artifact directory: from cabling.csv, topology.json, else from descriptions.
+    def read(cls, root: FilePath, lag_s: float = 0.0, clock: Callable[[], float] = time.time) -> EmulatedFabric:
+        """Read the cables of an artifact directory: from cabling.csv, topology.json, else from descriptions.
 
         Raises UsageError when a file cannot be read, or when two cables share a port.
         """
@@ -123,42 +106,36 @@ class EmulatedFabric:
             raise UsageError("\n".join(f"{fault.place or root}: {fault.message}" for fault in faults))
         return cls(links, attachments, roles, lag_s, clock)
 
-    @property
-    def generation(self) -> int:
-        """How many changes there were; equal numbers mean that nothing changed in between."""
-        return self._generation
-
-    def committed(self, name: str, tree: Node | None) -> None:
-        """Take over what is active on a device; None: the device is away, its links are down.
+    def commit(self, name: str, tree: Node) -> None:
+        """Take over the active configuration of a device, as written; a device that was off is on again.
 
         Raises UsageError when groups apply each other in a circle; then nothing has changed.
         """
-        found = switch(name, switch_file(name), effective(tree)) if tree is not None else None
-        with self._lock:
-            if found is None:
-                self._switches.pop(name, None)
-                self._direct.pop(name, None)
-            else:
-                if name in self._known and name not in self._switches:
-                    self._since[name] = self._clock()
-                self._known.add(name)
-                self._switches[name] = found
-                self._direct[name] = direct_prefixes(found)
-            self._changed(name)
+        found = switch(name, switch_file(name), effective(tree))
+        if name in self._known and name not in self._switches:
+            self._since[name] = self._clock()
+        self._known.add(name)
+        self._switches[name] = found
+        self._direct[name] = direct_prefixes(found)
+        self._changed(name)
+
+    def power_off(self, name: str) -> None:
+        """Take a device out of the fabric: its links and sessions are down until it commits again."""
+        self._switches.pop(name, None)
+        self._direct.pop(name, None)
+        self._changed(name)
 
     def keep_down(self, device: str, interface: str) -> None:
-        """Keep the BGP session on a logical interface from coming up, whatever is configured."""
-        with self._lock:
-            self._down.update(self._ends(device, interface))
-            self._changed(device)
+        """Keep the BGP session on a logical interface from coming up, whatever is configured. Raises UsageError."""
+        self._down.update(self._ends(device, interface))
+        self._changed(device)
 
     def restore(self, device: str, interface: str) -> None:
-        """Let the BGP session on a logical interface come up again."""
-        with self._lock:
-            for end in self._ends(device, interface):
-                self._down.discard(end)
-                self._since[end] = self._clock()
-            self._changed(device)
+        """Let the BGP session on a logical interface come up again. Raises UsageError."""
+        for end in self._ends(device, interface):
+            self._down.discard(end)
+            self._since[end] = self._clock()
+        self._changed(device)
 
     def _ends(self, device: str, interface: str) -> tuple[End, End]:
         end = End(device, interface.rpartition(".")[0] or interface)
@@ -170,128 +147,140 @@ class EmulatedFabric:
         self._generation += 1
         self._prefixes = None
         self._sent.clear()
-        self._peerings.pop(name, None)
+        self._sessions.pop(name, None)
         for cable in self._cables.get(name, ()):
-            self._peerings.pop(cable.a.device if cable.b.device == name else cable.b.device, None)
+            self._sessions.pop(cable.a.device if cable.b.device == name else cable.b.device, None)
 
-    def switch(self, name: str) -> Switch | None:
-        """Return what a device's configuration says; None while it is away."""
-        return self._switches.get(name)
+    def switch(self, name: str) -> Switch:
+        """Return what the active configuration of a device says: nothing while it is off."""
+        return self._switches.get(name) or _unconfigured(name)
 
     def neighbor(self, device: str, port: str) -> End | None:
-        """Return the port of a switch at the other end of a port's cable."""
+        """Return the port of a switch at the other end of a cable; None for a server, or without a cable."""
         return self._far.get(End(device, port))
 
-    def server(self, device: str, port: str) -> End | None:
-        """Return the NIC at the other end of a port's cable."""
-        return self._servers.get(End(device, port))
-
     def link_up(self, device: str, port: str) -> bool:
-        """Tell whether a port has carrier: a cable, neither end disabled, and a device at the other end.
-
-        Ports without a cable have none; logical ones such as `irb` and `lo0` are not asked about here.
-        """
-        own = self._switches.get(device)
-        if own is None or ((found := own.ports.get(port)) is not None and found.disabled):
-            return False
+        """Return whether a port has carrier: a cable, neither end disabled, and a device at the other end."""
         far = self._far.get(End(device, port))
         if far is None:
-            return End(device, port) in self._servers
-        other = self._switches.get(far.device)
-        return other is not None and not ((there := other.ports.get(far.port)) is not None and there.disabled)
+            return End(device, port) in self._at_servers and self._enabled(End(device, port))
+        return self._enabled(End(device, port)) and self._enabled(far)
 
-    def hears(self, device: str, interface: str) -> End | None:
+    def _enabled(self, end: End) -> bool:
+        found = self._switches.get(end.device)
+        return found is not None and not (end.port in found.ports and found.ports[end.port].disabled)
+
+    def counters(self, device: str, interface: str) -> Counters:
+        """Return the traffic of a port or of a logical interface: none."""
+        return Counters()
+
+    def advertiser(self, device: str, interface: str) -> End | None:
         """Return the port whose router advertisements arrive on a logical interface; None if none do."""
         port = interface.rpartition(".")[0]
         far = self._far.get(End(device, port))
-        own = self._switches.get(device)
-        if own is None or far is None or not self.link_up(device, port):
+        if far is None or not self.link_up(device, port):
             return None
         other, there = self._switches[far.device], f"{far.port}.0"
-        here, unit = own.unit(interface), other.unit(there)
-        ready = here is not None and here.inet6 and not here.disabled
-        sends = unit is not None and unit.inet6 and not unit.disabled and there in other.advertisements
-        return far if ready and sends else None
+        ends = self._switches[device].unit(interface), other.unit(there)
+        ready = all(unit is not None and unit.inet6 and not unit.disabled for unit in ends)
+        return far if ready and there in other.advertisements else None
 
-    def peerings(self, name: str) -> tuple[Peering, ...]:
-        """Return the neighbors that a device has discovered, in the order of its cables; none while it is away."""
-        with self._lock:
-            found = self._peerings.get(name)
-            if found is None:
-                found = self._peerings[name] = tuple(self._discovered(name))
-            return found
+    def sessions(self, name: str) -> tuple[BgpSession, ...]:
+        """Return the BGP neighbors that a device has discovered, in the order of its cables; none while it is off."""
+        if name not in self._sessions:
+            self._sessions[name] = tuple(self._discovered(name))
+        return self._sessions[name]
 
-    def _discovered(self, name: str) -> Iterable[Peering]:
-        own = self._switches.get(name)
-        if own is None:
+    def _discovered(self, name: str) -> Iterable[BgpSession]:
+        if name not in self._switches:
             return
         near = {name, *(end.device for cable in self._cables[name] for end in (cable.a, cable.b))}
         around = {device: self._switches[device] for device in near if device in self._switches}
         for cable, a, b in sides(Network(around, {}, {}, tuple(self._cables[name]), {}, ())):
             here, side, other = (cable.a, a, b) if cable.a.device == name else (cable.b, b, a)
-            if isinstance(side, Side) and self.hears(name, side.interface) is not None:
-                yield self._peering(here, side, other)
+            if isinstance(side, Side) and self.advertiser(name, side.interface) is not None:
+                yield self._session(here, side, other)
 
-    def _peering(self, here: End, side: Side, other: Ready) -> Peering:
+    def _session(self, here: End, side: Side, other: Ready) -> BgpSession:
         far = self._far[here]
-        up = isinstance(other, Side) and here not in self._down
-        if up and isinstance(other, Side):
-            both = (*refused(self._switches, side, other), *refused(self._switches, other, side))
-            up = not both
-        expected = self._switches[side.device].groups[side.group].peer_as
-        known = other.asn if up and isinstance(other, Side) else expected
+        known, up = self._switches[side.device].groups[side.group].peer_as, False
+        if isinstance(other, Side) and here not in self._down:
+            up = not any((*refused(self._switches, side, other), *refused(self._switches, other, side)))
+            known = other.asn if up else known
         since = max((self._since[key] for key in (far.device, here) if key in self._since), default=None)
-        return Peering(side.interface, side.group, side.asn, far.device, f"{far.port}.0", known, up, since)
+        return BgpSession(side.interface, side.group, side.asn, far.device, f"{far.port}.0", known, up, since)
 
     def routing(self) -> LazyRouting:
         """Return the routes of the whole fabric, at most `lag_s` behind the configurations."""
-        with self._lock:
-            now = self._clock()
-            kept = self._routing
-            if kept is None or (kept[0] != self._generation and now - kept[1] >= self._lag_s):
-                links = tuple(cable for cable in self._links if cable.a not in self._down)
-                network = Network(dict(sorted(self._switches.items())), {}, self._roles, links, {}, ())
-                kept = self._routing = (self._generation, now, LazyRouting(network))
-            return kept[2]
+        now, kept = self._clock(), self._routing
+        if kept is None or (kept[0] != self._generation and now - kept[1] >= self._lag_s):
+            links = tuple(cable for cable in self._links if cable.a not in self._down)
+            network = Network(dict(sorted(self._switches.items())), {}, self._roles, links, {}, ())
+            kept = self._routing = (self._generation, now, LazyRouting(network))
+        return kept[2]
 
-    def advertised(self, name: str, peering: Peering) -> dict[Prefix, Route]:
-        """Return what a device sends to a neighbor, ordered by prefix; its own AS is not in the paths yet.
+    def prefixes(self, name: str) -> Sequence[Prefix]:
+        """Return the prefixes, in order, that a device may have paths to; none while it is off."""
+        routing = self.routing()
+        return routing.prefixes if name in routing.graph.index else ()
+
+    def paths(self, name: str, prefix: Prefix) -> Sequence[Path]:
+        """Return every path that a device has of a prefix, the best ones first, the hidden ones last."""
+        routing = self.routing()
+        return routing.paths(routing.graph.index[name], prefix) if name in routing.graph.index else ()
+
+    def next_hops(self, name: str, prefix: Prefix) -> Sequence[NextHop]:
+        """Return the next hops that a device forwards a prefix to; empty for a direct route or none at all."""
+        routing = self.routing()
+        return routing.next_hops(routing.graph.index[name], prefix) if name in routing.graph.index else ()
+
+    def prefix_counts(self, name: str) -> dict[str, PrefixCounts]:
+        """Return the prefix counts of every session of a device, by its interface; one without prefixes is missing."""
+        routing = self.routing()
+        return routing.counts(name) if name in routing.graph.index else {}
+
+    def route_totals(self, name: str) -> RouteTotals:
+        """Return the numbers of prefixes and paths that a device learned by BGP."""
+        routing = self.routing()
+        return routing.totals(name) if name in routing.graph.index else RouteTotals()
+
+    def advertised(self, name: str, session: BgpSession) -> dict[Prefix, Route]:
+        """Return what a device sends over a session, ordered by prefix; its own AS is not in the paths yet.
 
         Routes of others are looked up only where the export policy could let them pass.
         """
-        found = self._outgoing(name, peering).routes
+        found = self._outgoing(name, session).routes
         # Junos sends nothing to a peer in the AS that the route came from.
-        return {prefix: route for prefix, route in found.items() if route.as_path[:1] != (peering.peer_asn,)}
+        return {prefix: route for prefix, route in found.items() if route.as_path[:1] != (session.peer_asn,)}
 
-    def advertised_count(self, name: str, peering: Peering) -> int:
-        """Return how many routes `advertised` holds."""
-        found = self._outgoing(name, peering)
-        return len(found.routes) - found.from_as[(peering.peer_asn or 0,)]
+    def advertised_count(self, name: str, session: BgpSession) -> int:
+        """Return the number of routes of `advertised`."""
+        found = self._outgoing(name, session)
+        return len(found.routes) - found.from_as[(session.peer_asn or 0,)]
 
-    def _outgoing(self, name: str, peering: Peering) -> Outgoing:
-        """Return what a device sends over the sessions of a group, whoever is at the other end."""
-        with self._lock:
-            own = self._switches.get(name)
-            if own is None or not peering.established:
-                return Outgoing(None, {}, Counter())
-            kept = self._sent.get((name, peering.group))
-            if kept is None or (kept.routing is not None and kept.routing is not self.routing()):
-                transit = self._transit(own, peering.group) - self._direct[name]
-                routing = self.routing() if transit else None
-                found = own_routes(own, peering.group)
-                if routing is not None:
-                    found.update(transit_routes(routing, name, peering.group, transit))
-                routes = {prefix: found[prefix] for prefix in sorted(found)}
-                kept = Outgoing(routing, routes, Counter(route.as_path[:1] for route in routes.values()))
-                self._sent[name, peering.group] = kept
-            return kept
+    def _outgoing(self, name: str, session: BgpSession) -> Outgoing:
+        """Return what a device sends over the sessions of a group, before its peers' AS numbers count."""
+        own = self._switches.get(name)
+        if own is None or not session.established:
+            return Outgoing(None, {}, Counter())
+        kept = self._sent.get((name, session.group))
+        if kept is None or (kept.routing is not None and kept.routing is not self.routing()):
+            transit = self._transit(own, session.group) - self._direct[name]
+            routing = self.routing() if transit else None
+            found = own_routes(own, session.group)
+            if routing is not None:
+                found.update(transit_routes(routing, name, session.group, transit))
+            routes = {prefix: found[prefix] for prefix in sorted(found)}
+            kept = Outgoing(routing, routes, Counter(route.as_path[:1] for route in routes.values()))
+            self._sent[name, session.group] = kept
+        return kept
 
     def _transit(self, own: Switch, group: int) -> frozenset[Prefix]:
         """Return the prefixes of the fabric that could pass the export policy of a group."""
         if self._prefixes is None:
             self._prefixes = frozenset().union(*self._direct.values())
         rule, lists = rules(own, own.groups[group]), lists_of(own)
-        # Leaves have the same policies: whoever asks next finds the verdicts ready.
+        # Leaves have the same policies: the verdicts are computed once for all of them.
         key = rule.exports, frozenset(own.prefix_lists.values())
         rejected = self._rejected.setdefault(key, {})
         for prefix in self._prefixes - rejected.keys():
@@ -299,7 +288,13 @@ class EmulatedFabric:
         return frozenset(prefix for prefix in self._prefixes if not rejected[prefix])
 
 
-def _read(root: Path, file: str, parse: Callable[[str], Topology]) -> Topology:
+@cache
+def _unconfigured(name: str) -> Switch:
+    """Return a switch whose configuration says nothing."""
+    return switch(name, switch_file(name), Node(""))
+
+
+def _read(root: FilePath, file: str, parse: Callable[[str], Topology]) -> Topology:
     """Read one of the cabling files; nothing if there is none."""
     if not (root / file).exists():
         return Topology()

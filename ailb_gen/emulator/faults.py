@@ -7,13 +7,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from threading import Lock
-from typing import TYPE_CHECKING
 
 from ailb_gen.errors import UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 PHASES = (
     "connect",
@@ -81,40 +76,27 @@ def parse_fault(text: str) -> Fault:
 
 
 class Faults:
-    """The faults of one device; may be called from any thread.
-
-    `changed` is called when there are others than before, with whether `clear` was it.
-    """
+    """The faults of one device."""
 
     def __init__(self) -> None:
-        self.changed: Callable[[bool], None] = lambda cleared: None
         self._left: tuple[tuple[Fault, int], ...] = ()
-        self._lock = Lock()
 
     def add(self, *faults: Fault) -> None:
         """Switch faults on."""
-        with self._lock:
-            self._left += tuple((fault, fault.count) for fault in faults)
-        self.changed(False)
+        self._left += tuple((fault, fault.count) for fault in faults)
 
     def clear(self) -> None:
         """Switch all faults off."""
-        with self._lock:
-            self._left = ()
-        self.changed(True)
+        self._left = ()
 
     def active(self) -> tuple[Fault, ...]:
         """Return the faults that may still happen."""
         return tuple(fault for fault, _ in self._left)
 
     def take(self, phase: str) -> tuple[Fault, ...]:
-        """Return what goes wrong now; faults that have happened as often as they should are switched off."""
-        with self._lock:
-            found = tuple(fault for fault, _ in self._left if fault.phase == phase)
-            if found:
-                spent = ((fault, left - (fault.phase == phase)) for fault, left in self._left if fault.count)
-                always = tuple((fault, 0) for fault, _ in self._left if not fault.count)
-                self._left = (*always, *((fault, left) for fault, left in spent if left))
-        if found:
-            self.changed(False)
+        """Return the faults of a phase, and count them; those that have happened often enough are switched off."""
+        found = tuple(fault for fault, _ in self._left if fault.phase == phase)
+        always = tuple((fault, 0) for fault, _ in self._left if not fault.count)
+        spent = ((fault, left - (fault.phase == phase)) for fault, left in self._left if fault.count)
+        self._left = (*always, *((fault, left) for fault, left in spent if left))
         return found

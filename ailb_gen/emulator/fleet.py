@@ -1,15 +1,17 @@
 """Many devices in one event loop, which runs in a thread of its own.
 
-with Fleet([Spec("leaf1", tree)], World([]), Login("admin", "secret")) as fleet:
+with Fleet([Spec("leaf1", tree)], EmulatedFabric([]), Login("admin", "secret")) as fleet:
     connect("127.0.0.1", fleet.port("leaf1"))
-    fleet.devices["leaf1"].faults.add(Fault("drop-after", "commit"))
+    fleet.add_faults("leaf1", Fault("drop-after", "commit"))
+
+Devices, their faults and the fabric belong to that thread. Other threads reach them by `Fleet.do` and its like, which
+wait for the result with a timeout and raise the errors.
 """
 
 from __future__ import annotations
 
 import asyncio
 import threading
-from concurrent.futures import Future
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -25,16 +27,19 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from ailb_gen.emulator.device import Spec
-    from ailb_gen.emulator.fabric import EmulatedFabric
+    from ailb_gen.emulator.fabric_state import FabricState
+    from ailb_gen.emulator.faults import Fault
     from ailb_gen.emulator.server import Login
     from ailb_gen.junos.schema import Schema
 
 Result = TypeVar("Result")
 LAST_PORT = 65535
+# How long a call from another thread waits: for one device, and for all to listen or to close. Seconds.
+ANSWER_S, START_S = 60.0, 300.0
 
 
 class Fleet:
-    """Devices on consecutive ports of one address; a context manager. `devices` and their faults are by name.
+    """Devices on consecutive ports of one address, by name; a context manager.
 
     `base_port` 0 takes free ports. With a `state` directory, host keys and configurations survive; a second fleet on
     the same directory must start after the first has stopped.
@@ -43,7 +48,7 @@ class Fleet:
     def __init__(
         self,
         specs: Sequence[Spec],
-        fabric: EmulatedFabric,
+        fabric: FabricState,
         login: Login,
         state: Path | None = None,
         base_port: int = 0,
@@ -83,7 +88,7 @@ class Fleet:
         """Listen on every port. Raises UsageError when one is in use; then none is."""
         self._thread.start()
         try:
-            self.call(self._start())
+            self._call(self._start(), START_S)
         except BaseException:
             self.stop()
             raise
@@ -91,33 +96,55 @@ class Fleet:
     def stop(self) -> None:
         """Close every session and every port; the thread has ended then."""
         if self._thread.is_alive():
-            self.call(self._stop())
+            self._call(self._stop(), START_S)
             self._loop.call_soon_threadsafe(self._loop.stop)
             self._thread.join()
         if not self._loop.is_closed():
             self._loop.close()
 
-    def call(self, work: Coroutine[object, object, Result]) -> Result:
-        """Run something in the thread of the fleet and return its result."""
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+    def do(self, name: str, act: Callable[[Device], Result], timeout_s: float = ANSWER_S) -> Result:
+        """Do something to a device in the thread of the fleet, as a person at its console would; return its result.
 
-    def do(self, name: str, act: Callable[[Device], Result]) -> Result:
-        """Do something to a device in the thread of the fleet, as a person at its console would."""
+        Raises what `act` raises, and TimeoutError.
+        """
 
-        async def work() -> Result:
-            result = act(self.devices[name])
-            self._hosts[name].watch()
+        def work(host: Host) -> Result:
+            result = act(host.device)
+            host.watch()
             return result
 
-        return self.call(work())
+        return self._at(name, work, timeout_s)
+
+    def add_faults(self, name: str, *faults: Fault) -> None:
+        """Switch faults of a device on. Raises TimeoutError."""
+        self._at(name, lambda host: host.add_faults(*faults))
+
+    def clear_faults(self, name: str) -> None:
+        """Switch all faults of a device off. Raises TimeoutError."""
+        self._at(name, Host.clear_faults)
 
     def reboot(self, name: str, away_s: float) -> None:
-        """Reboot a device; returns at once."""
+        """Begin to reboot a device. Raises TimeoutError."""
+        self._at(name, lambda host: host.reboot(away_s))
 
-        async def work() -> None:
-            self._hosts[name].reboot(away_s)
+    def _at(self, name: str, act: Callable[[Host], Result], timeout_s: float = ANSWER_S) -> Result:
+        async def work() -> Result:
+            return act(self._hosts[name])
 
-        self.call(work())
+        return self._call(work(), timeout_s)
+
+    def _call(self, work: Coroutine[object, object, Result], timeout_s: float) -> Result:
+        """Run something in the thread of the fleet; return its result, or raise its error or TimeoutError."""
+        if not self._thread.is_alive() or threading.current_thread() is self._thread:
+            work.close()
+            raise RuntimeError("a fleet is called while it runs, and from other threads than its own")
+        future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        try:
+            return future.result(timeout_s)
+        except TimeoutError as error:
+            if future.cancel():
+                raise TimeoutError(f"the emulator has not answered within {timeout_s:g} s") from error
+            raise
 
     def __enter__(self) -> Fleet:
         self.start()
@@ -135,32 +162,9 @@ class Fleet:
     async def _start(self) -> None:
         for host in self._hosts.values():
             await host.start()
-            host.device.faults.changed = self._show_keys(host)
 
     async def _stop(self) -> None:
-        for device in self.devices.values():
-            device.faults.changed = lambda cleared: None
         await asyncio.gather(*(host.stop() for host in self._hosts.values()))
-
-    def _show_keys(self, host: Host) -> Callable[[bool], None]:
-        """Return what a device does when its faults change; it is done when the function returns."""
-
-        def show(cleared: bool) -> None:
-            if threading.current_thread() is self._thread:
-                host.faults_changed(cleared)
-                return
-            done: Future[None] = Future()
-
-            def run() -> None:
-                try:
-                    host.faults_changed(cleared)
-                finally:
-                    done.set_result(None)
-
-            self._loop.call_soon_threadsafe(run)
-            done.result()
-
-        return show
 
 
 def _host_key(directory: Path | None) -> asyncssh.SSHKey:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from ailb_gen.emulator.fabric_state import PrefixCounts, RouteTotals
 from ailb_gen.routing.policy import Lists, matches
 from ailb_gen.routing.rib import Routing, held
 from ailb_gen.routing.route import BGP, Route
@@ -20,24 +21,7 @@ if TYPE_CHECKING:
     from ailb_gen.network.policy import Policy
 
 
-class Counts(NamedTuple):
-    """How many prefixes came from a neighbor, how many of them are not hidden, and how many are used."""
-
-    active: int = 0
-    received: int = 0
-    accepted: int = 0
-
-
-class Totals(NamedTuple):
-    """How many prefixes of others a device has a usable route to, has any route to, and how many paths are hidden."""
-
-    active: int = 0
-    destinations: int = 0
-    hidden: int = 0
-    paths: int = 0
-
-
-# The place of Totals among the positions that are counted.
+# The position under which the totals of all sessions are counted.
 WHOLE = -1
 
 
@@ -56,19 +40,19 @@ class LazyRouting(Routing):
             found = self._solved[prefix] = solve(self.graph, prefix, self.removed)
         return found
 
-    def counts(self, name: str) -> dict[str, Counts]:
+    def counts(self, name: str) -> dict[str, PrefixCounts]:
         """Count a device's prefixes by the interface they came in on; an interface without any is missing."""
         total = self._total(name)
         return {
-            entry.interface: Counts(*(total[at, field] for field in range(len(Counts._fields))))
+            entry.interface: PrefixCounts(*(total[at, field] for field in range(len(PrefixCounts._fields))))
             for at, entry in enumerate(self.graph.adjacencies[self.graph.index[name]])
             if total[at, 1]
         }
 
-    def totals(self, name: str) -> Totals:
+    def totals(self, name: str) -> RouteTotals:
         """Count what a device learned by BGP."""
         total = self._total(name)
-        return Totals(*(total[WHOLE, field] for field in range(len(Totals._fields))))
+        return RouteTotals(*(total[WHOLE, field] for field in range(len(RouteTotals._fields))))
 
     def _total(self, name: str) -> Counter[tuple[int, int]]:
         device = self.graph.index[name]
@@ -92,9 +76,9 @@ class LazyRouting(Routing):
 
 
 def _counted(rib: LocRib) -> Iterator[tuple[int, int]]:
-    """Give (position, field of Counts) for every path; like Junos, every path of a multipath counts as active.
+    """Give (position, field of PrefixCounts) for every path; as on Junos, every path of a multipath is active.
 
-    What Totals counts has the position WHOLE.
+    The fields of RouteTotals have the position WHOLE.
     """
     for position in rib.selection.best:
         yield position, 0

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 from lxml import etree
 
 if TYPE_CHECKING:
-    from ailb_gen.emulator.fabric import EmulatedFabric
+    from ailb_gen.emulator.fabric_state import FabricState
     from ailb_gen.junos.tree import Node
 
 
@@ -39,8 +39,8 @@ class RpcContext(Protocol):
         """The name under which `fabric` knows the device."""
 
     @property
-    def fabric(self) -> EmulatedFabric:
-        """All devices' committed configurations and the cables between them."""
+    def fabric(self) -> FabricState:
+        """All devices and the cables between them."""
 
     @property
     def started(self) -> float:

@@ -162,10 +162,15 @@ class Host:
             message = f"{self.device.name}: the emulator has a bug, or lost its port"
             task.get_loop().call_exception_handler({"message": message, "exception": task.exception()})
 
-    def faults_changed(self, cleared: bool) -> None:
-        """Do what cannot wait until a request comes."""
-        if cleared:
-            self.device.restore_session()
+    def add_faults(self, *faults: Fault) -> None:
+        """Switch faults on."""
+        self.device.faults.add(*faults)
+        self.present_key()
+
+    def clear_faults(self) -> None:
+        """Switch all faults off, and let a BGP session that one has kept down come up."""
+        self.device.faults.clear()
+        self.device.restore_session()
         self.present_key()
 
     def present_key(self) -> None:
@@ -184,6 +189,7 @@ class Door(asyncssh.SSHServer):
         self._host = host
         self._connection: asyncssh.SSHServerConnection | None = None
         self._faults: tuple[Fault, ...] = host.device.faults.take("connect")
+        host.present_key()
 
     def _has(self, kind: str) -> Fault | None:
         return next((fault for fault in self._faults if fault.kind == kind), None)

@@ -108,7 +108,7 @@ def test_a_plan_is_shown_written_pushed_and_then_over(tiny: Site, tmp_path: Path
     )
     assert tiny.deploy().out == "Nothing to do.\n"
     assert run(*tiny.place("plan")).out == "Nothing to do: 4 devices have what their files say.\n"
-    tiny.device(CANARY).faults.add(Fault("refuse-auth", "connect", 0))
+    tiny.fleet.add_faults(CANARY, Fault("refuse-auth", "connect", 0))
     lost = run(*tiny.place("plan"))
     assert (lost.code, lost.out) == (3, "3 devices have what their files say; 1 could not be looked at.\n")
     assert f"{CANARY}: connect: " in lost.err
@@ -157,7 +157,7 @@ def test_a_dry_run_changes_nothing(tiny: Site) -> None:
 
 
 def test_a_dry_run_tells_what_a_device_refuses(tiny: Site) -> None:
-    tiny.device(SPINES[0]).faults.add(Fault("error", "check"))
+    tiny.fleet.add_faults(SPINES[0], Fault("error", "check"))
     done = tiny.deploy("--dry-run")
     assert done.code == 3
     assert re.search(rf"^ailb-gen: run \S+: nothing was changed:\n{SPINES[0]}: check: .*told to", done.err)
@@ -222,7 +222,7 @@ def test_one_run_at_a_time(tiny: Site) -> None:
 
 
 def test_a_device_that_cannot_be_looked_at(tiny: Site) -> None:
-    tiny.device(SPINES[1]).faults.add(Fault("refuse-auth", "connect", count=0))
+    tiny.fleet.add_faults(SPINES[1], Fault("refuse-auth", "connect", count=0))
     # As far as anybody knows, the other spine has all the traffic.
     for verb in ("plan", "deploy"):
         done = run(*(tiny.place("plan") if verb == "plan" else tiny.words("deploy")))

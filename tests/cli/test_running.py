@@ -134,7 +134,7 @@ def test_what_is_not_up(pushed: Site) -> None:
 
 @pytest.mark.parametrize("verb", ["drift", "verify"])
 def test_a_switch_that_cannot_be_reached(pushed: Site, verb: str) -> None:
-    pushed.device(SPINES[0]).faults.add(Fault("refuse-auth", "connect", count=0))
+    pushed.fleet.add_faults(SPINES[0], Fault("refuse-auth", "connect", count=0))
     done = run(*pushed.place(verb), "--report", "json")
     ((check, scope, message),) = findings(done.out)
     assert (done.code, check, scope) == (1, "AILBD01", SPINES[0])
@@ -239,7 +239,7 @@ def test_a_link_in_the_directory_is_not_followed(pushed: Site, tmp_path: Path) -
 
 
 def test_collecting_from_some(pushed: Site, tmp_path: Path) -> None:
-    pushed.device(SPINES[0]).faults.add(Fault("refuse-auth", "connect", count=0))
+    pushed.fleet.add_faults(SPINES[0], Fault("refuse-auth", "connect", count=0))
     out = tmp_path / "collected"
     code, told, err = collected(pushed, out, "--limit", "spine")
     assert code == 3
@@ -248,14 +248,14 @@ def test_collecting_from_some(pushed: Site, tmp_path: Path) -> None:
     assert err.startswith(f"ailb-gen: {SPINES[0]}: connect: ")
     assert sorted(path.name for path in (out / "switches").iterdir()) == [f"{SPINES[1]}.conf"]
     # What is read later joins it.
-    pushed.device(SPINES[0]).faults.clear()
+    pushed.fleet.clear_faults(SPINES[0])
     assert collected(pushed, out, "--limit", f"{SPINES[0]},leaf")[0] == 0
     assert len(list((out / "switches").iterdir())) == 4
 
 
 def test_collecting_from_nobody(pushed: Site, tmp_path: Path) -> None:
     for name in ORDER:
-        pushed.device(name).faults.add(Fault("refuse-auth", "connect", count=0))
+        pushed.fleet.add_faults(name, Fault("refuse-auth", "connect", count=0))
     code, told, err = collected(pushed, tmp_path / "collected")
     assert (code, told) == (3, "")
     assert err.endswith("nothing was collected\n")

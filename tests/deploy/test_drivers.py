@@ -50,7 +50,7 @@ def reach(request: pytest.FixtureRequest, fleet: Fleet, tmp_path: Path) -> Itera
     known = paramiko.HostKeys(str(tmp_path / "known_hosts"))
     ssh = SshReach(LEAF, "127.0.0.1", fleet.port(LEAF), login, known, 10, kind="switch")
     yield request.param, Reach(ssh, 60)
-    device.faults.clear()
+    fleet.clear_faults(LEAF)
     assert len(device.commits()) - before < 40
 
 
@@ -252,7 +252,7 @@ def test_what_the_device_refuses(fleet: Fleet, switch: Switch, step: str) -> Non
     act, phase = STEPS[step]
     if step != "lock":
         switch.lock()
-    fleet.devices[LEAF].faults.add(Fault("error", step))
+    fleet.add_faults(LEAF, Fault("error", step))
     with pytest.raises(RefusedError) as error:
         act(switch)
     assert (error.value.device, error.value.phase) == (LEAF, phase)
@@ -271,7 +271,7 @@ def test_a_session_that_is_lost(fleet: Fleet, reach: tuple[str, Reach], step: st
     with opened(reach) as switch:
         if step != "lock":
             switch.lock()
-        fleet.devices[LEAF].faults.add(Fault(kind, step))
+        fleet.add_faults(LEAF, Fault(kind, step))
         # Only where it matters what it did.
         hint = "; it is asked again what it did" if phase in ("commit", "confirm", "rollback") else ""
         with pytest.raises(UnknownOutcomeError, match=f"^{LEAF}: {phase}: the session was lost{hint}$"):
@@ -291,7 +291,7 @@ def test_a_session_that_is_lost(fleet: Fleet, reach: tuple[str, Reach], step: st
 
 def test_no_answer_in_time(fleet: Fleet, reach: tuple[str, Reach]) -> None:
     with opened((reach[0], replace(reach[1], timeout_s=1))) as switch:
-        fleet.devices[LEAF].faults.add(Fault("slow", "verify", seconds=2.5))
+        fleet.add_faults(LEAF, Fault("slow", "verify", seconds=2.5))
         with pytest.raises(UnknownOutcomeError, match=f"^{LEAF}: verify: no answer in time$"):
             _ask(switch)
 
@@ -305,7 +305,7 @@ def test_no_answer_in_time(fleet: Fleet, reach: tuple[str, Reach]) -> None:
     ],
 )
 def test_a_connection_that_does_not_come_about(fleet: Fleet, reach: tuple[str, Reach], kind: str, message: str) -> None:
-    fleet.devices[LEAF].faults.add(Fault(kind, "connect"))
+    fleet.add_faults(LEAF, Fault(kind, "connect"))
     with pytest.raises(DeviceError) as error, opened(reach):
         pass
     assert error.value.phase is Phase.CONNECT

@@ -205,7 +205,7 @@ class _EveryFault:
         hooks = Hooks()
 
         def begin() -> None:
-            hooks.acts[STEPS[step]] = lambda: device.faults.add(fault(kind, step, count))
+            hooks.acts[STEPS[step]] = lambda: tiny.fleet.add_faults(FAULTY, fault(kind, step, count))
 
         hooks.acts["results"] = begin
         # Where a device has to take the change back by itself, its time is short.
@@ -214,7 +214,7 @@ class _EveryFault:
             done = tiny.deploy("--driver", self.driver, minutes=minutes, verify_s=verify_s)
         # What did not happen proves nothing.
         assert bool(device.faults.active()) is (count == 0)
-        device.faults.clear()
+        tiny.fleet.clear_faults(FAULTY)
         assert (done.code, ends(tiny)) == (expected.code, expected.outcomes)
         assert told(expected, tiny, FAULTY, step) in done.err
         assert done.err == "" or done.code != 0
@@ -222,7 +222,7 @@ class _EveryFault:
     def test_in_the_first_check(self, tiny: Site, row: tuple[str, str]) -> None:
         kind, step = row
         device = tiny.device(LAST)
-        hooks = Hooks({"begin": lambda: device.faults.add(fault(kind, step))})
+        hooks = Hooks({"begin": lambda: tiny.fleet.add_faults(LAST, fault(kind, step))})
         with hooks.watching():
             done = tiny.deploy("--driver", self.driver)
         assert not device.faults.active()
@@ -236,7 +236,7 @@ class _EveryFault:
             assert "wave" not in hooks.seen
 
     def test_in_the_first_look(self, tiny: Site, kind: str) -> None:
-        tiny.device(LAST).faults.add(fault(kind, "connect"))
+        tiny.fleet.add_faults(LAST, fault(kind, "connect"))
         done = tiny.deploy("--driver", self.driver)
         assert (done.code, ends(tiny), tiny.events()) == (3, ["untouched"] * 4, [])
         assert "nothing was changed" in done.err
@@ -249,7 +249,7 @@ class _EveryFault:
         with site(small_fabric, tmp_path, timeout_s=2) as slow:
 
             def begin() -> None:
-                hooks.acts[STEPS[step]] = lambda: slow.device(FAULTY).faults.add(Fault("slow", step, seconds=4))
+                hooks.acts[STEPS[step]] = lambda: slow.fleet.add_faults(FAULTY, Fault("slow", step, seconds=4))
 
             hooks.acts["results"] = begin
             with hooks.watching():
@@ -282,7 +282,7 @@ def test_what_becomes_of_earlier_waves(
     tiny: Site, place: tuple[str, str, str, int, list[str], int, list[str]], all_of_it: bool
 ) -> None:
     name, kind, step, stop_code, stop_ends, all_code, all_ends = place
-    tiny.device(name).faults.add(fault(kind, step))
+    tiny.fleet.add_faults(name, fault(kind, step))
     done = tiny.deploy("--on-failure", "rollback-all" if all_of_it else "stop", verify_s=2)
     assert (done.code, ends(tiny)) == ((all_code, all_ends) if all_of_it else (stop_code, stop_ends))
     assert f"{name}: " in done.err
@@ -290,7 +290,7 @@ def test_what_becomes_of_earlier_waves(
 
 @pytest.mark.parametrize(("kind", "outcome", "code"), [("error", "untouched", 3), ("session-down", "rolled back", 4)])
 def test_as_many_failures_as_are_allowed(tiny: Site, kind: str, outcome: str, code: int) -> None:
-    tiny.device(FAULTY).faults.add(fault(kind, "commit"))
+    tiny.fleet.add_faults(FAULTY, fault(kind, "commit"))
     done = tiny.deploy("--max-failures", "1", verify_s=2)
     assert (done.code, ends(tiny)) == (code, ["confirmed", outcome, "confirmed", "confirmed"])
     assert f"{FAULTY}: " in done.err
@@ -298,14 +298,14 @@ def test_as_many_failures_as_are_allowed(tiny: Site, kind: str, outcome: str, co
 
 def test_one_failure_more_than_allowed(tiny: Site) -> None:
     for name in SPINES:
-        tiny.device(name).faults.add(fault("error", "commit"))
+        tiny.fleet.add_faults(name, fault("error", "commit"))
     done = tiny.deploy("--max-failures", "1")
     assert (done.code, ends(tiny)) == (3, ["confirmed", *["untouched"] * 3])
     assert all(f"{name}: commit: " in done.err for name in SPINES)
 
 
 def test_a_session_that_goes_down_late_is_found_by_verify(tiny: Site) -> None:
-    tiny.device(FAULTY).faults.add(fault("session-down", "confirm"))
+    tiny.fleet.add_faults(FAULTY, fault("session-down", "confirm"))
     assert tiny.deploy().code == 0
     found = run(*tiny.place("verify"))
     assert found.code == 1
@@ -314,14 +314,14 @@ def test_a_session_that_goes_down_late_is_found_by_verify(tiny: Site) -> None:
 
 def test_the_rest_of_a_wave_is_taken_back(one_color: Generated, tmp_path: Path) -> None:
     with site(one_color, tmp_path) as found:
-        found.device(SPINES[0]).faults.add(fault("error", "commit"))
+        found.fleet.add_faults(SPINES[0], fault("error", "commit"))
         done = found.deploy("--min-paths", "0")
         assert (done.code, ends(found)) == (4, ["confirmed", "untouched", "rolled back", "untouched"])
 
 
 def test_the_rest_of_a_wave_stays_if_a_failure_is_allowed(one_color: Generated, tmp_path: Path) -> None:
     with site(one_color, tmp_path) as found:
-        found.device(SPINES[0]).faults.add(fault("session-down", "commit"))
+        found.fleet.add_faults(SPINES[0], fault("session-down", "commit"))
         done = found.deploy("--min-paths", "0", "--max-failures", "1", verify_s=2)
         assert (done.code, ends(found)) == (4, ["confirmed", "rolled back", "confirmed", "confirmed"])
 

@@ -95,7 +95,7 @@ def test_a_push_whose_reader_leaves(tiny: Site, lines: int) -> None:
 
 
 def test_a_push_that_fails_says_so_with_its_code(tiny: Site) -> None:
-    tiny.device(SPINES[0]).faults.add(Fault("error", "commit"))
+    tiny.fleet.add_faults(SPINES[0], Fault("error", "commit"))
     code, err = told_to("gone", *tiny.words("deploy", minutes=60))
     assert (code, LOST in err) == (3, False)
     assert f"{SPINES[0]}: commit:" in err
@@ -134,7 +134,7 @@ def test_a_reader_that_does_not_read(tiny: Site) -> None:
 
 
 def test_text_that_standard_output_cannot_encode(tiny: Site) -> None:
-    tiny.device(SPINES[0]).faults.add(Fault("error", "check"))
+    tiny.fleet.add_faults(SPINES[0], Fault("error", "check"))
     environment = {**os.environ, "PYTHONIOENCODING": "ascii", "LC_ALL": "C"}
     words = command(*tiny.words("deploy", minutes=60))
     done = subprocess.run(words, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
@@ -201,7 +201,7 @@ def seen(master: int, text: str) -> str:
 
 def waiting(tiny: Site) -> list[str]:
     """Return the command line of a push whose canary takes its time for the commit."""
-    tiny.device(CANARY).faults.add(Fault("slow", "commit", seconds=6))
+    tiny.fleet.add_faults(CANARY, Fault("slow", "commit", seconds=6))
     return tiny.words("deploy", minutes=600, verify_s=500)
 
 
@@ -242,7 +242,7 @@ def test_signals_end_a_push_in_order_and_say_what_is_next(tiny: Site, number: si
 
 @pytest.mark.long
 def test_what_is_next_after_an_interrupt_between_waves(tiny: Site) -> None:
-    tiny.device(SPINES[0]).faults.add(Fault("slow", "commit", seconds=6))
+    tiny.fleet.add_faults(SPINES[0], Fault("slow", "commit", seconds=6))
     words = tiny.words("deploy", minutes=600, verify_s=500)
     with subprocess.Popen(command(*words), cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as push:
         begun(tiny, "results")
@@ -257,7 +257,7 @@ def test_what_is_next_after_an_interrupt_between_waves(tiny: Site) -> None:
     assert push.returncode == 4
     assert f"to go on: ailb-gen deploy {place} --resume {first} {end}\n" in err
     assert f"to take it back: ailb-gen rollback {place} {first} {end}\n" in err
-    tiny.device(SPINES[0]).faults.clear()
+    tiny.fleet.clear_faults(SPINES[0])
     # The command that it says does it.
     line = next(line for line in err.splitlines() if line.startswith("to go on: ailb-gen "))
     done = run(*line.removeprefix("to go on: ailb-gen ").split(), "--yes", "--verify-timeout", "5")

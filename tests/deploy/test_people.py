@@ -150,7 +150,7 @@ def push_and_lose(tiny: Site, driver: str, act: Callable[[], object], minutes: i
     fault = Fault("drop-after", "commit")
 
     def begin() -> None:
-        hooks.acts["committing"] = lambda: tiny.device(BUSY).faults.add(fault)
+        hooks.acts["committing"] = lambda: tiny.fleet.add_faults(BUSY, fault)
         hooks.acts["asked again"] = act
 
     hooks.acts["results"] = begin
@@ -161,9 +161,8 @@ def push_and_lose(tiny: Site, driver: str, act: Callable[[], object], minutes: i
 
 
 def test_a_lock_that_is_released_in_time_is_waited_for(tiny: Site, driver: str) -> None:
-    faults = tiny.device(BUSY).faults
-    done = push_and_lose(tiny, driver, lambda: faults.add(Fault("locked", "lock", 3)))
-    assert (done, faults.active()) == ((0, ""), ())
+    done = push_and_lose(tiny, driver, lambda: tiny.fleet.add_faults(BUSY, Fault("locked", "lock", 3)))
+    assert (done, tiny.device(BUSY).faults.active()) == ((0, ""), ())
     assert assert_sound(tiny) == dict.fromkeys(ORDER, "confirmed")
 
 

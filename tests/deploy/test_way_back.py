@@ -66,7 +66,7 @@ def killed(tiny: Site, event: str, *more: str, times: int = 1) -> str:
 def repaired(tiny: Site) -> None:
     """Let all devices be as they should again."""
     for name in ORDER:
-        tiny.device(name).faults.clear()
+        tiny.fleet.clear_faults(name)
 
 
 def stuck(tiny: Site) -> str:
@@ -79,7 +79,7 @@ def stuck(tiny: Site) -> str:
             hooks.acts["committing"] = third
             return
         for fault in gone:
-            tiny.device(STUCK).faults.add(fault)
+            tiny.fleet.add_faults(STUCK, fault)
 
     hooks.acts["committing"] = third
     with out_of_reach(tiny, hooks):
@@ -266,7 +266,7 @@ def test_a_rollback_that_changed_nothing_yet(tiny: Site) -> None:
 def test_a_rollback_that_stopped_half_way_is_gone_on_with_by_name(tiny: Site) -> None:
     assert tiny.deploy().code == 0
     first = tiny.records.runs()[-1]
-    tiny.device(LAST).faults.add(Fault("error", "commit"))
+    tiny.fleet.add_faults(LAST, Fault("error", "commit"))
     done = verb(tiny, "rollback")
     assert done.code in (3, 4), done
     assert f"the run {first} is not rolled back on {LAST}" in done.out

@@ -118,15 +118,14 @@ def test_pyez_facts(fleet: Fleet) -> None:
 
 
 def test_pyez_and_faults(fleet: Fleet) -> None:
-    faults = fleet.devices[LEAF].faults
-    faults.add(Fault("refuse-auth", "connect"))
+    fleet.add_faults(LEAF, Fault("refuse-auth", "connect"))
     with pytest.raises(ConnectAuthError), pyez(fleet):
         pass
     with pyez(fleet) as device:
         config = Config(device)
         config.lock()
         config.load("set system domain-name d", format="set")
-        faults.add(Fault("slow", "commit", seconds=3), Fault("drop-after", "unlock"))
+        fleet.add_faults(LEAF, Fault("slow", "commit", seconds=3), Fault("drop-after", "unlock"))
         device.timeout = 1
         with pytest.raises(RpcTimeoutError):
             config.commit()

@@ -365,10 +365,9 @@ def test_the_lock_counts_on_the_command_line(fleet: Fleet) -> None:
 
 
 def test_faults_count_on_the_command_line(fleet: Fleet) -> None:
-    faults = fleet.devices[LEAF].faults
-    faults.add(Fault("error", "commit"))
+    fleet.add_faults(LEAF, Fault("error", "commit"))
     assert "the emulator was told to" in ssh(fleet, "configure; set system domain-name d; commit")[1]
-    faults.add(Fault("drop-after", "commit"))
+    fleet.add_faults(LEAF, Fault("drop-after", "commit"))
     with pytest.raises((asyncssh.Error, AssertionError)):
         ssh(fleet, "configure; set system domain-name d; commit")
     assert "domain-name d;" in active_text(fleet.devices[LEAF])

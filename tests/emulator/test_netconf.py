@@ -258,14 +258,13 @@ def bring_up(fleet: Fleet) -> None:
 
 
 def established(fleet: Fleet) -> list[bool]:
-    return [peering.established for peering in fleet.devices[LEAF].fabric.peerings(LEAF)]
+    return [peering.established for peering in fleet.devices[LEAF].fabric.sessions(LEAF)]
 
 
 def test_session_down(fleet: Fleet) -> None:
     bring_up(fleet)
     assert established(fleet) == [True]
-    faults = fleet.devices[LEAF].faults
-    faults.add(Fault("session-down", "commit"))
+    fleet.add_faults(LEAF, Fault("session-down", "commit"))
     with netconf(fleet) as session:
         session.load_configuration(action="set", config=["set system domain-name d"])
         session.commit(confirmed=True, timeout=600)
@@ -275,11 +274,11 @@ def test_session_down(fleet: Fleet) -> None:
         session.rollback(rollback=2)
         session.commit()
     assert established(fleet) == [True]
-    faults.add(Fault("session-down", "commit"))
+    fleet.add_faults(LEAF, Fault("session-down", "commit"))
     with netconf(fleet) as session:
         session.commit()
     assert established(fleet) == [False]
-    faults.clear()
+    fleet.clear_faults(LEAF)
     assert established(fleet) == [True]
 
 
@@ -304,7 +303,7 @@ def named(fleet: Fleet) -> bool:
 @pytest.mark.parametrize("phase", ["lock", "load", "compare", "check", "commit", "verify", "confirm", "unlock"])
 @pytest.mark.parametrize("kind", ["drop-before", "drop-after"])
 def test_drops(fleet: Fleet, phase: str, kind: str) -> None:
-    fleet.devices[LEAF].faults.add(Fault(kind, phase))
+    fleet.add_faults(LEAF, Fault(kind, phase))
     with pytest.raises(TransportError):
         change(fleet, confirmed=True)
     order = ["lock", "load", "compare", "check", "commit"]
@@ -322,7 +321,7 @@ def test_drops(fleet: Fleet, phase: str, kind: str) -> None:
 @pytest.mark.parametrize("phase", ["lock", "load", "check", "commit", "confirm", "unlock"])
 @pytest.mark.parametrize(("kind", "message"), [("error", "the emulator was told to"), ("locked", "database locked by")])
 def test_refusals(fleet: Fleet, phase: str, kind: str, message: str) -> None:
-    fleet.devices[LEAF].faults.add(Fault(kind, phase))
+    fleet.add_faults(LEAF, Fault(kind, phase))
     with pytest.raises(RPCError, match=message):
         change(fleet, confirmed=True)
     assert named(fleet) == (phase in ("confirm", "unlock"))
@@ -332,14 +331,14 @@ def test_refusals(fleet: Fleet, phase: str, kind: str, message: str) -> None:
 
 @pytest.mark.parametrize("phase", ["check", "commit", "confirm"])
 def test_a_full_disk(fleet: Fleet, phase: str) -> None:
-    fleet.devices[LEAF].faults.add(Fault("disk-full", phase))
+    fleet.add_faults(LEAF, Fault("disk-full", phase))
     with pytest.raises(RPCError, match="No space left on device"):
         change(fleet, confirmed=True)
     assert (fleet.devices[LEAF].database.pending is not None) == (phase == "confirm")
 
 
 def test_slowness(fleet: Fleet) -> None:
-    fleet.devices[LEAF].faults.add(Fault("slow", "commit", seconds=5))
+    fleet.add_faults(LEAF, Fault("slow", "commit", seconds=5))
     with netconf(fleet, timeout=1) as session:
         session.load_configuration(action="set", config=["set system domain-name d"])
         with pytest.raises(TimeoutExpiredError):
@@ -352,7 +351,7 @@ def test_slowness(fleet: Fleet) -> None:
 def test_a_reboot(fleet: Fleet, confirmed: bool) -> None:
     device = fleet.devices[LEAF]
     started = device.started
-    device.faults.add(Fault("reboot", "commit", seconds=0.5))
+    fleet.add_faults(LEAF, Fault("reboot", "commit", seconds=0.5))
     with pytest.raises(TransportError):
         change(fleet, confirmed)
     with pytest.raises((SSHError, OSError)), netconf(fleet):
@@ -383,7 +382,7 @@ def test_a_reboot_takes_the_device_out_of_the_fabric(fleet: Fleet) -> None:
 
 
 def test_refused_logins(fleet: Fleet) -> None:
-    fleet.devices[LEAF].faults.add(Fault("refuse-auth", "connect"))
+    fleet.add_faults(LEAF, Fault("refuse-auth", "connect"))
     with pytest.raises(AuthenticationError), netconf(fleet):
         pass
     with netconf(fleet):
@@ -392,7 +391,7 @@ def test_refused_logins(fleet: Fleet) -> None:
 
 @pytest.mark.parametrize("kind", ["drop-before", "drop-after"])
 def test_dropped_connections(fleet: Fleet, kind: str) -> None:
-    fleet.devices[LEAF].faults.add(Fault(kind, "connect"))
+    fleet.add_faults(LEAF, Fault(kind, "connect"))
     with pytest.raises((SSHError, TransportError, EOFError, OSError)), netconf(fleet):
         pass
     with netconf(fleet):
@@ -418,7 +417,7 @@ def test_another_host_key(fleet: Fleet, tmp_path: Path) -> None:
             pass
 
     connect()
-    fleet.devices[LEAF].faults.add(Fault("wrong-host-key", "connect"))
+    fleet.add_faults(LEAF, Fault("wrong-host-key", "connect"))
     with pytest.raises(SSHUnknownHostError):
         connect()
     connect()

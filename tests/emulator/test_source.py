@@ -45,7 +45,7 @@ def test_devices_of_an_artifact_directory(artifacts: Path) -> None:
     for spec in loaded:
         device = Device(spec, fabric, schema=schema())
         device.database.check(device.session("admin"))
-    peerings = [peering for spec in loaded for peering in fabric.peerings(spec.name)]
+    peerings = [peering for spec in loaded for peering in fabric.sessions(spec.name)]
     assert len(peerings) == 16
     assert all(peering.established for peering in peerings)
 

@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ailb_gen.emulator.fabric_state import PrefixCounts
 from ailb_gen.emulator.hardware import link_local
 from ailb_gen.emulator.operations.build import argument, elapsed, element, flag
-from ailb_gen.emulator.ribs import Counts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lxml import etree
 
-    from ailb_gen.emulator.fabric import Peering
+    from ailb_gen.emulator.fabric_state import BgpSession
     from ailb_gen.emulator.operations.build import Child
     from ailb_gen.emulator.rpc_context import RpcContext
     from ailb_gen.network.model import Group, Switch
@@ -29,42 +29,41 @@ BGP_PORT, FIRST_PORT, PORTS = 179, 49152, 16384
 DEFAULT_MULTIPLIER = 3
 
 
-def peer_address(peering: Peering) -> str:
+def peer_address(session: BgpSession) -> str:
     """Return the address that Junos calls a discovered neighbor by: link-local, with the interface as its scope."""
-    return f"{link_local(peering.peer, peering.peer_interface)}%{peering.interface}"
+    return f"{link_local(session.peer, session.peer_interface)}%{session.interface}"
 
 
-def chosen(context: RpcContext, neighbor: str) -> Iterator[Peering]:
+def chosen(context: RpcContext, neighbor: str) -> Iterator[BgpSession]:
     """Iterate over the neighbors with an address, with or without its scope; over all without one."""
-    for peering in context.fabric.peerings(context.name):
-        address = peer_address(peering)
+    for session in context.fabric.sessions(context.name):
+        address = peer_address(session)
         if neighbor in ("", address, address.partition("%")[0]):
-            yield peering
+            yield session
 
 
-def up_for(context: RpcContext, peering: Peering) -> float:
+def up_for(context: RpcContext, session: BgpSession) -> float:
     """Return the seconds since a session came up; for one that is down, since the device tries."""
-    return max(context.now() - max(context.started, peering.since or 0.0), 0.0)
+    return max(context.now() - max(context.started, session.since or 0.0), 0.0)
 
 
 def summary(context: RpcContext, rpc: etree._Element) -> etree._Element:
     """Answer `show bgp summary`, for one group or all."""
     if not _asks_default(rpc):
         return element("bgp-information")
-    switch = context.fabric.switch(context.name)
-    groups = switch.groups if switch is not None else ()
+    groups = context.fabric.switch(context.name).groups
     wanted = argument(rpc, "group")
-    peers = [peering for peering in context.fabric.peerings(context.name) if wanted in ("", groups[peering.group].name)]
-    counts = _counts(context)
-    total = [sum(counts.get(peering.interface, Counts())[field] for peering in peers) for field in range(3)]
+    peers = [session for session in context.fabric.sessions(context.name) if wanted in ("", groups[session.group].name)]
+    counts = context.fabric.prefix_counts(context.name)
+    total = [sum(counts.get(session.interface, PrefixCounts())[field] for session in peers) for field in range(3)]
     return element(
         "bgp-information",
         ("group-count", sum(1 for group in groups if wanted in ("", group.name))),
         ("peer-count", len(peers)),
-        ("down-peer-count", sum(1 for peering in peers if not peering.established)),
+        ("down-peer-count", sum(1 for session in peers if not session.established)),
         ("auto-discovered-peer-count", len(peers)) if peers else None,
-        _table(Counts(*total)) if groups else None,
-        *(_summed_up(context, peering, counts.get(peering.interface, Counts())) for peering in peers),
+        _table(PrefixCounts(*total)) if groups else None,
+        *(_summed_up(context, session, counts.get(session.interface, PrefixCounts())) for session in peers),
     )
 
 
@@ -72,13 +71,7 @@ def _asks_default(rpc: etree._Element) -> bool:
     return argument(rpc, "instance") in DEFAULT_INSTANCE and argument(rpc, "exact-instance") in DEFAULT_INSTANCE
 
 
-def _counts(context: RpcContext) -> dict[str, Counts]:
-    """Count received prefixes; a session that is up now and was not when routes were computed has none yet."""
-    routing = context.fabric.routing()
-    return routing.counts(context.name) if context.name in routing.graph.index else {}
-
-
-def _table(counts: Counts) -> etree._Element:
+def _table(counts: PrefixCounts) -> etree._Element:
     nothing = ("suppressed", "history", "damped", "pending")
     return element(
         "bgp-rib",
@@ -98,23 +91,23 @@ def _table(counts: Counts) -> etree._Element:
     )
 
 
-def _state(peering: Peering) -> str:
-    return "Established" if peering.established else "Active"
+def _state(session: BgpSession) -> str:
+    return "Established" if session.established else "Active"
 
 
-def _summed_up(context: RpcContext, peering: Peering, counts: Counts) -> etree._Element:
-    seconds = up_for(context, peering)
+def _summed_up(context: RpcContext, session: BgpSession, counts: PrefixCounts) -> etree._Element:
+    seconds = up_for(context, session)
     made: list[Child] = [
-        ("peer-address", peer_address(peering)),
-        ("peer-as", peering.peer_asn or 0),
+        ("peer-address", peer_address(session)),
+        ("peer-as", session.peer_asn or 0),
         ("input-messages", 0),
         ("output-messages", 0),
         ("route-queue-count", 0),
-        ("flap-count", 0 if peering.since is None else 1),
+        ("flap-count", 0 if session.since is None else 1),
         element("elapsed-time", text=elapsed(seconds), seconds=int(seconds)),
-        element("peer-state", text=_state(peering), format="Establ" if peering.established else _state(peering)),
+        element("peer-state", text=_state(session), format="Establ" if session.established else _state(session)),
     ]
-    if peering.established:
+    if session.established:
         rib = (
             ("name", TABLE),
             ("active-prefix-count", counts.active),
@@ -129,14 +122,14 @@ def _summed_up(context: RpcContext, peering: Peering, counts: Counts) -> etree._
 def neighbor(context: RpcContext, rpc: etree._Element) -> etree._Element:
     """Answer `show bgp neighbor`, for one address or all."""
     switch = context.fabric.switch(context.name)
-    if switch is None or not _asks_default(rpc):
+    if not _asks_default(rpc):
         return element("bgp-information")
-    counts = _counts(context)
+    counts = context.fabric.prefix_counts(context.name)
     return element(
         "bgp-information",
         *(
-            _neighbor(context, switch, peering, counts.get(peering.interface, Counts()))
-            for peering in chosen(context, argument(rpc, "neighbor-address"))
+            _neighbor(context, switch, session, counts.get(session.interface, PrefixCounts()))
+            for session in chosen(context, argument(rpc, "neighbor-address"))
         ),
     )
 
@@ -147,44 +140,44 @@ def _ports(own: str, peer: str) -> tuple[int, int]:
     return (other, BGP_PORT) if own < peer else (BGP_PORT, other)
 
 
-def _neighbor(context: RpcContext, switch: Switch, peering: Peering, counts: Counts) -> etree._Element:
-    group = switch.groups[peering.group]
-    own = f"{link_local(context.name, peering.interface)}%{peering.interface}"
-    peer = peer_address(peering)
-    own_port, peer_port = (f"+{port}" if peering.established else "" for port in _ports(own, peer))
-    up = peering.established
-    remote = context.fabric.switch(peering.peer)
+def _neighbor(context: RpcContext, switch: Switch, session: BgpSession, counts: PrefixCounts) -> etree._Element:
+    group = switch.groups[session.group]
+    own = f"{link_local(context.name, session.interface)}%{session.interface}"
+    peer = peer_address(session)
+    own_port, peer_port = (f"+{port}" if session.established else "" for port in _ports(own, peer))
+    up = session.established
+    remote = context.fabric.switch(session.peer)
     made: list[Child] = [
         ("peer-address", peer + peer_port),
-        ("peer-as", peering.peer_asn or 0),
+        ("peer-as", session.peer_asn or 0),
         ("local-address", own + own_port),
-        ("local-as", peering.asn),
+        ("local-as", session.asn),
         ("peer-group", group.name),
         ("peer-cfg-rti", "master"),
         ("peer-fwd-rti", "master"),
         ("peer-type", "External"),
-        ("peer-state", _state(peering)),
+        ("peer-state", _state(session)),
         ("peer-flags", "Sync AutoDiscoveredNdp" if up else "AutoDiscoveredNdp"),
         ("last-state", "OpenConfirm" if up else "Connect"),
         ("last-event", "RecvKeepAlive" if up else "ConnectRetry"),
         ("last-error", "None"),
-        _options(switch, peering, group),
-        ("flap-count", 0 if peering.since is None else 1),
-        ("peer-id", (remote.router_id if up and remote is not None else None) or "0.0.0.0"),  # noqa: S104
+        _options(switch, session, group),
+        ("flap-count", 0 if session.since is None else 1),
+        ("peer-id", (remote.router_id if up else None) or "0.0.0.0"),  # noqa: S104
         ("local-id", switch.router_id or "0.0.0.0"),  # noqa: S104
         ("active-holdtime", HOLD_S if up else 0),
         ("keepalive-interval", KEEPALIVE_S if up else 0),
-        ("group-index", peering.group),
+        ("group-index", session.group),
         ("peer-index", 0),
         _bfd_of(group, up),
-        ("local-interface-name", peering.interface),
+        ("local-interface-name", session.interface),
     ]
     if up:
-        made += _established(context, peering, counts)
+        made += _established(context, session, counts)
     return element("bgp-peer", *made, style="detail")
 
 
-def _options(switch: Switch, peering: Peering, group: Group) -> etree._Element:
+def _options(switch: Switch, session: BgpSession, group: Group) -> etree._Element:
     words = ("AddressFamily", "Multipath" if group.multipath else "", "LocalAS" if group.local_as else "")
     listed = " ".join(group.exports), " ".join(group.imports)
     return element(
@@ -197,7 +190,7 @@ def _options(switch: Switch, peering: Peering, group: Group) -> etree._Element:
         ("address-families", FAMILY),
         ("holdtime", HOLD_S),
         ("preference", 170),
-        ("local-as", peering.asn),
+        ("local-as", session.asn),
         ("local-system-as", switch.asn or 0),
         element("aigp-mode", ("nlri-type", FAMILY)) if group.aigp else None,
     )
@@ -212,8 +205,8 @@ def _bfd_of(group: Group, up: bool) -> etree._Element:
     )
 
 
-def _established(context: RpcContext, peering: Peering, counts: Counts) -> list[Child]:
-    sent = context.fabric.advertised_count(context.name, peering)
+def _established(context: RpcContext, session: BgpSession, counts: PrefixCounts) -> list[Child]:
+    sent = context.fabric.advertised_count(context.name, session)
     rib = element(
         "bgp-rib",
         ("name", TABLE),
@@ -233,7 +226,7 @@ def _established(context: RpcContext, peering: Peering, counts: Counts) -> list[
         ("nlri-type-peer", FAMILY),
         ("nlri-type-session", FAMILY),
         ("peer-refresh-capability", 2),
-        ("peer-4byte-as-capability-advertised", peering.peer_asn or 0),
+        ("peer-4byte-as-capability-advertised", session.peer_asn or 0),
         element("peer-addpath-not-supported"),
         rib,
         *((f"{way}-{what}", 0) for way in ("input", "output") for what in traffic),
@@ -243,27 +236,26 @@ def _established(context: RpcContext, peering: Peering, counts: Counts) -> list[
 
 def bfd(context: RpcContext, rpc: etree._Element) -> etree._Element:
     """Answer `show bfd session`: one session beside every BGP session whose group asks for it."""
-    switch = context.fabric.switch(context.name)
-    groups = switch.groups if switch is not None else ()
+    groups = context.fabric.switch(context.name).groups
     made = [
-        _bfd_session(peering, groups[peering.group], flag(rpc, "detail", "extensive"))
-        for peering in context.fabric.peerings(context.name)
-        if groups[peering.group].bfd is not None
+        _bfd_session(session, groups[session.group], flag(rpc, "detail", "extensive"))
+        for session in context.fabric.sessions(context.name)
+        if groups[session.group].bfd is not None
     ]
     ups = sum(1 for session in made if session.findtext("session-state") == "Up")
     clients = (("sessions", len(made)), ("clients", len(made)))
     return element("bfd-session-information", *made, *clients, ("up-sessions", ups))
 
 
-def _bfd_session(peering: Peering, group: Group, detailed: bool) -> etree._Element:
+def _bfd_session(session: BgpSession, group: Group, detailed: bool) -> etree._Element:
     interval = (group.bfd.interval_ms if group.bfd is not None else None) or 0
     multiplier = (group.bfd.multiplier if group.bfd is not None else None) or DEFAULT_MULTIPLIER
     seconds = f"{interval / 1000:.3f}"
     return element(
         "bfd-session",
-        ("session-neighbor", peer_address(peering).partition("%")[0]),
-        ("session-state", "Up" if peering.established else "Down"),
-        ("session-interface", peering.interface),
+        ("session-neighbor", peer_address(session).partition("%")[0]),
+        ("session-state", "Up" if session.established else "Down"),
+        ("session-interface", session.interface),
         ("session-detection-time", f"{interval * multiplier / 1000:.3f}"),
         ("session-transmission-interval", seconds),
         ("session-adaptive-multiplier", multiplier),

@@ -1,6 +1,6 @@
 """Interfaces: `show interfaces` in all its lengths.
 
-Source: Juniper's operational YANG model junos-rpc-interfaces. Traffic is not emulated: counters are zero.
+Source: Juniper's operational YANG model junos-rpc-interfaces.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from lxml import etree
 
+    from ailb_gen.emulator.fabric_state import Counters
     from ailb_gen.emulator.operations.build import Child
     from ailb_gen.emulator.rpc_context import RpcContext
     from ailb_gen.network.model import Port, Switch, Unit
@@ -63,7 +64,7 @@ def interfaces(context: RpcContext, rpc: etree._Element) -> etree._Element:
     """Answer `show interfaces`; a name may be a pattern, a physical or a logical interface."""
     switch = context.fabric.switch(context.name)
     # Only the default instance has interfaces here.
-    if switch is None or argument(rpc, "routing-instance"):
+    if argument(rpc, "routing-instance"):
         return element("interface-information")
     terse, wanted = flag(rpc, "terse"), argument(rpc, "interface-name")
     made = []
@@ -155,30 +156,35 @@ def _full(context: RpcContext, rpc: etree._Element, switch: Switch, port: Port, 
         ("current-physical-address", address) if port.name != "lo0" else None,
         ("hardware-physical-address", address) if port.name != "lo0" else None,
         element("interface-flapped", text=flapped, seconds=int(since)) if port.name not in LOGICAL else None,
-        *_traffic(rpc),
+        *_traffic(rpc, context.fabric.counters(context.name, port.name)),
         *(_unit(context, rpc, switch, port, unit) for unit in units),
     )
 
 
-def _traffic(rpc: etree._Element) -> Iterator[etree._Element]:
-    """Make the counters, all zero, that `detail`, `extensive`, `statistics` and `media` add."""
-    ways = ("input", "output")
+def _named(counters: Counters) -> dict[str, int]:
+    return {name.replace("_", "-"): value for name, value in counters._asdict().items()}
+
+
+def _traffic(rpc: etree._Element, counters: Counters) -> Iterator[etree._Element]:
+    """Make the counters that `detail`, `extensive`, `statistics` and `media` add; no errors are counted."""
+    ways, counted = ("input", "output"), _named(counters)
     if flag(rpc, "detail", "extensive", "statistics"):
         names = [f"{way}-{what}" for what in ("bytes", "bps", "packets", "pps") for way in ways]
-        yield element("traffic-statistics", *((name, 0) for name in names), style="verbose")
+        yield element("traffic-statistics", *((name, counted.get(name, 0)) for name in names), style="verbose")
     if flag(rpc, "extensive"):
         yield element("input-error-list", *((name, 0) for name in INPUT_ERRORS))
         yield element("output-error-list", *((name, 0) for name in OUTPUT_ERRORS))
     if flag(rpc, "extensive", "media"):
         names = [f"{way}-{what}" for what in ("bytes", "packets", *CASTS) for way in ways]
-        yield element("ethernet-mac-statistics", *((name, 0) for name in names), style="verbose")
+        yield element("ethernet-mac-statistics", *((name, counted.get(name, 0)) for name in names), style="verbose")
 
 
 def _unit(context: RpcContext, rpc: etree._Element, switch: Switch, port: Port, unit: Unit) -> etree._Element:
     up = unit_up(context, switch, port, unit)
     state: Child = element("iff-up") if up else element("iff-down") if unit.disabled else element("iff-device-down")
-    ways = ("input-packets", "output-packets")
-    counters = [] if flag(rpc, "detail", "extensive") else [element("traffic-statistics", *((way, 0) for way in ways))]
+    counted = _named(context.fabric.counters(context.name, unit.name))
+    packets = [(name, counted[name]) for name in ("input-packets", "output-packets")]
+    counters = [] if flag(rpc, "detail", "extensive") else [element("traffic-statistics", *packets)]
     return element(
         "logical-interface",
         ("name", unit.name),
@@ -197,7 +203,7 @@ def optics(context: RpcContext, rpc: etree._Element) -> etree._Element:
     switch = context.fabric.switch(context.name)
     wanted = argument(rpc, "interface-name")
     made = []
-    for port in switch.ports.values() if switch is not None else ():
+    for port in switch.ports.values():
         if port.name in LOGICAL or (port.sub_ports is not None and not port.units) or not _matches(port.name, wanted):
             continue
         received = LIGHT_DBM if port_up(context, port) else DARK_DBM

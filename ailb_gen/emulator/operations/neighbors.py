@@ -33,9 +33,8 @@ CAPABILITIES = "Bridge Router"
 
 def router_advertisements(context: RpcContext, rpc: etree._Element) -> etree._Element:
     """Answer `show ipv6 router-advertisement`: what is sent, and what the device at the other end says of itself."""
-    switch = context.fabric.switch(context.name)
     wanted = argument(rpc, "interface")
-    rows = switch.advertisements.values() if switch is not None else ()
+    rows = context.fabric.switch(context.name).advertisements.values()
     made = [_interface(context, row) for row in rows if wanted in ("", row.interface)]
     return element("ipv6-ra-information", *made)
 
@@ -46,9 +45,8 @@ def _interval(row: RouterAdvertisement) -> int:
 
 def _interface(context: RpcContext, row: RouterAdvertisement) -> etree._Element:
     up = int(context.now() - context.started)
-    far = context.fabric.hears(context.name, row.interface)
-    other = context.fabric.switch(far.device) if far is not None else None
-    heard = other.advertisements.get(f"{far.port}.0") if other is not None and far is not None else None
+    far = context.fabric.advertiser(context.name, row.interface)
+    heard = context.fabric.switch(far.device).advertisements.get(f"{far.port}.0") if far is not None else None
     return element(
         "ipv6-ra-interface",
         ("interface-name", row.interface),
@@ -91,12 +89,10 @@ def _advertisement(far: End, row: RouterAdvertisement, up: int) -> etree._Elemen
 
 def discovered(context: RpcContext, rpc: etree._Element) -> etree._Element:
     """Answer `show ipv6 neighbors`: the switches whose advertisements are heard."""
-    switch = context.fabric.switch(context.name)
     wanted = argument(rpc, "interface")
-    names = [unit.name for port in switch.ports.values() for unit in port.units] if switch is not None else []
     made = []
-    for name in names:
-        far = context.fabric.hears(context.name, name)
+    for name in (unit.name for port in context.fabric.switch(context.name).ports.values() for unit in port.units):
+        far = context.fabric.advertiser(context.name, name)
         if far is None or wanted not in ("", name):
             continue
         made.append(
@@ -114,18 +110,18 @@ def discovered(context: RpcContext, rpc: etree._Element) -> etree._Element:
     return element("ipv6-nd-information", *made, ("ipv6-nd-total", len(made)))
 
 
-def _lldp_runs(switch: Switch | None, port: str) -> bool:
-    return switch is not None and bool(switch.lldp & {"all", port})
+def _lldp_runs(switch: Switch, port: str) -> bool:
+    return bool(switch.lldp & {"all", port})
 
 
 def _lldp(context: RpcContext) -> Iterator[tuple[str, End, Switch]]:
     """Give (port, other end, switch there) wherever both ends of a cable run LLDP. Servers are not emulated."""
     switch = context.fabric.switch(context.name)
-    for port in switch.ports if switch is not None else ():
+    for port in switch.ports:
         far = context.fabric.neighbor(context.name, port)
-        other = context.fabric.switch(far.device) if far is not None else None
-        if far is None or other is None or not context.fabric.link_up(context.name, port):
+        if far is None or not context.fabric.link_up(context.name, port):
             continue
+        other = context.fabric.switch(far.device)
         if _lldp_runs(switch, port) and _lldp_runs(other, far.port):
             yield port, far, other
 
@@ -181,9 +177,9 @@ def vlans(context: RpcContext, rpc: etree._Element) -> etree._Element:
     """Answer `show vlans`; a port that is up has an asterisk."""
     switch = context.fabric.switch(context.name)
     made = []
-    for vlan in switch.vlans if switch is not None else ():
+    for vlan in switch.vlans:
         members: list[Child] = []
-        for port in switch.ports.values() if switch is not None else ():
+        for port in switch.ports.values():
             mark = "*" if context.fabric.link_up(context.name, port.name) else ""
             for unit in port.units:
                 if any(name in (vlan.name, str(vlan.vlan_id)) for name, _ in unit.vlans):

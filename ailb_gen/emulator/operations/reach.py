@@ -118,8 +118,6 @@ def path_to(context: RpcContext, target: str, interface: str = "") -> list[tuple
     text, _, scope = target.partition("%")
     switch = context.fabric.switch(context.name)
     found = interface_value(f"{text}/{BITS}")
-    if switch is None:
-        return None
     if found is None:
         own = {address.partition("/")[0] for address in _inet(switch)}
         return [(host_name(context), text)] if text in own else None
@@ -138,7 +136,7 @@ def _link_local(context: RpcContext, switch: Switch, text: str, scope: str) -> l
     """Find the neighbor with a link-local address."""
     for port in switch.ports.values():
         for unit in port.units:
-            far = context.fabric.hears(context.name, unit.name) if scope in ("", unit.name) else None
+            far = context.fabric.advertiser(context.name, unit.name) if scope in ("", unit.name) else None
             if far is not None and link_local(far.device, f"{far.port}.0") == text:
                 return [(far.device, text)]
     return None
@@ -146,22 +144,16 @@ def _link_local(context: RpcContext, switch: Switch, text: str, scope: str) -> l
 
 def _routed(context: RpcContext, value: int) -> list[tuple[str, str]] | None:
     """Follow the first next hop of every switch to the one that has the address."""
-    routing = context.fabric.routing()
     way: list[tuple[str, str]] = []
     device = context.name
     for _ in range(MOST_HOPS):
         switch = context.fabric.switch(device)
-        if switch is None:
-            return None
         if any(address.value == value for port in switch.ports.values() for u in port.units for address in u.addresses):
             # What is asked answers with the address that it is asked for.
             return [*way[:-1], (device, address_text(value))]
-        index = routing.graph.index.get(device)
-        held = sorted((prefix for prefix in routing.prefixes if prefix.holds(value)), key=lambda prefix: -prefix.length)
-        hop = next(
-            (hop for prefix in held if index is not None for hop in routing.next_hops(index, prefix)),
-            None,
-        )
+        held = [prefix for prefix in context.fabric.prefixes(device) if prefix.holds(value)]
+        held.sort(key=lambda prefix: -prefix.length)
+        hop = next((hop for prefix in held for hop in context.fabric.next_hops(device, prefix)), None)
         far = context.fabric.neighbor(device, hop.interface.rpartition(".")[0]) if hop is not None else None
         if far is None:
             return None

@@ -13,7 +13,6 @@ from ailb_gen.emulator.hardware import link_local
 from ailb_gen.emulator.messages import refusal
 from ailb_gen.emulator.operations.bgp import TABLE, chosen, peer_address, up_for
 from ailb_gen.emulator.operations.build import age, argument, element, flag
-from ailb_gen.emulator.ribs import Totals
 from ailb_gen.routing.route import BGP
 from ailb_gen.routing.speaker import direct_prefixes
 
@@ -22,16 +21,15 @@ if TYPE_CHECKING:
 
     from lxml import etree
 
-    from ailb_gen.emulator.fabric import Peering
+    from ailb_gen.emulator.fabric_state import BgpSession
     from ailb_gen.emulator.operations.build import Child
-    from ailb_gen.emulator.ribs import LazyRouting
     from ailb_gen.emulator.rpc_context import RpcContext
-    from ailb_gen.network.model import Switch
     from ailb_gen.routing.rib import Path
     from ailb_gen.routing.route import Route
 
     # The rows of a table about one neighbor, by prefix.
-    Rows = Callable[[RpcContext, etree._Element, Peering], Iterator[tuple[Prefix, etree._Element]]]
+    Row = tuple[Prefix, etree._Element]
+    Rows = Callable[[RpcContext, etree._Element, BgpSession], Iterator[Row]]
 
 PREFERENCE = {"direct": 0, "local": 0, "bgp": 170}
 NAMES = {"direct": "Direct", "local": "Local", "bgp": "BGP"}
@@ -102,24 +100,25 @@ def _exchanged(context: RpcContext, rpc: etree._Element, rows: Rows) -> etree._E
     address = argument(rpc, "neighbor") or argument(rpc, "peer")
     if protocol != BGP or not address:
         raise refusal("missing argument: a protocol, bgp, and the address of a neighbor", tag="missing-element")
-    peering = next((found for found in chosen(context, address) if found.established), None)
+    session = next((found for found in chosen(context, address) if found.established), None)
     wanted = _wanted(rpc)
-    if peering is None:
+    if session is None:
         return element("route-information")
-    made = [row for prefix, row in rows(context, rpc, peering) if _matches(rpc, prefix, wanted)]
+    made = [row for prefix, row in rows(context, rpc, session) if _matches(rpc, prefix, wanted)]
     return element("route-information", element("route-table", ("table-name", TABLE), *made))
 
 
-def advertised(context: RpcContext, rpc: etree._Element, peering: Peering) -> Iterator[tuple[Prefix, etree._Element]]:
+def advertised(
+    context: RpcContext, rpc: etree._Element, session: BgpSession
+) -> Iterator[tuple[Prefix, etree._Element]]:
     """Give the routes that are sent to a neighbor, as they are sent.
 
     The numbers of destinations in the table are left out: they would take the routes of the whole fabric.
     """
-    switch = context.fabric.switch(context.name)
     detailed = flag(rpc, *DETAILED)
-    group = switch.groups[peering.group].name if switch is not None else ""
-    for prefix, route in context.fabric.advertised(context.name, peering).items():
-        path = f"[{peering.asn}] {as_path(route)}" if detailed else as_path(route)
+    group = context.fabric.switch(context.name).groups[session.group].name
+    for prefix, route in context.fabric.advertised(context.name, session).items():
+        path = f"[{session.asn}] {as_path(route)}" if detailed else as_path(route)
         entry: list[Child] = [
             ("active-tag", "*"),
             None if detailed else ("protocol-name", "BGP"),
@@ -137,17 +136,13 @@ def advertised(context: RpcContext, rpc: etree._Element, peering: Peering) -> It
         yield prefix, element("rt", *_destination(prefix, detailed), *counts, element("rt-entry", *entry), style=style)
 
 
-def received(context: RpcContext, rpc: etree._Element, peering: Peering) -> Iterator[tuple[Prefix, etree._Element]]:
+def received(context: RpcContext, rpc: etree._Element, session: BgpSession) -> Iterator[Row]:
     """Give the routes that came from a neighbor; hidden ones only when they are asked for, or all."""
-    routing = context.fabric.routing()
-    device = routing.graph.index.get(context.name)
     detailed = flag(rpc, *DETAILED)
-    if device is None:
-        return
-    next_hop = peer_address(peering).partition("%")[0]
-    for prefix in routing.prefixes:
-        for path in routing.paths(device, prefix):
-            if path.interface != peering.interface or not _shows(rpc, path):
+    next_hop = peer_address(session).partition("%")[0]
+    for prefix in context.fabric.prefixes(context.name):
+        for path in context.fabric.paths(context.name, prefix):
+            if path.interface != session.interface or not _shows(rpc, path):
                 continue
             route = path.route
             entry: list[Child] = [
@@ -174,32 +169,28 @@ def _shows(rpc: etree._Element, path: Path) -> bool:
 def shown(context: RpcContext, rpc: etree._Element) -> etree._Element:
     """Answer `show route` for a prefix or all, of one protocol or all."""
     wanted, protocol = _wanted(rpc), argument(rpc, "protocol")
-    switch = context.fabric.switch(context.name)
-    if switch is None:
-        return element("route-information")
-    routing = context.fabric.routing()
     entries: dict[Prefix, list[etree._Element]] = {}
-    own = [row for row in _own_routes(context, switch) if protocol in ("", row[1]) and not flag(rpc, "hidden")]
+    own = [row for row in _own_routes(context) if protocol in ("", row[1]) and not flag(rpc, "hidden")]
     for prefix, _, row in own:
         if _covers(rpc, prefix, wanted):
             entries.setdefault(prefix, []).append(row)
     if protocol in ("", BGP):
-        for prefix in routing.prefixes:
-            rows = _learned_routes(context, rpc, routing, prefix) if _covers(rpc, prefix, wanted) else []
+        for prefix in context.fabric.prefixes(context.name):
+            rows = _learned_routes(context, rpc, prefix) if _covers(rpc, prefix, wanted) else []
             if rows:
                 entries.setdefault(prefix, []).extend(rows)
     entries = _longest(rpc, entries, wanted)
     if not entries:
         return element("route-information")
     made = [_rt(prefix, rows, flag(rpc, *DETAILED)) for prefix, rows in sorted(entries.items())]
-    numbers = _numbers(context, switch, routing)
+    numbers = _numbers(context)
     return element("route-information", element("route-table", ("table-name", TABLE), *numbers, *made))
 
 
-def _numbers(context: RpcContext, switch: Switch, routing: LazyRouting) -> list[Child]:
+def _numbers(context: RpcContext) -> list[Child]:
     """Count the whole table, whatever part of it is shown."""
-    own = [prefix for prefix, _, _ in _own_routes(context, switch)]
-    learned = routing.totals(context.name) if context.name in routing.graph.index else Totals()
+    own = [prefix for prefix, _, _ in _own_routes(context)]
+    learned = context.fabric.route_totals(context.name)
     return [
         ("destination-count", len(set(own)) + learned.destinations),
         ("total-route-count", len(own) + learned.paths),
@@ -211,12 +202,8 @@ def _numbers(context: RpcContext, switch: Switch, routing: LazyRouting) -> list[
 
 def table_summary(context: RpcContext, rpc: etree._Element) -> etree._Element:
     """Answer `show route summary`: the one table, and how many routes each protocol has in it."""
-    switch = context.fabric.switch(context.name)
-    if switch is None:
-        return element("route-summary-information")
-    routing = context.fabric.routing()
-    kinds = [kind for _, kind, _ in _own_routes(context, switch)]
-    learned = routing.totals(context.name) if context.name in routing.graph.index else Totals()
+    kinds = [kind for _, kind, _ in _own_routes(context)]
+    learned = context.fabric.route_totals(context.name)
     rows = [
         *((NAMES[kind], kinds.count(kind), kinds.count(kind)) for kind in ("direct", "local")),
         (NAMES[BGP], learned.paths, learned.active),
@@ -226,8 +213,9 @@ def table_summary(context: RpcContext, rpc: etree._Element) -> etree._Element:
         for name, many, active in rows
         if many
     ]
-    table = element("route-table", ("table-name", TABLE), *_numbers(context, switch, routing), *protocols)
-    number = switch.groups[0].local_as if switch.groups else None
+    table = element("route-table", ("table-name", TABLE), *_numbers(context), *protocols)
+    groups = context.fabric.switch(context.name).groups
+    number = groups[0].local_as if groups else None
     return element("route-summary-information", ("as-number", number) if number else None, table)
 
 
@@ -256,9 +244,10 @@ def _rt(prefix: Prefix, rows: Iterable[etree._Element], detailed: bool) -> etree
     return element("rt", *_destination(prefix, detailed), *counts, *rows, style="detail" if detailed else "brief")
 
 
-def _own_routes(context: RpcContext, switch: Switch) -> Iterator[tuple[Prefix, str, etree._Element]]:
+def _own_routes(context: RpcContext) -> Iterator[tuple[Prefix, str, etree._Element]]:
     """Give (prefix, protocol, entry) of the routes that follow from the device's own addresses."""
     up = context.now() - context.started
+    switch = context.fabric.switch(context.name)
     direct = direct_prefixes(switch)
     for port in switch.ports.values():
         for unit in port.units:
@@ -270,17 +259,12 @@ def _own_routes(context: RpcContext, switch: Switch) -> Iterator[tuple[Prefix, s
                 yield address.prefix, "direct", _own("direct", unit.name, up)
 
 
-def _learned_routes(
-    context: RpcContext, rpc: etree._Element, routing: LazyRouting, prefix: Prefix
-) -> list[etree._Element]:
+def _learned_routes(context: RpcContext, rpc: etree._Element, prefix: Prefix) -> list[etree._Element]:
     """Make the entries of a prefix learned by BGP; the active one of a multipath has the next hops of all."""
-    device = routing.graph.index.get(context.name)
-    if device is None:
-        return []
-    seconds = {peering.interface: up_for(context, peering) for peering in context.fabric.peerings(context.name)}
-    hops = [hop.interface for hop in routing.next_hops(device, prefix)]
+    seconds = {session.interface: up_for(context, session) for session in context.fabric.sessions(context.name)}
+    hops = [hop.interface for hop in context.fabric.next_hops(context.name, prefix)]
     made = []
-    for path in routing.paths(device, prefix):
+    for path in context.fabric.paths(context.name, prefix):
         if path.peer and _shows(rpc, path):
             used = hops if path.status == "active" else [path.interface]
             made.append(_learned(rpc, context, path, used, seconds.get(path.interface, 0.0)))

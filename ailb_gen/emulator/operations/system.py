@@ -28,8 +28,7 @@ FANS, POWER_SUPPLIES = 4, 2
 
 def host_name(context: RpcContext) -> str:
     """Return the configured host name; a device without one is called by the name that its fabric knows it by."""
-    found = context.fabric.switch(context.name)
-    return (found.host_name if found is not None else "") or context.name
+    return context.fabric.switch(context.name).host_name or context.name
 
 
 def software(context: RpcContext, rpc: etree._Element) -> etree._Element:

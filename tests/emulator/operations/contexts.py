@@ -49,7 +49,7 @@ def lab(**options: Any) -> EmulatedFabric:
     """Return the lab with every device in it."""
     fabric = EmulatedFabric.read(LAB, **options)
     for name in NAMES:
-        fabric.committed(name, tree_of(name))
+        fabric.commit(name, tree_of(name))
     return fabric
 
 

@@ -117,7 +117,7 @@ def test_get_facts(napalm: Any) -> None:
 
 
 def test_get_interfaces(napalm: Any, leaf: Fake) -> None:
-    leaf.fabric.committed(SPINE, None)
+    leaf.fabric.power_off(SPINE)
     found = napalm.get_interfaces()
     first, second = found["et-0/0/0"], found["et-0/0/1"]
     assert first["is_up"] is False

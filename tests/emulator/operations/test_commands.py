@@ -81,7 +81,7 @@ def test_formats(leaf: Fake) -> None:
 
 @pytest.mark.parametrize("tag", sorted(OPERATIONS))
 def test_every_rpc_has_every_form(leaf: Fake, tag: str) -> None:
-    peer = leaf.fabric.peerings(LEAF)[0]
+    peer = leaf.fabric.sessions(LEAF)[0]
     arguments = {"ping": "host", "traceroute": "host", "file-show": "filename", "get-checksum-information": "path"}
     rpc = etree.Element(tag)
     if tag in arguments:
@@ -121,7 +121,7 @@ def test_reachability(leaf: Fake) -> None:
     assert len(hops) == 2
     assert "0 packets received, 100% packet loss" in "\n".join(say(leaf, "ping 2001:db8::1 count 1"))
     assert ask(leaf, "traceroute", host="192.0.2.1").findtext("traceroute-failure") == "no response"
-    leaf.fabric.committed(other, None)
+    leaf.fabric.power_off(other)
     assert ask(leaf, "ping", host=target).findtext("ping-failure") == "no response"
 
 
@@ -131,7 +131,7 @@ def test_what_is_shown_comes_from_one_table() -> None:
 
 @pytest.mark.parametrize("text", sorted(COMMANDS))
 def test_every_command_shows_something(leaf: Fake, text: str) -> None:
-    peer = leaf.fabric.peerings(LEAF)[0]
+    peer = leaf.fabric.sessions(LEAF)[0]
     arguments = {
         "show route advertising-protocol": f" bgp {peer_address(peer)}",
         "show route receive-protocol": f" bgp {peer_address(peer)}",
@@ -149,9 +149,9 @@ def test_version(leaf: Fake) -> None:
 
 
 def test_host_name_follows_the_configuration(leaf: Fake) -> None:
-    leaf.fabric.committed(LEAF, tree_of(LEAF, f"host-name {LEAF}", "host-name renamed"))
+    leaf.fabric.commit(LEAF, tree_of(LEAF, f"host-name {LEAF}", "host-name renamed"))
     assert say(leaf, "show version")[0] == "Hostname: renamed"
-    leaf.fabric.committed(LEAF, tree_of(LEAF, f"    host-name {LEAF};\n", ""))
+    leaf.fabric.commit(LEAF, tree_of(LEAF, f"    host-name {LEAF};\n", ""))
     assert say(leaf, "show version")[0] == f"Hostname: {LEAF}"
 
 
@@ -199,7 +199,7 @@ def test_files(leaf: Fake) -> None:
 
 
 def test_interfaces(leaf: Fake) -> None:
-    leaf.fabric.committed(SPINE, None)
+    leaf.fabric.power_off(SPINE)
     lines = say(leaf, "show interfaces terse")
     assert lines[:4] == [
         "Interface               Admin Link Proto    Local                 Remote",
@@ -223,19 +223,19 @@ def test_interfaces(leaf: Fake) -> None:
 
 def test_disabled_interfaces(leaf: Fake) -> None:
     text = "    et-0/0/16 {\n"
-    leaf.fabric.committed(LEAF, tree_of(LEAF, text, f"{text}        disable;\n"))
+    leaf.fabric.commit(LEAF, tree_of(LEAF, text, f"{text}        disable;\n"))
     assert say(leaf, "show interfaces et-0/0/16 terse")[1] == "et-0/0/16               down  down"
     # One member of the VLAN is still up.
     assert say(leaf, "show interfaces irb terse")[2].startswith("irb.2                   up    up")
     unit = "        unit 0 {\n            family inet6;"
-    leaf.fabric.committed(LEAF, tree_of(LEAF, unit, unit.replace("family", "disable;\n            family")))
+    leaf.fabric.commit(LEAF, tree_of(LEAF, unit, unit.replace("family", "disable;\n            family")))
     [row] = ask(leaf, "get-interface-information", interface_name="et-0/0/0").findall("physical-interface")
     assert row.find("logical-interface/if-config-flags/iff-down") is not None
 
 
 def test_an_irb_needs_a_port(leaf: Fake) -> None:
     for port in (16, 17):
-        leaf.fabric.committed(LEAF, tree_of(LEAF, "members vn2;", "members other;"))
+        leaf.fabric.commit(LEAF, tree_of(LEAF, "members vn2;", "members other;"))
         row = ask(leaf, "get-interface-information", "terse", interface_name=f"et-0/0/{port}")
         assert row.findtext("physical-interface/oper-status") == "up"
     row = ask(leaf, "get-interface-information", "terse", interface_name="irb.2")
@@ -250,7 +250,7 @@ def test_router_advertisements(leaf: Fake) -> None:
     assert heard.findtext("ipv6-source-address") == "fe80::5c32:32ff:fe50:a35c"
     # No lifetime is configured there: three times the longest interval, 30 s.
     assert heard.findtext("ipv6-ra-default-lifetime") == "90"
-    leaf.fabric.committed("spine2", None)
+    leaf.fabric.power_off("spine2")
     [row] = ask(leaf, "get-ipv6-ra-information", interface="et-0/0/1.0").findall("ipv6-ra-interface")
     assert row.find("ipv6-ra-advertisement") is None
     assert row.findtext("ipv6-ra-advertisements-received") == "0"
@@ -259,10 +259,10 @@ def test_router_advertisements(leaf: Fake) -> None:
 
 def test_lldp_needs_both_ends(leaf: Fake) -> None:
     assert len(ask(leaf, "get-lldp-neighbors-information")) == 4
-    leaf.fabric.committed(SPINE, tree_of(SPINE, "interface all;", "interface et-0/0/1;"))
+    leaf.fabric.commit(SPINE, tree_of(SPINE, "interface all;", "interface et-0/0/1;"))
     found = ask(leaf, "get-lldp-neighbors-information")
     assert [row.findtext("lldp-local-port-id") for row in found] == [f"et-0/0/{number}" for number in (1, 2, 3)]
-    leaf.fabric.committed("spine2", tree_of("spine2", "        port-id-subtype interface-name;\n", ""))
+    leaf.fabric.commit("spine2", tree_of("spine2", "        port-id-subtype interface-name;\n", ""))
     row = ask(leaf, "get-lldp-interface-neighbors", interface_device="et-0/0/1").find("lldp-neighbor-information")
     assert row is not None
     assert row.findtext("lldp-remote-port-id-subtype") == "Locally assigned"

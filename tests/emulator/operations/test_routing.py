@@ -41,7 +41,7 @@ def peers(reply: etree._Element) -> list[tuple[str, str, str]]:
 
 
 def address(context: Fake, index: int) -> str:
-    return peer_address(context.fabric.peerings(context.name)[index])
+    return peer_address(context.fabric.sessions(context.name)[index])
 
 
 def test_summary(leaf: Fake) -> None:
@@ -85,7 +85,7 @@ def test_summary_of_one_group_or_another_instance(leaf: Fake) -> None:
 
 def test_sessions_that_are_down(leaf: Fake) -> None:
     leaf.fabric.keep_down(LEAF, "et-0/0/0.0")
-    leaf.fabric.committed("spine2", None)
+    leaf.fabric.power_off("spine2")
     reply = ask(leaf, "get-bgp-summary-information")
     # Nobody is discovered on the link to a device that is away.
     assert [reply.findtext(f"{name}-count") for name in ("peer", "down-peer")] == ["3", "1"]
@@ -100,8 +100,8 @@ def test_sessions_that_are_down(leaf: Fake) -> None:
 
 def test_a_neighbor_that_came_back() -> None:
     leaf = Fake(LEAF, lab(clock=lambda: NOW - 100))
-    leaf.fabric.committed(SPINE, None)
-    leaf.fabric.committed(SPINE, tree_of(SPINE))
+    leaf.fabric.power_off(SPINE)
+    leaf.fabric.commit(SPINE, tree_of(SPINE))
     first = ask(leaf, "get-bgp-summary-information").find("bgp-peer")
     assert first is not None
     assert (first.findtext("elapsed-time"), first.findtext("flap-count")) == ("1:40", "1")
@@ -213,7 +213,7 @@ def test_received(leaf: Fake) -> None:
 
 def test_hidden_routes(leaf: Fake) -> None:
     """A leaf that takes a session for another color than the spine does hides what arrives there."""
-    leaf.fabric.committed(LEAF, tree_of(LEAF, "fabric-color green;", "fabric-color blue;"))
+    leaf.fabric.commit(LEAF, tree_of(LEAF, "fabric-color green;", "fabric-color blue;"))
     arguments = {"receive_protocol_name": "bgp", "neighbor": address(leaf, 0)}
     assert not list(ask(leaf, "get-route-information", **arguments).iter("rt"))
     hidden = ask(leaf, "get-route-information", "hidden", **arguments)
@@ -326,7 +326,7 @@ def test_all_peers_are_shown(leaf: Fake, text: str) -> None:
 
 
 def test_an_away_device_answers_with_nothing(leaf: Fake) -> None:
-    leaf.fabric.committed(LEAF, None)
+    leaf.fabric.power_off(LEAF)
     for name in ("get-bgp-summary-information", "get-bgp-neighbor-information", "get-route-information"):
         reply = ask(leaf, name)
         assert not reply.findall("bgp-peer")

@@ -1,0 +1,126 @@
+"""The state of a fabric as its devices know it: `EmulatedFabric` computes it, another fabric may measure it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ailb_gen.addresses import Prefix
+    from ailb_gen.junos.tree import Node
+    from ailb_gen.network.fabric import End
+    from ailb_gen.network.model import Switch
+    from ailb_gen.routing.rib import NextHop, Path
+    from ailb_gen.routing.route import Route
+
+
+@dataclass(frozen=True, slots=True)
+class BgpSession:
+    """A neighbor that a device has discovered on an interface, and the BGP session with it.
+
+    `group` is the index of the group in the device's configuration. `peer_asn` is None while it is unknown: without a
+    `peer-as` it comes with the neighbor's OPEN message. `since` is when the session last came up because the neighbor
+    came back, in seconds since 1970; None if it has been up since the device started.
+    """
+
+    interface: str
+    group: int
+    asn: int
+    peer: str
+    peer_interface: str
+    peer_asn: int | None
+    established: bool
+    since: float | None = None
+
+
+class PrefixCounts(NamedTuple):
+    """The number of prefixes that came from a neighbor: used, all, and not hidden."""
+
+    active: int = 0
+    received: int = 0
+    accepted: int = 0
+
+
+class RouteTotals(NamedTuple):
+    """The number of prefixes learned by BGP with a usable path and with any path, of hidden paths, and of all paths."""
+
+    active: int = 0
+    destinations: int = 0
+    hidden: int = 0
+    paths: int = 0
+
+
+class Counters(NamedTuple):
+    """The traffic of an interface since it came up."""
+
+    input_bytes: int = 0
+    output_bytes: int = 0
+    input_packets: int = 0
+    output_packets: int = 0
+
+
+class FabricState(Protocol):
+    """All devices of a fabric, the cables between them, and what their protocols have learned.
+
+    Only the thread of the fleet calls it. Devices are known by name, ports as `et-0/0/0`, logical interfaces as
+    `et-0/0/0.0`; their hardware and link-local addresses are those of `ailb_gen.emulator.hardware`.
+    """
+
+    def commit(self, name: str, tree: Node) -> None:
+        """Take over the active configuration of a device, as written; a device that was off is on again.
+
+        Raises UsageError when groups apply each other in a circle; then nothing has changed.
+        """
+
+    def power_off(self, name: str) -> None:
+        """Take a device out of the fabric: its links and sessions are down until it commits again."""
+
+    def switch(self, name: str) -> Switch:
+        """Return what the active configuration of a device says: nothing while it is off."""
+
+    def neighbor(self, device: str, port: str) -> End | None:
+        """Return the port of a switch at the other end of a cable; None for a server, or without a cable."""
+
+    def link_up(self, device: str, port: str) -> bool:
+        """Return whether a port has carrier: a cable, neither end disabled, and a device at the other end.
+
+        Ports without a cable have none, nor have logical ones such as `irb` and `lo0`.
+        """
+
+    def counters(self, device: str, interface: str) -> Counters:
+        """Return the traffic of a port or of a logical interface."""
+
+    def advertiser(self, device: str, interface: str) -> End | None:
+        """Return the port whose router advertisements arrive on a logical interface; None if none do."""
+
+    def sessions(self, name: str) -> tuple[BgpSession, ...]:
+        """Return the BGP neighbors that a device has discovered, in the order of its cables; none while it is off."""
+
+    def keep_down(self, device: str, interface: str) -> None:
+        """Keep the BGP session on a logical interface from coming up, whatever is configured. Raises UsageError."""
+
+    def restore(self, device: str, interface: str) -> None:
+        """Let the BGP session on a logical interface come up again. Raises UsageError."""
+
+    def prefixes(self, name: str) -> Sequence[Prefix]:
+        """Return the prefixes, in order, that a device may have paths to; none while it is off."""
+
+    def paths(self, name: str, prefix: Prefix) -> Sequence[Path]:
+        """Return every path that a device has of a prefix, the best ones first, the hidden ones last."""
+
+    def next_hops(self, name: str, prefix: Prefix) -> Sequence[NextHop]:
+        """Return the next hops that a device forwards a prefix to; empty for a direct route or none at all."""
+
+    def prefix_counts(self, name: str) -> Mapping[str, PrefixCounts]:
+        """Return the prefix counts of every session of a device, by its interface; one without prefixes is missing."""
+
+    def route_totals(self, name: str) -> RouteTotals:
+        """Return the numbers of prefixes and paths that a device learned by BGP."""
+
+    def advertised(self, name: str, session: BgpSession) -> Mapping[Prefix, Route]:
+        """Return what a device sends over a session, ordered by prefix; its own AS is not in the paths yet."""
+
+    def advertised_count(self, name: str, session: BgpSession) -> int:
+        """Return the number of routes of `advertised`."""
