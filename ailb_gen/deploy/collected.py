@@ -144,6 +144,6 @@ def cables(design: Design, heard: Mapping[str, Sequence[Heard]]) -> tuple[tuple[
     links, sources = [], {}
     for link in design.links:
         spine, port = told.get((link.leaf, link.leaf_interface), ("", ""))
-        links.append(replace(link, spine=spine, spine_interface=port) if spine else link)
+        links.append(link._replace(spine=spine, spine_interface=port) if spine else link)
         sources[f"{link.leaf} {link.leaf_interface}"] = LLDP if spine else INTENT
     return tuple(links), sources

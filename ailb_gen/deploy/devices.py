@@ -10,7 +10,7 @@ from ailb_gen.design.inventory import Platforms, Slot, spines, stripes
 from ailb_gen.design.model import Color
 from ailb_gen.design.problems import Problems
 from ailb_gen.design.servers import seats
-from ailb_gen.design.switch_numbers import hand_out, leaf_pools, spine_pools
+from ailb_gen.design.switch_numbers import hand_out
 from ailb_gen.errors import Place
 from ailb_gen.intent.load import Intent
 
@@ -52,7 +52,7 @@ def devices(intent: Intent) -> tuple[FabricDevice, ...]:
     seated = [(stripe, seat) for stripe, row in enumerate(seats(fabric, problems), 1) for seat in row]
     check.check_names(leaves + tops, (seat for _, seat in seated), problems)
     palette = colors(fabric, problems)
-    given = [*hand_out(leaves, leaf_pools(fabric), problems), *hand_out(tops, spine_pools(fabric), problems)]
+    given = [*hand_out(leaves, "leaves", fabric, problems), *hand_out(tops, "spines", fabric, problems)]
     rows = [(n, seat.given.management, problems.where(seat.levels, "management")) for n, (_, seat) in enumerate(seated)]
     managed = numbers.management(rows, fabric.management.servers, ("management", "servers"), problems)
     problems.stop_on_errors()

@@ -1,7 +1,6 @@
 """From the intent to the whole design: every number computed once, every device given its slice."""
 
 from collections import defaultdict
-from dataclasses import replace
 
 from ailb_gen.addresses import address_text
 from ailb_gen.design import check, numbers
@@ -10,11 +9,12 @@ from ailb_gen.design.colors import colors as fabric_colors
 from ailb_gen.design.drains import NOTHING, Drained, drained
 from ailb_gen.design.inventory import Platforms, Slot, StripeSlot, spines, stripes
 from ailb_gen.design.model import AsList, Color, Design, DeviceSettings, Prefix, Server, Switch, Vlan
+from ailb_gen.design.numbers import SwitchNumbers
 from ailb_gen.design.precedence import device_settings
 from ailb_gen.design.problems import Problems, collapsed
 from ailb_gen.design.servers import HostPortUse, Seat, ServerBuilder, seats
-from ailb_gen.design.switch_numbers import HandedOut, as_numbers, check_unique, hand_out, leaf_pools, spine_pools
-from ailb_gen.design.switches import Numbers, SwitchParts, build_switch, ranges
+from ailb_gen.design.switch_numbers import check_unique, hand_out
+from ailb_gen.design.switches import SwitchParts, build_switch, ranges
 from ailb_gen.design.wiring import Wire, wires
 from ailb_gen.errors import Problem
 from ailb_gen.intent.load import Intent
@@ -56,13 +56,18 @@ class _Builder:
     def slots(self) -> tuple[Slot, ...]:
         return self.leaves + self.spines
 
-    def seated(self) -> list[tuple[StripeSlot, Seat]]:
-        return [(stripe, seat) for stripe, row in zip(self.stripes, self.seats, strict=True) for seat in row]
+    @property
+    def seated(self) -> list[Seat]:
+        return [seat for row in self.seats for seat in row]
+
+    @property
+    def seats_by_stripe(self) -> list[tuple[StripeSlot, tuple[Seat, ...]]]:
+        return list(zip(self.stripes, self.seats, strict=True))
 
     def check_early(self) -> None:
         """Check what needs no numbers; a design that fails here is not computed."""
         fabric, problems = self.fabric, self.problems
-        check.check_names(self.slots, (seat for _, seat in self.seated()), problems)
+        check.check_names(self.slots, self.seated, problems)
         if any(problem.code == "duplicate-name" for problem in problems.found):
             # Everything below goes by name; with two of a name it would find faults that are none.
             problems.stop_on_errors()
@@ -70,15 +75,13 @@ class _Builder:
         check.check_overlaps(fabric, problems)
         check.check_loopbacks(self.slots, fabric, problems)
         check.check_settings(self.slots, problems)
-        check.check_mtus(self.slots, self.seated(), problems)
-        check.check_oversubscription(
-            fabric, [(s, len(row)) for s, row in zip(self.stripes, self.seats, strict=True)], problems
-        )
+        check.check_mtus(self.slots, self.seats_by_stripe, problems)
+        check.check_oversubscription(fabric, self.seats_by_stripe, problems)
         check.check_environment(fabric, len(self.colors), problems)
         check.check_tables(fabric, max(len(s.leaves) for s in self.stripes), len(self.colors), problems)
         macs = [
             (nic.mac, f"NIC {n} of {seat.name}", problems.where(seat.levels, "nics", n, "mac"))
-            for _, seat in self.seated()
+            for seat in self.seated
             for n, nic in seat.given.nics.items()
             if nic.mac
         ]
@@ -90,30 +93,30 @@ class _Builder:
             self.device_settings[key] = device_settings(slot.settings)
         return self.device_settings[key]
 
-    def numbers(self) -> tuple[HandedOut, ...]:
+    def numbers(self) -> tuple[SwitchNumbers, ...]:
         fabric, problems = self.fabric, self.problems
-        leaves = hand_out(self.leaves, leaf_pools(fabric), problems)
-        spines = hand_out(self.spines, spine_pools(fabric), problems)
+        leaves = hand_out(self.leaves, "leaves", fabric, problems)
+        spines = hand_out(self.spines, "spines", fabric, problems)
         check_unique(leaves, spines, fabric, problems)
         return leaves + spines
 
-    def server_management(self, switches: tuple[HandedOut, ...]) -> list[str]:
-        """Return the management address of every server; notes addresses that any two devices share."""
+    def server_management(self, switches: tuple[SwitchNumbers, ...]) -> dict[str, str]:
+        """Return the management address of every server, or no text; notes addresses that any two devices share."""
         fabric = self.fabric
         rows = [
             (n, seat.given.management, self.problems.where(seat.levels, "management"))
-            for n, (_, seat) in enumerate(self.seated())
+            for n, seat in enumerate(self.seated)
         ]
         result = numbers.management(rows, fabric.management.servers, ("management", "servers"), self.problems)
         owners = [(given.slot.name, given.management) for given in switches]
-        owners += [(seat.name, row) for (_, seat), row in zip(self.seated(), result, strict=True)]
-        claims: list[check.Claim] = [(cidr.address, name, where) for name, (cidr, where) in owners if cidr]
+        servers = [(seat.name, row) for seat, row in zip(self.seated, result, strict=True)]
+        claims: list[check.Claim] = [(cidr.address, name, where) for name, (cidr, where) in (*owners, *servers) if cidr]
         if fabric.management.gateway:
             claims.insert(0, (fabric.management.gateway, "the gateway", ("management", "gateway")))
         rows_of_switches = [(given.slot.name, *given.management) for given in switches]
         check.check_gateway(fabric.management.gateway, rows_of_switches, self.problems)
         check.duplicates("duplicate-address", "management address", claims, self.problems, ipv4_text)
-        return [str(cidr) if cidr else "" for cidr, _ in result]
+        return {name: str(cidr) if cidr else "" for name, (cidr, _) in servers}
 
     def vlans(self) -> dict[str, Vlan]:
         """Return the VLAN of every leaf; notes ids that two leaves share within their scope."""
@@ -127,34 +130,29 @@ class _Builder:
         check.duplicates("duplicate-vlan", "VLAN", claims, self.problems, lambda claim: str(claim[1]))
         return {leaf.name: _vlan(leaf, vlan) for leaf, (vlan, _) in zip(self.leaves, rows, strict=True)}
 
-    def as_lists(self, given: dict[str, Numbers], rows: tuple[Wire, ...]) -> dict[str, dict[str, AsList]]:
+    def as_lists(self, given: dict[str, SwitchNumbers], rows: tuple[Wire, ...]) -> dict[str, dict[str, AsList]]:
         """Return, per role, the AS list of every color: a leaf accepts only the spines of that color."""
         spine_asns: dict[str, set[int]] = defaultdict(set)
         for row in rows:
-            spine_asns[row.link.color.name].add(given[row.link.spine].asn)
-        leaf_asns = AsList("leaves", ranges(given[leaf.name].asn for leaf in self.leaves))
+            spine_asns[row.link.color.name].add(given[row.link.spine].asn[0])
+        leaf_asns = AsList("leaves", ranges(given[leaf.name].asn[0] for leaf in self.leaves))
         return {
             "leaf": {c.name: AsList(f"spines-{c.name}", ranges(spine_asns[c.name])) for c in self.colors},
             "spine": {c.name: leaf_asns for c in self.colors},
         }
 
     def servers(
-        self, prefixes: dict[str, tuple[Prefix, ...]], vlans: dict[str, Vlan], managed: list[str]
+        self, prefixes: dict[str, tuple[Prefix, ...]], vlans: dict[str, Vlan], managed: dict[str, str]
     ) -> tuple[tuple[Server, ...], list[HostPortUse]]:
-        builder = ServerBuilder(self.fabric, prefixes, vlans, self.problems)
-        seated = [len(stripe.leaves) for stripe, row in zip(self.stripes, self.seats, strict=True) if row]
+        builder = ServerBuilder(self.fabric, prefixes, vlans, managed, self.problems)
+        seated = [len(stripe.leaves) for stripe, row in self.seats_by_stripe if row]
         builder.check_rdma(max(seated, default=0))
-        rows = [
-            server
-            for stripe, row in zip(self.stripes, self.seats, strict=True)
-            for server in builder.stripe(stripe, row)
-        ]
-        address = dict(zip((seat.name for _, seat in self.seated()), managed, strict=True))
-        return tuple(replace(server, management=address[server.name]) for server in rows), builder.uses
+        rows = [server for stripe, row in self.seats_by_stripe for server in builder.stripe(stripe, row)]
+        return tuple(rows), builder.uses
 
     def switches(
         self,
-        given: dict[str, Numbers],
+        given: dict[str, SwitchNumbers],
         prefixes: dict[str, tuple[Prefix, ...]],
         vlans: dict[str, Vlan],
         rows: tuple[Wire, ...],
@@ -169,12 +167,14 @@ class _Builder:
         for use in uses:
             hosts[use.leaf].append(use)
         lists = self.as_lists(given, rows)
+        gateway = ipv4_text(self.fabric.management.gateway) if self.fabric.management.gateway else ""
         return [
             build_switch(
                 slot,
                 SwitchParts(
                     numbers=given[slot.name],
-                    device_settings=self.device_settings_of(slot),
+                    gateway=gateway,
+                    settings=self.device_settings_of(slot),
                     vlan=vlans.get(slot.name),
                     prefixes=prefixes.get(slot.name, ()),
                     wires=by_switch[slot.name],
@@ -200,9 +200,7 @@ class _Builder:
         self.problems.stop_on_errors()
         out = drained(by_name, rows, uses, self.colors, self.problems)
         self.problems.stop_on_errors()
-        gateway = ipv4_text(self.fabric.management.gateway) if self.fabric.management.gateway else ""
-        given = {row.slot.name: as_numbers(row, gateway) for row in handed}
-        built = self.switches(given, prefixes, vlans, rows, uses, out)
+        built = self.switches({row.slot.name: row for row in handed}, prefixes, vlans, rows, uses, out)
         return Design(
             name=self.fabric.name,
             digest=self.problems.intent.digest,

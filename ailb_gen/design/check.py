@@ -1,7 +1,8 @@
 """What must hold beyond types: nothing twice, everything fits, no overlap, speeds and MTUs that agree."""
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from functools import cache
 
 from ailb_gen.design.addresses import AddressPlan, ipv4_text
 from ailb_gen.design.inventory import Slot, StripeSlot
@@ -43,8 +44,9 @@ def duplicates(
             problems.error(code, path, f"{what} {text(value)} of {owner} is already that of {first}")
 
 
+@cache
 def _is_specific(path: Path) -> bool:
-    """Tell whether a path names one device, not a plan for all."""
+    """Return whether a path names one device, not a plan for all."""
     return path[0] in ("overrides", "spines", "stripes") or any(isinstance(step, int) for step in path)
 
 
@@ -129,24 +131,24 @@ def check_ports(
 ) -> None:
     """Note ports that are used twice, ports split in two ways, and overrides of ports that nothing uses."""
     laid_out = PORT_CODES.isdisjoint(problem.code for problem in problems.found)
-    rows: dict[str, list[tuple[PortUse, str, Path]]] = defaultdict(list)
+    rows: dict[str, list[_Claimed]] = defaultdict(list)
     for wire in wires:
         link = wire.link
-        rows[link.leaf].append(
-            (wire.leaf_use, f"the link to {link.spine}", _wire_path(slots[link.leaf], link.spine, problems))
-        )
-        rows[link.spine].append(
-            (wire.spine_use, f"the link to {link.leaf}", _wire_path(slots[link.spine], link.leaf, problems))
-        )
+        rows[link.leaf].append((wire.leaf_use, link.spine, "", _wire_path(slots[link.leaf], link.spine, problems)))
+        rows[link.spine].append((wire.spine_use, link.leaf, "", _wire_path(slots[link.spine], link.leaf, problems)))
     for host in hosts:
-        rows[host.leaf].append((host.use, f"{host.nic} of {host.server}", host.path))
+        rows[host.leaf].append((host.use, host.server, host.nic, host.path))
     for name, uses in rows.items():
         _check_device_ports(name, uses, problems)
-        used = {use.interface for use, _, _ in uses}
+        used = {use.interface for use, *_ in uses}
         for interface in slots[name].device.ports if laid_out else ():
             if interface not in used:
                 path = problems.where(slots[name].own, "ports", interface)
                 problems.error("unused-port", path, f"{name} uses no port {interface}")
+
+
+# A port with the device at its other end, the NIC there for a server, and where that was decided.
+_Claimed = tuple[PortUse, str, str, Path]
 
 
 def _wire_path(slot: Slot, peer: str, problems: Problems) -> Path:
@@ -154,23 +156,28 @@ def _wire_path(slot: Slot, peer: str, problems: Problems) -> Path:
     return problems.where(slot.own, key, peer) if peer in slot.explicit_links else (key,)
 
 
-def _check_device_ports(name: str, uses: list[tuple[PortUse, str, Path]], problems: Problems) -> None:
-    taken: dict[str, str] = {}
-    splits: dict[str, tuple[int, int, str]] = {}
-    for use, owner, path in sorted(uses, key=lambda row: _is_specific(row[2])):
+def _owner(peer: str, nic: str) -> str:
+    return f"{nic} of {peer}" if nic else f"the link to {peer}"
+
+
+def _check_device_ports(name: str, uses: list[_Claimed], problems: Problems) -> None:
+    taken: dict[str, tuple[str, str]] = {}
+    splits: dict[str, tuple[PortUse, str, str]] = {}
+    for use, peer, nic, path in sorted(uses, key=lambda row: _is_specific(row[3])):
         if not use.physical:
             continue
         if use.interface in taken:
-            reason = f"port {use.interface} of {name}, wanted for {owner}, is already that of {taken[use.interface]}"
+            owner = _owner(*taken[use.interface])
+            reason = f"port {use.interface} of {name}, needed for {_owner(peer, nic)}, is already that of {owner}"
             hint = "let host_ports.first_port start behind the uplinks" if path == ("host_ports",) else ""
             problems.error("duplicate-port", path, reason, hint)
             continue
-        taken[use.interface] = owner
-        split = splits.setdefault(use.physical, (use.sub_ports, use.speed_gbps, owner))
-        if split[:2] != (use.sub_ports, use.speed_gbps):
+        taken[use.interface] = (peer, nic)
+        first, *owner_of_first = splits.setdefault(use.physical, (use, peer, nic))
+        if (first.sub_ports, first.speed_gbps) != (use.sub_ports, use.speed_gbps):
             reason = (
-                f"port {use.physical} of {name} is {split[0]} x {split[1]}g for {split[2]} "
-                f"and {use.sub_ports} x {use.speed_gbps}g for {owner}"
+                f"port {use.physical} of {name} is {first.sub_ports} x {first.speed_gbps}g for "
+                f"{_owner(*owner_of_first)} and {use.sub_ports} x {use.speed_gbps}g for {_owner(peer, nic)}"
             )
             problems.error("breakout-conflict", path, reason)
 
@@ -179,7 +186,7 @@ def _fits(mtu: SwitchMtu) -> bool:
     return mtu.irb + L2_OVERHEAD_BYTES <= mtu.port
 
 
-def check_mtus(slots: Iterable[Slot], seats: Iterable[tuple[StripeSlot, Seat]], problems: Problems) -> None:
+def check_mtus(slots: Iterable[Slot], seats: Iterable[tuple[StripeSlot, Sequence[Seat]]], problems: Problems) -> None:
     """Note MTUs that cannot carry each other: NIC > IRB > port."""
     for slot in slots:
         mtu = slot.settings.mtu
@@ -190,15 +197,17 @@ def check_mtus(slots: Iterable[Slot], seats: Iterable[tuple[StripeSlot, Seat]], 
             if port.mtu is not None and port.mtu < mtu.irb + L2_OVERHEAD_BYTES:
                 path = problems.where(slot.own, "ports", interface, "mtu")
                 problems.error("mtu-mismatch", path, f"port MTU {port.mtu} is too small for irb MTU {mtu.irb}")
-    for stripe, seat in seats:
-        host = seat.given.mtu or stripe.settings.mtu.host
+    for stripe, row in seats:
         leaf = min(stripe.leaves, key=lambda slot: slot.settings.mtu.irb)
         irb = leaf.settings.mtu.irb
-        if host > irb:
-            own = problems.where(seat.levels, "mtu") if seat.given.mtu else problems.where(stripe.levels, "mtu", "host")
-            reason = f"NIC MTU {host} of {seat.name} is larger than the IRB MTU {irb} of {leaf.name}"
-            path = max(own, problems.where(leaf.levels, "mtu", "irb"), key=len)
-            problems.error("mtu-mismatch", path, reason, f"use at most {irb}")
+        for seat in row:
+            host = seat.given.mtu or stripe.settings.mtu.host
+            if host > irb:
+                own = seat.levels if seat.given.mtu else stripe.levels
+                key = ("mtu",) if seat.given.mtu else ("mtu", "host")
+                reason = f"NIC MTU {host} of {seat.name} is larger than the IRB MTU {irb} of {leaf.name}"
+                path = max(problems.where(own, *key), problems.where(leaf.levels, "mtu", "irb"), key=len)
+                problems.error("mtu-mismatch", path, reason, f"use at most {irb}")
 
 
 # (key, whether it contradicts itself, what to say): settings that must agree once all levels are merged.
@@ -268,32 +277,44 @@ def check_settings(slots: Iterable[Slot], problems: Problems) -> None:
                 problems.error("conflict", problems.where(slot.levels, *key), reason)
 
 
+# What both ends of a link must agree on: key, what to call it, value.
+AGREED: tuple[tuple[str, str, Callable[[Settings], object]], ...] = (
+    (
+        "roce",
+        "RoCEv2 classes (dscp, pfc_priority, cnp_dscp, enabled)",
+        lambda settings: (
+            settings.roce.dscp,
+            settings.roce.pfc_priority,
+            settings.roce.cnp_dscp,
+            int(settings.roce.enabled),
+        ),
+    ),
+    ("load_balancing", "load_balancing.glb", lambda settings: settings.load_balancing.glb),
+)
+
+
 def check_links(slots: dict[str, Slot], wires: tuple[Wire, ...], problems: Problems) -> None:
     """Note what both ends of a link must agree on and do not: MTU, the lossless classes, global load balancing."""
-    # An IRB MTU that does not even fit its own leaf has been told already.
+    # An IRB MTU that does not fit its own leaf is an error of its own.
     irbs = [mtu.irb for mtu in (slot.settings.mtu for slot in slots.values() if slot.role == "leaf") if _fits(mtu)]
     largest = max(irbs, default=0)
+    agreed = {name: [value(slot.settings) for _, _, value in AGREED] for name, slot in slots.items()}
     for wire in wires:
         leaf, spine = slots[wire.link.leaf], slots[wire.link.spine]
         near, far = _port_mtu(leaf, wire.leaf_use), _port_mtu(spine, wire.spine_use)
-        ends = f"{leaf.name} {wire.leaf_use.interface} and {spine.name} {wire.spine_use.interface}"
         if near != far or near < largest + L2_OVERHEAD_BYTES:
+            ends = f"{leaf.name} {wire.leaf_use.interface} and {spine.name} {wire.spine_use.interface}"
             paths = [_mtu_path(leaf, wire.leaf_use, problems), _mtu_path(spine, wire.spine_use, problems)]
             small = f"port MTU {near} of {ends} is too small for the largest irb MTU {largest}"
             reason = f"{ends} have port MTUs {near} and {far}" if near != far else small
             problems.error("mtu-mismatch", max(paths, key=len), reason)
-        for key, what, one, other in (
-            ("roce", "RoCEv2 classes (dscp, pfc_priority, cnp_dscp, enabled)", _classes(leaf), _classes(spine)),
-            ("load_balancing", "load_balancing.glb", _glb(leaf), _glb(spine)),
-        ):
+        if agreed[leaf.name] == agreed[spine.name]:
+            continue
+        for (key, what, _), one, other in zip(AGREED, agreed[leaf.name], agreed[spine.name], strict=True):
             if one != other:
                 paths = [problems.where(slot.levels, key) for slot in (leaf, spine)]
                 reason = f"{leaf.name} and {spine.name} are linked and differ in {what}: {one} and {other}"
                 problems.error("conflict", max(paths, key=len), reason)
-
-
-def _glb(slot: Slot) -> bool:
-    return slot.settings.load_balancing.glb
 
 
 def _port_mtu(slot: Slot, use: PortUse) -> int:
@@ -306,11 +327,6 @@ def _mtu_path(slot: Slot, use: PortUse, problems: Problems) -> Path:
     if override and override.mtu:
         return problems.where(slot.own, "ports", use.interface, "mtu")
     return problems.where(slot.levels, "mtu", "port")
-
-
-def _classes(slot: Slot) -> tuple[int, ...]:
-    roce = slot.settings.roce
-    return (roce.dscp, roce.pfc_priority, roce.cnp_dscp, int(roce.enabled))
 
 
 def check_tables(fabric: Fabric, nics: int, colors: int, problems: Problems) -> None:
@@ -343,13 +359,13 @@ def check_environment(fabric: Fabric, colors: int, problems: Problems) -> None:
         problems.warning("qps-not-colors", path, reason)
 
 
-def check_oversubscription(fabric: Fabric, stripes: Iterable[tuple[StripeSlot, int]], problems: Problems) -> None:
+def check_oversubscription(
+    fabric: Fabric, seats: Iterable[tuple[StripeSlot, Sequence[Seat]]], problems: Problems
+) -> None:
     """Warn when a leaf takes in more from its servers than its uplinks carry away."""
     up = len(fabric.spines) * fabric.links_per_spine * fabric.uplinks.speed
-    worst = max(stripes, key=lambda row: row[1], default=None)
-    if worst is not None and worst[1] * fabric.host_ports.speed > up:
-        down = worst[1] * fabric.host_ports.speed
-        reason = (
-            f"leaves of stripe {worst[0].number} are oversubscribed {down / up:.2f}:1 ({down}g to servers, {up}g up)"
-        )
+    stripe, row = max(seats, key=lambda pair: len(pair[1]))
+    down = len(row) * fabric.host_ports.speed
+    if down > up:
+        reason = f"leaves of stripe {stripe.number} are oversubscribed {down / up:.2f}:1 ({down}g to servers, {up}g up)"
         problems.warning("oversubscribed", ("uplinks",), reason, "add spines, links or uplink speed")

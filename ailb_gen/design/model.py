@@ -1,10 +1,11 @@
 """What is computed from the intent: frozen, complete, and ready to be written as text.
 
-Addresses are kept as integers where they are computed with and as text where they are only printed.
+Addresses are kept as integers where they are computed with and as text where they are only printed. What a large
+fabric has a hundred thousand of is a named tuple, which is made faster.
 """
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, NamedTuple
 
 Role = Literal["leaf", "spine"]
 
@@ -48,11 +49,9 @@ class Breakout:
     speed: str
 
 
-@dataclass(frozen=True, slots=True)
-class FabricPort:
+class FabricPort(NamedTuple):
     """One end of a leaf-spine link; `mtu` in bytes, `speed` is empty when a breakout or the platform sets it."""
 
-    kind: ClassVar[str] = "fabric"
     interface: str
     description: str
     mtu: int
@@ -61,13 +60,12 @@ class FabricPort:
     color: Color
     peer: str
     peer_interface: str
+    kind: str = "fabric"
 
 
-@dataclass(frozen=True, slots=True)
-class HostPort:
+class HostPort(NamedTuple):
     """A leaf's port to a GPU NIC."""
 
-    kind: ClassVar[str] = "host"
     interface: str
     description: str
     mtu: int
@@ -75,6 +73,7 @@ class HostPort:
     disabled: bool
     server: str
     nic: str
+    kind: str = "host"
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,8 +266,7 @@ class Server:
     config: HostConfig
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(NamedTuple):
     """A leaf-spine link."""
 
     leaf: str

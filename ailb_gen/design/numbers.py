@@ -1,6 +1,7 @@
 """Numbers handed out in order: AS numbers, router-ids, loopbacks, management addresses, VLAN ids."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from ailb_gen.design.addresses import ipv4_text
 from ailb_gen.design.inventory import Slot
@@ -22,6 +23,17 @@ RESERVED_VLANS = {0: "priority tag", 1: "the default VLAN", 4095: "reserved by I
 MAX_VLAN = 4094
 # A value and where it was decided.
 Numbered = tuple[int, Path]
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchNumbers:
+    """The numbers of one switch, each with the path that decided it; 0 where there is none."""
+
+    slot: Slot
+    asn: Numbered
+    router_id: Numbered
+    loopback: Numbered
+    management: tuple[Cidr | None, Path]
 
 
 def _check_asn(asn: int, path: Path, problems: Problems) -> None:
@@ -62,12 +74,6 @@ def hosts_of(
         problems.error("pool-exhausted", path, f"{needed} {what} are needed, {pool} holds {room}")
         return [(address or 0, where) for _, address, where in rows]
     return [(address, where) if address is not None else (first + index, path) for index, address, where in rows]
-
-
-def router_ids(slots: tuple[Slot, ...], pool: Cidr, path: Path, problems: Problems) -> list[Numbered]:
-    """Return the router-id of every slot."""
-    rows = [(slot.index, slot.device.router_id, problems.where(slot.own, "router_id")) for slot in slots]
-    return hosts_of(pool, rows, "router-ids", path, problems)
 
 
 def loopbacks(slots: tuple[Slot, ...], pool: Cidr | None, path: Path, problems: Problems) -> list[Numbered]:

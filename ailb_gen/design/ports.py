@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 
 from ailb_gen.design.model import Breakout
 from ailb_gen.design.problems import Problems
@@ -14,7 +15,7 @@ PORT = re.compile(r"^([a-z]{2})-(\d+)/(\d+)/(\d+)(?::(\d+))?$")
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How links to a row of neighbours fall onto ports."""
+    """How links to a row of neighbors fall onto ports."""
 
     speed_gbps: int
     sub_ports: int
@@ -22,36 +23,41 @@ class Layout:
     packing: str
     links: int
 
-    def position(self, neighbour: int, link: int) -> tuple[int, int]:
+    def position(self, neighbor: int, link: int) -> tuple[int, int]:
         """Return (physical port index, sub-port) of a link; both arguments count from 0."""
         if self.packing == "packed":
-            port, channel = divmod(neighbour * self.links + link, self.sub_ports)
+            port, channel = divmod(neighbor * self.links + link, self.sub_ports)
             return self.first_port + port, channel
-        per_neighbour = -(-self.links // self.sub_ports)
+        per_neighbor = -(-self.links // self.sub_ports)
         port, channel = divmod(link, self.sub_ports)
-        return self.first_port + neighbour * per_neighbour + port, channel
+        return self.first_port + neighbor * per_neighbor + port, channel
 
     def most(self, ports: int) -> int:
-        """Return the highest number of neighbours for which so many physical ports are enough."""
+        """Return the highest number of neighbors for which so many physical ports are enough."""
         if self.packing == "packed":
             return ports * self.sub_ports // self.links
         return ports // -(-self.links // self.sub_ports)
 
-    def needed(self, neighbours: int) -> int:
-        """Physical ports that `neighbours` take."""
-        return self.position(neighbours - 1, self.links - 1)[0] + 1 - self.first_port if neighbours else 0
+    def needed(self, neighbors: int) -> int:
+        """Physical ports that `neighbors` take."""
+        return self.position(neighbors - 1, self.links - 1)[0] + 1 - self.first_port if neighbors else 0
 
 
 @dataclass(frozen=True, slots=True)
 class PortUse:
-    """A port as one link needs it."""
+    """A port as one link needs it; `statement` is its speed statement, empty where a breakout or the platform sets it.
+
+    `physical` is empty for a port that could not be found.
+    """
 
     interface: str
     physical: str
     sub_ports: int
     speed_gbps: int
+    statement: str = ""
 
 
+@cache
 def sort_key(interface: str) -> tuple[str, int, int, int, int]:
     """Order ports as Junos lists them: by FPC, PIC, port and sub-port, the unsplit port first."""
     found = PORT.match(interface)
@@ -78,20 +84,20 @@ class Ports:
         splits = group.speeds.get(speed_gbps, ())
         return Layout(speed_gbps, sub_ports or max(splits, default=1), first_port, packing, links)
 
-    def check_layout(self, layout: Layout, neighbours: int, what: str, path: Path, problems: Problems) -> bool:
+    def check_layout(self, layout: Layout, neighbors: int, what: str, path: Path, problems: Problems) -> bool:
         """Check that the platform has the speed, the breakout and enough ports; notes problems."""
-        if not neighbours:
+        if not neighbors:
             return True
-        last = layout.first_port + layout.needed(neighbours)
+        last = layout.first_port + layout.needed(neighbors)
         if last > len(self.names):
             have = max(0, len(self.names) - layout.first_port)
             packed = Layout(layout.speed_gbps, layout.sub_ports, layout.first_port, "packed", layout.links)
             reason = (
-                f"{what} need {layout.needed(neighbours)} physical ports from index {layout.first_port} on, "
+                f"{what} need {layout.needed(neighbors)} physical ports from index {layout.first_port} on, "
                 f"{self.name} has {have} there ({len(self.names)} in all)"
             )
-            fits = layout.packing == "spread" and packed.needed(neighbours) <= have
-            hint = f"packing: packed needs only {packed.needed(neighbours)}" if fits else f"{layout.most(have)} fit"
+            fits = layout.packing == "spread" and packed.needed(neighbors) <= have
+            hint = f"packing: packed needs only {packed.needed(neighbors)}" if fits else f"{layout.most(have)} fit"
             problems.error("ports-exhausted", path, reason, hint)
             return False
         used = {id(group): group for group in map(self.groups.get, self.names[layout.first_port : last]) if group}
@@ -110,12 +116,15 @@ class Ports:
                 return False
         return True
 
-    def use(self, layout: Layout, neighbour: int, link: int) -> PortUse:
-        """Return the port of a link by the layout."""
-        port, channel = layout.position(neighbour, link)
+    def uses(self, layout: Layout, neighbors: int) -> tuple[tuple[PortUse, ...], ...]:
+        """Return the ports of all links by the layout: a row per neighbor, in it a port per link."""
+        return tuple(tuple(self._laid_out(layout, n, link) for link in range(layout.links)) for n in range(neighbors))
+
+    def _laid_out(self, layout: Layout, neighbor: int, link: int) -> PortUse:
+        port, channel = layout.position(neighbor, link)
         physical = self.names[port]
         name = physical if layout.sub_ports == 1 else f"{physical}:{channel}"
-        return PortUse(name, physical, layout.sub_ports, layout.speed_gbps)
+        return self._use(name, physical, layout.sub_ports, layout.speed_gbps)
 
     def explicit(self, interface: str, layout: Layout, path: Path, problems: Problems) -> PortUse:
         """Return the named port; notes a problem if the platform cannot give it."""
@@ -135,13 +144,12 @@ class Ports:
                 f"{physical} is split into {sub_ports}; its sub-ports are {physical}:0 to {physical}:{sub_ports - 1}"
             )
             problems.error("no-such-port", path, reason)
-        return PortUse(interface, physical, sub_ports, layout.speed_gbps)
+        return self._use(interface, physical, sub_ports, layout.speed_gbps)
 
-    def statement_speed(self, use: PortUse) -> str:
-        """Return the speed statement of an unsplit port, or nothing when a breakout or the platform sets it."""
-        group = self.groups.get(use.physical)
-        needed = use.sub_ports == 1 and group is not None and group.native != use.speed_gbps
-        return f"{use.speed_gbps}g" if needed else ""
+    def _use(self, interface: str, physical: str, sub_ports: int, speed_gbps: int) -> PortUse:
+        group = self.groups.get(physical)
+        needed = sub_ports == 1 and group is not None and group.native != speed_gbps
+        return PortUse(interface, physical, sub_ports, speed_gbps, f"{speed_gbps}g" if needed else "")
 
 
 def breakouts(uses: Iterable[PortUse]) -> tuple[Breakout, ...]:

@@ -1,7 +1,8 @@
 """GPU servers: names, NICs, leaf ports, and the host tables that pin every prefix to its gateway."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from ailb_gen.addresses import address_text, eui64
 from ailb_gen.design.inventory import Slot, StripeSlot
@@ -32,8 +33,7 @@ class Seat:
     levels: tuple[Path, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class HostPortUse:
+class HostPortUse(NamedTuple):
     """A leaf port that a NIC occupies."""
 
     leaf: str
@@ -138,16 +138,18 @@ def _all_named(stripe: StripeSlot, seat: Seat) -> bool:
 class ServerBuilder:
     """Designs servers; servers that are configured alike share one `HostConfig`."""
 
-    __slots__ = ("configs", "fabric", "prefixes", "problems", "tables", "uses", "vlans", "wiring")
+    __slots__ = ("configs", "fabric", "management", "prefixes", "problems", "tables", "uses", "vlans", "wiring")
 
     def __init__(
         self,
         fabric: Fabric,
-        prefixes: dict[str, tuple[Prefix, ...]],
-        vlans: dict[str, Vlan],
+        prefixes: Mapping[str, tuple[Prefix, ...]],
+        vlans: Mapping[str, Vlan],
+        management: Mapping[str, str],
         problems: Problems,
     ) -> None:
         self.fabric, self.prefixes, self.vlans, self.problems = fabric, prefixes, vlans, problems
+        self.management = management
         self.wiring = HostWiring(fabric, problems)
         self.configs: dict[object, HostConfig] = {}
         self.tables: dict[str, tuple[HostTable, ...]] = {}
@@ -197,20 +199,18 @@ class ServerBuilder:
         )
 
     def _config(self, stripe: StripeSlot, seat: Seat) -> HostConfig:
-        given = [seat.given.nics.get(number, PLAIN_NIC) for number in range(len(stripe.leaves))]
+        given = seat.given.nics
         mtu = seat.given.mtu or stripe.settings.mtu.host
-        personal = [(nic.name, nic.rdma, nic.mac) for nic in given]
-        key = (stripe.number, mtu, tuple(personal))
+        personal = {number: row for number, nic in given.items() if any(row := (nic.name, nic.rdma, nic.mac))}
+        key = (stripe.number, mtu, frozenset(personal.items()))
         if key not in self.configs:
             nics = tuple(
-                self._nic(number, leaf, nic, mtu)
-                for number, (leaf, nic) in enumerate(zip(stripe.leaves, given, strict=True))
+                self._nic(number, leaf, given.get(number, PLAIN_NIC), mtu) for number, leaf in enumerate(stripe.leaves)
             )
             addresses = len(nics[0].tables) + 1
             self._check_twice(seat, nics)
-            own = seat.given.mtu or any(any(row) for row in personal)
             self.configs[key] = HostConfig(
-                profile="" if own else f"stripe{stripe.number}",
+                profile="" if seat.given.mtu or personal else f"stripe{stripe.number}",
                 nics=nics,
                 accept_ra=2 if self.fabric.hosts.forwarding else 1,
                 max_addresses=addresses + 1 if addresses >= LINUX_MAX_ADDRESSES else 0,
@@ -222,7 +222,7 @@ class ServerBuilder:
     def stripe(self, stripe: StripeSlot, row: tuple[Seat, ...]) -> list[Server]:
         """Design the servers of a stripe; notes problems with their NICs and ports."""
         automatic = [seat.position + 1 for seat in row if not _all_named(stripe, seat)]
-        fits = self.wiring.fits(stripe, max(automatic, default=0))
+        rows = self.wiring.rows(stripe, max(automatic, default=0))
         result = []
         for seat in row:
             given = seat.given.nics
@@ -238,11 +238,11 @@ class ServerBuilder:
                 path = self.problems.where(seat.levels, "nics", number, "port") if explicit else HOST_PORTS
                 if explicit:
                     use = self.wiring.explicit(leaf, explicit, path)
-                elif fits:
-                    use = self.wiring.use(leaf, seat.position)
+                elif rows is not None:
+                    use = rows[number][seat.position][0]
                 else:
                     continue
                 ports.append(use.interface)
                 self.uses.append(HostPortUse(leaf.name, use, seat.name, nic.name, path))
-            result.append(Server(seat.name, stripe.number, "", tuple(ports), config))
+            result.append(Server(seat.name, stripe.number, self.management[seat.name], tuple(ports), config))
         return result

@@ -1,68 +1,38 @@
 """The numbers of every switch, handed out once and checked for what two devices must not share."""
 
-from dataclasses import dataclass
+from typing import Literal
 
 from ailb_gen.addresses import address_text
 from ailb_gen.design import numbers
 from ailb_gen.design.addresses import ipv4_text
 from ailb_gen.design.check import Claim, duplicates
 from ailb_gen.design.inventory import Slot
-from ailb_gen.design.model import Management
-from ailb_gen.design.numbers import Numbered
+from ailb_gen.design.numbers import Numbered, SwitchNumbers
 from ailb_gen.design.problems import Problems
-from ailb_gen.design.switches import Numbers
 from ailb_gen.intent.models import Fabric
-from ailb_gen.intent.scalars import AsnRange, Cidr
-from ailb_gen.yamlio import Path
 
 
-@dataclass(frozen=True, slots=True)
-class HandedOut:
-    """The numbers of one switch, each with the path that decided it; 0 where there is none."""
-
-    slot: Slot
-    asn: Numbered
-    router_id: Numbered
-    loopback: Numbered
-    management: tuple[Cidr | None, Path]
-
-
-@dataclass(frozen=True, slots=True)
-class Pools:
-    """What the numbers of a role are taken from; `kind` is the role's key in the intent."""
-
-    kind: str
-    asn: AsnRange
-    router_ids: Cidr
-    loopbacks: Cidr | None
-    management: Cidr | None
-
-
-def leaf_pools(fabric: Fabric) -> Pools:
-    """Return the pools of the leaves."""
-    loops = fabric.loopbacks.leaves if fabric.loopbacks else None
-    return Pools("leaves", fabric.asn.leaves, fabric.router_ids.leaves, loops, fabric.management.leaves)
-
-
-def spine_pools(fabric: Fabric) -> Pools:
-    """Return the pools of the spines."""
-    loops = fabric.loopbacks.spines if fabric.loopbacks else None
-    return Pools("spines", fabric.asn.spines, fabric.router_ids.spines, loops, fabric.management.spines)
-
-
-def hand_out(slots: tuple[Slot, ...], pools: Pools, problems: Problems) -> tuple[HandedOut, ...]:
-    """Return the numbers of all switches of a role; notes exhausted pools."""
-    kind = pools.kind
-    rows = [(slot.index, slot.device.management, problems.where(slot.own, "management")) for slot in slots]
-    asns = numbers.asns(slots, pools.asn, ("asn", kind), problems)
-    router_ids = numbers.router_ids(slots, pools.router_ids, ("router_ids", kind), problems)
-    loopbacks = numbers.loopbacks(slots, pools.loopbacks, ("loopbacks", kind), problems)
-    managed = numbers.management(rows, pools.management, ("management", kind), problems)
-    return tuple(map(HandedOut, slots, asns, router_ids, loopbacks, managed))
+def hand_out(
+    slots: tuple[Slot, ...], kind: Literal["leaves", "spines"], fabric: Fabric, problems: Problems
+) -> tuple[SwitchNumbers, ...]:
+    """Return the numbers of all switches of a role, whose key in the intent is `kind`; notes exhausted pools."""
+    managed = [(slot.index, slot.device.management, problems.where(slot.own, "management")) for slot in slots]
+    routers = [(slot.index, slot.device.router_id, problems.where(slot.own, "router_id")) for slot in slots]
+    pool = getattr(fabric.loopbacks, kind, None)
+    return tuple(
+        map(
+            SwitchNumbers,
+            slots,
+            numbers.asns(slots, getattr(fabric.asn, kind), ("asn", kind), problems),
+            numbers.hosts_of(getattr(fabric.router_ids, kind), routers, "router-ids", ("router_ids", kind), problems),
+            numbers.loopbacks(slots, pool, ("loopbacks", kind), problems),
+            numbers.management(managed, getattr(fabric.management, kind), ("management", kind), problems),
+        )
+    )
 
 
 def check_unique(
-    leaves: tuple[HandedOut, ...], spines: tuple[HandedOut, ...], fabric: Fabric, problems: Problems
+    leaves: tuple[SwitchNumbers, ...], spines: tuple[SwitchNumbers, ...], fabric: Fabric, problems: Problems
 ) -> None:
     """Note numbers that two switches share; spines may share an AS number, leaves may not."""
     _check_asns(leaves, spines, fabric, problems)
@@ -74,7 +44,7 @@ def check_unique(
 
 
 def _check_asns(
-    leaves: tuple[HandedOut, ...], spines: tuple[HandedOut, ...], fabric: Fabric, problems: Problems
+    leaves: tuple[SwitchNumbers, ...], spines: tuple[SwitchNumbers, ...], fabric: Fabric, problems: Problems
 ) -> None:
     if fabric.asn.leaves.shared and sum(given.slot.device.asn is None for given in leaves) > 1:
         reason = "leaves cannot share an AS number: their routes would fail BGP's loop check"
@@ -83,22 +53,10 @@ def _check_asns(
         claims: list[Claim] = [(given.asn[0], given.slot.name, given.asn[1]) for given in leaves if given.asn[0]]
         duplicates("duplicate-asn", "AS number", claims, problems)
     owners = {given.asn[0]: given.slot.name for given in leaves if given.asn[0]}
-    told: set[Numbered] = set()
+    noted: set[Numbered] = set()
     for given in spines:
         asn, path = given.asn
-        if asn in owners and given.asn not in told:
-            told.add(given.asn)
+        if asn in owners and given.asn not in noted:
+            noted.add(given.asn)
             reason = f"AS number {asn} of {given.slot.name} is already that of {owners[asn]}"
             problems.error("duplicate-asn", path, reason)
-
-
-def as_numbers(given: HandedOut, gateway: str) -> Numbers:
-    """Return the numbers as text for a switch."""
-    cidr = given.management[0]
-    port = given.slot.ports.profile.management_interface
-    return Numbers(
-        asn=given.asn[0],
-        router_id=ipv4_text(given.router_id[0]),
-        loopback=address_text(given.loopback[0]) if given.loopback[0] else "",
-        management=Management(port, str(cidr), gateway) if cidr else None,
-    )

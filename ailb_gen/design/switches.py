@@ -1,16 +1,16 @@
 """Leaves and spines: interfaces, BGP groups by color, AS lists and policies' inputs, from the wires."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 
+from ailb_gen.addresses import address_text
+from ailb_gen.design.addresses import ipv4_text
 from ailb_gen.design.inventory import Slot
 from ailb_gen.design.model import (
     AsList,
     BgpGroup,
     Breakout,
-    Color,
     DeviceSettings,
     FabricPort,
     HostPort,
@@ -19,6 +19,7 @@ from ailb_gen.design.model import (
     Switch,
     Vlan,
 )
+from ailb_gen.design.numbers import SwitchNumbers
 from ailb_gen.design.ports import PortUse, breakouts, sort_key
 from ailb_gen.design.servers import HostPortUse
 from ailb_gen.design.wiring import Wire
@@ -27,16 +28,22 @@ from ailb_gen.intent.settings import PortOverride
 # What `chassis maximum-ecmp` takes (junos-conf-chassis.yang); 16 is the default.
 ECMP_STEPS = (16, 32, 64, 96, 128, 160, 192, 224, 256, 288, 320, 352, 384, 416, 448, 480, 512)
 DEFAULT_ECMP = 16
+NO_OVERRIDE = PortOverride()
 
 
 @dataclass(frozen=True, slots=True)
-class Numbers:
-    """The numbers of one switch."""
+class SwitchParts:
+    """What `build_switch` puts together, gathered by the caller for all switches at once."""
 
-    asn: int
-    router_id: str
-    loopback: str
-    management: Management | None
+    numbers: SwitchNumbers
+    gateway: str
+    settings: DeviceSettings
+    vlan: Vlan | None
+    prefixes: tuple[Prefix, ...]
+    wires: Sequence[Wire]
+    hosts: Sequence[HostPortUse]
+    as_lists: dict[str, AsList]
+    drained: frozenset[str]
 
 
 def ranges(numbers: Iterable[int]) -> tuple[str, ...]:
@@ -55,36 +62,33 @@ def maximum_ecmp(paths: int) -> int:
     return 0 if paths <= DEFAULT_ECMP else next(step for step in ECMP_STEPS if step >= paths)
 
 
-def _fabric_port(
-    slot: Slot, use: PortUse, peer: str, peer_interface: str, color: Color, parts: "SwitchParts"
-) -> FabricPort:
-    override = slot.device.ports.get(use.interface) or PortOverride()
-    return FabricPort(
-        interface=use.interface,
-        description=override.description or f"facing_{peer}:{peer_interface}",
-        mtu=override.mtu or parts.device_settings.port_mtu,
-        speed=slot.ports.statement_speed(use),
-        disabled=override.disabled or use.interface in parts.drained,
-        color=color,
-        peer=peer,
-        peer_interface=peer_interface,
+def _port(slot: Slot, use: PortUse, parts: SwitchParts, default: str) -> tuple[str, str, int, str, bool]:
+    """Return name, description, MTU, speed statement of a port, and whether it is disabled."""
+    override = slot.device.ports.get(use.interface, NO_OVERRIDE)
+    return (
+        use.interface,
+        override.description or default,
+        override.mtu or parts.settings.port_mtu,
+        use.statement,
+        override.disabled or use.interface in parts.drained,
     )
 
 
-def _host_port(slot: Slot, row: HostPortUse, parts: "SwitchParts") -> HostPort:
-    override = slot.device.ports.get(row.use.interface) or PortOverride()
-    return HostPort(
-        interface=row.use.interface,
-        description=override.description or f"to.{row.server}:{row.nic}",
-        mtu=override.mtu or parts.device_settings.port_mtu,
-        speed=slot.ports.statement_speed(row.use),
-        disabled=override.disabled or row.use.interface in parts.drained,
-        server=row.server,
-        nic=row.nic,
-    )
+def _fabric_port(slot: Slot, wire: Wire, parts: SwitchParts) -> FabricPort:
+    link = wire.link
+    if slot.role == "leaf":
+        use, peer, peer_interface = wire.leaf_use, link.spine, link.spine_interface
+    else:
+        use, peer, peer_interface = wire.spine_use, link.leaf, link.leaf_interface
+    port = _port(slot, use, parts, f"facing_{peer}:{peer_interface}")
+    return FabricPort(*port, link.color, peer, peer_interface)
 
 
-def _groups(ports: Sequence[FabricPort], peers: str, as_lists: dict[str, AsList]) -> tuple[BgpGroup, ...]:
+def _host_port(slot: Slot, row: HostPortUse, parts: SwitchParts) -> HostPort:
+    return HostPort(*_port(slot, row.use, parts, f"to.{row.server}:{row.nic}"), row.server, row.nic)
+
+
+def _groups(ports: Iterable[FabricPort], peers: str, as_lists: dict[str, AsList]) -> tuple[BgpGroup, ...]:
     """Return one group per color, its interfaces in port order."""
     rows: dict[str, list[FabricPort]] = defaultdict(list)
     for port in ports:
@@ -101,65 +105,37 @@ def _groups(ports: Sequence[FabricPort], peers: str, as_lists: dict[str, AsList]
     )
 
 
-@dataclass(frozen=True, slots=True)
-class SwitchParts:
-    """What `build_switch` puts together, gathered by the caller for all switches at once."""
-
-    numbers: Numbers
-    device_settings: DeviceSettings
-    vlan: Vlan | None
-    prefixes: tuple[Prefix, ...]
-    wires: Sequence[Wire]
-    hosts: Sequence[HostPortUse]
-    as_lists: dict[str, AsList]
-    drained: frozenset[str]
-
-
 def build_switch(slot: Slot, parts: SwitchParts) -> Switch:
     """Put a leaf or a spine together."""
     is_leaf = slot.role == "leaf"
-    fabric_ports = []
-    for wire in parts.wires:
-        link = wire.link
-        near = (
-            (wire.leaf_use, link.spine, link.spine_interface)
-            if is_leaf
-            else (
-                wire.spine_use,
-                link.leaf,
-                link.leaf_interface,
-            )
-        )
-        fabric_ports.append(_fabric_port(slot, *near, link.color, parts))
-    host_ports = [_host_port(slot, row, parts) for row in parts.hosts]
+    fabric_ports = tuple(_fabric_port(slot, wire, parts) for wire in parts.wires)
     uses = [wire.leaf_use if is_leaf else wire.spine_use for wire in parts.wires]
     split = breakouts([*uses, *(row.use for row in parts.hosts)])
+    host_ports = [_host_port(slot, row, parts) for row in parts.hosts]
     rows: list[Breakout | FabricPort | HostPort] = [*split, *fabric_ports, *host_ports]
     groups = _groups(fabric_ports, "spines" if is_leaf else "leaves", parts.as_lists)
     used_lists = {group.as_list for group in groups}
-    paths = (
-        len(fabric_ports)
-        if is_leaf
-        else max((len(list(row)) for _, row in groupby(wire.link.leaf for wire in parts.wires)), default=0)
-    )
+    links = Counter(wire.link.leaf for wire in parts.wires)
+    loopback, cidr = parts.numbers.loopback[0], parts.numbers.management[0]
+    management = Management(slot.ports.profile.management_interface, str(cidr), parts.gateway) if cidr else None
     return Switch(
         name=slot.name,
         role=slot.role,
         stripe=slot.stripe,
         number=slot.number,
         platform=slot.ports.name,
-        asn=parts.numbers.asn,
-        router_id=parts.numbers.router_id,
-        loopback=parts.numbers.loopback,
-        management=parts.numbers.management,
+        asn=parts.numbers.asn[0],
+        router_id=ipv4_text(parts.numbers.router_id[0]),
+        loopback=address_text(loopback) if loopback else "",
+        management=management,
         vlan=parts.vlan,
         prefixes=parts.prefixes,
         interfaces=tuple(sorted(rows, key=lambda row: sort_key(row.interface))),
-        fabric_ports=tuple(fabric_ports),
+        fabric_ports=fabric_ports,
         port_types=tuple(sorted({row.interface[:2] for row in rows})),
         groups=groups,
         as_lists=tuple(row for row in dict.fromkeys(parts.as_lists.values()) if row.name in used_lists),
-        maximum_ecmp=maximum_ecmp(paths),
-        device_settings=parts.device_settings,
+        maximum_ecmp=maximum_ecmp(max(links.values(), default=0)),
+        device_settings=parts.settings,
         extra_config=slot.extra_config,
     )

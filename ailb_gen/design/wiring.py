@@ -1,6 +1,7 @@
 """Which port meets which: leaf-spine links and the leaf ports of the GPU NICs."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from ailb_gen.design.colors import color_of, step_of
 from ailb_gen.design.inventory import Slot, StripeSlot
@@ -10,9 +11,11 @@ from ailb_gen.design.problems import Problems
 from ailb_gen.intent.models import Fabric
 from ailb_gen.yamlio import Path
 
+# Ports by neighbor, then by link to it.
+LaidOut = tuple[tuple[PortUse, ...], ...]
 
-@dataclass(frozen=True, slots=True)
-class Wire:
+
+class Wire(NamedTuple):
     """A leaf-spine link with both ports as they are used."""
 
     link: Link
@@ -57,35 +60,38 @@ def _explicit_rows(slot: Slot, peers: set[str], layout: Layout, problems: Proble
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """The ports of one switch towards all its peers."""
+    """The ports of one switch towards all its peers; `laid_out` is by peer and link, None where they do not fit."""
 
     slot: Slot
     layout: Layout
     explicit: dict[str, tuple[PortUse, ...]]
-    automatic: bool
+    laid_out: LaidOut | None
 
-    def use(self, peer: Slot, link: int) -> PortUse:
+    def uses(self, peer: Slot) -> tuple[PortUse, ...]:
+        """Return the ports of all links to a peer."""
         if peer.name in self.explicit:
-            return self.explicit[peer.name][link]
-        if not self.automatic:
-            return PortUse(f"?{peer.name}:{link}", "", 1, self.layout.speed_gbps)
-        return self.slot.ports.use(self.layout, peer.index, link)
+            return self.explicit[peer.name]
+        if self.laid_out is not None:
+            return self.laid_out[peer.index]
+        speed = self.layout.speed_gbps
+        return tuple(PortUse(f"?{peer.name}:{link}", "", 1, speed) for link in range(self.layout.links))
 
 
 def _sides(slots: tuple[Slot, ...], peers: tuple[Slot, ...], fabric: Fabric, problems: Problems) -> tuple[_Side, ...]:
     layout_of, kind = (leaf_layout, "spines") if slots[0].role == "leaf" else (spine_layout, "leaves")
     names = {peer.name for peer in peers}
-    checked: dict[str, tuple[Layout, bool]] = {}
+    laid_out: dict[tuple[str, int], LaidOut | None] = {}
     result = []
     for slot in slots:
         layout = layout_of(fabric, slot.ports)
         explicit = _explicit_rows(slot, names, layout, problems)
-        neighbours = max((peer.index + 1 for peer in peers if peer.name not in explicit), default=0)
-        case = f"{slot.ports.name} {neighbours}"
-        if case not in checked:
+        neighbors = max((peer.index + 1 for peer in peers if peer.name not in explicit), default=0)
+        case = (slot.ports.name, neighbors)
+        if case not in laid_out:
             what = f"links of {slot.name} to {len(peers)} {kind} at {fabric.links_per_spine} per pair"
-            checked[case] = (layout, slot.ports.check_layout(layout, neighbours, what, (slot.links_key,), problems))
-        result.append(_Side(slot, layout, explicit, checked[case][1]))
+            fits = slot.ports.check_layout(layout, neighbors, what, (slot.links_key,), problems)
+            laid_out[case] = slot.ports.uses(layout, neighbors) if fits else None
+        result.append(_Side(slot, layout, explicit, laid_out[case]))
     return tuple(result)
 
 
@@ -100,42 +106,44 @@ def wires(
     leaf_sides = _sides(leaves, spines, fabric, problems)
     spine_sides = _sides(spines, leaves, fabric, problems)
     speed, step = fabric.uplinks.speed, step_of(fabric)
+    by_spine = [
+        (spine, [color_of(colors, step, spine.slot.index, link) for link in range(fabric.links_per_spine)])
+        for spine in spine_sides
+    ]
     result = []
     for leaf in leaf_sides:
-        for spine in spine_sides:
-            for link in range(fabric.links_per_spine):
-                near, far = leaf.use(spine.slot, link), spine.use(leaf.slot, link)
-                color = color_of(colors, step, spine.slot.index, link)
-                row = Link(leaf.slot.name, near.interface, spine.slot.name, far.interface, color, speed)
-                result.append(Wire(row, near, far))
+        for spine, link_colors in by_spine:
+            for near, far, color in zip(leaf.uses(spine.slot), spine.uses(leaf.slot), link_colors, strict=True):
+                link = Link(leaf.slot.name, near.interface, spine.slot.name, far.interface, color, speed)
+                result.append(Wire(link, near, far))
     return tuple(result)
 
 
 class HostWiring:
     """Hands out the leaf ports of the GPU NICs, the same row of ports on every leaf of a stripe."""
 
-    __slots__ = ("checked", "fabric", "problems")
+    __slots__ = ("fabric", "laid_out", "problems")
 
     def __init__(self, fabric: Fabric, problems: Problems) -> None:
         self.fabric, self.problems = fabric, problems
-        self.checked: dict[tuple[str, int], bool] = {}
-
-    def use(self, leaf: Slot, position: int) -> PortUse:
-        """Return the port of the stripe's server number `position`, counted from 0."""
-        return leaf.ports.use(host_layout(self.fabric, leaf.ports), position, 0)
+        # By platform: None where not all servers of a stripe fit.
+        self.laid_out: dict[tuple[str, int], LaidOut | None] = {}
 
     def explicit(self, leaf: Slot, name: str, path: Path) -> PortUse:
         """Return the named port."""
         return leaf.ports.explicit(name, host_layout(self.fabric, leaf.ports), path, self.problems)
 
-    def fits(self, stripe: StripeSlot, servers: int) -> bool:
-        """Check that every leaf of the stripe has ports for so many servers that name none themselves."""
-        good = True
+    def rows(self, stripe: StripeSlot, servers: int) -> list[LaidOut] | None:
+        """Return for every leaf of the stripe the ports of so many servers that name none themselves.
+
+        Notes a problem and returns None when they do not fit.
+        """
         for leaf in stripe.leaves:
-            case = (leaf.ports.name, servers)
-            if case not in self.checked:
+            if (leaf.ports.name, servers) not in self.laid_out:
                 layout = host_layout(self.fabric, leaf.ports)
                 what = f"{servers} server ports of {leaf.name}"
-                self.checked[case] = leaf.ports.check_layout(layout, servers, what, ("host_ports",), self.problems)
-            good &= self.checked[case]
-        return good
+                fits = leaf.ports.check_layout(layout, servers, what, ("host_ports",), self.problems)
+                self.laid_out[leaf.ports.name, servers] = leaf.ports.uses(layout, servers) if fits else None
+        found = [self.laid_out[leaf.ports.name, servers] for leaf in stripe.leaves]
+        rows = [row for row in found if row is not None]
+        return rows if len(rows) == len(found) else None

@@ -91,14 +91,14 @@ def cabling(design: Design) -> bytes:
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow(CABLING_COLUMNS)
-    for link in design.links:
-        ends = (link.leaf, link.leaf_interface, link.spine, link.spine_interface)
-        writer.writerow((*ends, f"{link.speed_gbps}g", "fabric", link.color.name, ""))
-    for leaf in design.leaves:
-        for port in leaf.interfaces:
-            if isinstance(port, HostPort):
-                ends = (leaf.name, port.interface, port.server, port.nic)
-                writer.writerow((*ends, f"{design.host_speed_gbps}g", "host", "", leaf.number - 1))
+    writer.writerows((*link[:4], f"{link.speed_gbps}g", "fabric", link.color.name, "") for link in design.links)
+    speed = f"{design.host_speed_gbps}g"
+    writer.writerows(
+        (leaf.name, port.interface, port.server, port.nic, speed, "host", "", leaf.number - 1)
+        for leaf in design.leaves
+        for port in leaf.interfaces
+        if isinstance(port, HostPort)
+    )
     return buffer.getvalue().encode()
 
 
