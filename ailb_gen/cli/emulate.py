@@ -19,58 +19,64 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ailb_gen.emulator.fleet import Fleet
-    from ailb_gen.emulator.server import Login
+    from ailb_gen.emulator.host import Login
 
 PASSWORD = "AILB_PASSWORD"  # noqa: S105 - the name of a variable
 # From so many devices on, routes may be a little behind the configurations: computing them takes seconds.
 MANY, LAG_S = 64, 2.0
 
 
+SOURCE = Annotated[
+    Path | None, typer.Argument(help="A directory that 'generate' wrote, or a fabric file.", metavar="SOURCE")
+]
+BASE_PORT = Annotated[
+    int, typer.Option("--base-port", min=1, max=65535, help="Port of the first device; the others follow.")
+]
+ADDRESS = Annotated[str, typer.Option("--host", help="Address to listen on.")]
+STATE = Annotated[
+    Path | None, typer.Option("--state", help="Where to keep configurations and host keys.", metavar="DIR")
+]
+INVENTORY = Annotated[
+    Path | None, typer.Option("--inventory", help="Where to write the inventory of the devices.", metavar="DIR")
+]
+LOADED = Annotated[bool, typer.Option("--loaded/--empty", help="Start with the artifacts, or only reachable.")]
+YANG = Annotated[
+    Path | None, typer.Option("--yang", help="Juniper's YANG models; check loads and commits by them.", metavar="DIR")
+]
+FAULT = Annotated[
+    list[str] | None,
+    typer.Option("--fault", help="Inject a fault: DEVICE=KIND@PHASE[*COUNT][=SECONDS].", metavar="FAULT"),
+]
+MINUTE = Annotated[float, typer.Option("--minute", min=0.01, max=3600, help="Seconds of a minute of commit confirmed.")]
+USER = Annotated[str, typer.Option("--user", help=f"The user who may log in; the password is in {PASSWORD}.")]
+KEYS = Annotated[
+    Path | None,
+    typer.Option("--authorized-keys", help="Public keys of the user, one a line.", metavar="FILE"),
+]
+DAEMON = Annotated[bool, typer.Option("--daemon", help="Return when every device can be reached; they run on.")]
+STOP = Annotated[
+    Path | None, typer.Option("--stop", help="End the emulator with this --inventory or --state.", metavar="DIR")
+]
+
+
 def emulate(
-    source: Annotated[
-        Path | None, typer.Argument(help="A directory that 'generate' wrote, or a fabric file.", metavar="SOURCE")
-    ] = None,
-    base_port: Annotated[
-        int, typer.Option("--base-port", min=1, max=65535, help="Port of the first device; the others follow.")
-    ] = 20830,
-    host: Annotated[str, typer.Option("--host", help="Address to listen on.")] = "127.0.0.1",
-    state: Annotated[
-        Path | None,
-        typer.Option("--state", help="Where configurations and host keys survive; else they do not.", metavar="DIR"),
-    ] = None,
-    inventory: Annotated[
-        Path | None, typer.Option("--inventory", help="Where to write the inventory to reach it.", metavar="DIR")
-    ] = None,
-    loaded: Annotated[
-        bool, typer.Option("--loaded/--empty", help="Start with the artifacts, or only reachable.")
-    ] = False,
-    yang: Annotated[
-        Path | None,
-        typer.Option("--yang", help="Juniper's YANG models; loads and commits are checked by them.", metavar="DIR"),
-    ] = None,
-    fault: Annotated[
-        list[str] | None,
-        typer.Option("--fault", help="What goes wrong: DEVICE=KIND@PHASE[*COUNT][=SECONDS].", metavar="FAULT"),
-    ] = None,
-    minute: Annotated[
-        float, typer.Option("--minute", min=0.01, max=3600, help="Seconds that a minute of commit confirmed lasts.")
-    ] = 60.0,
-    user: Annotated[str, typer.Option("--user", help=f"Who may log in; the password is in {PASSWORD}.")] = "admin",
-    authorized_keys: Annotated[
-        Path | None,
-        typer.Option("--authorized-keys", help="Public keys that let the user in as well, one a line.", metavar="FILE"),
-    ] = None,
-    daemon: Annotated[
-        bool, typer.Option("--daemon", help="Return as soon as every device can be reached; they run on.")
-    ] = False,
-    stop: Annotated[
-        Path | None,
-        typer.Option("--stop", help="End the emulator whose --inventory or --state this is.", metavar="DIR"),
-    ] = None,
+    source: SOURCE = None,
+    base_port: BASE_PORT = 20830,
+    host: ADDRESS = "127.0.0.1",
+    state: STATE = None,
+    inventory: INVENTORY = None,
+    loaded: LOADED = False,
+    yang: YANG = None,
+    fault: FAULT = None,
+    minute: MINUTE = 60.0,
+    user: USER = "admin",
+    authorized_keys: KEYS = None,
+    daemon: DAEMON = False,
+    stop: STOP = None,
 ) -> None:
     """Emulate the switches of a fabric: NETCONF and a command line over SSH, a port each, until interrupted.
 
-    Without a password in the environment one is made and kept in the inventory.
+    Without a password in the environment, make one and keep it in the inventory.
     """
     from ailb_gen.emulator import running
 
@@ -78,41 +84,49 @@ def emulate(
         ended = running.stop(stop)
         typer.echo(f"{stop}: the emulator has ended" if ended else f"{stop}: no emulator runs there")
         return
-    if source is None:
-        raise UsageError("name a directory that 'ailb-gen generate' wrote, or a fabric file")
-    folders = [folder for folder in (inventory, state) if folder is not None]
-    if daemon and not folders:
-        raise UsageError("--daemon needs --inventory DIR or --state DIR, by which --stop finds the emulator")
-    say = running.to_background(folders[0].resolve()) if daemon else typer.echo
+    folders = list(dict.fromkeys(folder for folder in (inventory, state) if folder is not None))
+    root_or_file = _checked(source, daemon, folders)
+    announce = running.to_background(folders[0].resolve()) if daemon else typer.echo
     from ailb_gen.emulator.fabric import EmulatedFabric
     from ailb_gen.emulator.fleet import Fleet
     from ailb_gen.emulator.source import ready_line, servers, specs, write_inventory
     from ailb_gen.junos.schema import load_schema
 
+    with _artifacts(root_or_file) as root:
+        devices, others = specs(root, user, loaded), servers(root)
+        fabric = EmulatedFabric.read(root, LAG_S if len(devices) > MANY else 0.0)
     login, kept = _login(user, inventory, authorized_keys)
     with ExitStack() as stack:
-        notes = [stack.enter_context(running.alone(folder)) for folder in dict.fromkeys(folders)]
-        with _artifacts(source) as root:
-            found = specs(root, user, loaded)
-            fabric = EmulatedFabric.read(root, LAG_S if len(found) > MANY else 0.0)
-            others = servers(root)
+        notes = [stack.enter_context(running.alone(folder)) for folder in folders]
         schema = load_schema(yang) if yang is not None else None
-        fleet = Fleet(found, fabric, login, state, base_port, host, schema, minute)
+        fleet = Fleet(devices, fabric, login, state, base_port, host, schema, minute)
         _add_faults(fleet, fault or [])
         stopping = _stopping()
-        with fleet:
-            if inventory is not None:
-                write_inventory(inventory, fleet, others, user, PASSWORD, kept)
-            line = ready_line(fleet, inventory)
-            for note in notes:
-                note(line)
-            say(line)
-            stopping.wait()
+        stack.enter_context(fleet)
+        if inventory is not None:
+            write_inventory(inventory, fleet, others, user, PASSWORD, kept)
+        line = ready_line(fleet, inventory)
+        for note in (*notes, announce):
+            note(line)
+        stopping.wait()
+
+
+def _checked(source: Path | None, daemon: bool, folders: Sequence[Path]) -> Path:
+    """Return the source. Raises UsageError for one that does not exist, and for a daemon without a directory."""
+    from ailb_gen.cli.console import fabric_file
+
+    if source is None:
+        raise UsageError("name a directory that 'ailb-gen generate' wrote, or a fabric file")
+    if not source.is_dir():
+        fabric_file(source)
+    if daemon and not folders:
+        raise UsageError("--daemon needs --inventory DIR or --state DIR, by which --stop finds the emulator")
+    return source
 
 
 def _login(user: str, inventory: Path | None, authorized_keys: Path | None) -> tuple[Login, str]:
     """Return who may log in, and a new password that the inventory has to keep. Raises UsageError, OutputError."""
-    from ailb_gen.emulator.server import Login
+    from ailb_gen.emulator.host import Login
     from ailb_gen.emulator.source import check_inventory, password_of, public_keys
 
     password, made = password_of(os.environ, PASSWORD)
@@ -120,26 +134,25 @@ def _login(user: str, inventory: Path | None, authorized_keys: Path | None) -> t
     if inventory is not None:
         check_inventory(inventory)
     elif made and not keys:
-        raise UsageError(f"nobody could log in: set {PASSWORD}, or say with --inventory where a new password goes")
+        raise UsageError(f"no password: set {PASSWORD}, or name the --inventory in which a new one is kept")
     elif made:
-        # Nobody could know it.
+        # A password that is kept nowhere lets nobody in.
         password = ""
     return Login(user, password, keys), password if made else ""
 
 
 @contextmanager
 def _artifacts(source: Path) -> Iterator[Path]:
-    """Give the artifact directory; of a fabric file, one that is made for it. Raises UsageError, IntentError."""
+    """Give the artifact directory; for a fabric file, a temporary one with its artifacts. Raises IntentError."""
     if source.is_dir():
         yield source
         return
-    from ailb_gen.cli.console import fabric_file
     from ailb_gen.design.build import build
     from ailb_gen.intent.load import load
     from ailb_gen.render.artifacts import RenderOptions
     from ailb_gen.render.generate import rendering, write_rendering
 
-    design, warnings = build(load(fabric_file(source)))
+    design, warnings = build(load(source))
     warn(warnings)
     with TemporaryDirectory(prefix="ailb-gen-") as name:
         root = Path(name) / "artifacts"

@@ -10,7 +10,7 @@ from ailb_gen.emulator.netconf import NetconfSession
 from ailb_gen.emulator.terminal import Terminal
 
 if TYPE_CHECKING:
-    from ailb_gen.emulator.server import Host
+    from ailb_gen.emulator.host import Host
 
 NETCONF_COMMANDS = frozenset({"netconf", "xml-mode netconf need-trailer"})
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from lxml import etree
 
@@ -27,27 +27,18 @@ from ailb_gen.junos.writer import to_curly
 if TYPE_CHECKING:
     from ailb_gen.emulator.config_database import Session
     from ailb_gen.emulator.device import Device
+    from ailb_gen.emulator.host import Host
 
 
 # Also within the quotes of `cli -c '...'`.
 NO_MORE = re.compile(r"\|\s*no-m[ore]*\b")
 
 
-class Machine(Protocol):
-    """What the command line may do to the device as a whole."""
-
-    def kill(self, number: int) -> bool:
-        """End a session; tell whether there was one."""
-
-    def reboot(self, away_s: float, soon_s: float = 0.0) -> None:
-        """Drop every session soon and come back after so many seconds."""
-
-
 class CommandLine:
     """One user at a command line. `done` is true when the user has left it."""
 
-    def __init__(self, device: Device, session: Session, machine: Machine) -> None:
-        self._device, self._session, self._machine = device, session, machine
+    def __init__(self, device: Device, session: Session, host: Host) -> None:
+        self._device, self._session, self._host = device, session, host
         self._config: ConfigMode | None = None
         self._shell: Shell | None = None
         self._asked: Callable[[str], str] | None = None
@@ -274,7 +265,7 @@ class CommandLine:
 
     def _log_out(self, line: Line, rest: tuple[str, ...]) -> str:
         number = rest[1] if rest[:1] == ("pid",) and len(rest) > 1 else ""
-        if not number.isdecimal() or not self._machine.kill(int(number)):
+        if not number.isdecimal() or not self._host.kill(int(number)):
             raise refusal(f"session {number or 'without a number'} does not exist")
         return ""
 
@@ -285,7 +276,7 @@ class CommandLine:
     def _reboot_answered(self, text: str) -> str:
         if text.strip() != "yes":
             return ""
-        self._machine.reboot(REBOOT_S, REBOOT_SOON_S)
+        self._host.reboot(REBOOT_S, REBOOT_SOON_S)
         return "Shutdown NOW!\n"
 
     def _nothing(self, line: Line, rest: tuple[str, ...]) -> str:

@@ -105,8 +105,8 @@ class Device:
         self.sessions.pop(session.number, None)
         self.database.end(session)
 
-    def somebody(self) -> Session:
-        """Return a session of somebody else, who has been at work for a minute."""
+    def other_operator(self) -> Session:
+        """Return a session of another user, who has been editing for a minute."""
         return Session(next(self._numbers), "operator", self.now() - 60, "cli")
 
     def power_off(self) -> None:

@@ -12,7 +12,7 @@ from ailb_gen.emulator.config_database import disk_full
 from ailb_gen.emulator.messages import RefusedError, RpcError
 
 if TYPE_CHECKING:
-    from ailb_gen.emulator.server import Host
+    from ailb_gen.emulator.host import Host
 
 Result = TypeVar("Result")
 
@@ -33,7 +33,7 @@ async def with_faults(host: Host, phase: str, open_still: Callable[[], bool], ac
     if "drop-before" in faults or not open_still():
         raise DroppedError
     if "locked" in faults:
-        raise device.database.locked_by(device.somebody())
+        raise device.database.locked_by(device.other_operator())
     if "disk-full" in faults:
         raise disk_full(OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
     if "error" in faults:

@@ -19,7 +19,8 @@ import asyncssh
 
 from ailb_gen.atomic import replace_file
 from ailb_gen.emulator.device import Device
-from ailb_gen.emulator.server import KEY, Host
+from ailb_gen.emulator.host import KEY, Host
+from ailb_gen.emulator.server import Connection
 from ailb_gen.errors import OutputError, UsageError
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from ailb_gen.emulator.device import Spec
     from ailb_gen.emulator.fabric_state import FabricState
     from ailb_gen.emulator.faults import Fault
-    from ailb_gen.emulator.server import Login
+    from ailb_gen.emulator.host import Login
     from ailb_gen.junos.schema import Schema
 
 Result = TypeVar("Result")
@@ -67,7 +68,7 @@ class Fleet:
             device = Device(spec, fabric, directory, schema, minute_s)
             key = _host_key(directory)
             port = base_port + number if base_port else 0
-            self._hosts[spec.name] = Host(device, key, login, address, port)
+            self._hosts[spec.name] = Host(device, key, login, address, port, Connection)
             self.devices[spec.name] = device
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._run, name="emulator", daemon=True)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ailb_gen.emulator.conversation import Conversation
+from ailb_gen.emulator.channel_session import ChannelSession
 from ailb_gen.emulator.device import REBOOT_S, REBOOT_SOON_S
 from ailb_gen.emulator.faulty import with_faults
 from ailb_gen.emulator.framing import Decoder, FramingError, frame
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     import asyncssh
 
-    from ailb_gen.emulator.server import Host
+    from ailb_gen.emulator.host import Host
 
 
 _REBOOTS = (
@@ -40,7 +40,7 @@ _REBOOTS = (
 )
 
 
-class NetconfSession(Conversation):
+class NetconfSession(ChannelSession):
     """NETCONF on one channel."""
 
     def __init__(self, host: Host, channel: asyncssh.SSHServerChannel[bytes], user: str) -> None:

@@ -10,8 +10,8 @@ import codecs
 import re
 from typing import TYPE_CHECKING
 
+from ailb_gen.emulator.channel_session import ChannelSession
 from ailb_gen.emulator.commandline import CommandLine
-from ailb_gen.emulator.conversation import Conversation
 from ailb_gen.emulator.faulty import with_faults
 from ailb_gen.emulator.messages import RefusedError, RpcError
 from ailb_gen.emulator.pager import Pager
@@ -19,8 +19,8 @@ from ailb_gen.emulator.pager import Pager
 if TYPE_CHECKING:
     import asyncssh
 
+    from ailb_gen.emulator.host import Host
     from ailb_gen.emulator.messages import RpcError
-    from ailb_gen.emulator.server import Host
 
 INTERRUPT, END, ERASE_LINE, ERASE_WORD, REDRAW = "\x03", "\x04", "\x15", "\x17", "\x0c"
 BACKSPACES = "\x08\x7f"
@@ -30,7 +30,7 @@ UP, DOWN = ("\x1b[A", "\x1bOA"), ("\x1b[B", "\x1bOB")
 MOST_CHARACTERS = 1024 * 1024
 
 
-class Terminal(Conversation):
+class Terminal(ChannelSession):
     """One channel with a command line on it."""
 
     def __init__(

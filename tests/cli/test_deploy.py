@@ -279,7 +279,7 @@ def test_a_plan_as_json_and_its_exit_code(tiny: Site) -> None:
 def test_a_first_push_does_not_delete_what_somebody_else_configured(tiny: Site) -> None:
     def customer(device: Device) -> None:
         lines = "set protocols bgp group CUSTOMER type external\nset protocols bgp group CUSTOMER peer-as 65000\n"
-        somebody = device.somebody()
+        somebody = device.other_operator()
         device.database.edit(somebody, load_set(device.database.candidate, lines)[0])
         device.database.commit(somebody, "by hand")
 

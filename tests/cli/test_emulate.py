@@ -249,6 +249,17 @@ def test_what_is_refused_before_it_starts(
     assert "Traceback" not in said
 
 
+def test_the_source_is_looked_for_first(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Before a password is missing, and before any directory is made."""
+    monkeypatch.delenv("AILB_PASSWORD", raising=False)
+    for more in ([], ["--inventory", str(tmp_path / "inventory")], ["--state", str(tmp_path / "state")]):
+        code, _, said = cli("emulate", str(tmp_path / "nothere"), *more)
+        assert (code, "nothere: there is no such file" in said) == (2, True)
+        code, _, said = cli("emulate", str(tmp_path), *more)
+        assert (code, "no switches/*.conf there" in said) == (2, True)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_public_keys_let_in(tmp_path: Path) -> None:
     """By key alone where there is no password, and beside the password of an inventory."""
     subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(tmp_path / "key")], check=True)
@@ -276,4 +287,4 @@ def test_public_keys_let_in(tmp_path: Path) -> None:
 def test_without_a_way_to_log_in(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AILB_PASSWORD", "")
     process = subprocess.run([sys.executable, "-c", START, str(LAB)], capture_output=True, text=True, check=False)
-    assert "nobody could log in: set AILB_PASSWORD" in process.stderr
+    assert "no password: set AILB_PASSWORD" in process.stderr

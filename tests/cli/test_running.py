@@ -33,7 +33,7 @@ def pushed(tiny: Site) -> Site:
 
 def committed(device: Device, tree: Node) -> None:
     """Commit a configuration as somebody at the console of a switch does."""
-    somebody = device.somebody()
+    somebody = device.other_operator()
     device.database.edit(somebody, tree)
     device.database.commit(somebody, "by hand")
 

@@ -25,7 +25,7 @@ from ailb_gen.deploy.wave import Limits
 from ailb_gen.emulator.device import Device, Spec
 from ailb_gen.emulator.fabric import EmulatedFabric
 from ailb_gen.emulator.fleet import Fleet
-from ailb_gen.emulator.server import Login
+from ailb_gen.emulator.host import Login
 from ailb_gen.emulator.source import servers, specs, write_inventory
 from ailb_gen.junos.groups import copy
 from ailb_gen.junos.tree import Node

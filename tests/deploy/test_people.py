@@ -50,12 +50,12 @@ def changed(tree: Node) -> Node:
 
 def edit(device: Device) -> None:
     """Change the shared candidate, as `configure` without `exclusive` does."""
-    device.database.edit(device.somebody(), changed(device.database.candidate))
+    device.database.edit(device.other_operator(), changed(device.database.candidate))
 
 
 def commit(device: Device, confirm_s: float = 0) -> None:
     """Change and commit."""
-    somebody = device.somebody()
+    somebody = device.other_operator()
     device.database.edit(somebody, changed(device.database.candidate))
     device.database.commit(somebody, "theirs", confirm_s, int(confirm_s // 60))
 
@@ -67,12 +67,12 @@ def commit_confirmed(device: Device) -> None:
 
 def lock(device: Device) -> None:
     """Take the lock, as `configure exclusive` does."""
-    device.database.lock(device.somebody())
+    device.database.lock(device.other_operator())
 
 
 def confirm_nothing(device: Device) -> None:
     """Commit what is active, confirmed: it waits, and nothing has changed."""
-    device.database.commit(device.somebody(), "theirs", 3600, 60)
+    device.database.commit(device.other_operator(), "theirs", 3600, 60)
 
 
 def assert_others(tiny: Site, outcomes: Mapping[str, str]) -> None:

@@ -24,9 +24,9 @@ import pytest
 from ailb_gen.deploy.fleet import LIBRARIES
 from ailb_gen.deploy.transaction import SwitchTransaction
 from ailb_gen.emulator.config_database import ConfigDatabase, Session
+from ailb_gen.emulator.host import Login
 from ailb_gen.emulator.load_config import load_set
 from ailb_gen.emulator.messages import RefusedError, RpcError
-from ailb_gen.emulator.server import Login
 from ailb_gen.junos.tree import Node
 from tests.conftest import ROOT
 from tests.deploy.fabric import CANARY, DRIVERS, ORDER, USER, VARIABLE, Generated, Outcome, run, site

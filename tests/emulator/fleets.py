@@ -11,7 +11,7 @@ from ncclient.manager import Manager
 from ailb_gen.emulator.device import Device, Spec
 from ailb_gen.emulator.fabric import EmulatedFabric
 from ailb_gen.emulator.fleet import Fleet
-from ailb_gen.emulator.server import Login
+from ailb_gen.emulator.host import Login
 from ailb_gen.emulator.source import factory
 from ailb_gen.network.fabric import Cable, End
 

@@ -20,7 +20,7 @@ from ailb_gen.emulator.device import Spec
 from ailb_gen.emulator.fabric import EmulatedFabric
 from ailb_gen.emulator.faults import Fault
 from ailb_gen.emulator.fleet import Fleet
-from ailb_gen.emulator.server import Login
+from ailb_gen.emulator.host import Login
 from ailb_gen.emulator.source import factory
 from tests.emulator.fleets import LEAF, PASSWORD, SPINE, USER, active_text, netconf, two_devices
 from tests.emulator.test_netconf import bring_up, until

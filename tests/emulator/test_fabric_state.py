@@ -15,7 +15,7 @@ from ailb_gen.emulator.fabric_state import BgpSession, Counters, FabricState, Pr
 from ailb_gen.emulator.faults import Fault
 from ailb_gen.emulator.fleet import Fleet
 from ailb_gen.emulator.hardware import link_local
-from ailb_gen.emulator.server import Login
+from ailb_gen.emulator.host import Login
 from ailb_gen.emulator.source import factory
 from ailb_gen.junos.tree import Node
 from ailb_gen.network.fabric import End

@@ -9,7 +9,7 @@ import yaml
 from ailb_gen.emulator.device import Device, Spec
 from ailb_gen.emulator.fabric import EmulatedFabric
 from ailb_gen.emulator.fleet import Fleet
-from ailb_gen.emulator.server import Login
+from ailb_gen.emulator.host import Login
 from ailb_gen.emulator.source import check_inventory, factory, password_of, servers, specs, write_inventory
 from ailb_gen.errors import OutputError, UsageError
 from ailb_gen.junos.writer import to_curly

@@ -15,8 +15,8 @@ from ailb_gen.addresses import address_text
 from ailb_gen.emulator.device import Spec
 from ailb_gen.emulator.fabric import EmulatedFabric
 from ailb_gen.emulator.fleet import Fleet
+from ailb_gen.emulator.host import Login
 from ailb_gen.emulator.load_config import load_set
-from ailb_gen.emulator.server import Login
 from tests.emulator.operations.contexts import LEAF, NAMES, tree_of
 from tests.network.lab import LAB
 

@@ -11,8 +11,8 @@ import pytest
 from ailb_gen.emulator.device import Spec
 from ailb_gen.emulator.fabric import EmulatedFabric
 from ailb_gen.emulator.fleet import Fleet
+from ailb_gen.emulator.host import Login
 from ailb_gen.emulator.operations.bgp import peer_address
-from ailb_gen.emulator.server import Login
 from tests.emulator.operations.contexts import LEAF, NAMES, SPINE, tree_of
 from tests.network.lab import LAB
 

@@ -10,10 +10,10 @@ from ailb_gen.emulator.faulty import DroppedError
 if TYPE_CHECKING:
     import asyncssh
 
-    from ailb_gen.emulator.server import Host
+    from ailb_gen.emulator.host import Host
 
 
-class Conversation(ABC):
+class ChannelSession(ABC):
     """One session of a device on one channel."""
 
     def __init__(self, host: Host, channel: asyncssh.SSHServerChannel[bytes], user: str, client: str) -> None:
