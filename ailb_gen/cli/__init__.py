@@ -1,6 +1,5 @@
 """The command line: one module per verb, imported when its verb runs."""
 
-import os
 import signal
 import sys
 import traceback
@@ -24,8 +23,9 @@ from ailb_gen.cli import (
     schema,
     validate,
 )
+from ailb_gen.cli.console import report, say, silence
 from ailb_gen.cli.plain import plain_streams
-from ailb_gen.errors import AilbError, ExitCode, IntentError
+from ailb_gen.errors import AilbError, ExitCode
 
 app = typer.Typer(
     name="ailb-gen",
@@ -37,7 +37,7 @@ app = typer.Typer(
 )
 
 
-# What is said when a signal ends the program, by exit code: 128 and its number.
+# The message when a signal ends the program, by exit code: 128 and its number.
 STOPPED: dict[object, str] = {
     ExitCode.INTERRUPTED: "interrupted",
     128 + signal.SIGTERM: "stopped by SIGTERM",
@@ -46,8 +46,8 @@ STOPPED: dict[object, str] = {
 }
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
+def _version(given: bool) -> None:
+    if given:
         from ailb_gen import __version__
 
         typer.echo(f"ailb-gen {__version__}")
@@ -84,29 +84,6 @@ app.add_typer(junos.app)
 app.add_typer(batfish.app)
 
 
-def report(error: AilbError) -> None:
-    """Print what went wrong to standard error: every problem on a line, and how many there are."""
-    if isinstance(error, IntentError):
-        errors = sum(problem.severity == "error" for problem in error.problems)
-        _say(f"{error}\n{errors} error{'s' if errors != 1 else ''}; nothing was written")
-    else:
-        _say(f"ailb-gen: {error}")
-
-
-def _say(text: str) -> None:
-    """Print to standard error; when that cannot be written either, the exit code still tells."""
-    try:
-        sys.stderr.write(f"{text}\n")
-        sys.stderr.flush()
-    except OSError:
-        _silence(2)
-
-
-def _silence(descriptor: int) -> None:
-    """Send what is still buffered for a broken stream nowhere: the interpreter would fail over it once more."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)
-
-
 def main() -> None:
     """Run the command line and leave with the documented exit code."""
     with plain_streams():
@@ -123,17 +100,17 @@ def _run() -> int | str | None:
         report(error)
         code = error.exit_code
     except SystemExit as error:
-        # The stand-in for standard output is how Typer says that the reader of a pipe has gone (`| head`): nothing is
-        # wrong, and nobody is left to be told.
+        # Typer replaces standard output by this when the reader of a pipe has gone (`| head`): nothing is wrong, and
+        # nobody reads any more.
         piped = type(sys.stdout).__name__ == "PacifyFlushWrapper"
         code = ExitCode.OK if piped else error.code
         if code in STOPPED:
-            _say(f"ailb-gen: {STOPPED[code]}")
+            say(f"ailb-gen: {STOPPED[code]}")
     except OSError as error:
         code = _unwritable(error)
     except Exception:  # noqa: BLE001 - the last resort: a gate must be able to tell a crash from a finding
         traceback.print_exc()
-        _say("ailb-gen: this is a bug; please report the lines above")
+        say("ailb-gen: this is a bug; please report the lines above")
         code = ExitCode.BUG
     try:
         sys.stdout.flush()
@@ -143,7 +120,7 @@ def _run() -> int | str | None:
 
 
 def _unwritable(error: OSError) -> ExitCode:
-    """Tell of a full disk or a closed terminal."""
-    _say(f"ailb-gen: {error.filename or 'standard output'}: {error.strerror}")
-    _silence(1)
+    """Report a full disk or a closed terminal; return the exit code."""
+    say(f"ailb-gen: {error.filename or 'standard output'}: {error.strerror}")
+    silence(1)
     return ExitCode.ENVIRONMENT

@@ -1,6 +1,9 @@
 """Printing that every verb shares: warnings, plain tables, a progress bar on a terminal only."""
 
+import os
+import re
 import sys
+import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -9,7 +12,49 @@ from pathlib import Path
 import typer
 
 from ailb_gen.cli.plain import exact
-from ailb_gen.errors import Problem, UsageError
+from ailb_gen.errors import AilbError, IntentError, Problem, UsageError
+
+# A command at the end of a line, which people copy as a whole.
+COMMAND = re.compile(r"(?<=: )(?:ailb-gen|ssh-key\w+) .*$")
+# Stands for a space that no line ends at.
+BOUND = "\0"
+NARROWEST = 40
+
+
+def report(error: AilbError) -> None:
+    """Print what went wrong to standard error: every problem on a line, and how many there are."""
+    if isinstance(error, IntentError):
+        errors = sum(problem.severity == "error" for problem in error.problems)
+        say(f"{error}\n{errors} error{'s' if errors != 1 else ''}; nothing was written")
+    else:
+        say(f"ailb-gen: {error}")
+
+
+def say(text: str) -> None:
+    """Print to standard error, on a terminal wrapped to its width; if it cannot be written, the exit code remains."""
+    try:
+        wide = os.get_terminal_size(sys.stderr.fileno()).columns if sys.stderr.isatty() else 0
+        sys.stderr.write(f"{wrapped(text, wide) if wide >= NARROWEST else text}\n")
+        sys.stderr.flush()
+    except OSError:
+        silence(2)
+
+
+def wrapped(text: str, width: int) -> str:
+    """Return text whose lines are broken between words at a width, continued further in; commands stay whole."""
+    lines = []
+    for line in text.split("\n"):
+        indent = line[: len(line) - len(line.lstrip())] + "    "
+        bound = COMMAND.sub(lambda found: found[0].replace(" ", BOUND), line)
+        lines += textwrap.wrap(
+            bound, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+        ) or [""]
+    return "\n".join(lines).replace(BOUND, " ")
+
+
+def silence(descriptor: int) -> None:
+    """Discard what is still buffered for a broken stream: the interpreter would fail over it once more."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)
 
 
 def warn(problems: Iterable[Problem]) -> None:

@@ -1,30 +1,29 @@
-"""What the verbs that connect to devices share: their options, and how they say who is reached how."""
+"""What the verbs that connect to devices share: options, the fabric they are about, and the signals that end them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import shlex
 from contextlib import contextmanager
-from enum import StrEnum
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from ailb_gen.cli.console import fabric_file, say
 from ailb_gen.cli.output import ask, shout
 
 if TYPE_CHECKING:
-    from ailb_gen.deploy.fleet import Access
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from ailb_gen.deploy.context import Context
     from ailb_gen.deploy.inputs import Trust
     from ailb_gen.deploy.runlog import StateDirectory
+    from ailb_gen.deploy.switch import DeviceError
 
 
-class Driver(StrEnum):
-    """What speaks NETCONF to the switches."""
-
-    napalm = "napalm"
-    pyez = "pyez"
-
-
+# What speaks NETCONF to the switches.
+Driver = Literal["napalm", "pyez"]
 FABRIC = Annotated[Path, typer.Argument(help="The fabric file.", metavar="FABRIC")]
 ARTIFACTS = Annotated[Path, typer.Argument(help="The directory of generated files.", metavar="ARTIFACTS")]
 INVENTORY = Annotated[
@@ -59,42 +58,83 @@ def trust(unverified: bool) -> Trust:
     return "files" if unverified else "manifest"
 
 
-def access(driver: Driver, jobs: int, accept: bool) -> Access:
-    """Return how devices are reached."""
-    from ailb_gen.deploy.fleet import Access
-    from ailb_gen.deploy.hostkeys import HostKeys
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The fabric that a command is about, and how its devices are reached: what the next command needs, too."""
 
-    return Access(driver.value, jobs, HostKeys(accept, lambda text: typer.echo(text, err=True)))
+    fabric: Path
+    artifacts: Path | None
+    inventory: Path | None
+    driver: Driver
+    jobs: int
+    accept_keys: bool
+    state: Path | None = None
+
+    @contextmanager
+    def open(
+        self, limit: Sequence[str] | None = None, files: Trust = "files", signals: Callable[[], int] = lambda: 0
+    ) -> Iterator[Context]:
+        """Read everything and give the context of the devices; `files` says what the files must be like.
+
+        `signals` counts those that do not end the program. Raises IntentError, UsageError, OutputError.
+        """
+        from ailb_gen.deploy.context import open_context
+        from ailb_gen.deploy.fleet import Access
+        from ailb_gen.deploy.hostkeys import HostKeys
+
+        fabric, keys = fabric_file(self.fabric), HostKeys(self.accept_keys, lambda text: typer.echo(text, err=True))
+        access = Access(self.driver, self.jobs, keys, signals=signals)
+        with open_context(fabric, self.artifacts, self.inventory, limit or (), access, files) as on:
+            yield on
+
+    @property
+    def records(self) -> StateDirectory:
+        """Where runs are recorded."""
+        from ailb_gen.deploy.runlog import StateDirectory
+
+        beside = fabric_file(self.fabric).parent / ".ailb" / "runs"
+        return StateDirectory(self.state or beside)
+
+    def command(self, verb: str, *more: str) -> str:
+        """Return a command line about the same."""
+        words = ["ailb-gen", verb, str(self.fabric), str(self.artifacts), *more]
+        words += ["-i", str(self.inventory)] if self.inventory is not None else []
+        words += ["--state", str(self.state)] if self.state is not None else []
+        words += ["--driver", self.driver] if self.driver != "napalm" else []
+        return shlex.join(words)
 
 
-def state_directory(fabric: Path, given: Path | None) -> StateDirectory:
-    """Return where runs are recorded."""
-    from ailb_gen.deploy.runlog import StateDirectory
+def say_errors(errors: Mapping[str, DeviceError]) -> None:
+    """Print the errors of devices to standard error, one line for all that have the same."""
+    from ailb_gen.deploy.switch import once
 
-    return StateDirectory(given or fabric.parent / ".ailb" / "runs")
+    for line in once(errors.values()):
+        say(f"ailb-gen: {line}")
 
 
 class Stop:
-    """Whether somebody wants a run to end: Ctrl-C, SIGTERM, SIGQUIT, a closed terminal.
+    """The signals that ask for the end of a run: Ctrl-C, SIGTERM, SIGQUIT, a closed terminal.
 
-    The run asks for it between its steps. While a person is asked something (`asking`), a signal is the answer.
+    The run looks for them between its steps, and while it waits for devices. While a person is asked something
+    (`asking`), a signal is the answer.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, effect: str) -> None:
+        self.effect = effect
         self.signals: list[int] = []
         self.asking = False
 
-    def __call__(self) -> bool:
-        """Tell whether a signal has come."""
-        return bool(self.signals)
+    def __call__(self) -> int:
+        """Return how many signals have come."""
+        return len(self.signals)
 
     def take(self, number: int, _: object) -> None:
         """Handle a signal."""
         self.signals.append(number)
         if len(self.signals) == 1:
-            shout("ailb-gen: stopping; what is pending is rolled back")
+            shout(f"ailb-gen: stopping; {self.effect}")
         elif len(self.signals) == 2:
-            shout("ailb-gen: still at it; a run that is killed now leaves devices to their own timers")
+            shout("ailb-gen: still stopping; devices that do not answer soon are not waited for")
         if self.asking:
             raise KeyboardInterrupt
 
@@ -102,7 +142,7 @@ class Stop:
         """Ask a person; a signal is a no."""
         self.asking = True
         try:
-            return not self() and ask(question)
+            return not self.signals and ask(question)
         except KeyboardInterrupt:
             return False
         finally:
@@ -110,15 +150,15 @@ class Stop:
 
 
 @contextmanager
-def interruptible() -> Iterator[Stop]:
-    """Turn signals that would end the program into a wish: a run ends in order, then."""
+def interruptible(effect: str) -> Iterator[Stop]:
+    """Count signals that would end the program, so that a run ends in order; `effect` is what the first one does."""
     import signal
 
-    stop = Stop()
+    stop = Stop(effect)
     # Under nohup, SIGHUP stays ignored.
     hangup = [signal.SIGHUP] if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN else []
-    result = (signal.SIGINT, signal.SIGTERM, signal.SIGQUIT, *hangup)
-    before = {number: signal.signal(number, stop.take) for number in result}
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGQUIT, *hangup)
+    before = {number: signal.signal(number, stop.take) for number in numbers}
     try:
         yield stop
     finally:

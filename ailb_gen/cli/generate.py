@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 from contextlib import contextmanager
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -29,13 +28,8 @@ if TYPE_CHECKING:
     from ailb_gen.render.generate import Rendering
 
 
-class Format(StrEnum):
-    """How switch files are written."""
-
-    curly = "curly"
-    set = "set"
-
-
+# How switch files are written.
+Format = Literal["curly", "set"]
 OUTPUT = Annotated[Path, typer.Option("-o", "--output", help="Directory of the tree.", metavar="DIR")]
 LIMIT = Annotated[
     list[str] | None, typer.Option("--limit", help="Only these devices: names, globs or roles.", metavar="PATTERN")
@@ -56,7 +50,7 @@ def generate(
     output: OUTPUT,
     limit: LIMIT = None,
     templates: TEMPLATES = None,
-    form: FORMAT = Format.curly,
+    form: FORMAT = "curly",
     check: CHECK = False,
     diff: DIFF = False,
     replace_fabric: REPLACE = False,
@@ -83,7 +77,7 @@ def generate(
         warnings += tuple(collapsed(not_modelled(intent)))
         warn(warnings)
         selected = pick_devices(device_roles(design), limit or [])
-        options = RenderOptions(form.value, templates)
+        options = RenderOptions(form, templates)
         shows = check or diff
         total = len(design.switches) + len(design.servers) if selected is None else len(selected)
         with _pool(design, options, min(jobs, total)) as executor, progress("rendering", total) as advance:

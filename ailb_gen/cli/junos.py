@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -28,14 +27,8 @@ app = typer.Typer(
 )
 
 
-class Form(StrEnum):
-    """How a configuration is written."""
-
-    set = "set"
-    curly = "curly"
-    json = "json"
-
-
+# How a configuration is written.
+Form = Literal["set", "curly", "json"]
 Expand = Annotated[bool, typer.Option("--expand-groups", help="First inherit groups and leave out what is inactive.")]
 
 
@@ -51,7 +44,7 @@ def convert(
     """Write a configuration in another form to standard output."""
     from ailb_gen.junos import writer
 
-    write = {Form.set: writer.to_set, Form.curly: writer.to_curly, Form.json: writer.to_json}[to]
+    write = {"set": writer.to_set, "curly": writer.to_curly, "json": writer.to_json}[to]
     echo_data(write(_read(file, expand)))
 
 

@@ -8,29 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from ailb_gen.cli.console import fabric_file, progress, table
-from ailb_gen.cli.fleet import (
-    ACCEPT,
-    ARTIFACTS,
-    DRIVER,
-    FABRIC,
-    INVENTORY,
-    JOBS,
-    LIMIT,
-    UNVERIFIED,
-    Driver,
-    access,
-    trust,
-)
+from ailb_gen.cli import fleet
+from ailb_gen.cli.console import progress, report, table
 from ailb_gen.cli.output import steady
 from ailb_gen.errors import AilbError, ExitCode, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
+    from ailb_gen.deploy.context import Context
     from ailb_gen.deploy.edits import Edit
-    from ailb_gen.deploy.fleet import Access
-    from ailb_gen.deploy.impact import Touched, Traffic
+    from ailb_gen.deploy.impact import Impact
     from ailb_gen.deploy.planning import HostLook, Look, Plan
 
 MIN_PATHS = Annotated[
@@ -59,36 +47,34 @@ class Detailed(TyperCommand):
 
 @steady()
 def plan(
-    fabric: FABRIC,
-    artifacts: ARTIFACTS,
-    inventory: INVENTORY = None,
+    fabric: fleet.FABRIC,
+    artifacts: fleet.ARTIFACTS,
+    inventory: fleet.INVENTORY = None,
     out: Annotated[
         Path | None, typer.Option("-o", "--out", help="Write the plan, for 'deploy --plan'.", metavar="FILE")
     ] = None,
-    limit: LIMIT = None,
+    limit: fleet.LIMIT = None,
     min_paths: MIN_PATHS = 1,
-    driver: DRIVER = Driver.napalm,
-    jobs: JOBS = 32,
-    accept_new_hostkeys: ACCEPT = False,
+    driver: fleet.DRIVER = "napalm",
+    jobs: fleet.JOBS = 32,
+    accept_new_hostkeys: fleet.ACCEPT = False,
     brief: Annotated[bool, typer.Option("--brief", help="Count statements instead of showing them.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the plan as JSON.")] = False,
     exit_code: Annotated[
         bool, typer.Option("--exit-code", help="Leave with 0 for nothing to do, 2 for changes, 1 for bad input.")
     ] = False,
-    allow_unverified: UNVERIFIED = False,
+    allow_unverified: fleet.UNVERIFIED = False,
 ) -> None:
     """Show what a push would change, in which order, and what it touches; nothing is changed.
 
     Exit codes: 0 done, 2 bad input, 3 a device that is to be changed cannot be looked at. With --exit-code: 0 nothing
     to do, 2 changes, 1 bad input, 3 as ever.
     """
-    from ailb_gen.cli import report
-
+    place = fleet.Place(fabric, artifacts, inventory, driver, jobs, accept_new_hostkeys)
     try:
-        reach = access(driver, jobs, accept_new_hostkeys)
-        changed = _plan(
-            fabric, artifacts, inventory, out, limit or [], min_paths, reach, allow_unverified, brief, as_json
-        )
+        with place.open(limit, fleet.trust(allow_unverified)) as on:
+            found = _plan(on, min_paths, brief, as_json, out, tuple(limit or ()))
+            lost = not found.errors.keys().isdisjoint(on.picked)
     except AilbError as error:
         if not exit_code:
             raise
@@ -96,79 +82,69 @@ def plan(
         report(error)
         code = ExitCode.FINDINGS if error.exit_code is ExitCode.BAD_INPUT else error.exit_code
         raise typer.Exit(code) from error
-    if exit_code and changed:
+    if out is not None:
+        more = [*(["-i", str(inventory)] if inventory else []), *["--allow-unverified"] * allow_unverified]
+        command = " ".join(["ailb-gen deploy", str(fabric), str(artifacts), *more, "--plan", str(out)])
+        typer.echo(
+            f"Plan written to {out}: {command}" if as_json else f"\nPlan written to {out}: {command}", err=as_json
+        )
+    fleet.say_errors(found.errors)
+    if lost:
+        raise typer.Exit(ExitCode.ENVIRONMENT)
+    if exit_code and found.changed:
         raise typer.Exit(CHANGES)
 
 
-def _plan(
-    fabric: Path,
-    artifacts: Path,
-    inventory: Path | None,
-    out: Path | None,
-    limit: list[str],
-    min_paths: int,
-    reach: Access,
-    allow_unverified: bool,
-    brief: bool,
-    as_json: bool,
-) -> bool:
-    """Plan and show it; tell whether there is anything to change. Leaves with 3 where a device cannot be looked at."""
-    from ailb_gen.deploy.context import open_context
-    from ailb_gen.deploy.impact import touched, traffic
-    from ailb_gen.deploy.planfile import plan_text, write_plan
-    from ailb_gen.deploy.planview import plan_json
-    from ailb_gen.deploy.switch import once
+def _plan(on: Context, min_paths: int, brief: bool, as_json: bool, out: Path | None, limit: tuple[str, ...]) -> Plan:
+    """Plan, show the plan, and write it to a file if one is given."""
+    from ailb_gen.deploy.planning import plan_of
 
-    with open_context(fabric_file(fabric), artifacts, inventory, limit, reach, trust(allow_unverified)) as on:
-        with progress("looking", len(on.roles)) as advance:
-            found = on.plan_of(on.file_aim, min_paths, advance, besides=True)
-        after = found.fabric_model.after({name: look.after for name, look in found.changes.items()})
-        effects = {name: touched(after, look) for name, look in found.changes.items()}
-        seen = traffic(
-            found.fabric_model, after, found.waves, any(one.sessions or one.colors for one in effects.values())
-        )
-        if as_json:
-            typer.echo(plan_json(found, effects, seen))
-        else:
-            show(found, effects, seen, brief)
-        if out is not None:
-            write_plan(out, plan_text(on.inputs, found, tuple(limit), min_paths, effects, seen))
-            where = f" -i {inventory}" if inventory is not None else ""
-            where += " --allow-unverified" if allow_unverified else ""
-            told = f"Plan written to {out}: ailb-gen deploy {fabric} {artifacts}{where} --plan {out}"
-            typer.echo(told if as_json else f"\n{told}", err=as_json)
-        for error in once(found.errors.values()):
-            typer.echo(f"ailb-gen: {error}", err=True)
-        if any(name in on.picked for name in found.errors):
-            raise typer.Exit(ExitCode.ENVIRONMENT)
-        return bool(found.changed)
+    with progress("looking", len(on.roles)) as advance:
+        found = plan_of(on, on.file_aim, min_paths, advance)
+    if not found.changed and not as_json and out is None:
+        _show_nothing_to_do(found)
+        return found
+    # Imported when it is needed: it brings all that computes traffic.
+    from ailb_gen.deploy.impact import impact_of
+    from ailb_gen.deploy.planfile import plan_json, plan_text, write_plan
+
+    impact = impact_of(found)
+    if as_json:
+        typer.echo(plan_json(found, impact))
+    else:
+        show(found, impact, brief)
+    if out is not None:
+        write_plan(out, plan_text(on.inputs, found, limit, min_paths, impact))
+    return found
 
 
-def show(found: Plan, effects: Mapping[str, Touched], seen: Traffic, brief: bool) -> None:
+def _show_nothing_to_do(found: Plan) -> None:
+    counted = f"{len(found.found)} devices have what their files say"
+    lost = f"{counted}; {len(found.errors)} could not be looked at."
+    typer.echo(lost if found.errors else f"Nothing to do: {counted}.")
+    show_besides(found)
+
+
+def show(found: Plan, impact: Impact, brief: bool) -> None:
     """Print a plan: every change, the waves, what is touched and what traffic sees."""
-    changes = found.changed
-    if not changes:
-        told = f"{len(found.found)} devices have what their files say"
-        lost = f"{told}; {len(found.errors)} could not be looked at."
-        typer.echo(lost if found.errors else f"Nothing to do: {told}.")
-        show_besides(found)
+    if not found.changed:
+        _show_nothing_to_do(found)
         return
     if not brief:
-        for name, look in changes.items():
+        for name, look in found.changed.items():
             typer.echo(f"{name}:")
-            typer.echo("".join(f"  {line}\n" for line in _told(look)))
+            typer.echo("".join(f"  {line}\n" for line in _lines(look)))
     show_besides(found)
     show_changes(found)
-    show_waves(found, effects, seen)
-    figures = (
-        ("sessions up", *seen.up),
-        ("leaf to prefix pairs that arrive", *(f"{a} of {b}" for a, b in zip(seen.arriving, seen.pairs, strict=True))),
-    )
+    show_waves(found, impact)
+    traffic = impact.traffic
+    pairs = (f"{some} of {all_}" for some, all_ in zip(traffic.arriving, traffic.pairs, strict=True))
+    figures = (("sessions up", *traffic.up), ("leaf to prefix pairs that arrive", *pairs))
     typer.echo(table("The fabric by its configurations", ("what", "now", "after"), figures), nl=False)
 
 
-def _told(look: Look | HostLook) -> Iterator[str]:
-    """Tell the changes of a device line by line."""
+def _lines(look: Look | HostLook) -> Iterator[str]:
+    """Give the changes of a device line by line."""
     edits = getattr(look, "edits", ())
     if not edits:
         for command in look.commands:
@@ -236,28 +212,28 @@ def show_besides(found: Plan) -> None:
             typer.echo("".join(f"{line}\n" for line in look.told_besides))
 
 
-def show_waves(found: Plan, effects: Mapping[str, Touched] | None = None, seen: Traffic | None = None) -> None:
+def show_waves(found: Plan, impact: Impact | None = None) -> None:
     """Print the waves, with what they touch where that is known."""
     changes = found.changed
     rows = []
     for number, wave in enumerate(found.waves, 1):
-        commands = sum(len(changes[name].commands) for name in wave.members if name in changes)
-        row: list[object] = [number, wave.name, len(wave.members), commands]
-        if effects is not None and seen is not None:
-            touch = [effects[name] for name in wave.members if name in effects]
+        commands = sum(len(changes[name].commands) for name in wave.devices)
+        row: list[object] = [number, wave.name, len(wave.devices), commands]
+        if impact is not None:
+            touched = [impact.devices[name] for name in wave.devices if name in impact.devices]
             row += [
-                sum(len(one.sessions) for one in touch),
-                ", ".join(sorted({color for one in touch for color in one.colors})) or "-",
-                len({server for one in touch for server in one.servers}),
-                _away(seen, wave.name),
+                sum(len(one.sessions) for one in touched),
+                ", ".join(sorted({color for one in touched for color in one.colors})) or "-",
+                len({server for one in touched for server in one.servers}),
+                _while_away(impact, wave.name),
             ]
         rows.append(row)
-    more = ("sessions", "colors", "servers", "traffic while away") if effects is not None else ()
+    more = ("sessions", "colors", "servers", "traffic while away") if impact is not None else ()
     typer.echo(table("Waves", ("wave", "what", "devices", "commands", *more), rows))
 
 
-def _away(seen: Traffic, wave: str) -> str:
-    if wave not in seen.waves:
+def _while_away(impact: Impact, wave: str) -> str:
+    if wave not in impact.traffic.waves:
         return "-"
-    lost, load = seen.waves[wave]
+    lost, load = impact.traffic.waves[wave]
     return f"{lost} pairs lost, links carry up to {load:.2f} times as much"

@@ -7,55 +7,57 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ailb_gen.cli.console import fabric_file, progress
-from ailb_gen.cli.fleet import ACCEPT, ARTIFACTS, DRIVER, FABRIC, INVENTORY, JOBS, LIMIT, REPORTS, Driver, access
+from ailb_gen.cli import fleet
+from ailb_gen.cli.console import progress
 from ailb_gen.cli.output import steady
 from ailb_gen.cli.validate import report, targets
 from ailb_gen.errors import DeployError, ExitCode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from ailb_gen.checks.model import Result
     from ailb_gen.deploy.context import Context
-    from ailb_gen.deploy.fleet import Access
 
 
 @steady()
 def drift(
-    fabric: FABRIC,
-    artifacts: ARTIFACTS,
-    inventory: INVENTORY = None,
-    limit: LIMIT = None,
-    reports: REPORTS = None,
-    driver: DRIVER = Driver.napalm,
-    jobs: JOBS = 32,
-    accept_new_hostkeys: ACCEPT = False,
+    fabric: fleet.FABRIC,
+    artifacts: fleet.ARTIFACTS,
+    inventory: fleet.INVENTORY = None,
+    limit: fleet.LIMIT = None,
+    reports: fleet.REPORTS = None,
+    driver: fleet.DRIVER = "napalm",
+    jobs: fleet.JOBS = 32,
+    accept_new_hostkeys: fleet.ACCEPT = False,
 ) -> None:
     """Compare what runs on the devices with what the files say.
 
     Exit codes: 0 no drift, 1 drift or a device that cannot be read, 2 bad input.
     """
     from ailb_gen.deploy.findings import beside, drifted, edited, unreached
+    from ailb_gen.deploy.planning import plan_of
 
     def look(on: Context, advance: Callable[[int], None]) -> list[Result]:
-        found = on.plan_of(on.file_aim, 0, advance, besides=True)
+        found = plan_of(on, on.file_aim, 0, advance)
         errors = unreached(found.errors, len(on.roles))
         return [errors, drifted(found, on.inputs), beside(found, on.inputs), edited(found)]
 
-    _judged(fabric, artifacts, inventory, limit or [], reports or [], access(driver, jobs, accept_new_hostkeys), look)
+    _judge(
+        fleet.Place(fabric, artifacts, inventory, driver, jobs, accept_new_hostkeys), limit or [], reports or [], look
+    )
 
 
 @steady()
 def verify(
-    fabric: FABRIC,
-    artifacts: ARTIFACTS,
-    inventory: INVENTORY = None,
-    limit: LIMIT = None,
-    reports: REPORTS = None,
-    driver: DRIVER = Driver.napalm,
-    jobs: JOBS = 32,
-    accept_new_hostkeys: ACCEPT = False,
+    fabric: fleet.FABRIC,
+    artifacts: fleet.ARTIFACTS,
+    inventory: fleet.INVENTORY = None,
+    limit: fleet.LIMIT = None,
+    reports: fleet.REPORTS = None,
+    driver: fleet.DRIVER = "napalm",
+    jobs: fleet.JOBS = 32,
+    accept_new_hostkeys: fleet.ACCEPT = False,
 ) -> None:
     """Compare the state of the devices with what the files must bring about: sessions, colors, AIGP.
 
@@ -67,30 +69,28 @@ def verify(
         outcomes = on.differences(advance)
         return [unreached(outcomes.bad, len(on.roles)), state(outcomes.good)]
 
-    _judged(fabric, artifacts, inventory, limit or [], reports or [], access(driver, jobs, accept_new_hostkeys), look)
+    _judge(
+        fleet.Place(fabric, artifacts, inventory, driver, jobs, accept_new_hostkeys), limit or [], reports or [], look
+    )
 
 
-def _judged(
-    fabric: Path,
-    artifacts: Path,
-    inventory: Path | None,
-    limit: Sequence[str],
-    reports: Sequence[str],
-    reach: Access,
+def _judge(
+    place: fleet.Place,
+    limit: list[str] | None,
+    reports: list[str] | None,
     look: Callable[[Context, Callable[[int], None]], list[Result]],
 ) -> None:
     """Look, report, and leave with 1 if something was found."""
     from ailb_gen.checks.device_checks import CHECKS
-    from ailb_gen.deploy.context import open_context
     from ailb_gen.deploy.findings import run_of
     from ailb_gen.report.judge import judge
 
-    where = targets(reports, [fabric])
-    with open_context(fabric_file(fabric), artifacts, inventory, limit, reach) as on:
+    where = targets(reports or [], [place.fabric])
+    with place.open(limit) as on:
         with progress("looking", len(on.roles)) as advance:
             results = look(on, advance)
-        run = run_of(on.intent.fabric.name, str(fabric), str(artifacts), on.roles, results)
-    verdict = judge(run, (), {check.id for check in CHECKS}, limit, "error")
+        run = run_of(on.intent.fabric.name, str(place.fabric), str(place.artifacts), on.roles, results)
+    verdict = judge(run, (), {check.id for check in CHECKS}, limit or [], "error")
     report(verdict, where)
     if verdict.failed:
         raise typer.Exit(ExitCode.FINDINGS)
@@ -98,13 +98,13 @@ def _judged(
 
 @steady()
 def collect(
-    fabric: FABRIC,
+    fabric: fleet.FABRIC,
     out: Annotated[Path, typer.Option("-o", "--out", help="The directory to write to.", metavar="DIR")],
-    inventory: INVENTORY = None,
-    limit: LIMIT = None,
-    driver: DRIVER = Driver.napalm,
-    jobs: JOBS = 32,
-    accept_new_hostkeys: ACCEPT = False,
+    inventory: fleet.INVENTORY = None,
+    limit: fleet.LIMIT = None,
+    driver: fleet.DRIVER = "napalm",
+    jobs: fleet.JOBS = 32,
+    accept_new_hostkeys: fleet.ACCEPT = False,
 ) -> None:
     """Write configurations, state, and files of servers into a directory that 'validate' can read; without secrets.
 
@@ -113,14 +113,11 @@ def collect(
     from ailb_gen.deploy.collect import Collected, collect_host
     from ailb_gen.deploy.collect import collect as read_switch
     from ailb_gen.deploy.collected import check_target, write
-    from ailb_gen.deploy.context import open_context
     from ailb_gen.deploy.device_pool import ByDevice
-    from ailb_gen.deploy.switch import Phase
+    from ailb_gen.deploy.switch import Phase, once
     from ailb_gen.design.build import build
 
-    with open_context(
-        fabric_file(fabric), None, inventory, limit or [], access(driver, jobs, accept_new_hostkeys)
-    ) as on:
+    with fleet.Place(fabric, None, inventory, driver, jobs, accept_new_hostkeys).open(limit) as on:
         switches, servers = ([name for name in some if name in on.picked] for some in (on.switches, on.servers))
         design, _ = build(on.intent)
         check_target(out, design.name)
@@ -129,12 +126,11 @@ def collect(
             found: ByDevice[Collected] = on.pool.run(switches, read_switch, Phase.READ, advance, keep=False)
             found.update(on.pool.run(servers, collect_host, Phase.READ, advance, keep=False))
         if not found.good:
-            raise DeployError("\n".join([*map(str, found.bad.values()), "nothing was collected"]))
+            raise DeployError("\n".join([*once(found.bad.values()), "nothing was collected"]))
         written = write(out, design, found.good, [name for name in unmanaged if name not in on.switches])
         typer.echo(f"{written.files} files of {len(found.good)} devices in {out}")
         for line in written.notes:
             typer.echo(line)
-        for error in found.bad.values():
-            typer.echo(f"ailb-gen: {error}", err=True)
+        fleet.say_errors(found.bad)
         if found.bad:
             raise typer.Exit(ExitCode.ENVIRONMENT)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -25,14 +24,8 @@ if TYPE_CHECKING:
 Target = tuple[str, Path | None]
 
 
-class FailOn(StrEnum):
-    """The mildest severity that fails the gate."""
-
-    error = "error"
-    warning = "warning"
-    note = "note"
-
-
+# The mildest severity that fails the gate.
+FailOn = Literal["error", "warning", "note"]
 CHECKS = Annotated[
     list[str] | None,
     typer.Option("--checks", help="Only these: ids, globs, families; ! takes away.", metavar="PATTERN"),
@@ -59,7 +52,7 @@ def validate(
     artifacts: ARTIFACTS,
     checks: CHECKS = None,
     limit: ABOUT = None,
-    fail_on: FAIL_ON = FailOn.error,
+    fail_on: FAIL_ON = "error",
     waivers: WAIVERS = None,
     reports: REPORTS = None,
     everything: ALL = False,
@@ -102,7 +95,7 @@ def validate(
         done, examined = examine(intent, artifacts, options, advance, advance.step)
     opinion, trouble = ask(service, artifacts, examined, chosen, seed)
     done = replace(done, results=(*done.results, *opinion), trouble=str(trouble or ""))
-    verdict = judge(done, accepted, chosen, limit or [], fail_on.value)
+    verdict = judge(done, accepted, chosen, limit or [], fail_on)
     with steady():
         report(verdict, where, everything)
         if trouble is not None:

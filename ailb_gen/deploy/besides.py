@@ -6,20 +6,16 @@ So what the switch will do, groups inherited and ranges expanded, is compared wi
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING
 
+from ailb_gen.deploy.ownership import Ownership, Pattern
 from ailb_gen.forwarding.filters import discovery_packets, session_packets, stopped
 from ailb_gen.junos.diff import diff
+from ailb_gen.junos.tree import Node
 from ailb_gen.network.consequences import consequence
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from ailb_gen.deploy.ownership import Ownership, Pattern
-    from ailb_gen.junos.tree import Node
-    from ailb_gen.network.filters import Attachment
-    from ailb_gen.network.model import Switch, Unmodelled
+from ailb_gen.network.filters import Attachment
+from ailb_gen.network.model import Switch, Unmodelled
 
 # What the file defines by name is to hold exactly what the file says, wherever else on the switch more is said of it.
 NAMED: tuple[Pattern, ...] = (("policy-options", "prefix-list"), ("firewall", "family", "*", "filter"))

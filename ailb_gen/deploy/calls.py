@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from jnpr.junos.exception import ConnectClosedError, RpcError, RpcTimeoutError
 from lxml import etree
@@ -18,9 +19,6 @@ from ncclient.transport.errors import SessionCloseError, TransportError
 from ailb_gen.deploy.netconf import AnswerError
 from ailb_gen.deploy.redact import HASH, MARK, mask_urls, redact_config
 from ailb_gen.deploy.switch import NUMBER, Commit, DeviceError, Phase, RefusedError, UnknownOutcomeError, unreadable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 # `commit confirmed, rollback in 10mins`, as the commit history has it.
 PENDING = re.compile(r"commit confirmed, rollback in ([0-9]{1,6})\s*min")

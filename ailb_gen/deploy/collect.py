@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from stat import S_ISREG, S_IXUSR
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from lxml.etree import _Element
 
 from ailb_gen.deploy.redact import redact_config
 from ailb_gen.deploy.servers.calls import look
 from ailb_gen.deploy.servers.model import HostFiles
+from ailb_gen.deploy.servers.ssh import Server
+from ailb_gen.deploy.switch import Switch
 from ailb_gen.deploy.verify import alarms, announcing, peers
 from ailb_gen.layout import SERVERS, STATE, switch_file
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from lxml.etree import _Element
-
-    from ailb_gen.deploy.servers.ssh import Server
-    from ailb_gen.deploy.switch import Switch
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,24 +7,19 @@ the manifest says so: under `collected` stands where the cables come from, and w
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from ailb_gen.confined import private_directory, remove_below, write_below
-from ailb_gen.deploy.collect import Collected
+from ailb_gen.deploy.collect import Collected, Heard
+from ailb_gen.design.model import Design, Link
 from ailb_gen.errors import OutputError
 from ailb_gen.layout import CABLING, MANIFEST, TOPOLOGY, owner, profile_folder, server_folder
 from ailb_gen.manifest import COLLECTED, Manifest, read_any
 from ailb_gen.render.artifacts import LINK, RenderOptions, render
 from ailb_gen.render.fabric_files import cabling, manifest_of, topology
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
-
-    from ailb_gen.deploy.collect import Heard
-    from ailb_gen.design.model import Design, Link
 
 LLDP, INTENT = "lldp", "intent"
 PORT = re.compile(r"[a-z]{2,3}-\d{1,3}/\d{1,3}/\d{1,3}(?::\d{1,2})?")

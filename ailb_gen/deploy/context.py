@@ -4,38 +4,29 @@ from __future__ import annotations
 
 import getpass
 import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ailb_gen.deploy.device_pool import ByDevice, DevicePool
 from ailb_gen.deploy.fabric_model import read_fabric_model, switch_of
 from ailb_gen.deploy.fleet import Access, fleet
-from ailb_gen.deploy.inputs import Inputs, read_inputs
-from ailb_gen.deploy.inventory import read_inventory
-from ailb_gen.deploy.planning import Order, Plan, plan_of, rights_of
+from ailb_gen.deploy.inputs import Inputs, Trust, read_inputs
+from ailb_gen.deploy.inventory import Inventory, Target, read_inventory
+from ailb_gen.deploy.ownership import ownership
 from ailb_gen.deploy.servers.expected import expected_of
+from ailb_gen.deploy.servers.ssh import Server
 from ailb_gen.deploy.servers.transaction import ServerTransaction
 from ailb_gen.deploy.servers.verify import verify as verify_host
 from ailb_gen.deploy.switch import Phase, Switch
-from ailb_gen.deploy.transaction import MARK, SwitchTransaction, file_aim, tree_of
+from ailb_gen.deploy.transaction import MARK, Aim, FileAim, SwitchTransaction, Transaction, tree_of
+from ailb_gen.deploy.verify import Expected
 from ailb_gen.errors import UsageError
 from ailb_gen.garbage import rare_garbage_collection
-from ailb_gen.intent.load import load
+from ailb_gen.intent.load import Intent, load
 from ailb_gen.selection import pick_devices
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from ailb_gen.deploy.device_pool import ByDevice, DevicePool
-    from ailb_gen.deploy.inputs import Trust
-    from ailb_gen.deploy.inventory import Inventory, Target
-    from ailb_gen.deploy.ownership import Ownership
-    from ailb_gen.deploy.servers.ssh import Server
-    from ailb_gen.deploy.transaction import Aim, Transaction
-    from ailb_gen.deploy.verify import Expected
-    from ailb_gen.intent.load import Intent
-    from ailb_gen.junos.tree import Node
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,31 +55,10 @@ class Context:
         """The role of every managed device."""
         return {target.name: target.role for target in self.inventory.managed}
 
-    def plan_of(
-        self,
-        aim: Callable[[str], Aim],
-        min_paths: int,
-        advance: Callable[[int], None] = lambda number: None,
-        besides: bool = False,
-    ) -> Plan:
-        """Look at all switches and order the changes; `besides` looks for what acts besides the files, too.
-
-        Raises UsageError.
-        """
-        colors = tuple(dict.fromkeys(color for target in self.switches.values() for color in target.colors))
-        order = Order(colors, min_paths)
-        targets = {**self.switches, **self.servers}
-        return plan_of(
-            self.pool, self.inputs, targets, self.picked, aim, order, advance, self.saying if besides else None
-        )
-
-    def saying(self, name: str) -> tuple[Node, Ownership]:
-        """Return the file of a switch, and what is owned of the switch."""
-        return tree_of(name, self.inputs.text(name)), rights_of(self.switches[name])
-
-    def file_aim(self, name: str) -> Aim:
+    def file_aim(self, name: str) -> FileAim:
         """Aim at the file of a switch."""
-        return file_aim(name, lambda: self.inputs.text(name), rights_of(self.switches[name]))
+        target = self.switches[name]
+        return FileAim(name, lambda: self.inputs.text(name), ownership(target.own, target.keep))
 
     def differences(self, advance: Callable[[int], None] = lambda number: None) -> ByDevice[tuple[str, ...]]:
         """Compare the state of the picked switches with what all files together must bring about."""
@@ -108,7 +78,7 @@ class Context:
         found.update(self.pool.run(servers, look_at_host, Phase.VERIFY, advance, keep=False))
         return found
 
-    def members(
+    def transactions(
         self,
         run: str,
         aim: Callable[[str], Aim],
@@ -116,19 +86,19 @@ class Context:
         legs: Mapping[str, int],
         approved: Mapping[str, str],
     ) -> Callable[[str, Expected], Transaction[Any]]:
-        """Return what makes the members of a run; `old` are the fingerprints that its devices began with.
+        """Return what makes the transactions of a run; `old` are the fingerprints that its devices began with.
 
         `legs` count how often the run had been resumed when a device was last changed: a host knows every apply by a
         name of its own. `approved` are the digests of the changes that may be made; none where nothing is staged.
         """
 
         def make(name: str, expected: Expected) -> Transaction[Any]:
+            digest = approved.get(name, "")
             if name in self.switches:
-                return SwitchTransaction(name, aim(name), old[name], f"{MARK}{run} ", expected, approved.get(name, ""))
-            files, host = self.inputs.trees[name], self.inputs.hosts[name]
-            name_there = f"{run}.{legs.get(name, 0)}"
-            expected_there = expected_of(files, host.profile)
-            return ServerTransaction(name, files, old[name], name_there, expected_there, approved.get(name, ""))
+                return SwitchTransaction(name, aim(name), old[name], f"{MARK}{run} ", expected, digest)
+            files = self.inputs.trees[name]
+            there = expected_of(files, self.inputs.hosts[name].profile)
+            return ServerTransaction(name, files, old[name], f"{run}.{legs.get(name, 0)}", there, digest)
 
         return make
 

@@ -3,36 +3,39 @@
 from __future__ import annotations
 
 import logging
+import math
 import time
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Collection, Iterable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from itertools import count
+from threading import Event
 from traceback import format_exception
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
-from nornir.core.inventory import ConnectionOptions
+from nornir.core import Nornir
+from nornir.core.configuration import Config
+from nornir.core.inventory import ConnectionOptions, Host
 from nornir.core.plugins.connections import ConnectionPluginRegister
-from nornir.core.task import AggregatedResult, Result
+from nornir.core.task import AggregatedResult, Result, Task
 
 from ailb_gen.deploy.redact import redact_config
 from ailb_gen.deploy.switch import DeviceError, Phase, UnknownOutcomeError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
-    from threading import Event
-
-    from nornir.core import Nornir
-    from nornir.core.configuration import Config
-    from nornir.core.inventory import Host
-    from nornir.core.task import Task
 
 T = TypeVar("T")
 PLUGIN = "ailb"
 # Seconds between two attempts to reach a device that does not answer, growing.
 PAUSES = (0.2, 0.5, 1.0, 2.0, 5.0)
+# How long devices may take to answer after a signal, and how often signals are looked for, in seconds.
+PATIENCE_S, SLICE_S = 10.0, 0.2
+
+
+def no_signals() -> int:
+    """Return that no signal has come."""
+    return 0
 
 
 class ByDevice(dict[str, "T | DeviceError"], Generic[T]):
-    """What became of the work on every device: its value, or the error."""
+    """The result of the work on every device: its value, or the error."""
 
     @property
     def good(self) -> dict[str, T]:
@@ -46,7 +49,7 @@ class ByDevice(dict[str, "T | DeviceError"], Generic[T]):
 
 
 class DeviceConnection:
-    """Nornir's connection plugin; what the extras hold under `make` opens a Switch or a server and returns it."""
+    """Nornir's connection plugin; what the extras hold under `connect` returns an open Switch or Server."""
 
     def __init__(self) -> None:
         self.connection: Any = None
@@ -62,7 +65,7 @@ class DeviceConnection:
         configuration: Config | None = None,
     ) -> None:
         """Connect; nothing of the login passes through Nornir. Raises DeviceError."""
-        self.connection = (extras or {})["make"]().open()
+        self.connection = (extras or {})["connect"]()
 
     def close(self) -> None:
         """Disconnect."""
@@ -71,17 +74,25 @@ class DeviceConnection:
 
 
 class Runner:
-    """Nornir's runner: a thread per device, so many at once. Ctrl-C ends every connection instead of waiting for it."""
+    """Nornir's runner: a thread per device, so many at once.
 
-    def __init__(self, jobs: int, stop: Event) -> None:
-        self.jobs, self.stop = jobs, stop
+    Ctrl-C ends every connection instead of waiting for it. Where signals are counted instead (`signals`), one that
+    comes while devices are waited for gives them PATIENCE_S to answer, then ends the connections that are left: but
+    never while they commit.
+    """
+
+    def __init__(self, jobs: int, stop: Event, signals: Callable[[], int] = no_signals) -> None:
+        self.jobs, self.stop, self.signals = jobs, stop, signals
 
     def run(self, task: Task, hosts: list[Host]) -> AggregatedResult:
         """Run a task with every host."""
-        result = AggregatedResult(task.name)
+        result, signals = AggregatedResult(task.name), self.signals()
         pool = ThreadPoolExecutor(self.jobs)
         try:
-            for done in [pool.submit(task.copy().start, host) for host in hosts]:
+            futures = [pool.submit(task.copy().start, host) for host in hosts]
+            if task.name != Phase.COMMIT:
+                self._wait(futures, signals)
+            for done in futures:
                 one = done.result()
                 result[one.host.name] = one
         except BaseException:
@@ -91,18 +102,35 @@ class Runner:
             pool.shutdown(cancel_futures=True)
         return result
 
+    def _wait(self, futures: Iterable[Future[Any]], before: int) -> None:
+        """Wait for all; end their connections some time after another signal than those before."""
+        until = math.inf
+        while futures := wait(futures, SLICE_S).not_done:
+            if self.signals() > before:
+                until = min(until, time.monotonic() + PATIENCE_S)
+            if time.monotonic() >= until:
+                self.stop.set()
+        if until < math.inf:
+            # The next connections are those of the way back.
+            self.stop.clear()
+
 
 class DevicePool:
-    """The devices of a run. Work on them never raises: what went wrong with a device is its outcome."""
+    """The devices of a run. Work on them never raises: what went wrong with a device is its outcome.
 
-    def __init__(self, nornir: Nornir, makers: Mapping[str, Callable[[], Any]]) -> None:
-        self.nornir = nornir
+    `connects` open a device each; `signals` counts the signals that asked for the end of the run.
+    """
+
+    def __init__(
+        self, nornir: Nornir, connects: Mapping[str, Callable[[], Any]], signals: Callable[[], int] = no_signals
+    ) -> None:
+        self.nornir, self.signals = nornir, signals
         logging.getLogger("nornir").disabled = True
         if PLUGIN not in ConnectionPluginRegister.available:
             ConnectionPluginRegister.register(PLUGIN, DeviceConnection)
-        for name, make in makers.items():
+        for name, connect in connects.items():
             host = nornir.inventory.hosts[name]
-            host.connection_options[PLUGIN] = ConnectionOptions(extras={"make": make})
+            host.connection_options[PLUGIN] = ConnectionOptions(extras={"connect": connect})
 
     def run(
         self,
@@ -117,7 +145,7 @@ class DevicePool:
 
         Without `connect`, only with those that are connected; without `keep`, every connection is closed at once, which
         saves two threads each. One whose session gave no answer is closed always; the next work opens a new one. An
-        error that nobody foresaw counts as a device's, so that what was begun elsewhere is brought to its end.
+        unforeseen error counts as a device's, so that what was begun elsewhere is brought to its end.
         """
         hosts = self.nornir.inventory.hosts
         wanted = {name for name in names if connect or PLUGIN in hosts[name].connections}
@@ -151,12 +179,13 @@ class DevicePool:
     ) -> ByDevice[T]:
         """Do the same, and `again` where the error is worth it, until it is done or `until` (monotonic) has passed.
 
-        Without `again`, that is where a device cannot be reached.
+        Without `again`, that is where a device cannot be reached. A signal ends the repetition.
         """
+        signals = self.signals()
         outcomes = self.run(names, work, phase)
         for turn in count():
             silent = [name for name, error in outcomes.bad.items() if (again or unreachable)(error)]
-            if not silent or time.monotonic() >= until:
+            if not silent or time.monotonic() >= until or self.signals() > signals:
                 break
             time.sleep(min(PAUSES[min(turn, len(PAUSES) - 1)], max(0.0, until - time.monotonic())))
             outcomes.update(self.run(silent, work, phase))
@@ -182,5 +211,5 @@ class UnforeseenError(DeviceError):
 
 
 def unreachable(error: DeviceError) -> bool:
-    """Tell whether asking again may help: no answer, or no connection."""
+    """Return whether asking again may help: no answer, or no connection."""
     return isinstance(error, UnknownOutcomeError) or error.phase is Phase.CONNECT

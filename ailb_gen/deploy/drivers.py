@@ -11,15 +11,16 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from jnpr.junos import jxml
 from jnpr.junos.device import Device, DeviceSessionListener
 from jnpr.junos.utils.config import Config
-from lxml.etree import LxmlError
+from lxml.etree import LxmlError, _Element
 from napalm.base.exceptions import MergeConfigException
 from napalm.junos.junos import JunOSDriver
 
@@ -27,11 +28,6 @@ from ailb_gen.deploy.calls import ask, history, translated
 from ailb_gen.deploy.login import AFTER, SshReach, log_in
 from ailb_gen.deploy.netconf import AnswerError, open_netconf
 from ailb_gen.deploy.switch import Commit, DeviceError, Phase, RefusedError, Switch, unreadable
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from lxml.etree import _Element
 
 # It warns of errors that it passes on, such as that of a connection that Ctrl-C ends; they are told with the device.
 warnings.filterwarnings("ignore", "An unknown exception occurred", RuntimeWarning, r"jnpr\.junos")

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from ailb_gen.deploy.redact import redact_config
 from ailb_gen.junos.commands import commands
+from ailb_gen.junos.diff import Change
 from ailb_gen.junos.edit import unquoted
 from ailb_gen.junos.grammar import step
+from ailb_gen.junos.tree import Node
 from ailb_gen.junos.writer import set_lines
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ailb_gen.junos.diff import Change
-    from ailb_gen.junos.tree import Node
 
 ADD, REMOVE, REPLACE, OTHER = "add", "remove", "replace", "other"
 

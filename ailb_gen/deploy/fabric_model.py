@@ -6,30 +6,24 @@ up after a wave are computed, by the rooms that prove the files, from the config
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from ailb_gen.deploy.verify import Advertised, Expected, Neighbor
 from ailb_gen.errors import IntentError, UsageError
 from ailb_gen.junos.interface_ranges import effective
+from ailb_gen.junos.tree import Node
 from ailb_gen.layout import CABLING, TOPOLOGY, switch_file
-from ailb_gen.network.fabric import Network
+from ailb_gen.network.fabric import Cable, End, Network
 from ailb_gen.network.links import cables
-from ailb_gen.network.sessions import sessions
+from ailb_gen.network.model import Switch
+from ailb_gen.network.sessions import Sessions, Side, sessions
 from ailb_gen.network.switch import switch
 from ailb_gen.network.topology import Topology, read_cabling, read_topology
 from ailb_gen.routing.speaker import direct_prefixes, originated, rules
 from ailb_gen.textio import read_text
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-    from pathlib import Path
-
-    from ailb_gen.junos.tree import Node
-    from ailb_gen.network.fabric import Cable, End
-    from ailb_gen.network.model import Switch
-    from ailb_gen.network.sessions import Sessions, Side
 
 
 @dataclass(frozen=True)

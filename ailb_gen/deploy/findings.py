@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from itertools import zip_longest
-from typing import TYPE_CHECKING
 
 from ailb_gen.checks.device_checks import BESIDES, DRIFT, FILES, REACHED, STATE
 from ailb_gen.checks.model import Finding, Result, Run
+from ailb_gen.deploy.inputs import Inputs
+from ailb_gen.deploy.planning import Plan
+from ailb_gen.deploy.switch import DeviceError
 from ailb_gen.errors import Place
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from ailb_gen.deploy.inputs import Inputs
-    from ailb_gen.deploy.planning import Plan
-    from ailb_gen.deploy.switch import DeviceError
 
 
 def unreached(errors: Mapping[str, DeviceError], count: int) -> Result:

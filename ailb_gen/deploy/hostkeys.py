@@ -89,7 +89,7 @@ class HostKeys:
         if known.keys or known.authorities:
             raise HostKeyError(_unusable(found))
         if not self.accept_new:
-            raise HostKeyError(_unknown(found))
+            raise HostKeyError(*_unknown(found))
         key = presented(found)
         if known.is_revoked(key):
             raise HostKeyError(_revoked(found, key))
@@ -198,12 +198,19 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
         waiting += [one.__cause__, one.__context__, getattr(one, "_orig", None)]
 
 
-def _unknown(endpoint: Endpoint) -> str:
-    known = endpoint.known
+def _unknown(endpoint: Endpoint) -> tuple[str, str]:
+    """Return what to say of a host without a known key, and what of many."""
+    known, port = endpoint.known, endpoint.port
     unread = f" (not understood: {', '.join(known.unread[:3])})" if known.unread else ""
-    scan = f"ssh-keyscan -p {endpoint.port} {endpoint.route.hostname} >> {shlex.quote(known.files[0])}"
-    hint = f"run with --accept-new-hostkeys, or compare its key with the one on the console and run: {scan}"
-    return f"{endpoint.name}: no host key of {known.name} is known in {', '.join(known.files)}{unread}; {hint}"
+    where = f"is known in {', '.join(known.files)}{unread}; run with --accept-new-hostkeys, or"
+    file = shlex.quote(known.files[0])
+    scan = f"ssh-keyscan -p {port} {endpoint.route.hostname} >> {file}"
+    scan_all = f"ssh-keyscan -p PORT -f ADDRESSES >> {file}"
+    return (
+        f"{endpoint.name}: no host key of {known.name} {where} compare its key with the one on the console and run: "
+        f"{scan}",
+        f"no host key {where} compare their keys with those on the consoles and run: {scan_all}",
+    )
 
 
 def _unusable(endpoint: Endpoint) -> str:

@@ -8,26 +8,21 @@ rest must carry while the spines of a wave are away.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
+from ailb_gen.addresses import Prefix
+from ailb_gen.deploy.fabric_model import FabricModel
+from ailb_gen.deploy.planning import Look, Plan
+from ailb_gen.deploy.wave_order import Wave
 from ailb_gen.forwarding.baseline import Baseline
 from ailb_gen.forwarding.failures import Failure, assess
+from ailb_gen.network.model import FabricRoute, Group, Port, Switch
 from ailb_gen.network.sessions import discovered
-from ailb_gen.routing.policy import referred
+from ailb_gen.routing.policy import Lists, referred
 from ailb_gen.routing.rib import Routing, held
 from ailb_gen.routing.solve import EMPTY
 from ailb_gen.routing.speaker import direct_prefixes, lists_of, rules
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from ailb_gen.addresses import Prefix
-    from ailb_gen.deploy.fabric_model import FabricModel
-    from ailb_gen.deploy.planning import Look
-    from ailb_gen.deploy.wave import Wave
-    from ailb_gen.network.model import FabricRoute, Group, Port, Switch
-    from ailb_gen.routing.policy import Lists
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +46,22 @@ class Traffic:
     pairs: tuple[int, int]
     up: tuple[int, int]
     waves: Mapping[str, tuple[int, float]]
+
+
+@dataclass(frozen=True, slots=True)
+class Impact:
+    """What a plan touches on every switch that it changes, and what traffic sees of it."""
+
+    devices: Mapping[str, Touched]
+    traffic: Traffic
+
+
+def impact_of(plan: Plan) -> Impact:
+    """Compute what a plan touches."""
+    after = plan.fabric_model.after({name: look.after for name, look in plan.changes.items()})
+    devices = {name: touched(after, look) for name, look in plan.changes.items()}
+    routes_change = any(one.sessions or one.colors for one in devices.values())
+    return Impact(devices, traffic(plan.fabric_model, after, plan.waves, routes_change))
 
 
 def touched(fabric_model: FabricModel, look: Look) -> Touched:
@@ -121,7 +132,7 @@ def traffic(before: FabricModel, after: FabricModel, waves: Sequence[Wave], touc
     """
     old = Routing(before.network)
     new = Routing(after.network) if touched else old
-    spines = {wave.name: wave for wave in waves if before.roles.get(wave.members[0]) == "spine"}
+    spines = {wave.name: wave for wave in waves if before.roles.get(wave.devices[0]) == "spine"}
     baseline = Baseline(old, _destinations(old, before)) if old.graph.sessions.up else None
     return Traffic(
         arriving=(_arriving(old, before), _arriving(new, after)),
@@ -132,7 +143,7 @@ def traffic(before: FabricModel, after: FabricModel, waves: Sequence[Wave], touc
 
 
 def _away(baseline: Baseline, wave: Wave) -> tuple[int, float]:
-    dead = frozenset(baseline.graph.index[name] for name in wave.members if name in baseline.graph.index)
+    dead = frozenset(baseline.graph.index[name] for name in wave.devices if name in baseline.graph.index)
     impact = assess(baseline, Failure(wave.name, dead=dead))
     return len(impact.lost), impact.worst
 

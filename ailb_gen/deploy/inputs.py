@@ -6,26 +6,21 @@ Every file is read once: what is checked against the manifest is what is pushed,
 from __future__ import annotations
 
 import zlib
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
-from pathlib import PurePath
-from typing import TYPE_CHECKING, Literal
+from pathlib import Path, PurePath
+from typing import Literal
 
 from ailb_gen.deploy.servers.files import files_of
-from ailb_gen.deploy.servers.model import HostFiles
+from ailb_gen.deploy.servers.model import HostFile, HostFiles
 from ailb_gen.errors import IntentError, UsageError
+from ailb_gen.hosts.model import Host
 from ailb_gen.hosts.read import read_hosts
+from ailb_gen.intent.load import Intent
 from ailb_gen.layout import CABLING, MANIFEST, SUFFIXES, SWITCHES, TOPOLOGY, server_folder, switch_file
 from ailb_gen.manifest import LINK, Manifest, entry_of, read_generated
 from ailb_gen.textio import read_bytes, text_of
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
-    from pathlib import Path
-
-    from ailb_gen.deploy.servers.model import HostFile
-    from ailb_gen.hosts.model import Host
-    from ailb_gen.intent.load import Intent
 
 AGAIN = "run 'ailb-gen generate', review, and validate"
 # What files must be like: as their manifest has them; also files without any manifest; also files that differ from it,

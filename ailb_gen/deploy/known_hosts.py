@@ -27,7 +27,14 @@ REVOKED, AUTHORITY = "@revoked", "@cert-authority"
 
 
 class HostKeyError(DeployError):
-    """A host key that is not known, not the known one, revoked, or that cannot be looked up; nothing was sent to it."""
+    """A host key that is not known, not the known one, revoked, or that cannot be looked up; nothing was sent to it.
+
+    `shared` says the same of many hosts, where it can be said of all in the same words.
+    """
+
+    def __init__(self, text: str, shared: str = "") -> None:
+        self.shared = shared
+        super().__init__(text)
 
 
 @dataclass(frozen=True, slots=True)

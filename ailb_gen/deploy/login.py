@@ -10,8 +10,9 @@ from __future__ import annotations
 import socket
 from dataclasses import dataclass, field
 from functools import lru_cache
+from pathlib import Path
 from threading import Event
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import paramiko
 from paramiko.ssh_exception import (
@@ -22,13 +23,9 @@ from paramiko.ssh_exception import (
 )
 
 from ailb_gen.deploy.bounded import STOPPED, TOO_MUCH, BoundedSocket, connect
+from ailb_gen.deploy.credentials import Credentials, Secret
+from ailb_gen.deploy.devices import Kind
 from ailb_gen.deploy.switch import DeviceError, Phase
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from ailb_gen.deploy.credentials import Credentials, Secret
-    from ailb_gen.deploy.devices import Kind
 
 # How often a silent connection is asked whether it is still there.
 KEEPALIVE_S = 15

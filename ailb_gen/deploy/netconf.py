@@ -8,16 +8,14 @@ silence for what cannot be read.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import paramiko
 from ncclient import NCClientError, manager
 from ncclient.transport import SSHSession
 from ncclient.transport.session import NetconfBase
 from ncclient.xml_ import parse_root
 from paramiko.ssh_exception import SSHException
-
-if TYPE_CHECKING:
-    import paramiko
 
 # What is read of one answer; the configuration of the largest switch is a tenth of this.
 MAX_ANSWER_BYTES = 64 << 20

@@ -7,10 +7,10 @@ what its file says; of everything else in the file, only that it is there.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from hashlib import sha256
-from typing import TYPE_CHECKING
 
 from ailb_gen.errors import UsageError
 from ailb_gen.junos.block_layout import lay_out
@@ -20,9 +20,6 @@ from ailb_gen.junos.grammar import FIRST_COUNTS, step
 from ailb_gen.junos.groups import copy
 from ailb_gen.junos.tree import FLAT, Node
 from ailb_gen.junos.writer import to_set
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 Pattern = tuple[str, ...]
 

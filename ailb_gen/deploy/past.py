@@ -2,20 +2,61 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
-from ailb_gen.deploy.rollout import unfinished
-from ailb_gen.deploy.runlog import DEPLOY, ROLLBACK
+from ailb_gen.deploy.runlog import DEPLOY, ROLLBACK, Event, StateDirectory
 from ailb_gen.deploy.wave import Outcome
 from ailb_gen.errors import UsageError
 from ailb_gen.wording import some
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
 
-    from ailb_gen.deploy.rollout import Unfinished
-    from ailb_gen.deploy.runlog import Event, StateDirectory
+@dataclass(frozen=True, slots=True)
+class Unfinished:
+    """What the record of a run leaves open: devices that are to end with their new, and with their old configuration.
+
+    `old` are the fingerprints of what every device of the run had before; `leg` is that of the last part of the run,
+    `legs` are those in which the devices were last changed.
+    """
+
+    to_new: tuple[str, ...]
+    to_old: tuple[str, ...]
+    old: Mapping[str, str]
+    leg: int = 0
+    legs: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def devices(self) -> tuple[str, ...]:
+        """All of them."""
+        return (*self.to_new, *self.to_old)
+
+
+def unfinished(events: Sequence[Event]) -> Unfinished:
+    """Read from the record of a run which devices are to be settled: a change was begun on them and did not end well.
+
+    A device whose confirmation had begun is to end with the new configuration, any other with the old one.
+    """
+    old: dict[str, str] = {}
+    new: dict[str, bool] = {}
+    legs: dict[str, int] = {}
+    leg = 0
+    for event in events:
+        kind = event["event"]
+        if kind == "run":
+            # A resumed run looks at its devices again; what they had at first counts.
+            old, leg = {**event["old"], **old}, event["leg"]
+        elif kind in ("committing", "reverting"):
+            if kind == "committing":
+                legs.update(dict.fromkeys(event["devices"], leg))
+            new.update(dict.fromkeys(event["devices"], False))
+        elif kind == "confirming":
+            new.update(dict.fromkeys(event["devices"], True))
+        elif kind == "results":
+            # A device that needs attention is left open until it was seen at its end.
+            for name, row in event["devices"].items():
+                if row[0] != Outcome.ATTENTION:
+                    new.pop(name, None)
+    return Unfinished(tuple(n for n in new if new[n]), tuple(n for n in new if not new[n]), old, leg, legs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +96,7 @@ class Past:
     @property
     def over(self) -> bool:
         """Whether it came to its end, with no device left unsettled."""
-        return bool(self.events) and self.events[-1]["event"] == "done" and not self.left.wave.members
+        return bool(self.events) and self.events[-1]["event"] == "done" and not self.left.devices
 
     @property
     def idle(self) -> bool:
@@ -111,7 +152,7 @@ class Past:
 
 def unsettled(state: StateDirectory) -> list[Past]:
     """Return the runs that left devices neither old nor new, as far as is known, the newest first."""
-    return [past for past in _newest_first(state) if past.left.wave.members]
+    return [past for past in _newest_first(state) if past.left.devices]
 
 
 def _newest_first(state: StateDirectory) -> Iterator[Past]:
@@ -126,7 +167,7 @@ def none_unsettled(state: StateDirectory, but: str = "") -> None:
     for past in unsettled(state):
         if past.run != but:
             raise UsageError(
-                f"{past} left {some(past.left.wave.members)} unsettled; 'ailb-gen deploy --resume' goes on with it, "
+                f"{past} left {some(past.left.devices)} unsettled; 'ailb-gen deploy --resume' goes on with it, "
                 f"'ailb-gen rollback' takes it back, 'ailb-gen confirm' keeps what is pending"
             )
 
@@ -142,7 +183,7 @@ def past_run(state: StateDirectory, given: str, fits: Callable[[Past], bool]) ->
     runs = list(_newest_first(state))
     if not runs:
         raise UsageError(f"{state.path}: no run is recorded here; is it the right --state?")
-    left = [past for past in runs if past.left.wave.members]
+    left = [past for past in runs if past.left.devices]
     if len(left) > 1:
         names = ", ".join(past.run for past in left)
         raise UsageError(f"several runs left devices unsettled; name one of them: {names}")

@@ -1,4 +1,4 @@
-"""A plan on disk: what was shown to whoever approved it, and by what a push knows that it still holds."""
+"""A plan as JSON: for other programs, and on disk for approval, where a push checks that it still holds."""
 
 from __future__ import annotations
 
@@ -9,18 +9,21 @@ from typing import TYPE_CHECKING, Any
 
 from ailb_gen import __version__
 from ailb_gen.atomic import replace_file
-from ailb_gen.deploy.wave import Wave
+from ailb_gen.deploy.planning import HostLook, Look
+from ailb_gen.deploy.wave_order import Wave
 from ailb_gen.errors import OutputError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from ailb_gen.deploy.impact import Touched, Traffic
+    from ailb_gen.deploy.edits import Edit
+    from ailb_gen.deploy.impact import Impact
     from ailb_gen.deploy.inputs import Inputs
     from ailb_gen.deploy.planning import Plan
 
-FORMAT = 2
+# Of the file, and of what other programs get.
+FORMAT, JSON_FORMAT = 2, 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,46 +44,90 @@ class ApprovedPlan:
     digest: str
 
 
-def plan_text(
-    inputs: Inputs,
-    plan_of: Plan,
-    limit: tuple[str, ...],
-    min_paths: int,
-    effects: Mapping[str, Touched],
-    traffic: Traffic,
-) -> str:
-    """Write a plan as JSON; commands are shown with secrets replaced, and `change` is the digest of the real ones."""
-    devices = {
-        name: {
-            "fingerprint": look.fingerprint,
-            "change": look.digest,
-            "commands": list(look.commands),
-            **_effects(effects.get(name)),
-        }
-        for name, look in plan_of.changed.items()
-    }
+def plan_text(inputs: Inputs, plan: Plan, limit: tuple[str, ...], min_paths: int, impact: Impact) -> str:
+    """Return a plan for approval as JSON; secrets are replaced, and `change` is the digest of the real commands."""
+    traffic = impact.traffic
     body = {
         "format": FORMAT,
         "version": __version__,
         "limit": list(limit),
         "min_paths": min_paths,
         "inputs": inputs.digest,
-        "waves": [[wave.name, list(wave.members)] for wave in plan_of.waves],
+        "waves": [[wave.name, list(wave.devices)] for wave in plan.waves],
         "traffic": {
             "arriving": list(traffic.arriving),
             "pairs": list(traffic.pairs),
             "sessions": list(traffic.up),
             "waves": {name: list(row) for name, row in traffic.waves.items()},
         },
-        "devices": devices,
+        "devices": {
+            name: {
+                "fingerprint": look.fingerprint,
+                "change": look.digest,
+                "commands": list(look.commands),
+                **_touched(impact, name),
+            }
+            for name, look in plan.changed.items()
+        },
     }
-    return json.dumps(body, indent=1, ensure_ascii=False) + "\n"
+    return _json(body) + "\n"
 
 
-def _effects(touched: Touched | None) -> dict[str, list[str]]:
-    if touched is None:
-        return {}
-    return {key: list(getattr(touched, key)) for key in ("sessions", "colors", "servers")}
+def plan_json(plan: Plan, impact: Impact) -> str:
+    """Return a plan as JSON for other programs, as `docs/deploy.md` describes it; secrets are replaced."""
+    traffic, times = impact.traffic, ("now", "after")
+    body = {
+        "format": JSON_FORMAT,
+        "changes": bool(plan.changed),
+        "devices": {
+            name: _device(look) | _touched(impact, name)
+            for name, look in plan.found.items()
+            if name in plan.changed or (isinstance(look, Look) and look.besides)
+        },
+        "unchanged": [name for name in plan.found if name not in plan.changed],
+        "errors": {name: str(error) for name, error in plan.errors.items()},
+        "waves": [{"name": wave.name, "devices": list(wave.devices)} for wave in plan.waves],
+        "traffic": {
+            "pairs_arriving": dict(zip(times, traffic.arriving, strict=True)),
+            "pairs": dict(zip(times, traffic.pairs, strict=True)),
+            "sessions_up": dict(zip(times, traffic.up, strict=True)),
+            "waves": {name: {"pairs_lost": lost, "highest_load": load} for name, (lost, load) in traffic.waves.items()},
+        },
+    }
+    return _json(body)
+
+
+def _json(body: Mapping[str, object]) -> str:
+    return json.dumps(body, indent=1, ensure_ascii=False)
+
+
+def _device(look: Look | HostLook) -> dict[str, Any]:
+    if isinstance(look, HostLook):
+        return {"kind": "server", "commands": list(look.commands)}
+    added, removed = look.counts
+    return {
+        "kind": "switch",
+        "commands": list(look.commands),
+        "added": added,
+        "removed": removed,
+        "edits": [_edit(edit) for edit in look.edits],
+        "foreign_deletes": [edit.statement for edit in look.foreign],
+        "besides": list(look.besides),
+    }
+
+
+def _edit(edit: Edit) -> dict[str, Any]:
+    row: dict[str, Any] = {"kind": edit.kind, "statement": edit.statement}
+    if edit.kind == "replace":
+        row |= {"old": edit.old, "new": edit.new}
+    if edit.kind == "remove":
+        row["held"] = list(edit.held)
+    return row
+
+
+def _touched(impact: Impact, name: str) -> dict[str, list[str]]:
+    touched = impact.devices.get(name)
+    return {key: list(getattr(touched, key)) for key in ("sessions", "colors", "servers")} if touched else {}
 
 
 def write_plan(path: Path, text: str) -> None:
@@ -114,33 +161,32 @@ def read_plan(path: Path) -> ApprovedPlan:
         raise UsageError(f"{path}: not a plan; 'ailb-gen plan -o FILE' writes one") from error
 
 
-def _why(plan: ApprovedPlan) -> str:
+def _cause(plan: ApprovedPlan) -> str:
     """Return what makes another change of the same files and the same configuration."""
     if plan.version != __version__:
         return f"it was planned with version {plan.version} of this program, this is {__version__}"
     return "'own' or 'keep' in the inventory has changed"
 
 
-def check_plan(plan: ApprovedPlan, inputs: Inputs, plan_of: Plan) -> None:
+def check_plan(approved: ApprovedPlan, inputs: Inputs, plan: Plan) -> None:
     """Make sure that everything is as it was planned. Raises UsageError with everything that is not."""
     wrong = []
-    if plan.inputs != inputs.digest:
+    if approved.inputs != inputs.digest:
         wrong.append("the fabric file or the generated files have changed")
-    for name, fingerprint in plan.fingerprints.items():
-        found = plan_of.found.get(name)
+    for name, fingerprint in approved.fingerprints.items():
+        found = plan.found.get(name)
         if found is None:
-            wrong.append(f"{name} cannot be reached any more: {plan_of.errors.get(name, 'it is not managed')}")
+            wrong.append(f"{name} cannot be reached any more: {plan.errors.get(name, 'it is not managed')}")
         elif found.fingerprint != fingerprint:
             wrong.append(f"the configuration of {name} has changed")
-        elif found.digest != plan.changes[name] and plan.inputs == inputs.digest:
-            wrong.append(f"what would be changed on {name} is not what was planned: {_why(plan)}")
-    changes = plan_of.changed
+        elif found.digest != approved.changes[name] and approved.inputs == inputs.digest:
+            wrong.append(f"what would be changed on {name} is not what was planned: {_cause(approved)}")
     wrong += [
         f"{name} is to be changed now, and was not when it was planned"
-        for name in changes
-        if name not in plan.fingerprints
+        for name in plan.changed
+        if name not in approved.fingerprints
     ]
-    if not wrong and plan.waves != plan_of.waves:
+    if not wrong and approved.waves != plan.waves:
         wrong.append("the order of the devices has changed, because other sessions are up now")
     if wrong:
         raise UsageError("\n".join(["the plan does not hold any more, plan again:", *(f"  {text}" for text in wrong)]))

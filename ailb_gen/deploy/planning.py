@@ -6,45 +6,32 @@ a laptop.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
-from functools import partial
 from threading import Lock
-from typing import TYPE_CHECKING
 
 from ailb_gen.deploy.besides import besides
+from ailb_gen.deploy.context import Context
 from ailb_gen.deploy.edits import Edit, edit_of, edits_of
-from ailb_gen.deploy.fabric_model import model_of, read_fabric_model
-from ailb_gen.deploy.ownership import digest, fingerprint, ownership, wanted
+from ailb_gen.deploy.fabric_model import FabricModel, model_of, read_fabric_model
+from ailb_gen.deploy.inventory import Target
+from ailb_gen.deploy.ownership import Ownership, digest, fingerprint, wanted
 from ailb_gen.deploy.redact import redact_config
 from ailb_gen.deploy.servers.calls import look as host_state
+from ailb_gen.deploy.servers.model import HostFiles
 from ailb_gen.deploy.servers.model import fingerprint as files_digest
-from ailb_gen.deploy.switch import Phase, once
-from ailb_gen.deploy.transaction import MARK, tree_of
+from ailb_gen.deploy.servers.ssh import Server
+from ailb_gen.deploy.switch import DeviceError, Phase, Switch, once
+from ailb_gen.deploy.transaction import MARK, Aim, FileAim, tree_of
 from ailb_gen.deploy.verify import alarms, peers
-from ailb_gen.deploy.wave_order import Paths, Position, lost_paths, waves
+from ailb_gen.deploy.wave_order import Paths, Position, Wave, lost_paths, waves
 from ailb_gen.errors import UsageError
-from ailb_gen.junos.diff import diff
+from ailb_gen.junos.diff import Change, diff
 from ailb_gen.junos.interface_ranges import effective
-from ailb_gen.network.sessions import sessions
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-    from collections.abc import Set as AbstractSet
-
-    from ailb_gen.deploy.device_pool import DevicePool
-    from ailb_gen.deploy.fabric_model import FabricModel
-    from ailb_gen.deploy.inputs import Inputs
-    from ailb_gen.deploy.inventory import Target
-    from ailb_gen.deploy.ownership import Ownership
-    from ailb_gen.deploy.servers.model import HostFiles
-    from ailb_gen.deploy.servers.ssh import Server
-    from ailb_gen.deploy.switch import DeviceError, Switch
-    from ailb_gen.deploy.transaction import Aim
-    from ailb_gen.deploy.wave import Wave
-    from ailb_gen.junos.diff import Change
-    from ailb_gen.junos.tree import Node
-    from ailb_gen.network.model import Switch as SwitchModel
-    from ailb_gen.network.sessions import Session
+from ailb_gen.junos.tree import Node
+from ailb_gen.network.model import Switch as SwitchModel
+from ailb_gen.network.sessions import Session, sessions
 
 # Devices are asked at once, but threads do not compute faster together, and their trees would all be in memory.
 ONE_AT_A_TIME = Lock()
@@ -133,7 +120,7 @@ class Plan:
     @property
     def changed(self) -> dict[str, Look | HostLook]:
         """The devices to be changed, in the order of the waves."""
-        return {name: self.found[name] for wave in self.waves for name in wave.members}
+        return {name: self.found[name] for wave in self.waves for name in wave.devices}
 
     @property
     def digests(self) -> dict[str, str]:
@@ -143,34 +130,24 @@ class Plan:
     @property
     def changes(self) -> dict[str, Look]:
         """The switches among them."""
-        return {name: self.looks[name] for wave in self.waves for name in wave.members if name in self.looks}
+        return {name: self.looks[name] for wave in self.waves for name in wave.devices if name in self.looks}
 
 
-def rights_of(target: Target) -> Ownership:
-    """Return what the inventory lets the program own of a switch. Raises UsageError."""
-    return ownership(target.own, target.keep)
-
-
-def look(name: str, aim: Aim, switch: Switch, saying: Callable[[], tuple[Node, Ownership]] | None = None) -> Look:
-    """Look at a switch, and at what it is to have. Raises DeviceError.
-
-    With `saying`, which gives its file and what is owned, that is what it is to have, and what acts besides the file
-    is looked for, too.
-    """
+def look(name: str, aim: Aim, switch: Switch) -> Look:
+    """Look at a switch, at what it is to have, and at what acts besides its file. Raises DeviceError."""
     text, found, wrong = switch.running(), peers(switch), alarms(switch)
     up = frozenset(peer.interface for peer in found if peer.up)
-    if saying is None:
+    if isinstance(aim, FileAim):
+        with ONE_AT_A_TIME:
+            running, file = tree_of(name, text), aim.file()
+            seen = _compared(name, running, wanted(running, file, aim.rights), up, wrong, file, aim.rights)
+    else:
         running = tree_of(name, text)
         seen = _compared(name, running, aim(switch, running), up, wrong)
-    else:
-        with ONE_AT_A_TIME:
-            running, (file, rights) = tree_of(name, text), saying()
-            seen = _compared(name, running, wanted(running, file, rights), up, wrong, file, rights)
     # Only where it matters: it is one question more to every switch.
-    blocks = any(isinstance(edit, Edit) and edit.block for edit in seen.told)
-    return (
-        replace(seen, first=True) if blocks and not any(one.log.startswith(MARK) for one in switch.commits()) else seen
-    )
+    if any(isinstance(edit, Edit) and edit.block for edit in seen.told):
+        return replace(seen, first=not any(one.log.startswith(MARK) for one in switch.commits()))
+    return seen
 
 
 def _compared(
@@ -232,37 +209,24 @@ def look_at_host(files: HostFiles, server: Server) -> HostLook:
 
 
 def plan_of(
-    pool: DevicePool,
-    inputs: Inputs,
-    targets: Mapping[str, Target],
-    picked: Collection[str],
-    aim: Callable[[str], Aim],
-    order: Order,
-    advance: Callable[[int], None] = lambda number: None,
-    saying: Callable[[str], tuple[Node, Ownership]] | None = None,
+    on: Context, aim: Callable[[str], Aim], min_paths: int, advance: Callable[[int], None] = lambda number: None
 ) -> Plan:
-    """Look at all switches of `targets` and the picked servers; order what is to be changed. Raises UsageError.
-
-    `saying` gives the file of a switch and what is owned of it, where what acts besides it is to be found.
-    """
-    switches = [name for name, target in targets.items() if target.kind == "switch"]
-    servers = [name for name, target in targets.items() if target.kind == "server" and name in picked]
-
-    def look_at(name: str, switch: Switch) -> Look:
-        return look(name, aim(name), switch, partial(saying, name) if saying is not None else None)
-
-    seen = pool.run(switches, look_at, Phase.READ, advance, keep=False)
-    hosts = pool.run(servers, lambda name, c: look_at_host(inputs.trees[name], c), Phase.READ, advance, keep=False)
+    """Look at all switches and the picked servers; order what is to be changed. Raises UsageError."""
+    seen = on.pool.run(on.switches, lambda name, c: look(name, aim(name), c), Phase.READ, advance, keep=False)
+    servers = [name for name in on.servers if name in on.picked]
+    hosts = on.pool.run(
+        servers, lambda name, c: look_at_host(on.inputs.trees[name], c), Phase.READ, advance, keep=False
+    )
     looks = seen.good
-    fabric_model = read_fabric_model(inputs.artifacts, {name: one.before for name, one in looks.items()})
+    fabric_model = read_fabric_model(on.inputs.artifacts, {name: one.before for name, one in looks.items()})
     found: dict[str, Look | HostLook] = {**looks, **hosts.good}
-    seats = [
-        position_of(targets[name]) for name in targets if name in picked and name in found and found[name].commands
-    ]
+    targets = {**on.switches, **on.servers}
+    changed = [targets[name] for name in targets if name in on.picked and name in found and found[name].commands]
+    colors = tuple(dict.fromkeys(color for target in on.switches.values() for color in target.colors))
     now = paths_of(fabric_model, looks)
     try:
-        planned = waves(seats, order.colors, now, order.min_paths)
-        check_min_paths(fabric_model, looks, planned, now, order.min_paths)
+        planned = waves(map(position_of, changed), colors, now, min_paths)
+        check_min_paths(fabric_model, looks, planned, now, min_paths)
     except UsageError as error:
         # A switch that cannot be looked at has no session that is known to be up.
         raise UsageError("\n".join([str(error), *once(seen.bad.values())])) from error
@@ -286,9 +250,9 @@ def check_min_paths(
     found: dict[str, dict[str, str]] = {name: {} for name in looks if fabric_model.roles.get(name) == "leaf"}
     _put_in(found, fabric_model.sessions.up, broken)
     for wave in planned:
-        fabric_model = fabric_model.after({name: looks[name].after for name in wave.members if name in looks})
+        fabric_model = fabric_model.after({name: looks[name].after for name in wave.devices if name in looks})
         # Of the others, nothing has changed.
-        changed = fabric_model.around(wave.members)
+        changed = fabric_model.around(wave.devices)
         for cable in changed.links:
             for end in (cable.a, cable.b):
                 found.get(end.device, {}).pop(f"{end.port}.0", None)
@@ -312,14 +276,6 @@ def _put_in(found: Mapping[str, dict[str, str]], up: Iterable[Session], broken: 
             for own, far in ((a, b), (b, a)):
                 if own.device in found:
                     found[own.device][own.interface] = far.device
-
-
-@dataclass(frozen=True, slots=True)
-class Order:
-    """What decides the order: the colors of the fabric, and how many paths two leaves must keep."""
-
-    colors: Sequence[str] = ()
-    min_paths: int = 1
 
 
 def position_of(target: Target) -> Position:

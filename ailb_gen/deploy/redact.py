@@ -1,13 +1,11 @@
 """Secrets kept out of what people read: known values in any text, and the secrets of a Junos configuration.
 
-`Redactor` knows the values that were resolved and takes them out of logs, tracebacks and the audit log.
+`Redactor` knows the values that were resolved and takes them out of errors and of the record of a run.
 `redact_config` knows none: it goes by the statements that hold secrets, by Junos' own mark, and by the form of hashes.
 """
 
-import logging
 import re
 import shlex
-import traceback
 from collections.abc import Iterator
 from itertools import chain
 from json import dumps
@@ -104,10 +102,6 @@ class Redactor:
             pattern, mark = self._pattern, self._mark
         return pattern.sub(mark, text) if pattern else text
 
-    def traceback(self, error: BaseException) -> str:
-        """Return the traceback of an error and of what caused it, without any known secret."""
-        return self("".join(traceback.format_exception(error)))
-
     def clean(self, error: BaseException) -> None:
         """Take known secrets out of the messages of an error and of what led to it, for whoever prints them."""
         waiting: list[BaseException | None] = [error]
@@ -141,33 +135,6 @@ def _spellings(value: str) -> set[str]:
         shlex.quote(value),
     )
     return {way for way in ways if way}
-
-
-class RedactingFilter(logging.Filter):
-    """Takes known secrets out of log records: message, traceback, stack and whatever text was added.
-
-    Belongs on handlers: a filter on a logger does not see the records of the loggers below it.
-    """
-
-    def __init__(self, redactor: Redactor) -> None:
-        super().__init__()
-        self.redactor = redactor
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        """Rewrite the record in place; every record passes."""
-        try:
-            message = record.getMessage()
-        except (TypeError, ValueError, KeyError):
-            # Arguments that do not fit the text: logging would print both, secrets included.
-            message = f"{record.msg!s} {record.args!r}"
-        record.msg, record.args = message, None
-        if record.exc_info and record.exc_info[1] is not None:
-            record.exc_text = self.redactor.traceback(record.exc_info[1]).rstrip("\n")
-        record.exc_info = None
-        for key, value in vars(record).items():
-            if isinstance(value, str):
-                setattr(record, key, self.redactor(value))
-        return True
 
 
 def redact_config(text: str) -> str:

@@ -11,18 +11,15 @@ import json
 import os
 import secrets
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import Any, TextIO
 
 from ailb_gen.errors import OutputError, UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
 
 # Where older versions kept the runs within a state directory.
 OLDER = "runs"

@@ -2,63 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ailb_gen import __version__
+from ailb_gen.deploy.context import Context
+from ailb_gen.deploy.options import RunOptions
 from ailb_gen.deploy.past import Past, none_unsettled, past_run, standing_changes
-from ailb_gen.deploy.rollout import INTERRUPTED, OnFailure, Progress, Report, Rollout, quiet
+from ailb_gen.deploy.planning import Plan, plan_of
+from ailb_gen.deploy.rollout import INTERRUPTED, Report, Rollout
 from ailb_gen.deploy.runlog import DEPLOY, ROLLBACK, RunLog, StateDirectory
 from ailb_gen.deploy.switch import once
-from ailb_gen.deploy.transaction import history_aim
+from ailb_gen.deploy.transaction import Aim, history_aim, unchanged
 from ailb_gen.deploy.verify import Expected
-from ailb_gen.deploy.wave import Limits, Outcome, Result, Wave, WaveRunner, never
+from ailb_gen.deploy.wave import Outcome, Push, Result, WaveRun
+from ailb_gen.deploy.wave_order import Wave
 from ailb_gen.errors import DeployError, UsageError
 from ailb_gen.wording import some
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from ailb_gen.deploy.context import Context
-    from ailb_gen.deploy.planning import Plan
-    from ailb_gen.deploy.switch import Switch
-    from ailb_gen.deploy.transaction import Aim
-    from ailb_gen.junos.tree import Node
-
-
-def unchanged(switch: Switch, running: Node) -> Node:
-    """Aim at what is there."""
-    return running
-
-
-@dataclass(frozen=True, slots=True)
-class RunOptions:
-    """How a run is done: limits, what becomes of earlier waves, who watches.
-
-    `approve` is shown what would be done and returns who approved it how, empty for not; `agree` is asked a question
-    about what is done without waves. `tell` gets lines for a person, `progress` makes a bar of so many devices. `plan`
-    and `options` are recorded; `as_is` are unsettled devices that a person has looked at, and that stay as they are.
-    """
-
-    limits: Limits
-    on_failure: OnFailure = "stop"
-    dry_run: bool = False
-    min_paths: int = 1
-    stop: Callable[[], bool] = never
-    approve: Callable[[Plan], str] = lambda found: "not asked"
-    agree: Callable[[str], bool] = lambda question: True
-    tell: Callable[[str], None] = lambda text: None
-    progress: Progress = quiet
-    plan: Mapping[str, str] = field(default_factory=dict)
-    options: Mapping[str, object] = field(default_factory=dict)
-    as_is: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What a run is to do with which devices: its identifier and kind, the run that it takes back, how it aims.
+    """What a run is to do: its identifier and kind, what each switch is to have, the run that it takes back.
 
     `old` are the fingerprints of what devices had before, where an earlier part of the run has recorded them; `leg`
     counts the parts.
@@ -72,150 +39,223 @@ class Job:
     leg: int = 0
 
 
-def deploy(on: Context, state: StateDirectory, run_options: RunOptions, check: Callable[[Plan], None]) -> Report:
-    """Push the files. `check` raises if what was planned does not hold any more. Raises AilbError."""
-    none_unsettled(state)
-    found = _look(on, run_options, on.file_aim, besides=True)
-    check(found)
-    return _carry_out(on, state, run_options, found, Job(state.new_run(), DEPLOY, on.file_aim))
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """The verbs that change devices; `state` is where runs are recorded."""
 
+    on: Context
+    state: StateDirectory
+    options: RunOptions
 
-def resume(on: Context, state: StateDirectory, run_options: RunOptions, run: str = "") -> Report:
-    """Settle a run and go on with it, deploy or rollback. Raises UsageError when there is nothing to go on with."""
-    past = past_run(state, run, lambda past: not past.dry and not (past.over and past.idle))
-    none_unsettled(state, but=past.run)
-    if not past.resumable:
-        why = "came to its end" if past.over else "was a dry run" if past.dry else "was cut off before it began"
-        raise UsageError(f"{past} {why}; there is nothing to resume")
-    doing = f"taking back the run {past.undoes}" if past.is_rollback else "pushing files"
-    run_options.tell(f"going on with {past} ({doing})")
-    report = _settle(on, state, past, run_options, confirm=False)
-    stuck = report.names(Outcome.ATTENTION)
-    if stuck:
-        return replace_stopped(report, f"{some(stuck)} cannot be settled: nothing else was gone on with")
-    aim: Callable[[str], Aim] = on.file_aim
-    if past.is_rollback:
-        aim = _way_back(state, past)
-    elif past.digest != on.inputs.digest:
-        raise UsageError(
-            f"{past} is settled: {told(report.results)}. It cannot go on, because the fabric file or the "
-            f"generated files have changed since; start another one"
-        )
-    only = replace(on, picked=frozenset(past.devices) & on.picked)
-    found = _look(only, run_options, aim, besides=not past.is_rollback)
-    for name, digest in found.digests.items():
-        if past.devices[name] != digest:
-            raise UsageError(
-                f"{past} is settled: {told(report.results)}. It cannot go on, because what would be changed on {name} "
-                f"is not what was approved; start another one"
-            )
-    left = past.left
-    done = _carry_out(
-        only, state, run_options, found, Job(past.run, past.kind, aim, past.undoes, left.old, left.leg + 1)
-    )
-    return Report(done.run, {**report.results, **done.results}, done.refused, done.stopped)
+    def deploy(self, check: Callable[[Plan], None]) -> Report:
+        """Push the files. `check` raises if what was planned does not hold any more. Raises AilbError."""
+        none_unsettled(self.state)
+        found = self._plan(self.on.file_aim)
+        check(found)
+        return self._carry_out(found, Job(self.state.new_run(), DEPLOY, self.on.file_aim))
 
+    def resume(self, given: str = "") -> Report:
+        """Settle a run and go on with it, deploy or rollback. Raises UsageError when there is nothing to go on with."""
+        past = past_run(self.state, given, lambda past: not past.dry and not (past.over and past.idle))
+        none_unsettled(self.state, but=past.run)
+        if not past.resumable:
+            why = "came to its end" if past.over else "was a dry run" if past.dry else "was cut off before it began"
+            raise UsageError(f"{past} {why}; there is nothing to resume")
+        doing = f"taking back the run {past.undoes}" if past.is_rollback else "pushing files"
+        self.options.tell(f"going on with {past} ({doing})")
+        report = self._settle(past, past.left.to_new)
+        stuck = report.names(Outcome.ATTENTION)
+        if stuck:
+            return replace(report, stopped=f"{some(stuck)} cannot be settled: nothing else was gone on with")
+        ended = f"{past} is settled: {counted(report.results)}. It cannot go on, because"
+        if not past.is_rollback and past.digest != self.on.inputs.digest:
+            reason = "the fabric file or the generated files have changed since; start another one"
+            raise UsageError(f"{ended} {reason}")
+        aim = self._way_back(past) if past.is_rollback else self.on.file_aim
+        only = self._limited(frozenset(past.devices) & self.on.picked)
+        found = only._plan(aim)
+        for name, digest in found.digests.items():
+            if past.devices[name] != digest:
+                raise UsageError(f"{ended} what would be changed on {name} is not what was approved; start another one")
+        left = past.left
+        done = only._carry_out(found, Job(past.run, past.kind, aim, past.undoes, left.old, left.leg + 1))
+        return Report(done.run, {**report.results, **done.results}, done.refused, done.stopped)
 
-def confirm(on: Context, state: StateDirectory, run_options: RunOptions, run: str = "") -> Report:
-    """Confirm what a run that was cut off left pending. Raises UsageError when there is nothing."""
-    past = past_run(state, run, lambda past: not past.dry)
-    if not past.left.wave.members:
-        raise UsageError(f"{past} left nothing to confirm")
-    run_options.tell(f"confirming what {past} left pending")
-    return _settle(on, state, past, run_options, confirm=True, done=True)
+    def confirm(self, given: str = "") -> Report:
+        """Confirm what a run that was cut off left pending. Raises UsageError when there is nothing."""
+        past = past_run(self.state, given, lambda past: not past.dry)
+        if not past.left.devices:
+            raise UsageError(f"{past} left nothing to confirm")
+        self.options.tell(f"confirming what {past} left pending")
+        return self._settle(past, past.left.devices, done=True)
 
+    def rollback(self, given: str = "") -> Report:
+        """Take a run back: what is pending at once, what was confirmed in waves of its own, checked and verified.
 
-def rollback(on: Context, state: StateDirectory, run_options: RunOptions, run: str = "") -> Report:
-    """Take a run back: what is pending at once, what was confirmed in waves of its own, checked and verified.
-
-    Without a name, that is the one that is unsettled, else the last one that changed something. A rollback is taken
-    back only by its name; one that was cut off is gone on with.
-    """
-    past = past_run(state, run, lambda past: not past.idle)
-    none_unsettled(state, but=past.run)
-    if past.is_rollback and not run:
-        if not past.over:
-            return resume(on, state, run_options, past.run)
-        raise UsageError(_which_one(state, past))
-    commit_state = standing_changes(state, past) or past.changed
-    servers = tuple(name for name in commit_state if name in on.servers)
-    if not commit_state and not past.left.wave.members:
-        raise UsageError(f"{past} changed nothing that could be rolled back")
-    _say_what(past, run_options, commit_state)
-    if servers and not run_options.agree(f"Restore what {some(servers)} had before?"):
-        return Report(past.run, stopped="it was not approved")
-    report = _settle(on, state, past, run_options, confirm=None, done=True, besides=servers)
-    report.about = past.run
-    gone = [name for name in commit_state if name not in on.switches and name not in on.servers]
-    if gone:
-        run_options.tell(f"{some(gone)} took part in {past} and is not managed any more: what it changed there stays")
-    changed = frozenset(commit_state) - set(servers) - set(gone)
-    stuck = report.names(Outcome.ATTENTION)
-    if len(stuck) > run_options.limits.failures:
-        report.results.update({name: Result(Outcome.CONFIRMED) for name in sorted(changed)})
-        if changed:
+        Without a name, that is the one that is unsettled, else the last one that changed something. A rollback is taken
+        back only by its name; one that was cut off is gone on with.
+        """
+        past = past_run(self.state, given, lambda past: not past.idle)
+        none_unsettled(self.state, but=past.run)
+        if past.is_rollback and not given:
+            if not past.over:
+                return self.resume(past.run)
+            raise UsageError(_ambiguous(self.state, past))
+        confirmed = standing_changes(self.state, past) or past.changed
+        servers = tuple(name for name in confirmed if name in self.on.servers)
+        if not confirmed and not past.left.devices:
+            raise UsageError(f"{past} changed nothing that could be rolled back")
+        self._announce(past, len(confirmed))
+        if servers and not self.options.approve(f"Restore what {some(servers)} had before?"):
+            return Report(past.run, stopped="it was not approved")
+        report = self._settle(past, (), done=True, besides=servers)
+        report.about = past.run
+        gone = [name for name in confirmed if name not in self.on.switches and name not in self.on.servers]
+        if gone:
+            left = "what it changed there stays"
+            self.options.tell(f"{some(gone)} took part in {past} and is not managed any more: {left}")
+        changed = frozenset(confirmed) - set(servers) - set(gone)
+        stuck = report.names(Outcome.ATTENTION)
+        if len(stuck) > self.options.limits.failures:
+            report.results.update({name: Result(Outcome.CONFIRMED) for name in sorted(changed)})
             stays = f"what {past} confirmed on {', '.join(sorted(changed))} stays until then"
-            return replace_stopped(report, f"{stays}: --max-failures {len(stuck)} takes it back now")
+            now = f"{stays}: --max-failures {len(stuck)} takes it back now"
+            return replace(report, stopped=now) if changed else report
+        return self._take_back(past, changed, report) if changed else report
+
+    def _take_back(self, past: Past, changed: frozenset[str], report: Report) -> Report:
+        """Roll confirmed switches back in waves of their own; `report` is what was settled before."""
+        only, aim = self._limited(changed, len(report.names(Outcome.ATTENTION))), _way_back_of(past, changed)
+        found = only._plan(aim)
+        done = only._carry_out(found, Job(self.state.new_run(), ROLLBACK, aim, past.run))
+        still = {*found.changed, *found.errors} & changed - set(done.names(Outcome.CONFIRMED))
+        if still:
+            self.options.tell(f"{past} is not rolled back on {', '.join(sorted(still))}")
+        return Report(done.run, {**report.results, **done.results}, done.refused, done.stopped, past.run)
+
+    def _limited(self, picked: frozenset[str], failed: int = 0) -> Runs:
+        """Return the same for some devices; `failed` counts the failures so far."""
+        limits = replace(self.options.limits, failures=self.options.limits.failures - failed)
+        return Runs(replace(self.on, picked=picked), self.state, replace(self.options, limits=limits))
+
+    def _announce(self, past: Past, confirmed: int) -> None:
+        """Print which run is rolled back, and what that means."""
+        what = [f"{len(past.left.devices)} unsettled"] if past.left.devices else []
+        what += [f"{confirmed} confirmed"] if confirmed else []
+        self.options.tell(f"rolling back {past}: {' and '.join(what)}")
+        if past.is_rollback:
+            undone = past.undoes or "before it"
+            self.options.tell(f"this puts back what the run {undone} had changed: {past} was its rollback")
+
+    def _way_back(self, past: Past) -> Callable[[str], Aim]:
+        """Aim as a rollback did. Raises UsageError when an older version did not record of what."""
+        if past.undoes not in self.state.runs():
+            raise UsageError(f"{past} took back a run that is not recorded here; name the one to roll back")
+        return _way_back_of(Past(past.undoes, self.state.events(past.undoes)), past.devices)
+
+    def _plan(self, aim: Callable[[str], Aim]) -> Plan:
+        """Look at the devices; print what acts on them besides their files, and which of the others are unknown."""
+        with self.options.progress("looking", len(self.on.roles)) as advance:
+            found = plan_of(self.on, aim, self.options.min_paths, advance)
+        for look in found.looks.values():
+            for line in look.told_besides:
+                self.options.tell(line)
+        for error in once(error for name, error in found.errors.items() if name not in self.on.picked):
+            self.options.tell(f"nothing is expected of sessions with {error}")
+        return found
+
+    def _carry_out(self, found: Plan, job: Job) -> Report:
+        """Push what was found. Devices that cannot be looked at stop it, unless so many may fail."""
+        lost = [name for name in found.errors if name in self.on.picked]
+        if len(lost) > self.options.limits.failures:
+            raise DeployError("\n".join(["nothing was changed:", *once(found.errors[name] for name in lost)]))
+        if not found.waves:
+            if job.leg:
+                # Nothing is left to do of a run that was gone on with.
+                with closing(RunLog(self.state, job.run, self.on.mask)) as log:
+                    log.write("done", outcomes={})
+            return Report(job.run)
+        self.options.show(found)
+        approved = self.options.approve("Push this?" if job.kind == DEPLOY else "Roll this back?")
+        if not approved:
+            return Report(job.run, stopped=INTERRUPTED if self.on.pool.signals() else "it was not approved")
+        with closing(RunLog(self.state, job.run, self.on.mask)) as log:
+            log.write_changes({name: (one.digest, one.commands) for name, one in found.changed.items()})
+            log.write("begin", **self._begun(job, approved), digests=found.digests)
+            old = {**{name: look.fingerprint for name, look in found.found.items()}, **job.old}
+            make = self.on.transactions(job.run, job.aim, old, dict.fromkeys(old, job.leg), found.digests)
+            report = Rollout(Push(self.on.pool, log, self.options, len(lost)), make, found).run(old, job.leg)
+            report.refused.update({name: str(found.errors[name]) for name in lost})
+            _write_done(log, report)
         return report
-    if not changed:
+
+    def _begun(self, job: Job, approved: str) -> dict[str, object]:
+        """Return what the record says of a run: what was asked for, by whom, with what."""
+        return {
+            "kind": job.kind,
+            **({"undoes": job.undoes} if job.undoes else {}),
+            "version": __version__,
+            "user": self.on.user,
+            "approved": {"by": self.on.user, "how": approved},
+            "inputs": self.on.inputs.digest,
+            "artifacts": str(Path(self.on.inputs.artifacts).absolute()),
+            "plan": dict(self.options.plan),
+            "options": {**self.options.recorded, "dry_run": self.options.dry_run},
+        }
+
+    def _settle(self, past: Past, keep: Collection[str], done: bool = False, besides: tuple[str, ...] = ()) -> Report:
+        """Finish what a run left open: devices of `keep` with the new configuration, all others with the old one.
+
+        With `besides` also devices that had come to their end; `done` ends the run.
+        """
+        left, as_is = past.left, self.options.as_is
+        strange = [name for name in as_is if name not in left.devices]
+        if strange:
+            raise UsageError(f"--as-is {some(strange)}: {past} did not leave it unsettled")
+        wave = Wave("what was interrupted", tuple(n for n in (*left.devices, *besides) if n not in as_is))
+        report = Report(past.run)
+        if not wave.devices and not as_is:
+            return report
+        missing = [name for name in wave.devices if name not in self.on.switches and name not in self.on.servers]
+        if missing:
+            raise UsageError(
+                f"{some(missing)} took part in {past} and is not managed any more; manage it again, or give "
+                f"--as-is {missing[0]} when a person has looked at it"
+            )
+        with closing(RunLog(self.state, past.run, self.on.mask)) as log:
+            if as_is:
+                rows = {name: [str(Outcome.AS_IS), f"{self.on.user} has looked at it"] for name in as_is}
+                log.write("results", devices=rows)
+                report.results.update({name: Result(Outcome.AS_IS) for name in as_is})
+            if wave.devices:
+                self.options.tell(f"settling {some(wave.devices)}")
+                make = self.on.transactions(past.run, lambda name: unchanged, left.old, left.legs, {})
+                transactions = {name: make(name, Expected(name)) for name in wave.devices}
+                push = Push(self.on.pool, log, self.options)
+                report.results.update(WaveRun(push, wave, transactions).settle(frozenset(keep)))
+            if done and not report.names(Outcome.ATTENTION):
+                _write_done(log, report)
         return report
-    only = replace(on, picked=changed)
-    aim = _way_back_of(past, changed)
-    found = _look(only, run_options, aim)
-    failures = run_options.limits.failures - len(stuck)
-    allowed = replace(run_options, limits=replace(run_options.limits, failures=failures))
-    done = _carry_out(only, state, allowed, found, Job(state.new_run(), ROLLBACK, aim, past.run))
-    still = {*found.changed, *found.errors} & changed - set(done.names(Outcome.CONFIRMED))
-    if still:
-        run_options.tell(f"{past} is not rolled back on {', '.join(sorted(still))}")
-    return Report(done.run, {**report.results, **done.results}, done.refused, done.stopped, past.run)
 
 
-def replace_stopped(report: Report, stopped: str) -> Report:
-    """Return a report with the reason why nothing more was done."""
-    return replace(report, stopped=stopped)
+def _write_done(log: RunLog, report: Report) -> None:
+    log.write("done", outcomes={name: str(result.outcome) for name, result in report.results.items()})
 
 
-def _say_what(past: Past, run_options: RunOptions, commit_state: Collection[str]) -> None:
-    """Tell which run is rolled back, and what that means."""
-    what = [f"{len(past.left.wave.members)} unsettled"] if past.left.wave.members else []
-    what += [f"{len(commit_state)} confirmed"] if commit_state else []
-    run_options.tell(f"rolling back {past}: {' and '.join(what) or 'nothing changed'}")
-    if past.is_rollback:
-        run_options.tell(
-            f"this puts back what the run {past.undoes or 'before it'} had changed: {past} was its rollback"
-        )
-
-
-def _which_one(state: StateDirectory, past: Past) -> str:
-    """Say which runs may be meant when the last one was a rollback."""
-    told = f"{past} was itself a rollback"
+def _ambiguous(state: StateDirectory, past: Past) -> str:
+    """Return which runs may be meant when the last one was a rollback."""
+    reason = f"{past} was itself a rollback"
     ways = [f"'rollback … {past.run}' puts back on what it took back"]
     if past.undoes in state.runs():
-        told += f", of the run {past.undoes}"
-        first = Past(past.undoes, state.events(past.undoes))
-        left = standing_changes(state, first)
+        reason += f", of the run {past.undoes}"
+        left = standing_changes(state, Past(past.undoes, state.events(past.undoes)))
         if left:
             ways.insert(0, f"'rollback … {past.undoes}' goes on with {some(left)}, which it did not reach")
-    earlier = [
-        run
-        for run in reversed(state.runs())
-        if run not in (past.run, past.undoes) and _deployed(Past(run, state.events(run)))
-    ]
-    if earlier:
-        ways.append(f"'rollback … {earlier[0]}' takes back the run before")
-    return "; ".join([f"{told}; say which run is to be rolled back", *ways])
-
-
-def _deployed(past: Past) -> bool:
-    return not past.is_rollback and bool(past.changed)
-
-
-def _way_back(state: StateDirectory, past: Past) -> Callable[[str], Aim]:
-    """Aim as a rollback did. Raises UsageError when an older version did not record of what."""
-    if past.undoes not in state.runs():
-        raise UsageError(f"{past} took back a run that is not recorded here; name the one to roll back")
-    return _way_back_of(Past(past.undoes, state.events(past.undoes)), past.devices)
+    others = (Past(run, state.events(run)) for run in reversed(state.runs()) if run not in (past.run, past.undoes))
+    earlier = next((one for one in others if not one.is_rollback and one.changed), None)
+    if earlier is not None:
+        ways.append(f"'rollback … {earlier.run}' takes back the run before")
+    return "; ".join([f"{reason}; say which run is to be rolled back", *ways])
 
 
 def _way_back_of(past: Past, names: Collection[str]) -> Callable[[str], Aim]:
@@ -227,124 +267,7 @@ def _way_back_of(past: Past, names: Collection[str]) -> Callable[[str], Aim]:
     return aim
 
 
-def _look(on: Context, run_options: RunOptions, aim: Callable[[str], Aim], besides: bool = False) -> Plan:
-    """Look at the devices; tell which ones nothing is known of, and `besides` what acts on them besides their files."""
-    with run_options.progress("looking", len(on.roles)) as advance:
-        found = on.plan_of(aim, run_options.min_paths, advance, besides)
-    for look in found.looks.values():
-        for line in look.told_besides:
-            run_options.tell(line)
-    for error in once(error for name, error in found.errors.items() if name not in on.picked):
-        run_options.tell(f"nothing is expected of sessions with {error}")
-    return found
-
-
-def _carry_out(on: Context, state: StateDirectory, run_options: RunOptions, found: Plan, job: Job) -> Report:
-    """Push what was found. Devices that cannot be looked at stop it, unless so many may fail."""
-    lost = [name for name in found.errors if name in on.picked]
-    if len(lost) > run_options.limits.failures:
-        raise DeployError("\n".join(["nothing was changed:", *once(found.errors[name] for name in lost)]))
-    if not found.waves:
-        if job.leg:
-            _over(on, state, job)
-        return Report(job.run)
-    approved = run_options.approve(found)
-    if not approved:
-        return Report(job.run, stopped=INTERRUPTED if run_options.stop() else "it was not approved")
-    log = RunLog(state, job.run, on.mask)
-    try:
-        log.write_changes({name: (one.digest, one.commands) for name, one in found.changed.items()})
-        log.write("begin", **_begun(on, run_options, job, approved), digests=found.digests)
-        push = WaveRunner(on.pool, log, run_options.limits, run_options.stop, run_options.tell, failed=len(lost))
-        before = {**{name: look.fingerprint for name, look in found.found.items()}, **job.old}
-        legs = dict.fromkeys(before, job.leg)
-        rollout = Rollout(
-            push,
-            on.members(job.run, job.aim, before, legs, found.digests),
-            found.looks,
-            found.fabric_model,
-            run_options.on_failure,
-        )
-        report = rollout.run(found.waves, run_options.dry_run, before, job.leg, run_options.progress)
-        report.refused.update({name: str(found.errors[name]) for name in lost})
-        log.write("done", outcomes={name: str(result.outcome) for name, result in report.results.items()})
-    finally:
-        log.close()
-    return report
-
-
-def _over(on: Context, state: StateDirectory, job: Job) -> None:
-    """Record that nothing is left to do of a run that was gone on with."""
-    log = RunLog(state, job.run, on.mask)
-    try:
-        log.write("done", outcomes={})
-    finally:
-        log.close()
-
-
-def _begun(on: Context, run_options: RunOptions, job: Job, approved: str) -> dict[str, object]:
-    """Return what the record says of a run: what was asked for, by whom, with what."""
-    return {
-        "kind": job.kind,
-        **({"undoes": job.undoes} if job.undoes else {}),
-        "version": __version__,
-        "user": on.user,
-        "approved": {"by": on.user, "how": approved},
-        "inputs": on.inputs.digest,
-        "artifacts": str(Path(on.inputs.artifacts).absolute()),
-        "plan": dict(run_options.plan),
-        "options": {**run_options.options, "dry_run": run_options.dry_run},
-    }
-
-
-def _settle(
-    on: Context,
-    state: StateDirectory,
-    past: Past,
-    run_options: RunOptions,
-    confirm: bool | None,
-    done: bool = False,
-    besides: tuple[str, ...] = (),
-) -> Report:
-    """Bring what a run left open to its end: as its record has it, all new (`confirm`), or all old (None).
-
-    With `besides` also devices that had come to their end.
-    """
-    left = past.left
-    strange = [name for name in run_options.as_is if name not in left.wave.members]
-    if strange:
-        raise UsageError(f"--as-is {some(strange)}: {past} did not leave it unsettled")
-    wave = Wave(left.wave.name, tuple(n for n in (*left.wave.members, *besides) if n not in run_options.as_is))
-    keep = {True: wave.members, False: left.to_new, None: ()}[confirm]
-    report = Report(past.run)
-    if not wave.members and not run_options.as_is:
-        return report
-    missing = [name for name in wave.members if name not in on.switches and name not in on.servers]
-    if missing:
-        raise UsageError(
-            f"{some(missing)} took part in {past} and is not managed any more; manage it again, or give "
-            f"--as-is {missing[0]} when somebody has looked at it"
-        )
-    log = RunLog(state, past.run, on.mask)
-    try:
-        if run_options.as_is:
-            rows = {name: [str(Outcome.AS_IS), f"{on.user} has looked at it"] for name in run_options.as_is}
-            log.write("results", devices=rows)
-            report.results.update({name: Result(Outcome.AS_IS) for name in run_options.as_is})
-        if wave.members:
-            run_options.tell(f"settling {some(wave.members)}")
-            make = on.members(past.run, lambda name: unchanged, left.old, left.legs, {})
-            members = {name: make(name, Expected(name)) for name in wave.members}
-            push = WaveRunner(on.pool, log, run_options.limits, never, run_options.tell)
-            report.results.update(push.settle(wave, members, frozenset(keep)))
-        if done and not report.names(Outcome.ATTENTION):
-            log.write("done", outcomes={name: str(result.outcome) for name, result in report.results.items()})
-    finally:
-        log.close()
-    return report
-
-
-def told(results: Mapping[str, Result]) -> str:
+def counted(results: Mapping[str, Result]) -> str:
     """Return how many devices ended how."""
     outcomes = [result.outcome for result in results.values()]
     return (

@@ -7,18 +7,15 @@ something can go wrong; reports and the log name them.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
+
+from lxml.etree import _Element
 
 from ailb_gen.errors import DeployError
 from ailb_gen.wording import some
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from lxml.etree import _Element
-
 
 # Counters, times and the like in an answer: ASCII, and no more digits than 64 bits have.
 NUMBER = re.compile(r"[0-9]{1,20}")
@@ -40,23 +37,27 @@ class Phase(StrEnum):
 
 
 class DeviceError(DeployError):
-    """A device cannot be reached, or refuses what it is asked: device, phase, reason and a way out."""
+    """A device cannot be reached, or refuses what it is asked: device, phase, reason and a way out.
 
-    def __init__(self, device: str, phase: Phase, reason: str, hint: str = "") -> None:
-        self.device, self.phase, self.reason, self.hint = device, phase, reason, hint
+    `shared` is what is said instead of reason and way out when many devices have the same error, in words that fit all.
+    """
+
+    def __init__(self, device: str, phase: Phase, reason: str, hint: str = "", shared: str = "") -> None:
+        self.device, self.phase, self.reason, self.hint, self.shared = device, phase, reason, hint, shared
         super().__init__(f"{device}: {phase}: {reason}{f'; {hint}' if hint else ''}")
 
 
 def once(errors: Iterable[DeviceError]) -> list[str]:
     """Return a line for each error; those that differ in nothing but the device share one."""
-    groups: dict[tuple[Phase, str, str], list[DeviceError]] = {}
+    groups: dict[tuple[Phase, str], list[DeviceError]] = {}
     for error in errors:
-        groups.setdefault((error.phase, error.reason, error.hint), []).append(error)
+        text = error.shared or f"{error.reason}{f'; {error.hint}' if error.hint else ''}"
+        groups.setdefault((error.phase, text), []).append(error)
     return [
-        str(alike[0]).replace(alike[0].device, f"{len(alike)} devices, {some(error.device for error in alike)}", 1)
+        f"{len(alike)} devices, {some(error.device for error in alike)}: {phase}: {text}"
         if len(alike) > 1
         else str(alike[0])
-        for alike in groups.values()
+        for (phase, text), alike in groups.items()
     ]
 
 

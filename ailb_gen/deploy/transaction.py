@@ -1,30 +1,24 @@
-"""A device of a wave: what the push does with it, step by step, whether it is a switch or a server.
+"""A device of a wave: the steps of a push on it, whether it is a switch or a server.
 
-A member holds no connection; every step gets the one that is open. After any step the device can be asked where it
-stands, so that a lost answer never has to be guessed.
+A transaction holds no connection; every step gets the one that is open. After any step the device can be asked for its
+state, so that a lost answer never has to be guessed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import takewhile
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
-from ailb_gen.deploy.ownership import commands, differs, digest, fingerprint, wanted
-from ailb_gen.deploy.switch import DeviceError, ForeignError, Phase, RefusedError
+from ailb_gen.deploy.ownership import Ownership, commands, differs, digest, fingerprint, wanted
+from ailb_gen.deploy.switch import Commit, DeviceError, ForeignError, Phase, RefusedError, Switch
+from ailb_gen.deploy.verify import Expected
 from ailb_gen.errors import JunosSyntaxError
 from ailb_gen.junos.reader import read
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ailb_gen.deploy.ownership import Ownership
-    from ailb_gen.deploy.switch import Commit, Switch
-    from ailb_gen.deploy.verify import Expected
-    from ailb_gen.junos.tree import Node
+from ailb_gen.junos.tree import Node
 
 # What the program's commits begin with in the history of a device.
 MARK = "ailb-gen "
@@ -34,7 +28,7 @@ C_contra = TypeVar("C_contra", contravariant=True)
 
 
 class CommitState(StrEnum):
-    """Where a device stands between its old and its new configuration.
+    """The state of a device between its old and its new configuration.
 
     PENDING: the new one is active, and the device takes it back by itself. FOREIGN: it has another one.
     """
@@ -71,7 +65,7 @@ class Transaction(Protocol[C_contra]):
         """Leave nothing behind beside what is active: no staged change, no lock."""
 
     def commit_state(self, connection: C_contra) -> CommitState:
-        """Ask the device where it stands."""
+        """Ask the device for its state."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,13 +181,26 @@ class SwitchTransaction:
         return CommitState.NEW if newest.pending_minutes is None else CommitState.PENDING
 
 
-def file_aim(name: str, text: Callable[[], str], rights: Ownership) -> Aim:
-    """Aim at what a switch's file says; `text` reads the file."""
+@dataclass(frozen=True, slots=True)
+class FileAim:
+    """Aim at what a switch's file says; `text` reads the file, `rights` are what is owned of the switch."""
 
-    def aim(connection: Switch, running: Node) -> Node:
-        return wanted(running, tree_of(name, text()), rights)
+    name: str
+    text: Callable[[], str]
+    rights: Ownership
 
-    return aim
+    def __call__(self, switch: Switch, running: Node) -> Node:
+        """Return what the switch is to have. Raises DeviceError, UsageError."""
+        return wanted(running, self.file(), self.rights)
+
+    def file(self) -> Node:
+        """Read the file. Raises DeviceError, UsageError."""
+        return tree_of(self.name, self.text())
+
+
+def unchanged(switch: Switch, running: Node) -> Node:
+    """Aim at what is there."""
+    return running
 
 
 def history_aim(name: str, run: str, old: str) -> Aim:

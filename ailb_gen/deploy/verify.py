@@ -5,17 +5,12 @@ Every question is one RPC; names of replies and elements are those of Junos's XM
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from ailb_gen.deploy.switch import NUMBER, Phase, unreadable
+from lxml.etree import _Element
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from lxml.etree import _Element
-
-    from ailb_gen.deploy.switch import Switch
+from ailb_gen.deploy.switch import NUMBER, Phase, Switch, unreadable
 
 ESTABLISHED = "Established"
 COLOR = "color:"

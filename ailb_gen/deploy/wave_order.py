@@ -6,15 +6,19 @@ two leaves with fewer paths between them than asked for.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations_with_replacement
-from typing import TYPE_CHECKING
 
-from ailb_gen.deploy.wave import Wave
 from ailb_gen.errors import UsageError
 
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
+@dataclass(frozen=True, slots=True)
+class Wave:
+    """Devices that are changed together; `name` says what they are."""
+
+    name: str
+    devices: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -40,7 +44,7 @@ class Paths:
         return min(self._pairs(away), key=lambda row: (row[0] - row[1], row[0]), default=None)
 
     def fits(self, away: Collection[str], min_paths: int) -> bool:
-        """Tell whether every pair keeps `floor` paths; one that has fewer already must keep what it has."""
+        """Return whether every pair keeps `min_paths` paths; one that has fewer already must keep what it has."""
         return all(left >= min(min_paths, now) for left, now, _ in self._pairs(away))
 
     def _pairs(self, away: Collection[str]) -> Iterator[tuple[int, int, tuple[str, str]]]:
@@ -110,7 +114,7 @@ def _fitting(names: Sequence[str], paths: Paths, min_paths: int) -> Iterator[tup
 
 
 def lost_paths(now: Paths, then: Paths, min_paths: int) -> tuple[int, int, tuple[str, str]] | None:
-    """Return a pair of leaves that would have fewer than `floor` paths and fewer than now: left, now, the pair."""
+    """Return a pair of leaves that would have fewer than `min_paths` paths and fewer than now: left, now, the pair."""
     # Leaves that are alike in both are alike.
     alike: dict[tuple[frozenset[str], frozenset[str]], list[str]] = {}
     for leaf, spines in now.spines.items():

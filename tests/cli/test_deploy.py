@@ -296,3 +296,15 @@ def test_a_first_push_does_not_delete_what_somebody_else_configured(tiny: Site) 
     assert done.code == 0
     assert f"  {CANARY} +2 -4\n" in done.out
     assert not tiny.device(CANARY).database.active.has("protocols", "bgp", "group", "CUSTOMER")
+
+
+@pytest.mark.parametrize("verb", ["plan", "deploy"])
+def test_missing_host_keys_are_one_line_with_the_command_that_adds_them(tiny: Site, verb: str) -> None:
+    known = tiny.inventory / "known_hosts"
+    known.write_text("")
+    done = run(*(tiny.place(verb) if verb == "plan" else tiny.words(verb)))
+    assert done.code == 3
+    (line,) = (line for line in done.err.splitlines() if "no host key" in line)
+    assert f"4 devices, {CANARY}, " in line
+    assert f"no host key is known in {known}; run with --accept-new-hostkeys" in line
+    assert line.endswith(f"ssh-keyscan -p PORT -f ADDRESSES >> {known}")

@@ -7,7 +7,7 @@ from functools import cache
 from ailb_gen.deploy.fabric_model import FabricModel, read_fabric_model, switch_of
 from ailb_gen.deploy.ownership import commands, digest, fingerprint
 from ailb_gen.deploy.planning import Look, Plan
-from ailb_gen.deploy.wave import Wave
+from ailb_gen.deploy.wave_order import Wave
 from ailb_gen.junos.reader import read
 from ailb_gen.network.model import Switch
 from tests.network.lab import LAB, TEXTS

@@ -12,10 +12,12 @@ from dataclasses import dataclass, field
 from typing import Any
 from unittest import mock
 
-from ailb_gen.deploy.device_pool import ByDevice, DevicePool, UnforeseenError
+from ailb_gen.deploy.device_pool import ByDevice, DevicePool, UnforeseenError, no_signals
+from ailb_gen.deploy.options import Limits, RunOptions
 from ailb_gen.deploy.switch import DeviceError, ForeignError, Phase, RefusedError, UnknownOutcomeError
 from ailb_gen.deploy.transaction import CommitState
-from ailb_gen.deploy.wave import Limits, Wave, WaveRunner
+from ailb_gen.deploy.wave import Push
+from ailb_gen.deploy.wave_order import Wave
 from ailb_gen.errors import OutputError
 
 STEPS = ("stage", "apply", "verify", "confirm", "revert", "release", "commit_state")
@@ -24,6 +26,7 @@ STEPS = ("stage", "apply", "verify", "confirm", "revert", "release", "commit_sta
 MISHAPS = ("refused", "lost before", "lost after", "bug before", "bug after", "away")
 PHASES = {"stage": Phase.CHECK, "apply": Phase.COMMIT, "confirm": Phase.CONFIRM, "revert": Phase.ROLLBACK}
 LIMITS = Limits(minutes=5, verify_s=30.0, failures=0, minute_s=60.0, grace_s=60.0)
+OPTIONS = RunOptions(LIMITS)
 
 
 @dataclass
@@ -76,15 +79,14 @@ class Machine:
         """Remember what there would be if the program were killed now."""
         self.snapshots.append((list(self.events), deepcopy(self.devices)))
 
-    def members(self) -> dict[str, FakeMember]:
-        """Return a member for every device."""
-        return {name: FakeMember(name, self) for name in self.devices}
+    def transactions(self) -> dict[str, FakeTransaction]:
+        """Return a transaction for every device."""
+        return {name: FakeTransaction(name, self) for name in self.devices}
 
-    def push(self, limits: Limits = LIMITS, stop: Callable[[], bool] = lambda: False) -> WaveRunner:
+    def push(self, options: RunOptions = OPTIONS, signals: Callable[[], int] = no_signals) -> Push:
         """Return a push to these devices."""
-        pool: Any = FakeCrew(self)
         log: Any = self
-        return WaveRunner(pool, log, limits, stop)
+        return Push(FakePool(self, signals), log, options)
 
     @contextmanager
     def running(self) -> Iterator[None]:
@@ -108,7 +110,7 @@ class Machine:
 
 
 @dataclass(frozen=True)
-class FakeMember:
+class FakeTransaction:
     """A device in a push."""
 
     name: str
@@ -192,11 +194,11 @@ class FakeMember:
         return CommitState(self._do("commit_state", lambda device: device.commit_state))
 
 
-class FakeCrew(DevicePool):
+class FakePool(DevicePool):
     """A pool that works on devices one after the other, in this thread; closing a session discards what was staged."""
 
-    def __init__(self, machine: Machine) -> None:
-        self.machine = machine
+    def __init__(self, machine: Machine, signals: Callable[[], int]) -> None:
+        self.machine, self.signals = machine, signals
         self.open: set[str] = set()
 
     def run(

@@ -8,7 +8,7 @@ from ailb_gen.deploy import planning as module
 from ailb_gen.deploy.fabric_model import model_of
 from ailb_gen.deploy.ownership import ownership
 from ailb_gen.deploy.planning import look
-from ailb_gen.deploy.transaction import tree_of
+from ailb_gen.deploy.transaction import FileAim
 from ailb_gen.emulator.load_config import load, load_set
 from ailb_gen.emulator.source import factory
 from ailb_gen.junos.reader import read
@@ -16,7 +16,7 @@ from ailb_gen.junos.tree import Node
 from ailb_gen.junos.writer import to_curly
 from ailb_gen.network.model import Switch
 from tests.deploy import lab
-from tests.deploy.test_planning import Fake, aim
+from tests.deploy.test_planning import Fake
 
 LEAF = "stripe1-leaf1"
 UPLINK = "et-0/0/0"
@@ -30,8 +30,7 @@ def found(
     running, warnings = load_set(running, commands)
     assert not warnings
     switch: Any = Fake(to_curly(running))
-    rights = ownership(own, keep)
-    seen = look(LEAF, aim(LEAF), switch, lambda: (tree_of(LEAF, lab.text_of(LEAF)), rights))
+    seen = look(LEAF, FileAim(LEAF, lambda: lab.text_of(LEAF), ownership(own, keep)), switch)
     return seen.commands, seen.besides
 
 

@@ -7,6 +7,7 @@ import signal
 import threading
 from collections.abc import Callable
 from threading import Event, Thread
+from types import SimpleNamespace
 from typing import Any
 from unittest import mock
 
@@ -39,15 +40,12 @@ class Connection:
         self.closed += 1
 
 
-def crew_of(jobs: int = 3, **trouble: str) -> tuple[DevicePool, dict[str, Connection]]:
+def pool_of(jobs: int = 3, **trouble: str) -> tuple[DevicePool, dict[str, Connection]]:
     connections = {name: Connection(name, trouble.get(name, "")) for name in NAMES}
     hosts = Hosts({name: Host(name) for name in NAMES})
     nornir = Nornir(Inventory(hosts, Groups(), Defaults()), runner=ThreadedRunner(jobs))
 
-    def maker(name: str) -> Callable[[], Connection]:
-        return lambda: connections[name]
-
-    return DevicePool(nornir, {name: maker(name) for name in NAMES}), connections
+    return DevicePool(nornir, {name: one.open for name, one in connections.items()}), connections
 
 
 def counts(connections: dict[str, Connection]) -> dict[str, tuple[int, int]]:
@@ -55,7 +53,7 @@ def counts(connections: dict[str, Connection]) -> dict[str, tuple[int, int]]:
 
 
 def test_every_device_gets_its_own_connection_which_is_kept() -> None:
-    pool, connections = crew_of()
+    pool, connections = pool_of()
     done: list[int] = []
     for _ in range(2):
         found = pool.run(NAMES, lambda name, c: (name, c.name), Phase.READ, done.append)
@@ -70,7 +68,7 @@ def test_every_device_gets_its_own_connection_which_is_kept() -> None:
 
 
 def test_only_those_that_are_named_or_connected() -> None:
-    pool, connections = crew_of()
+    pool, connections = pool_of()
     assert pool.run([], lambda name, c: 1, Phase.READ) == {}
     assert pool.run(["a"], lambda name, c: 1, Phase.READ) == {"a": 1}
     assert pool.run(NAMES, lambda name, c: 2, Phase.READ, connect=False) == {"a": 2}
@@ -80,7 +78,7 @@ def test_only_those_that_are_named_or_connected() -> None:
 
 
 def test_connections_that_are_not_kept() -> None:
-    pool, connections = crew_of()
+    pool, connections = pool_of()
     pool.run(NAMES, lambda name, c: 1, Phase.READ, keep=False)
     assert counts(connections) == dict.fromkeys(NAMES, (1, 1))
 
@@ -95,7 +93,7 @@ def work(name: str, connection: Connection) -> str:
 
 
 def test_what_goes_wrong_with_one_device() -> None:
-    pool, connections = crew_of()
+    pool, connections = pool_of()
     found = pool.run(NAMES, work, Phase.COMMIT)
     assert found.good == {}
     assert [type(found.bad[name]) for name in NAMES] == [UnknownOutcomeError, RefusedError, UnforeseenError]
@@ -110,7 +108,7 @@ def test_what_goes_wrong_with_one_device() -> None:
 
 
 def test_a_device_that_cannot_be_connected_to() -> None:
-    pool, connections = crew_of(b="connect")
+    pool, connections = pool_of(b="connect")
     found = pool.run(NAMES, lambda name, c: name, Phase.READ)
     assert found.good == {"a": "a", "c": "c"}
     assert str(found.bad["b"]) == "b: connect: no answer"
@@ -120,7 +118,7 @@ def test_a_device_that_cannot_be_connected_to() -> None:
 
 
 def test_as_many_at_once_as_asked_for() -> None:
-    pool, _ = crew_of(jobs=3)
+    pool, _ = pool_of(jobs=3)
     together = threading.Barrier(3, timeout=60)
     assert pool.run(NAMES, lambda name, c: together.wait() >= 0, Phase.READ) == dict.fromkeys(NAMES, True)
 
@@ -134,7 +132,7 @@ def persisting(
     clock: Clock, errors: list[DeviceError], patience: float, again: Callable[[DeviceError], bool] | None = None
 ) -> tuple[ByDevice[str], int]:
     """Persist with a device that fails so, and return the outcome and how often it was asked."""
-    pool, _ = crew_of()
+    pool, _ = pool_of()
     asked = []
 
     def work(name: str, connection: Connection) -> str:
@@ -200,6 +198,77 @@ class Waiting:
         self.begun.set()
         assert self.stop.wait(60), f"nobody ends the connection to {host}"
         raise RuntimeError("ended")
+
+
+class Signals:
+    """Counts signals, of which one has come as soon as a device is waited for."""
+
+    def __init__(self, begun: Event) -> None:
+        self.begun = begun
+
+    def __call__(self) -> int:
+        return int(self.begun.is_set())
+
+
+def test_a_signal_ends_the_connections_of_devices_that_do_not_answer() -> None:
+    stop, begun = Event(), Event()
+    task: Any = Waiting(stop, begun)
+    hosts: Any = ["a", "b", "c"]
+    with mock.patch("ailb_gen.deploy.device_pool.PATIENCE_S", 0.0), pytest.raises(RuntimeError, match="ended"):
+        Runner(2, stop, Signals(begun)).run(task, hosts)
+
+
+def test_after_a_signal_devices_may_still_answer_and_later_connections_stay_open() -> None:
+    stop, begun = Event(), Event()
+
+    class Answering(Waiting):
+        """Answers when it is late, but not too late."""
+
+        def start(self, host: object) -> object:
+            self.begun.set()
+            return SimpleNamespace(host=SimpleNamespace(name=str(host)), ended=self.stop.wait(0.5))
+
+    task: Any = Answering(stop, begun)
+    hosts: Any = ["a", "b"]
+    done: Any = Runner(2, stop, Signals(begun)).run(task, hosts)
+    assert {name: one.ended for name, one in done.items()} == {"a": False, "b": False}
+    assert not stop.is_set()
+
+
+def test_a_commit_is_waited_for_whatever_signals_come() -> None:
+    stop, begun = Event(), Event()
+
+    class Committing(Waiting):
+        """Takes its time."""
+
+        name = str(Phase.COMMIT)
+
+        def start(self, host: object) -> object:
+            self.begun.set()
+            return SimpleNamespace(host=SimpleNamespace(name=str(host)), ended=self.stop.wait(0.5))
+
+    task: Any = Committing(stop, begun)
+    hosts: Any = ["a"]
+    with mock.patch("ailb_gen.deploy.device_pool.PATIENCE_S", 0.0):
+        done: Any = Runner(1, stop, Signals(begun)).run(task, hosts)
+    assert done["a"].ended is False
+
+
+def test_a_signal_ends_the_repetition(clock: Clock) -> None:
+    pool, _ = pool_of()
+    asked: list[str] = []
+
+    def work(name: str, connection: Connection) -> str:
+        asked.append(name)
+        if name == "a":
+            raise LOST
+        return name
+
+    # The signal comes at the third attempt.
+    pool.signals = lambda: int(asked.count("a") >= 3)
+    with mock.patch("ailb_gen.deploy.device_pool.time", clock):
+        found = pool.persist(NAMES, work, Phase.ROLLBACK, clock.now + 3600)
+    assert (found.bad, found.good, asked.count("a")) == ({"a": LOST}, {"b": "b", "c": "c"}, 3)
 
 
 def test_ctrl_c_ends_the_connections_that_are_waited_for() -> None:

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ailb_gen.deploy.planning import Look, check_min_paths, paths_of
-from ailb_gen.deploy.wave import Wave
-from ailb_gen.deploy.wave_order import Paths, lost_paths
+from ailb_gen.deploy.wave_order import Paths, Wave, lost_paths
 from ailb_gen.errors import UsageError
 from tests.deploy import lab
 

@@ -173,6 +173,11 @@ def test_an_unknown_host_is_not_even_asked(tmp_path: Path) -> None:
         f"--accept-new-hostkeys, or compare its key with the one on the console and run: "
         f"ssh-keyscan -p 1 127.0.0.1 >> {known}"
     )
+    # What is said of hundreds names none of them.
+    assert caught.value.shared == (
+        f"no host key is known in {known} (not understood: {known}:2); run with --accept-new-hostkeys, or compare "
+        f"their keys with those on the consoles and run: ssh-keyscan -p PORT -f ADDRESSES >> {known}"
+    )
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from ailb_gen.deploy.fabric_model import FabricModel
 from ailb_gen.deploy.impact import Touched, touched, traffic
-from ailb_gen.deploy.wave import Wave
+from ailb_gen.deploy.wave_order import Wave
 from ailb_gen.routing.rib import Routing
 from tests.deploy.lab import NAMES, edited, fabric_model, look
 from tests.routing.fabrics import Case, cases, random_fabrics

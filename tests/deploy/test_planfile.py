@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from ailb_gen import __version__
-from ailb_gen.deploy.impact import touched, traffic
+from ailb_gen.deploy.impact import impact_of
 from ailb_gen.deploy.inputs import Inputs
 from ailb_gen.deploy.planfile import check_plan, plan_text, read_plan, write_plan
 from ailb_gen.deploy.planning import HostLook, Plan
 from ailb_gen.deploy.switch import DeviceError, Phase
-from ailb_gen.deploy.wave import Wave
+from ailb_gen.deploy.wave_order import Wave
 from ailb_gen.errors import OutputError, UsageError
 from tests.deploy.lab import edited, look, plan_of
 from tests.network.lab import LAB
@@ -29,10 +29,7 @@ FOUND = plan_of(look(LEAF, before=OTHER), look(SPINE, before=edited(SPINE, ("mtu
 
 def written(path: Path, found: Plan = FOUND, limit: tuple[str, ...] = ("leaf", "spine1")) -> Path:
     """Write a plan."""
-    effects = {name: touched(found.fabric_model, one) for name, one in found.changes.items()}
-    write_plan(
-        path, plan_text(INPUTS, found, limit, 2, effects, traffic(found.fabric_model, found.fabric_model, found.waves))
-    )
+    write_plan(path, plan_text(INPUTS, found, limit, 2, impact_of(found)))
     return path
 
 

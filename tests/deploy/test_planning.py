@@ -5,20 +5,20 @@ from __future__ import annotations
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from lxml import etree
 
+from ailb_gen.deploy.context import Context
 from ailb_gen.deploy.device_pool import ByDevice, DevicePool
 from ailb_gen.deploy.inputs import Inputs
 from ailb_gen.deploy.inventory import Target, read_inventory
 from ailb_gen.deploy.ownership import fingerprint, ownership
-from ailb_gen.deploy.planning import Look, Order, Plan, look, paths_of, plan_of, position_of
+from ailb_gen.deploy.planning import Look, Plan, look, paths_of, plan_of, position_of
 from ailb_gen.deploy.switch import Commit, DeviceError, Phase, once
-from ailb_gen.deploy.transaction import file_aim
-from ailb_gen.deploy.wave import Wave
-from ailb_gen.deploy.wave_order import Position
+from ailb_gen.deploy.transaction import FileAim
+from ailb_gen.deploy.wave_order import Position, Wave
 from ailb_gen.emulator.load_config import load
 from ailb_gen.emulator.source import factory
 from ailb_gen.errors import UsageError
@@ -75,8 +75,8 @@ class Fake:
         return reply
 
 
-def aim(name: str) -> Any:
-    return file_aim(name, lambda: INPUTS.text(name), ownership())
+def aim(name: str) -> FileAim:
+    return FileAim(name, lambda: INPUTS.text(name), ownership())
 
 
 def seen(name: str, fake: Fake) -> Look:
@@ -115,7 +115,7 @@ def test_a_configuration_that_cannot_be_read() -> None:
         seen(LEAF, Fake("system {"))
 
 
-class FakeCrew(DevicePool):
+class FakePool(DevicePool):
     """A pool of fakes."""
 
     def __init__(self, fakes: Mapping[str, Fake | DeviceError]) -> None:
@@ -144,11 +144,13 @@ def targets(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Target]:
     return {name: found.targets[name] for name in lab.NAMES}
 
 
-def prospected(targets: Mapping[str, Target], picked: frozenset[str] = frozenset(lab.NAMES), **odd: Any) -> Plan:
+def planned(targets: Mapping[str, Target], picked: frozenset[str] = frozenset(lab.NAMES), **odd: Any) -> Plan:
     """Look at all switches: they have what their files say, but for some, whose names have `_` for `-`."""
     fakes: dict[str, Fake | DeviceError] = {name: Fake(running(name), ALL) for name in lab.NAMES}
     fakes.update({name.replace("_", "-"): fake for name, fake in odd.items()})
-    return plan_of(FakeCrew(fakes), INPUTS, targets, picked, aim, Order(COLORS, 1))
+    intent, inventory = (cast("Any", None) for _ in range(2))
+    on = Context(intent, inventory, INPUTS, targets, {}, picked, FakePool(fakes), str)
+    return plan_of(on, aim, 1)
 
 
 ALL = tuple(f"et-0/0/{port}.0" for port in range(4))
@@ -166,7 +168,7 @@ def test_where_devices_stand(targets: Mapping[str, Target]) -> None:
 
 
 def test_nothing_to_do(targets: Mapping[str, Target]) -> None:
-    found = prospected(targets)
+    found = planned(targets)
     assert (found.changed, found.changes, found.errors, found.waves) == ({}, {}, {}, ())
     assert found.looks.keys() == found.found.keys() == set(lab.NAMES)
     assert len(found.fabric_model.sessions.up) == 16
@@ -174,7 +176,7 @@ def test_nothing_to_do(targets: Mapping[str, Target]) -> None:
 
 def test_only_what_is_picked_is_changed_and_everything_looked_at(targets: Mapping[str, Target]) -> None:
     bare = {name.replace("-", "_"): Fake(FACTORY, ()) for name in lab.NAMES}
-    found = prospected(targets, frozenset({"spine2", LEAF}), **bare)
+    found = planned(targets, frozenset({"spine2", LEAF}), **bare)
     assert found.waves == (Wave("canary leaf", (LEAF,)), Wave("spines of blue", ("spine2",)))
     assert list(found.changes) == list(found.changed) == [LEAF, "spine2"]
     assert found.looks.keys() == set(lab.NAMES)
@@ -182,7 +184,7 @@ def test_only_what_is_picked_is_changed_and_everything_looked_at(targets: Mappin
 
 def test_a_switch_that_cannot_be_looked_at(targets: Mapping[str, Target]) -> None:
     gone = DeviceError("spine1", Phase.CONNECT, "no answer")
-    found = prospected(targets, spine1=gone, spine2=Fake("system {"), spine3=Fake(FACTORY))
+    found = planned(targets, spine1=gone, spine2=Fake("system {"), spine3=Fake(FACTORY))
     assert found.errors.keys() == {"spine1", "spine2"}
     assert found.errors["spine1"] is gone
     assert found.waves == (Wave("canary spine", ("spine3",)),)
@@ -192,7 +194,7 @@ def test_a_switch_that_cannot_be_looked_at(targets: Mapping[str, Target]) -> Non
 def test_paths_are_those_that_are_up_at_both_ends(targets: Mapping[str, Target]) -> None:
     odd = Fake(running("spine2"), ALL[1:])
     gone = DeviceError("spine4", Phase.CONNECT, "no answer")
-    found = prospected(targets, spine2=odd, spine4=gone)
+    found = planned(targets, spine2=odd, spine4=gone)
     paths = paths_of(found.fabric_model, found.looks)
     assert paths.spines == {
         LEAF: frozenset({"spine1", "spine3"}),
@@ -203,13 +205,13 @@ def test_paths_are_those_that_are_up_at_both_ends(targets: Mapping[str, Target])
 def test_an_order_that_would_cut_two_leaves_off(targets: Mapping[str, Target]) -> None:
     down: dict[str, Any] = {name: Fake(running(name), ()) for name in OTHERS}
     with pytest.raises(UsageError, match=r"while spine1 is changed, .* would have 0 of their 1 paths left"):
-        prospected(targets, spine1=Fake(lab.edited(SPINE, ("mtu 9216", "mtu 9000")), ALL), **down)
+        planned(targets, spine1=Fake(lab.edited(SPINE, ("mtu 9216", "mtu 9000")), ALL), **down)
 
 
 def test_such_an_order_where_switches_cannot_be_looked_at(targets: Mapping[str, Target]) -> None:
     gone: dict[str, Any] = {name: DeviceError(name, Phase.CONNECT, "no answer") for name in OTHERS}
     with pytest.raises(UsageError) as error:
-        prospected(targets, spine1=Fake(lab.edited(SPINE, ("mtu 9216", "mtu 9000")), ALL), **gone)
+        planned(targets, spine1=Fake(lab.edited(SPINE, ("mtu 9216", "mtu 9000")), ALL), **gone)
     told = str(error.value).split("\n")
     assert told[0].startswith("while spine1 is changed, ")
     assert told[1:] == once(gone.values())

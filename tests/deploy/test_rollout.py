@@ -11,19 +11,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ailb_gen.deploy.rollout import Report, Rollout, unfinished
+from ailb_gen.deploy.options import RunOptions
+from ailb_gen.deploy.past import unfinished
+from ailb_gen.deploy.planning import Plan
+from ailb_gen.deploy.rollout import Report, Rollout
 from ailb_gen.deploy.transaction import CommitState
 from ailb_gen.deploy.verify import Expected
-from ailb_gen.deploy.wave import Outcome, Result, Wave
+from ailb_gen.deploy.wave import Outcome, Result, WaveRun
+from ailb_gen.deploy.wave_order import Wave
 from ailb_gen.errors import OutputError
 from tests.conftest import examples
 from tests.deploy.lab import NAMES, fabric_model, look
-from tests.deploy.machine import LIMITS, MISHAPS, FakeMember, Machine, machine_of
+from tests.deploy.machine import LIMITS, MISHAPS, FakeTransaction, Machine, machine_of
 from tests.deploy.test_wave import STANDING, Scripts
 
 LEAVES = tuple(name for name in NAMES if "leaf" in name)
 WAVES = (Wave("canary leaf", LEAVES[:1]), Wave("spines", ("spine1", "spine2")), Wave("leaves", LEAVES[1:3]))
-PUSHED = tuple(name for wave in WAVES for name in wave.members)
+PUSHED = tuple(name for wave in WAVES for name in wave.devices)
 EMPTY = "system { host-name x; }"
 BARE = fabric_model(**{name.replace("-", "_"): EMPTY for name in NAMES})
 LOOKS = {name: look(name, before=EMPTY) for name in PUSHED}
@@ -36,23 +40,25 @@ def rollout(
     on_failure: Literal["stop", "rollback-all"] = "stop",
     stop: Callable[[], bool] = lambda: False,
     seen: list[Expected] | None = None,
+    dry_run: bool = False,
 ) -> Rollout:
-    def make(name: str, expected: Expected) -> FakeMember:
+    def make(name: str, expected: Expected) -> FakeTransaction:
         if seen is not None:
             seen.append(expected)
-        return FakeMember(name, machine)
+        return FakeTransaction(name, machine)
 
-    return Rollout(machine.push(replace(LIMITS, failures=failures), stop), make, LOOKS, BARE, on_failure)
+    options = RunOptions(replace(LIMITS, failures=failures), on_failure, dry_run)
+    return Rollout(machine.push(options, stop), make, Plan(LOOKS, {}, {}, BARE, WAVES))
 
 
-def run(machine: Machine, dry_run: bool = False, **how: Any) -> Report:
+def run(machine: Machine, **how: Any) -> Report:
     """Push all waves, and make sure that it is as the report says."""
     with machine.running():
-        report = rollout(machine, **how).run(WAVES, dry_run, OLD)
+        report = rollout(machine, **how).run(OLD)
     for name, result in report.results.items():
         if result.outcome is not Outcome.ATTENTION:
             assert machine.devices[name].commit_state is STANDING[result.outcome], name
-    assert unfinished(machine.events).wave.members == ()
+    assert unfinished(machine.events).devices == ()
     return report
 
 
@@ -161,27 +167,29 @@ def test_killed_at_any_moment_nothing_is_forgotten(rows: Scripts, failures: int,
         assert left.old == (OLD if any(event["event"] == "run" for event in events) else {})
         # What the record does not name is at its end.
         for name, device in there.items():
-            assert device.commit_state is not CommitState.PENDING or name in left.wave.members
+            assert device.commit_state is not CommitState.PENDING or name in left.devices
         again = Machine(deepcopy(there))
         again.clock.now = devices.clock.now
         for device in again.devices.values():
             device.script.clear()
         with again.running():
-            results = again.push().settle(left.wave, again.members(), frozenset(left.to_new))
+            results = WaveRun(again.push(), Wave("left", left.devices), again.transactions()).settle(
+                frozenset(left.to_new)
+            )
         for name, result in results.items():
             assert result.outcome in (Outcome.CONFIRMED, Outcome.ROLLED_BACK)
             assert again.devices[name].commit_state is STANDING[result.outcome]
             assert result.outcome is Outcome.ROLLED_BACK or name in left.to_new
         assert CommitState.PENDING not in {device.commit_state for device in again.devices.values()}
         # And the record of that says so: a second look finds nothing more to do.
-        assert unfinished([*events, *again.events]).wave.members == ()
+        assert unfinished([*events, *again.events]).devices == ()
 
 
 def test_settling_says_which_devices_could_not_be_brought_to_an_end() -> None:
     devices = machine_of({"a": {"revert": ["refused"] * 9999}, "b": {}})
     devices.devices["a"].commit_state = devices.devices["b"].commit_state = CommitState.NEW
     with devices.running():
-        results = devices.push().settle(Wave("x", ("a", "b")), devices.members(), frozenset("b"))
+        results = WaveRun(devices.push(), Wave("x", ("a", "b")), devices.transactions()).settle(frozenset("b"))
     assert results == {
         "a": Result(Outcome.ATTENTION, "a: rollback: refused by the script", results["a"].phase),
         "b": Result(Outcome.CONFIRMED),
@@ -192,7 +200,7 @@ def test_a_record_that_cannot_be_written_ends_the_run() -> None:
     devices = machine()
     devices.full_after = 5
     with devices.running(), pytest.raises(OutputError):
-        rollout(devices).run(WAVES, False, OLD)
+        rollout(devices).run(OLD)
     assert set(devices.standings().values()) == {CommitState.OLD}
 
 
@@ -216,7 +224,7 @@ def event(kind: str, *names: str) -> dict[str, Any]:
 )
 def test_unfinished(events: list[dict[str, Any]], to_new: tuple[str, ...], to_old: tuple[str, ...]) -> None:
     left = unfinished(events)
-    assert (left.to_new, left.to_old, left.wave.members) == (to_new, to_old, (*to_new, *to_old))
+    assert (left.to_new, left.to_old, left.devices) == (to_new, to_old, (*to_new, *to_old))
 
 
 def test_what_a_resumed_run_had_at_first_counts() -> None:

@@ -18,6 +18,15 @@ def test_errors_that_differ_in_the_device_alone_are_one_line() -> None:
     ]
 
 
+def test_what_names_the_device_in_its_words_is_said_once_for_all() -> None:
+    errors = [
+        DeviceError(name, Phase.CONNECT, f"no key of {name}; run scan {name}", shared="no key; run scan -f FILE")
+        for name in ("leaf1", "leaf2")
+    ]
+    assert once(errors) == ["2 devices, leaf1, leaf2: connect: no key; run scan -f FILE"]
+    assert once(errors[:1]) == ["leaf1: connect: no key of leaf1; run scan leaf1"]
+
+
 def test_one_error_is_told_as_it_is() -> None:
     assert once([failed("leaf1")]) == ["leaf1: connect: no answer; is it up?"]
     assert once([]) == []

@@ -8,8 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ailb_gen.deploy.options import RunOptions
+from ailb_gen.deploy.past import unfinished
 from ailb_gen.deploy.transaction import CommitState
-from ailb_gen.deploy.wave import Outcome, Result
+from ailb_gen.deploy.wave import Outcome, Result, WaveRun
 from ailb_gen.errors import OutputError
 from tests.conftest import examples
 from tests.deploy.machine import LIMITS, MISHAPS, STEPS, Machine, machine_of
@@ -25,9 +27,10 @@ PAIR = ("a", "b")
 
 def pushed(machine: Machine, failures: int = 0, stop_after: int = 10**9) -> dict[str, Result]:
     """Push to all devices as one wave, and make sure of what holds whatever happens."""
-    push = machine.push(replace(LIMITS, failures=failures), lambda: len(machine.events) >= stop_after)
+    options = RunOptions(replace(LIMITS, failures=failures))
+    push = machine.push(options, lambda: len(machine.events) >= stop_after)
     with machine.running():
-        results = push.wave(machine.wave(), machine.members())
+        results = WaveRun(push, machine.wave(), machine.transactions()).run()
     assert results.keys() == machine.devices.keys()
     assert not any(device.staged for device in machine.devices.values())
     # It is as it is said already before the timers of the devices run out.
@@ -122,6 +125,28 @@ def test_a_device_that_stays_silent_has_taken_the_change_back_when_it_is_given_u
     assert machine.standings() == {"a": CommitState.OLD}
 
 
+@pytest.mark.parametrize(("keep", "left"), [((), Outcome.ROLLED_BACK), (PAIR, Outcome.CONFIRMED)])
+def test_a_signal_while_a_run_is_settled_leaves_what_does_not_answer(keep: tuple[str, ...], left: Outcome) -> None:
+    away = {"confirm": ["away"] * 99, "revert": ["away"] * 99}
+    machine = machine_of({"a": away, "b": {}})
+    for device in machine.devices.values():
+        device.commit_state, device.deadline = CommitState.PENDING, machine.clock.now + 3600
+    # It comes when the device has not answered for the third time.
+    push = machine.push(signals=lambda: int(len(machine.devices["a"].calls) >= 3))
+    told: list[str] = []
+    push.options = replace(push.options, tell=told.append)
+    with machine.running():
+        results = WaveRun(push, machine.wave(), machine.transactions()).settle(frozenset(keep))
+    assert ends(results) == {"a": Outcome.ATTENTION, "b": left}
+    assert machine.devices["a"].calls.count("confirm" if keep else "revert") == 3
+    # What was to be confirmed is not taken back.
+    assert machine.devices["a"].commit_state is CommitState.PENDING
+    assert "  interrupted: no longer waiting for a" in told
+    # The record leaves it open, to be settled the same way.
+    found = unfinished(machine.events)
+    assert (found.to_new, found.to_old) == ((("a",), ()) if keep else ((), ("a",)))
+
+
 scripts = st.dictionaries(
     st.sampled_from(STEPS), st.lists(st.sampled_from([None, *MISHAPS, "bad"]), max_size=4), max_size=4
 )
@@ -144,7 +169,7 @@ def test_a_record_that_cannot_be_written_undoes_the_wave(rows: Scripts, full_aft
     push = machine.push()
     try:
         with machine.running():
-            push.wave(machine.wave(), machine.members())
+            WaveRun(push, machine.wave(), machine.transactions()).run()
     except OutputError:
         assert not any(device.staged for device in machine.devices.values())
         undone = {device.commit_state for device in machine.devices.values()}
@@ -157,7 +182,7 @@ def test_a_record_that_cannot_be_written_undoes_the_wave(rows: Scripts, full_aft
 def test_a_first_check_leaves_nothing(rows: Scripts) -> None:
     machine = machine_of(rows)
     with machine.running():
-        outcomes = machine.push().check(machine.members())
+        outcomes = machine.push().check(machine.transactions())
     assert outcomes.keys() == machine.devices.keys()
     for name, device in machine.devices.items():
         first = (rows[name].get("stage") or [None])[0]

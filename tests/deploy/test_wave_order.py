@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ailb_gen.deploy.wave import Wave
-from ailb_gen.deploy.wave_order import Paths, Position, waves
+from ailb_gen.deploy.wave_order import Paths, Position, Wave, waves
 from ailb_gen.errors import UsageError
 
 COLORS = ("green", "blue", "observer")
@@ -116,18 +115,18 @@ def test_what_holds_of_every_order(fabric: tuple[list[Position], Paths], min_pat
         # Refused only because of a spine that may not even be away alone.
         assert any(not kept(paths, (seat.name,), min_paths) for seat in seats if seat.role == "spine")
         return
-    members = [name for wave in found for name in wave.members]
-    assert sorted(members) == sorted(roles)
-    assert all(wave.members for wave in found)
+    devices = [name for wave in found for name in wave.devices]
+    assert sorted(devices) == sorted(roles)
+    assert all(wave.devices for wave in found)
     assert len({wave.name for wave in found}) == len(found)
-    assert all(len({roles[name] for name in wave.members}) == 1 for wave in found)
-    assert all(kept(paths, wave.members, min_paths) for wave in found if roles[wave.members[0]] == "spine")
+    assert all(len({roles[name] for name in wave.devices}) == 1 for wave in found)
+    assert all(kept(paths, wave.devices, min_paths) for wave in found if roles[wave.devices[0]] == "spine")
     if found:
-        assert len(found[0].members) == 1
-        assert "leaf" not in roles.values() or roles[members[0]] == "leaf"
+        assert len(found[0].devices) == 1
+        assert "leaf" not in roles.values() or roles[devices[0]] == "leaf"
     # The first server is alone as well.
-    assert [len(wave.members) for wave in found if roles[wave.members[0]] == "server"][:1] in ([], [1])
-    after = [roles[name] for name in members[1:]]
+    assert [len(wave.devices) for wave in found if roles[wave.devices[0]] == "server"][:1] in ([], [1])
+    after = [roles[name] for name in devices[1:]]
     assert after == sorted(after, key=("spine", "leaf", "server").index)
     # The order in which the devices are given does not count.
     assert waves(sorted(seats), COLORS, paths, min_paths) == found

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Timer
 from unittest import mock
 
 import pytest
@@ -56,7 +59,7 @@ def killed(tiny: Site, event: str, *more: str, times: int = 1) -> str:
 
     hooks = Hooks({event: act})
     # What is killed undoes nothing.
-    with hooks.watching(), mock.patch("ailb_gen.deploy.wave._WaveRun._undo"), pytest.raises(KilledError):
+    with hooks.watching(), mock.patch("ailb_gen.deploy.wave.WaveRun._undo"), pytest.raises(KilledError):
         run(*tiny.words(*(more or ("deploy",)), minutes=60))
     for name in ORDER:
         tiny.settled(name)
@@ -122,7 +125,7 @@ def all_are(tiny: Site, what: str) -> bool:
 
 def test_a_device_that_needs_attention_is_unsettled_until_it_was_seen(tiny: Site) -> None:
     first = stuck(tiny)
-    assert Past(first, tiny.records.events(first)).left.wave.members == (STUCK,)
+    assert Past(first, tiny.records.events(first)).left.devices == (STUCK,)
     # Still gone: nothing is forgotten, and what was confirmed is named.
     for words in (("rollback",), ("deploy", "--resume"), ("rollback", first)):
         done = in_vain(tiny, *words)
@@ -349,3 +352,34 @@ def test_what_the_record_holds(tiny: Site) -> None:
     assert {name: row["change"] for name, row in planned.items()} == begin["digests"]
     assert {row["device"]: row["commands"] for row in rows} == {name: row["commands"] for name, row in planned.items()}
     assert not [event for event in tiny.records.events(first) if "hunter2" in json.dumps(event)]
+
+
+@pytest.mark.parametrize("way", ["--resume", "rollback", "confirm"])
+def test_ctrl_c_ends_the_waiting_for_a_device_that_does_not_answer(tiny: Site, way: str) -> None:
+    """And says what is left; when the device is there again, the same command goes on."""
+    run_name = killed(tiny, "verified")
+    tiny.device(CANARY).faults.add(Fault("refuse-auth", "connect", count=0))
+    words = ("deploy", "--resume") if way == "--resume" else (way,)
+    hooks = Hooks()
+
+    def interrupt() -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+
+    # Without the signal, it would be waited for over an hour.
+    hooks.acts["confirming" if way == "confirm" else "reverting"] = lambda: Timer(0.5, interrupt).start()
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with hooks.watching():
+            done = verb(tiny, *words) if way == "confirm" else run(*tiny.words(*words, minutes=3600))
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert done.code == 5, done
+    assert f"interrupted: no longer waiting for {CANARY}" in done.out
+    assert f"run {run_name}: {CANARY} could not be brought to its old or new configuration" in done.err
+    for words_after in ("ailb-gen rollback", "ailb-gen confirm", f"--as-is {CANARY}"):
+        assert words_after in done.err, done.err
+    assert ("what is pending is rolled back" in done.err) == (way != "confirm")
+    left = Past(run_name, tiny.records.events(run_name)).left
+    assert (left.to_new, left.to_old) == (((CANARY,), ()) if way == "confirm" else ((), (CANARY,)))
+    repaired(tiny)
+    assert verb(tiny, *words).code == 0

@@ -12,15 +12,12 @@ import io
 import re
 import shlex
 import tarfile
+from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from stat import S_IMODE
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from ailb_gen.deploy.servers.model import HostFile
+from ailb_gen.deploy.servers.model import HostFile
 
 PARTS = ("common", "runs", "network", "files", "probe", "verbs")
 RUN = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]{0,63}")

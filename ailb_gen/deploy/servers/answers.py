@@ -13,20 +13,16 @@ import json
 import os
 import re
 import tarfile
+from collections.abc import Collection, Iterable
 from pathlib import PurePosixPath
 from stat import S_IFLNK, S_IFREG
-from typing import TYPE_CHECKING
 
 from ailb_gen.deploy.servers.agent import RUN
 from ailb_gen.deploy.servers.files import PATH, permissions
 from ailb_gen.deploy.servers.model import HostFile, HostStatus, RunState
+from ailb_gen.deploy.servers.ssh import Answer
 from ailb_gen.deploy.switch import DeviceError, Phase
 from ailb_gen.hosts.text import MAX_BYTES
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
-
-    from ailb_gen.deploy.servers.ssh import Answer
 
 # What a host may answer with: a hundred times the files of a push, names as long as Linux has them.
 MAX_FILES, MAX_NAME = 2000, 255

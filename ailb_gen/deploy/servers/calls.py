@@ -6,18 +6,13 @@ tells where a run stands, and after `restore` no late apply of that run can begi
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from ailb_gen.deploy.servers import agent
 from ailb_gen.deploy.servers.answers import listing, sections, status_of, unpack
-from ailb_gen.deploy.servers.model import Change, HostFile, HostState, HostStatus, fingerprint
+from ailb_gen.deploy.servers.model import Change, HostFile, HostFiles, HostState, HostStatus, fingerprint
+from ailb_gen.deploy.servers.ssh import Answer, Server
 from ailb_gen.deploy.switch import DeviceError, Phase, RefusedError, UnknownOutcomeError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from ailb_gen.deploy.servers.model import HostFiles
-    from ailb_gen.deploy.servers.ssh import Answer, Server
 
 # Seconds for one answer. `netplan apply` and the services may take two minutes each, see attempt in network.sh.
 LOOK_S, CHANGE_S = 60.0, 600.0

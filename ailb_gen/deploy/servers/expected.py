@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from ailb_gen.addresses import Prefix
-    from ailb_gen.deploy.servers.model import HostFile, HostFiles
-    from ailb_gen.hosts.model import Profile
+from ailb_gen.addresses import Prefix
+from ailb_gen.deploy.servers.model import HostFile, HostFiles
+from ailb_gen.hosts.model import Profile
 
 
 @dataclass(frozen=True, slots=True, order=True)

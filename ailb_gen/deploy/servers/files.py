@@ -5,17 +5,13 @@ from __future__ import annotations
 import os
 import re
 import stat
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ailb_gen.deploy.servers.model import HostFile, HostFiles, Tree, link, plain
 from ailb_gen.deploy.switch import DeviceError, Phase
+from ailb_gen.hosts.model import Host
 from ailb_gen.hosts.text import MAX_BYTES, ini
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ailb_gen.hosts.model import Host
 
 # Where files of a fabric may go on a server, and with which permissions. Netplan warns about files that others can
 # read; version control keeps no more of a mode than whether the file can be executed.

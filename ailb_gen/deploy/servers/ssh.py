@@ -8,20 +8,17 @@ from __future__ import annotations
 
 import select
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import paramiko
 from paramiko.ssh_exception import SSHException
 
+from ailb_gen.deploy.bounded import BoundedSocket
+from ailb_gen.deploy.credentials import Credentials
 from ailb_gen.deploy.login import KEEPALIVE_S, SshReach, log_in
 from ailb_gen.deploy.switch import DeviceError, Phase, RefusedError, UnknownOutcomeError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ailb_gen.deploy.bounded import BoundedSocket
-    from ailb_gen.deploy.credentials import Credentials
 
 # What is read of one answer, in bytes; that of the largest server is a tenth of this.
 MAX_BYTES = 32 << 20

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from ailb_gen.deploy.servers.calls import apply, confirm, look, restore, status
-from ailb_gen.deploy.servers.model import RunState, fingerprint
+from ailb_gen.deploy.servers.expected import Expected
+from ailb_gen.deploy.servers.model import HostFiles, HostStatus, RunState, fingerprint
+from ailb_gen.deploy.servers.ssh import Server
 from ailb_gen.deploy.servers.verify import verify
 from ailb_gen.deploy.switch import Phase, RefusedError
 from ailb_gen.deploy.transaction import OTHER_CHANGE, CommitState
-
-if TYPE_CHECKING:
-    from ailb_gen.deploy.servers.expected import Expected
-    from ailb_gen.deploy.servers.model import HostFiles, HostStatus
-    from ailb_gen.deploy.servers.ssh import Server
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ailb_gen.addresses import Prefix, address_text, address_value, prefix_value
 from ailb_gen.deploy.servers.answers import sections, unpack, whole
 from ailb_gen.deploy.servers.calls import ask
-from ailb_gen.deploy.servers.expected import WantedGateway, WantedRoute, WantedRule
-from ailb_gen.deploy.servers.model import Finding, HostVerdict
+from ailb_gen.deploy.servers.expected import Expected, WantedGateway, WantedRoute, WantedRule
+from ailb_gen.deploy.servers.model import Finding, HostFile, HostVerdict
+from ailb_gen.deploy.servers.ssh import Answer, Server
 from ailb_gen.deploy.switch import DeviceError, Phase
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from ailb_gen.deploy.servers.expected import Expected
-    from ailb_gen.deploy.servers.model import HostFile
-    from ailb_gen.deploy.servers.ssh import Answer, Server
 
 PROBE_S = 120.0
 # The sections of an answer; the last one says that nothing was cut off.

@@ -1,0 +1,67 @@
+"""Errors on a terminal are wrapped to its width; in a pipe a line stays a line."""
+
+from __future__ import annotations
+
+import os
+import pty
+import subprocess
+import sys
+import termios
+from pathlib import Path
+
+import pytest
+
+from ailb_gen.cli.console import wrapped
+from tests.conftest import ROOT
+
+LONG = "ailb-gen: 3 devices, a, b, c: connect: no answer in time; is the management network up, is the device busy?"
+
+
+def test_lines_are_broken_between_words_and_continued_further_in() -> None:
+    assert wrapped(LONG, 60).split("\n") == [
+        "ailb-gen: 3 devices, a, b, c: connect: no answer in time; is",
+        "    the management network up, is the device busy?",
+    ]
+    assert wrapped(LONG, 200) == LONG
+    assert wrapped("  a line further in, with many words", 20).split("\n") == [
+        "  a line further in,",
+        "      with many",
+        "      words",
+    ]
+
+
+def test_lines_of_a_text_stay_apart() -> None:
+    assert wrapped("one\n\ntwo three", 40) == "one\n\ntwo three"
+
+
+@pytest.mark.parametrize("command", ["ailb-gen deploy fabric.yaml out --resume 12", "ssh-keyscan -p 830 -f X >> known"])
+def test_a_command_stays_whole(command: str) -> None:
+    lines = wrapped(f"to go on with all that was begun there before: {command}", 40).split("\n")
+    assert [line.strip() for line in lines] == ["to go on with all that was begun there", "before:", command]
+
+
+@pytest.mark.parametrize("word", ["x" * 100, "/a-path/with-hyphens/" + "y" * 60])
+def test_long_words_stay_whole(word: str) -> None:
+    assert word in wrapped(f"{word}: no such file", 40).split("\n")[0]
+
+
+def said(stderr: int) -> None:
+    """Have the program refuse a file with a long name, its errors going to a descriptor."""
+    words = [sys.executable, "-m", "ailb_gen", "explain", "no/such/folder/of/a/fabric/fabric.yaml", "leaf1"]
+    subprocess.run(words, cwd=ROOT, stderr=stderr, stdout=subprocess.DEVNULL, check=False)
+
+
+def test_on_a_terminal_alone(tmp_path: Path) -> None:
+    line = "ailb-gen: no/such/folder/of/a/fabric/fabric.yaml: there is no such file; 'ailb-gen init' writes one"
+    ours, theirs = pty.openpty()
+    try:
+        termios.tcsetwinsize(theirs, (24, 60))
+        said(theirs)
+        shown = os.read(ours, 4096).decode().replace("\r\n", "\n")
+    finally:
+        os.close(ours)
+        os.close(theirs)
+    assert shown.rstrip("\n") == wrapped(line, 60) != line
+    with (tmp_path / "err").open("w") as file:
+        said(file.fileno())
+    assert (tmp_path / "err").read_text() == f"{line}\n"
