@@ -186,7 +186,7 @@ TABLES: dict[str, Sequence[tuple[object, ...]]] = {
 }
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(4)
 class _EveryFault:
     """The tables with one driver."""
 
@@ -275,7 +275,7 @@ PLACES = [
 ]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("all_of_it", [False, True], ids=["stop", "rollback-all"])
 @pytest.mark.parametrize("place", PLACES, ids=lambda place: f"{place[0]}-{place[1]}")
 def test_what_becomes_of_earlier_waves(

@@ -26,6 +26,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Generated:
     )
 
 
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("driver", DRIVERS)
 def test_from_the_factory_and_back(lab: Generated, tmp_path: Path, driver: str) -> None:
     how = ("--driver", driver)

@@ -246,7 +246,7 @@ def test_a_run_that_was_cut_off_before_its_first_line_is_passed_over(tiny: Site,
     assert all_are(tiny, "old")
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("event", ["committing", "verified", "confirming", "results"])
 @pytest.mark.parametrize("words", [("rollback",), ("deploy", "--resume")])
 def test_a_rollback_that_was_cut_off_goes_on_as_a_rollback(tiny: Site, event: str, words: tuple[str, ...]) -> None:
