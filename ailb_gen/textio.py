@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import stat
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from ailb_gen.errors import IntentError, Place, Problem
@@ -11,6 +12,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MAX_BYTES = 64 * 1024 * 1024
+
+
+def line_field() -> int:
+    """Make the dataclass field that holds the line of a statement or setting; comparisons ignore it."""
+    return field(default=0, compare=False)
 
 
 def text_problem(file: str, code: str, reason: str, line: int = 1, column: int = 1, hint: str = "") -> IntentError:

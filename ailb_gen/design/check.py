@@ -139,7 +139,8 @@ def check_ports(
     for host in hosts:
         rows[host.leaf].append((host.use, host.server, host.nic, host.path))
     for name, uses in rows.items():
-        _check_device_ports(name, uses, problems)
+        if len({use.physical for use, *_ in uses}) < len(uses):
+            _check_device_ports(name, uses, problems)
         used = {use.interface for use, *_ in uses}
         for interface in slots[name].device.ports if laid_out else ():
             if interface not in used:
@@ -298,10 +299,15 @@ def check_links(slots: dict[str, Slot], wires: tuple[Wire, ...], problems: Probl
     # An IRB MTU that does not fit its own leaf is an error of its own.
     irbs = [mtu.irb for mtu in (slot.settings.mtu for slot in slots.values() if slot.role == "leaf") if _fits(mtu)]
     largest = max(irbs, default=0)
+    mtus = {name: slot.settings.mtu.port for name, slot in slots.items()}
+    own_mtus = {
+        (name, at): port.mtu for name, slot in slots.items() for at, port in slot.device.ports.items() if port.mtu
+    }
     agreed = {name: [value(slot.settings) for _, _, value in AGREED] for name, slot in slots.items()}
     for wire in wires:
         leaf, spine = slots[wire.link.leaf], slots[wire.link.spine]
-        near, far = _port_mtu(leaf, wire.leaf_use), _port_mtu(spine, wire.spine_use)
+        near = own_mtus.get((leaf.name, wire.leaf_use.interface), mtus[leaf.name])
+        far = own_mtus.get((spine.name, wire.spine_use.interface), mtus[spine.name])
         if near != far or near < largest + L2_OVERHEAD_BYTES:
             ends = f"{leaf.name} {wire.leaf_use.interface} and {spine.name} {wire.spine_use.interface}"
             paths = [_mtu_path(leaf, wire.leaf_use, problems), _mtu_path(spine, wire.spine_use, problems)]
@@ -315,11 +321,6 @@ def check_links(slots: dict[str, Slot], wires: tuple[Wire, ...], problems: Probl
                 paths = [problems.where(slot.levels, key) for slot in (leaf, spine)]
                 reason = f"{leaf.name} and {spine.name} are linked and differ in {what}: {one} and {other}"
                 problems.error("conflict", max(paths, key=len), reason)
-
-
-def _port_mtu(slot: Slot, use: PortUse) -> int:
-    override = slot.device.ports.get(use.interface)
-    return (override.mtu if override else None) or slot.settings.mtu.port
 
 
 def _mtu_path(slot: Slot, use: PortUse, problems: Problems) -> Path:

@@ -232,12 +232,13 @@ class ServerBuilder:
                 self.problems.error("wrong-count", self.problems.where(seat.levels, "nics"), reason)
                 continue
             config = self._config(stripe, seat)
+            named = {number: nic.port for number, nic in given.items() if nic.port}
             ports = []
             for number, (leaf, nic) in enumerate(zip(stripe.leaves, config.nics, strict=True)):
-                explicit = given.get(number, PLAIN_NIC).port
-                path = self.problems.where(seat.levels, "nics", number, "port") if explicit else HOST_PORTS
-                if explicit:
-                    use = self.wiring.explicit(leaf, explicit, path)
+                path = HOST_PORTS
+                if number in named:
+                    path = self.problems.where(seat.levels, "nics", number, "port")
+                    use = self.wiring.explicit(leaf, named[number], path)
                 elif rows is not None:
                     use = rows[number][seat.position][0]
                 else:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from ailb_gen.textio import line_field
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -19,11 +21,6 @@ if TYPE_CHECKING:
 Value = str | int | float | bool | None | tuple["Value", ...]
 
 
-def at() -> int:
-    """Make the field that holds the line of a fact."""
-    return field(default=0, compare=False)
-
-
 @dataclass(frozen=True, slots=True)
 class Setting:
     """A key with its value as written; `section` is that of an INI file, empty elsewhere."""
@@ -31,7 +28,7 @@ class Setting:
     key: str
     value: Value
     section: str = ""
-    line: int = at()
+    line: int = line_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +48,9 @@ class Route:
     text: tuple[str, str] = ("", "")
     others: tuple[Setting, ...] = ()
     file: str = field(default="", compare=False)
-    line: int = at()
-    via_line: int = at()
-    table_line: int = at()
+    line: int = line_field()
+    via_line: int = line_field()
+    table_line: int = line_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +64,9 @@ class Rule:
     text: str = ""
     others: tuple[Setting, ...] = ()
     file: str = field(default="", compare=False)
-    line: int = at()
-    table_line: int = at()
-    priority_line: int = at()
+    line: int = line_field()
+    table_line: int = line_field()
+    priority_line: int = line_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +79,7 @@ class Nic:
     routes: tuple[Route, ...]
     rules: tuple[Rule, ...]
     file: str = field(default="", compare=False)
-    line: int = at()
+    line: int = line_field()
 
     def value(self, key: str) -> Value:
         """Return a setting; None when it is not there."""
@@ -111,7 +108,7 @@ class Row:
     priority: int | None
     prefix: Prefix | None
     gateway: int | None
-    line: int = at()
+    line: int = line_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +116,7 @@ class Code:
     """A line of a script that is neither data nor comment."""
 
     text: str
-    line: int = at()
+    line: int = line_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +125,7 @@ class TableScript:
 
     rows: tuple[Row, ...]
     code: tuple[Code, ...]
-    line: int = at()
+    line: int = line_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +134,7 @@ class TableName:
 
     table: int
     name: str
-    line: int = at()
+    line: int = line_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +143,7 @@ class RdmaNic:
 
     nic: str
     rdma: str
-    line: int = at()
+    line: int = line_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +157,7 @@ class QosScript:
     nics: tuple[RdmaNic, ...]
     settings: tuple[Setting, ...]
     code: tuple[Code, ...]
-    line: int = at()
+    line: int = line_field()
 
     def get(self, key: str) -> Setting | None:
         """Return the last setting of that name: the one that counts."""

@@ -5,10 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ailb_gen.errors import UsageError
-from ailb_gen.junos.interface_ranges import effective
-from ailb_gen.junos.reader import read
-from ailb_gen.network.consequences import consequence
-from ailb_gen.network.supported_statements import judged
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,8 +27,16 @@ HINT = "validate reports it (AILB209): take it out, or accept it until a date in
 
 def warnings(intent: Intent) -> list[Problem]:
     """Return a warning for every statement of `extra_config` that is neither read nor known to be harmless."""
+    texts = list(_texts(intent))
+    if not texts:
+        return []
+    from ailb_gen.junos.interface_ranges import effective  # noqa: PLC0415 - slow to import, and seldom needed
+    from ailb_gen.junos.reader import read  # noqa: PLC0415
+    from ailb_gen.network.consequences import consequence  # noqa: PLC0415
+    from ailb_gen.network.supported_statements import judged  # noqa: PLC0415
+
     found = []
-    for path, text in _texts(intent):
+    for path, text in texts:
         try:
             tree = effective(read(text, KEY))
         except UsageError:

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ailb_gen.network.model import at
+from ailb_gen.textio import line_field
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -41,7 +41,7 @@ class Classified:
     code_point: int
     forwarding_class: str
     loss_priority: str
-    line: int = at()
+    line: int = line_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Classifier:
     kind: str
     name: str
     entries: tuple[Classified, ...]
-    line: int = at()
+    line: int = line_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class ForwardingClass:
     queue: int | None
     no_loss: bool
     pfc_priority: int | None
-    line: int = at()
+    line: int = line_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class Pause:
 
     priority: int
     queue: int
-    line: int = at()
+    line: int = line_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class PfcPoint:
     """`input dscp code-point`: a DSCP for which PFC frames are sent."""
 
     dscp: int
-    line: int = at()
+    line: int = line_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ class CongestionNotification:
     watchdog: bool
     pfc: tuple[PfcPoint, ...]
     pauses: tuple[Pause, ...]
-    line: int = at()
+    line: int = line_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ class DropProfile:
     name: str
     fill: tuple[str, ...]
     probability: tuple[str, ...]
-    line: int = at()
+    line: int = line_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ class DropMap:
     loss_priority: str
     protocol: str
     profile: str
-    line: int = at()
+    line: int = line_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,7 @@ class Scheduler:
     drops: tuple[DropMap, ...]
     rate: tuple[str, ...]
     priority: str
-    line: int = at()
+    line: int = line_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +131,7 @@ class Scheduled:
 
     forwarding_class: str
     scheduler: str
-    line: int = at()
+    line: int = line_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +140,7 @@ class SchedulerMap:
 
     name: str
     entries: tuple[Scheduled, ...]
-    line: int = at()
+    line: int = line_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +149,7 @@ class UnitCos:
 
     pattern: str
     classifiers: tuple[tuple[str, str], ...]
-    line: int = at()
+    line: int = line_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +161,7 @@ class PortCos:
     scheduler_map: str
     classifiers: tuple[tuple[str, str], ...]
     units: tuple[UnitCos, ...]
-    line: int = at()
+    line: int = line_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +180,7 @@ class ClassOfService:
     scheduler_maps: tuple[SchedulerMap, ...]
     ports: tuple[PortCos, ...]
     buffers: tuple[str, ...] = ()
-    line: int = at()
+    line: int = line_field()
 
 
 def code_point(text: str, own: Mapping[str, int] | None = None) -> int | None:

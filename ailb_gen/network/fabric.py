@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ailb_gen.network.model import at
+from ailb_gen.textio import line_field
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -34,7 +34,7 @@ class Cable:
     b: End
     color: str = ""
     speed: str = ""
-    line: int = at()
+    line: int = line_field()
 
 
 @dataclass(frozen=True, slots=True)

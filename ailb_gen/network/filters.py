@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from ailb_gen.addresses import BITS, address_value, prefix_value
 from ailb_gen.network.cos import code_point
 from ailb_gen.network.filter_names import ICMP6_TYPES, PORTS, PROTOCOLS
-from ailb_gen.network.model import at
+from ailb_gen.textio import line_field
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -64,7 +64,7 @@ class FilterTerm:
     conditions: tuple[Condition, ...]
     verdict: str
     changes: tuple[tuple[str, str], ...]
-    line: int = at()
+    line: int = line_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class Filter:
 
     name: str
     terms: tuple[FilterTerm, ...]
-    line: int = at()
+    line: int = line_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ class Attachment:
     family: str
     direction: str
     filters: tuple[str, ...]
-    line: int = at()
+    line: int = line_field()
 
 
 @dataclass(frozen=True, slots=True)

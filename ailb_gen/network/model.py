@@ -6,8 +6,10 @@ comparisons, so that switches configured alike compare equal.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from ailb_gen.textio import line_field
 
 if TYPE_CHECKING:
     from ailb_gen.addresses import Prefix
@@ -16,18 +18,13 @@ if TYPE_CHECKING:
     from ailb_gen.network.policy import Community, Policy, PrefixList
 
 
-def at() -> int:
-    """Make the field that holds the line of a statement."""
-    return field(default=0, compare=False)
-
-
 @dataclass(frozen=True, slots=True)
 class Address:
     """An IPv6 address of an interface with the prefix that it spans."""
 
     value: int
     prefix: Prefix
-    line: int = at()
+    line: int = line_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +45,7 @@ class Unit:
     vlans: tuple[tuple[str, int], ...]
     disabled: bool
     others: tuple[tuple[str, int], ...] = ()
-    line: int = at()
+    line: int = line_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +64,10 @@ class Port:
     disabled: bool
     units: tuple[Unit, ...]
     ethernet: tuple[tuple[str, int], ...] = ()
-    line: int = at()
-    description_line: int = at()
-    mtu_line: int = at()
-    native_vlan_line: int = at()
+    line: int = line_field()
+    description_line: int = line_field()
+    mtu_line: int = line_field()
+    native_vlan_line: int = line_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +78,8 @@ class Vlan:
     vlan_id: int | None
     irb: str | None
     description: str = ""
-    line: int = at()
-    description_line: int = at()
+    line: int = line_field()
+    description_line: int = line_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +94,7 @@ class RaPrefix:
     autonomous: bool
     valid: str = ""
     preferred: str = ""
-    line: int = at()
+    line: int = line_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +111,7 @@ class RouterAdvertisement:
     min_interval: int | None
     lifetime: int | None
     others: tuple[tuple[str, int], ...] = ()
-    line: int = at()
+    line: int = line_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +120,7 @@ class Bfd:
 
     interval_ms: int | None
     multiplier: int | None
-    line: int = at()
+    line: int = line_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +131,7 @@ class Discovery:
     ipv6_nd: bool
     interfaces: tuple[tuple[str, int], ...]
     forbidden: tuple[tuple[str, int], ...]
-    line: int = at()
+    line: int = line_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,10 +160,10 @@ class Group:
     forbidden: tuple[tuple[str, int], ...]
     typed: bool = True
     disabled: bool = False
-    line: int = at()
-    color_line: int = at()
-    local_as_line: int = at()
-    peer_as_line: int = at()
+    line: int = line_field()
+    color_line: int = line_field()
+    local_as_line: int = line_field()
+    peer_as_line: int = line_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,9 +173,9 @@ class FabricRoute:
     prefix: Prefix
     color: str | None
     backup: str | None
-    line: int = at()
-    color_line: int = at()
-    backup_line: int = at()
+    line: int = line_field()
+    color_line: int = line_field()
+    backup_line: int = line_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +185,7 @@ class AsList:
     name: str
     ranges: tuple[tuple[int, int], ...]
     bad: tuple[tuple[str, int], ...] = ()
-    line: int = at()
+    line: int = line_field()
 
     def __contains__(self, asn: int) -> bool:
         return any(low <= asn <= high for low, high in self.ranges)
@@ -209,10 +206,10 @@ class LoadBalancing:
     dlb: tuple[tuple[str, int], ...]
     glb: str
     policies: frozenset[str] = frozenset()
-    table_line: int = at()
-    ecmp_line: int = at()
-    dlb_line: int = at()
-    glb_line: int = at()
+    table_line: int = line_field()
+    ecmp_line: int = line_field()
+    dlb_line: int = line_field()
+    glb_line: int = line_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +221,7 @@ class Unmodelled:
 
     statement: str
     whole: str
-    line: int = at()
+    line: int = line_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,11 +260,11 @@ class Switch:
     unknown_groups: tuple[tuple[str, int], ...] = ()
     operating: frozenset[str] = frozenset()
     management_gateway: str = ""
-    host_name_line: int = at()
-    asn_line: int = at()
-    router_id_line: int = at()
-    management_line: int = at()
-    bgp_line: int = at()
+    host_name_line: int = line_field()
+    asn_line: int = line_field()
+    router_id_line: int = line_field()
+    management_line: int = line_field()
+    bgp_line: int = line_field()
 
     def unit(self, name: str) -> Unit | None:
         """Return a logical interface by its full name, such as `irb.2`."""

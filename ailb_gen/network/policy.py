@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ailb_gen.network.model import at
+from ailb_gen.textio import line_field
 
 if TYPE_CHECKING:
     from ailb_gen.addresses import Prefix
@@ -17,7 +17,7 @@ class Community:
 
     name: str
     members: tuple[str, ...]
-    line: int = at()
+    line: int = line_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class PrefixList:
     prefixes: tuple[Prefix, ...]
     other: int
     by_path: bool = False
-    line: int = at()
+    line: int = line_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class RouteFilter:
     match: str
     low: int = 0
     high: int = 128
-    line: int = at()
+    line: int = line_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class Term:
     load_balance: str = ""
     verdict: str = ""
     unknown: tuple[tuple[str, int], ...] = ()
-    line: int = at()
+    line: int = line_field()
 
     @property
     def matches_all(self) -> bool:
@@ -80,4 +80,4 @@ class Policy:
 
     name: str
     terms: tuple[Term, ...]
-    line: int = at()
+    line: int = line_field()

@@ -21,7 +21,7 @@ from ailb_gen.network.cos import (
     PortCos,
     Scheduler,
 )
-from ailb_gen.network.model import at
+from ailb_gen.textio import line_field
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -51,10 +51,10 @@ class Treatment:
     probability: tuple[str, ...]
     rate: tuple[str, ...]
     priority: str
-    line: int = at()
-    class_line: int = at()
-    scheduler_line: int = at()
-    drop_line: int = at()
+    line: int = line_field()
+    class_line: int = line_field()
+    scheduler_line: int = line_field()
+    drop_line: int = line_field()
     lost: frozenset[str] = frozenset()
 
 
@@ -63,7 +63,7 @@ class Missing:
     """A statement that is referred to, or needed, and not there; `line` is where it is missed."""
 
     what: str
-    line: int = at()
+    line: int = line_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +80,8 @@ class PortQos:
     watchdog: bool
     missing: tuple[Missing, ...]
     schedulers: tuple[tuple[str, Scheduler], ...] = ()
-    line: int = at()
-    congestion_line: int = at()
+    line: int = line_field()
+    congestion_line: int = line_field()
 
     @property
     def lossless(self) -> tuple[Treatment, ...]:
