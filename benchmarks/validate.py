@@ -17,8 +17,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from ailb_gen.checks.expected import expected_fabric
-from ailb_gen.checks.failures import destinations
+from ailb_gen.checks.balance import destinations
+from ailb_gen.checks.context import Context
 from ailb_gen.checks.run import CommitCheck
 from ailb_gen.forwarding.baseline import Baseline
 from ailb_gen.forwarding.failures import Failure, assess
@@ -119,8 +119,8 @@ def parts(tree: Path, example: str, yang: Path) -> None:
     min_paths, _ = timed(lambda: breadth_first(routing))
     spent, _ = timed(lambda: len(routing.states))
     line("RIBs and FIBs", spent, "breadth first", min_paths)
-    intended = expected_fabric(load(fabric(example)).fabric)
-    spent, baseline = timed(lambda: Baseline(routing, destinations(intended, routing)))
+    context = Context(load(fabric(example)).fabric, reading.network)
+    spent, baseline = timed(lambda: Baseline(routing, destinations(context)))
     line("loads without failures", spent)
     failures = [Failure("", frozenset({number})) for number in range(len(routing.graph.sessions.up))]
     chosen = random.Random(1).sample(failures, min(SAMPLE, len(failures)))

@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from ailb_gen.batfish.model import Batfish, Row
     from ailb_gen.batfish.sample import Sample
     from ailb_gen.batfish.shadow import Shadow
-    from ailb_gen.checks.findings import Findings
-    from ailb_gen.checks.model import Check
+    from ailb_gen.checks.model import Findings
     from ailb_gen.network.fabric import Cable
     from ailb_gen.routing.rib import Routing
 
@@ -45,10 +44,10 @@ def judge_spines(
     intent: Intent,
     routing: Routing,
     spines: Iterable[str],
-    collected: Findings,
+    findings: Findings,
     advance: Callable[[], None],
 ) -> None:
-    """Take spines down, one after the other, and note what is lost or disagreed on. Raises BatfishError."""
+    """Take spines down, one after the other, and add what is lost or disagreed on. Raises BatfishError."""
     graph, network = routing.graph, routing.graph.network
     for number, spine in enumerate(spines):
         fork = f"spine-{number + 1}"
@@ -60,13 +59,14 @@ def judge_spines(
             raise _ignored(batfish, spine, "still computes routes for it")
         theirs = batfish_hops(network, shadow.numbering, rows)
         ours = own_hops(graph, routing.after(dead=frozenset({graph.index[spine]})))
-        disagreements(network, theirs, ours, AGREE_SPINE, _fails(spine), collected)
+        disagreements(network, theirs, ours, AGREE_SPINE, _fails(spine), findings)
         changed = batfish.ask("differentialReachability", fork, SNAPSHOT, dst_ips=str(PREFIXES), start=START)
         advance()
         lost = _without_route(intent, theirs, network.switches) + _changed(shadow, intent, changed)
         cut = [pair for pair in dict.fromkeys(lost) if intent.reachable(*pair, spine=spine)]
-        collected.look(SPINE_REACH)
-        _report(SPINE_REACH, spine, cut, None, collected)
+        findings.look(SPINE_REACH)
+        if cut:
+            findings.add(SPINE_REACH, spine, _lost(spine, cut))
 
 
 def judge_links(
@@ -75,10 +75,10 @@ def judge_links(
     intent: Intent,
     routing: Routing,
     links: Iterable[int],
-    collected: Findings,
+    findings: Findings,
     advance: Callable[[], None],
 ) -> None:
-    """Take the links of sessions down, one after the other, and note what is lost or disagreed on.
+    """Take the links of sessions down, one after the other, and add what is lost or disagreed on.
 
     Raises BatfishError.
     """
@@ -99,11 +99,13 @@ def judge_links(
         )
         ours = own_hops(graph, routing.after(down))
         name = f"{cable.a} - {cable.b}"
-        disagreements(network, theirs, ours, AGREE_LINK, _fails(name), collected)
+        disagreements(network, theirs, ours, AGREE_LINK, _fails(name), findings)
         lost = _without_route(intent, theirs, network.switches)
         cut = [pair for pair in lost if intent.reachable(*pair, ends=gone)]
-        collected.look(LINK_REACH)
-        _report(LINK_REACH, f"{cable.a.device} {cable.a.port}", cut, cable, collected)
+        findings.look(LINK_REACH)
+        if cut:
+            place = Place(CABLING, cable.line or 1)
+            findings.add(LINK_REACH, cable.a.device, _lost(name, cut), place, part=cable.a.port)
 
 
 def _fails(name: str) -> str:
@@ -119,7 +121,7 @@ def _check_down(batfish: Batfish, cable: Cable, rows: Sequence[Row]) -> None:
 
 
 def _ignored(batfish: Batfish, what: str, instead: str) -> BatfishError:
-    return BatfishError(f"Batfish {batfish.version} was told to take {what} down, and {instead}; {UPDATE}")
+    return BatfishError(f"Batfish {batfish.version} was asked to take {what} down, and {instead}; {UPDATE}")
 
 
 def _without_route(intent: Intent, found: Hops, there: Iterable[str]) -> list[tuple[str, Prefix]]:
@@ -146,9 +148,5 @@ def _changed(shadow: Shadow, intent: Intent, rows: Sequence[Row]) -> list[tuple[
     return found
 
 
-def _report(check: Check, scope: str, lost: list[tuple[str, Prefix]], cable: Cable | None, collected: Findings) -> None:
-    if lost:
-        name = f"{cable.a} - {cable.b}" if cable is not None else scope
-        message = first_of([f"{leaf} loses {prefix}" for leaf, prefix in lost])
-        place = Place(CABLING, cable.line or 1) if cable is not None else None
-        collected.add(check, scope, f"{_fails(name)}in Batfish {message}", place)
+def _lost(name: str, lost: list[tuple[str, Prefix]]) -> str:
+    return f"{_fails(name)}in Batfish {first_of([f'{leaf} loses {prefix}' for leaf, prefix in lost])}"

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from ailb_gen.batfish.model import Batfish, Row
     from ailb_gen.batfish.ports import Asked
-    from ailb_gen.checks.findings import Findings
+    from ailb_gen.checks.model import Findings
     from ailb_gen.network.fabric import Network
     from ailb_gen.network.model import Switch
 
@@ -30,22 +30,22 @@ PROPERTIES = "Active,MTU"
 
 
 def judge_files(
-    batfish: Batfish, network: Network, asked: Asked, collected: Findings, advance: Callable[[], None]
+    batfish: Batfish, network: Network, asked: Asked, findings: Findings, advance: Callable[[], None]
 ) -> None:
-    """Ask about the snapshot of the files, and note what is wrong. Raises BatfishError."""
+    """Ask about the snapshot of the files, and add findings. Raises BatfishError."""
     # A leaf without servers has a VLAN with nothing but its IRB.
     bare = {key for key, members in asked.vlans.items() if len(members) == 1}
     judges = dict(JUDGES) | {"unusedStructures": partial(judge_used, bare=bare)}
     for question, judge in judges.items():
-        judge(network, batfish.ask(question, SNAPSHOT), collected)
+        judge(network, batfish.ask(question, SNAPSHOT), findings)
         advance()
-    judge_ports(network, asked, batfish.ask("interfaceProperties", SNAPSHOT, properties=PROPERTIES), collected)
+    judge_ports(network, asked, batfish.ask("interfaceProperties", SNAPSHOT, properties=PROPERTIES), findings)
     advance()
-    judge_vlans(network, asked, batfish.ask("switchedVlanProperties", SNAPSHOT), collected)
+    judge_vlans(network, asked, batfish.ask("switchedVlanProperties", SNAPSHOT), findings)
     advance()
 
 
-def judge_parsed(network: Network, rows: Sequence[Row], collected: Findings) -> None:
+def judge_parsed(network: Network, rows: Sequence[Row], findings: Findings) -> None:
     """Judge fileParseStatus: a row for every file, read as Junos, giving the device that the file says.
 
     Of files with one host name the one that is called so is right; Batfish tells none of them apart by it.
@@ -53,7 +53,7 @@ def judge_parsed(network: Network, rows: Sequence[Row], collected: Findings) -> 
     found = {str(row["File_Name"]): row for row in rows}
     shared = {node: mine for node, mine in sharing(network).items() if len(mine) > 1}
     for file, switch in by_file(network).items():
-        collected.look(PARSED)
+        findings.look(PARSED)
         row = found.get(file)
         message, line = "" if row is not None else "Batfish does not mention this file", 1
         if row is not None:
@@ -67,17 +67,17 @@ def judge_parsed(network: Network, rows: Sequence[Row], collected: Findings) -> 
                 if expected != switch.named.lower():
                     others = ", ".join(one.file for one in shared[expected] if one is not switch)
                     message = f"the host name {switch.host_name} is that of {others}, too: Batfish renames such devices"
-                    line = switch.host_name_line or 1
+                    line = switch.host_name_line
             elif nodes != [expected]:
                 message = f"Batfish makes of it {', '.join(map(str, nodes)) or 'no device'}, not {expected}"
         if message:
-            collected.add(PARSED, switch.named, message, Place(switch.file, line))
+            findings.at(PARSED, switch, message, line)
 
 
-def judge_recognized(network: Network, rows: Sequence[Row], collected: Findings) -> None:
+def judge_recognized(network: Network, rows: Sequence[Row], findings: Findings) -> None:
     """Judge parseWarning: only lines of the known kinds."""
     files = by_file(network)
-    collected.look(RECOGNIZED, len(files))
+    findings.look(RECOGNIZED, len(files))
     for row in rows:
         text = str(row["Text"])
         if unrecognized(text) is not None:
@@ -85,13 +85,13 @@ def judge_recognized(network: Network, rows: Sequence[Row], collected: Findings)
         switch = files.get(str(row["Filename"]))
         scope = switch.named if switch is not None else str(row["Filename"])
         where = Place(switch.file, integer_of(row["Line"])) if switch is not None else None
-        collected.add(RECOGNIZED, scope, f"Batfish: {_lower(row['Comment'])}: '{text}'", where)
+        findings.add(RECOGNIZED, scope, f"Batfish: {_lower(row['Comment'])}: '{text}'", where)
 
 
-def judge_converted(network: Network, rows: Sequence[Row], collected: Findings) -> None:
+def judge_converted(network: Network, rows: Sequence[Row], findings: Findings) -> None:
     """Judge initIssues: none but parse warnings, which have a check of their own, and colors taken for wildcards."""
     nodes, files = by_node(network), by_file(network)
-    collected.look(CONVERTED, len(files))
+    findings.look(CONVERTED, len(files))
     for row in rows:
         if row["Type"] == PARSE_WARNING:
             continue
@@ -102,42 +102,42 @@ def judge_converted(network: Network, rows: Sequence[Row], collected: Findings) 
         for one in named:
             if false is None or not _is_color(one, false[1]):
                 at = where or Place(one.file)
-                collected.add(CONVERTED, one.named, f"Batfish: {row['Details']} ({_lower(row['Type'])})", at)
+                findings.add(CONVERTED, one.named, f"Batfish: {row['Details']} ({_lower(row['Type'])})", at)
         if not named:
             scope = ", ".join(words) or "Batfish"
-            collected.add(CONVERTED, scope, f"Batfish: {row['Details']} ({_lower(row['Type'])})")
+            findings.add(CONVERTED, scope, f"Batfish: {row['Details']} ({_lower(row['Type'])})")
 
 
-def judge_defined(network: Network, rows: Sequence[Row], collected: Findings) -> None:
+def judge_defined(network: Network, rows: Sequence[Row], findings: Findings) -> None:
     """Judge undefinedReferences; classes of service, which Batfish reads in part, have checks of their own."""
     files = by_file(network)
-    collected.look(DEFINED, len(files))
+    findings.look(DEFINED, len(files))
     for row in rows:
         if str(row["Struct_Type"]).startswith(QOS):
             continue
         switch, where = place(files, row["Lines"])
         scope = switch.named if switch is not None else str(row["File_Name"])
         message = f"Batfish: {row['Struct_Type']} {row['Ref_Name']} is not defined ({row['Context']})"
-        collected.add(DEFINED, scope, message, where)
+        findings.add(DEFINED, scope, message, where)
 
 
 def judge_used(
-    network: Network, rows: Sequence[Row], collected: Findings, bare: Collection[tuple[str, int]] = frozenset()
+    network: Network, rows: Sequence[Row], findings: Findings, bare: Collection[tuple[str, int]] = frozenset()
 ) -> None:
     """Judge unusedStructures; `bare` are the switches and VLAN ids that the intent gives no port."""
     files = by_file(network)
-    collected.look(USED, len(files))
+    findings.look(USED, len(files))
     for row in rows:
         kind, name = str(row["Structure_Type"]), str(row["Structure_Name"])
         switch, where = place(files, row["Source_Lines"])
         if kind.startswith(QOS) or (switch is not None and _used_unseen(switch, kind, name, bare)):
             continue
         scope = switch.named if switch is not None else "Batfish"
-        collected.add(USED, scope, f"Batfish: {kind} {name} is defined and never used", where)
+        findings.add(USED, scope, f"Batfish: {kind} {name} is defined and never used", where)
 
 
 def _used_unseen(switch: Switch, kind: str, name: str, bare: Collection[tuple[str, int]]) -> bool:
-    """Tell whether a structure is used by what Batfish does not count.
+    """Return whether a structure is used by what Batfish does not count.
 
     A group may discover its peers, a color stands in statements that are not recognized, and a VLAN without ports
     waits for servers.

@@ -10,8 +10,6 @@ from ailb_gen.batfish.known import MANAGEMENT
 from ailb_gen.batfish.places import by_node, integer_of, interface
 from ailb_gen.checks.batfish_checks import PORTS, READERS, VLANS
 from ailb_gen.checks.expected import port_override
-from ailb_gen.checks.expected_devices import expected_switches
-from ailb_gen.errors import Place
 from ailb_gen.network.fabric import End
 
 if TYPE_CHECKING:
@@ -20,7 +18,7 @@ if TYPE_CHECKING:
     from ailb_gen.batfish.model import Row
     from ailb_gen.checks.expected import ExpectedFabric
     from ailb_gen.checks.expected_cabling import ExpectedCabling
-    from ailb_gen.checks.findings import Findings
+    from ailb_gen.checks.model import Findings
     from ailb_gen.network.fabric import Network
     from ailb_gen.network.model import Port, Switch
 
@@ -42,8 +40,8 @@ class Asked:
 
 
 def asked(intended: ExpectedFabric, cables: ExpectedCabling) -> Asked:
-    """Work out what the intent asks of ports and VLANs."""
-    switches = expected_switches(intended.fabric)
+    """Compute what the intent asks of ports and VLANs."""
+    switches = intended.switches
     ends = [End(cable.a_device, cable.a_port) for cable in (*cables.links, *cables.hosts)]
     ends += [End(cable.b_device, cable.b_port) for cable in cables.links]
     ports = {end: switches[end.device].mtu_of(end.port) for end in ends if not port_override(intended, end).disabled}
@@ -52,13 +50,13 @@ def asked(intended: ExpectedFabric, cables: ExpectedCabling) -> Asked:
         if leaf.vlan is not None:
             vlans[leaf.name, leaf.vlan] = {f"irb.{leaf.vlan}"}
     for cable in cables.hosts:
-        vlan = intended.speakers[cable.a_device].vlan
+        vlan = switches[cable.a_device].vlan
         if vlan is not None:
             vlans[cable.a_device, vlan].add(f"{cable.a_port}.0")
     return Asked(ports, {key: frozenset(names) for key, names in vlans.items()})
 
 
-def judge_ports(network: Network, intended: Asked, rows: Sequence[Row], collected: Findings) -> None:
+def judge_ports(network: Network, intended: Asked, rows: Sequence[Row], findings: Findings) -> None:
     """Judge interfaceProperties: every cabled port is up and has its MTU; both readers see the same."""
     seen = {interface(row["Interface"]): row for row in rows}
     for node, switch in by_node(network).items():
@@ -67,16 +65,15 @@ def judge_ports(network: Network, intended: Asked, rows: Sequence[Row], collecte
             # Ports without anything on them are not in every answer; cabled ones are asked for below.
             if row is None:
                 continue
-            collected.look(READERS)
+            findings.look(READERS)
             for message in _differences(port, row):
-                place = Place(switch.file, port.mtu_line or port.line or 1)
-                collected.add(READERS, f"{switch.named} {port.name}", message, place)
+                findings.at(READERS, switch, message, port.mtu_line or port.line, part=port.name)
     nodes = {switch.named: node for node, switch in by_node(network).items()}
     for end, mtu in intended.ports.items():
         if end.device in nodes:
-            collected.look(PORTS)
+            findings.look(PORTS)
             found = seen.get((nodes[end.device], end.port))
-            _judge_port(network.switches[end.device], end, mtu, found, collected)
+            _judge_port(network.switches[end.device], end.port, mtu, found, findings)
 
 
 def _differences(port: Port, row: Row) -> Iterator[str]:
@@ -88,40 +85,40 @@ def _differences(port: Port, row: Row) -> Iterator[str]:
         yield f"to Batfish the port is {state[row['Active'] is True]}, to this program {state[not port.disabled]}"
 
 
-def _judge_port(switch: Switch, end: End, mtu: int, row: Row | None, collected: Findings) -> None:
-    port = switch.ports.get(end.port)
-    place = Place(switch.file, (port.mtu_line or port.line or 1) if port is not None else 1)
-    scope = f"{end.device} {end.port}"
+def _judge_port(switch: Switch, name: str, mtu: int, row: Row | None, findings: Findings) -> None:
+    port = switch.ports.get(name)
+    line = port.mtu_line or port.line if port is not None else 1
     if row is None:
-        collected.add(PORTS, scope, "Batfish finds no such port in the file; a cable ends there", place)
+        findings.at(PORTS, switch, "Batfish finds no such port in the file; a cable ends there", line, part=name)
         return
     if row["Active"] is not True:
-        collected.add(PORTS, scope, "Batfish finds the port down", place)
+        findings.at(PORTS, switch, "Batfish finds the port down", line, part=name)
     if row["MTU"] != mtu:
-        collected.add(PORTS, scope, f"Batfish finds an MTU of {row['MTU']}, not {mtu}", place, mtu, row["MTU"])
+        message = f"Batfish finds an MTU of {row['MTU']}, not {mtu}"
+        findings.at(PORTS, switch, message, line, mtu, row["MTU"], part=name)
 
 
-def judge_vlans(network: Network, intended: Asked, rows: Sequence[Row], collected: Findings) -> None:
+def judge_vlans(network: Network, intended: Asked, rows: Sequence[Row], findings: Findings) -> None:
     """Judge switchedVlanProperties: in every VLAN the interfaces of the intent; both readers see the same."""
     seen = _seen_vlans(network, rows)
     known = {switch.named: switch for switch in by_node(network).values()}
     for (name, vlan), expected in intended.vlans.items():
         if name in known:
-            collected.look(VLANS)
+            findings.look(VLANS)
             have = seen.get((name, vlan), frozenset())
             if have != expected:
                 message = f"Batfish finds VLAN {vlan} {_difference(expected, have)}"
-                collected.add(VLANS, name, message, _vlan_place(network, name, vlan))
+                findings.at(VLANS, known[name], message, _vlan_line(known[name], vlan))
     for name, vlan in sorted(seen.keys() - intended.vlans.keys()):
         message = f"Batfish finds VLAN {vlan}, which the intent does not know"
-        collected.add(VLANS, name, message, _vlan_place(network, name, vlan))
+        findings.at(VLANS, known[name], message, _vlan_line(known[name], vlan))
     read = {(name, vlan): found for name, one in known.items() for vlan, found in _read_vlans(one).items()}
     for name, vlan in sorted(read.keys() | seen.keys()):
-        collected.look(READERS)
+        findings.look(READERS)
         members, have = read.get((name, vlan), frozenset()), seen.get((name, vlan), frozenset())
         if have != members:
             message = f"against this program Batfish reads VLAN {vlan} {_difference(members, have)}"
-            collected.add(READERS, name, message, _vlan_place(network, name, vlan))
+            findings.at(READERS, known[name], message, _vlan_line(known[name], vlan))
 
 
 def _seen_vlans(network: Network, rows: Sequence[Row]) -> dict[tuple[str, int], frozenset[str]]:
@@ -159,10 +156,8 @@ def _numbers(word: str, names: Mapping[str, int | None]) -> Sequence[int]:
     return range(int(found[1]), int(found[2] or found[1]) + 1) if found is not None else ()
 
 
-def _vlan_place(network: Network, name: str, vlan_id: int) -> Place:
-    switch = network.switches[name]
-    line = next((vlan.line for vlan in switch.vlans if vlan.vlan_id == vlan_id), 1)
-    return Place(switch.file, line or 1)
+def _vlan_line(switch: Switch, vlan_id: int) -> int:
+    return next((vlan.line for vlan in switch.vlans if vlan.vlan_id == vlan_id), 1)
 
 
 def _difference(expected: frozenset[str], have: frozenset[str]) -> str:

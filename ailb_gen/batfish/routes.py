@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from ailb_gen.batfish.hops import Hops, Intent
     from ailb_gen.batfish.model import Batfish, Row
     from ailb_gen.batfish.shadow import Shadow
-    from ailb_gen.checks.findings import Findings
-    from ailb_gen.checks.model import Check
+    from ailb_gen.checks.model import Check, Findings
     from ailb_gen.network.fabric import End, Network
     from ailb_gen.routing.rib import Routing
 
@@ -30,9 +29,9 @@ STATUSES = "BEST,BACKUP"
 
 
 def judge_shadow(
-    batfish: Batfish, shadow: Shadow, intent: Intent, routing: Routing, collected: Findings, advance: Callable[[], None]
+    batfish: Batfish, shadow: Shadow, intent: Intent, routing: Routing, findings: Findings, advance: Callable[[], None]
 ) -> None:
-    """Ask about the shadow without failures, and note what is wrong. Raises BatfishError."""
+    """Ask about the shadow without failures, and add findings. Raises BatfishError."""
     network = routing.graph.network
 
     def ask(question: str, **parameters: object) -> list[Row]:
@@ -40,17 +39,17 @@ def judge_shadow(
         advance()
         return rows
 
-    judge_gaps(network, shadow, collected)
-    judge_understood(shadow, ask("fileParseStatus"), ask("initIssues"), collected)
-    judge_sessions(network, shadow, intent, ask("bgpSessionStatus"), collected)
-    judge_compatible(network, shadow, intent, ask("bgpSessionCompatibility"), collected)
-    judge_owners(network, shadow, ask("ipOwners", duplicatesOnly=True), collected)
+    judge_gaps(network, shadow, findings)
+    judge_understood(shadow, ask("fileParseStatus"), ask("initIssues"), findings)
+    judge_sessions(network, shadow, intent, ask("bgpSessionStatus"), findings)
+    judge_compatible(network, shadow, intent, ask("bgpSessionCompatibility"), findings)
+    judge_owners(network, shadow, ask("ipOwners", duplicatesOnly=True), findings)
     found = batfish_hops(network, shadow.numbering, ask("routes", protocols="bgp"))
-    judge_pinned(network, intent, found, collected)
-    disagreements(network, found, own_hops(routing.graph, routing.states), AGREE, "", collected)
-    judge_transit(network, shadow, intent, ask("bgpRib", nodes=_nodes(network, intent), status=STATUSES), collected)
-    judge_loops(shadow, ask("detectLoops"), "loops", collected)
-    judge_loops(shadow, ask("multipathConsistency"), "arrives on some of its paths only", collected)
+    judge_pinned(network, intent, found, findings)
+    disagreements(network, found, own_hops(routing.graph, routing.states), AGREE, "", findings)
+    judge_transit(network, shadow, intent, ask("bgpRib", nodes=_nodes(network, intent), status=STATUSES), findings)
+    judge_loops(shadow, ask("detectLoops"), "loops", findings)
+    judge_loops(shadow, ask("multipathConsistency"), "arrives on some of its paths only", findings)
 
 
 def _nodes(network: Network, intent: Intent) -> str:
@@ -59,20 +58,19 @@ def _nodes(network: Network, intent: Intent) -> str:
     return ",".join(f'"{name}"' if name[0].isdigit() else name for name in names)
 
 
-def judge_gaps(network: Network, shadow: Shadow, collected: Findings) -> None:
+def judge_gaps(network: Network, shadow: Shadow, findings: Findings) -> None:
     """Name what in the files the shadow does not show."""
     for switch in shadow.switches:
-        collected.look(SHOWN)
+        findings.look(SHOWN)
         for gap in switch.gaps:
-            place = Place(network.switches[switch.name].file, gap.line or 1)
-            collected.add(SHOWN, switch.name, f"not in the shadow: {gap.message}", place)
+            findings.at(SHOWN, network.switches[switch.name], f"not in the shadow: {gap.message}", gap.line)
 
 
-def judge_understood(shadow: Shadow, status: Sequence[Row], issues: Sequence[Row], collected: Findings) -> None:
+def judge_understood(shadow: Shadow, status: Sequence[Row], issues: Sequence[Row], findings: Findings) -> None:
     """Judge fileParseStatus and initIssues of the shadow: every file is read wholly."""
     rows = {str(row["File_Name"]): row for row in status}
     for switch in shadow.switches:
-        collected.look(UNDERSTOOD)
+        findings.look(UNDERSTOOD)
         row = rows.get(f"configs/{switch.name}.cfg")
         state = ""
         if row is None:
@@ -82,43 +80,41 @@ def judge_understood(shadow: Shadow, status: Sequence[Row], issues: Sequence[Row
         elif row["Nodes"] != [switch.name.lower()]:
             state = f"takes its shadow for {_joined(row['Nodes']) or 'no device'}"
         if state:
-            collected.add(UNDERSTOOD, switch.name, f"Batfish {state}")
+            findings.add(UNDERSTOOD, switch.name, f"Batfish {state}")
     names = shadow_nodes(switch.name for switch in shadow.switches)
     for row in issues:
         nodes = [names.get(str(node), node) for node in row["Nodes"]] if isinstance(row["Nodes"], list) else []
         text = f": '{row['Line_Text']}'" if row["Line_Text"] else ""
         scope = _joined(row["Source_Lines"]) or _joined(nodes) or "shadow"
         check = SHOWN if NOT_MODELLED.match(str(row["Details"])) else UNDERSTOOD
-        collected.add(check, scope, f"Batfish: {row['Details']}{text}")
+        findings.add(check, scope, f"Batfish: {row['Details']}{text}")
 
 
 def _joined(value: object) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else ""
 
 
-def judge_sessions(network: Network, shadow: Shadow, intent: Intent, rows: Sequence[Row], collected: Findings) -> None:
+def judge_sessions(network: Network, shadow: Shadow, intent: Intent, rows: Sequence[Row], findings: Findings) -> None:
     """Judge bgpSessionStatus: two established rows for every cable of the intent, and no others."""
     found = {_session(shadow, row): str(row["Established_Status"]) for row in rows}
     expected = intent.sides()
     for own, peer in sorted(expected):
         if own.device in network.switches:
-            collected.look(SESSIONS)
+            findings.look(SESSIONS)
             state = found.get((own, peer), "no such session")
             if state != ESTABLISHED:
                 message = f"in Batfish the session to {peer} is not established: {state}"
-                collected.add(SESSIONS, f"{own.device} {own.port}", message, _port_place(network, own))
+                findings.add(SESSIONS, own.device, message, _port_place(network, own), part=own.port)
     for pair, state in found.items():
         if pair not in expected and pair is not None and state == ESTABLISHED:
             own, peer = pair
             message = f"in Batfish there is a session to {peer}, which the intent does not know"
-            collected.add(SESSIONS, f"{own.device} {own.port}", message, _port_place(network, own))
+            findings.add(SESSIONS, own.device, message, _port_place(network, own), part=own.port)
     if None in found:
-        collected.add(SESSIONS, "shadow", "Batfish reports a session between addresses that the shadow does not have")
+        findings.add(SESSIONS, "shadow", "Batfish reports a session between addresses that the shadow does not have")
 
 
-def judge_compatible(
-    network: Network, shadow: Shadow, intent: Intent, rows: Sequence[Row], collected: Findings
-) -> None:
+def judge_compatible(network: Network, shadow: Shadow, intent: Intent, rows: Sequence[Row], findings: Findings) -> None:
     """Judge bgpSessionCompatibility: both ends of the cables of the intent are configured for each other."""
     expected = intent.sides()
     for row in rows:
@@ -126,7 +122,7 @@ def judge_compatible(
         if pair in expected and row["Configured_Status"] != MATCHED:
             own, peer = pair
             message = f"in Batfish the ends of the session to {peer} do not match: {row['Configured_Status']}"
-            collected.add(SESSIONS, f"{own.device} {own.port}", message, _port_place(network, own))
+            findings.add(SESSIONS, own.device, message, _port_place(network, own), part=own.port)
 
 
 def _session(shadow: Shadow, row: Row) -> tuple[End, End] | None:
@@ -143,10 +139,10 @@ def _port_place(network: Network, end: End) -> Place | None:
     return Place(switch.file, (port.line or 1) if port is not None else 1)
 
 
-def judge_owners(network: Network, shadow: Shadow, rows: Sequence[Row], collected: Findings) -> None:
+def judge_owners(network: Network, shadow: Shadow, rows: Sequence[Row], findings: Findings) -> None:
     """Judge ipOwners of duplicates: there are none."""
     names = shadow_nodes(network.switches)
-    collected.look(OWNERS, len(shadow.numbering.places))
+    findings.look(OWNERS, len(shadow.numbering.places))
     owners: dict[str, list[str]] = {}
     for row in rows:
         owners.setdefault(str(row["IP"]), []).append(f"{names.get(str(row['Node']), row['Node'])} {row['Interface']}")
@@ -158,7 +154,8 @@ def judge_owners(network: Network, shadow: Shadow, rows: Sequence[Row], collecte
             switch = network.switches.get(name)
             unit = switch.unit(port) if switch is not None else None
             place = Place(switch.file, (unit.line or 1) if unit is not None else 1) if switch is not None else None
-            collected.add(OWNERS, scope, f"in Batfish an address of {meaning} belongs to {others} as well", place)
+            message = f"in Batfish an address of {meaning} belongs to {others} as well"
+            findings.add(OWNERS, name, message, place, part=port)
 
 
 def _meaning(shadow: Shadow, address: str) -> str:
@@ -170,13 +167,13 @@ def _meaning(shadow: Shadow, address: str) -> str:
     return str(next(found, address))
 
 
-def judge_pinned(network: Network, intent: Intent, found: Hops, collected: Findings) -> None:
+def judge_pinned(network: Network, intent: Intent, found: Hops, findings: Findings) -> None:
     """Compare Batfish's next hops with what the intent asks: the uplinks of the prefix's color."""
     wrong: dict[str, list[str]] = {}
     for leaf, prefix, expected in intent.pinned():
         if leaf not in network.switches:
             continue
-        collected.look(PINNED)
+        findings.look(PINNED)
         have = found.get((leaf, prefix), frozenset())
         backups = intent.backups(leaf, prefix) if not expected else frozenset()
         if have != expected and not (have and have <= backups):
@@ -184,12 +181,12 @@ def judge_pinned(network: Network, intent: Intent, found: Hops, collected: Findi
             wrong.setdefault(leaf, []).append(f"{prefix} over {ports_text(have)}, {right}")
     for leaf, messages in wrong.items():
         place = _bgp_place(network, leaf)
-        collected.add(PINNED, leaf, f"in Batfish packets go to {first_of(messages)}", place)
+        findings.add(PINNED, leaf, f"in Batfish packets go to {first_of(messages)}", place)
 
 
-def disagreements(network: Network, theirs: Hops, ours: Hops, check: Check, failure: str, collected: Findings) -> None:
-    """Note, by switch, where the two engines differ; `failure` begins the message, empty in the steady state."""
-    collected.look(check, len(theirs.keys() | ours.keys()))
+def disagreements(network: Network, theirs: Hops, ours: Hops, check: Check, failure: str, findings: Findings) -> None:
+    """Add, by switch, where the two engines differ; `failure` begins the message, empty in the steady state."""
+    findings.look(check, len(theirs.keys() | ours.keys()))
     wrong: dict[str, list[str]] = {}
     for name, prefix in sorted(theirs.keys() | ours.keys()):
         a, b = theirs.get((name, prefix), frozenset()), ours.get((name, prefix), frozenset())
@@ -197,10 +194,10 @@ def disagreements(network: Network, theirs: Hops, ours: Hops, check: Check, fail
             message = f"{prefix} goes over {ports_text(a)} in Batfish, over {ports_text(b)} in this program"
             wrong.setdefault(name, []).append(message)
     for name, messages in wrong.items():
-        collected.add(check, name, f"{failure}the engines disagree: {first_of(messages)}", _bgp_place(network, name))
+        findings.add(check, name, f"{failure}the engines disagree: {first_of(messages)}", _bgp_place(network, name))
 
 
-def judge_transit(network: Network, shadow: Shadow, intent: Intent, rows: Sequence[Row], collected: Findings) -> None:
+def judge_transit(network: Network, shadow: Shadow, intent: Intent, rows: Sequence[Row], findings: Findings) -> None:
     """Judge bgpRib of the spines: every prefix is heard from its own leaf, and from no other."""
     names = shadow_nodes(network.switches)
     heard: dict[tuple[str, Prefix], set[str]] = {}
@@ -213,28 +210,27 @@ def judge_transit(network: Network, shadow: Shadow, intent: Intent, rows: Sequen
     for spine in intent.spines():
         if spine not in network.switches:
             continue
-        told = dict(intent.heard(spine))
-        for prefix, owner in told.items():
-            collected.look(TRANSIT)
+        for prefix, owner in intent.heard(spine):
+            findings.look(TRANSIT)
             if owner in network.switches and owner not in heard.get((spine, prefix), ()):
                 message = f"in Batfish it hears nothing of {prefix} from {owner}"
-                collected.add(TRANSIT, spine, message, _bgp_place(network, spine))
+                findings.add(TRANSIT, spine, message, _bgp_place(network, spine))
     for (spine, prefix), senders in sorted(heard.items()):
         owner = intent.owners.get(prefix, ("", ""))[0]
         for sender in sorted(senders - {owner}) if owner else ():
             message = f"in Batfish it passes on {prefix} of {owner} to {spine}"
-            collected.add(TRANSIT, sender, message, _bgp_place(network, sender))
+            findings.add(TRANSIT, sender, message, _bgp_place(network, sender))
 
 
-def judge_loops(shadow: Shadow, rows: Sequence[Row], what: str, collected: Findings) -> None:
+def judge_loops(shadow: Shadow, rows: Sequence[Row], what: str, findings: Findings) -> None:
     """Judge detectLoops or multipathConsistency: no rows."""
-    collected.look(LOOPS, len(shadow.numbering.prefixes))
+    findings.look(LOOPS, len(shadow.numbering.prefixes))
     names = shadow_nodes(switch.name for switch in shadow.switches)
     for row in rows:
         node = str(row.get("Flow.ingressNode") or "shadow")
         scope = names.get(node, node)
         meaning = _meaning(shadow, str(row["Flow.dstIp"])) if row.get("Flow.dstIp") else str(row["Flow"])
-        collected.add(LOOPS, scope, f"in Batfish a packet to {meaning} {what}")
+        findings.add(LOOPS, scope, f"in Batfish a packet to {meaning} {what}")
 
 
 def _bgp_place(network: Network, name: str) -> Place | None:

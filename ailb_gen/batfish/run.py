@@ -1,8 +1,8 @@
-"""Runs the checks that Batfish makes: the files first, then the shadow, spines and links; stage by stage."""
+"""Run the checks that Batfish makes: the files first, then the shadow, spines and links; stage by stage."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -14,15 +14,16 @@ from ailb_gen.batfish.ports import asked
 from ailb_gen.batfish.shadow import shadow
 from ailb_gen.batfish.snapshot import write_files, write_shadow
 from ailb_gen.checks import batfish_checks as checks
-from ailb_gen.checks.findings import Findings
+from ailb_gen.checks.model import Findings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from ailb_gen.batfish.hops import Intent
     from ailb_gen.batfish.model import Batfish
     from ailb_gen.batfish.sample import Sample
+    from ailb_gen.checks.context import Context
     from ailb_gen.checks.model import Check, Result
-    from ailb_gen.checks.run import Examined
 
 OF_FILES = (
     checks.PARSED,
@@ -52,20 +53,27 @@ FILES_STEPS, SHADOW_STEPS, FAILURE_STEPS = 1 + len(files.JUDGES) + 2, 1 + 9, 3
 
 @dataclass(frozen=True, slots=True)
 class Second:
-    """A second opinion to be had: the artifact directory, what was judged already, which checks, the sample's seed."""
+    """A second opinion: what was examined already, and the ids of the checks that were asked for."""
 
-    root: Path
-    examined: Examined
+    context: Context
     chosen: frozenset[str]
-    seed: int
+
+    @property
+    def intent(self) -> Intent:
+        """What the intent asks of routes."""
+        return intent_of(self.context.expected, self.context.cabling)
 
     def wants(self, entries: tuple[Check, ...]) -> bool:
-        """Tell whether any of some checks was asked for."""
+        """Return whether any of some checks was asked for."""
         return any(entry.id in self.chosen for entry in entries)
+
+    def results(self, findings: Findings, entries: tuple[Check, ...]) -> Iterator[Result]:
+        """Iterate over the results of those of some checks that were asked for."""
+        return findings.results(entry for entry in entries if entry.id in self.chosen)
 
     def failures(self) -> tuple[tuple[str, ...], Sample, Sample]:
         """Return the spines, and which of them and of the links fail."""
-        return planned(self.examined.routing, intent_of(self.examined.intended, self.examined.cables), self.seed)
+        return planned(self.context.routing, self.intent, self.context.seed)
 
 
 def steps(second: Second) -> int:
@@ -82,47 +90,40 @@ def steps(second: Second) -> int:
 
 
 def second_opinion(batfish: Batfish, second: Second, advance: Callable[[], None]) -> Iterator[Result]:
-    """Give the results of the checks that were asked for, stage by stage; `advance` counts pieces of work.
+    """Yield the results of the checks that were asked for, stage by stage; `advance` counts pieces of work.
 
     Raises BatfishError, after the results of the stages that were finished, and UsageError for a fabric that the IPv4
     pools cannot hold.
     """
-    examined, network = second.examined, second.examined.routing.graph.network
+    context, network = second.context, second.context.network
     with TemporaryDirectory(prefix="ailb-gen-") as folder:
         if second.wants(OF_FILES):
-            collected = Findings(OF_FILES)
-            write_files(second.root, network, Path(folder) / files.SNAPSHOT)
+            findings = Findings()
+            write_files(context.root, network, Path(folder) / files.SNAPSHOT)
             batfish.upload(files.SNAPSHOT, Path(folder) / files.SNAPSHOT)
             advance()
-            files.judge_files(batfish, network, asked(examined.intended, examined.cables), collected, advance)
-            version = (("the service is Batfish", batfish.version),)
-            for result in _chosen(second, collected):
-                yield replace(result, figures=version) if result.check is checks.PARSED else result
+            files.judge_files(batfish, network, asked(context.expected, context.cabling), findings, advance)
+            findings.figure(checks.PARSED, "the service is Batfish", batfish.version)
+            yield from second.results(findings, OF_FILES)
         if not second.wants((*OF_SHADOW, *OF_SPINES, *OF_LINKS)):
             return
         translated = shadow(network)
         write_shadow(translated, Path(folder) / routes.SNAPSHOT)
         batfish.upload(routes.SNAPSHOT, Path(folder) / routes.SNAPSHOT)
         advance()
-    intent = intent_of(examined.intended, examined.cables)
-    stage = (batfish, translated, intent, examined.routing)
+    stage = (batfish, translated, second.intent, context.routing)
     if second.wants(OF_SHADOW):
-        collected = Findings(OF_SHADOW)
-        routes.judge_shadow(*stage, collected, advance)
-        yield from _chosen(second, collected)
+        findings = Findings()
+        routes.judge_shadow(*stage, findings, advance)
+        yield from second.results(findings, OF_SHADOW)
     names, spines, links = second.failures()
     if second.wants(OF_SPINES):
-        collected = Findings(OF_SPINES)
-        judge_spines(*stage, [names[number] for number in spines.chosen], collected, advance)
-        yield from _chosen(second, collected, ("spines taken down in Batfish", str(spines)))
+        findings = Findings()
+        judge_spines(*stage, [names[number] for number in spines.chosen], findings, advance)
+        findings.figure(OF_SPINES[0], "spines taken down in Batfish", spines)
+        yield from second.results(findings, OF_SPINES)
     if second.wants(OF_LINKS):
-        collected = Findings(OF_LINKS)
-        judge_links(*stage, links.chosen, collected, advance)
-        yield from _chosen(second, collected, ("links taken down in Batfish", str(links)))
-
-
-def _chosen(second: Second, collected: Findings, *figures: tuple[str, str]) -> Iterator[Result]:
-    """Give the results that were asked for, with figures for the first check of a stage."""
-    for result in collected.results():
-        if result.check.id in second.chosen:
-            yield replace(result, figures=figures) if result.check is collected.checks[0] else result
+        findings = Findings()
+        judge_links(*stage, links.chosen, findings, advance)
+        findings.figure(OF_LINKS[0], "links taken down in Batfish", links)
+        yield from second.results(findings, OF_LINKS)

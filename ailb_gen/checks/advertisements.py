@@ -1,67 +1,71 @@
-"""Router advertisements: what they announce to servers, and what else they say."""
+"""Check router advertisements: what they announce to servers, and everything else in them (AILB103, AILB104)."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ailb_gen.checks.address_checks import ANNOUNCED, TIMERS
-from ailb_gen.errors import Place
+from ailb_gen.checks.model import Check
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ailb_gen.checks.findings import Findings
-    from ailb_gen.checks.speakers import WantedSpeaker
+    from ailb_gen.checks.context import Context
+    from ailb_gen.checks.model import Findings
     from ailb_gen.intent.settings import Ra
-    from ailb_gen.network.model import RaPrefix, RouterAdvertisement, Switch
+    from ailb_gen.network.model import RaPrefix, RouterAdvertisement, Switch, Unit
 
 # What holds for a prefix without a statement, in seconds.
 VALID_LIFETIME_S, PREFERRED_LIFETIME_S = 2592000, 604800
-# What differs: a message, a line, what is expected and what is found.
-Told = tuple[str, int, object, object]
+# A message, a line, what is expected and what is found.
+Difference = tuple[str, int, object, object]
 
 
-def check_announced(switch: Switch, collected: Findings) -> None:
+def _check_announced(context: Context, findings: Findings) -> None:
     """Compare the announced prefixes with the addresses of every IRB."""
-    irb = switch.ports.get("irb")
-    units = [unit for unit in irb.units if unit.addresses] if irb is not None else []
-    for unit in units:
-        scope = f"{switch.named} {unit.name}"
-        announced = switch.advertisements.get(unit.name)
-        if announced is None:
-            message = f"no router advertisements on {unit.name}: servers form no addresses"
-            collected.add(ANNOUNCED, scope, message, Place(switch.file, unit.line or 1))
-            continue
-        prefixes = {entry.prefix: entry for entry in announced.prefixes}
-        for address in unit.addresses:
-            collected.look(ANNOUNCED)
-            entry = prefixes.pop(address.prefix, None)
-            if entry is None:
-                message = f"{address.prefix} is on {unit.name} and not announced"
-                collected.add(ANNOUNCED, scope, message, Place(switch.file, announced.line or 1), address.prefix)
-            elif not (entry.on_link and entry.autonomous):
-                flag = "no-on-link" if not entry.on_link else "no-autonomous"
-                message = f"{address.prefix} is announced with {flag}: servers form no address in it"
-                collected.add(ANNOUNCED, scope, message, Place(switch.file, entry.line or 1))
-        for entry in prefixes.values():
-            message = f"{entry.prefix} is announced, but {unit.name} has no address in it: Junos refuses to commit"
-            collected.add(ANNOUNCED, scope, message, Place(switch.file, entry.line or 1), "", entry.prefix)
-        for text, line in announced.bad_prefixes:
-            collected.add(ANNOUNCED, scope, f"{text} is no IPv6 prefix", Place(switch.file, line))
+    for switch, _ in context.leaves:
+        irb = switch.ports.get("irb")
+        for unit in irb.units if irb is not None else ():
+            if unit.addresses:
+                _check_unit(switch, unit, findings)
 
 
-def check_timers(switch: Switch, asked: WantedSpeaker, links: set[str], collected: Findings) -> None:
-    """Compare everything else that advertisements say, on IRBs and on `links`, with the intent."""
-    for name, announced in switch.advertisements.items():
-        irb = name.startswith("irb.")
-        if not irb and name not in links:
-            continue
-        collected.look(TIMERS)
-        for message, line, expected, found in _told(asked.settings.ra, announced, irb):
-            collected.add(TIMERS, f"{switch.named} {name}", message, Place(switch.file, line or 1), expected, found)
+def _check_unit(switch: Switch, unit: Unit, findings: Findings) -> None:
+    announced = switch.advertisements.get(unit.name)
+    if announced is None:
+        message = f"no router advertisements on {unit.name}: servers form no addresses"
+        findings.at(ANNOUNCED, switch, message, unit.line, part=unit.name)
+        return
+    prefixes = {entry.prefix: entry for entry in announced.prefixes}
+    for address in unit.addresses:
+        findings.look(ANNOUNCED)
+        entry = prefixes.pop(address.prefix, None)
+        if entry is None:
+            message = f"{address.prefix} is on {unit.name} and not announced"
+            findings.at(ANNOUNCED, switch, message, announced.line, address.prefix, part=unit.name)
+        elif not (entry.on_link and entry.autonomous):
+            flag = "no-on-link" if not entry.on_link else "no-autonomous"
+            message = f"{address.prefix} is announced with {flag}: servers form no address in it"
+            findings.at(ANNOUNCED, switch, message, entry.line, part=unit.name)
+    for entry in prefixes.values():
+        message = f"{entry.prefix} is announced, but {unit.name} has no address in it: Junos refuses to commit"
+        findings.at(ANNOUNCED, switch, message, entry.line, "", entry.prefix, part=unit.name)
+    for text, line in announced.bad_prefixes:
+        findings.at(ANNOUNCED, switch, f"{text} is no IPv6 prefix", line, part=unit.name)
 
 
-def _told(ra: Ra, announced: RouterAdvertisement, irb: bool) -> Iterator[Told]:
+def _check_timers(context: Context, findings: Findings) -> None:
+    """Compare everything else in advertisements, on IRBs and on links between switches, with the intent."""
+    for switch, expected in context.switches:
+        links = context.link_ports.get(switch.named, ())
+        for name, announced in switch.advertisements.items():
+            irb = name.startswith("irb.")
+            if irb or (name.endswith(".0") and name.removesuffix(".0") in links):
+                findings.look(TIMERS)
+                for difference in _differences(expected.settings.ra, announced, irb):
+                    findings.at(TIMERS, switch, *difference, part=name)
+
+
+def _differences(ra: Ra, announced: RouterAdvertisement, irb: bool) -> Iterator[Difference]:
     rows = (
         ("max-advertisement-interval", ra.max_interval_s, announced.max_interval),
         ("min-advertisement-interval", ra.min_interval_s, announced.min_interval),
@@ -81,7 +85,7 @@ def _told(ra: Ra, announced: RouterAdvertisement, irb: bool) -> Iterator[Told]:
             yield f"{prefix.prefix} is announced on a link between switches", prefix.line, "", prefix.prefix
 
 
-def _lifetimes(ra: Ra, prefix: RaPrefix) -> Iterator[Told]:
+def _lifetimes(ra: Ra, prefix: RaPrefix) -> Iterator[Difference]:
     rows = (
         ("valid-lifetime", ra.valid_lifetime_s, prefix.valid or str(VALID_LIFETIME_S)),
         ("preferred-lifetime", ra.preferred_lifetime_s, prefix.preferred or str(PREFERRED_LIFETIME_S)),
@@ -89,3 +93,22 @@ def _lifetimes(ra: Ra, prefix: RaPrefix) -> Iterator[Told]:
     for what, expected, found in rows:
         if found != str(expected):
             yield f"{what} of {prefix.prefix} is {found}; the intent asks for {expected}", prefix.line, expected, found
+
+
+ANNOUNCED = Check(
+    "AILB103",
+    "router advertisements announce every prefix of the IRB, on-link and autonomous, and no other",
+    "router advertisements lack a prefix of the IRB, announce one too many, or announce it unusably",
+    "Without its announcement no server forms an address in the prefix: one queue pair of each connection fails.",
+    "Add or correct `protocols router-advertisement interface irb.N prefix`.",
+    _check_announced,
+)
+TIMERS = Check(
+    "AILB104",
+    "router advertisements have the intervals and lifetimes that the intent asks for, and tell hosts nothing else",
+    "router advertisements differ from the intent in intervals, lifetimes or options",
+    "Advertisements that are too rare delay discovery; lifetimes that are too short take addresses and routes away; "
+    "other settings send hosts to DHCPv6 or change their MTU.",
+    "Change the intent's `ra:` and generate again.",
+    _check_timers,
+)

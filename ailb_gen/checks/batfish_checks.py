@@ -20,7 +20,6 @@ BUG = "Send both snapshots (`ailb-gen batfish snapshot`) with a report: one of t
 DIFFER = "docs/batfish.md says where both may differ; where none of that holds, one is wrong: send both snapshots."
 PARSED = Check(
     "AILB801",
-    Severity.ERROR,
     "Batfish reads every switch's file, takes it for Junos, and for the switch that it is named after",
     "Batfish cannot read a switch's file, or takes it for another's",
     "What Batfish does not read it cannot judge: its other answers would be about a part of the fabric.",
@@ -28,23 +27,22 @@ PARSED = Check(
 )
 RECOGNIZED = Check(
     "AILB802",
-    Severity.WARNING,
     "Batfish recognizes every line, but for those known to be beyond it",
     "Batfish does not recognize a line that it should know",
     "A line that is not recognized is not judged; in a file that was typed by hand it may be a typing error.",
     READ_AGAIN,
+    severity=Severity.WARNING,
 )
 CONVERTED = Check(
     "AILB803",
-    Severity.WARNING,
     "Batfish makes its model of every file without an issue, but for those known to be false",
     "Batfish has an issue with a file while making its model",
     "What Batfish warns of here, a device often refuses or ignores: a VLAN without id, a policy that changes nothing.",
     READ_AGAIN,
+    severity=Severity.WARNING,
 )
 DEFINED = Check(
     "AILB804",
-    Severity.ERROR,
     "Batfish finds no reference to a policy, list, community, VLAN or interface that is not defined",
     "Batfish finds a reference to something that is not defined",
     "Junos refuses to commit some of these, and silently matches nothing with the others.",
@@ -52,15 +50,14 @@ DEFINED = Check(
 )
 USED = Check(
     "AILB805",
-    Severity.WARNING,
     "Batfish finds nothing that is defined and never used, but for what its model does not know the use of",
     "Batfish finds something that is defined and never used",
     "A policy that nothing uses is often one that was meant to be used.",
     "Use it where it belongs, or take it out.",
+    severity=Severity.WARNING,
 )
 PORTS = Check(
     "AILB806",
-    Severity.ERROR,
     "Batfish sees every cabled port up, with the MTU that the intent asks for",
     "Batfish sees a cabled port down, or with another MTU",
     "A port that is down or too small for the packets is a cable for nothing.",
@@ -68,7 +65,6 @@ PORTS = Check(
 )
 VLANS = Check(
     "AILB807",
-    Severity.ERROR,
     "Batfish sees in every VLAN the ports of its servers and the IRB, and nothing else",
     "Batfish sees a VLAN with missing or further ports",
     "A server in the wrong VLAN forms addresses of another leaf's prefixes: nothing comes back to it.",
@@ -76,7 +72,6 @@ VLANS = Check(
 )
 READERS = Check(
     "AILB808",
-    Severity.ERROR,
     "Batfish and this program read the same ports, MTUs and VLANs from the files",
     "Batfish and this program read ports, MTUs or VLANs differently",
     "One of them is wrong: every other answer about that switch is in doubt.",
@@ -84,7 +79,6 @@ READERS = Check(
 )
 UNDERSTOOD = Check(
     "AILB811",
-    Severity.ERROR,
     "Batfish understands every line of the IPv4 shadow",
     "Batfish does not understand a line of the IPv4 shadow",
     "The answers about sessions and routes would be about another fabric than this one.",
@@ -92,15 +86,14 @@ UNDERSTOOD = Check(
 )
 SHOWN = Check(
     "AILB812",
-    Severity.WARNING,
     "the IPv4 shadow shows everything in the files that decides about routes, and Batfish models it",
     "the IPv4 shadow leaves out, or Batfish does not model, something that decides about routes",
     "What the shadow does not show Batfish does not judge; the two engines may then disagree for that reason alone.",
     "Nothing, if the statement is meant: the other checks judge it; accept it with a waiver.",
+    severity=Severity.WARNING,
 )
 SESSIONS = Check(
     "AILB813",
-    Severity.ERROR,
     "in Batfish every cable between switches has an established BGP session, seen from both ends",
     "in Batfish a cable between switches has no established BGP session",
     "A cable without a session carries nothing; its color is moved to the other links of the leaf.",
@@ -108,7 +101,6 @@ SESSIONS = Check(
 )
 OWNERS = Check(
     "AILB814",
-    Severity.ERROR,
     "in Batfish no address belongs to two interfaces",
     "in Batfish an address belongs to two interfaces",
     "Two leaves with one gateway draw each other's packets.",
@@ -116,7 +108,6 @@ OWNERS = Check(
 )
 PINNED = Check(
     "AILB815",
-    Severity.ERROR,
     "in Batfish prefix k of every leaf is reached from every other over exactly the uplinks of color k",
     "in Batfish a leaf reaches a prefix over other uplinks than those of its color",
     "A queue pair on another color's uplink collides with the one that belongs there: both run at half speed.",
@@ -124,7 +115,6 @@ PINNED = Check(
 )
 TRANSIT = Check(
     "AILB816",
-    Severity.ERROR,
     "in Batfish every spine has a route to every prefix, and from its own leaf alone",
     "in Batfish a spine lacks the route to a prefix, or has it from another leaf than its own",
     "A leaf that passes on routes learned from spines becomes a transit for others' traffic as soon as a link fails.",
@@ -132,7 +122,6 @@ TRANSIT = Check(
 )
 LOOPS = Check(
     "AILB817",
-    Severity.ERROR,
     "in Batfish no packet loops, and none is delivered on some of its paths only",
     "in Batfish a packet loops, or is lost on some of its paths",
     "Packets that go round fill the links; those lost on one of several paths stall a job at random.",
@@ -140,7 +129,6 @@ LOOPS = Check(
 )
 SPINE_REACH = Check(
     "AILB818",
-    Severity.ERROR,
     "in Batfish every leaf still reaches all that it can when a single spine fails, in a large fabric of a sample",
     "in Batfish a leaf loses a prefix that it could still reach when a single spine fails",
     "A spine that reboots would stop the job.",
@@ -148,7 +136,6 @@ SPINE_REACH = Check(
 )
 LINK_REACH = Check(
     "AILB819",
-    Severity.ERROR,
     "in Batfish every leaf still reaches every prefix that it can when a single link fails, of a sample",
     "in Batfish a leaf loses a prefix that it could still reach when a single link fails",
     "One broken cable would stop the job.",
@@ -156,7 +143,6 @@ LINK_REACH = Check(
 )
 AGREE = Check(
     "AILB821",
-    Severity.ERROR,
     "both engines find the same next hops from every switch in the steady state",
     "the two engines find different next hops in the steady state",
     "Two programs computed the same files and disagree: one of them is wrong about what the fabric will do.",
@@ -164,7 +150,6 @@ AGREE = Check(
 )
 AGREE_SPINE = Check(
     "AILB822",
-    Severity.ERROR,
     "both engines find the same next hops from every switch when a single spine fails, in a large fabric of a sample",
     "the two engines find different next hops when a single spine fails",
     "Two programs computed the same failure and disagree: one of them is wrong about what the fabric will do.",
@@ -172,7 +157,6 @@ AGREE_SPINE = Check(
 )
 AGREE_LINK = Check(
     "AILB823",
-    Severity.ERROR,
     "both engines find the same next hops from every switch when a single link fails, of a sample",
     "the two engines find different next hops when a single link fails",
     "Two programs computed the same failure and disagree: one of them is wrong about what the fabric will do.",

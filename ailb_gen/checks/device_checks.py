@@ -1,12 +1,11 @@
-"""What `drift` and `verify` find on devices, as checks: so that every report can be made of them too."""
+"""The checks of devices, which `drift` and `verify` make: rows of the catalogue, so that every report takes them."""
 
 from __future__ import annotations
 
-from ailb_gen.checks.model import Check, Severity
+from ailb_gen.checks.model import Check
 
 REACHED = Check(
     "AILBD01",
-    Severity.ERROR,
     "every managed device can be reached and read",
     "a device cannot be reached or read",
     "A device that cannot be read may do anything.",
@@ -14,7 +13,6 @@ REACHED = Check(
 )
 DRIFT = Check(
     "AILBD02",
-    Severity.ERROR,
     "every switch has what its file says, and below the owned hierarchies nothing else",
     "a switch has something else than its file says",
     "The switch was changed by hand, or a push was not finished: the files no longer say what it does.",
@@ -22,7 +20,6 @@ DRIFT = Check(
 )
 STATE = Check(
     "AILBD03",
-    Severity.ERROR,
     "sessions are up, prefixes sent with color and AIGP; servers have their addresses, rules, routes and gateways",
     "a session, prefix, address, rule, route or gateway is missing or wrong",
     "Traffic of a color without its session moves to the backups, or is lost.",
@@ -30,7 +27,6 @@ STATE = Check(
 )
 FILES = Check(
     "AILBD04",
-    Severity.ERROR,
     "every server has the files that were generated for it, unedited",
     "a server's files are not those that were generated for it",
     "The kernel of the server sends packets another way than the fabric expects.",
@@ -38,7 +34,6 @@ FILES = Check(
 )
 BESIDES = Check(
     "AILBD05",
-    Severity.ERROR,
     "nothing besides its file changes what a switch does for the fabric: groups, interface ranges, other hierarchies",
     "something besides its file changes what a switch does for the fabric",
     "A push leaves it alone and proves nothing with it: the texts agree, and the switch does something else.",

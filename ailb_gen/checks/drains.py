@@ -15,7 +15,7 @@ from ailb_gen.wording import did_you_mean
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from ailb_gen.checks.speakers import Outline
+    from ailb_gen.checks.expected_switches import Outline
     from ailb_gen.intent.drain import Drain
 
 # How many links a leaf has, by spine and color, both names.
@@ -42,8 +42,8 @@ NO_DRAIN = Drained(frozenset(), frozenset(), {}, ())
 
 def drained(intended: Outline) -> Drained:
     """Work out what is out of service. Raises UsageError for an entry that names nothing."""
-    speakers = intended.speakers
-    off = {End(name, port) for name, row in speakers.items() for port, said in row.ports.items() if said.disabled}
+    switches = intended.switches
+    off = {End(name, port) for name, row in switches.items() for port, own in row.ports.items() if own.disabled}
     entries = intended.fabric.drain
     if not entries and not off:
         return NO_DRAIN

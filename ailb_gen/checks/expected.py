@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ailb_gen.checks.drains import NO_DRAIN, Drained, drained
-from ailb_gen.checks.speakers import Outline, outline
+from ailb_gen.checks.expected_switches import Outline, outline
 from ailb_gen.intent.settings import PortOverride
 from ailb_gen.network.fabric import End
 
@@ -26,11 +26,11 @@ class ExpectedFabric(Outline):
 def expected_fabric(fabric: Fabric) -> ExpectedFabric:
     """Work out what is asked for. Raises UsageError for a drain that names nothing."""
     found = outline(fabric)
-    return ExpectedFabric(found.fabric, found.colors, found.speakers, found.pool, drained(found))
+    return ExpectedFabric(found.fabric, found.colors, found.switches, found.pool, drained(found))
 
 
 def port_override(intended: ExpectedFabric, end: End) -> PortOverride:
     """Return what the intent says of a single port; a drained one is disabled."""
-    speaker = intended.speakers.get(end.device)
-    own = speaker.ports.get(end.port, PLAIN_PORT) if speaker is not None else PLAIN_PORT
+    switch = intended.switches.get(end.device)
+    own = switch.ports.get(end.port, PLAIN_PORT) if switch is not None else PLAIN_PORT
     return own.model_copy(update={"disabled": True}) if end in intended.drained.ports else own

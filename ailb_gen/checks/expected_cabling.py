@@ -6,13 +6,13 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from ailb_gen.checks.expected_devices import NOTHING, seats
-from ailb_gen.checks.speakers import profile_of
+from ailb_gen.checks.expected_hosts import DEFAULT_NIC, seats
+from ailb_gen.checks.expected_switches import profile_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from ailb_gen.checks.speakers import Outline, WantedSpeaker
+    from ailb_gen.checks.expected_switches import ExpectedSwitch, Outline
     from ailb_gen.intent.models import Downlinks, Fabric, Spread
     from ailb_gen.intent.platforms import Profile
 
@@ -119,9 +119,9 @@ def _links(intended: Outline, splits: Splits) -> Iterator[ExpectedCable]:
 def _hosts(intended: Outline, splits: Splits) -> Iterator[ExpectedCable]:
     fabric = intended.fabric
     speed = fabric.host_ports.speed
-    leaves: dict[int, list[WantedSpeaker]] = {}
-    for speaker in intended.leaves:
-        leaves.setdefault(speaker.stripe, []).append(speaker)
+    leaves: dict[int, list[ExpectedSwitch]] = {}
+    for switch in intended.leaves:
+        leaves.setdefault(switch.stripe, []).append(switch)
     taken = dict.fromkeys(leaves, 0)
     servers = list(seats(fabric))
     ports = _Ports(fabric, fabric.host_ports, speed, (len(servers), 1), splits)
@@ -129,7 +129,7 @@ def _hosts(intended: Outline, splits: Splits) -> Iterator[ExpectedCable]:
         place = taken[stripe]
         taken[stripe] += 1
         for rail, leaf in enumerate(leaves[stripe]):
-            nic = given.nics.get(rail, NOTHING)
+            nic = given.nics.get(rail, DEFAULT_NIC)
             (port,) = ports.of(leaf.name, leaf.platform, place, (nic.port,))
             name = nic.name or fabric.names.nic.format(i=rail)
             yield ExpectedCable(leaf.name, port, server, name, f"{speed}g", "host", "", str(rail))

@@ -1,25 +1,11 @@
-"""The checks of files, topology and cabling (AILB0xx): everything is there, readable, and says the same."""
+"""Check files, topology and cabling (AILB0xx): everything is there, readable, and agrees."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from ailb_gen.checks import records
-from ailb_gen.checks.descriptions import check_descriptions
-from ailb_gen.checks.extra import check_extra
-from ailb_gen.checks.file_checks import (
-    CABLES,
-    CABLING_AS_ASKED,
-    CHECKS,
-    HOST_NAME,
-    KINDS,
-    PRESENT,
-    READABLE,
-    STRAY,
-    TOPOLOGY_AGREES,
-)
-from ailb_gen.checks.findings import Findings
-from ailb_gen.checks.manifest import check_manifest
+from ailb_gen.checks.model import Check
 from ailb_gen.errors import Place
 from ailb_gen.layout import CABLING, TOPOLOGY, switch_file
 from ailb_gen.network.fabric import End
@@ -27,94 +13,156 @@ from ailb_gen.network.records import Record
 from ailb_gen.network.topology import COLUMNS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-    from pathlib import Path
+    from collections.abc import Iterable
 
-    from ailb_gen.checks.expected import ExpectedFabric
-    from ailb_gen.checks.expected_cabling import ExpectedCabling
-    from ailb_gen.checks.model import Check, Result
-    from ailb_gen.intent.load import Intent
+    from ailb_gen.checks.context import Context
+    from ailb_gen.checks.model import Findings
     from ailb_gen.network.fabric import Network
 
-__all__ = ["CHECKS", "run"]
-
 ENDS = COLUMNS[:4]
-# What a record of these kinds is about is a device, or a port of one; others are about the file.
+# A record of these kinds is about a device, or a port of one; others are about the file.
 OF_DEVICES = ("device", "link", "cable")
 
 
-def run(
-    intent: Intent,
-    intended: ExpectedFabric,
-    expected_cabling: ExpectedCabling,
-    network: Network,
-    found: Mapping[str, tuple[Record, ...]],
-    root: Path,
-) -> Iterator[Result]:
-    """Run all checks of files below `root`; `found` are the records of topology and cabling, by file."""
-    collected = Findings(CHECKS)
-    for fault in network.faults:
-        collected.add(KINDS[fault.kind], fault.scope, fault.message, fault.place)
-    _check_switches(intended, network, collected)
-    check_manifest(intent, network, root, collected)
-    check_descriptions(intended, network, collected)
-    check_extra(intended, network, collected)
-    # A file with nothing in it is compared, too: everything is missing. One that is not there is a fault.
-    listed = {file for file in (TOPOLOGY, CABLING) if found[file] or _is_read(network, root, file)}
-    if TOPOLOGY in listed:
-        _check_records(
-            TOPOLOGY_AGREES, TOPOLOGY, records.topology(intended, expected_cabling), found[TOPOLOGY], collected
-        )
-    if CABLING in listed:
-        _check_records(CABLING_AS_ASKED, CABLING, records.cabling(expected_cabling), found[CABLING], collected)
-    elif TOPOLOGY not in listed:
-        ends = (
-            record._replace(fields={key: record.fields[key] for key in ENDS})
-            for record in records.cabling(expected_cabling)
-        )
-        _check_records(CABLING_AS_ASKED, "", ends, _described(network), collected)
-    collected.look(CABLES, len(network.links) + len(network.attachments))
-    yield from collected.results()
-
-
-def _is_read(network: Network, root: Path, file: str) -> bool:
-    """Tell whether a file is there and could be read as what it is."""
-    faulty = any(fault.kind == "unreadable" and fault.scope == file for fault in network.faults)
-    return (root / file).is_file() and not faulty
-
-
-def _check_switches(intended: ExpectedFabric, network: Network, collected: Findings) -> None:
+def _check_present(context: Context, findings: Findings) -> None:
+    network = context.network
     unreadable = {fault.scope for fault in network.faults if fault.kind == "unreadable"}
-    for name in intended.speakers:
-        collected.look(PRESENT)
+    for name in context.expected.switches:
+        findings.look(PRESENT)
         if name not in network.switches and name not in unreadable:
-            collected.add(PRESENT, name, f"there is no {switch_file(name)} or .set")
-    collected.look(READABLE, len(network.switches))
-    for name, switch in network.switches.items():
-        collected.look(STRAY)
-        collected.look(HOST_NAME)
-        if name not in intended.speakers:
-            collected.add(STRAY, name, "the intent has no switch of this name", Place(switch.file))
+            findings.add(PRESENT, name, f"there is no {switch_file(name)} or .set")
+
+
+def _add_faults(check: Check, kinds: tuple[str, ...], context: Context, findings: Findings) -> None:
+    """Add what the reader of the files could not use."""
+    for fault in context.network.faults:
+        if fault.kind in kinds:
+            device, _, part = fault.scope.partition(" ")
+            findings.add(check, device, fault.message, fault.place, part=part)
+
+
+def _check_readable(context: Context, findings: Findings) -> None:
+    findings.look(READABLE, len(context.network.switches))
+    _add_faults(READABLE, ("unreadable", "host-folder"), context, findings)
+
+
+def _check_stray(context: Context, findings: Findings) -> None:
+    _add_faults(STRAY, ("stray-file",), context, findings)
+    for name, switch in context.network.switches.items():
+        findings.look(STRAY)
+        if name not in context.expected.switches:
+            findings.at(STRAY, switch, "the intent has no switch of this name")
+
+
+def _check_host_names(context: Context, findings: Findings) -> None:
+    for name, switch in context.network.switches.items():
+        findings.look(HOST_NAME)
         if switch.host_name != name:
-            place = Place(switch.file, switch.host_name_line or 1)
-            said = f"is {switch.host_name!r}" if switch.host_name else "is missing"
-            collected.add(HOST_NAME, name, f"host-name {said}; it must be {name}", place, name, switch.host_name)
+            found = f"is {switch.host_name!r}" if switch.host_name else "is missing"
+            message = f"host-name {found}; it must be {name}"
+            findings.at(HOST_NAME, switch, message, switch.host_name_line, name, switch.host_name)
+
+
+def _check_cables(context: Context, findings: Findings) -> None:
+    findings.look(CABLES, len(context.network.links) + len(context.network.attachments))
+    _add_faults(CABLES, ("cabling",), context, findings)
+
+
+def _check_topology(context: Context, findings: Findings) -> None:
+    if _is_listed(context, TOPOLOGY):
+        expected = records.topology(context.expected, context.cabling, context.hosts)
+        _check_records(TOPOLOGY_AGREES, TOPOLOGY, expected, context.records[TOPOLOGY], findings)
+
+
+def _check_cabling(context: Context, findings: Findings) -> None:
+    expected = records.cables(context.cabling)
+    if _is_listed(context, CABLING):
+        _check_records(CABLING_AS_ASKED, CABLING, expected, context.records[CABLING], findings)
+    elif not _is_listed(context, TOPOLOGY):
+        ends = (record._replace(fields={key: record.fields[key] for key in ENDS}) for record in expected)
+        _check_records(CABLING_AS_ASKED, "", ends, _described(context.network), findings)
+
+
+def _is_listed(context: Context, file: str) -> bool:
+    """Return whether a file is there and could be read; one without records lacks everything, and is compared."""
+    faulty = any(fault.kind == "unreadable" and fault.scope == file for fault in context.network.faults)
+    return bool(context.records.get(file)) or ((context.root / file).is_file() and not faulty)
 
 
 def _check_records(
-    check: Check, file: str, intended: Iterable[Record], found: tuple[Record, ...], collected: Findings
+    check: Check, file: str, expected: Iterable[Record], found: tuple[Record, ...], findings: Findings
 ) -> None:
     """Compare the records of a file, by its name, with those that must be there."""
-    collected.look(check, len(found))
-    for row in records.compare(intended, found):
-        scope = row.key if row.kind in OF_DEVICES else f"{file} {row.key}"
-        collected.add(check, scope, row.message, Place(file, row.line) if file else None, row.expected, row.found)
+    findings.look(check, len(found))
+    for row in records.compare(expected, found):
+        device, _, part = (row.key if row.kind in OF_DEVICES else f"{file} {row.key}").partition(" ")
+        place = Place(file, row.line) if file else None
+        findings.add(check, device, row.message, place, row.expected, row.found, part=part)
 
 
 def _described(network: Network) -> tuple[Record, ...]:
-    """Return the ends of the cables that descriptions tell of, for want of files that list cables."""
+    """Return the ends of the cables that descriptions name, where no file lists cables."""
     rows = [(f"{cable.a.device} {cable.a.port}", cable.a, cable.b) for cable in network.links]
     rows += [(f"{server} {nic}", end, End(server, nic)) for (server, nic), end in network.attachments.items()]
     return tuple(
         Record("cable", key, dict(zip(ENDS, (a.device, a.port, b.device, b.port), strict=True))) for key, a, b in rows
     )
+
+
+AGAIN = "Generate the fabric again, and look at the difference before you commit it."
+PRESENT = Check(
+    "AILB001",
+    "every switch of the intent has a file",
+    "a switch of the intent has no file",
+    "A switch without a file keeps its old configuration, or none.",
+    AGAIN,
+    _check_present,
+)
+READABLE = Check(
+    "AILB002",
+    "every file can be read and is what its name says",
+    "a file cannot be read, or is not what its name says",
+    "What cannot be read cannot be pushed, and nothing about it was checked.",
+    "Correct the syntax at the place given, or generate the file again.",
+    _check_readable,
+)
+STRAY = Check(
+    "AILB003",
+    "every switch file belongs to one switch of the intent",
+    "a switch file belongs to no switch of the intent",
+    "A stale file of a switch that was renamed or removed may be pushed to another one later.",
+    "Delete the file, or add the switch to the intent.",
+    _check_stray,
+)
+HOST_NAME = Check(
+    "AILB004",
+    "host-name is the name of the file",
+    "a host-name is not the name of the file",
+    "The file would be pushed to one switch and make it call itself another; LLDP shows wrong neighbors.",
+    "Correct system host-name.",
+    _check_host_names,
+)
+CABLES = Check(
+    "AILB006",
+    "cabling.csv and topology.json have the same cables, and no port has two",
+    "cabling.csv and topology.json differ, or a port has two cables",
+    "Cables are pulled by one file and judged by the other.",
+    AGAIN,
+    _check_cables,
+)
+TOPOLOGY_AGREES = Check(
+    "AILB008",
+    "topology.json says of the fabric and of every device, color and link what the intent asks, and nothing else",
+    "topology.json says something else than the intent",
+    "Other tools read the topology; what it says wrongly they do wrongly.",
+    AGAIN,
+    _check_topology,
+)
+CABLING_AS_ASKED = Check(
+    "AILB009",
+    "every leaf is cabled to every spine, and every NIC to the leaf of its rail, at the ports and speeds asked for",
+    "a cable is missing, surplus, or at another port or speed than the intent asks for",
+    "A missing or moved cable leaves a color without a path, or puts a GPU on another rail.",
+    "Generate the fabric again; when the cables stay as they are, name their ports in the intent.",
+    _check_cabling,
+)

@@ -1,4 +1,4 @@
-"""Servers against the leaves that they are cabled to: prefixes, gateways, colors, MTUs; and their MAC addresses."""
+"""Check servers against the leaves that they are cabled to: prefixes, gateways, colors, MTUs; and MAC addresses."""
 
 from __future__ import annotations
 
@@ -6,15 +6,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ailb_gen.addresses import address_text
-from ailb_gen.checks.host_checks import GATEWAYS, MACS, MTUS, NICS, Group
+from ailb_gen.checks.hosts import HostFindings
+from ailb_gen.checks.model import Check
 from ailb_gen.errors import Place
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from ailb_gen.addresses import Prefix
-    from ailb_gen.checks.expected_devices import ExpectedTable
-    from ailb_gen.checks.findings import Findings
+    from ailb_gen.checks.context import Context
+    from ailb_gen.checks.expected_hosts import ExpectedNic, ExpectedTable
+    from ailb_gen.checks.host_groups import HostGroup
+    from ailb_gen.checks.model import Findings
     from ailb_gen.hosts.model import Nic, Route
     from ailb_gen.network.fabric import End, Network
     from ailb_gen.network.model import Port, Switch, Unit
@@ -27,8 +30,7 @@ ETHERNET_HEADER = 14
 class Rail:
     """What a leaf offers on the VLAN of a port: its prefixes with their gateways and colors, and the IRB."""
 
-    leaf: str
-    vlan: int | None
+    switch: Switch
     irb: Unit | None
     gateways: Mapping[Prefix, tuple[int, ...]]
     colors: Mapping[Prefix, str]
@@ -50,17 +52,17 @@ def rail_of(switch: Switch, native: int | None, name: str) -> Rail:
     for address in irb.addresses if irb is not None else ():
         gateways[address.prefix] = (*gateways.get(address.prefix, ()), address.value)
     colors = {route.prefix: route.color for route in switch.routes if route.color is not None}
-    return Rail(switch.named, vlan.vlan_id if vlan is not None else None, irb, gateways, colors)
+    return Rail(switch, irb, gateways, colors)
 
 
 class _Rails:
-    """Rails by leaf and VLAN, each worked out once."""
+    """Rails by leaf and VLAN, each computed once."""
 
-    __slots__ = ("known", "network")
+    __slots__ = ("network", "rails")
 
     def __init__(self, network: Network) -> None:
         self.network = network
-        self.known: dict[tuple[str, int | None, str], Rail] = {}
+        self.rails: dict[tuple[str, int | None, str], Rail] = {}
 
     def at(self, end: End) -> tuple[Port, Rail] | None:
         """Return the port at an end of a cable with its rail; None when the leaf's text does not have it."""
@@ -69,115 +71,100 @@ class _Rails:
         if switch is None or port is None:
             return None
         key = (end.device, *_untagged(port))
-        if key not in self.known:
-            self.known[key] = rail_of(switch, *key[1:])
-        return port, self.known[key]
+        if key not in self.rails:
+            self.rails[key] = rail_of(switch, *key[1:])
+        return port, self.rails[key]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Seat:
-    """The servers of a group whose NIC of one number is cabled to the same rail."""
+class _CabledNic:
+    """A NIC of the servers of a group that is cabled to one rail; `end` is the port of the first of them."""
 
-    group: Group
-    number: int
+    group: HostGroup
+    nic: ExpectedNic
     rail: Rail
     servers: tuple[str, ...]
+    end: End
 
     @property
     def scope(self) -> str:
-        """The group and NIC, or the servers when they are not the whole group."""
-        whole = len(self.servers) == len(self.group.servers)
-        return f"{self.group.scope if whole else self.servers[0]} {self.group.intended.nics[self.number].name}"
+        """The group, or the first server when they are not the whole group."""
+        return self.group.scope if len(self.servers) == len(self.group.servers) else self.servers[0]
 
-    def add(self, collected: Findings, message: str, place: Place, expected: object, found: object) -> None:
-        concerned = f" ({len(self.servers)} servers)" if len(self.servers) > 1 else ""
-        collected.add(GATEWAYS, self.scope, message + concerned, place, expected, found)
+    def add(self, findings: Findings, message: str, place: Place, expected: object = "", found: object = "") -> None:
+        """Add a finding about the NIC and its gateways; the message says how many servers it concerns."""
+        message += f" ({len(self.servers)} servers)" if len(self.servers) > 1 else ""
+        findings.add(GATEWAYS, self.scope, message, place, expected, found, part=self.nic.name)
 
 
-def check_cabling(groups: Iterable[Group], network: Network, collected: Findings) -> None:
+def _check_cabling(context: Context, findings: Findings) -> None:
     """Compare every NIC with the leaf port that it is cabled to."""
-    rails = _Rails(network)
-    for group in groups:
-        seats: dict[tuple[int, int], list[str]] = {}
-        used: dict[int, Rail] = {}
-        for number, nic in enumerate(group.intended.nics):
-            collected.look(NICS, len(group.servers))
+    rails = _Rails(context.network)
+    for group in context.host_groups:
+        _check_mtus(group, findings)
+        members: dict[tuple[int, int], tuple[Rail, list[str]]] = {}
+        for number, nic in enumerate(group.expected.nics):
             for server in group.servers:
-                end = network.attachments.get((server, nic.name))
-                if end is None:
-                    message = f"{nic.name} of {server} is cabled to no leaf"
-                    collected.add(NICS, f"{server} {nic.name}", message, None, nic.name)
-                    continue
-                found = rails.at(end)
-                if found is None:
+                end = context.network.attachments.get((server, nic.name))
+                found = rails.at(end) if end is not None else None
+                if end is None or found is None:
                     continue
                 port, rail = found
-                used[id(rail)] = rail
-                seats.setdefault((number, id(rail)), []).append(server)
-                _check_port_mtu(group, server, number, end, port, network, collected)
-        for (number, key), servers in seats.items():
-            _check_seat(_Seat(group, number, used[key], tuple(servers)), network, collected)
-    _check_strays(groups, network, collected)
+                members.setdefault((number, id(rail)), (rail, []))[1].append(server)
+                _check_port_mtu(group, server, nic.name, end, port, rail.switch, findings)
+        for (number, _), (rail, servers) in members.items():
+            nic = group.expected.nics[number]
+            end = context.network.attachments[servers[0], nic.name]
+            _check_cabled(_CabledNic(group, nic, rail, tuple(servers), end), findings)
 
 
-def _check_strays(groups: Iterable[Group], network: Network, collected: Findings) -> None:
-    """Find cables to NICs that no server has."""
-    known = {(server, nic.name) for group in groups for server in group.servers for nic in group.intended.nics}
-    servers = {server for server, _ in known}
-    for (server, nic), end in network.attachments.items():
-        if (server, nic) not in known:
-            what = f"{server} has no GPU NIC {nic}" if server in servers else f"there are no files of a server {server}"
-            collected.add(NICS, f"{server} {nic}", f"a cable from {end} leads to {nic}, but {what}", None, "", nic)
-
-
-def _check_seat(seat: _Seat, network: Network, collected: Findings) -> None:
-    intended = seat.group.intended.nics[seat.number]
-    nic = seat.group.profile.nics.get(intended.name)
+def _check_cabled(cabled: _CabledNic, findings: Findings) -> None:
+    rail, tables = cabled.rail, {table.id: table for table in cabled.nic.tables}
+    nic = cabled.group.profile.nics.get(cabled.nic.name)
     if nic is None:
         return
-    collected.look(GATEWAYS, len(intended.tables) * len(seat.servers))
-    rail = seat.rail
-    _check_irb_mtu(seat, nic, network, collected)
+    findings.look(GATEWAYS, len(tables) * len(cabled.servers))
+    _check_irb_mtu(cabled, nic, findings)
     if rail.irb is None:
-        end = network.attachments[seat.servers[0], intended.name]
-        switch = network.switches[rail.leaf]
-        place = Place(switch.file, switch.ports[end.port].line or 1)
-        message = f"{end} puts untagged packets of {intended.name} into no VLAN with an IRB: it has no gateway"
-        seat.add(collected, message, place, "", "")
+        place = Place(rail.switch.file, rail.switch.ports[cabled.end.port].line or 1)
+        message = f"{cabled.end} puts untagged packets of {nic.name} into no VLAN with an IRB: it has no gateway"
+        cabled.add(findings, message, place)
         return
-    tables = {table.id: table for table in intended.tables}
     for number in dict.fromkeys(route.table for route in nic.routes):
         routes = [route for route in nic.routes if route.table == number]
         own = next((route for route in routes if route.to is not None and route.to.length and not route.text[1]), None)
         default = next((route for route in routes if route.to is not None and not route.to.length), None)
-        table = tables.get(number) if number is not None else None
         if own is not None and own.to is not None:
-            _check_prefix(seat, table, own, own.to, collected)
+            _check_prefix(cabled, tables.get(number) if number is not None else None, own, own.to, findings)
             if default is not None and default.via is not None:
-                _check_gateway(seat, default, own.to, collected)
+                _check_gateway(cabled, default, own.to, findings)
 
 
-def _check_prefix(seat: _Seat, table: ExpectedTable | None, route: Route, prefix: Prefix, collected: Findings) -> None:
+def _check_prefix(
+    cabled: _CabledNic, table: ExpectedTable | None, route: Route, prefix: Prefix, findings: Findings
+) -> None:
     """Compare a table's prefix with the leaf's; a table outside the plan has no color to compare."""
-    rail = seat.rail
-    place = seat.group.place(route.file, route.line)
+    rail, leaf = cabled.rail, cabled.rail.switch.named
+    place = HostFindings(cabled.group, findings).place(route.file, route.line)
     color = table.color if table is not None else ""
     expected = next((str(p) for p, own in rail.colors.items() if own == color and p in rail.gateways), color)
     if prefix not in rail.gateways:
-        message = f"{rail.leaf}, to which the NIC is cabled, has no prefix {prefix} (table {route.table})"
-        seat.add(collected, message, place, expected, prefix)
+        message = f"{leaf}, to which the NIC is cabled, has no prefix {prefix} (table {route.table})"
+        cabled.add(findings, message, place, expected, prefix)
     elif color and rail.colors.get(prefix, color) != color:
-        message = f"table {route.table} is for color {color}; {rail.leaf} gives {prefix} color {rail.colors[prefix]}"
-        seat.add(collected, message, place, expected, prefix)
+        message = f"table {route.table} is for color {color}; {leaf} gives {prefix} color {rail.colors[prefix]}"
+        cabled.add(findings, message, place, expected, prefix)
 
 
-def _check_gateway(seat: _Seat, route: Route, prefix: Prefix, collected: Findings) -> None:
-    gateways = seat.rail.gateways.get(prefix)
+def _check_gateway(cabled: _CabledNic, route: Route, prefix: Prefix, findings: Findings) -> None:
+    gateways = cabled.rail.gateways.get(prefix)
     if gateways is None or route.via in gateways:
         return
     expected = " or ".join(address_text(gateway) for gateway in gateways)
-    message = f"the gateway of table {route.table} must be {expected}, the address of {seat.rail.leaf} in {prefix}"
-    seat.add(collected, message, seat.group.place(route.file, route.via_line), expected, route.text[1])
+    leaf = cabled.rail.switch.named
+    message = f"the gateway of table {route.table} must be {expected}, the address of {leaf} in {prefix}"
+    place = HostFindings(cabled.group, findings).place(route.file, route.via_line)
+    cabled.add(findings, message, place, expected, route.text[1])
 
 
 def _mtu(nic: Nic | None) -> int | None:
@@ -185,85 +172,99 @@ def _mtu(nic: Nic | None) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
-def _check_irb_mtu(seat: _Seat, nic: Nic, network: Network, collected: Findings) -> None:
-    host, irb = _mtu(nic), seat.rail.irb
+def _check_irb_mtu(cabled: _CabledNic, nic: Nic, findings: Findings) -> None:
+    host, irb, leaf = _mtu(nic), cabled.rail.irb, cabled.rail.switch
     limit = irb.inet6_mtu if irb is not None else None
     if host is None or irb is None or limit is None or host <= limit:
         return
-    message = f"the MTU of {nic.name} is {host}, {irb.name} of {seat.rail.leaf} has {limit}"
-    place = Place(network.switches[seat.rail.leaf].file, irb.line or 1)
-    collected.add(MTUS, seat.scope, message, place, f"at most {limit}", str(host), _nic(seat.group, nic.name))
+    message = f"the MTU of {nic.name} is {host}, {irb.name} of {leaf.named} has {limit}"
+    place, involves = Place(leaf.file, irb.line or 1), (f"{cabled.group.scope} {nic.name}",)
+    findings.add(MTUS, cabled.scope, message, place, f"at most {limit}", host, involves, part=nic.name)
 
 
 def _check_port_mtu(
-    group: Group, server: str, number: int, end: End, port: Port, network: Network, collected: Findings
+    group: HostGroup, server: str, nic: str, end: End, port: Port, switch: Switch, findings: Findings
 ) -> None:
-    name = group.intended.nics[number].name
-    host = _mtu(group.profile.nics.get(name))
-    collected.look(MTUS)
-    if host is not None and port.mtu is not None and host + ETHERNET_HEADER > port.mtu:
-        message = f"packets of {host} bytes need an MTU of {host + ETHERNET_HEADER} on {end}, it has {port.mtu}"
-        place = Place(network.switches[end.device].file, port.mtu_line or port.line or 1)
-        least = host + ETHERNET_HEADER
-        collected.add(MTUS, f"{server} {name}", message, place, f"at least {least}", str(port.mtu), _nic(group, name))
+    host = _mtu(group.profile.nics.get(nic))
+    findings.look(MTUS)
+    least = (host or 0) + ETHERNET_HEADER
+    if host is not None and port.mtu is not None and least > port.mtu:
+        message = f"packets of {host} bytes need an MTU of {least} on {end}, it has {port.mtu}"
+        place, involves = Place(switch.file, port.mtu_line or port.line or 1), (f"{group.scope} {nic}",)
+        findings.add(MTUS, server, message, place, f"at least {least}", port.mtu, involves, part=nic)
 
 
-def _nic(group: Group, name: str) -> tuple[str, ...]:
-    """Return what a setting of a NIC is about, for what follows from it."""
-    return (f"{group.scope} {name}",)
-
-
-def check_mtus(group: Group, collected: Findings) -> None:
+def _check_mtus(group: HostGroup, findings: Findings) -> None:
     """Compare the MTU of every NIC with the intent's."""
-    intended = group.intended.mtu
-    for name, nic in group.nics.items():
-        collected.look(MTUS)
+    expected = group.expected.mtu
+    for nic in group.nics.values():
+        findings.look(MTUS)
         found = nic.value("mtu")
-        if found != intended:
-            place = group.place(nic.file, nic.line_of("mtu"))
-            message = f"the MTU must be {intended}, not {found if found is not None else 'left to the kernel'}"
-            group.add(collected, MTUS, message, place, intended, found if found is not None else "", name)
+        if found != expected:
+            message = f"the MTU must be {expected}, not {found if found is not None else 'left to the kernel'}"
+            line, shown = nic.line_of("mtu"), found if found is not None else ""
+            HostFindings(group, findings).at(MTUS, nic, message, line, expected, shown)
 
 
-def check_macs(groups: Iterable[Group], collected: Findings) -> None:
+def _check_macs(context: Context, findings: Findings) -> None:
     """Compare how netplan finds every NIC with the intent, and find MAC addresses that are there twice."""
     owners: dict[str, str] = {}
-    for group in groups:
-        for intended in group.intended.nics:
-            nic = group.profile.nics.get(intended.name)
+    for group in context.host_groups:
+        for expected in group.expected.nics:
+            nic = group.profile.nics.get(expected.name)
             if nic is None:
                 continue
-            collected.look(MACS)
-            for message, line, expected, found in _mac_faults(nic, intended.mac):
-                group.add(collected, MACS, message, group.place(nic.file, line), expected, found, nic.name)
+            findings.look(MACS)
+            of_group = HostFindings(group, findings)
+            for fault in _mac_faults(nic, expected.mac):
+                of_group.at(MACS, nic, *fault)
             if nic.mac is None:
                 continue
-            line = nic.match[0].line
             for server in group.servers:
                 owner = owners.setdefault(nic.mac, f"{server} {nic.name}")
                 if owner != f"{server} {nic.name}":
                     message = f"the MAC {nic.mac} of {nic.name} is also that of {owner}"
-                    collected.add(MACS, f"{server} {nic.name}", message, group.place(nic.file, line), "", nic.mac)
+                    place = of_group.place(nic.file, nic.match[0].line)
+                    findings.add(MACS, server, message, place, "", nic.mac, part=nic.name)
 
 
-def _mac_faults(nic: Nic, intended: str) -> Iterator[tuple[str, int, str, str]]:
+def _mac_faults(nic: Nic, expected: str) -> Iterator[tuple[str, int, str, str]]:
     """Iterate over (message, line, expected, found)."""
     given, name = nic.mac or "", nic.value("set-name")
-    line = nic.match[0].line if nic.match else nic.line
-    if given != intended:
-        yield (
-            f"the MAC must be {intended}, not {given or 'left open'}"
-            if intended
-            else "the intent knows no MAC of this NIC",
-            line,
-            intended,
-            given,
-        )
+    if given != expected:
+        wrong = f"the MAC must be {expected}, not {given or 'left open'}"
+        line = nic.match[0].line if nic.match else nic.line
+        yield wrong if expected else "the intent knows no MAC of this NIC", line, expected, given
     for other in nic.match:
         if other.key != "macaddress":
             yield f"match {other.key} does not belong here", other.line, "", str(other.value)
-    expected = nic.name if intended else None
-    if name != expected:
-        found = str(name) if name is not None else ""
-        reason = f"set-name must be {expected}" if expected else "set-name needs a MAC to match"
-        yield reason, nic.line_of("set-name"), expected or "", found
+    expected_name = nic.name if expected else None
+    if name != expected_name:
+        reason = f"set-name must be {expected_name}" if expected_name else "set-name needs a MAC to match"
+        yield reason, nic.line_of("set-name"), expected_name or "", str(name) if name is not None else ""
+
+
+GATEWAYS = Check(
+    "AILB606",
+    "prefix and gateway of every table are those of the leaf that the NIC is cabled to, in the order of the colors",
+    "a prefix or gateway is not that of the leaf that the NIC is cabled to",
+    "A gateway of another rail never answers: the queue pairs of that color time out, and NCCL hangs.",
+    "Correct the table, or the cable: the message names the leaf, its port and its prefixes.",
+    _check_cabling,
+)
+MTUS = Check(
+    "AILB613",
+    "the MTU of every NIC is the intent's, and fits the leaf's IRB and port",
+    "the MTU of a NIC is not the intent's, or does not fit its leaf",
+    "Packets larger than the leaf's MTU are dropped without a word: small messages pass, large ones hang.",
+    "Lower the host's MTU, or raise those of the leaf: host <= IRB, and host + 14 <= port.",
+    _check_cabling,
+)
+MACS = Check(
+    "AILB614",
+    "every NIC is matched by its own MAC address where the intent knows one, and no two NICs share one",
+    "a NIC is not matched by its own MAC address, or shares it with another",
+    "netplan configures the wrong NIC: rails are crossed though every cable is right.",
+    "Correct the MAC in the intent or its CSV file, and generate again.",
+    _check_macs,
+)

@@ -1,4 +1,4 @@
-"""Files of a server that are none of the fabric's: what they override, and which are known to be harmless."""
+"""Check files of a server that are not the fabric's: what they override, and which are known to be harmless."""
 
 from __future__ import annotations
 
@@ -7,31 +7,32 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ailb_gen import layout as files
-from ailb_gen.checks.host_checks import EXTRAS, MODES, Group
+from ailb_gen.checks.hosts import HostFindings, per_group
+from ailb_gen.checks.model import Check
 from ailb_gen.hosts.text import ini, numbered, sysctls
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ailb_gen.checks.findings import Findings
+    from ailb_gen.checks.host_groups import HostGroup
     from ailb_gen.hosts.model import Extra
 
 # Folders that systemd and its relatives read, the first wins for files of one name (systemd.unit(5), sysctl.d(5)).
 _TREES = r"(?:etc|run|usr/local/lib|usr/lib|lib)"
-# Tells whether a file is harmless for a group of servers.
-Test = Callable[[Group, str], bool]
+# Returns whether a file is harmless for a group of servers.
+Test = Callable[["HostGroup", str], bool]
 
 
 def _words(text: str) -> Iterable[list[str]]:
     return (line.split() for _, line in numbered(text))
 
 
-def _names(group: Group) -> set[str]:
+def _names(group: HostGroup) -> set[str]:
     """Return the GPU NICs, and the RDMA devices, that no other file may touch."""
-    return {name for nic in group.intended.nics for name in (nic.name, nic.rdma)}
+    return {name for nic in group.expected.nics for name in (nic.name, nic.rdma)}
 
 
-def _sysctls(group: Group, text: str) -> bool:
+def _sysctls(group: HostGroup, text: str) -> bool:
     """Memory and process settings, and buffers of sockets, say nothing about the fabric."""
     found = list(sysctls(text))
     return all(
@@ -40,18 +41,18 @@ def _sysctls(group: Group, text: str) -> bool:
     )
 
 
-def _modules(group: Group, text: str) -> bool:
+def _modules(group: HostGroup, text: str) -> bool:
     """Other modules than those of the NICs, of RDMA and of the protocols."""
     rows = [words for words in _words(text) if words[0] != ";"]
     return all(len(words) > 1 and not re.search(r"mlx|^ib_|rdma|bond|ipv6|8021q|^\*", words[1]) for words in rows)
 
 
-def _module_list(group: Group, text: str) -> bool:
+def _module_list(group: HostGroup, text: str) -> bool:
     """Modules that are loaded besides; loading those of RDMA again changes nothing."""
     return all(len(words) == 1 for words in _words(text))
 
 
-def _networkd(group: Group, text: str) -> bool:
+def _networkd(group: HostGroup, text: str) -> bool:
     """Files that match other interfaces by their whole names."""
     match = [one for one in ini(text) if one.section == "Match"]
     names = [word for one in match if one.key in ("Name", "OriginalName") for word in str(one.value).split()]
@@ -60,14 +61,14 @@ def _networkd(group: Group, text: str) -> bool:
     return exact and _names(group).isdisjoint([*names, *given])
 
 
-def _tables(group: Group, text: str) -> bool:
+def _tables(group: HostGroup, text: str) -> bool:
     """Tables of other numbers and names."""
     numbers = {str(name.table) for name in group.profile.names}
     names = {name.name for name in group.profile.names}
     return all(len(words) == 2 and words[0] not in numbers and words[1] not in names for words in _words(text))
 
 
-def _netplan(group: Group, text: str) -> bool:
+def _netplan(group: HostGroup, text: str) -> bool:
     """Other NICs, each by its own name or MAC address, and nothing that holds for all or for a GPU NIC."""
     text = text.replace('"', "").replace("'", "")
     heads = re.findall(r"([a-z-]+)\s*:", text)
@@ -131,7 +132,7 @@ HARMLESS: tuple[tuple[str, str], ...] = (
 )
 
 
-def judge(group: Group, extra: Extra) -> str:
+def judge(group: HostGroup, extra: Extra) -> str:
     """Return what a file changes, or empty for one that is harmless."""
     if extra.text is not None and any(re.fullmatch(pattern, extra.path) for pattern, _ in HARMLESS):
         return ""
@@ -142,18 +143,19 @@ def judge(group: Group, extra: Extra) -> str:
     return "it is none of the fabric's files, and what it does is not checked"
 
 
-def check_extras(group: Group, collected: Findings) -> None:
+@per_group
+def _check_extras(group: HostGroup, findings: HostFindings) -> None:
     """Find files that override, shadow or join the fabric's."""
-    collected.look(EXTRAS, 1 + len(group.profile.extras))
-    roce = () if group.intended.roce else (files.QOS, files.QOS_UNIT)
+    findings.look(EXTRAS, 1 + len(group.profile.extras))
+    roce = () if group.expected.roce else (files.QOS, files.QOS_UNIT)
     for extra in group.profile.extras:
         what = "" if extra.path in roce else judge(group, extra)
         if what:
-            what += _which(group, extra)
-            group.add(collected, EXTRAS, f"{extra.path}: {what}", group.place(extra.path), "", extra.path)
+            message = f"{extra.path}: {what}{_which(group, extra)}"
+            findings.add(EXTRAS, message, extra.path, 1, "", extra.path)
 
 
-def _which(group: Group, extra: Extra) -> str:
+def _which(group: HostGroup, extra: Extra) -> str:
     """Return which checked settings a file of sysctl.d sets once more, and which of the two wins."""
     if extra.text is None or "sysctl" not in extra.path:
         return ""
@@ -166,11 +168,11 @@ def _which(group: Group, extra: Extra) -> str:
     return f"; {again[0].key} = {again[0].value} in line {again[0].line}: {wins}"
 
 
-def check_modes(group: Group, collected: Findings) -> None:
-    """Find scripts that cannot be executed, or that everybody can write."""
-    collected.look(MODES, len(group.profile.modes))
-    for file, mode in group.profile.modes.items():
-        if not mode & 0o100:
-            group.add(collected, MODES, f"{file} cannot be executed", group.place(file), "0755", f"{mode:04o}")
-        if mode & 0o002:
-            group.add(collected, MODES, f"{file} can be written by everybody", group.place(file), "0755", f"{mode:04o}")
+EXTRAS = Check(
+    "AILB617",
+    "no other file of the server overrides, shadows or joins the fabric's, as far as its name and contents tell",
+    "a file of the server overrides or shadows the fabric's, or is not known to be harmless",
+    "What was checked is not what the server does: a later file of sysctl.d, a drop-in or a udev rule wins silently.",
+    "Take the file away, or put what it says into the template; one that is meant to be there can be waived.",
+    _check_extras,
+)

@@ -1,25 +1,25 @@
-"""Files, NICs, addressing, sysctls, drop-ins, environment and units of a group of servers."""
+"""Check the settings of servers: addressing, sysctls, drop-ins, environment and units."""
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ailb_gen import layout as files
-from ailb_gen.checks.host_checks import ADDRESSING, DROP_INS, ENVIRONMENT, FILES, NICS, SYSCTLS, UNITS, Group
-from ailb_gen.layout import PLAIN_FILES, QOS_FILES, drop_in_file
+from ailb_gen.checks.hosts import REGENERATE, HostFindings, per_group
+from ailb_gen.checks.model import Check
+from ailb_gen.layout import drop_in_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from ailb_gen.checks.findings import Findings
-    from ailb_gen.checks.model import Check
-    from ailb_gen.errors import Place
+    from ailb_gen.checks.host_groups import HostGroup
     from ailb_gen.hosts.model import Setting, Value
 
-# netplan's settings of a GPU NIC, the MTU and what finds the NIC aside; `optional` lets the host boot without it.
-ADDRESSING_SETTINGS: Mapping[tuple[str, str], Value] = {
+# By section and key.
+Settings = dict[tuple[str, str], "Value"]
+# netplan's settings of a GPU NIC, but for the MTU and what finds the NIC; `optional` lets the host boot without it.
+ADDRESSING_SETTINGS: Settings = {
     ("", "optional"): True,
     ("", "dhcp4"): False,
     ("", "dhcp6"): False,
@@ -28,10 +28,10 @@ ADDRESSING_SETTINGS: Mapping[tuple[str, str], Value] = {
     ("", "link-local"): ("ipv6",),
 }
 FINDING_SETTINGS = frozenset({"mtu", "set-name"})
-NETPLAN_HEAD: Mapping[tuple[str, str], Value] = {("", "version"): 2, ("", "renderer"): "networkd"}
+NETPLAN_HEAD: Settings = {("", "version"): 2, ("", "renderer"): "networkd"}
 # Linux keeps 16 addresses per interface, the link-local one included (ip-sysctl: max_addresses).
 LINUX_MAX_ADDRESSES = 16
-DROP_IN: Mapping[tuple[str, str], Value] = {("IPv6AcceptRA", "UseGateway"): "no", ("IPv6AcceptRA", "UseDNS"): "no"}
+DROP_IN: Settings = {("IPv6AcceptRA", "UseGateway"): "no", ("IPv6AcceptRA", "UseDNS"): "no"}
 ONESHOT = (("Service", "Type", "oneshot"), ("Service", "RemainAfterExit", "yes"))
 WANTED_BY = ("Install", "WantedBy", "multi-user.target")
 UNIT_SETTINGS = {
@@ -58,78 +58,8 @@ def device_unit(nic: str) -> str:
     return f"sys-subsystem-net-devices-{nic.replace('-', chr(92) + 'x2d')}.device"
 
 
-def check_files(group: Group, collected: Findings) -> None:
-    """Find files that are missing or unusable, and RoCE files where RoCE is switched off."""
-    profile, intended = group.profile, group.intended
-    needed = [*PLAIN_FILES, *(QOS_FILES if intended.roce else ()), *(drop_in_file(nic.name) for nic in intended.nics)]
-    collected.look(FILES, len(needed))
-    for fault in profile.faults:
-        group.add(collected, FILES, fault.reason, fault.place)
-    broken = {fault.place.file for fault in profile.faults}
-    for file in needed:
-        place = group.place(file)
-        if file not in profile.files and place.file not in broken:
-            group.add(collected, FILES, f"{file} is missing", place)
-    for file in () if intended.roce else QOS_FILES:
-        if file in profile.files:
-            group.add(collected, FILES, f"RoCE is switched off in the intent, but there is {file}", group.place(file))
-
-
-def check_nics(group: Group, collected: Findings) -> None:
-    """Compare the NICs that every file names, and their order where it counts, with the intent's."""
-    profile = group.profile
-    names = [nic.name for nic in group.intended.nics]
-    script, qos = profile.script, profile.qos
-    named = {files.NETPLAN: list(group.nics), files.SYSCTL: _sysctl_nics(profile.sysctls)}
-    if script is not None:
-        named[files.SCRIPT] = list(dict.fromkeys(row.nic for row in script.rows))
-    if qos is not None and group.intended.roce:
-        named[files.QOS] = [row.nic for row in qos.nics]
-        pairs = [(nic.name, nic.rdma) for nic in group.intended.nics]
-        for row, pair in zip(qos.nics, pairs, strict=False):
-            if (row.nic, row.rdma) != pair and row.nic == pair[0]:
-                message = f"the RDMA device of {row.nic} must be {pair[1]}, not {row.rdma}"
-                group.add(collected, NICS, message, group.place(files.QOS, row.line), pair[1], row.rdma, row.nic)
-    for file, found in named.items():
-        if file not in profile.files and file != files.NETPLAN:
-            continue
-        collected.look(NICS, len(names))
-        alike = "" if set(found) & set(names) else f"{group.place(file)}"
-        for nic in [name for name in names if name not in found] if found or file in profile.files else []:
-            group.add(collected, NICS, f"{nic} is not in {file}", group.place(file), nic, "", nic, alike)
-        for nic in [name for name in found if name not in names]:
-            place = group.place(file, _line_of(group, file, nic))
-            group.add(collected, NICS, f"{nic} is in {file}, but the intent has no such GPU NIC", place, "", nic, nic)
-        for nic, count in Counter(found).items():
-            if count > 1:
-                place = group.place(file, _line_of(group, file, nic))
-                group.add(collected, NICS, f"{nic} is in {file} {count} times", place, 1, count, nic)
-        if sorted(found) == sorted(names) and file == files.QOS and found != names:
-            group.add(collected, NICS, f"{file} has the NICs in another order", group.place(file), " ".join(names))
-
-
-def _sysctl_nics(settings: Iterable[Setting]) -> list[str]:
-    parts = (setting.key.split(".") for setting in settings)
-    return list(dict.fromkeys(part[3] for part in parts if part[:3] == ["net", "ipv6", "conf"] and len(part) > 4))
-
-
-def _line_of(group: Group, file: str, nic: str) -> int:
-    """Return the last line where a file names a NIC."""
-    profile = group.profile
-    lines = [0]
-    if file == files.NETPLAN and nic in profile.nics:
-        lines.append(profile.nics[nic].line)
-    if file == files.SYSCTL:
-        lines += [setting.line for setting in profile.sysctls if f".{nic}." in setting.key]
-    if file == files.SCRIPT and profile.script is not None:
-        lines += [row.line for row in profile.script.rows if row.nic == nic]
-    if file == files.QOS and profile.qos is not None:
-        lines += [row.line for row in profile.qos.nics if row.nic == nic]
-    return lines[-1]
-
-
 def text_of(value: Value) -> str:
-    """Write a value of YAML for people."""
+    """Return a value of YAML as text for messages."""
     if isinstance(value, tuple):
         return f"[{', '.join(map(text_of, value))}]"
     if isinstance(value, bool):
@@ -138,56 +68,60 @@ def text_of(value: Value) -> str:
 
 
 def _compare(
-    group: Group,
-    collected: Findings,
+    findings: HostFindings,
     check: Check,
-    place: Place,
+    file: str,
+    line: int,
     found: Iterable[Setting],
-    intended: Mapping[tuple[str, str], Value],
+    expected: Mapping[tuple[str, str], Value],
     nic: str = "",
 ) -> None:
-    """Compare settings by (section, key): each of `wanted` must be there once, and no others.
+    """Compare settings by (section, key): each expected one must be there once, and no others.
 
-    `place` is the file, and the line where a missing setting is missed.
+    `line` is where a missing setting belongs.
     """
-    collected.look(check, len(intended))
+    findings.look(check, len(expected))
     seen: set[tuple[str, str]] = set()
     for setting in found:
         key, value = (setting.section, setting.key), text_of(setting.value)
-        where = replace(place, line=setting.line)
-        if key not in intended:
-            group.add(collected, check, f"{setting.key} does not belong here", where, "", value, nic)
+        right = text_of(expected[key]) if key in expected else ""
+        if key not in expected:
+            message = f"{setting.key} does not belong here"
         elif key in seen:
-            group.add(collected, check, f"{setting.key} is written twice", where, "", value, nic)
-        elif value != text_of(intended[key]):
-            expected = text_of(intended[key])
-            group.add(collected, check, f"{setting.key} must be {expected}, not {value}", where, expected, value, nic)
+            message, right = f"{setting.key} is written twice", ""
+        elif value != right:
+            message = f"{setting.key} must be {right}, not {value}"
+        else:
+            message = ""
+        if message:
+            findings.add(check, message, file, setting.line, right, value, nic)
         seen.add(key)
     # Where nothing is left, a whole section is missing: one thing that is wrong.
-    alike = "" if intended.keys() & seen else f"{place} {nic}"
-    for key in intended.keys() - seen:
-        expected = text_of(intended[key])
-        group.add(collected, check, f"{key[1]} is missing; it must be {expected}", place, expected, "", nic, alike)
+    alike = "" if expected.keys() & seen else f"{findings.place(file, line)} {nic}"
+    for key in expected.keys() - seen:
+        right = text_of(expected[key])
+        findings.add(check, f"{key[1]} is missing; it must be {right}", file, line, right, "", nic, alike)
 
 
-def check_addressing(group: Group, collected: Findings) -> None:
+@per_group
+def _check_addressing(group: HostGroup, findings: HostFindings) -> None:
     """Compare netplan's settings of every NIC, and of the file, with those that leave addresses to the leaves."""
     if files.NETPLAN not in group.profile.files or not group.nics:
         return
-    _compare(group, collected, ADDRESSING, group.place(files.NETPLAN), group.profile.network, NETPLAN_HEAD)
+    _compare(findings, ADDRESSING, files.NETPLAN, 1, group.profile.network, NETPLAN_HEAD)
     for name, nic in group.nics.items():
         found = [setting for key, setting in nic.settings.items() if key not in FINDING_SETTINGS]
-        _compare(group, collected, ADDRESSING, group.place(nic.file, nic.line), found, ADDRESSING_SETTINGS, name)
+        _compare(findings, ADDRESSING, nic.file, nic.line, found, ADDRESSING_SETTINGS, name)
 
 
-def check_sysctls(group: Group, collected: Findings) -> None:
-    """Compare the sysctls of every NIC."""
+@per_group
+def _check_sysctls(group: HostGroup, findings: HostFindings) -> None:
     if files.SYSCTL not in group.profile.files:
         return
-    intended: dict[tuple[str, str], Value] = {}
-    for nic in group.intended.nics:
+    expected: Settings = {}
+    for nic in group.expected.nics:
         values = {
-            "accept_ra": 2 if group.intended.forwarding else 1,
+            "accept_ra": 2 if group.expected.forwarding else 1,
             "accept_ra_defrtr": 0,
             "autoconf": 1,
             "addr_gen_mode": 0,
@@ -195,49 +129,92 @@ def check_sysctls(group: Group, collected: Findings) -> None:
         }
         if len(nic.tables) + 1 >= LINUX_MAX_ADDRESSES:
             values["max_addresses"] = len(nic.tables) + 2
-        intended |= {("", f"net.ipv6.conf.{nic.name}.{key}"): value for key, value in values.items()}
-    _compare(group, collected, SYSCTLS, group.place(files.SYSCTL), group.profile.sysctls, intended)
+        expected |= {("", f"net.ipv6.conf.{nic.name}.{key}"): value for key, value in values.items()}
+    _compare(findings, SYSCTLS, files.SYSCTL, 1, group.profile.sysctls, expected)
 
 
-def check_drop_ins(group: Group, collected: Findings) -> None:
+@per_group
+def _check_drop_ins(group: HostGroup, findings: HostFindings) -> None:
     """Compare networkd's drop-in of every NIC, and find drop-ins of others."""
-    for name in group.profile.drop_ins.keys() - {nic.name for nic in group.intended.nics}:
+    for name in group.profile.drop_ins.keys() - {nic.name for nic in group.expected.nics}:
         message = f"there is a drop-in for {name}, but the intent has no such GPU NIC"
-        group.add(collected, DROP_INS, message, group.place(drop_in_file(name)), "", name, name)
-    for nic in group.intended.nics:
+        findings.add(DROP_INS, message, drop_in_file(name), 1, "", name, name)
+    for nic in group.expected.nics:
         file = drop_in_file(nic.name)
         if file in group.profile.files:
-            found = group.profile.drop_ins[nic.name]
-            _compare(group, collected, DROP_INS, group.place(file), found, DROP_IN, nic.name)
+            _compare(findings, DROP_INS, file, 1, group.profile.drop_ins[nic.name], DROP_IN, nic.name)
 
 
-def check_environment(group: Group, collected: Findings) -> None:
-    """Compare the environment of NCCL."""
+@per_group
+def _check_environment(group: HostGroup, findings: HostFindings) -> None:
     if files.ENVIRONMENT not in group.profile.files:
         return
-    intended: dict[tuple[str, str], Value] = {("", key): value for key, value in group.intended.environment}
+    expected: Settings = {("", key): value for key, value in group.expected.environment}
     path = ("", "LD_LIBRARY_PATH")
-    if path in intended:
-        intended[path] = f"${{LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}}{intended[path]}"
-    _compare(group, collected, ENVIRONMENT, group.place(files.ENVIRONMENT), group.profile.environment, intended)
+    if path in expected:
+        expected[path] = f"${{LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}}{expected[path]}"
+    _compare(findings, ENVIRONMENT, files.ENVIRONMENT, 1, group.profile.environment, expected)
 
 
-def check_units(group: Group, collected: Findings) -> None:
+@per_group
+def _check_units(group: HostGroup, findings: HostFindings) -> None:
     """Compare what the services run, and what they wait for."""
     for file, plain in UNIT_SETTINGS.items():
-        if file not in group.profile.files or (file == files.QOS_UNIT and group.intended.roce is None):
+        if file not in group.profile.files or (file == files.QOS_UNIT and group.expected.roce is None):
             continue
-        devices = [device_unit(nic.name) for nic in group.intended.nics]
-        intended = Counter([*plain, *(("Unit", key, device) for device in devices for key in ("Wants", "After"))])
-        collected.look(UNITS, intended.total())
+        devices = [device_unit(nic.name) for nic in group.expected.nics]
+        expected = Counter([*plain, *(("Unit", key, device) for device in devices for key in ("Wants", "After"))])
+        findings.look(UNITS, expected.total())
         for setting in group.profile.units[file]:
             key = (setting.section, setting.key, str(setting.value))
-            if intended[key]:
-                intended[key] -= 1
+            if expected[key]:
+                expected[key] -= 1
             elif setting.key not in UNIT_TEXTS:
                 text = f"{setting.key}={setting.value}"
                 message = f"{text} does not belong into [{setting.section}], or is there twice"
-                group.add(collected, UNITS, message, group.place(file, setting.line), "", text)
-        for section, name, value in intended.elements():
+                findings.add(UNITS, message, file, setting.line, "", text)
+        for section, name, value in expected.elements():
             text = f"{name}={value}"
-            group.add(collected, UNITS, f"{text} is missing in [{section}]", group.place(file), text)
+            findings.add(UNITS, f"{text} is missing in [{section}]", file, 1, text)
+
+
+ADDRESSING = Check(
+    "AILB609",
+    "GPU NICs have no IPv4 and no DHCP; their addresses come from router advertisements alone",
+    "a GPU NIC has IPv4, DHCP or addresses that no router advertisement gave",
+    "Further addresses are further GIDs: the plug-in would pair queue pairs with addresses that no table routes.",
+    REGENERATE,
+    _check_addressing,
+)
+SYSCTLS = Check(
+    "AILB610",
+    "the kernel takes addresses, and no default route, from router advertisements",
+    "the kernel takes default routes from router advertisements, or no addresses",
+    "Without them a NIC has no address; with the leaves' default routes the main table leads into the fabric.",
+    REGENERATE,
+    _check_sysctls,
+)
+DROP_INS = Check(
+    "AILB611",
+    "networkd keeps the default routes and name servers of the leaves out of the host",
+    "networkd lets default routes or name servers of the leaves into the host",
+    "Every leaf announces itself as a default router: the main table would send management traffic into the fabric.",
+    REGENERATE,
+    _check_drop_ins,
+)
+ENVIRONMENT = Check(
+    "AILB612",
+    "NCCL has one queue pair per color, the plug-in, IPv6, and the RDMA devices in the order of the NICs",
+    "NCCL's settings differ from what the fabric needs",
+    "With another number of queue pairs colors carry uneven load; a device too few is a GPU without network.",
+    REGENERATE,
+    _check_environment,
+)
+UNITS = Check(
+    "AILB615",
+    "the services run the right program after every GPU NIC has appeared",
+    "a service runs the wrong program, or at the wrong time",
+    "A service that does not wait runs before the driver has loaded, and leaves NICs without tables or PFC.",
+    REGENERATE,
+    _check_units,
+)

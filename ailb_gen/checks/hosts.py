@@ -1,72 +1,75 @@
-"""The checks of the servers (AILB6xx): files against the intent, against each other, and against the leaves.
-
-Servers that share a profile are looked at together, so that a fabric of thousands costs little; only what depends on
-the cable of a server is looked at per server.
-"""
+"""What the checks of servers (AILB6xx) share: one function runs for every group, and adds findings about it."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
 from typing import TYPE_CHECKING
 
-from ailb_gen.checks import host_cabling, host_extras, host_settings, host_tables
-from ailb_gen.checks.expected_devices import ExpectedHost, expected_hosts
-from ailb_gen.checks.findings import Findings
-from ailb_gen.checks.host_checks import CHECKS, FILES, Group
 from ailb_gen.errors import Place
-from ailb_gen.layout import server_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from ailb_gen.checks.context import Context
+    from ailb_gen.checks.host_groups import HostGroup
+    from ailb_gen.checks.model import Check, Findings
+    from ailb_gen.hosts.model import Nic
 
-    from ailb_gen.checks.model import Result
-    from ailb_gen.intent.models import Fabric
-    from ailb_gen.network.fabric import Network
-
-__all__ = ["CHECKS", "run"]
-
-
-def _groups(intended: dict[str, ExpectedHost], network: Network) -> tuple[Group, ...]:
-    """Return the servers that are both asked for and there, grouped by folder and by what is asked."""
-    members: dict[tuple[str, int], list[str]] = {}
-    for name, host in network.hosts.items():
-        if name in intended:
-            members.setdefault((host.profile.folder, id(intended[name])), []).append(name)
-    return tuple(Group(network.hosts[names[0]].profile, tuple(names), intended[names[0]]) for names in members.values())
+REGENERATE = "Generate the files again, or correct the line by hand on every server that has it."
 
 
-def _check_present(intended: dict[str, ExpectedHost], network: Network, collected: Findings) -> None:
-    collected.look(FILES, len(intended))
-    for name in intended:
-        if name not in network.hosts:
-            message = "the server has no folder that can be used"
-            collected.add(FILES, name, message, Place(server_folder(name)), server_folder(name))
-    for name in network.hosts:
-        if name not in intended:
-            message = "the intent has no such server; is the folder left over from before?"
-            collected.add(FILES, name, message, Place(server_folder(name)), "", name)
+class HostFindings:
+    """Adds findings about a group of servers at lines of its files."""
+
+    __slots__ = ("findings", "group")
+
+    def __init__(self, group: HostGroup, findings: Findings) -> None:
+        self.group, self.findings = group, findings
+
+    def look(self, check: Check, count: int = 1) -> None:
+        """Count things that a check examines."""
+        self.findings.look(check, count)
+
+    def place(self, file: str, line: int = 1) -> Place:
+        """Return a place in one of the files of the group."""
+        return Place(f"{self.group.profile.folder}/{file}", line or 1)
+
+    def add(
+        self,
+        check: Check,
+        message: str,
+        file: str | Place,
+        line: int = 1,
+        expected: object = "",
+        found: object = "",
+        nic: str = "",
+        alike: str = "",
+        involves: tuple[str, ...] = (),
+    ) -> None:
+        """Add a finding about the group, or about a NIC of it; the message says how many servers it concerns."""
+        group, place = self.group, file if isinstance(file, Place) else self.place(file, line)
+        message += f" ({len(group.servers)} servers)" if len(group.servers) > 1 else ""
+        self.findings.add(check, group.scope, message, place, expected, found, involves, alike, nic)
+
+    def at(
+        self,
+        check: Check,
+        nic: Nic,
+        message: str,
+        line: int,
+        expected: object = "",
+        found: object = "",
+        involves: tuple[str, ...] = (),
+    ) -> None:
+        """Add a finding about a NIC at a line of its netplan file."""
+        self.add(check, message, nic.file, line, expected, found, nic.name, involves=involves)
 
 
-def run(intent: Fabric, network: Network) -> Iterator[Result]:
-    """Run all checks of the servers; yields one result per check, in the order of `CHECKS`."""
-    collected = Findings(CHECKS)
-    intended = expected_hosts(intent)
-    groups = _groups(intended, network)
-    _check_present(intended, network, collected)
-    for group in groups:
-        host_settings.check_files(group, collected)
-        host_settings.check_nics(group, collected)
-        host_settings.check_addressing(group, collected)
-        host_settings.check_sysctls(group, collected)
-        host_settings.check_drop_ins(group, collected)
-        host_settings.check_environment(group, collected)
-        host_settings.check_units(group, collected)
-        host_extras.check_extras(group, collected)
-        host_extras.check_modes(group, collected)
-        host_tables.check_tables(group, collected)
-        host_tables.check_names(group, collected)
-        host_tables.check_script(group, collected)
-        host_cabling.check_mtus(group, collected)
-    host_tables.check_programs(groups, collected)
-    host_cabling.check_cabling(groups, network, collected)
-    host_cabling.check_macs(groups, collected)
-    yield from collected.results()
+def per_group(function: Callable[[HostGroup, HostFindings], None]) -> Callable[[Context, Findings], None]:
+    """Return the check function that runs `function` for every group of servers."""
+
+    @wraps(function)
+    def run(context: Context, findings: Findings) -> None:
+        for group in context.host_groups:
+            function(group, HostFindings(group, findings))
+
+    return run

@@ -1,4 +1,4 @@
-"""The commit check as entries of the catalogue: what a device would refuse."""
+"""Check what a device would refuse to commit, by Juniper's YANG models (AILB9xx)."""
 
 from __future__ import annotations
 
@@ -9,97 +9,43 @@ from ailb_gen.errors import Place
 from ailb_gen.junos import check_result as kinds
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ailb_gen.checks.context import Context
+    from ailb_gen.checks.model import Findings
     from ailb_gen.junos.check_result import CheckResult, Fault
 
-UNKNOWN = Check(
-    "AILB901",
-    Severity.ERROR,
-    "every statement exists in Juniper's YANG models",
-    "a statement does not exist in Juniper's YANG models",
-    "The device refuses the whole configuration, at the first statement that it does not know.",
-    "Correct the statement; one that only another release knows wants that release's models.",
-)
-VALUE = Check(
-    "AILB902",
-    Severity.ERROR,
-    "every value has the type, range, length and pattern that the models ask for, and lists are not too long",
-    "a value is not one that the models allow, or a list is too long",
-    "The device refuses the whole configuration.",
-    "Write a value that the message says is one.",
-)
-MISSING = Check(
-    "AILB903",
-    Severity.ERROR,
-    "no statement lacks its value, its name or a part of it",
-    "a statement lacks its value, its name or a part of it",
-    "The device refuses the whole configuration.",
-    "Complete the statement.",
-)
-DUPLICATE = Check(
-    "AILB904",
-    Severity.ERROR,
-    "no statement with one value has two, and no address is there twice, however it is written",
-    "a statement with one value has two, or an address is there twice",
-    "The device keeps the value that comes last, which may not be the one that was meant.",
-    "Take one of them away.",
-)
-CHOICE = Check(
-    "AILB905",
-    Severity.ERROR,
-    "of statements that exclude each other there is only one",
-    "statements that exclude each other stand together",
-    "The device keeps the one that comes last, which may not be the one that was meant.",
-    "Take one of them away.",
-)
-MUST = Check(
-    "AILB906",
-    Severity.ERROR,
-    "every commit constraint of the models holds",
-    "a commit constraint does not hold",
-    "`commit check` on the device fails with the message shown.",
-    "Add or take away what the message names.",
-)
-UNCHECKED = Check(
-    "AILB907",
-    Severity.NOTE,
-    "everything could be checked: the models cover every hierarchy, and every constraint could be evaluated",
-    "something could not be checked: the models do not cover it, or a constraint could not be evaluated",
-    "What is listed here only the device itself can judge.",
-    "Use a folder of models that has the hierarchy; run `commit check` on a device.",
-)
-RELEASE = Check(
-    "AILB908",
-    Severity.ERROR,
-    "the YANG models are of a release that has BGP-DPF",
-    "the YANG models are of a release without BGP-DPF",
-    "An older release refuses every statement that colors sessions and routes: the fabric has no colors on it.",
-    "Name the models of the release that the switches run: 25.4R1 or later, or 23.4X100-D4x for the QFX5240.",
-)
-CHECKS = (UNKNOWN, VALUE, MISSING, DUPLICATE, CHOICE, MUST, UNCHECKED, RELEASE)
+NO_MODELS = "no YANG models were given (--yang DIR or AILB_YANG)"
+LONG = 80  # characters of a word; names are shorter, and what is not one need not be shown whole
 
-_OF_KIND = dict.fromkeys(kinds.VALUE_KINDS, VALUE) | {
-    kinds.UNKNOWN: UNKNOWN,
-    kinds.MISSING: MISSING,
-    kinds.DUPLICATE: DUPLICATE,
-    kinds.CHOICE: CHOICE,
-    kinds.MUST: MUST,
-    kinds.RELEASE: RELEASE,
-}
-_LONG = 80  # characters of a word; names are shorter, and what is not one need not be shown whole
+
+def _check_commit(context: Context, findings: Findings) -> None:
+    results = context.commit
+    if results is None:
+        for check in CHECKS:
+            findings.skip(check, NO_MODELS)
+        return
+    switches = context.network.switches
+    found = (one for name, result in results.items() for one in findings_of(result, name, switches[name].file))
+    for finding in of_all(list(found)):
+        findings.found[finding.check].append(finding)
+    for check in CHECKS:
+        findings.look(check, len(results))
+    findings.figure(MUST, "constraints evaluated", sum(result.evaluated for result in results.values()))
 
 
 def check_of(fault: Fault) -> Check:
-    """Return the entry of the catalogue that a fault belongs to."""
+    """Return the check that a fault belongs to."""
     return _OF_KIND[fault.kind]
 
 
 def statement(path: tuple[str, ...]) -> str:
     """Return the words of a statement as one line."""
-    return " ".join(word if len(word) <= _LONG else f"{word[: _LONG - 1]}…" for word in path)
+    return " ".join(word if len(word) <= LONG else f"{word[: LONG - 1]}…" for word in path)
 
 
 def message_of(fault: Fault) -> str:
-    """Return what a fault says: the statement, why, Juniper's words, the way out."""
+    """Return a fault as text: the statement, why, Juniper's words, the way out."""
     juniper = f" ({fault.juniper})" if fault.juniper else ""
     hint = f"; {fault.hint}" if fault.hint else ""
     return f"{statement(fault.path)}: {fault.message}{juniper}{hint}"
@@ -116,28 +62,89 @@ def of_all(found: list[Finding]) -> list[Finding]:
     return [kept, *(one for one in found if one.check != RELEASE.id)]
 
 
-def findings(outcome: CheckResult, device: str, file: str) -> tuple[Finding, ...]:
-    """Return what the commit check of one device found; `file` is its configuration, relative to the artifacts."""
-    found = [
-        Finding(check_of(fault).id, device, message_of(fault), Place(file, max(fault.line, 1)))
-        for fault in outcome.findings
-    ]
-    found += [
-        Finding(
-            UNCHECKED.id,
-            device,
-            f"no model for {top}: {count} statement{'' if count == 1 else 's'} not checked",
-            Place(file, max(outcome.unmodelled_lines.get(top, 1), 1)),
-        )
-        for top, count in sorted(outcome.unmodelled.items())
-    ]
-    found += [
-        Finding(
-            UNCHECKED.id,
-            device,
-            f"{statement(one.path)}: {one.expression} could not be evaluated: {one.reason}",
-            Place(file, max(one.line, 1)),
-        )
-        for one in outcome.unevaluated
-    ]
-    return tuple(found)
+def findings_of(result: CheckResult, device: str, file: str) -> Iterator[Finding]:
+    """Yield what the commit check of one device found; `file` is its configuration, relative to the artifacts."""
+    for fault in result.findings:
+        yield Finding(check_of(fault).id, device, message_of(fault), Place(file, fault.line or 1))
+    for top, count in sorted(result.unmodelled.items()):
+        message = f"no model for {top}: {count} statement{'' if count == 1 else 's'} not checked"
+        yield Finding(UNCHECKED.id, device, message, Place(file, result.unmodelled_lines.get(top, 1) or 1))
+    for one in result.unevaluated:
+        message = f"{statement(one.path)}: {one.expression} could not be evaluated: {one.reason}"
+        yield Finding(UNCHECKED.id, device, message, Place(file, one.line or 1))
+
+
+UNKNOWN = Check(
+    "AILB901",
+    "every statement exists in Juniper's YANG models",
+    "a statement does not exist in Juniper's YANG models",
+    "The device refuses the whole configuration, at the first statement that it does not know.",
+    "Correct the statement; one that only another release knows wants that release's models.",
+    _check_commit,
+)
+VALUE = Check(
+    "AILB902",
+    "every value has the type, range, length and pattern that the models ask for, and lists are not too long",
+    "a value is not one that the models allow, or a list is too long",
+    "The device refuses the whole configuration.",
+    "Write a value that the message says is one.",
+    _check_commit,
+)
+MISSING = Check(
+    "AILB903",
+    "no statement lacks its value, its name or a part of it",
+    "a statement lacks its value, its name or a part of it",
+    "The device refuses the whole configuration.",
+    "Complete the statement.",
+    _check_commit,
+)
+DUPLICATE = Check(
+    "AILB904",
+    "no statement with one value has two, and no address is there twice, however it is written",
+    "a statement with one value has two, or an address is there twice",
+    "The device keeps the value that comes last, which may not be the one that was meant.",
+    "Take one of them away.",
+    _check_commit,
+)
+CHOICE = Check(
+    "AILB905",
+    "of statements that exclude each other there is only one",
+    "statements that exclude each other stand together",
+    "The device keeps the one that comes last, which may not be the one that was meant.",
+    "Take one of them away.",
+    _check_commit,
+)
+MUST = Check(
+    "AILB906",
+    "every commit constraint of the models holds",
+    "a commit constraint does not hold",
+    "`commit check` on the device fails with the message shown.",
+    "Add or take away what the message names.",
+    _check_commit,
+)
+UNCHECKED = Check(
+    "AILB907",
+    "everything could be checked: the models cover every hierarchy, and every constraint could be evaluated",
+    "something could not be checked: the models do not cover it, or a constraint could not be evaluated",
+    "What is listed here only the device itself can judge.",
+    "Use a folder of models that has the hierarchy; run `commit check` on a device.",
+    _check_commit,
+    Severity.NOTE,
+)
+RELEASE = Check(
+    "AILB908",
+    "the YANG models are of a release that has BGP-DPF",
+    "the YANG models are of a release without BGP-DPF",
+    "An older release refuses every statement that colors sessions and routes: the fabric has no colors on it.",
+    "Name the models of the release that the switches run: 25.4R1 or later, or 23.4X100-D4x for the QFX5240.",
+    _check_commit,
+)
+CHECKS = (UNKNOWN, VALUE, MISSING, DUPLICATE, CHOICE, MUST, UNCHECKED, RELEASE)
+_OF_KIND = dict.fromkeys(kinds.VALUE_KINDS, VALUE) | {
+    kinds.UNKNOWN: UNKNOWN,
+    kinds.MISSING: MISSING,
+    kinds.DUPLICATE: DUPLICATE,
+    kinds.CHOICE: CHOICE,
+    kinds.MUST: MUST,
+    kinds.RELEASE: RELEASE,
+}

@@ -1,106 +1,77 @@
-"""The checks of what a switch balances by: its forwarding table, dynamic and global load balancing."""
+"""Check what a switch balances by: forwarding table, dynamic and global load balancing (AILB406 to AILB408)."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ailb_gen.checks.model import Check, Severity
-from ailb_gen.checks.speakers import LEAF, SPINE
-from ailb_gen.errors import Place
+from ailb_gen.checks.expected_switches import LEAF, SPINE
+from ailb_gen.checks.model import Check
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ailb_gen.checks.expected import ExpectedFabric
-    from ailb_gen.checks.findings import Findings
+    from ailb_gen.checks.context import Context
+    from ailb_gen.checks.model import Findings
     from ailb_gen.intent.settings import Dlb
-    from ailb_gen.network.fabric import Network
     from ailb_gen.network.model import Switch
 
-TABLES = Check(
-    "AILB406",
-    Severity.ERROR,
-    "the FIB holds all paths of every route: load balancing per packet, a high enough maximum-ecmp, fast reroute",
-    "the FIB does not hold all paths of every route",
-    "Without the policy Junos installs one path: when a color fails all its traffic goes to a single other uplink.",
-    "Add `routing-options forwarding-table export` with the policy, and `chassis maximum-ecmp`.",
-)
-DLB = Check(
-    "AILB407",
-    Severity.ERROR,
-    "dynamic load balancing has the mode and every value that the intent asks for, for IPv6",
-    "dynamic load balancing differs from the intent",
-    "After a failure hashing alone spreads the moved queue pairs, and collides.",
-    "Change the intent's `load_balancing.dlb` and generate again.",
-)
-GLB = Check(
-    "AILB408",
-    Severity.ERROR,
-    "global load balancing is as the intent asks: leaves balance, spines help",
-    "global load balancing differs from the intent",
-    "A leaf that hears nothing from its spines keeps sending to congested links behind them.",
-    "Change the intent's `load_balancing.glb` and generate again.",
-)
 GLB_ROLES = {LEAF: "load-balancer-only", SPINE: "helper-only"}
 DLB_MODES = ("flowlet", "per-packet", "assigned-flow")
 
 
-def check_load_balancing(intended: ExpectedFabric, network: Network, collected: Findings) -> None:
-    """Check every switch that the intent knows."""
-    for name, switch in network.switches.items():
-        asked = intended.speakers.get(name)
-        if asked is None:
-            continue
-        _check_tables(intended, switch, asked.role, collected)
-        _check_dlb(switch, asked.settings.load_balancing.dlb, collected)
-        _check_glb(switch, GLB_ROLES[asked.role] if asked.settings.load_balancing.glb else "off", collected)
-
-
-def _check_tables(intended: ExpectedFabric, switch: Switch, role: str, collected: Findings) -> None:
-    collected.look(TABLES)
-    balancing = switch.balancing
-    place = Place(switch.file, balancing.table_line or 1)
-    alike = "" if balancing.table_line else f"{switch.named} forwarding-table"
-    if not balancing.per_packet:
-        message = (
-            "the policies that the forwarding table exports do not balance every route per flow: such a route has one "
-            "next hop, and a rejected one is not installed"
+def _check_tables(context: Context, findings: Findings) -> None:
+    fabric = context.fabric
+    for switch, asked in context.switches:
+        findings.look(TABLES)
+        balancing = switch.balancing
+        alike = "" if balancing.table_line else f"{switch.named} forwarding-table"
+        if not balancing.per_packet:
+            message = (
+                "the policies that the forwarding table exports do not balance every route per flow: such a route has "
+                "one next hop, and a rejected one is not installed"
+            )
+            findings.at(TABLES, switch, message, balancing.table_line, alike=alike)
+        if not balancing.fast_reroute:
+            message = "the forwarding table lacks ecmp-fast-reroute"
+            findings.at(TABLES, switch, message, balancing.table_line, alike=alike)
+        # A backup uses what is left of a leaf's uplinks; a spine has the parallel links to one leaf.
+        needed, found = (
+            fabric.links_per_spine * (len(fabric.spines) if asked.role == LEAF else 1),
+            balancing.maximum_ecmp,
         )
-        collected.add(TABLES, switch.named, message, place, alike=alike)
-    if not balancing.fast_reroute:
-        collected.add(TABLES, switch.named, "the forwarding table lacks ecmp-fast-reroute", place, alike=alike)
-    # A backup uses what is left of a leaf's uplinks; a spine has the parallel links to one leaf.
-    needed = intended.fabric.links_per_spine * (len(intended.fabric.spines) if role == LEAF else 1)
-    if balancing.maximum_ecmp < needed:
-        message = f"maximum-ecmp is {balancing.maximum_ecmp}; routes can have {needed} next hops"
-        place = Place(switch.file, balancing.ecmp_line or 1)
-        collected.add(TABLES, switch.named, message, place, needed, balancing.maximum_ecmp)
+        if found < needed:
+            message = f"maximum-ecmp is {found}; routes can have {needed} next hops"
+            findings.at(TABLES, switch, message, balancing.ecmp_line, needed, found)
 
 
-def _check_dlb(switch: Switch, asked: Dlb, collected: Findings) -> None:
+def _check_dlb(context: Context, findings: Findings) -> None:
+    for switch, expected in context.switches:
+        _compare_dlb(switch, expected.settings.load_balancing.dlb, findings)
+
+
+def _compare_dlb(switch: Switch, asked: Dlb, findings: Findings) -> None:
     """Compare the mode, and in the same mode every statement."""
-    collected.look(DLB)
-    found = dict(switch.balancing.dlb)
+    findings.look(DLB)
+    found, line = dict(switch.balancing.dlb), switch.balancing.dlb_line
     mode = "+".join(mode for mode in DLB_MODES if any(text.split()[0] == mode for text in found)) or "off"
-    place = Place(switch.file, switch.balancing.dlb_line or 1)
     if mode != asked.mode:
         message = f"dynamic load balancing is {mode}; the intent asks for {asked.mode}"
-        collected.add(DLB, switch.named, message, place, asked.mode, mode)
+        findings.at(DLB, switch, message, line, asked.mode, mode)
         return
     missing = [text for text in _expected_dlb(asked) if found.pop(text, None) is None]
-    for text, line in found.items():
+    for text, at in found.items():
         setting = text.rpartition(" ")[0]
         instead = next((other for other in missing if other.rpartition(" ")[0] == setting), "")
         if instead:
             missing.remove(instead)
         message = f"ecmp-dlb has {text}; the intent asks for {instead.removeprefix(f'{setting} ') or 'nothing there'}"
-        collected.add(DLB, switch.named, message, Place(switch.file, line or 1), instead, text)
+        findings.at(DLB, switch, message, at, instead, text)
     for text in missing:
-        collected.add(DLB, switch.named, f"ecmp-dlb lacks {text}", place, text)
+        findings.at(DLB, switch, f"ecmp-dlb lacks {text}", line, text)
 
 
 def _expected_dlb(dlb: Dlb) -> Iterator[str]:
-    """Give the statements below `forwarding-options enhanced-hash-key ecmp-dlb`; none when it is off."""
+    """Yield the statements below `forwarding-options enhanced-hash-key ecmp-dlb`; none when it is off."""
     if dlb.mode == "off":
         return
     grades = dlb.egress_quantization
@@ -118,10 +89,37 @@ def _expected_dlb(dlb: Dlb) -> Iterator[str]:
     yield f"sampling-rate {dlb.sampling_rate}"
 
 
-def _check_glb(switch: Switch, expected: str, collected: Findings) -> None:
-    collected.look(GLB)
-    found = switch.balancing.glb or "off"
-    if found != expected:
-        message = f"global load balancing is {found}; the intent asks for {expected}"
-        place = Place(switch.file, switch.balancing.glb_line or switch.bgp_line or 1)
-        collected.add(GLB, switch.named, message, place, expected, found)
+def _check_glb(context: Context, findings: Findings) -> None:
+    for switch, asked in context.switches:
+        findings.look(GLB)
+        expected = GLB_ROLES[asked.role] if asked.settings.load_balancing.glb else "off"
+        found = switch.balancing.glb or "off"
+        if found != expected:
+            message = f"global load balancing is {found}; the intent asks for {expected}"
+            findings.at(GLB, switch, message, switch.balancing.glb_line or switch.bgp_line, expected, found)
+
+
+TABLES = Check(
+    "AILB406",
+    "the FIB holds all paths of every route: load balancing per packet, a high enough maximum-ecmp, fast reroute",
+    "the FIB does not hold all paths of every route",
+    "Without the policy Junos installs one path: when a color fails all its traffic goes to a single other uplink.",
+    "Add `routing-options forwarding-table export` with the policy, and `chassis maximum-ecmp`.",
+    _check_tables,
+)
+DLB = Check(
+    "AILB407",
+    "dynamic load balancing has the mode and every value that the intent asks for, for IPv6",
+    "dynamic load balancing differs from the intent",
+    "After a failure hashing alone spreads the moved queue pairs, and collides.",
+    "Change the intent's `load_balancing.dlb` and generate again.",
+    _check_dlb,
+)
+GLB = Check(
+    "AILB408",
+    "global load balancing is as the intent asks: leaves balance, spines help",
+    "global load balancing differs from the intent",
+    "A leaf that hears nothing from its spines keeps sending to congested links behind them.",
+    "Change the intent's `load_balancing.glb` and generate again.",
+    _check_glb,
+)

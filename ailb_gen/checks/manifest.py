@@ -1,4 +1,4 @@
-"""The manifest of an artifact directory against its files, and against the intent that they were generated from."""
+"""Check the manifest of an artifact directory against its files and the intent (AILB005)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from ailb_gen import __version__
-from ailb_gen.checks.file_checks import UNCHANGED
+from ailb_gen.checks.model import Check, Severity
 from ailb_gen.checks.records import compare
 from ailb_gen.errors import IntentError, Place
 from ailb_gen.layout import (
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from ailb_gen.checks.findings import Findings
-    from ailb_gen.intent.load import Intent
+    from ailb_gen.checks.context import Context
+    from ailb_gen.checks.model import Findings
     from ailb_gen.network.fabric import Network
 
 GENERATOR = re.compile(r"ailb-gen \S+")
@@ -38,48 +38,49 @@ GENERATOR = re.compile(r"ailb-gen \S+")
 MEANINGS = {"input_sha256": "the fabric file, or a CSV file of it, has changed since everything was generated: "}
 
 
-def check_manifest(intent: Intent, network: Network, root: Path, collected: Findings) -> None:
-    """Compare the manifest with the files below `root`, and with the intent."""
-    place = Place(MANIFEST)
+def _check_manifest(context: Context, findings: Findings) -> None:
+    """Compare the manifest with the files of the artifact directory, and with the intent."""
+    place, root = Place(MANIFEST), context.root
     try:
         text = read_text(root / MANIFEST, MANIFEST)
         data = json.loads(text, object_pairs_hook=unique)
         files = {str(name): str(digest) for name, digest in data["files"].items()}
     except (IntentError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         reason = error.problems[0].reason if isinstance(error, IntentError) else "not what generate writes"
-        collected.add(UNCHANGED, MANIFEST, f"the manifest cannot be used ({reason}): nothing was compared", place)
+        findings.add(UNCHANGED, MANIFEST, f"the manifest cannot be used ({reason}): nothing was compared", place)
         return
-    _check_head(intent, data, text, collected)
+    _check_head(context, data, text, findings)
     for name, digest in files.items():
-        collected.look(UNCHANGED)
+        findings.look(UNCHANGED)
         try:
             found = found_entry(root / name)
         except OSError as error:
-            collected.add(UNCHANGED, _owner(name), f"{name} cannot be read: {error.strerror}", Place(name))
+            findings.add(UNCHANGED, _owner(name), f"{name} cannot be read: {error.strerror}", Place(name))
             continue
         if not found:
-            collected.add(UNCHANGED, _owner(name), f"{name} was generated and is not there any more", place)
+            findings.add(UNCHANGED, _owner(name), f"{name} was generated and is not there any more", place)
         elif found != digest:
-            collected.add(UNCHANGED, _owner(name), f"{name} is not as it was generated", Place(name), digest, found)
-    for name in _generated(network, root):
+            findings.add(UNCHANGED, _owner(name), f"{name} is not as it was generated", Place(name), digest, found)
+    for name in _generated(context.network, root):
         if name not in files:
             message = f"{MANIFEST} does not know {name}: nothing tells whether it was edited"
-            collected.add(UNCHANGED, _owner(name), message, place)
+            findings.add(UNCHANGED, _owner(name), message, place)
 
 
-def _check_head(intent: Intent, data: Mapping[str, Any], text: str, collected: Findings) -> None:
+def _check_head(context: Context, data: Mapping[str, Any], text: str, findings: Findings) -> None:
     generator = data.get("generator")
     # Any version may have written the files; the newest need not have changed them.
     known = isinstance(generator, str) and GENERATOR.fullmatch(generator)
     intended = {
         "generator": generator if known else f"ailb-gen {__version__}",
-        "fabric": intent.fabric.name,
-        "input_sha256": intent.digest,
+        "fabric": context.fabric.name,
+        "input_sha256": context.digest,
     }
     records = [Record("value", key, {key: value}) for key, value in intended.items()]
     for row in compare(records, values(data, text.split("\n"))):
         message = f"{MEANINGS.get(row.key, '')}{row.message}"
-        collected.add(UNCHANGED, f"{MANIFEST} {row.key}", message, Place(MANIFEST, row.line), row.expected, row.found)
+        place = Place(MANIFEST, row.line)
+        findings.add(UNCHANGED, MANIFEST, message, place, row.expected, row.found, part=row.key)
 
 
 def _owner(name: str) -> str:
@@ -91,7 +92,7 @@ def _owner(name: str) -> str:
 
 
 def _generated(network: Network, root: Path) -> Iterator[str]:
-    """Iterate over the files that are there and that `generate` writes; others may be somebody's own."""
+    """Iterate over the files that are there and that `generate` writes; others are not its own."""
     yield from (name for name in (TOPOLOGY, CABLING) if (root / name).is_file())
     yield from (switch.file for switch in network.switches.values())
     profiles = {}
@@ -102,3 +103,14 @@ def _generated(network: Network, root: Path) -> Iterator[str]:
     for folder, profile in profiles.items():
         names = {*PLAIN_FILES, *QOS_FILES, *map(drop_in_file, profile.drop_ins)}
         yield from (f"{folder}/{file}" for file in sorted(profile.files & names))
+
+
+UNCHANGED = Check(
+    "AILB005",
+    "every file is as it was generated, by the sha256 in manifest.json, and generated from this intent",
+    "a file is not as it was generated, or was generated from another intent",
+    "What was edited by hand is lost with the next generate, and was not reviewed in the intent.",
+    "Put the change into the intent, extra_config or a template, and generate again.",
+    _check_manifest,
+    Severity.WARNING,
+)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
+from ailb_gen.errors import Place
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
-    from ailb_gen.errors import Place
+    from ailb_gen.checks.context import Context
+    from ailb_gen.network.model import Switch
 
 
 class Severity(IntEnum):
@@ -26,18 +30,20 @@ class Severity(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """An entry of the catalogue.
+    """A row of the catalogue.
 
-    `id` is stable for ever; `meaning` is one line that says what holds when the check passes, `violation` one that says
-    what is wrong when it does not; `why` says what then happens in the fabric, and `repair` what to do.
+    `id` never changes; `meaning` is one line that says what holds when the check passes, `violation` one that says
+    what is wrong when it does not; `why` says what then happens in the fabric, and `repair` what to do. `run` makes the
+    findings; checks that need one pass share it. It is None where a Batfish service, a device or the waivers decide.
     """
 
     id: str
-    severity: Severity
     meaning: str
     violation: str
     why: str
     repair: str
+    run: Callable[[Context, Findings], None] | None = None
+    severity: Severity = Severity.ERROR
 
     @property
     def family(self) -> str:
@@ -47,23 +53,30 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that a check found.
+    """One deviation that a check found.
 
-    `scope` names what it is about, most specific last, such as `stripe1-leaf1` or `stripe1-leaf1 et-0/0/0`; `place` is
-    the offending statement, its file relative to the artifact directory. `expected` and `found` are short texts for
-    tables, empty where they do not apply. `involves` are further scopes that what was found depends on, such as the
-    switches on a path: a finding about one of them may be its cause (see `ailb_gen.checks.causes`). Findings of a
-    check with the same `alike` have one cause, such as a section that is missing: the first stands for the others.
+    `device` is the switch or server it is about, or the file or folder where it is about none; `part` is the port,
+    interface, group or statement of it, empty for the whole. `place` is the offending statement, its file relative to
+    the artifact directory. `expected` and `found` are short texts for tables, empty where they do not apply. `involves`
+    are further scopes that the finding depends on, such as the switches on a path: a finding about one of them may be
+    its cause (see `ailb_gen.checks.causes`). Findings of a check with the same `alike` have one cause, such as a
+    section that is missing: the first stands for the others.
     """
 
     check: str
-    scope: str
+    device: str
     message: str
     place: Place | None = None
     expected: str = ""
     found: str = ""
     involves: tuple[str, ...] = ()
     alike: str = ""
+    part: str = ""
+
+    @property
+    def scope(self) -> str:
+        """Device and part as one text, by which waivers name findings: `leaf1` or `leaf1 et-0/0/0`."""
+        return f"{self.device} {self.part}" if self.part else self.device
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +96,70 @@ class Result:
 def by_place(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Return findings in a stable order: by scope, place and message, each once."""
     return tuple(sorted(set(findings), key=lambda f: (f.scope, f.place is not None, f.place, f.message)))
+
+
+class Findings:
+    """Collect what checks find, count and skip, by the id of the check, until it becomes results."""
+
+    __slots__ = ("counts", "figures", "found", "skipped")
+
+    def __init__(self) -> None:
+        self.counts: Counter[str] = Counter()
+        self.figures: dict[str, list[tuple[str, str]]] = defaultdict(list)
+        self.found: dict[str, list[Finding]] = defaultdict(list)
+        self.skipped: dict[str, str] = {}
+
+    def look(self, check: Check, count: int = 1) -> None:
+        """Count things that a check examines."""
+        self.counts[check.id] += count
+
+    def figure(self, check: Check, name: str, value: object) -> None:
+        """Add a figure that is worth showing."""
+        self.figures[check.id].append((name, str(value)))
+
+    def skip(self, check: Check, reason: str) -> None:
+        """Mark a check as one that did not run."""
+        self.skipped[check.id] = reason
+
+    def add(
+        self,
+        check: Check,
+        device: str,
+        message: str,
+        place: Place | None = None,
+        expected: object = "",
+        found: object = "",
+        involves: Iterable[str] = (),
+        alike: str = "",
+        part: str = "",
+    ) -> None:
+        """Add a finding about a device or, with `part`, about a part of it."""
+        self.found[check.id].append(
+            Finding(check.id, device, message, place, str(expected), str(found), tuple(involves), alike, part)
+        )
+
+    def at(
+        self,
+        check: Check,
+        switch: Switch,
+        message: str,
+        line: int = 1,
+        expected: object = "",
+        found: object = "",
+        involves: Iterable[str] = (),
+        alike: str = "",
+        part: str = "",
+    ) -> None:
+        """Add a finding about a switch at a line of its file; 0 is the file as a whole."""
+        place = Place(switch.file, line or 1)
+        self.add(check, switch.named, message, place, expected, found, involves, alike, part)
+
+    def results(self, checks: Iterable[Check]) -> Iterator[Result]:
+        """Iterate over the results of some checks, in their order."""
+        for check in checks:
+            found = by_place(self.found[check.id])
+            figures = tuple(self.figures[check.id])
+            yield Result(check, found, self.counts[check.id], figures, self.skipped.get(check.id, ""))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The checks of routing policies (AILB306-308, AILB311): what every chain makes of the routes that tell it apart."""
+"""Check routing policies: what every chain does with all kinds of routes (AILB306 to AILB308, AILB311)."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ailb_gen.addresses import Prefix
+from ailb_gen.checks.expected_switches import LEAF, SPINE
 from ailb_gen.checks.model import Check, Severity
+from ailb_gen.checks.ribs import devices_of_leaves, members_of
 from ailb_gen.checks.route_probes import heard, local, prefixes
-from ailb_gen.checks.speakers import LEAF, SPINE
-from ailb_gen.errors import Place
 from ailb_gen.routing.policy import evaluate, referred
 from ailb_gen.routing.route import BGP, DIRECT, Route
 from ailb_gen.wording import some
@@ -18,45 +18,14 @@ from ailb_gen.wording import some
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from ailb_gen.checks.context import Context
     from ailb_gen.checks.expected import ExpectedFabric
-    from ailb_gen.checks.findings import Findings
+    from ailb_gen.checks.model import Findings
     from ailb_gen.network.model import Switch
     from ailb_gen.network.policy import Policy, Term
     from ailb_gen.routing.graph import Graph
     from ailb_gen.routing.policy import Lists
 
-KEPT = Check(
-    "AILB306",
-    Severity.ERROR,
-    "the policies of spines let every prefix of the pool through as it is, and nothing else; what leaves import, too",
-    "a policy drops, changes or lets through routes that it must not",
-    "A prefix that a policy drops, or strips of its color, is not pinned to that spine any more.",
-    "The message names the term that decides: correct it, or the one that should have decided before.",
-)
-NOT_BACK = Check(
-    "AILB307",
-    Severity.ERROR,
-    "all spines mark what they send alike, and refuse on import what carries the mark: nothing passes two spines",
-    "routes can pass two spines: one does not mark what it sends, or takes back what is marked",
-    "A leaf that leaks would win: with AIGP its longer path beats the direct one of a backup color.",
-    "Restore the term that adds the community on export and the one that rejects it on import.",
-)
-NO_TRANSIT = Check(
-    "AILB308",
-    Severity.ERROR,
-    "leaves pass on nothing: a term of its own rejects the pool, and what is left is rejected but for the loopback",
-    "a leaf passes on routes that it must not",
-    "A leaf between two spines carries other leaves' traffic over its uplinks: a valley.",
-    "Restore the export policy that rejects the pool before anything else decides.",
-)
-EFFECTIVE = Check(
-    "AILB311",
-    Severity.WARNING,
-    "every term of a policy does something, and none stands behind another that decides all that it would",
-    "a term of a policy does nothing, or is never asked",
-    "A term that is never asked looks like protection and is none.",
-    "Take the term out, or put it where it is asked.",
-)
 ENDS = ("accept", "reject", "next-policy")
 Chain = tuple["Policy", ...]
 
@@ -87,30 +56,49 @@ class Deviation:
     route: str
 
 
-def check_policies(intended: ExpectedFabric, graph: Graph, collected: Findings) -> None:
+def check_policies(context: Context, findings: Findings) -> None:
     """Send routes through the policies of every fabric group of every switch."""
-    spines = [name for name in graph.index if name in intended.speakers and intended.speakers[name].role == SPINE]
-    mark = _mark(intended, graph, spines, collected)
+    graph, expected = context.routing.graph, context.expected
+    spines = [name for name in graph.index if name in expected.switches and expected.switches[name].role == SPINE]
+    mark = _mark(expected, graph, spines, findings)
     known: dict[object, list[Deviation]] = {}
-    for name, device in graph.index.items():
-        switch = graph.switches[device]
-        _check_terms(switch, collected)
-        asked = intended.speakers.get(name)
-        if asked is None:
-            continue
-        facts = replace(_facts(intended, switch, asked.role), mark=mark)
+    for switch, own in context.switches:
+        device = graph.index[switch.named]
+        facts = replace(_facts(expected, switch, own.role), mark=mark)
         for (imports, exports), groups in _chains(graph, device).items():
             for direction, chain in (("import", imports), ("export", exports)):
-                _check_chain(facts, switch, (direction, chain, groups), graph.lists[device], known, collected)
+                _check_chain(facts, switch, (direction, chain, groups), graph.lists[device], known, findings)
 
 
-def _facts(intended: ExpectedFabric, switch: Switch, role: str) -> Facts:
-    asked = intended.fabric.loopbacks
+def _check_leaks(context: Context, findings: Findings) -> None:
+    """Find leaves that send on what they learned from spines."""
+    routing, leaves = context.routing, devices_of_leaves(context)
+    findings.look(NO_TRANSIT, len(leaves))
+    leaking: dict[int, list[Prefix]] = defaultdict(list)
+    for prefix in routing.prefixes:
+        state = routing.states[prefix]
+        for node, rib in state.nodes.items():
+            if not rib.local and any(rib.sent):
+                for device in leaves.intersection(members_of(routing.graph, state, node)):
+                    leaking[device].append(prefix)
+    for device, leaked in leaking.items():
+        switch = routing.graph.switches[device]
+        message = f"sends on what it learned from spines: {some(leaked)}"
+        findings.at(NO_TRANSIT, switch, message, switch.bgp_line, involves=(switch.named,))
+
+
+def _check_all(context: Context, findings: Findings) -> None:
+    check_policies(context, findings)
+    _check_leaks(context, findings)
+
+
+def _facts(expected: ExpectedFabric, switch: Switch, role: str) -> Facts:
+    asked = expected.fabric.loopbacks
     pools = [Prefix(pool.network, pool.length) for pool in (asked.leaves, asked.spines)] if asked else []
     unit = switch.unit("lo0.0")
     loopbacks = [Prefix(address.value, 128) for address in unit.addresses] if unit is not None else []
     own = frozenset(prefix for prefix in loopbacks if any(pool.contains(prefix) for pool in pools))
-    return Facts(role, (intended.pool, *pools), own, tuple(color.value for color in intended.colors))
+    return Facts(role, (expected.pool, *pools), own, tuple(color.value for color in expected.colors))
 
 
 def _chains(graph: Graph, device: int) -> dict[tuple[Chain, Chain], list[str]]:
@@ -125,13 +113,13 @@ def _chains(graph: Graph, device: int) -> dict[tuple[Chain, Chain], list[str]]:
     return found
 
 
-def _mark(intended: ExpectedFabric, graph: Graph, spines: Sequence[str], collected: Findings) -> frozenset[str]:
+def _mark(expected: ExpectedFabric, graph: Graph, spines: Sequence[str], findings: Findings) -> frozenset[str]:
     """Return the communities that most groups of spines add to the pool's routes."""
-    first, bare = Prefix(intended.pool.value, 64), frozenset({intended.colors[0].value})
+    first, bare = Prefix(expected.pool.value, 64), frozenset({expected.colors[0].value})
     counts: Counter[frozenset[str]] = Counter()
     for name in spines:
         device = graph.index[name]
-        collected.look(NOT_BACK)
+        findings.look(NOT_BACK)
         for (_, exports), groups in _chains(graph, device).items():
             verdict = evaluate(exports, graph.lists[device], first, Route(communities=bare), default=True)
             if verdict.accepted:
@@ -140,7 +128,7 @@ def _mark(intended: ExpectedFabric, graph: Graph, spines: Sequence[str], collect
         for name in spines:
             switch = graph.switches[graph.index[name]]
             message = "no spine marks what it sends: a leaf that leaks it would be believed"
-            collected.add(NOT_BACK, name, message, Place(switch.file, switch.bgp_line or 1))
+            findings.at(NOT_BACK, switch, message, switch.bgp_line)
     del counts[frozenset()]
     return counts.most_common(1)[0][0] if counts else frozenset()
 
@@ -155,13 +143,13 @@ def _check_chain(
     where: tuple[str, Chain, list[str]],
     lists: Lists,
     known: dict[object, list[Deviation]],
-    collected: Findings,
+    findings: Findings,
 ) -> None:
     direction, chain, groups = where
     check = NO_TRANSIT if (facts.role, direction) == (LEAF, "export") else KEPT
-    collected.look(check)
+    findings.look(check)
     if direction == "import" and facts.role == SPINE:
-        collected.look(NOT_BACK)
+        findings.look(NOT_BACK)
     key = (facts, direction, chain, referred(chain, lists))
     if key not in known:
         known[key] = list(_deviations(facts, direction, chain, lists))
@@ -176,8 +164,8 @@ def _check_chain(
         message = f"{direction} of {some(groups)}: {by or default} {verb} {routes[0]}"
         if len(routes) > 1:
             message += f"; {len(routes) - 1} other kinds of routes, too"
-        scope = f"{switch.named} {chain[0].name if chain else groups[0]}"
-        collected.add(found, scope, message, Place(switch.file, line or 1), expected, verb)
+        part = chain[0].name if chain else groups[0]
+        findings.at(found, switch, message, line, expected, verb, part=part)
 
 
 def _deviations(facts: Facts, direction: str, chain: Chain, lists: Lists) -> Iterator[Deviation]:
@@ -256,32 +244,33 @@ EXPECTED = {
 }
 
 
-def _check_terms(switch: Switch, collected: Findings) -> None:
-    for policy in switch.policies.values():
-        for at, term in enumerate(policy.terms):
-            collected.look(EFFECTIVE)
-            by = f"{policy.name} term {term.name}" if term.name else policy.name
-            place = Place(switch.file, term.line or 1)
-            if _is_idle(term):
-                collected.add(EFFECTIVE, f"{switch.named} {policy.name}", f"{by} does nothing", place)
-            first = next((other for other in policy.terms[:at] if _hides(other, term)), None)
-            if first is not None:
-                message = f"{by} is never asked: {first.name or policy.name} decides before it"
-                collected.add(EFFECTIVE, f"{switch.named} {policy.name}", message, place)
+def check_terms(context: Context, findings: Findings) -> None:
+    """Find terms that do nothing, and terms behind others that decide everything before them."""
+    for switch in context.network.switches.values():
+        for policy in switch.policies.values():
+            for at, term in enumerate(policy.terms):
+                findings.look(EFFECTIVE)
+                by = f"{policy.name} term {term.name}" if term.name else policy.name
+                if _is_idle(term):
+                    findings.at(EFFECTIVE, switch, f"{by} does nothing", term.line, part=policy.name)
+                first = next((other for other in policy.terms[:at] if _hides(other, term)), None)
+                if first is not None:
+                    message = f"{by} is never asked: {first.name or policy.name} decides before it"
+                    findings.at(EFFECTIVE, switch, message, term.line, part=policy.name)
 
 
 def _is_idle(term: Term) -> bool:
-    """Tell whether a term has no action; what is not evaluated counts as one."""
+    """Return whether a term has no action; what is not evaluated counts as one."""
     actions = (term.changes, term.load_balance, term.local_preference is not None, term.metric is not None)
     unknown = any(text.startswith("then") for text, _ in term.unknown)
     return term.verdict not in ENDS and not any(actions) and not unknown
 
 
 def _hides(earlier: Term, later: Term) -> bool:
-    """Tell whether a term decides about everything that a later one matches.
+    """Return whether a term decides about everything that a later one matches.
 
-    Communities may change on the way, and longer filters take precedence over shorter ones: with those it is only
-    told of terms whose conditions are the same.
+    Communities may change on the way, and longer filters take precedence over shorter ones: with those it holds only
+    for terms whose conditions are the same.
     """
     if earlier.verdict not in ENDS or any(text.startswith(("from", "to")) for text, _ in earlier.unknown):
         return False
@@ -304,3 +293,38 @@ def _one_holds_all(earlier: Term, later: Term) -> bool:
     only = earlier.route_filters[0]
     fits = len(earlier.route_filters) == 1 and only.match == "orlonger" and bool(later.route_filters)
     return fits and all(only.prefix.contains(entry.prefix) for entry in later.route_filters)
+
+
+KEPT = Check(
+    "AILB306",
+    "the policies of spines let every prefix of the pool through as it is, and nothing else; what leaves import, too",
+    "a policy drops, changes or lets through routes that it must not",
+    "A prefix that a policy drops, or strips of its color, is not pinned to that spine any more.",
+    "The message names the term that decides: correct it, or the one that should have decided before.",
+    _check_all,
+)
+NOT_BACK = Check(
+    "AILB307",
+    "all spines mark what they send alike, and refuse on import what carries the mark: nothing passes two spines",
+    "routes can pass two spines: one does not mark what it sends, or takes back what is marked",
+    "A leaf that leaks would win: with AIGP its longer path beats the direct one of a backup color.",
+    "Restore the term that adds the community on export and the one that rejects it on import.",
+    _check_all,
+)
+NO_TRANSIT = Check(
+    "AILB308",
+    "leaves pass on nothing: a term of its own rejects the pool, and what is left is rejected but for the loopback",
+    "a leaf passes on routes that it must not",
+    "A leaf between two spines carries other leaves' traffic over its uplinks: a valley.",
+    "Restore the export policy that rejects the pool before anything else decides.",
+    _check_all,
+)
+EFFECTIVE = Check(
+    "AILB311",
+    "every term of a policy does something, and none stands behind another that decides all that it would",
+    "a term of a policy does nothing, or is never asked",
+    "A term that is never asked looks like protection and is none.",
+    "Take the term out, or put it where it is asked.",
+    check_terms,
+    Severity.WARNING,
+)

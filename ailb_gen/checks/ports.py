@@ -1,109 +1,89 @@
-"""Cabled ports of switches: what their cables need of them, speeds and splits."""
+"""Check the ports of switches at which cables end: their families, VLANs, speeds and splits."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ailb_gen.checks.address_checks import ACCESS, FABRIC_PORTS, SPEEDS
 from ailb_gen.checks.expected import port_override
-from ailb_gen.checks.speakers import native_speeds
-from ailb_gen.errors import Place
+from ailb_gen.checks.expected_switches import native_speeds
+from ailb_gen.checks.model import Check
 from ailb_gen.network.fabric import End
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
-    from ailb_gen.checks.expected import ExpectedFabric
-    from ailb_gen.checks.expected_cabling import ExpectedCabling
-    from ailb_gen.checks.findings import Findings
-    from ailb_gen.checks.model import Check
-    from ailb_gen.network.fabric import Network
+    from ailb_gen.checks.context import Context
+    from ailb_gen.checks.model import Findings
     from ailb_gen.network.model import Port, Switch, Unit
 
 UNSPLIT: Mapping[str, int] = {}
 # A message and the line that it is about; 0 is that of the port.
-Told = tuple[str, int]
+Fault = tuple[str, int]
+Inspect = Callable[["Switch", "Port", "Unit | None"], "Iterator[Fault]"]
 
 
-def check_ports(
-    intended: ExpectedFabric, expected_cabling: ExpectedCabling, network: Network, collected: Findings
-) -> None:
-    """Compare every port at which a cable ends with what the cable needs.
+def _check_fabric_ports(context: Context, findings: Findings) -> None:
+    links = context.cabling.links
+    ends = {End(cable.a_device, cable.a_port) for cable in links} | {
+        End(cable.b_device, cable.b_port) for cable in links
+    }
+    for end in context.network.link_ends():
+        _check_end(context, end, end in ends, FABRIC_PORTS, _link_faults, findings)
+
+
+def _check_access(context: Context, findings: Findings) -> None:
+    network = context.network
+    ends = {End(cable.a_device, cable.a_port) for cable in context.cabling.hosts}
+    vlans = {leaf.name: leaf.vlan for leaf in context.expected.leaves}
+    for end in network.attachments.values():
+        _check_end(context, end, end in ends, ACCESS, partial(_server_faults, vlans.get(end.device)), findings)
+    cabled = {*network.link_ends(), *network.attachments.values()}
+    for switch, _ in context.switches:
+        for port in switch.ports.values():
+            for unit in port.units:
+                end = End(switch.named, port.name)
+                if unit.switching and end not in cabled:
+                    message = f"{unit.name} switches frames, and no cable of the fabric ends there"
+                    involves = (f"{end.device} {end.port}",) if end in ends else ()
+                    findings.at(ACCESS, switch, message, unit.line, involves=involves, part=port.name)
+
+
+def _check_end(context: Context, end: End, as_asked: bool, check: Check, inspect: Inspect, findings: Findings) -> None:
+    """Compare a port at which a cable ends with what the cable needs.
 
     Findings involve the port where the files have another kind of cable than the intent: that may be their cause.
     """
-    vlan_of = {leaf.name: leaf.vlan for leaf in intended.leaves}
-    links = {
-        end
-        for cable in expected_cabling.links
-        for end in ((cable.a_device, cable.a_port), (cable.b_device, cable.b_port))
-    }
-    servers = {(cable.a_device, cable.a_port) for cable in expected_cabling.hosts}
-    for end in network.link_ends():
-        as_asked = (end.device, end.port) in links
-        _check_end(intended, network, end, as_asked, FABRIC_PORTS, _link_port, collected)
-    for end in network.attachments.values():
-        as_asked = (end.device, end.port) in servers
-        _check_end(intended, network, end, as_asked, ACCESS, partial(_server_port, vlan_of.get(end.device)), collected)
-    _check_uncabled(intended, servers, network, collected)
-
-
-def _check_uncabled(
-    intended: ExpectedFabric, servers: Container[tuple[str, str]], network: Network, collected: Findings
-) -> None:
-    """Find ports that carry VLANs of the fabric where no cable of it ends."""
-    cabled = {*network.link_ends(), *network.attachments.values()}
-    for name, switch in network.switches.items():
-        if name not in intended.speakers:
-            continue
-        for port in switch.ports.values():
-            for unit in port.units:
-                if unit.switching and End(name, port.name) not in cabled:
-                    message = f"{unit.name} switches frames, and no cable of the fabric ends there"
-                    scope = f"{name} {port.name}"
-                    involves = (scope,) if (name, port.name) in servers else ()
-                    collected.add(ACCESS, scope, message, Place(switch.file, unit.line or 1), involves=involves)
-
-
-def _check_end(
-    intended: ExpectedFabric,
-    network: Network,
-    end: End,
-    as_asked: bool,
-    check: Check,
-    told: Callable[[Switch, Port, Unit | None], Iterator[Told]],
-    collected: Findings,
-) -> None:
-    switch = network.switches.get(end.device)
+    switch = context.network.switches.get(end.device)
     if switch is None:
         return
-    collected.look(check)
-    port, scope = switch.ports.get(end.port), f"{end.device} {end.port}"
-    involves = () if as_asked else (scope,)
+    findings.look(check)
+    port = switch.ports.get(end.port)
+    involves = () if as_asked else (f"{end.device} {end.port}",)
     if port is None:
         message = "a cable ends here, but the port is not configured"
-        collected.add(check, scope, message, Place(switch.file), involves=involves)
+        findings.at(check, switch, message, involves=involves, part=end.port)
         return
     unit = next((unit for unit in port.units if unit.name == f"{port.name}.0"), None)
-    off = port_override(intended, end).disabled
-    for message, line in (*_state(port, unit, off), *told(switch, port, unit)):
-        collected.add(check, scope, message, Place(switch.file, line or port.line or 1), involves=involves)
+    disabled = port_override(context.expected, end).disabled
+    for message, line in (*_state_faults(port, unit, disabled), *inspect(switch, port, unit)):
+        findings.at(check, switch, message, line or port.line, involves=involves, part=end.port)
 
 
-def _state(port: Port, unit: Unit | None, off: bool) -> Iterator[Told]:
-    """Tell what is wrong with a port of whatever kind; `off` is whether the intent disables it."""
-    if (port.disabled or (unit is not None and unit.disabled)) and not off:
+def _state_faults(port: Port, unit: Unit | None, disabled: bool) -> Iterator[Fault]:
+    """Yield what is wrong with any cabled port; `disabled` is whether the intent disables it."""
+    if (port.disabled or (unit is not None and unit.disabled)) and not disabled:
         yield "the port is disabled", port.line
-    if off and not port.disabled:
+    if disabled and not port.disabled:
         yield "the intent disables this port, the file does not", port.line
     for other in port.units:
         if other is not unit:
             yield f"{other.name} does not belong there: a cabled port has unit 0 alone", other.line
 
 
-def _link_port(switch: Switch, port: Port, unit: Unit | None) -> Iterator[Told]:
+def _link_faults(switch: Switch, port: Port, unit: Unit | None) -> Iterator[Fault]:
     if unit is None or not unit.inet6:
         yield "unit 0 lacks family inet6", port.line
         return
@@ -114,7 +94,7 @@ def _link_port(switch: Switch, port: Port, unit: Unit | None) -> Iterator[Told]:
     yield from _other_families(unit)
 
 
-def _server_port(vlan: int | None, switch: Switch, port: Port, unit: Unit | None) -> Iterator[Told]:
+def _server_faults(vlan: int | None, switch: Switch, port: Port, unit: Unit | None) -> Iterator[Fault]:
     if port.native_vlan != vlan:
         yield f"the native VLAN is {port.native_vlan}; it must be {vlan}", port.native_vlan_line
     if unit is None or not unit.switching or unit.mode != "trunk":
@@ -131,75 +111,91 @@ def _server_port(vlan: int | None, switch: Switch, port: Port, unit: Unit | None
     yield from _other_families(unit)
 
 
-def _other_families(unit: Unit) -> Iterator[Told]:
+def _other_families(unit: Unit) -> Iterator[Fault]:
     return ((f"family {family} does not belong there", line) for family, line in unit.others)
 
 
-def check_speeds(
-    intended: ExpectedFabric, expected_cabling: ExpectedCabling, network: Network, collected: Findings
-) -> None:
+def _check_speeds(context: Context, findings: Findings) -> None:
     """Compare speed and split of every cabled port with what the intent asks for such cables."""
-    uplinks, hosts = f"{intended.fabric.uplinks.speed}g", f"{intended.fabric.host_ports.speed}g"
-    ends = [(end, uplinks) for end in network.link_ends()]
-    ends += [(end, hosts) for end in network.attachments.values()]
-    native = native_speeds(intended)
+    fabric, network = context.fabric, context.network
+    uplinks, hosts = f"{fabric.uplinks.speed}g", f"{fabric.host_ports.speed}g"
+    ends = [*((end, uplinks) for end in network.link_ends()), *((end, hosts) for end in network.attachments.values())]
+    native = native_speeds(context.expected)
     for end, speed in ends:
         switch = network.switches.get(end.device)
-        if switch is None or end.device not in intended.speakers:
+        if switch is None or end.device not in context.expected.switches:
             continue
-        collected.look(SPEEDS)
+        findings.look(SPEEDS)
         base = end.port.partition(":")[0]
         parent = switch.ports.get(base)
         split = (parent.sub_ports if parent is not None else None) or 1
-        asked = expected_cabling.splits.get(end.device, UNSPLIT).get(base, 1)
+        asked = context.cabling.splits.get(end.device, UNSPLIT).get(base, 1)
         found = (parent.speed if parent is not None else "") or native[end.device].get(base, "")
-        place = Place(switch.file, parent.line if parent is not None else 1)
+        line = parent.line if parent is not None else 1
         if split != asked:
             message = f"{base} is {_split(split)}; the intent wants it {_split(asked)}"
-            collected.add(SPEEDS, f"{end.device} {end.port}", message, place, asked, split)
+            findings.at(SPEEDS, switch, message, line, asked, split, part=end.port)
         elif found != speed:
             message = f"the speed of {base} is {found or 'unknown'}; the intent asks for {speed}"
-            collected.add(SPEEDS, f"{end.device} {end.port}", message, place, speed, found)
+            findings.at(SPEEDS, switch, message, line, speed, found, part=end.port)
+    _check_ethernet(context, findings)
 
 
-def check_ethernet(network: Network, collected: Findings) -> None:
+def _check_ethernet(context: Context, findings: Findings) -> None:
     """Compare error correction and negotiation of both ends of links, and of server ports with each other."""
-    said = {
-        End(name, port.name): dict(port.ethernet)
-        for name, switch in network.switches.items()
-        for port in switch.ports.values()
-        if port.ethernet
-    }
-    if not said:
+    switches, network = context.network.switches, context.network
+    if not any(port.ethernet for switch in switches.values() for port in switch.ports.values()):
         return
     for cable in network.links:
-        rows = [(end, _ethernet(said, end)) for end in (cable.a, cable.b)]
+        rows = [(end, _ethernet(switches, end)) for end in (cable.a, cable.b)]
         for (end, own), (far, other) in (rows, rows[::-1]):
             for text, line in own.items():
                 if text not in other:
                     message = f"{end.port} has {text}, and {far} at the other end has not: the link stays down"
-                    _tell(network, end, message, line, collected)
-    hosts = {end: _ethernet(said, end) for end in network.attachments.values()}
+                    findings.at(SPEEDS, switches[end.device], message, line, part=end.port)
+    hosts = {end: _ethernet(switches, end) for end in network.attachments.values()}
     usual = Counter(tuple(sorted(found)) for found in hosts.values()).most_common(1)
     for end, found in hosts.items():
         expected = usual[0][0]
-        if tuple(sorted(found)) != expected:
+        switch = switches.get(end.device)
+        if tuple(sorted(found)) != expected and switch is not None:
             shown, others = ", ".join(found) or "nothing", ", ".join(expected) or "nothing"
             message = f"{end.port} has {shown} about error correction and negotiation, most server ports {others}"
-            _tell(network, end, message, next(iter(found.values()), 1), collected)
+            findings.at(SPEEDS, switch, message, next(iter(found.values()), 1), part=end.port)
 
 
-def _ethernet(said: Mapping[End, dict[str, int]], end: End) -> dict[str, int]:
-    """Return what is said about a port's error correction and negotiation, with the lines; a split port's, too."""
-    base = End(end.device, end.port.partition(":")[0])
-    return {**said.get(base, {}), **said.get(end, {})}
-
-
-def _tell(network: Network, end: End, message: str, line: int, collected: Findings) -> None:
-    switch = network.switches.get(end.device)
-    if switch is not None:
-        collected.add(SPEEDS, f"{end.device} {end.port}", message, Place(switch.file, line or 1))
+def _ethernet(switches: Mapping[str, Switch], end: End) -> dict[str, int]:
+    """Return the statements about a port's error correction and negotiation, with lines; a split port's, too."""
+    ports = switches[end.device].ports if end.device in switches else {}
+    rows = (ports[name].ethernet for name in (end.port.partition(":")[0], end.port) if name in ports)
+    return {text: line for row in rows for text, line in row}
 
 
 def _split(count: int) -> str:
     return f"split into {count}" if count > 1 else "unsplit"
+
+
+ACCESS = Check(
+    "AILB106",
+    "every server port is there, enabled, and a trunk with the leaf's VLAN, alone and native",
+    "a server port is missing, disabled, or in the wrong VLAN or mode",
+    "Servers send untagged: with another native VLAN their packets end in nobody's VLAN, or another rail's.",
+    "Set native-vlan-id and vlan members to the leaf's VLAN.",
+    _check_access,
+)
+FABRIC_PORTS = Check(
+    "AILB108",
+    "every port of a link is enabled and has IPv6 on unit 0, and nothing else",
+    "a port of a link is disabled, lacks IPv6 on unit 0, or has more than that",
+    "A port that is disabled, or of the wrong family, is a cable for nothing.",
+    "Configure unit 0 of the port, or take away `disable`.",
+    _check_fabric_ports,
+)
+SPEEDS = Check(
+    "AILB109",
+    "ports are split and clocked as the intent asks, with the same error correction and negotiation on both ends",
+    "a port is split or clocked otherwise than the intent asks, or than its other end",
+    "A link whose ends have different speeds stays down.",
+    "Correct `speed` and `number-of-sub-ports` of the port, or give both ends the same `ether-options`.",
+    _check_speeds,
+)

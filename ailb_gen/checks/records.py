@@ -1,4 +1,4 @@
-"""What `topology.json` and `cabling.csv` must say, worked out from the intent, and how records are compared."""
+"""Compute from the intent the records that `topology.json` and `cabling.csv` must have, and compare records."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ailb_gen.addresses import address_text, eui64
-from ailb_gen.checks.expected_devices import expected_hosts, seats
-from ailb_gen.checks.speakers import LEAF, management_address
+from ailb_gen.checks.expected_hosts import seats
+from ailb_gen.checks.expected_switches import LEAF, management_address
 from ailb_gen.network.records import Record
 
 if TYPE_CHECKING:
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from ailb_gen.addresses import Prefix
     from ailb_gen.checks.expected import ExpectedFabric
     from ailb_gen.checks.expected_cabling import ExpectedCable, ExpectedCabling
-    from ailb_gen.checks.expected_devices import ExpectedNic
-    from ailb_gen.checks.speakers import WantedSpeaker
+    from ailb_gen.checks.expected_hosts import ExpectedHost, ExpectedNic
+    from ailb_gen.checks.expected_switches import ExpectedSwitch
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,50 +79,49 @@ def _summary(fields: Mapping[str, object]) -> str:
     return " ".join(str(value) for value in fields.values() if value and not isinstance(value, list))
 
 
-def topology(intended: ExpectedFabric, expected_cabling: ExpectedCabling) -> Iterator[Record]:
+def topology(expected: ExpectedFabric, cabling: ExpectedCabling, hosts: Mapping[str, ExpectedHost]) -> Iterator[Record]:
     """Iterate over what `topology.json` must say."""
-    for key, value in (("fabric", intended.fabric.name), ("pool", str(intended.pool))):
+    for key, value in (("fabric", expected.fabric.name), ("pool", str(expected.pool))):
         yield Record("value", key, {key: value})
-    for color in intended.colors:
+    for color in expected.colors:
         fields = {"name": color.name, "community": color.value, "backup": color.backup or None}
         yield Record("color", color.name, fields)
-    names = [color.name for color in intended.colors]
-    for speaker in intended.speakers.values():
-        yield Record("device", speaker.name, _switch(speaker, names))
-    yield from _servers(intended, expected_cabling)
-    for a_device, a_port, b_device, b_port, speed, _, link_color, _ in expected_cabling.links:
+    names = [color.name for color in expected.colors]
+    for switch in expected.switches.values():
+        yield Record("device", switch.name, _switch(switch, names))
+    yield from _servers(expected, cabling, hosts)
+    for a_device, a_port, b_device, b_port, speed, _, link_color, _ in cabling.links:
         ends = {"leaf": a_device, "leaf_port": a_port, "spine": b_device, "spine_port": b_port}
         yield Record("link", f"{a_device} {a_port}", {**ends, "color": link_color, "speed": speed})
 
 
-def _switch(speaker: WantedSpeaker, colors: Iterable[str]) -> dict[str, object]:
+def _switch(switch: ExpectedSwitch, colors: Iterable[str]) -> dict[str, object]:
     row: dict[str, object] = {
-        "name": speaker.name,
-        "role": speaker.role,
-        "platform": speaker.platform,
-        "asn": speaker.asn,
-        "router_id": speaker.router_id,
+        "name": switch.name,
+        "role": switch.role,
+        "platform": switch.platform,
+        "asn": switch.asn,
+        "router_id": switch.router_id,
     }
-    if speaker.loopback:
-        row["loopback"] = speaker.loopback
-    if speaker.management:
-        row["management"] = speaker.management
-    if speaker.role == LEAF:
-        row |= {"stripe": speaker.stripe, "rail": speaker.rail, "vlan": speaker.vlan}
+    if switch.loopback:
+        row["loopback"] = switch.loopback
+    if switch.management:
+        row["management"] = switch.management
+    if switch.role == LEAF:
+        row |= {"stripe": switch.stripe, "rail": switch.rail, "vlan": switch.vlan}
         row["prefixes"] = [
             {"prefix": str(prefix), "gateway": address_text(gateway), "color": color}
-            for prefix, gateway, color in zip(speaker.prefixes, speaker.gateways, colors, strict=True)
+            for prefix, gateway, color in zip(switch.prefixes, switch.gateways, colors, strict=True)
         ]
     return row
 
 
-def _servers(intended: ExpectedFabric, expected_cabling: ExpectedCabling) -> Iterator[Record]:
-    fabric = intended.fabric
-    hosts = expected_hosts(fabric)
-    cables: dict[str, list[ExpectedCable]] = {}
-    for cable in expected_cabling.hosts:
-        cables.setdefault(cable.b_device, []).append(cable)
-    prefixes = {leaf.name: leaf.prefixes for leaf in intended.leaves}
+def _servers(expected: ExpectedFabric, cabling: ExpectedCabling, hosts: Mapping[str, ExpectedHost]) -> Iterator[Record]:
+    fabric = expected.fabric
+    own: dict[str, list[ExpectedCable]] = {}
+    for cable in cabling.hosts:
+        own.setdefault(cable.b_device, []).append(cable)
+    prefixes = {leaf.name: leaf.prefixes for leaf in expected.leaves}
     for number, (name, stripe, given) in enumerate(seats(fabric)):
         row: dict[str, object] = {"name": name, "role": "server", "stripe": stripe}
         management = management_address(given.management, fabric.management.servers, number)
@@ -130,7 +129,7 @@ def _servers(intended: ExpectedFabric, expected_cabling: ExpectedCabling) -> Ite
             row["management"] = management
         row["nics"] = [
             _nic(nic, cable, prefixes[cable.a_device])
-            for nic, cable in zip(hosts[name].nics, cables.get(name, ()), strict=False)
+            for nic, cable in zip(hosts[name].nics, own.get(name, ()), strict=False)
         ]
         yield Record("device", name, row)
 
@@ -144,9 +143,9 @@ def _nic(nic: ExpectedNic, cable: ExpectedCable, prefixes: Iterable[Prefix]) -> 
     return row
 
 
-def cabling(expected_cabling: ExpectedCabling) -> Iterator[Record]:
+def cables(cabling: ExpectedCabling) -> Iterator[Record]:
     """Iterate over what `cabling.csv` must say."""
-    for cable in expected_cabling.links:
+    for cable in cabling.links:
         yield Record("cable", f"{cable.a_device} {cable.a_port}", dict(zip(cable._fields, cable, strict=True)))
-    for cable in expected_cabling.hosts:
+    for cable in cabling.hosts:
         yield Record("cable", f"{cable.b_device} {cable.b_port}", dict(zip(cable._fields, cable, strict=True)))

@@ -1,117 +1,272 @@
-"""The checks of RoCEv2 and MTU (AILB7xx): every switch against the intent, and both ends of every cable."""
+"""Check the class of service of ports, once for all that share an entry (AILB701, AILB703 to AILB706)."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ailb_gen.checks import roce_links, roce_switches
-from ailb_gen.checks.expected_devices import ExpectedSwitch, expected_hosts, expected_switches
-from ailb_gen.checks.findings import Findings
-from ailb_gen.checks.roce_checks import CHECKS, MTUS
+from ailb_gen.checks.model import Check
 from ailb_gen.errors import Place
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable
 
-    from ailb_gen.checks.model import Result
-    from ailb_gen.intent.models import Fabric
-    from ailb_gen.network.fabric import Network
-    from ailb_gen.network.model import Port, Switch
-    from ailb_gen.network.port_qos import PortQos
+    from ailb_gen.checks.context import Context
+    from ailb_gen.checks.model import Findings
+    from ailb_gen.intent.settings import Roce
+    from ailb_gen.network.model import Switch
+    from ailb_gen.network.port_qos import PortQos, Treatment
 
-__all__ = ["CHECKS", "run"]
-
-
-def _cabled(network: Network) -> dict[str, dict[str, None]]:
-    """Return the ports that carry RDMA by switch, each once, in order."""
-    result: dict[str, dict[str, None]] = {name: {} for name in network.switches}
-    ends = [*network.link_ends(), *network.attachments.values()]
-    for end in ends:
-        if end.device in result:
-            result[end.device][end.port] = None
-    return result
+# What is compared, its value in the intent and in the file, the line, and the part of a treatment that it belongs to.
+Row = tuple[str, object, object, int, str]
 
 
-def _check_qos(
-    network: Network, intended: dict[str, ExpectedSwitch], cabled: dict[str, dict[str, None]], collected: Findings
-) -> dict[tuple[str, str], PortQos]:
-    """Check the class of service of every switch; returns that of every port."""
-    result = {}
-    for name, switch in network.switches.items():
-        groups = roce_switches.ports_by_qos(switch, cabled[name])
+@dataclass(frozen=True, slots=True, eq=False)
+class Ports:
+    """Ports of a switch with the same class of service; `all_of_them` when the switch has no others that carry RDMA."""
+
+    switch: Switch
+    ports: tuple[str, ...]
+    qos: PortQos
+    roce: Roce
+    all_of_them: bool
+    findings: Findings
+
+    def add(
+        self,
+        check: Check,
+        message: str,
+        line: int,
+        expected: object = "",
+        found: object = "",
+        involves: tuple[str, ...] = (),
+    ) -> None:
+        """Add a finding about the switch, or about each of the ports."""
+        if self.all_of_them:
+            self.findings.at(check, self.switch, message, line, expected, found, involves)
+            return
+        # What holds on several ports is written once.
+        alike = f"{Place(self.switch.file, line or 1)} {message}"
+        for port in self.ports:
+            self.findings.at(check, self.switch, message, line, expected, found, involves, alike, port)
+
+
+def _check_qos(context: Context, findings: Findings) -> None:
+    for switch, expected in context.switches:
+        if expected.roce is None:
+            _check_off(switch, findings)
+            continue
+        groups = context.qos[switch.named]
         for qos, ports in groups.items():
-            result.update({(name, port): qos for port in ports})
-        asked = intended.get(name)
-        if asked is None:
+            _check_ports(Ports(switch, tuple(ports), qos, expected.roce, len(groups) == 1, findings))
+
+
+def _check_off(switch: Switch, findings: Findings) -> None:
+    """Find lossless classes where the intent switches RoCE off."""
+    findings.look(CLASSES)
+    for row in switch.cos.classes:
+        if row.no_loss:
+            message = f"RoCE is switched off in the intent, but class {row.name} is lossless"
+            findings.at(CLASSES, switch, message, row.line, "", row.name)
+
+
+def _check_ports(ports: Ports) -> None:
+    for check in (CLASSES, PORTS, PFC, ECN, CNP):
+        ports.findings.look(check, len(ports.ports))
+    for missing in ports.qos.missing:
+        if " " not in missing.what.removeprefix("classifiers "):
+            what = "an entry under class-of-service interfaces" if missing.what == "interfaces" else missing.what
+            ports.add(PORTS, f"{what} is missing on ports that carry RDMA", missing.line, what)
+    if not ports.switch.cos.written:
+        return
+    data = ports.qos.of(ports.roce.dscp)
+    if data is not None:
+        _check_classes(ports, data)
+        _check_pfc(ports, data)
+        _check_ecn(ports, data)
+    elif ports.qos.treatments:
+        message = f"DSCP {ports.roce.dscp}, that of RDMA, is in no class"
+        ports.add(CLASSES, message, ports.qos.line, f"{ports.roce.dscp:06b}")
+    for other in ports.qos.lossless:
+        if other.dscp != ports.roce.dscp:
+            lossless, dscp = other.forwarding_class, ports.roce.dscp
+            message = f"DSCP {other.dscp} is in the lossless class {lossless}; only {dscp} is RDMA"
+            ports.add(CLASSES, message, other.line, f"{dscp:06b}", f"{other.dscp:06b}")
+    _check_cnp(ports)
+    _check_other_classes(ports)
+
+
+def _check_other_classes(ports: Ports) -> None:
+    """Find classes that the intent does not know and that are served before RDMA, or take a share of its rate."""
+    roce = ports.roce
+    data, cnp = ports.qos.of(roce.dscp), ports.qos.of(roce.cnp_dscp)
+    if data is None or cnp is None:
+        # Which classes are the intent's is not known, and a finding of its own.
+        return
+    for name, scheduler in ports.qos.schedulers:
+        if name in (data.forwarding_class, cnp.forwarding_class):
             continue
-        roce_switches.check_references(switch, collected)
-        if asked.roce is None:
-            roce_switches.check_off(switch, collected)
+        if scheduler.priority not in ("", "low"):
+            message = f"class {name} has priority {scheduler.priority}: it is served before RDMA and starves it"
+            ports.add(CLASSES, message, scheduler.line, "low", scheduler.priority)
+        if scheduler.rate:
+            rate = _text(scheduler.rate)
+            message = f"class {name} has transmit-rate {rate}, which RDMA lacks; the intent asks for none"
+            ports.add(CLASSES, message, scheduler.line, "", rate)
+
+
+def _compare(ports: Ports, check: Check, rows: Iterable[Row], lost: frozenset[str] = frozenset()) -> None:
+    """Add a finding for every row whose values differ; a lost part is a finding of its own (AILB702, AILB703)."""
+    for what, expected, found, line, part in rows:
+        if expected != found:
+            intended, shown = _shown(expected), _shown(found)
+            involves = (ports.switch.named,) if part in lost else ()
+            ports.add(check, f"{what} must be {intended}, not {shown}", line, intended, shown, involves)
+
+
+def _shown(value: object) -> str:
+    return "nothing" if value in (None, "", ()) else _text(value)
+
+
+def _text(value: object) -> str:
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return " ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+def _check_classes(ports: Ports, data: Treatment) -> None:
+    roce, name = ports.roce, data.forwarding_class
+    twice = [other for other in ports.qos.treatments if other.dscp == data.dscp and other is not data]
+    for other in twice:
+        message = f"DSCP {data.dscp} is in two classes, {name} and {other.forwarding_class}"
+        ports.add(CLASSES, message, other.line)
+    rows: list[Row] = [
+        (f"no-loss of class {name}", True, data.no_loss, data.class_line, "class"),
+        (f"the queue of class {name}", roce.queue, data.queue, data.class_line, "class"),
+        (f"the PFC priority of class {name}", roce.pfc_priority, data.pfc_priority, data.class_line, "class"),
+        (f"the loss priority of DSCP {data.dscp}", "low", data.loss_priority, data.line, ""),
+        (f"the transmit-rate of class {name}", (), data.rate, data.scheduler_line, "scheduler"),
+        (f"the priority of class {name}", "", data.priority, data.scheduler_line, "scheduler"),
+    ]
+    _compare(ports, CLASSES, rows, data.lost)
+    for other_class in ports.switch.cos.classes:
+        if other_class.name != name and other_class.queue is not None and other_class.queue == data.queue:
+            message = f"class {other_class.name} shares queue {data.queue} with the lossless class {name}"
+            ports.add(CLASSES, message, other_class.line)
+        if other_class.name != name and other_class.no_loss:
+            message = f"class {other_class.name} is lossless, too; only {name} carries RDMA"
+            ports.add(CLASSES, message, other_class.line)
+
+
+def _check_pfc(ports: Ports, data: Treatment) -> None:
+    qos, roce = ports.qos, ports.roce
+    if any(missing.what.startswith("congestion-notification-profile") for missing in qos.missing):
+        return
+    line = qos.congestion_line
+    asked = tuple(point.dscp for point in qos.pfc)
+    stopped = tuple((pause.priority, pause.queue) for pause in qos.pauses)
+    rows: list[Row] = [("pfc-watchdog", roce.pfc_watchdog, qos.watchdog, line, "")]
+    if roce.dscp not in asked:
+        rows.append((f"PFC for DSCP {roce.dscp}", True, False, line, ""))
+    if (roce.pfc_priority, roce.queue) not in stopped:
+        found = ", ".join(f"{priority} stops queue {queue}" for priority, queue in stopped)
+        rows.append(("what received PFC stops", f"{roce.pfc_priority} stops queue {roce.queue}", found, line, ""))
+    _compare(ports, PFC, rows)
+    for point in qos.pfc:
+        if point.dscp != roce.dscp:
+            message = f"PFC is sent for DSCP {point.dscp}, which is not RDMA's"
+            ports.add(PFC, message, point.line, roce.dscp, point.dscp)
+    right = (roce.pfc_priority, roce.queue)
+    for pause in qos.pauses if right in stopped else ():
+        if (pause.priority, pause.queue) != right:
+            message = f"received PFC of priority {pause.priority} stops queue {pause.queue}"
+            ports.add(PFC, message, pause.line, f"only {roce.pfc_priority} stops queue {roce.queue}")
+
+
+def _check_ecn(ports: Ports, data: Treatment) -> None:
+    ecn = ports.roce.ecn
+    name = data.forwarding_class
+    fill = tuple(dict.fromkeys((str(ecn.min_fill), str(ecn.max_fill))))
+    probability = ("0", str(ecn.max_probability))
+    rows: list[Row] = [
+        (f"explicit-congestion-notification of class {name}", True, data.ecn, data.scheduler_line, "scheduler")
+    ]
+    if data.fill or data.probability:
+        rows += [
+            (f"the fill levels of class {name}", fill, data.fill, data.drop_line, ""),
+            (f"the drop probabilities of class {name}", probability, data.probability, data.drop_line, ""),
+        ]
+    else:
+        rows.append((f"the drop profile of class {name}", fill + probability, (), data.drop_line, "drop profile"))
+    _compare(ports, ECN, rows, data.lost)
+
+
+def _check_cnp(ports: Ports) -> None:
+    roce, qos = ports.roce, ports.qos
+    cnp = qos.of(roce.cnp_dscp)
+    if cnp is None:
+        if qos.treatments:
+            message = f"DSCP {roce.cnp_dscp}, that of congestion notifications, is in no class"
+            ports.add(CNP, message, qos.line, f"{roce.cnp_dscp:06b}")
+    elif roce.cnp_dscp != roce.dscp:
+        name = cnp.forwarding_class
+        rate = (f"percent {roce.cnp_percent}",)
+        rows: list[Row] = [
+            (f"the queue of class {name}", roce.cnp_queue, cnp.queue, cnp.class_line, "class"),
+            (f"the priority of class {name}", "strict-high", cnp.priority, cnp.scheduler_line, "scheduler"),
+            (f"the transmit-rate of class {name}", rate, cnp.rate, cnp.scheduler_line, "scheduler"),
+            (f"the loss priority of DSCP {cnp.dscp}", "low", cnp.loss_priority, cnp.line, ""),
+            (f"the PFC priority of class {name}", None, cnp.pfc_priority, cnp.class_line, "class"),
+            (f"explicit-congestion-notification of class {name}", False, cnp.ecn, cnp.scheduler_line, "scheduler"),
+            (f"the drop profile of class {name}", (), cnp.fill, cnp.drop_line, ""),
+        ]
+        _compare(ports, CNP, rows, cnp.lost)
+    for other in qos.treatments:
+        if other.dscp in (roce.dscp, roce.cnp_dscp) or other.no_loss or cnp is None or other.queue is None:
             continue
-        roce_switches.check_buffers(switch, asked.roce, collected)
-        for qos, ports in groups.items():
-            rows = roce_switches.Ports(switch, tuple(ports), qos, asked.roce, len(groups) == 1)
-            roce_switches.check_ports(rows, collected)
-    return result
+        if other.queue == cnp.queue:
+            message = f"DSCP {other.dscp} is in queue {other.queue}, that of congestion notifications"
+            ports.add(CNP, message, other.line, f"{roce.cnp_dscp:06b}", f"{other.dscp:06b}")
 
 
-def _check_mtus(switch: Switch, intended: ExpectedSwitch, ports: dict[str, None], collected: Findings) -> None:
-    _check_port_mtus(switch, intended, ports, collected)
-    irb = switch.ports.get("irb")
-    if irb is not None:
-        _check_irb_mtus(switch, intended, irb, collected)
-
-
-def _check_port_mtus(switch: Switch, intended: ExpectedSwitch, ports: dict[str, None], collected: Findings) -> None:
-    for name in {**ports, **dict.fromkeys(intended.ports)}:
-        port = switch.ports.get(name)
-        if port is None:
-            continue
-        collected.look(MTUS)
-        expected = intended.mtu_of(name)
-        if port.mtu != expected:
-            found = port.mtu if port.mtu is not None else "Junos's default"
-            place = Place(switch.file, port.mtu_line or port.line or 1)
-            message = f"the MTU of {name} must be {expected}, not {found}"
-            collected.add(MTUS, f"{switch.named} {name}", message, place, expected, found)
-        for unit in port.units:
-            # Junos takes the port's without it; what an IRB may send must pass.
-            if unit.inet6_mtu is not None and unit.inet6_mtu < intended.irb_mtu:
-                place = Place(switch.file, unit.line or 1)
-                message = f"the IPv6 MTU of {unit.name} is {unit.inet6_mtu}; packets of {intended.irb_mtu} must pass"
-                collected.add(MTUS, f"{switch.named} {unit.name}", message, place, intended.irb_mtu, unit.inet6_mtu)
-
-
-def _check_irb_mtus(switch: Switch, intended: ExpectedSwitch, irb: Port, collected: Findings) -> None:
-    for unit in irb.units:
-        collected.look(MTUS)
-        place = Place(switch.file, unit.line or 1)
-        if unit.inet6 and unit.inet6_mtu != intended.irb_mtu:
-            found = unit.inet6_mtu if unit.inet6_mtu is not None else "Junos's default"
-            message = f"the IPv6 MTU of {unit.name} must be {intended.irb_mtu}, not {found}"
-            collected.add(MTUS, f"{switch.named} {unit.name}", message, place, intended.irb_mtu, found)
-    if irb.mtu != intended.port_mtu:
-        found = irb.mtu if irb.mtu is not None else "Junos's default"
-        place = Place(switch.file, irb.mtu_line or irb.line or 1)
-        collected.add(
-            MTUS,
-            switch.named,
-            f"the MTU of irb must be {intended.port_mtu}, not {found}",
-            place,
-            intended.port_mtu,
-            found,
-        )
-
-
-def run(intent: Fabric, network: Network) -> Iterator[Result]:
-    """Run all checks of RoCE and MTU; yields one result per check, in the order of `CHECKS`."""
-    collected = Findings(CHECKS)
-    intended = expected_switches(intent)
-    cabled = _cabled(network)
-    qos_at = _check_qos(network, intended, cabled, collected)
-    for name, switch in network.switches.items():
-        if name in intended:
-            _check_mtus(switch, intended[name], cabled[name], collected)
-    roce_links.check_links(network, intended, qos_at, collected)
-    roce_links.check_hosts(network, expected_hosts(intent), qos_at, collected)
-    yield from collected.results()
+REPAIR = "Change the intent's `roce:` and generate again, or give both devices the same statement."
+CLASSES = Check(
+    "AILB701",
+    "RDMA's DSCP, and no other, is in one lossless class, with the queue and PFC priority that the intent asks for",
+    "RDMA is not in its lossless class, or something else is in it",
+    "RDMA in another class is dropped when queues fill; other traffic in the lossless class stops RDMA.",
+    REPAIR,
+    _check_qos,
+)
+PORTS = Check(
+    "AILB703",
+    "every port that carries RDMA has the classifier, the scheduler map and the PFC profile",
+    "a port that carries RDMA lacks its classifier, scheduler map or PFC profile",
+    "One port without PFC is where packets are dropped; go-back-N then costs many times what was lost.",
+    "Apply the class of service to the port: an entry of its own hides the one of `et-*`.",
+    _check_qos,
+)
+PFC = Check(
+    "AILB704",
+    "PFC is sent for exactly the lossless class, and stops exactly its queue",
+    "PFC is sent for the wrong class, or stops the wrong queue",
+    "A pause for the wrong priority stops nothing, or stops everything else.",
+    REPAIR,
+    _check_qos,
+)
+ECN = Check(
+    "AILB705",
+    "the lossless queue marks packets between the fill levels that the intent asks for",
+    "the lossless queue marks packets at other fill levels than the intent asks for",
+    "Without marks senders slow down only when PFC stops them, and pauses spread through the fabric.",
+    REPAIR,
+    _check_qos,
+)
+CNP = Check(
+    "AILB706",
+    "congestion notifications have their own strict-high queue with the share that the intent asks for",
+    "congestion notifications do not have the queue that the intent asks for",
+    "Notifications that wait behind the congestion they report arrive too late.",
+    REPAIR,
+    _check_qos,
+)

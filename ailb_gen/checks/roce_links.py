@@ -1,30 +1,30 @@
-"""RoCE and MTU across cables: between switches, and between `ailb-qos` of a server and its leaf."""
+"""Check RoCE across cables: between switches, and between `ailb-qos` of a server and its leaf (AILB707, AILB708)."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ailb_gen.checks.roce_checks import HOSTS, LINK_MTUS, LINKS
+from ailb_gen.checks.hosts import HostFindings
+from ailb_gen.checks.model import Check
+from ailb_gen.checks.roce import REPAIR
 from ailb_gen.errors import Place
-from ailb_gen.layout import QOS, server_folder
+from ailb_gen.layout import QOS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
-    from ailb_gen.checks.expected_devices import ExpectedHost, ExpectedSwitch
-    from ailb_gen.checks.findings import Findings
-    from ailb_gen.hosts.model import Profile, QosScript, Value
+    from ailb_gen.checks.context import Context
+    from ailb_gen.checks.model import Findings
+    from ailb_gen.hosts.model import QosScript, Value
     from ailb_gen.intent.settings import Roce
-    from ailb_gen.network.fabric import Cable, End, Network
     from ailb_gen.network.port_qos import PortQos
 
 # The two low bits of the traffic class say "ECN-capable transport" (RFC 3168, section 5).
 ECT_0 = 0b10
 # The queue of everything that no classifier names.
 BEST_EFFORT = 0
-# (what, value at one end, value at the other)
+# What differs, the value at one end, the value at the other.
 Difference = tuple[str, object, object]
-QosAt = dict[tuple[str, str], "PortQos"]
 
 
 def _code_points(qos: PortQos, *, lossless: bool) -> tuple[int, ...]:
@@ -74,50 +74,32 @@ def _text(value: object) -> str:
     )
 
 
-def check_links(network: Network, intended: Mapping[str, ExpectedSwitch], qos_at: QosAt, collected: Findings) -> None:
-    """Compare class of service and MTU of the two ends of every cable between switches."""
-    known: dict[tuple[int, int, bool], tuple[Difference, ...]] = {}
-    for cable in network.links:
-        here, there = qos_at.get((cable.a.device, cable.a.port)), qos_at.get((cable.b.device, cable.b.port))
-        _check_mtus(cable, network, collected)
+def _check_links(context: Context, findings: Findings) -> None:
+    """Compare the class of service of the two ends of every cable between switches."""
+    compared: dict[tuple[int, int, bool], tuple[Difference, ...]] = {}
+    for cable in context.network.links:
+        ends = (cable.a, cable.b)
+        here, there = (context.qos_at.get(end) for end in ends)
         if here is None or there is None:
             continue
-        collected.look(LINKS)
-        asked = [intended[end.device].roce if end.device in intended else None for end in (cable.a, cable.b)]
+        findings.look(LINKS)
+        switches = [context.expected.switches.get(end.device) for end in ends]
+        asked = [switch.roce if switch is not None else None for switch in switches]
         if None in asked and here.lossless == there.lossless:
             continue
-        same = asked[0] is asked[1] or asked[0] == asked[1]
+        same = asked[0] == asked[1]
         key = (id(here), id(there), same)
-        if key not in known:
+        if key not in compared:
             rows = _differences(here, there, same_intent=same)
-            known[key] = tuple(row for row in rows if row[1] != row[2])
-        for what, own, other in known[key]:
+            compared[key] = tuple(row for row in rows if row[1] != row[2])
+        for what, own, other in compared[key]:
             message = f"{what} are {_text(own)} on {cable.a}, {_text(other)} on {cable.b}"
-            place = Place(network.switches[cable.a.device].file, here.line or 1)
-            ends = (cable.a.device, cable.b.device)
-            collected.add(LINKS, f"{cable.a.device} {cable.a.port}", message, place, _text(own), _text(other), ends)
+            place = Place(context.network.switches[cable.a.device].file, here.line or 1)
+            involves = (cable.a.device, cable.b.device)
+            findings.add(LINKS, cable.a.device, message, place, _text(own), _text(other), involves, part=cable.a.port)
 
 
-def _mtu_at(network: Network, end: End) -> tuple[int | None, Place | None]:
-    switch = network.switches.get(end.device)
-    port = switch.ports.get(end.port) if switch is not None else None
-    if switch is None or port is None:
-        return None, None
-    return port.mtu, Place(switch.file, port.mtu_line or port.line or 1)
-
-
-def _check_mtus(cable: Cable, network: Network, collected: Findings) -> None:
-    (here, place), (there, other) = _mtu_at(network, cable.a), _mtu_at(network, cable.b)
-    if place is None or other is None:
-        return
-    collected.look(LINK_MTUS)
-    if here != there:
-        default = "Junos's default"
-        message = f"the MTU of {cable.a} is {here or default}, that of {cable.b} is {there or default}"
-        collected.add(LINK_MTUS, f"{cable.a.device} {cable.a.port}", message, place, here or default, there or default)
-
-
-def _wanted_values(roce: Roce) -> dict[str, Value]:
+def _expected_values(roce: Roce) -> dict[str, Value]:
     mask = ",".join("1" if priority == roce.pfc_priority else "0" for priority in range(8))
     return {
         "trust": "dscp",
@@ -133,46 +115,39 @@ def _wanted_values(roce: Roce) -> dict[str, Value]:
     }
 
 
-def check_hosts(network: Network, intended: Mapping[str, ExpectedHost], qos_at: QosAt, collected: Findings) -> None:
+def _check_hosts(context: Context, findings: Findings) -> None:
     """Compare `ailb-qos` with the intent once per profile, and with the leaf once per pair of settings."""
-    seen: dict[tuple[str, int], list[str]] = {}
-    for name, host in network.hosts.items():
-        if name in intended and host.profile.qos is not None:
-            seen.setdefault((host.profile.folder, id(intended[name])), []).append(name)
-    for names in seen.values():
-        host, asked = network.hosts[names[0]], intended[names[0]]
-        qos = host.profile.qos
-        if qos is not None and asked.roce is not None:
-            _check_values(host.profile, qos, asked.roce, names, collected)
-    agree: dict[tuple[int, int], str] = {}
+    network = context.network
+    for group in context.host_groups:
+        qos, roce = group.profile.qos, group.expected.roce
+        if qos is not None and roce is not None:
+            findings.look(HOSTS, len(_expected_values(roce)) * len(group.servers))
+            _check_values(qos, roce, HostFindings(group, findings))
+    compared: dict[tuple[int, int], str] = {}
     for (name, nic), end in network.attachments.items():
-        port, server = qos_at.get((end.device, end.port)), network.hosts.get(name)
+        port, server = context.qos_at.get(end), network.hosts.get(name)
         script = server.profile.qos if server is not None else None
         if port is None or server is None or script is None:
             continue
-        collected.look(HOSTS)
+        findings.look(HOSTS)
         key = (id(port), id(script))
-        if key not in agree:
-            agree[key] = _disagreement(port, script)
-        if agree[key]:
+        if key not in compared:
+            compared[key] = _disagreement(port, script)
+        if compared[key]:
             place = Place(network.switches[end.device].file, port.line or 1)
             involves = (end.device, server.profile.folder)
-            collected.add(HOSTS, f"{name} {nic}", f"{agree[key]} on {end}", place, involves=involves)
+            findings.add(HOSTS, name, f"{compared[key]} on {end}", place, involves=involves, part=nic)
 
 
-def _check_values(profile: Profile, qos: QosScript, roce: Roce, names: list[str], collected: Findings) -> None:
-    scope = names[0] if profile.folder == server_folder(names[0]) else profile.folder
-    concerned = f" ({len(names)} servers)" if len(names) > 1 else ""
-    for key, value in _wanted_values(roce).items():
-        collected.look(HOSTS, len(names))
-        setting = qos.get(key)
-        place = Place(f"{profile.folder}/{QOS}", (setting.line if setting is not None else qos.line) or 1)
+def _check_values(qos: QosScript, roce: Roce, findings: HostFindings) -> None:
+    for key, value in _expected_values(roce).items():
+        setting, expected = qos.get(key), _text(value)
         if setting is None:
-            message = f"ailb-qos does not set {key}; it must be {_text(value)}{concerned}"
-            collected.add(HOSTS, scope, message, place, _text(value))
+            findings.add(HOSTS, f"ailb-qos does not set {key}; it must be {expected}", QOS, qos.line, expected)
         elif setting.value != value:
-            message = f"{key} must be {_text(value)}, not {_text(setting.value)}{concerned}"
-            collected.add(HOSTS, scope, message, place, _text(value), _text(setting.value))
+            found = _text(setting.value)
+            message = f"{key} must be {expected}, not {found}"
+            findings.add(HOSTS, message, QOS, setting.line, expected, found)
 
 
 def _disagreement(port: PortQos, qos: QosScript) -> str:
@@ -189,3 +164,21 @@ def _disagreement(port: PortQos, qos: QosScript) -> str:
     if cnp is not None and isinstance(cnp.value, int) and port.of(cnp.value) is None:
         return f"the NIC sends congestion notifications with DSCP {cnp.value}, which has no class"
     return ""
+
+
+LINKS = Check(
+    "AILB707",
+    "both ends of every link between switches treat RDMA and congestion notifications alike",
+    "the two ends of a link treat RDMA or congestion notifications differently",
+    "A class that ends in the middle of a path is no class: PFC of one end is ignored by the other.",
+    REPAIR,
+    _check_links,
+)
+HOSTS = Check(
+    "AILB708",
+    "ailb-qos gives every NIC the DSCP, PFC priority, CNP and ECN settings of the intent and of its leaf",
+    "ailb-qos sets something else than the intent, or than the NIC's leaf",
+    "A NIC that sends with another DSCP is in no lossless class anywhere; one without PFC overruns its leaf.",
+    REPAIR,
+    _check_hosts,
+)

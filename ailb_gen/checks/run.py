@@ -1,4 +1,4 @@
-"""Runs the checks that were asked for, in the order of the rooms: read, route, forward, compare."""
+"""Run the checks that were asked for, in the order of the computation: read, route, forward, compare."""
 
 from __future__ import annotations
 
@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from ailb_gen.checks import addresses, colors, failures, files, hosts, junos, paths, roce, sessions
-from ailb_gen.checks.expected import expected_fabric
-from ailb_gen.checks.expected_cabling import expected_cabling
-from ailb_gen.checks.expected_devices import expected_hosts
-from ailb_gen.checks.model import Result, Run, by_place
+from ailb_gen.checks.catalogue import BY_ID
+from ailb_gen.checks.context import Context
+from ailb_gen.checks.model import Findings, Run
 from ailb_gen.checks.steps import Steps
 from ailb_gen.garbage import no_garbage_collection
 from ailb_gen.junos.check import check
@@ -22,22 +20,27 @@ from ailb_gen.junos.yang_files import model_directory
 from ailb_gen.layout import server_folder
 from ailb_gen.network.read import read_network, switch_count
 from ailb_gen.parallel import executor_of
-from ailb_gen.routing.rib import Routing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
-    from ailb_gen.checks.expected import ExpectedFabric
-    from ailb_gen.checks.expected_cabling import ExpectedCabling
-    from ailb_gen.checks.model import RunOptions
+    from ailb_gen.checks.model import Check, Result, RunOptions
     from ailb_gen.intent.load import Intent
     from ailb_gen.junos.tree import Node
-    from ailb_gen.network.fabric import Network
-    from ailb_gen.network.read import Reading
 
-NO_MODELS = "no YANG models were given (--yang DIR or AILB_YANG)"
 NOTHING = CheckResult((), 0, ())
+# In the order in which they run: a step of the progress bar, and the families that it runs. Paths and failures have
+# steps of their own.
+ORDER = (
+    ("files and servers", ("AILB1", "AILB6", "AILB7", "AILB0", "AILB9")),
+    ("sessions", ("AILB2",)),
+    ("routes", ()),
+    ("colors", ("AILB3",)),
+    ("", ("AILB4",)),
+    ("", ("AILB5",)),
+)
+NEED_ROUTES = frozenset({"AILB3", "AILB4", "AILB5"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +58,7 @@ class CommitCheck:
 
 @lru_cache(maxsize=2)
 def _loaded(yang: Path) -> list[Schema]:
-    """Return where the schema of a directory is kept in this process."""
+    """Return the list in which this process keeps the schema of a directory."""
     return []
 
 
@@ -66,15 +69,6 @@ def _schema(yang: Path, steps: Steps | None = None) -> Schema:
         begin = steps.begin if steps is not None else lambda name, total: lambda count: None
         loaded.append(load_schema(yang, lambda _, total: nullcontext(begin("YANG models", total))))
     return loaded[0]
-
-
-@dataclass(frozen=True, slots=True)
-class Examined:
-    """What was judged: what the intent asks, what the files say, and what follows for routes."""
-
-    intended: ExpectedFabric
-    cables: ExpectedCabling
-    routing: Routing
 
 
 def run(intent: Intent, root: Path, options: RunOptions, advance: Callable[[int], None] = lambda count: None) -> Run:
@@ -88,52 +82,63 @@ def examine(
     options: RunOptions,
     advance: Callable[[int], None] = lambda count: None,
     step: Callable[[str], None] = lambda name: None,
-) -> tuple[Run, Examined]:
-    """Check the files below `root` against the intent.
+) -> tuple[Run, Context]:
+    """Check the files below `root` against the intent; return the run and what was examined.
 
-    `advance` is called with how many more of STEPS steps are done, `step` the name of what begins.
-    The run has one result for every check that was asked for, by id, but for those that Batfish makes. Raises
-    UsageError for a directory without artifacts and for YANG models that cannot be used, WorkerError when a worker
-    dies.
+    `advance` is called with how many more of STEPS steps are done, `step` with the name of the step that begins. The
+    run has one result for every check that was asked for, by id, but for those that others make: Batfish and waivers.
+    Raises UsageError for a directory without artifacts and for YANG models that cannot be used, WorkerError when a
+    worker dies.
     """
-    steps = Steps(advance, step)
-    families = _families(options)
+    steps, findings = Steps(advance, step), Findings()
+    chosen = [check for check in BY_ID.values() if check.id in options.checks and check.run is not None]
     with no_garbage_collection(), executor_of(options.executor, options.jobs, switch_count(root)) as executor:
-        commit = "AILB9" in families
+        commit = any(check.family == "AILB9" for check in chosen)
         yang = model_directory(options.yang) if options.yang is not None and commit else None
         if yang is not None:
             steps.begin("YANG models", 1)
             _schema(yang, steps)
-        reading = read_network(
+        also = "commit check" if yang is not None else ""
+        read = steps.begin("reading", switch_count(root), also)
+        reading = read_network(root, CommitCheck(yang), executor, read)
+        context = Context(
+            intent.fabric,
+            reading.network,
+            intent.digest,
             root,
-            CommitCheck(yang),
+            reading.records,
+            reading.inspected if yang is not None else None,
+            options.seed,
             executor,
-            steps.begin("reading", switch_count(root), "commit check" if yang is not None else ""),
+            steps,
         )
-        looked = steps.begin("files and servers", 5)
-        intended = expected_fabric(intent.fabric)
-        cables = expected_cabling(intended)
-        results: list[Result] = []
-        for found in _of_files(intent, intended, cables, reading, root, options):
-            results += found
-            looked(1)
-        if commit:
-            results += _commit_results(reading.network, reading.inspected, yang is not None)
-        routing = Routing(reading.network)
-        for found in _of_routes(intended, reading.network, routing, options, steps):
-            results += found
-        if "AILB5" in families:
-            failed = steps.begin("failures", failures.count(intended, routing))
-            results += failures.run(intended, routing, options.seed, executor, failed)
+        for name, families in ORDER:
+            _run_families(name, families, chosen, context, findings)
         steps.finish()
-    chosen = sorted((one for one in results if one.check.id in options.checks), key=lambda one: one.check.id)
-    return _of(intent, root, intended, reading.network, chosen), Examined(intended, cables, routing)
+    return _run_of(intent, root, context, findings.results(chosen)), context
 
 
-def _of(intent: Intent, root: Path, intended: ExpectedFabric, network: Network, results: Iterable[Result]) -> Run:
+def _run_families(
+    name: str, families: tuple[str, ...], chosen: list[Check], context: Context, findings: Findings
+) -> None:
+    """Run every function of the chosen checks of some families once; `name` is the step of the progress bar."""
+    if name == "routes":
+        if any(check.family in NEED_ROUTES for check in chosen):
+            context.routing.settle(context.steps.begin(name, len(context.routing.prefixes)))
+        return
+    rows = [check.run for family in families for check in chosen if check.family == family and check.run is not None]
+    functions = list(dict.fromkeys(rows))
+    advance = context.steps.begin(name, len(functions)) if name and functions else lambda count: None
+    for function in functions:
+        function(context, findings)
+        advance(1)
+
+
+def _run_of(intent: Intent, root: Path, context: Context, results: Iterable[Result]) -> Run:
     """Return the run with what its reports say of the fabric."""
-    roles = dict(network.roles) | {name: speaker.role for name, speaker in intended.speakers.items()}
-    folders = {name: server_folder(name) for name in expected_hosts(intent.fabric)}
+    network, expected = context.network, context.expected
+    roles = dict(network.roles) | {name: switch.role for name, switch in expected.switches.items()}
+    folders = {name: server_folder(name) for name in context.hosts}
     folders |= {name: host.profile.folder for name, host in network.hosts.items()}
     return Run(
         fabric=intent.fabric.name,
@@ -142,60 +147,5 @@ def _of(intent: Intent, root: Path, intended: ExpectedFabric, network: Network, 
         roles=tuple((roles | dict.fromkeys(folders, "server")).items()),
         results=tuple(results),
         folders=tuple(folders.items()),
-        notes=tuple(f"drained: {line}" for line in intended.drained.lines),
+        notes=tuple(f"drained: {line}" for line in expected.drained.lines),
     )
-
-
-def _families(options: RunOptions) -> frozenset[str]:
-    return frozenset(name[:5] for name in options.checks)
-
-
-def _of_files(
-    intent: Intent,
-    intended: ExpectedFabric,
-    cables: ExpectedCabling,
-    reading: Reading[CheckResult],
-    root: Path,
-    options: RunOptions,
-) -> Iterator[Iterable[Result]]:
-    families, network = _families(options), reading.network
-    if "AILB1" in families:
-        yield addresses.run(intended, cables, network)
-    if "AILB6" in families:
-        yield hosts.run(intent.fabric, network)
-    if "AILB7" in families:
-        yield roce.run(intent.fabric, network)
-    if "AILB0" in families:
-        yield files.run(intent, intended, cables, network, reading.records, root)
-
-
-def _of_routes(
-    intended: ExpectedFabric, network: Network, routing: Routing, options: RunOptions, steps: Steps
-) -> Iterator[Iterable[Result]]:
-    families = _families(options)
-    if "AILB2" in families:
-        yield sessions.run(intended, network, routing.graph.sessions, steps.begin("sessions", len(network.switches)))
-    if families & {"AILB3", "AILB4", "AILB5"}:
-        routing.settle(steps.begin("routes", len(routing.prefixes)))
-    if "AILB3" in families:
-        yield colors.run(intended, network, routing, steps.begin("colors", len(intended.leaves)))
-    if "AILB4" in families:
-        yield paths.run(intended, network, routing, options.seed, steps)
-
-
-def _commit_results(network: Network, outcomes: dict[str, CheckResult], checked: bool) -> Iterator[Result]:
-    found = junos.of_all(
-        [
-            finding
-            for name, outcome in outcomes.items()
-            for finding in junos.findings(outcome, name, network.switches[name].file)
-        ]
-    )
-    for entry in junos.CHECKS:
-        if not checked:
-            yield Result(entry, skipped=NO_MODELS)
-            continue
-        own = by_place(finding for finding in found if finding.check == entry.id)
-        evaluated = sum(outcome.evaluated for outcome in outcomes.values())
-        figures = (("constraints evaluated", str(evaluated)),) if entry is junos.MUST else ()
-        yield Result(entry, own, len(outcomes), figures)

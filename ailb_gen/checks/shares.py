@@ -1,4 +1,4 @@
-"""The even share: what every link carries, at the most, by the intent alone; steady, and when a link or a spine fails.
+"""Compute the even share: the most that every link carries by the intent alone; steady, and when a link or spine fails.
 
 A fluid model of the rules in docs/proof.md. Leaves whose links are the same are one kind, so that the size of the
 fabric does not matter. Where a spine may pass on any of several backups, the worst for a link is assumed.
@@ -34,9 +34,9 @@ class Load:
 class Shares:
     """Loads of links while leaves send to each other, to every destination over all its prefixes evenly."""
 
-    def __init__(self, intended: ExpectedFabric, ways: Ways) -> None:
-        spines = {spine.name: number for number, spine in enumerate(intended.spines)}
-        colors = {color.value: number for number, color in enumerate(intended.colors)}
+    def __init__(self, expected: ExpectedFabric, ways: Ways) -> None:
+        spines = {spine.name: number for number, spine in enumerate(expected.spines)}
+        colors = {color.value: number for number, color in enumerate(expected.colors)}
         self.kinds = np.zeros((len(ways.kinds), len(spines), len(colors)))
         for kind, links in enumerate(ways.kinds):
             for (spine, color), count in links.items():
@@ -47,10 +47,10 @@ class Shares:
         self.backups = np.zeros((len(colors), len(colors)), dtype=bool)
         for color, others in ways.backups.items():
             self.backups[colors[color], [colors[other] for other in others]] = True
-        self.whole = not intended.drained.missing
-        words = {color.backup for color in intended.colors}
+        self.whole = not expected.drained.missing
+        words = {color.backup for color in expected.colors}
         # All links are then alike, and so are all spines.
-        self.symmetric = self.whole and len(words) == 1 and not words & {color.name for color in intended.colors}
+        self.symmetric = self.whole and len(words) == 1 and not words & {color.name for color in expected.colors}
         self.up, self.down = self._totals(self.kinds)
 
     def _totals(self, kinds: Table) -> tuple[Table, Table]:
@@ -65,7 +65,7 @@ class Shares:
         return up, down
 
     def load(self, near: Table, far: Table) -> Load:
-        """Work out one unit from leaves with the links `near` to leaves with the links `far`; either may be several."""
+        """Compute the load of one unit from leaves with links `near` to those with `far`; either may be several."""
         both = (near > 0) & (far > 0)
         hops = (near * both).sum(axis=-2, keepdims=True)
         up = both / np.maximum(hops, 1.0) / both.shape[-1]
@@ -82,7 +82,7 @@ class Shares:
         return Load(up, down)
 
     def _backed_up(self, color: int, near: Table, far: Table) -> Load:
-        """Work out a prefix that no spine has in its own color at both ends."""
+        """Compute the load of a prefix that no spine has in its own color at both ends."""
         heard = (far > 0) & self.backups[color] & ~(far[..., color] > 0)[..., None]
         usable = heard & (near > 0)
         sure = heard.any(axis=-1) & ~(heard & ~usable).any(axis=-1)
@@ -100,7 +100,7 @@ class Shares:
     def without_a_link(self, enough: float = np.inf, leaf: str = "") -> float:
         """Return the highest load of a link when any one link fails.
 
-        Links of leaves like `leaf` are looked at first, and no more when a load is `enough`.
+        Links of leaves like `leaf` are examined first, and no more when a load is `enough`.
         """
         return _first(self._links_gone(self.kind_of.get(leaf, 0)), enough)
 

@@ -1,17 +1,17 @@
-"""Over which links a leaf reaches a prefix, by the intent alone, with what it takes out of service left out."""
+"""Compute the links by which a leaf reaches a prefix, by the intent alone, without what it takes out of service."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
-from ailb_gen.checks.speakers import ALL_COLORS
+from ailb_gen.checks.expected_switches import ALL_COLORS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from ailb_gen.checks.expected import ExpectedFabric
-    from ailb_gen.checks.speakers import WantedColor
+    from ailb_gen.checks.expected_switches import ExpectedColor
 
 # How many links a leaf has in service, by spine and color value.
 Links = dict[tuple[str, str], int]
@@ -25,19 +25,19 @@ class Ways:
     Colors are given by value. `kinds` are the different sets of links, `kind_of` says which one a leaf has.
     """
 
-    def __init__(self, intended: ExpectedFabric) -> None:
-        self.intended = intended
-        values = {color.name: color.value for color in intended.colors}
+    def __init__(self, expected: ExpectedFabric) -> None:
+        self.expected = expected
+        values = {color.name: color.value for color in expected.colors}
         whole: Links = Counter(
             (spine.name, values[name])
-            for number, spine in enumerate(intended.spines)
-            for name in intended.link_colors(number)
+            for number, spine in enumerate(expected.spines)
+            for name in expected.link_colors(number)
         )
         self.kinds: list[Links] = []
         self.kind_of: dict[str, int] = {}
         numbers: dict[frozenset[tuple[tuple[str, str], int]], int] = {}
-        for leaf in intended.leaves:
-            missing = intended.drained.missing.get(leaf.name, {})
+        for leaf in expected.leaves:
+            missing = expected.drained.missing.get(leaf.name, {})
             key = frozenset(missing.items())
             if key not in numbers:
                 numbers[key] = len(self.kinds)
@@ -45,7 +45,7 @@ class Ways:
                 left = {way: count - gone.get(way, 0) for way, count in whole.items()}
                 self.kinds.append({way: count for way, count in left.items() if count > 0})
             self.kind_of[leaf.name] = numbers[key]
-        self.backups = {color.value: frozenset(_backups(intended, color)) for color in intended.colors}
+        self.backups = {color.value: frozenset(_backups(expected, color)) for color in expected.colors}
         self.heard_in: dict[tuple[int, str], Mapping[str, frozenset[str]]] = {}
 
     def links(self, leaf: str) -> Links:
@@ -69,7 +69,7 @@ class Ways:
             for spine, name in self.kinds[key[0]]:
                 if name == color or name in self.backups[color]:
                     found[spine].add(name)
-            pinning = self.intended.fabric.aigp or not self.backups[color]
+            pinning = self.expected.fabric.aigp or not self.backups[color]
             self.heard_in[key] = {
                 spine: frozenset({color} if color in names and pinning else names) for spine, names in found.items()
             }
@@ -89,8 +89,8 @@ class Ways:
                 sure.add(spine)
         return frozenset(possible), frozenset(sure)
 
-    def cut(self) -> Iterator[tuple[str, str, WantedColor]]:
-        """Give a pair of leaves for every two kinds, and each color of which the first has no path to the second."""
+    def cut(self) -> Iterator[tuple[str, str, ExpectedColor]]:
+        """Yield a pair of leaves for every two kinds, and each color of which the first has no path to the second."""
         members: dict[int, list[str]] = defaultdict(list)
         for leaf, kind in self.kind_of.items():
             members[kind].append(leaf)
@@ -99,14 +99,14 @@ class Ways:
                 if near == far and len(sources) < 2:
                     continue
                 source, target = sources[0], targets[1 if near == far else 0]
-                for color in self.intended.colors:
+                for color in self.expected.colors:
                     if self.pinned(source, target, color.value):
                         continue
                     if not self.backed_up(source, target, color.value)[1]:
                         yield source, target, color
 
 
-def _backups(intended: ExpectedFabric, color: WantedColor) -> Iterator[str]:
-    for other in intended.colors:
+def _backups(expected: ExpectedFabric, color: ExpectedColor) -> Iterator[str]:
+    for other in expected.colors:
         if other is not color and color.backup in (ALL_COLORS, other.name):
             yield other.value

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ailb_gen.batfish.model import Batfish
+    from ailb_gen.checks.context import Context
     from ailb_gen.checks.model import Result
-    from ailb_gen.checks.run import Examined
 
     Service = Callable[[], AbstractContextManager[Batfish]]
 
@@ -65,9 +65,7 @@ def open_service(address: str, timeout_s: int) -> Service:
     return lambda: connect(host, port, timeout_s)
 
 
-def ask(
-    service: Service | None, artifacts: Path, examined: Examined, chosen: frozenset[str], seed: int
-) -> tuple[list[Result], AilbError | None]:
+def ask(service: Service | None, context: Context, chosen: frozenset[str]) -> tuple[list[Result], AilbError | None]:
     """Return the results of the checks that Batfish makes, and the error that ended them early, if any."""
     from ailb_gen.checks.batfish_checks import NO_SERVICE, skipped
 
@@ -75,7 +73,7 @@ def ask(
         return list(skipped(chosen, (), NO_SERVICE)), None
     from ailb_gen.batfish.run import Second, second_opinion, steps
 
-    second = Second(artifacts, examined, chosen, seed)
+    second = Second(context, chosen)
     results: list[Result] = []
     trouble: AilbError | None = None
     try:

@@ -44,11 +44,11 @@ def check(
 
 
 def _text_report(outcomes: ByDevice) -> str:
-    from ailb_gen.checks.junos import CHECKS, findings, of_all
+    from ailb_gen.checks.junos import CHECKS, findings_of, of_all
     from ailb_gen.checks.model import Severity
 
     severities = {one.id: one.severity for one in CHECKS}
-    found = of_all([one for file, outcome in outcomes.items() for one in findings(outcome, file, file)])
+    found = of_all([one for file, outcome in outcomes.items() for one in findings_of(outcome, file, file)])
     lines = [
         f"{one.place.file if one.place else ''}:{one.place.line if one.place else 1}: "
         f"{severities[one.check]}[{one.check}]: {one.message}"

@@ -92,8 +92,8 @@ def validate(
     from ailb_gen.report.judge import judge
 
     with progress("checking", STEPS) as advance:
-        done, examined = examine(intent, artifacts, options, advance, advance.step)
-    opinion, trouble = ask(service, artifacts, examined, chosen, seed)
+        done, context = examine(intent, artifacts, options, advance, advance.step)
+    opinion, trouble = ask(service, context, chosen)
     done = replace(done, results=(*done.results, *opinion), trouble=str(trouble or ""))
     verdict = judge(done, accepted, chosen, limit or [], fail_on)
     with steady():

@@ -83,6 +83,6 @@ def judged(
 ) -> tuple[list[Result], list[Finding]]:
     """Return Batfish's results for a tree, and what the other checks find in it."""
     ids = frozenset(name for name in BY_ID if name[:5] in FAMILIES)
-    run, examined = examine(intent, root, RunOptions(ids, executor="serial"))
-    results = list(second_opinion(batfish or Near(), Second(root, examined, chosen, seed), lambda: None))
+    run, context = examine(intent, root, RunOptions(ids, seed=seed, executor="serial"))
+    results = list(second_opinion(batfish or Near(), Second(context, chosen), lambda: None))
     return results, [finding for result in run.results for finding in result.findings]

@@ -23,7 +23,6 @@ from ailb_gen.batfish.ports import Asked
 from ailb_gen.batfish.shadow import Shadow, ShadowSwitch
 from ailb_gen.checks.batfish_checks import CHECKS
 from ailb_gen.checks.expected_cabling import ExpectedCable
-from ailb_gen.checks.findings import Findings
 from ailb_gen.errors import Place
 from ailb_gen.network.fabric import Cable, End
 from ailb_gen.network.policy import Community
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
 
     from ailb_gen.addresses import Prefix
     from ailb_gen.batfish.model import Row
-    from ailb_gen.checks.model import Finding
+    from ailb_gen.checks.model import Finding, Findings
     from ailb_gen.network.fabric import Network
     from ailb_gen.network.model import Switch
 
@@ -98,16 +97,16 @@ def at(line: int, name: str = "leaf1") -> Place:
 
 def judged(judge: Callable[..., None], *arguments: object) -> list[Finding]:
     """Return what a function notes, in the order of the catalogue."""
-    collected = Findings(CHECKS)
-    judge(*arguments, collected)
-    return [finding for result in collected.results() for finding in result.findings]
+    findings = Findings()
+    judge(*arguments, findings)
+    return [finding for result in findings.results(CHECKS) for finding in result.findings]
 
 
 def examined(judge: Callable[..., None], *arguments: object) -> dict[str, int]:
     """Return how many things a function looks at, by check."""
-    collected = Findings(CHECKS)
-    judge(*arguments, collected)
-    return {result.check.id: result.examined for result in collected.results() if result.examined}
+    findings = Findings()
+    judge(*arguments, findings)
+    return {result.check.id: result.examined for result in findings.results(CHECKS) if result.examined}
 
 
 @dataclass(frozen=True, slots=True)

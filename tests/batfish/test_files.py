@@ -33,7 +33,7 @@ from tests.batfish.recorded import (
 
 if TYPE_CHECKING:
     from ailb_gen.batfish.model import Row
-    from ailb_gen.checks.findings import Findings
+    from ailb_gen.checks.model import Findings
     from ailb_gen.network.fabric import Network
 
 ALL = (*FILES, *SHADOWS)
@@ -288,8 +288,8 @@ def test_structures_without_a_known_place_are_told() -> None:
 def test_all_questions_about_the_files(name: str, expected: list[int]) -> None:
     batfish, steps = Recording(name), []
 
-    def judge(collected: Findings) -> None:
-        judge_files(batfish, network(name), ports(name), collected, lambda: steps.append(len(batfish.asked)))
+    def judge(found_in: Findings) -> None:
+        judge_files(batfish, network(name), ports(name), found_in, lambda: steps.append(len(batfish.asked)))
 
     findings = judged(judge)
     assert batfish.asked == [

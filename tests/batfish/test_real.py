@@ -51,8 +51,8 @@ def batfish() -> Iterator[Batfish]:
 
 
 def judged(batfish: Batfish, name: str, root: Path, ids: frozenset[str]) -> list[Result]:
-    _, examined = examine(load(EXAMPLES / name / "fabric.yaml"), root, RunOptions(frozenset(), executor="serial"))
-    return list(second_opinion(batfish, Second(root, examined, ids, 1), lambda: None))
+    _, context = examine(load(EXAMPLES / name / "fabric.yaml"), root, RunOptions(frozenset(), executor="serial"))
+    return list(second_opinion(batfish, Second(context, ids), lambda: None))
 
 
 @pytest.mark.parametrize("name", ["lab", "jvd", "jvd-8-uplinks", "brownfield"])

@@ -41,7 +41,7 @@ from tests.batfish.recorded import (
 
 if TYPE_CHECKING:
     from ailb_gen.batfish.model import Row
-    from ailb_gen.checks.findings import Findings
+    from ailb_gen.checks.model import Findings
 
 
 @pytest.mark.parametrize("name", CLEAN)
@@ -228,8 +228,8 @@ def test_all_questions_about_the_shadow(name: str, expected: dict[str, int]) -> 
     known = shadow(name)
     gapped = replace(known, switches=(replace(known.switches[0], gaps=(Gap("something", 1),)), *known.switches[1:]))
 
-    def judge(collected: Findings) -> None:
-        judge_shadow(batfish, gapped, intent(name), routing, collected, lambda: steps.append(len(batfish.asked)))
+    def judge(found_in: Findings) -> None:
+        judge_shadow(batfish, gapped, intent(name), routing, found_in, lambda: steps.append(len(batfish.asked)))
 
     found = judged(judge)
     assert batfish.asked == [
@@ -262,8 +262,8 @@ def test_spines_whose_names_begin_with_a_digit_are_quoted() -> None:
     asks = replace(asks, cables=tuple(one._replace(b_device=names[one.b_device]) for one in asks.cables))
     batfish = Recording(GOOD)
 
-    def judge(collected: Findings) -> None:
-        judge_shadow(batfish, shadow(GOOD), asks, Routing(renamed), collected, lambda: None)
+    def judge(found_in: Findings) -> None:
+        judge_shadow(batfish, shadow(GOOD), asks, Routing(renamed), found_in, lambda: None)
 
     assert judged(judge)
     assert [asked[3]["nodes"] for asked in batfish.asked if asked[0] == "bgpRib"] == ['"1-spine",spine2']

@@ -120,8 +120,8 @@ def test_stages_are_asked_for() -> None:
 
 def second(chosen: frozenset[str] = ALL) -> Second:
     root = GOLDEN / "lab"
-    _, examined = examine(lab(), root, RunOptions(frozenset(), executor="serial"))
-    return Second(root, examined, chosen, 1)
+    _, context = examine(lab(), root, RunOptions(frozenset(), executor="serial"))
+    return Second(context, chosen)
 
 
 def test_every_piece_of_work_is_a_step() -> None:
@@ -238,8 +238,8 @@ def test_what_both_engines_find_is_one_headline(name: str, check: str, tmp_path:
     tree = golden("lab")
     copy_with(GOLDEN / "lab", changes_of(kind, tree, chosen(kind, tree, "lab", 1)), tmp_path / "out")
     own = frozenset(one for one in BY_ID if one < "AILB8")
-    run, examined = examine(lab(), tmp_path / "out", RunOptions(own, executor="serial"))
-    results = [*run.results, *second_opinion(Near(), Second(tmp_path / "out", examined, ALL, 1), lambda: None)]
+    run, context = examine(lab(), tmp_path / "out", RunOptions(own, executor="serial"))
+    results = [*run.results, *second_opinion(Near(), Second(context, ALL), lambda: None)]
     explained = causes(results)
     heads = {one.check for result in results for one in result.findings if one not in explained}
     assert any(one.check > "AILB8" for one in explained)

@@ -59,9 +59,9 @@ def test_one_of_every_kind_goes_first() -> None:
 @pytest.mark.parametrize("example", ["lab", "jvd"])
 def test_spines_that_differ_by_their_color_alone_are_of_one_kind(example: str) -> None:
     root = GOLDEN / example
-    _, examined = examine(load(EXAMPLES / example / "fabric.yaml"), root, RunOptions(frozenset(), executor="serial"))
-    graph = examined.routing.graph
-    names = [spine.name for spine in examined.intended.spines]
+    _, context = examine(load(EXAMPLES / example / "fabric.yaml"), root, RunOptions(frozenset(), executor="serial"))
+    graph = context.routing.graph
+    names = [spine.name for spine in context.expected.spines]
     assert spine_sample(graph, names, 2, 1).kinds == 1
     assert link_sample(graph, 2, 1).kinds == 1
 
@@ -69,10 +69,10 @@ def test_spines_that_differ_by_their_color_alone_are_of_one_kind(example: str) -
 def test_the_report_says_how_many_failed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ailb_gen.batfish.sample.MOST_ROUTES", 1)
     root = GOLDEN / "lab"
-    _, examined = examine(load(EXAMPLES / "lab" / "fabric.yaml"), root, RunOptions(frozenset(), executor="serial"))
+    _, context = examine(load(EXAMPLES / "lab" / "fabric.yaml"), root, RunOptions(frozenset(), executor="serial"))
     near = Near()
     chosen = frozenset({"AILB818", "AILB819", "AILB822"})
-    results = list(second_opinion(near, Second(root, examined, chosen, 1), lambda: None))
+    results = list(second_opinion(near, Second(context, chosen), lambda: None))
     assert set(near.snapshots) == {"shadow", "spine-1", "link-1"}
     kind = "which are of 1 kind: alike but for their color and neighbors"
     assert {result.check.id: result.figures for result in results} == {

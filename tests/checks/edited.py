@@ -12,13 +12,12 @@ from ailb_gen.junos.interface_ranges import effective
 from ailb_gen.junos.reader import read
 from ailb_gen.network.fabric import Network
 from ailb_gen.network.switch import switch
-from ailb_gen.routing.rib import Routing
 from tests.checks.trees import GOLDEN, fabric_of, findings, network_of
 
 LAB = "lab"
 LEAF, SPINE = "stripe1-leaf1", "spine2"
 Texts = dict[str, str]
-Checks = Callable[[ExpectedFabric, Network, Routing], Iterable[Result]]
+Checks = Callable[[ExpectedFabric, Network], Iterable[Result]]
 # name of the switch, text that stands in its file, what stands there afterwards
 Edit = tuple[str, str, str]
 
@@ -66,7 +65,7 @@ def without(*names: str, example: str = LAB) -> Network:
 
 def judged(checks: Checks, found: Network, example: str = LAB) -> list[Finding]:
     """The findings of some checks about a network."""
-    return findings(checks(intended(example), found, Routing(found)))
+    return findings(checks(intended(example), found))
 
 
 def lines(texts: Texts, found: Iterable[Finding], example: str = LAB) -> Iterator[tuple[str, str]]:

@@ -7,6 +7,7 @@ import re
 import ailb_gen.checks
 from ailb_gen.checks.catalogue import BY_ID, CATALOGUE, EVERYTHING, FAMILIES, markdown
 from ailb_gen.checks.cause_rules import ORDER
+from ailb_gen.checks.model import Check
 from tests.conftest import ROOT
 
 
@@ -22,7 +23,7 @@ def test_ids_are_unique_sorted_and_in_a_family() -> None:
 def test_every_module_with_checks_is_in_it() -> None:
     names = [module.name for module in pkgutil.iter_modules(ailb_gen.checks.__path__)]
     modules = [importlib.import_module(f"ailb_gen.checks.{name}") for name in names]
-    checks = {check for module in modules for check in getattr(module, "CHECKS", ())}
+    checks = {row for module in modules for row in vars(module).values() if isinstance(row, Check)}
     assert sorted(checks, key=lambda check: check.id) == list(EVERYTHING)
 
 

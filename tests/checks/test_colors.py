@@ -4,11 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from ailb_gen.checks import colors
-from ailb_gen.checks.expected import expected_fabric
-from ailb_gen.routing.rib import Routing
+from ailb_gen.checks.context import Context
+from ailb_gen.checks.expected import ExpectedFabric, expected_fabric
+from ailb_gen.checks.model import Result
+from ailb_gen.network.fabric import Network
 from tests.checks.edited import LEAF, SPINE, Edit, edited, intended, judged, lines, network, text_of, unchanged, without
-from tests.checks.trees import findings, network_of, rendered, shown
+from tests.checks.trees import findings, ids, network_of, rendered, run_family, shown
 from tests.conftest import SMALL
 
 OTHER = "stripe2-leaf2"
@@ -16,11 +17,15 @@ ROUTE = "            route fc00:1:1:2::/64 {\n                color blue;\n     
 INTERFACE = "                    interface et-0/0/0.0;\n"
 
 
+def run(asked: ExpectedFabric, found: Network) -> list[Result]:
+    return run_family("AILB3", Context(asked.fabric, found))
+
+
 @pytest.mark.parametrize("name", ["lab", "jvd", "jvd-8-uplinks", "brownfield"])
 def test_shipped_trees_are_clean_and_every_check_looked_at_something(name: str) -> None:
-    results = list(colors.run(intended(name), unchanged(name), Routing(unchanged(name))))
+    results = list(run(intended(name), unchanged(name)))
     assert not shown(results)
-    assert [result.check for result in results] == list(colors.CHECKS)
+    assert [result.check.id for result in results] == ids("AILB3")
     assert all(result.examined for result in results)
 
 
@@ -39,7 +44,7 @@ VARIANTS = {
 def test_whatever_is_asked_the_rendered_colors_are_clean(name: str, tmp_path: Path) -> None:
     intent, root = rendered(VARIANTS[name], tmp_path)
     found = network_of(root)
-    assert not shown(colors.run(expected_fabric(intent.fabric), found, Routing(found)))
+    assert not shown(run(expected_fabric(intent.fabric), found))
 
 
 # edit, the check that names it, the switch of its finding, a part of the line that the finding points at
@@ -85,7 +90,7 @@ DAMAGES: list[tuple[Edit, str, str, str]] = [
 @pytest.mark.parametrize(("edit", "check", "switch", "part"), DAMAGES)
 def test_a_damage_is_found_by_the_check_that_names_it(edit: Edit, check: str, switch: str, part: str) -> None:
     texts = edited(edit)
-    found = [one for one in judged(colors.run, network(texts)) if one.check == f"AILB{check}"]
+    found = [one for one in judged(run, network(texts)) if one.check == f"AILB{check}"]
     assert found
     own = [one for one in found if one.scope.split()[0] == switch]
     assert any(part in line for _, line in lines(texts, own)), list(lines(texts, own))
@@ -94,7 +99,7 @@ def test_a_damage_is_found_by_the_check_that_names_it(edit: Edit, check: str, sw
 def told(*edits: Edit) -> dict[str, list[str]]:
     """Findings about the lab with some edits: scope and message by check."""
     found: dict[str, list[str]] = {}
-    for one in judged(colors.run, network(edited(*edits))):
+    for one in judged(run, network(edited(*edits))):
         found.setdefault(one.check, []).append(f"{one.scope}: {one.message}")
     return found
 
@@ -144,12 +149,12 @@ def test_without_backups_there_is_one_copy_of_each_prefix_and_no_aigp() -> None:
         name: text_of(name).replace("                backup-color all-colors;\n", "") for name in unchanged().switches
     }
     found = network(texts)
-    assert not shown(colors.run(expected_fabric(no_backup), found, Routing(found)))
-    assert {one.check for one in findings(colors.run(intended(), found, Routing(found)))} == {"AILB305", "AILB310"}
+    assert not shown(run(expected_fabric(no_backup), found))
+    assert {one.check for one in findings(run(intended(), found))} == {"AILB305", "AILB310"}
 
 
 def test_a_spine_that_sends_nothing_is_missed_by_every_leaf() -> None:
-    found = judged(colors.run, network(edited((SPINE, "protocol bgp", "protocol direct"))))
+    found = judged(run, network(edited((SPINE, "protocol bgp", "protocol direct"))))
     leaves = {name for name, role in unchanged().roles.items() if role == "leaf"}
     assert {one.scope for one in found if one.check == "AILB310"} == leaves
 
@@ -157,11 +162,11 @@ def test_a_spine_that_sends_nothing_is_missed_by_every_leaf() -> None:
 @pytest.mark.parametrize("names", [(LEAF,), (SPINE,), (LEAF, SPINE), tuple(unchanged().switches)])
 def test_switches_without_a_file_are_no_reason_to_stop(names: tuple[str, ...]) -> None:
     found = without(*names)
-    results = list(colors.run(intended(), found, Routing(found)))
-    assert [result.check for result in results] == list(colors.CHECKS)
+    results = list(run(intended(), found))
+    assert [result.check.id for result in results] == ids("AILB3")
     assert not any(one.scope.split()[0] in names for one in findings(results))
 
 
 def test_a_switch_of_no_plan_is_looked_at_for_its_communities_only() -> None:
     text = text_of(LEAF).replace("green members color:0:1", "green members color:0:2")
-    assert {one.check for one in judged(colors.run, network({"elsewhere": text}))} == {"AILB301"}
+    assert {one.check for one in judged(run, network({"elsewhere": text}))} == {"AILB301"}

@@ -1,15 +1,13 @@
 """Descriptions of ports and VLANs: what names the other end, what does not, and what the intent says itself."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
 
-from ailb_gen.checks.descriptions import check_descriptions, names
+from ailb_gen.checks.context import Context
+from ailb_gen.checks.descriptions import DESCRIPTIONS, names
 from ailb_gen.checks.expected import ExpectedFabric, expected_fabric
-from ailb_gen.checks.file_checks import DESCRIPTIONS
-from ailb_gen.checks.findings import Findings
-from ailb_gen.checks.model import Result
+from ailb_gen.checks.model import Findings, Result
 from ailb_gen.network.fabric import End, Network
 from tests.checks.edited import LEAF, Edit, edited, intended, lines, network, unchanged
 from tests.checks.trees import findings, shown
@@ -21,10 +19,11 @@ DESCRIBED = "VLAN vn2 is described as 'Virtual network for"
 VLAN = 'description "Virtual network for rail 0 on leaf stripe1-leaf1";'
 
 
-def run(asked: ExpectedFabric, found: Network) -> Iterator[Result]:
-    collected = Findings((DESCRIPTIONS,))
-    check_descriptions(asked, found, collected)
-    yield from collected.results()
+def run(asked: ExpectedFabric, found: Network) -> list[Result]:
+    found_in = Findings()
+    assert DESCRIPTIONS.run is not None
+    DESCRIPTIONS.run(Context(asked.fabric, found), found_in)
+    return list(found_in.results([DESCRIPTIONS]))
 
 
 @pytest.mark.parametrize("name", ["lab", "jvd", "jvd-8-uplinks", "brownfield"])

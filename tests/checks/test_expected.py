@@ -7,7 +7,13 @@ import pytest
 
 from ailb_gen.addresses import address_text
 from ailb_gen.checks.expected import ExpectedFabric, expected_fabric, port_override
-from ailb_gen.checks.speakers import WantedSpeaker, management_address, management_interface, native_speeds, profile_of
+from ailb_gen.checks.expected_switches import (
+    ExpectedSwitch,
+    management_address,
+    management_interface,
+    native_speeds,
+    profile_of,
+)
 from ailb_gen.design.build import build
 from ailb_gen.design.model import Design, Switch
 from ailb_gen.errors import UsageError
@@ -61,19 +67,19 @@ def numbers(switch: Switch) -> tuple[object, ...]:
     return (*own, management, vlan, prefixes)
 
 
-def wanted_numbers(speaker: WantedSpeaker) -> tuple[object, ...]:
+def expected_numbers(switch: ExpectedSwitch) -> tuple[object, ...]:
     prefixes = tuple(
-        (str(prefix), address_text(gateway)) for prefix, gateway in zip(speaker.prefixes, speaker.gateways, strict=True)
+        (str(prefix), address_text(gateway)) for prefix, gateway in zip(switch.prefixes, switch.gateways, strict=True)
     )
-    own = (speaker.name, speaker.role, speaker.platform, speaker.stripe)
-    ids = (speaker.asn, speaker.router_id, speaker.loopback, speaker.management, speaker.vlan)
+    own = (switch.name, switch.role, switch.platform, switch.stripe)
+    ids = (switch.asn, switch.router_id, switch.loopback, switch.management, switch.vlan)
     return (*own, *ids, prefixes)
 
 
 @every_fabric
 def test_switches_have_the_numbers_of_the_design(name: str) -> None:
     _, design, intended = case(name)
-    assert [wanted_numbers(speaker) for speaker in intended.speakers.values()] == [
+    assert [expected_numbers(switch) for switch in intended.switches.values()] == [
         numbers(switch) for switch in design.switches
     ]
     assert [leaf.rail for leaf in intended.leaves] == [leaf.number - 1 for leaf in design.leaves]
@@ -97,7 +103,7 @@ def test_colors_are_those_of_the_design(name: str) -> None:
 def test_settings_are_those_of_the_levels(name: str) -> None:
     _, design, intended = case(name)
     for switch in design.switches:
-        settings = intended.speakers[switch.name].settings
+        settings = intended.switches[switch.name].settings
         assert settings.ra.max_interval_s == switch.device_settings.ra.max_interval_s
         assert settings.ra.min_interval_s == switch.device_settings.ra.min_interval_s
         assert switch.device_settings.bfd is not None
@@ -107,8 +113,8 @@ def test_settings_are_those_of_the_levels(name: str) -> None:
 
 def test_the_intent_names_links_and_ports() -> None:
     _, _, intended = case("brownfield")
-    assert intended.speakers["r1l1"].links == {"core-a": ("et-0/0/62:0",)}
-    assert intended.speakers["core-b"].links == {"r1l2": ("et-0/0/40",)}
+    assert intended.switches["r1l1"].links == {"core-a": ("et-0/0/62:0",)}
+    assert intended.switches["core-b"].links == {"r1l2": ("et-0/0/40",)}
     assert port_override(intended, End("r1l1", "et-0/0/1:0")).mtu == 9200
     assert port_override(intended, End("r1l1", "et-0/0/1:1")).description is None
     assert port_override(intended, End("nobody", "et-0/0/1:0")).description is None
@@ -120,8 +126,8 @@ def test_platforms() -> None:
     assert len(speeds["stripe1-leaf1"]) == 32
     assert speeds["stripe1-leaf1"]["et-0/0/31"] == "400g"
     assert len(speeds["stripe1-leaf2"]) > 64
-    assert management_interface(intended, intended.speakers["stripe1-leaf1"]) == "em0"
-    assert management_interface(intended, intended.speakers["spine1"]) == "fxp0"
+    assert management_interface(intended, intended.switches["stripe1-leaf1"]) == "em0"
+    assert management_interface(intended, intended.switches["spine1"]) == "fxp0"
 
 
 def test_a_platform_that_nobody_knows() -> None:
@@ -130,7 +136,7 @@ def test_a_platform_that_nobody_knows() -> None:
         profile_of(fabric, "generik")
     intended = expected_fabric(fabric)
     with pytest.raises(UsageError, match="known: generic"):
-        native_speeds(replace(intended, speakers={"a": replace(intended.spines[0], platform="zzz")}))
+        native_speeds(replace(intended, switches={"a": replace(intended.spines[0], platform="zzz")}))
 
 
 def test_management_addresses() -> None:

@@ -1,8 +1,9 @@
 """The checks of failures: bounds, samples, what is lost, moved and loaded, and the same from another process."""
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,33 +11,46 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ailb_gen.checks import failures
+from ailb_gen.checks.balance import destinations
+from ailb_gen.checks.context import Context
 from ailb_gen.checks.expected import ExpectedFabric, expected_fabric
 from ailb_gen.checks.failures import (
     assess_stored,
-    destinations,
     sampled_pairs,
 )
 from ailb_gen.checks.model import Result
+from ailb_gen.checks.steps import Steps
 from ailb_gen.forwarding.baseline import Baseline
 from ailb_gen.forwarding.failures import Failure, Impact
 from ailb_gen.network.fabric import Network
 from ailb_gen.routing.rib import Routing
 from tests.checks.edited import LEAF, Edit, edited, intended, judged, network, unchanged, without
-from tests.checks.trees import network_of, rendered, shown
+from tests.checks.trees import ids, network_of, rendered, run_family, shown
 from tests.conftest import SMALL
 
 BACKUP = "                backup-color all-colors;\n"
 
 
-def run(asked: ExpectedFabric, found: Network, routing: Routing) -> Iterator[Result]:
-    yield from failures.run(asked, routing, seed=1)
+class Counting(Steps):
+    """Steps that keep the counts of what is done."""
+
+    def __init__(self, told: list[int]) -> None:
+        super().__init__(lambda count: None, lambda name: None)
+        self.told = told
+
+    def begin(self, name: str, total: int, also: str = "") -> Callable[[int], None]:
+        return self.told.append
+
+
+def run(asked: ExpectedFabric, found: Network) -> list[Result]:
+    return run_family("AILB5", Context(asked.fabric, found))
 
 
 @pytest.mark.parametrize("name", ["lab", "jvd", "brownfield"])
 def test_shipped_trees_are_clean_and_every_check_looked_at_something(name: str) -> None:
-    results = list(run(intended(name), unchanged(name), Routing(unchanged(name))))
+    results = list(run(intended(name), unchanged(name)))
     assert not shown(results)
-    assert [result.check for result in results] == list(failures.CHECKS)
+    assert [result.check.id for result in results] == ids("AILB5")
     assert all(result.examined for result in results)
 
 
@@ -55,7 +69,7 @@ VARIANTS = {
 def test_whatever_is_asked_the_rendered_fabric_survives_what_it_can(name: str, tmp_path: Path) -> None:
     intent, root = rendered(VARIANTS[name], tmp_path)
     found = network_of(root)
-    assert not shown(run(expected_fabric(intent.fabric), found, Routing(found)))
+    assert not shown(run(expected_fabric(intent.fabric), found))
 
 
 # edit, the checks that find it
@@ -101,8 +115,8 @@ def test_a_load_is_told_with_its_link() -> None:
 
 def test_where_not_everything_arrives_failures_are_not_looked_at() -> None:
     found = network(edited((LEAF, BACKUP, ""), (LEAF, "                    interface et-0/0/0.0;\n", "")))
-    results = list(run(intended(), found, Routing(found)))
-    assert [result.check for result in results] == list(failures.CHECKS)
+    results = list(run(intended(), found))
+    assert [result.check.id for result in results] == ids("AILB5")
     assert all("AILB402" in result.skipped and not result.findings for result in results)
 
 
@@ -115,7 +129,7 @@ def test_pairs_that_move_without_a_reason_are_told(monkeypatch: pytest.MonkeyPat
         return Impact(failure, 7, (), strayed if 3 in failure.sessions else (), 1.0, 0)
 
     monkeypatch.setattr(failures, "assess", stray)
-    results = {result.check: result for result in failures.run(intended(), found, seed=1)}
+    results = {result.check: result for result in run(intended(), found.graph.network)}
     (one,) = results[failures.LINK_CALM].findings
     cable = found.graph.sessions.up[3].cable
     assert (
@@ -129,10 +143,7 @@ def test_pairs_that_move_without_a_reason_are_told(monkeypatch: pytest.MonkeyPat
 
 
 def test_what_no_path_is_left_for_is_no_finding() -> None:
-    results = {
-        result.check: result
-        for result in run(intended("brownfield"), unchanged("brownfield"), Routing(unchanged("brownfield")))
-    }
+    results = {result.check: result for result in run(intended("brownfield"), unchanged("brownfield"))}
     assert dict(results[failures.PAIR_REACH].figures)["losses that no path could avoid"] != "0"
     assert not results[failures.PAIR_REACH].findings
 
@@ -146,22 +157,26 @@ def test_pairs_are_sampled_without_repetition(count: int, size: int, seed: int) 
 
 
 def test_destinations_are_what_is_there() -> None:
-    routing = Routing(without(LEAF))
-    found = destinations(intended(), routing)
-    assert {routing.graph.names[device] for device in found} == {"stripe1-leaf2", "stripe2-leaf1", "stripe2-leaf2"}
-    assert not destinations(intended(), Routing(without(*unchanged().switches)))
+    context = Context(intended().fabric, without(LEAF))
+    found = destinations(context)
+    assert {context.routing.graph.names[device] for device in found} == {
+        "stripe1-leaf2",
+        "stripe2-leaf1",
+        "stripe2-leaf2",
+    }
+    assert not destinations(Context(intended().fabric, without(*unchanged().switches)))
 
 
 def test_another_process_finds_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = Routing(network(edited((LEAF, BACKUP, ""))))
+    context = Context(intended().fabric, network(edited((LEAF, BACKUP, ""))))
     alone: list[int] = []
     told: list[int] = []
-    here = list(failures.run(intended(), found, 1, None, alone.append))
+    here = run_family("AILB5", replace(context, steps=Counting(alone)))
     monkeypatch.setattr(failures, "CHUNK", 16)
     collecting = gc.isenabled()
     try:
         with ThreadPoolExecutor(1) as executor:
-            there = list(failures.run(intended(), found, 1, executor, told.append))
+            there = run_family("AILB5", replace(context, executor=executor, steps=Counting(told)))
     finally:
         # A worker holds the collector off for good; here that was this process.
         if collecting:

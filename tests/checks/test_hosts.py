@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ailb_gen.checks import hosts, roce
+from ailb_gen.checks.context import Context
 from ailb_gen.checks.model import Finding
 from ailb_gen.hosts.read import read_hosts
 from ailb_gen.intent.models import Fabric
 from ailb_gen.layout import ENVIRONMENT, NETPLAN, QOS, QOS_UNIT, SCRIPT, SCRIPT_UNIT, SYSCTL, TABLE_NAMES
 from ailb_gen.network.fabric import End, Network
-from tests.checks.trees import GOLDEN, fabric_of, findings, network_of, rendered, shown
+from tests.checks.trees import GOLDEN, fabric_of, findings, ids, network_of, rendered, run_family, shown
 from tests.conftest import SMALL, examples
 
 LAB = fabric_of("lab")
@@ -46,14 +46,14 @@ def tree(tmp_path: Path) -> Path:
 def judged(tree: Path, lab: Network, fabric: Fabric = LAB) -> list[Finding]:
     """Findings about the servers of `tree` beside the switches of the lab."""
     network = replace(lab, hosts=read_hosts(tree)[0])
-    return findings((*hosts.run(fabric, network), *roce.run(fabric, network)))
+    return findings((*run_family("AILB6", Context(fabric, network)), *run_family("AILB7", Context(fabric, network))))
 
 
 @pytest.mark.parametrize("name", ["lab", "jvd", "jvd-8-uplinks", "brownfield"])
 def test_shipped_trees_are_clean_and_every_check_looked_at_something(name: str) -> None:
-    results = list(hosts.run(fabric_of(name), network_of(GOLDEN / name)))
+    results = run_family("AILB6", Context(fabric_of(name), network_of(GOLDEN / name)))
     assert not shown(results)
-    assert [result.check for result in results] == list(hosts.CHECKS)
+    assert [result.check.id for result in results] == ids("AILB6")
     assert all(result.examined for result in results)
 
 
@@ -82,9 +82,9 @@ VARIANTS = {
 def test_whatever_is_asked_the_rendered_files_are_clean(name: str, tmp_path: Path) -> None:
     intent, root = rendered(VARIANTS[name], tmp_path)
     network = network_of(root)
-    results = list(hosts.run(intent.fabric, network))
+    results = run_family("AILB6", Context(intent.fabric, network))
     assert not shown(results)
-    assert not shown(roce.run(intent.fabric, network))
+    assert not shown(run_family("AILB7", Context(intent.fabric, network)))
 
 
 # file, text, replacement, the check that names it, a part of the line that its finding points at
@@ -184,7 +184,7 @@ def test_a_gateway_of_another_rail_names_leaf_and_table(tree: Path, lab: Network
 def test_a_moved_cable_is_found_for_its_server_alone(lab: Network) -> None:
     moved = {("gpu-s1-2", "gpu0_eth"): End("stripe2-leaf1", "et-0/0/17")}
     network = replace(lab, attachments={**lab.attachments, **moved})
-    found = findings(hosts.run(LAB, network))
+    found = findings(run_family("AILB6", Context(LAB, network)))
     assert {(finding.check, finding.scope) for finding in found} == {("AILB606", "gpu-s1-2 gpu0_eth")}
     assert len(found) == 4
 
@@ -194,7 +194,7 @@ def test_a_cable_too_few_and_a_cable_too_many(lab: Network) -> None:
     end = attachments.pop(("gpu-s1-1", "gpu1_eth"))
     attachments["gpu-s1-1", "gpu9_eth"] = end
     attachments["gpu-s9-9", "gpu0_eth"] = end
-    found = findings(hosts.run(LAB, replace(lab, attachments=attachments)))
+    found = findings(run_family("AILB6", Context(LAB, replace(lab, attachments=attachments))))
     assert {(finding.check, finding.scope) for finding in found} == {
         ("AILB602", "gpu-s1-1 gpu1_eth"),
         ("AILB602", "gpu-s1-1 gpu9_eth"),
@@ -205,7 +205,7 @@ def test_a_cable_too_few_and_a_cable_too_many(lab: Network) -> None:
 def test_swapped_cables_of_a_server_are_found(lab: Network) -> None:
     one, two = ("gpu-s1-1", "gpu0_eth"), ("gpu-s1-1", "gpu1_eth")
     swapped = {one: lab.attachments[two], two: lab.attachments[one]}
-    found = findings(hosts.run(LAB, replace(lab, attachments={**lab.attachments, **swapped})))
+    found = findings(run_family("AILB6", Context(LAB, replace(lab, attachments={**lab.attachments, **swapped}))))
     assert {finding.scope for finding in found if finding.check == "AILB606"} == {
         "gpu-s1-1 gpu0_eth",
         "gpu-s1-1 gpu1_eth",
@@ -240,7 +240,7 @@ def test_colors_of_a_leaf_in_another_order(lab: Network) -> None:
     first, second = leaf.routes[:2]
     routes = (replace(first, color=second.color), replace(second, color=first.color), *leaf.routes[2:])
     network = replace(lab, switches={**lab.switches, "stripe1-leaf2": replace(leaf, routes=routes)})
-    found = findings(hosts.run(LAB, network))
+    found = findings(run_family("AILB6", Context(LAB, network)))
     assert {finding.check for finding in found} == {"AILB606"}
     assert len(found) == 2
 
@@ -249,7 +249,7 @@ def test_a_port_without_native_vlan_has_no_gateway(lab: Network) -> None:
     leaf = lab.switches["stripe1-leaf2"]
     ports = {**leaf.ports, "et-0/0/16": replace(leaf.ports["et-0/0/16"], native_vlan=None)}
     network = replace(lab, switches={**lab.switches, "stripe1-leaf2": replace(leaf, ports=ports)})
-    found = findings(hosts.run(LAB, network))
+    found = findings(run_family("AILB6", Context(LAB, network)))
     assert [(finding.check, finding.scope) for finding in found] == [("AILB606", "gpu-s1-1 gpu1_eth")]
     assert found[0].place is not None
     assert found[0].place.file == leaf.file
@@ -264,7 +264,7 @@ def test_an_mtu_that_does_not_fit_the_leaf(lab: Network) -> None:
         "et-0/0/17": replace(leaf.ports["et-0/0/17"], mtu=9013),
     }
     network = replace(lab, switches={**lab.switches, "stripe1-leaf1": replace(leaf, ports=ports)})
-    found = findings(hosts.run(LAB, network))
+    found = findings(run_family("AILB6", Context(LAB, network)))
     assert [(finding.check, finding.scope, finding.expected) for finding in found] == [
         ("AILB613", "gpu-s1-2 gpu0_eth", "at least 9014"),
         ("AILB613", "profiles/stripe1 gpu0_eth", "at most 8999"),
@@ -276,14 +276,14 @@ def test_macs_that_are_wrong_or_shared(brownfield: Network, tmp_path: Path) -> N
     path = tmp_path / "servers/a-gpu2" / NETPLAN
     path.write_text(path.read_text().replace("a0:88:c2:01:02:00", "a0:88:c2:01:01:00"))
     network = replace(brownfield, hosts=read_hosts(tmp_path)[0])
-    found = findings(hosts.run(fabric_of("brownfield"), network))
+    found = findings(run_family("AILB6", Context(fabric_of("brownfield"), network)))
     assert {finding.check for finding in found} == {"AILB614"}
     assert {finding.scope for finding in found} == {"a-gpu2 eth0_gpu"}
     assert any("also that of a-gpu1 eth0_gpu" in finding.message for finding in found)
 
 
 def test_nothing_to_look_at_is_no_finding_but_missing_servers() -> None:
-    results = list(hosts.run(LAB, Network({}, {}, {}, (), {}, ())))
+    results = run_family("AILB6", Context(LAB, Network({}, {}, {}, (), {}, ())))
     assert {(finding.check, finding.scope) for finding in findings(results)} == {
         ("AILB601", name) for name in ("gpu-s1-1", "gpu-s1-2", "gpu-s2-1", "gpu-s2-2")
     }

@@ -1,6 +1,6 @@
 import pytest
 
-from ailb_gen.checks.junos import CHECKS, findings, message_of
+from ailb_gen.checks.junos import CHECKS, findings_of, message_of
 from ailb_gen.checks.model import Finding, Severity
 from ailb_gen.errors import Place
 from ailb_gen.junos import check_result as kinds
@@ -14,7 +14,7 @@ ALL_KINDS = sorted(
 @pytest.mark.parametrize("kind", ALL_KINDS)
 def test_every_kind_has_a_check(kind: str) -> None:
     outcome = CheckResult((Fault(kind, ("a", "b"), 7, "why"),), 1, ())
-    [found] = findings(outcome, "leaf1", "switches/leaf1.conf")
+    [found] = findings_of(outcome, "leaf1", "switches/leaf1.conf")
     assert found.check in {one.id for one in CHECKS}
     assert found.place == Place("switches/leaf1.conf", 7)
     assert (found.scope, found.message) == ("leaf1", "a b: why")
@@ -31,12 +31,12 @@ def test_what_was_not_checked_is_a_note() -> None:
     outcome = CheckResult(
         (), 5, (Unevaluated('("$$")', ("vlans", "v2"), 4, "no value"),), {"routing-instances": 58, "access": 1}
     )
-    notes = findings(outcome, "leaf1", "f")
-    assert notes == (
+    notes = list(findings_of(outcome, "leaf1", "f"))
+    assert notes == [
         Finding("AILB907", "leaf1", "no model for access: 1 statement not checked", Place("f")),
         Finding("AILB907", "leaf1", "no model for routing-instances: 58 statements not checked", Place("f")),
         Finding("AILB907", "leaf1", 'vlans v2: ("$$") could not be evaluated: no value', Place("f", 4)),
-    )
+    ]
     assert next(one.severity for one in CHECKS if one.id == "AILB907") is Severity.NOTE
 
 

@@ -1,18 +1,17 @@
 """The checks of paths and balance: where packets go from every leaf, and how switches spread them."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from ailb_gen.checks import paths
+from ailb_gen.checks.balance import BALANCED
+from ailb_gen.checks.context import Context
 from ailb_gen.checks.expected import ExpectedFabric, expected_fabric
 from ailb_gen.checks.model import Result
 from ailb_gen.network.fabric import Network
-from ailb_gen.routing.rib import Routing
 from tests.checks.edited import LEAF, SPINE, Edit, edited, intended, judged, lines, network, text_of, unchanged, without
-from tests.checks.trees import findings, network_of, rendered, shown
+from tests.checks.trees import findings, ids, network_of, rendered, run_family, shown
 from tests.conftest import SMALL
 
 GREEN = "                    interface et-0/0/0.0;\n"
@@ -21,15 +20,15 @@ DLB = "forwarding-options {\n    enhanced-hash-key {\n        ecmp-dlb {\n"
 POLICY = "        then {\n            load-balance per-packet;\n        }\n"
 
 
-def run(asked: ExpectedFabric, found: Network, routing: Routing) -> Iterator[Result]:
-    yield from paths.run(asked, found, routing, seed=1)
+def run(asked: ExpectedFabric, found: Network) -> list[Result]:
+    return run_family("AILB4", Context(asked.fabric, found))
 
 
 @pytest.mark.parametrize("name", ["lab", "jvd", "jvd-8-uplinks", "brownfield"])
 def test_shipped_trees_are_clean_and_every_check_looked_at_something(name: str) -> None:
-    results = list(run(intended(name), unchanged(name), Routing(unchanged(name))))
+    results = list(run(intended(name), unchanged(name)))
     assert not shown(results)
-    assert [result.check for result in results] == list(paths.CHECKS)
+    assert [result.check.id for result in results] == ids("AILB4")
     assert all(result.examined for result in results)
 
 
@@ -56,7 +55,7 @@ VARIANTS = {
 def test_whatever_is_asked_the_rendered_paths_are_clean(name: str, tmp_path: Path) -> None:
     intent, root = rendered(VARIANTS[name], tmp_path)
     found = network_of(root)
-    assert not shown(run(expected_fabric(intent.fabric), found, Routing(found)))
+    assert not shown(run(expected_fabric(intent.fabric), found))
 
 
 # edit, the checks that find it, a part of the line that a finding of the first points at
@@ -162,10 +161,7 @@ def test_global_load_balancing_has_a_side_for_each_role(tmp_path: Path) -> None:
     change(root, "spine1", "helper-only;", "")
     change(root, "spine2", "global-load-balancing {", "inactive: global-load-balancing {")
     found = network_of(root)
-    told = [
-        f"{one.check} {one.scope}: {one.found}"
-        for one in findings(run(expected_fabric(intent.fabric), found, Routing(found)))
-    ]
+    told = [f"{one.check} {one.scope}: {one.found}" for one in findings(run(expected_fabric(intent.fabric), found))]
     assert told == ["AILB408 spine1: plain", "AILB408 spine2: off", "AILB408 stripe1-leaf1: helper-only"]
 
 
@@ -177,19 +173,18 @@ def test_a_way_through_a_third_leaf(tmp_path: Path) -> None:
     change(root, "spine3", "                    interface et-0/0/0.0;\n", "")
     change(root, "spine1", "                    interface et-0/0/2.0;\n", "")
     found = network_of(root)
-    told = [
-        one for one in findings(run(expected_fabric(intent.fabric), found, Routing(found))) if one.check == "AILB403"
-    ]
+    told = [one for one in findings(run(expected_fabric(intent.fabric), found)) if one.check == "AILB403"]
     assert [f"{one.scope}: {one.message}" for one in told] == ["stripe2-leaf1: fc00:1:1:1::/64 takes 4 hops"]
     assert (told[0].expected, told[0].found) == ("2", "4")
 
 
-def test_routes_that_never_come_to_rest() -> None:
-    found = Routing(unchanged())
+def test_routes_that_do_not_converge() -> None:
+    context = Context(intended().fabric, unchanged())
+    states = context.routing.states
     prefix = intended().leaves[0].prefixes[0]
-    found.__dict__["states"] = {**found.states, prefix: replace(found.states[prefix], stable=False)}
-    (told,) = findings(run(intended(), unchanged(), found))
-    assert (told.check, told.message) == ("AILB404", f"the routes of {prefix} never come to rest")
+    context.routing.__dict__["states"] = {**states, prefix: replace(states[prefix], stable=False)}
+    (found,) = findings(run_family("AILB4", context))
+    assert (found.check, found.message) == ("AILB404", f"the routes of {prefix} do not converge")
 
 
 def test_uneven_loads_are_given_as_the_most_loaded_over_the_mean() -> None:
@@ -202,7 +197,7 @@ def test_uneven_loads_are_given_as_the_most_loaded_over_the_mean() -> None:
 
 
 def test_figures_compare_with_hashing() -> None:
-    (balanced,) = (one for one in run(intended(), unchanged(), Routing(unchanged())) if one.check == paths.BALANCED)
+    (balanced,) = (one for one in run(intended(), unchanged()) if one.check == BALANCED)
     figures = dict(balanced.figures)
     assert figures.keys() == {"ring all-reduce", "all-to-all", "permutation"}
     assert figures["all-to-all"].startswith("busiest link over the mean: up 1.000, down 1.000; ECMP hashing ")
@@ -211,5 +206,5 @@ def test_figures_compare_with_hashing() -> None:
 @pytest.mark.parametrize("names", [(LEAF,), (SPINE,), (LEAF, SPINE), tuple(unchanged().switches)])
 def test_switches_without_a_file_are_no_reason_to_stop(names: tuple[str, ...]) -> None:
     found = without(*names)
-    results = list(run(intended(), found, Routing(found)))
-    assert [result.check for result in results] == list(paths.CHECKS)
+    results = list(run(intended(), found))
+    assert [result.check.id for result in results] == ids("AILB4")

@@ -1,16 +1,14 @@
 """The checks of policies: every way to let something through, to stop it or to change it is found at its term."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from ailb_gen.checks.context import Context
 from ailb_gen.checks.expected import ExpectedFabric, expected_fabric
-from ailb_gen.checks.findings import Findings
-from ailb_gen.checks.model import Result
-from ailb_gen.checks.policies import EFFECTIVE, KEPT, NO_TRANSIT, NOT_BACK, check_policies
+from ailb_gen.checks.model import Findings, Result
+from ailb_gen.checks.policies import EFFECTIVE, KEPT, NO_TRANSIT, NOT_BACK, check_policies, check_terms
 from ailb_gen.network.fabric import Network
-from ailb_gen.routing.rib import Routing
 from tests.checks.edited import LEAF, SPINE, Edit, edited, intended, judged, lines, network, text_of, unchanged
 from tests.checks.trees import network_of, rendered, shown
 from tests.conftest import SMALL
@@ -23,15 +21,16 @@ ADDED = "                community add local;\n"
 IMPORTED, EXPORTED = "import FABRIC-IN;", "export FABRIC-OUT;"
 
 
-def run(asked: ExpectedFabric, found: Network, routing: Routing) -> Iterator[Result]:
-    collected = Findings(CHECKS)
-    check_policies(asked, routing.graph, collected)
-    yield from collected.results()
+def run(asked: ExpectedFabric, found: Network) -> list[Result]:
+    context, findings = Context(asked.fabric, found), Findings()
+    check_policies(context, findings)
+    check_terms(context, findings)
+    return list(findings.results(CHECKS))
 
 
 @pytest.mark.parametrize("name", ["lab", "jvd", "jvd-8-uplinks", "brownfield"])
 def test_shipped_trees_are_clean_and_every_check_looked_at_something(name: str) -> None:
-    results = list(run(intended(name), unchanged(name), Routing(unchanged(name))))
+    results = list(run(intended(name), unchanged(name)))
     assert not shown(results)
     assert all(result.examined for result in results)
 
@@ -48,7 +47,7 @@ VARIANTS = {
 def test_whatever_is_asked_the_rendered_policies_are_clean(name: str, tmp_path: Path) -> None:
     intent, root = rendered(SMALL + VARIANTS[name], tmp_path)
     found = network_of(root)
-    assert not shown(run(expected_fabric(intent.fabric), found, Routing(found)))
+    assert not shown(run(expected_fabric(intent.fabric), found))
 
 
 # edit, then (check, a part of the line that its finding points at) of every finding

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from ailb_gen.checks import records
 from ailb_gen.checks.expected import expected_fabric
 from ailb_gen.checks.expected_cabling import expected_cabling
+from ailb_gen.checks.expected_hosts import expected_hosts
 from ailb_gen.checks.records import Difference, compare
 from ailb_gen.intent.load import Intent, load
 from ailb_gen.layout import CABLING, TOPOLOGY
@@ -132,8 +133,8 @@ def differences(intent: Intent, found: dict[str, tuple[Record, ...]]) -> list[Di
     intended = expected_fabric(intent.fabric)
     cables = expected_cabling(intended)
     return [
-        *compare(records.topology(intended, cables), found[TOPOLOGY]),
-        *compare(records.cabling(cables), found[CABLING]),
+        *compare(records.topology(intended, cables, expected_hosts(intent.fabric)), found[TOPOLOGY]),
+        *compare(records.cables(cables), found[CABLING]),
     ]
 
 

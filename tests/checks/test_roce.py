@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from ailb_gen.checks import roce
+from ailb_gen.checks.context import Context
 from ailb_gen.checks.model import Finding
 from ailb_gen.intent.models import Fabric
 from ailb_gen.junos.reader import read
 from ailb_gen.network.cos import class_of_service
 from ailb_gen.network.fabric import End, Network
 from ailb_gen.network.switch import switch
-from tests.checks.trees import GOLDEN, fabric_of, findings, network_of, rendered, shown
+from tests.checks.trees import GOLDEN, fabric_of, findings, ids, network_of, rendered, run_family, shown
 from tests.conftest import SMALL, intent_of
 
 LAB = fabric_of("lab")
@@ -33,14 +33,16 @@ def text_of(name: str) -> str:
 def judged(network: Network, name: str, text: str, fabric: Fabric = LAB) -> list[Finding]:
     """Findings when one switch of the lab has another text."""
     changed = switch(name, f"switches/{name}.conf", read(text, name))
-    return findings(roce.run(fabric, replace(network, switches={**network.switches, name: changed})))
+    return findings(
+        run_family("AILB7", Context(fabric, replace(network, switches={**network.switches, name: changed})))
+    )
 
 
 @pytest.mark.parametrize("name", ["lab", "jvd", "jvd-8-uplinks", "brownfield"])
 def test_shipped_trees_are_clean_and_every_check_looked_at_something(name: str) -> None:
-    results = list(roce.run(fabric_of(name), network_of(GOLDEN / name)))
+    results = run_family("AILB7", Context(fabric_of(name), network_of(GOLDEN / name)))
     assert not shown(results)
-    assert [result.check for result in results] == list(roce.CHECKS)
+    assert [result.check.id for result in results] == ids("AILB7")
     assert all(result.examined for result in results)
 
 
@@ -152,7 +154,7 @@ def test_mtus_of_ports_links_and_irbs(lab: Network) -> None:
 def test_the_intent_counts_by_level(lab: Network) -> None:
     intent = (GOLDEN.parent.parent / "examples/lab/fabric.yaml").read_text()
     changed = intent_of(intent + f"overrides: {{leaves: {{{LEAF}: {{roce: {{ecn: {{max_fill: 80}}}}}}}}}}\n").fabric
-    found = findings(roce.run(changed, lab))
+    found = findings(run_family("AILB7", Context(changed, lab)))
     assert [(finding.check, finding.scope, finding.expected, finding.found) for finding in found] == [
         ("AILB705", LEAF, "55 80", "55 90")
     ]
@@ -162,7 +164,7 @@ def test_the_intent_counts_by_level(lab: Network) -> None:
 
 def test_roce_that_is_switched_off_must_be_off(lab: Network) -> None:
     intent = (GOLDEN.parent.parent / "examples/lab/fabric.yaml").read_text()
-    found = findings(roce.run(intent_of(intent + "roce: {enabled: off}\n").fabric, lab))
+    found = findings(run_family("AILB7", Context(intent_of(intent + "roce: {enabled: off}\n").fabric, lab)))
     assert {finding.check for finding in found} == {"AILB701"}
     assert {finding.scope for finding in found} == set(lab.switches)
 
@@ -171,9 +173,9 @@ def test_buffers_are_compared(tmp_path: Path) -> None:
     intent, root = rendered(SMALL + "roce: {buffers: {lossless: 60}}\n", tmp_path)
     network = network_of(root)
     other = intent_of(SMALL + "roce: {buffers: {lossless: 61}}\n").fabric
-    assert not shown(roce.run(intent.fabric, network))
-    assert {finding.check for finding in findings(roce.run(other, network))} == {"AILB711"}
-    none = {finding.found for finding in findings(roce.run(intent_of(SMALL).fabric, network))}
+    assert not shown(run_family("AILB7", Context(intent.fabric, network)))
+    assert {finding.check for finding in findings(run_family("AILB7", Context(other, network)))} == {"AILB711"}
+    none = {finding.found for finding in findings(run_family("AILB7", Context(intent_of(SMALL).fabric, network)))}
     assert "dedicated-buffer ingress percent 15" in none
 
 
@@ -191,7 +193,7 @@ def test_a_leaf_and_a_nic_that_disagree(lab: Network) -> None:
     values = tuple(replace(s, value=(28, 3)) if s.key == "dscp2prio" else s for s in profile.qos.settings)
     own = replace(profile, qos=replace(profile.qos, settings=values))
     hosts = {**lab.hosts, "gpu-s1-1": replace(lab.hosts["gpu-s1-1"], profile=own)}
-    found = findings(roce.run(LAB, replace(lab, hosts=hosts)))
+    found = findings(run_family("AILB7", Context(LAB, replace(lab, hosts=hosts))))
     assert {finding.check for finding in found} == {"AILB708"}
     assert "gpu-s1-1 gpu0_eth" in {finding.scope for finding in found}
 
@@ -201,7 +203,7 @@ def test_cables_to_switches_and_ports_that_are_not_there(lab: Network) -> None:
     port = replace(lab.links[1], b=End(SPINE, "et-0/0/99"))
     attachments = {**lab.attachments, ("gpu-s1-1", "gpu0_eth"): End("nowhere", "et-0/0/0")}
     network = replace(lab, links=(link, port, *lab.links[2:]), attachments=attachments)
-    assert not shown(roce.run(LAB, network))
+    assert not shown(run_family("AILB7", Context(LAB, network)))
 
 
 def _block(lines: list[str], start: int) -> int:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from ailb_gen.checks.model import Check, Finding, Result, RunOptions, Severity
+from ailb_gen.checks.model import Check, Finding, Result, RunOptions
 from ailb_gen.checks.run import run
 from ailb_gen.checks.select import limited, pick_checks
 from ailb_gen.errors import UsageError
@@ -16,7 +16,7 @@ from tests.checks.trees import GOLDEN
 from tests.conftest import EXAMPLES
 
 IDS = ("AILB001", "AILB201", "AILB202", "AILB501")
-CATALOGUE = tuple(Check(name, Severity.ERROR, "", "", "", "") for name in IDS)
+CATALOGUE = tuple(Check(name, "", "", "", "") for name in IDS)
 FAMILIES = {"AILB0": "files", "AILB2": "sessions", "AILB5": "failures"}
 DEVICES = {"stripe1-leaf1": "leaf", "stripe1-leaf2": "leaf", "spine1": "spine", "h1": "server"}
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ailb_gen.checks.catalogue import BY_ID
-from ailb_gen.checks.model import Check, Finding, Result, Severity
+from ailb_gen.checks.model import Check, Finding, Result
 from ailb_gen.checks.waivers import EXPIRED, UNUSED, accept, parse_waivers, read_waivers, review
 from ailb_gen.errors import IntentError
 from tests.conftest import EXAMPLES
@@ -27,7 +27,7 @@ GOOD = """\
 
 def checked(check: str, *scopes: str, skipped: str = "") -> Result:
     findings = tuple(Finding(check, scope, "bad") for scope in scopes)
-    return Result(Check(check, Severity.ERROR, "", "", "", ""), findings, len(scopes), skipped=skipped)
+    return Result(Check(check, "", "", "", ""), findings, len(scopes), skipped=skipped)
 
 
 def errors(text: str) -> list[str]:

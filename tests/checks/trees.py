@@ -1,9 +1,11 @@
 """What the tests of checks share: rendered trees, networks read from them, and findings by check."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
-from ailb_gen.checks.model import Finding, Result
+from ailb_gen.checks.catalogue import FAMILIES
+from ailb_gen.checks.context import Context
+from ailb_gen.checks.model import Finding, Findings, Result
 from ailb_gen.design.build import build
 from ailb_gen.intent.load import Intent, load
 from ailb_gen.intent.models import Fabric
@@ -14,7 +16,6 @@ from ailb_gen.render.generate import rendering, write_rendering
 from tests.conftest import EXAMPLES, ROOT, intent_of
 
 GOLDEN = ROOT / "tests" / "golden"
-Run = Callable[[Fabric, Network], Iterator[Result]]
 
 
 def fabric_of(name: str) -> Fabric:
@@ -33,6 +34,19 @@ def rendered(text: str, folder: Path) -> tuple[Intent, Path]:
     out = folder / "out"
     write_rendering(rendering(build(intent)[0], out, RenderOptions()))
     return intent, out
+
+
+def run_family(start: str, context: Context) -> list[Result]:
+    """Run all checks of a family, such as AILB1, over a context."""
+    checks, found = FAMILIES[start].checks, Findings()
+    for function in dict.fromkeys(check.run for check in checks if check.run is not None):
+        function(context, found)
+    return [result for result in found.results(checks) if result.check.run is not None]
+
+
+def ids(start: str) -> list[str]:
+    """The ids of the checks of a family that the driver runs."""
+    return [check.id for check in FAMILIES[start].checks if check.run is not None]
 
 
 def findings(results: Iterable[Result]) -> list[Finding]:

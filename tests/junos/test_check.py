@@ -6,7 +6,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ailb_gen.checks.junos import findings
+from ailb_gen.checks.junos import findings_of
 from ailb_gen.errors import AilbError
 from ailb_gen.junos.check import check
 from ailb_gen.junos.check_result import CheckResult, Fault
@@ -314,7 +314,7 @@ def test_a_hierarchy_without_a_model_has_its_line() -> None:
     text = "system {\n    host-name a;\n}\n\naccess-profile x;\ninactive: access {\n}\n"
     outcome = outcome_of(text)
     assert outcome.unmodelled_lines == {"access-profile": 5}
-    places = [one.place.line for one in findings(outcome, "a", "a.conf") if one.place is not None]
+    places = [one.place.line for one in findings_of(outcome, "a", "a.conf") if one.place is not None]
     assert places == [5]
     assert outcome_of("set system host-name a\nedit access\nset x\n").unmodelled_lines == {"access": 2}
 

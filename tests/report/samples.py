@@ -19,7 +19,6 @@ LONG = "x" * 200
 
 SESSION = Check(
     "AILB203",
-    Severity.ERROR,
     "both ends name each other's AS",
     "an end names another AS",
     "The session stays down.",
@@ -27,26 +26,28 @@ SESSION = Check(
 )
 COLOR = Check(
     "AILB301",
-    Severity.WARNING,
     "every uplink is colored",
     "an uplink has no color",
     "It carries <nothing> & more.",
     "Color it.",
+    severity=Severity.WARNING,
 )
 BALANCE = Check(
     "AILB401",
-    Severity.ERROR,
     "all links carry the same",
     "a link carries more",
     "The slowest link rules.",
     "Use all colors.",
 )
 ROCE = Check(
-    "AILB701", Severity.NOTE, "queues have names", "a queue has no name", "Figures are hard to read.", "Name them."
+    "AILB701",
+    "queues have names",
+    "a queue has no name",
+    "Figures are hard to read.",
+    "Name them.",
+    severity=Severity.NOTE,
 )
-YANG = Check(
-    "AILB901", Severity.ERROR, "every statement is known", "a statement is unknown", "The commit fails.", "Delete it."
-)
+YANG = Check("AILB901", "every statement is known", "a statement is unknown", "The commit fails.", "Delete it.")
 CHOSEN = ("AILB090", "AILB091")
 
 LEAF = Finding(

@@ -1,4 +1,4 @@
-"""What the intent asks of every switch as a router, worked out from the intent alone: numbers, prefixes, colors."""
+"""What the intent asks of every switch, computed from the intent alone: numbers, prefixes, colors, settings."""
 
 from __future__ import annotations
 
@@ -7,29 +7,28 @@ from ipaddress import IPv4Address
 from typing import TYPE_CHECKING, TypedDict
 
 from ailb_gen.addresses import BITS, Prefix, address_text
-from ailb_gen.checks.expected_devices import color_names, rails, stripe_settings
 from ailb_gen.errors import UsageError
-from ailb_gen.intent.models import Colors, LeafOverride, SpineOverride, StripeOverride
+from ailb_gen.intent.models import DEFAULT_COLORS, Colors, LeafOverride, SpineOverride, StripeOverride
 from ailb_gen.intent.platforms import shipped, shipped_names
-from ailb_gen.intent.settings import CommonSettings, Settings
+from ailb_gen.intent.settings import Settings
 from ailb_gen.validation import merged
 from ailb_gen.wording import did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from ailb_gen.intent.models import Device, Fabric
     from ailb_gen.intent.plans import Addressing
     from ailb_gen.intent.platforms import Profile
     from ailb_gen.intent.scalars import AsnRange, Cidr
-    from ailb_gen.intent.settings import PortOverride
+    from ailb_gen.intent.settings import PortOverride, Roce
 
 ALL_COLORS = "all-colors"
 LEAF, SPINE = "leaf", "spine"
 
 
 @dataclass(frozen=True, slots=True)
-class WantedColor:
+class ExpectedColor:
     """A color: its community and the color, or all, that back it up; `backup` is empty for none."""
 
     name: str
@@ -38,31 +37,41 @@ class WantedColor:
 
 
 @dataclass(frozen=True, slots=True)
-class WantedSpeaker:
-    """What is asked of a switch as a router.
+class ExpectedSwitch:
+    """What the intent asks of a switch.
 
     `prefixes` are a leaf's, one per color in order, `gateways` the leaf's own addresses in them; both are empty on a
     spine, where `vlan` is None. `loopback` is the IPv6 address of lo0, `management` the address with length of the
-    management port; both are empty where nothing is asked for. `ports` is what the intent says of single ports, `links`
-    the ports that it names, by peer. `extra` is the text of `extra_config` of all levels.
+    management port; both are empty where nothing is asked for. `ports` are overrides of single ports, `links` the
+    ports that the intent names, by peer. `extra` is the text of `extra_config` of all levels.
     """
 
     name: str
     role: str
     platform: str
-    stripe: int
-    rail: int
     asn: int
     router_id: str
     loopback: str
     management: str
-    vlan: int | None
-    prefixes: tuple[Prefix, ...]
-    gateways: tuple[int, ...]
     ports: Mapping[str, PortOverride]
     links: Mapping[str, tuple[str, ...]]
-    settings: CommonSettings
+    settings: Settings
     extra: str = ""
+    stripe: int = 0
+    rail: int = 0
+    vlan: int | None = None
+    prefixes: tuple[Prefix, ...] = ()
+    gateways: tuple[int, ...] = ()
+
+    @property
+    def roce(self) -> Roce | None:
+        """The class of service for RDMA, None when it is switched off."""
+        return self.settings.roce if self.settings.roce.enabled else None
+
+    def mtu_of(self, port: str) -> int:
+        """Return the MTU of a port in bytes, the Ethernet header included."""
+        override = self.ports.get(port)
+        return override.mtu if override is not None and override.mtu is not None else self.settings.mtu.port
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,19 +79,19 @@ class Outline:
     """The fabric that the intent asks for, before anything is cabled or drained."""
 
     fabric: Fabric
-    colors: tuple[WantedColor, ...]
-    speakers: Mapping[str, WantedSpeaker]
+    colors: tuple[ExpectedColor, ...]
+    switches: Mapping[str, ExpectedSwitch]
     pool: Prefix
 
     @property
-    def leaves(self) -> tuple[WantedSpeaker, ...]:
+    def leaves(self) -> tuple[ExpectedSwitch, ...]:
         """The leaves, stripe by stripe."""
-        return tuple(speaker for speaker in self.speakers.values() if speaker.role == LEAF)
+        return tuple(switch for switch in self.switches.values() if switch.role == LEAF)
 
     @property
-    def spines(self) -> tuple[WantedSpeaker, ...]:
+    def spines(self) -> tuple[ExpectedSwitch, ...]:
         """The spines in order."""
-        return tuple(speaker for speaker in self.speakers.values() if speaker.role == SPINE)
+        return tuple(switch for switch in self.switches.values() if switch.role == SPINE)
 
     def link_colors(self, spine: int) -> tuple[str, ...]:
         """Return the colors of a leaf's links to a spine, counted from 0: planes of links take the colors in turn."""
@@ -92,14 +101,14 @@ class Outline:
 
 
 def outline(fabric: Fabric) -> Outline:
-    """Work out colors and switches."""
+    """Compute colors and switches."""
     pool = fabric.addressing.pool
-    speakers = {speaker.name: speaker for speaker in (*_leaves(fabric), *_spines(fabric))}
-    return Outline(fabric, colors(fabric), speakers, Prefix(pool.network, pool.length))
+    switches = {switch.name: switch for switch in (*_leaves(fabric), *_spines(fabric))}
+    return Outline(fabric, colors(fabric), switches, Prefix(pool.network, pool.length))
 
 
-def colors(fabric: Fabric) -> tuple[WantedColor, ...]:
-    """Return the colors; a list of backups is handed out in turn, because the statement takes one."""
+def colors(fabric: Fabric) -> tuple[ExpectedColor, ...]:
+    """Return the colors; a list of backups is assigned in turn, because the statement takes one."""
     asked = fabric.colors or Colors()
     names = color_names(fabric)
     result = []
@@ -111,77 +120,86 @@ def colors(fabric: Fabric) -> tuple[WantedColor, ...]:
         else:
             others = [other for other in asked.backup if other != name]
             backup = others[number % len(others)] if others else ""
-        result.append(WantedColor(name, f"color:0:{number + 1}", backup))
+        result.append(ExpectedColor(name, f"color:0:{number + 1}", backup))
     return tuple(result)
 
 
-def _leaves(fabric: Fabric) -> list[WantedSpeaker]:
-    result: list[WantedSpeaker] = []
+def color_names(fabric: Fabric) -> tuple[str, ...]:
+    """Return the names of the colors in order; without any there are as many as uplinks per leaf."""
+    asked = fabric.colors or Colors()
+    if asked.names:
+        return asked.names
+    count = asked.count or len(fabric.spines) * fabric.links_per_spine
+    return (*DEFAULT_COLORS, *(f"color{number}" for number in range(len(DEFAULT_COLORS) + 1, count + 1)))[:count]
+
+
+def _plain(fabric: Fabric) -> Settings:
+    return Settings.model_construct(**{key: getattr(fabric, key) for key in Settings.model_fields})
+
+
+def stripe_settings(fabric: Fabric) -> tuple[Settings, ...]:
+    """Return the settings of every stripe."""
+    base = _plain(fabric)
+    over = fabric.overrides.stripes
+    return tuple(
+        merged(merged(base, stripe), over.get(number, StripeOverride()))
+        for number, stripe in enumerate(fabric.stripes, 1)
+    )
+
+
+def rails(fabric: Fabric, stripe: int) -> int:
+    """Return how many leaves a stripe has; stripes count from 1."""
+    over = fabric.overrides.stripes.get(stripe, StripeOverride())
+    return over.rails or fabric.stripes[stripe - 1].rails or fabric.rails
+
+
+def _leaves(fabric: Fabric) -> Iterator[ExpectedSwitch]:
     loopbacks = fabric.loopbacks.leaves if fabric.loopbacks is not None else None
     pools = _Pools(fabric.asn.leaves, fabric.router_ids.leaves, loopbacks, fabric.management.leaves)
+    index = 0
     for stripe, settings in enumerate(stripe_settings(fabric), 1):
-        over = fabric.overrides.stripes.get(stripe, StripeOverride())
-        platform = over.platform or fabric.stripes[stripe - 1].platform or fabric.platform.leaf
+        over, own = fabric.overrides.stripes.get(stripe, StripeOverride()), fabric.stripes[stripe - 1]
         for number in range(1, rails(fabric, stripe) + 1):
             name = fabric.names.leaf.format(s=stripe, l=number)
             device = fabric.overrides.leaves.get(name, LeafOverride())
-            index = len(result)
-            prefixes = tuple(
-                _prefix(fabric.addressing, stripe, number, k) for k in range(1, len(color_names(fabric)) + 1)
-            )
+            colors = range(1, len(color_names(fabric)) + 1)
+            prefixes = tuple(_prefix(fabric.addressing, stripe, number, color) for color in colors)
             automatic = fabric.vlans.first + (number - 1 if fabric.vlans.unique == "stripe" else index)
-            result.append(
-                WantedSpeaker(
-                    name=name,
-                    role=LEAF,
-                    platform=device.platform or platform,
-                    stripe=stripe,
-                    rail=number - 1,
-                    **pools.numbers(device, index),
-                    vlan=device.vlan if device.vlan is not None else automatic,
-                    prefixes=prefixes,
-                    gateways=tuple(prefix.value + fabric.addressing.gateway for prefix in prefixes),
-                    ports=device.ports,
-                    links=device.uplinks,
-                    settings=merged(settings, device),
-                    extra=_extra(
-                        fabric.extra_config,
-                        fabric.stripes[stripe - 1].extra_config,
-                        over.extra_config,
-                        device.extra_config,
-                    ),
-                )
+            yield ExpectedSwitch(
+                name=name,
+                role=LEAF,
+                platform=device.platform or over.platform or own.platform or fabric.platform.leaf,
+                **pools.numbers(device, index),
+                ports=device.ports,
+                links=device.uplinks,
+                settings=merged(settings, device),
+                extra=_extra(fabric.extra_config, own.extra_config, over.extra_config, device.extra_config),
+                stripe=stripe,
+                rail=number - 1,
+                vlan=device.vlan if device.vlan is not None else automatic,
+                prefixes=prefixes,
+                gateways=tuple(prefix.value + fabric.addressing.gateway for prefix in prefixes),
             )
-    return result
+            index += 1
 
 
-def _spines(fabric: Fabric) -> list[WantedSpeaker]:
-    base = Settings.model_construct(**{key: getattr(fabric, key) for key in Settings.model_fields})
-    result = []
+def _spines(fabric: Fabric) -> Iterator[ExpectedSwitch]:
     loopbacks = fabric.loopbacks.spines if fabric.loopbacks is not None else None
     pools = _Pools(fabric.asn.spines, fabric.router_ids.spines, loopbacks, fabric.management.spines)
     for index, spine in enumerate(fabric.spines):
         name = spine.name or fabric.names.spine.format(k=index + 1)
         over = fabric.overrides.spines.get(name, SpineOverride())
         device = merged(spine, over)
-        result.append(
-            WantedSpeaker(
-                name=name,
-                role=SPINE,
-                platform=device.platform or fabric.platform.spine,
-                stripe=0,
-                rail=0,
-                **pools.numbers(device, index),
-                vlan=None,
-                prefixes=(),
-                gateways=(),
-                ports=device.ports,
-                links=device.downlinks,
-                settings=merged(base, device),
-                extra=_extra(fabric.extra_config, spine.extra_config, over.extra_config),
-            )
+        yield ExpectedSwitch(
+            name=name,
+            role=SPINE,
+            platform=device.platform or fabric.platform.spine,
+            **pools.numbers(device, index),
+            ports=device.ports,
+            links=device.downlinks,
+            settings=merged(_plain(fabric), device),
+            extra=_extra(fabric.extra_config, spine.extra_config, over.extra_config),
         )
-    return result
 
 
 def _extra(*texts: str) -> str:
@@ -198,7 +216,7 @@ class _Numbers(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class _Pools:
-    """What the numbers of the leaves, or of the spines, are taken from."""
+    """The pools of the numbers of the leaves, or of the spines."""
 
     asn: AsnRange
     router_ids: Cidr
@@ -206,7 +224,7 @@ class _Pools:
     management: Cidr | None
 
     def numbers(self, device: Device, index: int) -> _Numbers:
-        """Return the numbers of a switch; what is said about the switch itself wins."""
+        """Return the numbers of a switch; those of the switch itself win."""
         automatic = self.asn.first if self.asn.shared else self.asn.first + index
         router_id = device.router_id if device.router_id is not None else _nth(self.router_ids, index)
         loopback = device.loopback
@@ -226,7 +244,7 @@ def _nth(pool: Cidr, index: int) -> int:
 
 
 def management_address(given: Cidr | None, first: Cidr | None, index: int) -> str:
-    """Return a management address with length: the given one, else the index-th from the first on; may be empty."""
+    """Return a management address with length: the given one, else the index-th after the first; may be empty."""
     if given is not None:
         return f"{IPv4Address(given.address)}/{given.length}"
     return f"{IPv4Address(first.address + index)}/{first.length}" if first is not None else ""
@@ -243,15 +261,15 @@ def _prefix(addressing: Addressing, stripe: int, leaf: int, color: int) -> Prefi
 def native_speeds(intended: Outline) -> dict[str, dict[str, str]]:
     """Return, per switch and port, the speed that the port has without a `speed` statement. Raises UsageError."""
     tables: dict[str, dict[str, str]] = {}
-    for platform in {speaker.platform for speaker in intended.speakers.values()}:
+    for platform in {switch.platform for switch in intended.switches.values()}:
         profile = profile_of(intended.fabric, platform)
         tables[platform] = {port: f"{group.native}g" for group in profile.port_groups for port in group.names()}
-    return {name: tables[speaker.platform] for name, speaker in intended.speakers.items()}
+    return {name: tables[switch.platform] for name, switch in intended.switches.items()}
 
 
-def management_interface(intended: Outline, speaker: WantedSpeaker) -> str:
+def management_interface(intended: Outline, switch: ExpectedSwitch) -> str:
     """Return the name of a switch's management port. Raises UsageError."""
-    return profile_of(intended.fabric, speaker.platform).management_interface
+    return profile_of(intended.fabric, switch.platform).management_interface
 
 
 def profile_of(fabric: Fabric, platform: str) -> Profile:

@@ -1,28 +1,22 @@
-"""What the intent asks of servers and switches, worked out from the intent alone: names, levels of settings, tables."""
+"""What the intent asks of servers, computed from the intent alone: NICs, routing tables, settings."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ailb_gen.intent.models import (
-    DEFAULT_COLORS,
-    Device,
-    Fabric,
-    LeafOverride,
-    Nic,
-    ServerOverride,
-    SpineOverride,
-    StripeOverride,
-)
-from ailb_gen.intent.settings import CommonSettings, PortOverride, Roce, Settings
+from ailb_gen.checks.expected_switches import color_names, rails, stripe_settings
+from ailb_gen.intent.models import Nic, ServerOverride
 from ailb_gen.validation import merged
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
-# What stands behind an entry that was left out.
-NOTHING, NOTHING_SAID = Nic(), ServerOverride()
+    from ailb_gen.intent.models import Fabric
+    from ailb_gen.intent.settings import Roce
+
+# What holds for an entry that the intent leaves out.
+DEFAULT_NIC, DEFAULT_SERVER = Nic(), ServerOverride()
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,79 +51,6 @@ class ExpectedHost:
     environment: tuple[tuple[str, str], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ExpectedSwitch:
-    """What is asked of a switch; MTUs in bytes, `ports` are overrides by port."""
-
-    stripe: int
-    port_mtu: int
-    irb_mtu: int
-    roce: Roce | None
-    ports: Mapping[str, PortOverride]
-
-    def mtu_of(self, port: str) -> int:
-        """Return the MTU of a port."""
-        override = self.ports.get(port)
-        return override.mtu if override is not None and override.mtu is not None else self.port_mtu
-
-
-def color_names(fabric: Fabric) -> tuple[str, ...]:
-    """Return the names of the colors in order; without any there are as many as uplinks per leaf."""
-    expected_fabric = fabric.colors
-    if expected_fabric is not None and expected_fabric.names:
-        return expected_fabric.names
-    count = (expected_fabric.count if expected_fabric is not None else None) or len(
-        fabric.spines
-    ) * fabric.links_per_spine
-    return (*DEFAULT_COLORS, *(f"color{number}" for number in range(len(DEFAULT_COLORS) + 1, count + 1)))[:count]
-
-
-def _resolved(base: Settings, *levels: CommonSettings) -> Settings:
-    for level in levels:
-        base = merged(base, level)
-    return base
-
-
-def _plain(fabric: Fabric) -> Settings:
-    return Settings.model_construct(**{key: getattr(fabric, key) for key in Settings.model_fields})
-
-
-def stripe_settings(fabric: Fabric) -> tuple[Settings, ...]:
-    """Return the settings of every stripe."""
-    base = _plain(fabric)
-    over = fabric.overrides.stripes
-    return tuple(
-        _resolved(base, stripe, over.get(number, StripeOverride())) for number, stripe in enumerate(fabric.stripes, 1)
-    )
-
-
-def rails(fabric: Fabric, stripe: int) -> int:
-    """Return how many leaves a stripe has; stripes count from 1."""
-    over = fabric.overrides.stripes.get(stripe, StripeOverride())
-    return over.rails or fabric.stripes[stripe - 1].rails or fabric.rails
-
-
-def _switch(stripe: int, base: Settings, device: Device) -> ExpectedSwitch:
-    settings = _resolved(base, device)
-    roce = settings.roce if settings.roce.enabled else None
-    return ExpectedSwitch(stripe, settings.mtu.port, settings.mtu.irb, roce, device.ports)
-
-
-def expected_switches(fabric: Fabric) -> dict[str, ExpectedSwitch]:
-    """Return what is asked of every switch, by name."""
-    result = {}
-    for number, settings in enumerate(stripe_settings(fabric), 1):
-        for leaf in range(1, rails(fabric, number) + 1):
-            name = fabric.names.leaf.format(s=number, l=leaf)
-            result[name] = _switch(number, settings, fabric.overrides.leaves.get(name, LeafOverride()))
-    base = _plain(fabric)
-    for number, spine in enumerate(fabric.spines, 1):
-        name = spine.name or fabric.names.spine.format(k=number)
-        device = merged(spine, fabric.overrides.spines.get(name, SpineOverride()))
-        result[name] = _switch(0, base, device)
-    return result
-
-
 def tables(fabric: Fabric, nic: int) -> tuple[ExpectedTable, ...]:
     """Return the tables of a NIC, counted from 0: id = first + colors x NIC + (color - 1)."""
     colors = color_names(fabric)
@@ -146,10 +67,10 @@ def tables(fabric: Fabric, nic: int) -> tuple[ExpectedTable, ...]:
 
 
 def seats(fabric: Fabric) -> Iterator[tuple[str, int, ServerOverride]]:
-    """Iterate over (name, stripe, what is said about the server), stripe by stripe in the order of their ports."""
+    """Iterate over (name, stripe, override of the server), stripe by stripe in the order of their ports."""
     over = fabric.overrides.servers
-    for name, stripe, said in _listed(fabric):
-        yield name, stripe, merged(said, over[name]) if name in over else said
+    for name, stripe, own in _listed(fabric):
+        yield name, stripe, merged(own, over[name]) if name in over else own
 
 
 def _listed(fabric: Fabric) -> Iterator[tuple[str, int, ServerOverride]]:
@@ -158,7 +79,7 @@ def _listed(fabric: Fabric) -> Iterator[tuple[str, int, ServerOverride]]:
         own = stripe.servers
         group = own if own is not None else fabric.servers
         for place in range(1, group.count + 1):
-            yield group.name.format(n=next(counter), s=number, i=place), number, NOTHING_SAID
+            yield group.name.format(n=next(counter), s=number, i=place), number, DEFAULT_SERVER
         for server in fabric.servers.list:
             if server.stripe == number or (server.stripe is None and len(fabric.stripes) == 1):
                 yield server.name, number, server
@@ -201,7 +122,7 @@ def expected_hosts(fabric: Fabric) -> dict[str, ExpectedHost]:
         if key not in alike:
             nics = []
             for number in range(rails(fabric, stripe)):
-                nic = given.nics.get(number, NOTHING)
+                nic = given.nics.get(number, DEFAULT_NIC)
                 own = nic.name or fabric.names.nic.format(i=number)
                 nics.append(ExpectedNic(own, nic.rdma or _rdma(fabric, number), nic.mac or "", numbered[number]))
             roce = settings[stripe - 1].roce

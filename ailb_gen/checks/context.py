@@ -1,0 +1,139 @@
+"""What checks examine: one object that every check function is given."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ailb_gen.checks.expected import ExpectedFabric, expected_fabric
+from ailb_gen.checks.expected_cabling import ExpectedCabling, expected_cabling
+from ailb_gen.checks.expected_hosts import ExpectedHost, expected_hosts
+from ailb_gen.checks.host_groups import HostGroup, host_groups
+from ailb_gen.checks.shares import Shares
+from ailb_gen.checks.steps import NO_STEPS, Steps
+from ailb_gen.checks.ways import Ways
+from ailb_gen.network.fabric import End
+from ailb_gen.network.port_qos import PortQos, port_entry, qos_of
+from ailb_gen.routing.rib import Routing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from concurrent.futures import Executor
+
+    from ailb_gen.checks.expected_switches import ExpectedSwitch
+    from ailb_gen.intent.models import Fabric
+    from ailb_gen.junos.check_result import CheckResult
+    from ailb_gen.network.fabric import Network
+    from ailb_gen.network.model import Switch
+    from ailb_gen.network.records import Record
+
+
+@dataclass(frozen=True)
+class Context:
+    """What the intent asks for, what the files say, and what follows from them; computed when first needed.
+
+    `digest` is the sha256 of the intent's input, `root` the artifact directory, `records` what topology and cabling
+    list, by file, and `commit` the commit check of every switch, None without YANG models. `seed` fixes what is
+    sampled. `executor` takes independent work, None for this process; `steps` counts what is done.
+    """
+
+    fabric: Fabric
+    network: Network
+    digest: str = ""
+    root: Path = Path()
+    records: Mapping[str, tuple[Record, ...]] = field(default_factory=dict)
+    commit: Mapping[str, CheckResult] | None = None
+    seed: int = 1
+    executor: Executor | None = None
+    steps: Steps = NO_STEPS
+
+    @cached_property
+    def expected(self) -> ExpectedFabric:
+        """The fabric that the intent asks for."""
+        return expected_fabric(self.fabric)
+
+    @cached_property
+    def cabling(self) -> ExpectedCabling:
+        """The cables that the intent asks for."""
+        return expected_cabling(self.expected)
+
+    @cached_property
+    def hosts(self) -> Mapping[str, ExpectedHost]:
+        """The servers that the intent asks for, by name."""
+        return expected_hosts(self.fabric)
+
+    @cached_property
+    def host_groups(self) -> tuple[HostGroup, ...]:
+        """The servers that are both asked for and there, grouped by folder and by what is asked."""
+        return host_groups(self.hosts, self.network)
+
+    @cached_property
+    def switches(self) -> tuple[tuple[Switch, ExpectedSwitch], ...]:
+        """Every switch that the files have and the intent asks for, with what it asks."""
+        asked = self.expected.switches
+        return tuple((switch, asked[name]) for name, switch in self.network.switches.items() if name in asked)
+
+    @cached_property
+    def leaves(self) -> tuple[tuple[Switch, ExpectedSwitch], ...]:
+        """Every leaf that the files have and the intent asks for, with what it asks, in the order of the intent."""
+        switches = self.network.switches
+        return tuple((switches[leaf.name], leaf) for leaf in self.expected.leaves if leaf.name in switches)
+
+    @cached_property
+    def link_ports(self) -> Mapping[str, Mapping[str, None]]:
+        """The ports of every switch at which a link to another switch ends."""
+        return _ports(self.network.link_ends())
+
+    @cached_property
+    def server_ports(self) -> Mapping[str, Mapping[str, None]]:
+        """The ports of every switch at which a server's cable ends."""
+        return _ports(self.network.attachments.values())
+
+    def cabled_ports(self, switch: str) -> Mapping[str, None]:
+        """Return the ports of a switch at which a cable ends."""
+        return {**self.link_ports.get(switch, {}), **self.server_ports.get(switch, {})}
+
+    @cached_property
+    def qos(self) -> Mapping[str, Mapping[PortQos, list[str]]]:
+        """The cabled ports of every switch, by the class of service that holds on them."""
+        return {name: self._by_qos(switch) for name, switch in self.network.switches.items()}
+
+    @cached_property
+    def qos_at(self) -> Mapping[End, PortQos]:
+        """The class of service of every cabled port."""
+        return {End(name, port): qos for name, row in self.qos.items() for qos, ports in row.items() for port in ports}
+
+    def _by_qos(self, switch: Switch) -> dict[PortQos, list[str]]:
+        entries: dict[int, PortQos] = {}
+        found: dict[PortQos, list[str]] = {}
+        for port in self.cabled_ports(switch.named):
+            entry = port_entry(switch.cos, port)
+            if id(entry) not in entries:
+                entries[id(entry)] = qos_of(switch.cos, entry)
+            found.setdefault(entries[id(entry)], []).append(port)
+        return found
+
+    @cached_property
+    def routing(self) -> Routing:
+        """The routes that follow from the files."""
+        return Routing(self.network)
+
+    @cached_property
+    def ways(self) -> Ways:
+        """The links by which leaves reach prefixes, by the intent alone."""
+        return Ways(self.expected)
+
+    @cached_property
+    def shares(self) -> Shares:
+        """The even share of every link, by the intent alone."""
+        return Shares(self.expected, self.ways)
+
+
+def _ports(ends: Iterable[End]) -> Mapping[str, Mapping[str, None]]:
+    found: dict[str, dict[str, None]] = defaultdict(dict)
+    for end in ends:
+        found[end.device][end.port] = None
+    return found

@@ -1,0 +1,157 @@
+"""Check what every BGP group that discovers neighbors needs, and LLDP (AILB204 to AILB207, AILB210, AILB211)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ailb_gen.checks.model import Check, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ailb_gen.checks.context import Context
+    from ailb_gen.checks.model import Findings
+    from ailb_gen.network.model import Group, Switch
+
+# Junos CLI reference, bfd-liveness-detection.
+DEFAULT_MULTIPLIER = 3
+
+
+def _groups(context: Context) -> Iterator[tuple[Switch, Group]]:
+    """Iterate over the groups that discover neighbors."""
+    for switch in context.network.switches.values():
+        yield from ((switch, group) for group in switch.groups if group.discoveries)
+
+
+def _check_bfd(context: Context, findings: Findings) -> None:
+    for switch, group in _groups(context):
+        asked = context.expected.switches.get(switch.named)
+        if asked is None:
+            continue
+        findings.look(BFD)
+        bfd, own = asked.settings.bfd, group.bfd
+        expected = f"{bfd.interval_ms} ms x {bfd.multiplier}" if bfd.enabled else "none"
+        found = f"{own.interval_ms} ms x {own.multiplier or DEFAULT_MULTIPLIER}" if own is not None else "none"
+        if found != expected:
+            message = f"BFD of group {group.name} is {found}; the intent asks for {expected}"
+            line = own.line if own is not None else group.line
+            findings.at(BFD, switch, message, line, expected, found, part=group.name)
+
+
+def _check_multipath(context: Context, findings: Findings) -> None:
+    for switch, group in _groups(context):
+        findings.look(MULTIPATH)
+        if not (group.multipath and group.multiple_as):
+            message = f"group {group.name} lacks multipath{' multiple-as' if group.multipath else ''}"
+            findings.at(MULTIPATH, switch, message, group.line, part=group.name)
+
+
+def _check_aigp(context: Context, findings: Findings) -> None:
+    state = "on" if context.fabric.aigp else "off"
+    for switch, group in _groups(context):
+        findings.look(AIGP)
+        # Without the family there is no session to carry it, which AILB201 says.
+        if group.inet6 and group.aigp != context.fabric.aigp:
+            message = f"the intent wants AIGP {state} in group {group.name}"
+            findings.at(AIGP, switch, message, group.line, state, part=group.name)
+
+
+def _check_discovery(context: Context, findings: Findings) -> None:
+    for switch in context.network.switches.values():
+        seen: dict[str, str] = {}
+        for group in switch.groups:
+            for word, line in () if group.discoveries else group.forbidden:
+                if word == "allow":
+                    message = f"group {group.name} has neighbors come up that are not planned (allow)"
+                    findings.at(DISCOVERY, switch, message, line, part=group.name)
+            if group.discoveries and not group.typed:
+                message = f"group {group.name} does not say `type external`, which auto-discovery needs"
+                findings.at(DISCOVERY, switch, message, group.line, "external", part=group.name)
+            for discovery in group.discoveries:
+                for word, line in (*group.forbidden, *discovery.forbidden):
+                    message = f"{word} cannot stand together with auto-discovery in group {group.name}"
+                    findings.at(DISCOVERY, switch, message, line, part=group.name)
+                for interface, line in discovery.interfaces:
+                    findings.look(DISCOVERY)
+                    if seen.setdefault(interface, group.name) != group.name:
+                        message = f"{interface} is in group {seen[interface]}, too"
+                        findings.at(DISCOVERY, switch, message, line, part=interface)
+                    port, _, unit = interface.rpartition(".")
+                    if unit != "0" or port not in context.link_ports.get(switch.named, ()):
+                        message = f"group {group.name} discovers neighbors on {interface}, where no switch is cabled"
+                        findings.at(DISCOVERY, switch, message, line, part=interface)
+
+
+def _check_lldp(context: Context, findings: Findings) -> None:
+    for name, switch in context.network.switches.items():
+        findings.look(LLDP)
+        without = [port for port in sorted(context.cabled_ports(name)) if not _runs_lldp(switch, port)]
+        if without:
+            shown = f"{without[0]} and {len(without) - 1} more" if len(without) > 1 else without[0]
+            findings.at(LLDP, switch, f"no LLDP on {shown}")
+
+
+def _runs_lldp(switch: Switch, port: str) -> bool:
+    names = {port, f"{port}.0"}
+    return not names & switch.lldp_off and not {"all", *names}.isdisjoint(switch.lldp)
+
+
+def _check_written(context: Context, findings: Findings) -> None:
+    for switch, group in _groups(context):
+        findings.look(WRITTEN)
+        if group.local_as is None:
+            findings.at(WRITTEN, switch, f"group {group.name} has no local-as of its own", group.line, part=group.name)
+        if group.bfd is not None and group.bfd.multiplier is None:
+            message = f"BFD of group {group.name} has no multiplier of its own"
+            findings.at(WRITTEN, switch, message, group.line, part=group.name)
+
+
+BFD = Check(
+    "AILB204",
+    "every group runs BFD with the interval and multiplier that the intent asks for, or none if it asks for none",
+    "BFD of a group differs from the intent",
+    "Without BFD a link that fails silently is noticed after the hold time: seconds of lost packets.",
+    "Change the intent's `bfd:` and generate again.",
+    _check_bfd,
+)
+MULTIPATH = Check(
+    "AILB205",
+    "every group has multipath multiple-as",
+    "a group lacks multipath multiple-as",
+    "Backups of a prefix come from spines in different AS numbers: without it all its traffic takes one of them.",
+    "Add `multipath multiple-as` to the group.",
+    _check_multipath,
+)
+AIGP = Check(
+    "AILB206",
+    "AIGP is on at both ends of every session, or off everywhere if the intent says so",
+    "AIGP of a group is not as the intent asks",
+    "Junos neither sends nor accepts AIGP unless told: nothing would prefer a prefix's own color over its backups.",
+    "Add `family inet6 unicast aigp` to the group.",
+    _check_aigp,
+)
+DISCOVERY = Check(
+    "AILB207",
+    "auto-discovery is in groups of `type external`, without authentication, allow or multihop, once on cabled ports",
+    "auto-discovery stands in a group, or on a port, where it must not",
+    "The commit fails, or an unplanned neighbor comes up as part of the fabric.",
+    "Write the type; take the other statement, or the interface, out of the group.",
+    _check_discovery,
+)
+LLDP = Check(
+    "AILB210",
+    "LLDP runs on every cabled port",
+    "a cabled port does not run LLDP",
+    "Without it the cabling cannot be compared with the plan remotely.",
+    "Add `protocols lldp interface all`, and take `disable` out of `protocols lldp`.",
+    _check_lldp,
+)
+WRITTEN = Check(
+    "AILB211",
+    "local-as and the BFD multiplier of every group are written, not left to what a release has as default",
+    "a value is left to the default of the release",
+    "A default differs from the intent as soon as the value is changed elsewhere.",
+    "Generate the file again.",
+    _check_written,
+    Severity.NOTE,
+)

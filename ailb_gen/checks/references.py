@@ -1,0 +1,118 @@
+"""Check that everything that is named is defined (AILB208), and that every statement is known (AILB209)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ailb_gen.checks.expected_switches import ALL_COLORS
+from ailb_gen.checks.model import Check
+from ailb_gen.network.consequences import consequence
+from ailb_gen.network.model import Unmodelled
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterator
+
+    from ailb_gen.checks.context import Context
+    from ailb_gen.checks.model import Findings
+    from ailb_gen.network.model import Switch
+    from ailb_gen.network.policy import Term
+
+# Kind, name, what names it, line.
+Reference = tuple[str, str, str, int]
+
+
+def _check_references(context: Context, findings: Findings) -> None:
+    for switch in context.network.switches.values():
+        for name, line in switch.unknown_groups:
+            message = f"apply-groups names group {name}, which is not defined"
+            findings.at(REFERENCES, switch, message, line, part=name)
+        defined: dict[str, Container[str]] = {
+            "policy": switch.policies,
+            "community": switch.communities,
+            "as-list": switch.as_lists,
+            "prefix-list": switch.prefix_lists,
+            "interface": frozenset(unit.name for port in switch.ports.values() for unit in port.units),
+        }
+        for kind, name, by, line in (*_by_bgp(switch), *_by_policies(switch), *_interfaces(switch)):
+            findings.look(REFERENCES)
+            if name not in defined[kind]:
+                message = f"{by} names {kind} {name}, which is not defined"
+                findings.at(REFERENCES, switch, message, line, part=name)
+
+
+def _by_bgp(switch: Switch) -> Iterator[Reference]:
+    for group in switch.groups:
+        by = f"group {group.name}"
+        yield from (("policy", policy, by, group.line) for policy in (*group.imports, *group.exports))
+        if group.color is not None:
+            yield "community", group.color, by, group.color_line
+        if group.peer_as_list is not None:
+            yield "as-list", group.peer_as_list, by, group.peer_as_line
+    for route in switch.routes:
+        for color, line in ((route.color, route.color_line), (route.backup, route.backup_line)):
+            if color is not None and color != ALL_COLORS:
+                yield "community", color, f"fabric-advertise route {route.prefix}", line
+
+
+def _by_policies(switch: Switch) -> Iterator[Reference]:
+    for policy in switch.policies.values():
+        for term in policy.terms:
+            by = f"policy {policy.name}" + (f" term {term.name}" if term.name else "")
+            for name in (*term.communities, *(name for _, name in term.changes)):
+                yield "community", name, by, term.line
+            for name in (*term.prefix_lists, *(name for name, _ in term.prefix_list_filters)):
+                yield "prefix-list", name, by, term.line
+
+
+def _interfaces(switch: Switch) -> Iterator[Reference]:
+    for vlan in switch.vlans:
+        if vlan.irb is not None:
+            yield "interface", vlan.irb, f"VLAN {vlan.name}", vlan.line
+    for announced in switch.advertisements.values():
+        yield "interface", announced.interface, "router-advertisement", announced.line
+
+
+def _check_modelled(context: Context, findings: Findings) -> None:
+    """Name every statement that is neither read nor harmless, with what it is known to do."""
+    for switch in context.network.switches.values():
+        findings.look(MODELLED)
+        for entry in (*switch.unmodelled, *_unknown_terms(switch)):
+            message = f"{entry.whole} is not modelled: {consequence(entry.whole)}"
+            findings.at(MODELLED, switch, message, entry.line, part=entry.statement)
+
+
+def _unknown_terms(switch: Switch) -> Iterator[Unmodelled]:
+    """Yield the conditions and actions that are not evaluated, of the policies that something refers to."""
+    used = {name for group in switch.groups for name in (*group.imports, *group.exports)} | switch.balancing.policies
+    for policy in switch.policies.values():
+        for term in policy.terms if policy.name in used else ():
+            of_term = f" term {term.name}" if term.name else ""
+            for text, line in (*term.unknown, *_by_path(switch, term)):
+                whole = f"policy-options policy-statement {policy.name}{of_term} {text}"
+                yield Unmodelled(whole, whole, line)
+
+
+def _by_path(switch: Switch, term: Term) -> Iterator[tuple[str, int]]:
+    """Yield the prefix lists of a term that `apply-path` fills, which are not computed."""
+    for name in (*term.prefix_lists, *(name for name, _ in term.prefix_list_filters)):
+        if name in switch.prefix_lists and switch.prefix_lists[name].by_path:
+            yield f"from prefix-list {name} apply-path", switch.prefix_lists[name].line
+
+
+REFERENCES = Check(
+    "AILB208",
+    "every policy, community, as-list, prefix-list, interface and configuration group that is named is defined",
+    "something is named that is not defined",
+    "Junos refuses to commit an undefined policy or group; an undefined list matches nothing, silently.",
+    "Define what is named, or correct the name.",
+    _check_references,
+)
+MODELLED = Check(
+    "AILB209",
+    "every statement is one that this program reads, or one that is known to change nothing that it proves",
+    "a statement is not modelled",
+    "A statement that is not modelled may switch off what this program proves: the proof holds only without it.",
+    "Take the statement out. When it has to stay, try it on a device and accept it until a date, in a waiver file: "
+    "`- {id: AILB209, scope: SWITCH STATEMENT, reason: WHY, expires: YYYY-MM-DD}`.",
+    _check_modelled,
+)

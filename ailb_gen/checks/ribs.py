@@ -1,0 +1,156 @@
+"""Check the routes of every leaf in its color: none is hidden, and every copy arrives (AILB309, AILB310)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from ailb_gen.checks.model import Check
+from ailb_gen.routing.solve import EMPTY
+from ailb_gen.wording import some
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from ailb_gen.addresses import Prefix
+    from ailb_gen.checks.context import Context
+    from ailb_gen.checks.expected_switches import ExpectedColor
+    from ailb_gen.checks.model import Findings
+    from ailb_gen.routing.graph import Graph
+    from ailb_gen.routing.solve import Candidate, State
+
+# Findings of one kind on one switch that are worth listing one by one.
+SHOWN = 8
+NOTHING: frozenset[str] = frozenset()
+
+
+def members_of(graph: Graph, state: State, node: int) -> list[int]:
+    """Return the devices that a node of a state stands for."""
+    classes = graph.classes
+    return [node - len(classes)] if node >= len(classes) else sorted(classes[node].members - state.singles)
+
+
+def nodes_of(graph: Graph, state: State, devices: set[int]) -> list[int]:
+    """Return the nodes of a state that stand for some devices, in order."""
+    singles = [len(graph.classes) + device for device in state.singles & devices]
+    groups = [number for number, found in enumerate(graph.classes) if found.members & devices - state.singles]
+    return sorted(groups + singles)
+
+
+def devices_of_leaves(context: Context) -> set[int]:
+    """Return the numbers of the leaves that have a file."""
+    index = context.routing.graph.index
+    return {index[leaf.name] for leaf in context.expected.leaves if leaf.name in index}
+
+
+def _check_hidden(context: Context, findings: Findings) -> None:
+    routing = context.routing
+    graph = routing.graph
+    # By device, group and reason.
+    hidden: dict[tuple[int, int, str], list[Prefix]] = defaultdict(list)
+    senders: dict[tuple[int, int, str], set[int]] = defaultdict(set)
+    findings.look(HIDDEN, len(routing.prefixes))
+    for prefix in routing.prefixes:
+        state = routing.states[prefix]
+        for node, rib in state.nodes.items():
+            for candidate in rib.candidates:
+                for device in members_of(graph, state, node)[:SHOWN] if candidate.hidden else ():
+                    key = (device, candidate.group, candidate.hidden)
+                    hidden[key].append(prefix)
+                    peers = (graph.adjacencies[device][at].peer for at in candidate.positions)
+                    senders[key].update((*peers, *graph.owners[prefix]))
+    for (device, number, reason), prefixes in hidden.items():
+        switch = graph.switches[device]
+        group = switch.groups[number]
+        message = f"hidden ({reason}) in group {group.name}: {some(list(dict.fromkeys(prefixes)))}"
+        involves = [graph.names[other] for other in (device, *sorted(senders[device, number, reason]))]
+        findings.at(HIDDEN, switch, message, group.line, involves=involves, part=group.name)
+
+
+def _check_colored(context: Context, findings: Findings) -> None:
+    leaves = devices_of_leaves(context)
+    for leaf in context.expected.leaves:
+        for prefix, color in zip(leaf.prefixes, context.expected.colors, strict=True):
+            if prefix in context.routing.states:
+                _check_copies(context, leaf.name, prefix, color, leaves, findings)
+
+
+def _check_copies(
+    context: Context, owner: str, prefix: Prefix, color: ExpectedColor, leaves: set[int], findings: Findings
+) -> None:
+    graph, state = context.routing.graph, context.routing.states[prefix]
+    # The origin puts AIGP on what has a backup to be preferred to.
+    aigp = context.fabric.aigp and color.backup != ""
+    heard = context.ways.heard(owner, color.value)
+    for node in nodes_of(graph, state, leaves):
+        rib = state.nodes.get(node, EMPTY)
+        if rib.local:
+            continue
+        devices = members_of(graph, state, node)
+        findings.look(COLORED, len(devices))
+        owners = [graph.names[device] for device in graph.owners[prefix]]
+        for message, group, peer in _wrong_copies(graph, devices[0], rib.candidates, (color.value, aigp), heard):
+            for device in devices[:SHOWN]:
+                switch = graph.switches[device]
+                line = switch.groups[group].line
+                findings.at(COLORED, switch, f"{prefix} {message}", line, involves=(*owners, peer))
+
+
+def _wrong_copies(
+    graph: Graph,
+    device: int,
+    candidates: tuple[Candidate, ...],
+    sent: tuple[str, bool],
+    heard: Mapping[str, frozenset[str]],
+) -> Iterator[tuple[str, int, str]]:
+    """Compare what came in with what must: a copy per spine, of the prefix's own color where the spine has it.
+
+    Yields messages with the group and the spine that they are about. `sent` is the prefix's own color and whether it
+    has AIGP there, `heard` in which colors each spine may pass the prefix on. A spine with several sessions to the
+    origin sends on its active route only, so one copy of any backup is enough, and none is sure where this switch
+    lacks one of the colors.
+    """
+    own, aigp = sent
+    row, rules = graph.adjacencies[device], graph.rules[device]
+    received: dict[int, set[str]] = defaultdict(set)
+    for candidate in candidates:
+        found = min(candidate.route.colors, default="none")
+        for at in candidate.positions:
+            entry = row[at]
+            session = rules[entry.own_group].color
+            received[entry.peer].add(found)
+            if found != session:
+                peer = graph.names[entry.peer]
+                yield f"came from {peer} with color {found} over a session of {session}", entry.own_group, peer
+        if (candidate.route.aigp is not None) != (found == own and aigp) and candidate.positions:
+            spine = graph.names[row[candidate.positions[0]].peer]
+            state = "with" if candidate.route.aigp is not None else "without"
+            yield f"came from {spine} {state} AIGP as {found}", candidate.group, spine
+    # Color and group of the sessions to every spine.
+    offered: dict[int, dict[str, int]] = defaultdict(dict)
+    for entry in row:
+        offered[entry.peer][rules[entry.own_group].color or "none"] = entry.own_group
+    for number, colors in offered.items():
+        peer = graph.names[number]
+        expected = heard.get(peer, NOTHING)
+        if expected and expected <= colors.keys() and not received[number] & expected:
+            names = sorted(expected)
+            yield f"did not come from {peer} as {' or '.join(names)}", colors[names[0]], peer
+
+
+HIDDEN = Check(
+    "AILB309",
+    "no route is hidden on any switch",
+    "a route is hidden",
+    "A hidden route is a path that exists and is not used: less capacity, and fewer backups than planned.",
+    "The message gives the reason: a color mismatch, a policy, or an AS path loop.",
+    _check_hidden,
+)
+COLORED = Check(
+    "AILB310",
+    "every prefix reaches every leaf once over each session that its color and backups allow, AIGP on its own color",
+    "a prefix does not reach a leaf over every session that it must, or with the wrong color or AIGP",
+    "A copy that is missing is a backup that is missing; AIGP on a backup makes it as good as the color itself.",
+    "Look at the route with `ailb-gen rib` on the leaf, the spine and the origin.",
+    _check_colored,
+)
