@@ -23,6 +23,7 @@ from ailb_gen.batfish.ports import Asked
 from ailb_gen.batfish.shadow import Shadow, ShadowSwitch
 from ailb_gen.checks.batfish_checks import CHECKS
 from ailb_gen.checks.expected_cabling import ExpectedCable
+from ailb_gen.checks.model import Findings
 from ailb_gen.errors import Place
 from ailb_gen.network.fabric import Cable, End
 from ailb_gen.network.policy import Community
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
     from ailb_gen.addresses import Prefix
     from ailb_gen.batfish.model import Row
-    from ailb_gen.checks.model import Finding, Findings
+    from ailb_gen.checks.model import Finding
     from ailb_gen.network.fabric import Network
     from ailb_gen.network.model import Switch
 

@@ -87,7 +87,7 @@ def test_how_much_is_looked_at() -> None:
 
 def small(line: int) -> list[Finding]:
     message = "Batfish finds an MTU of 1500, not 9216"
-    return [Finding("AILB806", "leaf1 et-0/0/1", message, at(line), "9216", "1500")]
+    return [Finding("AILB806", "leaf1", message, at(line), "9216", "1500", part="et-0/0/1")]
 
 
 def test_a_port_with_a_small_mtu() -> None:
@@ -104,9 +104,11 @@ def test_a_port_in_a_vlan_that_is_not_there() -> None:
 def test_readers_that_disagree_about_an_mtu() -> None:
     # Wrong for the intent as well; the second port has no cable, so that only the readers disagree.
     assert of_ports("a_v6", ("leaf1[et-0/0/0:1]", "MTU", 9192), ("leaf1[et-0/0/9]", "MTU", 9216)) == [
-        Finding("AILB806", "leaf1 et-0/0/0:1", "Batfish finds an MTU of 9192, not 9216", at(14), "9216", "9192"),
-        Finding("AILB808", "leaf1 et-0/0/0:1", "Batfish reads an MTU of 9192, this program 9216", at(14)),
-        Finding("AILB808", "leaf1 et-0/0/9", "Batfish reads an MTU of 9216, this program 1500", at(31)),
+        Finding(
+            "AILB806", "leaf1", "Batfish finds an MTU of 9192, not 9216", at(14), "9216", "9192", part="et-0/0/0:1"
+        ),
+        Finding("AILB808", "leaf1", "Batfish reads an MTU of 9192, this program 9216", at(14), part="et-0/0/0:1"),
+        Finding("AILB808", "leaf1", "Batfish reads an MTU of 9216, this program 1500", at(31), part="et-0/0/9"),
     ]
 
 
@@ -115,28 +117,37 @@ def test_an_mtu_that_is_no_number(value: object) -> None:
     assert of_ports("d_v6_clean", ("spine2[et-0/0/1]", "MTU", value)) == [
         Finding(
             "AILB806",
-            "spine2 et-0/0/1",
+            "spine2",
             f"Batfish finds an MTU of {value}, not 9216",
             at(10, "spine2"),
             "9216",
             str(value),
+            part="et-0/0/1",
         ),
-        Finding("AILB808", "spine2 et-0/0/1", f"Batfish reads an MTU of {value}, this program 9216", at(10, "spine2")),
+        Finding(
+            "AILB808",
+            "spine2",
+            f"Batfish reads an MTU of {value}, this program 9216",
+            at(10, "spine2"),
+            part="et-0/0/1",
+        ),
     ]
 
 
 @pytest.mark.parametrize("value", [False, None])
 def test_a_port_that_is_down_in_batfish_alone(value: object) -> None:
     assert of_ports("d_v6_clean", ("leaf2[et-0/0/0]", "Active", value)) == [
-        Finding("AILB806", "leaf2 et-0/0/0", "Batfish finds the port down", at(16, "leaf2")),
-        Finding("AILB808", "leaf2 et-0/0/0", "to Batfish the port is down, to this program up", at(16, "leaf2")),
+        Finding("AILB806", "leaf2", "Batfish finds the port down", at(16, "leaf2"), part="et-0/0/0"),
+        Finding(
+            "AILB808", "leaf2", "to Batfish the port is down, to this program up", at(16, "leaf2"), part="et-0/0/0"
+        ),
     ]
 
 
 def test_a_port_without_mtu_stands_at_its_own_line() -> None:
     assert of_ports("d_v6_clean", ("leaf1[et-0/1/2]", "Active", False)) == [
-        Finding("AILB806", "leaf1 et-0/1/2", "Batfish finds the port down", at(13)),
-        Finding("AILB808", "leaf1 et-0/1/2", "to Batfish the port is down, to this program up", at(13)),
+        Finding("AILB806", "leaf1", "Batfish finds the port down", at(13), part="et-0/1/2"),
+        Finding("AILB808", "leaf1", "to Batfish the port is down, to this program up", at(13), part="et-0/1/2"),
     ]
 
 
@@ -151,8 +162,8 @@ def test_statements_whose_line_nobody_knows_stand_at_the_first() -> None:
         vlans=(replace(vlan, line=0), *leaf.vlans[1:]),
     )
     assert of_ports("d_v6_clean", ("leaf1[et-0/1/2]", "Active", False), found=found) == [
-        Finding("AILB806", "leaf1 et-0/1/2", "Batfish finds the port down", at(1)),
-        Finding("AILB808", "leaf1 et-0/1/2", "to Batfish the port is down, to this program up", at(1)),
+        Finding("AILB806", "leaf1", "Batfish finds the port down", at(1), part="et-0/1/2"),
+        Finding("AILB808", "leaf1", "to Batfish the port is down, to this program up", at(1), part="et-0/1/2"),
     ]
     assert {finding.place for finding in of_vlans("d_v6_clean", ("leaf1", 101, None), found=found)} == {at(1)}
 
@@ -165,10 +176,10 @@ def disabled(found: Network, name: str, port: str) -> Network:
 def test_a_port_that_is_disabled() -> None:
     found = disabled(network("d_v6_clean"), "leaf2", "et-0/0/0")
     assert of_ports("d_v6_clean", ("leaf2[et-0/0/0]", "Active", False), found=found) == [
-        Finding("AILB806", "leaf2 et-0/0/0", "Batfish finds the port down", at(16, "leaf2"))
+        Finding("AILB806", "leaf2", "Batfish finds the port down", at(16, "leaf2"), part="et-0/0/0")
     ]
     assert of_ports("d_v6_clean", found=found) == [
-        Finding("AILB808", "leaf2 et-0/0/0", "to Batfish the port is up, to this program down", at(16, "leaf2"))
+        Finding("AILB808", "leaf2", "to Batfish the port is up, to this program down", at(16, "leaf2"), part="et-0/0/0")
     ]
 
 
@@ -184,15 +195,15 @@ def test_a_port_that_the_intent_disables_may_be_down() -> None:
 def test_cabled_ports_that_batfish_does_not_mention() -> None:
     message = "Batfish finds no such port in the file; a cable ends there"
     assert of_ports("d_v6_clean", ("leaf1[et-0/0/0]", "Interface", None)) == [
-        Finding("AILB806", "leaf1 et-0/0/0", message, at(16))
+        Finding("AILB806", "leaf1", message, at(16), part="et-0/0/0")
     ]
     # A port that the file does not have either stands at its first line.
     far = Asked({End("leaf1", "et-0/0/77"): 9216}, {})
     assert judged(judge_ports, network("d_v6_clean"), far, rows("d_v6_clean", INTERFACES)) == [
-        Finding("AILB806", "leaf1 et-0/0/77", message, at(1))
+        Finding("AILB806", "leaf1", message, at(1), part="et-0/0/77")
     ]
     assert judged(judge_ports, network("a_v6"), LEAF, []) == [
-        Finding("AILB806", f"leaf1 {port}", message, at(line))
+        Finding("AILB806", "leaf1", message, at(line), part=port)
         for port, line in (("et-0/0/0:0", 7), ("et-0/0/0:1", 14), ("et-0/0/8", 21))
     ]
 

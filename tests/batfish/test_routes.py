@@ -136,8 +136,8 @@ def test_a_gateway_on_two_leaves() -> None:
     assert told == owned(("leaf2", "irb.102"), ("leaf1", "irb.102"))
     message = "in Batfish an address of fc00:1:1:2::/64 belongs to {} irb.102 as well"
     assert judged(judge_owners, network(BAD), shadow(BAD), told) == [
-        Finding("AILB814", "leaf1 irb.102", message.format("leaf2"), at(13, "leaf1")),
-        Finding("AILB814", "leaf2 irb.102", message.format("leaf1"), at(13, "leaf2")),
+        Finding("AILB814", "leaf1", message.format("leaf2"), at(13, "leaf1"), part="irb.102"),
+        Finding("AILB814", "leaf2", message.format("leaf1"), at(13, "leaf2"), part="irb.102"),
     ]
 
 
@@ -145,9 +145,9 @@ def test_an_address_of_three_and_of_switches_that_nobody_knows() -> None:
     told = owned(("leaf1", "irb.102"), ("leaf1", "irb.7"), ("spine9", "lo0.0"))
     message = "in Batfish an address of fc00:1:1:2::/64 belongs to {} as well"
     assert judged(judge_owners, network(BAD), shadow(BAD), told) == [
-        Finding("AILB814", "leaf1 irb.102", message.format("leaf1 irb.7, spine9 lo0.0"), at(13, "leaf1")),
-        Finding("AILB814", "leaf1 irb.7", message.format("leaf1 irb.102, spine9 lo0.0"), at(1, "leaf1")),
-        Finding("AILB814", "spine9 lo0.0", message.format("leaf1 irb.102, leaf1 irb.7")),
+        Finding("AILB814", "leaf1", message.format("leaf1 irb.7, spine9 lo0.0"), at(13, "leaf1"), part="irb.102"),
+        Finding("AILB814", "leaf1", message.format("leaf1 irb.102, spine9 lo0.0"), at(1, "leaf1"), part="irb.7"),
+        Finding("AILB814", "spine9", message.format("leaf1 irb.102, leaf1 irb.7"), part="lo0.0"),
     ]
 
 
@@ -169,9 +169,10 @@ def test_an_address_that_stands_for_a_single_one_and_one_for_nothing() -> None:
         assert findings == [
             Finding(
                 "AILB814",
-                f"{own} lo0.0",
+                own,
                 f"in Batfish an address of {meaning} belongs to {other} lo0.0 as well",
                 at(4, own),
+                part="lo0.0",
             )
             for own, other in (("leaf1", "leaf2"), ("leaf2", "leaf1"))
         ]

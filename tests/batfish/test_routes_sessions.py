@@ -64,7 +64,7 @@ def of_compatible(name: str, told: list[Row], found: Network | None = None) -> l
 
 def session(own: End, message: str, name: str = GOOD) -> Finding:
     where = at(LINES[name][own.device, own.port], own.device)
-    return Finding("AILB813", f"{own.device} {own.port}", f"in Batfish {message}", where)
+    return Finding("AILB813", own.device, f"in Batfish {message}", where, part=own.port)
 
 
 @pytest.mark.parametrize("name", CLEAN)
@@ -178,14 +178,14 @@ def test_sessions_of_switches_that_are_not_there() -> None:
     # Batfish may speak of others; then there is no place.
     message = "in Batfish the ends of the session to leaf1:et-0/0/0 do not match: NO_LOCAL_IP"
     told = [row for row in rows(GOOD, "bgpSessionCompatibility") if row["Node"] == "spine1"]
-    assert of_compatible(GOOD, told, alone)[0] == Finding("AILB813", "spine1 et-0/0/0", message)
+    assert of_compatible(GOOD, told, alone)[0] == Finding("AILB813", "spine1", message, part="et-0/0/0")
 
 
 def test_a_port_that_is_not_in_the_file_stands_at_its_first_line() -> None:
     found = changed(network(GOOD), "leaf1", ports={})
     message = "in Batfish the session to spine1:et-0/0/0 is not established: no such session"
     assert of_sessions(GOOD, rows(GOOD, "bgpSessionStatus")[1:], found) == [
-        Finding("AILB813", "leaf1 et-0/0/0", message, at(1, "leaf1"))
+        Finding("AILB813", "leaf1", message, at(1, "leaf1"), part="et-0/0/0")
     ]
     known = network(GOOD).switches["leaf1"].ports
     found = changed(network(GOOD), "leaf1", ports={**known, "et-0/0/0": replace(known["et-0/0/0"], line=0)})

@@ -38,37 +38,43 @@ SESSION = "no session leaf1:et-0/0/3 - spine1:et-0/0/0: at spine1, group g is no
 
 def test_a_session_follows_from_no_link_of_another_leaf() -> None:
     """Both findings name a port of one spine, and neither is about the other's port."""
-    color = Finding("AILB302", "leaf2 et-0/0/0", "the link to spine1:et-0/0/3 is uncolored", Place("leaf2", 1))
+    color = Finding("AILB302", "leaf2", "the link to spine1:et-0/0/3 is uncolored", Place("leaf2", 1), part="et-0/0/0")
     ends = ("leaf1 et-0/0/3", "spine1 et-0/0/0")
-    down = Finding("AILB201", "spine1 et-0/0/0.0", SESSION, Place("spine1", 213), involves=ends)
+    down = Finding("AILB201", "spine1", SESSION, Place("spine1", 213), involves=ends, part="et-0/0/0.0")
     assert explained(color, down) == {}
-    same = Finding("AILB302", "leaf1 et-0/0/3", "the link to spine1:et-0/0/0 is uncolored", Place("leaf1", 1))
+    same = Finding("AILB302", "leaf1", "the link to spine1:et-0/0/0 is uncolored", Place("leaf1", 1), part="et-0/0/3")
     assert explained(same, down) == {down: same}
 
 
 def test_what_is_explained_does_not_stand_for_others_like_it() -> None:
-    color = Finding("AILB302", "leaf1 et-0/0/3", "the link to spine1:et-0/0/0 is uncolored", Place("leaf1", 1))
+    color = Finding("AILB302", "leaf1", "the link to spine1:et-0/0/0 is uncolored", Place("leaf1", 1), part="et-0/0/3")
     place = Place("spine1", 213)
     first, second, third = (
-        Finding("AILB201", f"spine1 et-0/0/{n}", f"no session leaf{n + 1}:et-0/0/3 - spine1:et-0/0/{n}: x", place)
+        Finding(
+            "AILB201", "spine1", f"no session leaf{n + 1}:et-0/0/3 - spine1:et-0/0/{n}: x", place, part=f"et-0/0/{n}"
+        )
         for n in range(3)
     )
     assert explained(color, first, second, third) == {first: color, third: second}
 
 
 def test_what_batfish_says_follows_from_what_this_program_says_of_the_same() -> None:
-    port = Finding("AILB106", "leaf1 et-0/0/0", "the MTU is 1500; it must be 9216", LEAF)
-    same_port = Finding("AILB806", "leaf1 et-0/0/0", "Batfish finds an MTU of 1500, not 9216", Place(LEAF.file, 9))
+    port = Finding("AILB106", "leaf1", "the MTU is 1500; it must be 9216", LEAF, part="et-0/0/0")
+    same_port = Finding(
+        "AILB806", "leaf1", "Batfish finds an MTU of 1500, not 9216", Place(LEAF.file, 9), part="et-0/0/0"
+    )
     same_line = Finding("AILB802", "leaf1", "Batfish: this syntax is unrecognized: 'mtu 1500'", LEAF)
     routes = Finding("AILB815", "leaf2", "in Batfish packets go to fc00:1::/64 over et-0/0/1", Place("leaf2", 1))
     assert explained(port, same_port, same_line, routes) == dict.fromkeys((same_port, same_line, routes), port)
-    other_port = Finding("AILB806", "leaf1 et-0/0/1", "Batfish finds an MTU of 1500, not 9216", Place(LEAF.file, 9))
+    other_port = Finding(
+        "AILB806", "leaf1", "Batfish finds an MTU of 1500, not 9216", Place(LEAF.file, 9), part="et-0/0/1"
+    )
     other_line = Finding("AILB804", "leaf1", "Batfish: vlan vn9 is not defined", Place(LEAF.file, 11))
     assert explained(port, other_port, other_line) == {}
 
 
 def test_engines_that_disagree_follow_only_from_what_one_leaves_out() -> None:
-    damage = Finding("AILB302", "leaf1 et-0/0/3", "the link to spine1:et-0/0/0 is uncolored", Place("leaf1", 1))
+    damage = Finding("AILB302", "leaf1", "the link to spine1:et-0/0/0 is uncolored", Place("leaf1", 1), part="et-0/0/3")
     differ = Finding("AILB821", "leaf1", "the engines disagree: fc00:1::/64 goes over et-0/0/1", Place("leaf1", 1))
     assert explained(damage, differ) == {}
     left_out = Finding("AILB812", "spine2", "not in the shadow: policy P: it changes the colors", Place("spine2", 89))
@@ -76,17 +82,17 @@ def test_engines_that_disagree_follow_only_from_what_one_leaves_out() -> None:
 
 
 def test_what_stands_at_one_line_is_one_thing_and_what_is_missing_there_is_not() -> None:
-    statement = Finding("AILB209", "leaf1 interfaces lo0", "interfaces lo0 disable is not modelled", LEAF)
+    statement = Finding("AILB209", "leaf1", "interfaces lo0 disable is not modelled", LEAF, part="interfaces lo0")
     effect = Finding("AILB107", "leaf1", "the router-id is no address of a running interface", LEAF)
-    missing = Finding("AILB205", "leaf1 g", "group g lacks multipath", LEAF, "multipath", "")
+    missing = Finding("AILB205", "leaf1", "group g lacks multipath", LEAF, "multipath", "", part="g")
     assert explained(statement, effect, missing) == {effect: statement}
 
 
 def test_a_keyword_that_is_unknown_explains_what_is_missing_in_its_group_alone() -> None:
     typo = Finding("AILB901", "leaf1", "protocols bgp group red multipaht: there is no such statement", LEAF)
-    same = Finding("AILB205", "leaf1 red", "group red lacks multipath", Place(LEAF.file, 3))
-    other = Finding("AILB205", "leaf1 blue", "group blue lacks multipath", Place(LEAF.file, 30))
-    elsewhere = Finding("AILB205", "leaf2 red", "group red lacks multipath", Place("switches/leaf2.conf", 3))
+    same = Finding("AILB205", "leaf1", "group red lacks multipath", Place(LEAF.file, 3), part="red")
+    other = Finding("AILB205", "leaf1", "group blue lacks multipath", Place(LEAF.file, 30), part="blue")
+    elsewhere = Finding("AILB205", "leaf2", "group red lacks multipath", Place("switches/leaf2.conf", 3), part="red")
     assert explained(typo, same, other, elsewhere) == {same: typo}
 
 
@@ -94,8 +100,8 @@ def test_what_a_server_sends_follows_from_its_script_and_not_from_another() -> N
     script = Place("profiles/a/usr/local/sbin/ailb-qos", 26)
     wrong = Finding("AILB708", "profiles/a", "dscp2prio must be 26 3, not 24 3", script, "26 3", "24 3")
     port = "the NIC sends RDMA with DSCP 24, which is not lossless on leaf1:et-0/0/16"
-    sent = Finding("AILB708", "gpu-1 gpu0_eth", port, LEAF, involves=("leaf1", "profiles/a"))
-    strange = Finding("AILB708", "gpu-2 gpu0_eth", port, LEAF, involves=("leaf1", "profiles/b"))
+    sent = Finding("AILB708", "gpu-1", port, LEAF, involves=("leaf1", "profiles/a"), part="gpu0_eth")
+    strange = Finding("AILB708", "gpu-2", port, LEAF, involves=("leaf1", "profiles/b"), part="gpu0_eth")
     assert explained(wrong, sent) == {sent: wrong}
     assert explained(wrong, strange) == {}
 
@@ -103,11 +109,21 @@ def test_what_a_server_sends_follows_from_its_script_and_not_from_another() -> N
 def test_one_row_of_a_server_that_is_written_wrongly_is_one_thing_whatever_checks_say_of_it() -> None:
     file = "profiles/a/usr/local/sbin/ailb-net"
     surplus = Finding(
-        "AILB602", "profiles/a gpu9", "gpu9 is in it, but the intent has no such NIC", Place(file, 18), "", "gpu9"
+        "AILB602",
+        "profiles/a",
+        "gpu9 is in it, but the intent has no such NIC",
+        Place(file, 18),
+        "",
+        "gpu9",
+        part="gpu9",
     )
-    lacking = Finding("AILB607", "profiles/a gpu1", "table 10004 is not in the list", Place(file, 14), "gpu1 10004", "")
+    lacking = Finding(
+        "AILB607", "profiles/a", "table 10004 is not in the list", Place(file, 14), "gpu1 10004", "", part="gpu1"
+    )
     assert explained(surplus, lacking) == {surplus: lacking}
-    second = Finding("AILB607", "profiles/a gpu0", "table 10000 is not in the list", Place(file, 14), "gpu0 10000", "")
+    second = Finding(
+        "AILB607", "profiles/a", "table 10000 is not in the list", Place(file, 14), "gpu0 10000", "", part="gpu0"
+    )
     assert explained(surplus, lacking, second) == {}
 
 

@@ -52,15 +52,16 @@ CHOSEN = ("AILB090", "AILB091")
 
 LEAF = Finding(
     "AILB203",
-    "stripe1-leaf1 et-0/0/0",
+    "stripe1-leaf1",
     "as-list names another AS",
     Place("switches/stripe1-leaf1.conf", 120, 9),
     "65003",
     "65002",
+    part="et-0/0/0",
 )
-SPINE = Finding("AILB203", "spine1 et-0/0/1", "no peer", Place("switches/spine1.conf", 7))
+SPINE = Finding("AILB203", "spine1", "no peer", Place("switches/spine1.conf", 7), part="et-0/0/1")
 BARE = Finding("AILB301", "fabric", NASTY)
-ODD = Finding("AILB301", f"stripe1-leaf1 {LONG}", NASTY, Place(f"switches/a b%{NASTY}.conf", 3), NASTY, NASTY)
+ODD = Finding("AILB301", "stripe1-leaf1", NASTY, Place(f"switches/a b%{NASTY}.conf", 3), NASTY, NASTY, part=LONG)
 
 
 def results(*more: Result) -> tuple[Result, ...]:
