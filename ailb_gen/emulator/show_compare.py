@@ -5,13 +5,14 @@ Source: Juniper, CLI User Guide, "Compare Configuration Changes with a Prior Ver
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
+from ailb_gen.junos.block_layout import lay_out
 from ailb_gen.junos.grammar import FIRST_COUNTS, form_of, inside
-from ailb_gen.junos.writer import MARK, to_curly
+from ailb_gen.junos.tree import FLAT
+from ailb_gen.junos.writer import MARK, statements, tags_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
 
 # How far a changed value, a list entry, and anything else stand from the mark at the start of their line.
 CHANGED, ENTRY, OTHER = "  ", "    ", "   "
-TAG = re.compile(r"(?:(?:inactive|protect): )+")
-ESCAPED = re.compile(r'\\.|[^"\\]', re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,42 +49,20 @@ class Statement:
 
 def patch(old: Node, new: Node) -> str:
     """Return what makes the second tree of the first, as Junos prints it; nothing if they say the same."""
+    for tree in (old, new):
+        if tree.flags & FLAT:
+            lay_out(tree)
     return "".join(f"{line}\n" for line in _compare(_blocks(old), _blocks(new), (), ""))
 
 
-def _blocks(root: Node) -> dict[str, Statement]:
-    """Return the statements of a tree, by head, in order."""
-    top: dict[str, Statement] = {}
-    stack = [top]
-    for line in _lines(to_curly(root)):
-        text, mark = (line[: -len(MARK) - 1], f" {MARK}") if line.endswith(MARK) else (line, "")
-        if text == "}":
-            stack.pop()
-            continue
-        found = TAG.match(text)
-        tags = found[0] if found else ""
-        opens = text[-1] == "{"
-        head = text[len(tags) : -2 if opens else -1]
-        made = Statement(head, tags, mark, {} if opens else None)
-        stack[-1][head] = made
-        if made.block is not None:
-            stack.append(made.block)
-    return top
-
-
-def _lines(text: str) -> Iterator[str]:
-    """Iterate over the statements and braces of curly text without comments; a quoted string may hold newlines."""
-    whole = ""
-    comment = False
-    for line in text.split("\n"):
-        part = line if whole else line.lstrip(" ")
-        if not whole and (comment or part.startswith("/*")):
-            comment = not part.endswith("*/")
-            continue
-        whole = f"{whole}\n{part}" if whole else part
-        if whole and len(ESCAPED.sub("", whole)) % 2 == 0:
-            yield whole
-            whole = ""
+def _blocks(block: Node) -> dict[str, Statement]:
+    """Return the statements of a block, by head, in order."""
+    return {
+        text: Statement(
+            text, tags_of(flags), f" {MARK}" if MARK in comments else "", None if below is None else _blocks(below)
+        )
+        for text, below, flags, comments in statements(block)
+    }
 
 
 def _compare(old: dict[str, Statement], new: dict[str, Statement], path: Sequence[str], parent: str) -> Iterator[str]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from lxml import etree
 
 from ailb_gen.emulator.messages import RefusedError, refusal
-from ailb_gen.emulator.outline import FORMS, Outlined
+from ailb_gen.emulator.outline import Outlined
 from ailb_gen.junos.block_layout import lay_out
 from ailb_gen.junos.instance import key_is_named
 from ailb_gen.junos.schema import CHOICE_IDENT, CHOICE_VALUE
@@ -19,7 +19,7 @@ from ailb_gen.junos.tree import DELETE, ENDS, FLAT, INACTIVE, PROTECT, REPLACE, 
 from ailb_gen.junos.writer import MARK
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     from ailb_gen.emulator.outline import Statement
 
@@ -70,7 +70,7 @@ def _block(node: Node, known: Statement, made: etree._Element, path: tuple[str, 
 def _bare(node: Node, known: Statement, made: etree._Element, path: tuple[str, ...]) -> None:
     """Add a statement whose name is not written."""
     for found in known.bare:
-        if _fits(found, node.word):
+        if fits(found, node.word):
             if found.kind == LIST:
                 _entry(node, found, _add(made, found, node), 0, path)
             else:
@@ -136,7 +136,8 @@ def key_is_named_here(key: Statement) -> bool:
     return key_is_named(key)  # type: ignore[arg-type]
 
 
-def _fits(found: Statement, word: str) -> bool:
+def fits(found: Statement, word: str) -> bool:
+    """Return whether a word can be the value of a statement, or the first key of a list."""
     first = found.keys[0] if found.kind == LIST and found.keys else found
     return first.check is None or first.check(word) is None
 
@@ -236,7 +237,7 @@ def _read_entry(
         given = [
             one
             for one in rest
-            if (_fits(key, str(one.tag)) and str(one.tag) not in found.words if chooses else one.tag == name)
+            if (fits(key, str(one.tag)) and str(one.tag) not in found.words if chooses else one.tag == name)
         ]
         # Keys that have a name of their own are no choice.
         given = [one for one in given if not chooses or str(one.tag) not in {other.name for other in found.keys}]
@@ -291,47 +292,3 @@ def select(root: Node, wanted: Node) -> Node:
             if found.children or not below.children:
                 result.children[child.word] = found
     return result
-
-
-def outline(known: Statement, trees: Sequence[Node]) -> str:
-    """Return the part of a schema that trees use, as `read_outline` reads it."""
-    return "".join(f"{line}\n" for line in _outline(known, list(trees), 0))
-
-
-def _outline(known: Statement, nodes: list[Node], depth: int) -> Iterator[str]:
-    below: dict[str, tuple[Statement, bool, list[Node]]] = {}
-    for node in nodes:
-        for child in node:
-            found = known.words.get(child.word)
-            bare = found is None
-            if found is None:
-                found = next((one for one in known.bare if _fits(one, child.word)), None)
-            if found is not None:
-                entries = _ends(found, [child] if bare else list(child)) if found.kind == LIST else [child]
-                below.setdefault(found.name, (found, bare, []))[2].extend(entries)
-    for name, (found, bare, inner) in sorted(below.items()):
-        yield f"{' ' * depth}{'-' if bare else ''}{name}{_form(found)}"
-        if found.kind in (CONTAINER, LIST):
-            yield from _outline(found, inner, depth + 1)
-
-
-def _ends(found: Statement, entries: list[Node]) -> list[Node]:
-    """Return the nodes behind all keys of list entries."""
-    for key in walked_keys(found)[1:]:
-        if key.name == CHOICE_VALUE:
-            return entries
-        entries = [child for entry in entries for child in entry]
-        if key_is_named_here(key):
-            entries = [child for entry in entries for child in entry]
-    first = walked_keys(found)[0]
-    return [child for entry in entries for child in entry] if key_is_named_here(first) else entries
-
-
-def _form(found: Statement) -> str:
-    if found.kind == LIST:
-        return f" [{' '.join(f'{key.name}:' if key_is_named_here(key) else key.name for key in found.keys)}]"
-    return next(
-        f" {form}" if form else ""
-        for form, made in FORMS.items()
-        if made == (found.kind, found.value if found.kind == LEAF else "one")
-    )

@@ -30,7 +30,7 @@ def to_curly(root: Node) -> str:
     if root.flags & FLAT:
         lay_out(root)
     lines: list[str] = []
-    stack = [_statements(root)]
+    stack = [statements(root)]
     while stack:
         indent = INDENTS[min(len(stack) - 1, len(INDENTS) - 1)]
         for text, node, flags, comments in stack[-1]:
@@ -41,10 +41,10 @@ def to_curly(root: Node) -> str:
                 else:
                     lines.append(f"{indent}{comment}")
             if node is None:
-                lines.append(f"{indent}{_tags(flags)}{text};{behind}")
+                lines.append(f"{indent}{tags_of(flags)}{text};{behind}")
             else:
-                lines.append(f"{indent}{_tags(flags)}{text} {{{behind}")
-                stack.append(_statements(node))
+                lines.append(f"{indent}{tags_of(flags)}{text} {{{behind}")
+                stack.append(statements(node))
                 break
         else:
             stack.pop()
@@ -54,12 +54,12 @@ def to_curly(root: Node) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _tags(flags: int) -> str:
+def tags_of(flags: int) -> str:
     """Return the tags that flags stand for, as they are written in front of a word."""
     return "".join(tag for flag, tag in TAGS if flags & flag) if flags & TAGGED else ""
 
 
-def _statements(block: Node) -> Iterator[tuple[str, Node | None, int, list[str]]]:
+def statements(block: Node) -> Iterator[tuple[str, Node | None, int, list[str]]]:
     """Iterate over the statements of a block: text, the node if it is a block itself, flags, comments."""
     words: list[str] = []
     flags: list[int] = []
@@ -107,7 +107,7 @@ def _placed(parent: str, words: list[str], flags: list[int], opens: bool) -> tup
         elif flag:
             # What is named with its keys has the tag in front of its keyword.
             start = next((one for one in range(at, named, -1) if one + reach(words[one - 1], [*words[one:]]) == at), at)
-            text[start] = _tags(flag) + text[start]
+            text[start] = tags_of(flag) + text[start]
     return front, text
 
 
@@ -139,7 +139,7 @@ def _attributes(node: Node, lead: bool, counts: dict[str, int]) -> list[str] | N
         if behind is not None:
             rest += behind
         elif lead and not rest and child.word not in counts and not child.children:
-            rest.append(_tags(child.flags) + written(child))
+            rest.append(tags_of(child.flags) + written(child))
         else:
             return None
     return rest
@@ -153,12 +153,12 @@ def _attribute(node: Node, count: int | None) -> list[str] | None:
         return None
     if bool(node.children) != bool(count) or any(child.children for child in node):
         return None
-    return [_tags(node.flags) + written(node), *(_values(node) if node.children else ())]
+    return [tags_of(node.flags) + written(node), *(_values(node) if node.children else ())]
 
 
 def _values(node: Node) -> list[str]:
     """Return the words behind a node as they follow it on its line."""
-    values = [_tags(child.flags) + written(child) for child in node]
+    values = [tags_of(child.flags) + written(child) for child in node]
     return ["[", *values, "]"] if node.flags & LIST else values
 
 

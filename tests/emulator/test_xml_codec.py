@@ -10,12 +10,13 @@ from ailb_gen.emulator import xml_codec
 from ailb_gen.emulator.load_config import load
 from ailb_gen.emulator.messages import RefusedError
 from ailb_gen.emulator.outline import read_outline, top
-from ailb_gen.emulator.xml_codec import from_xml, outline, select, to_xml
+from ailb_gen.emulator.xml_codec import from_xml, select, to_xml
 from ailb_gen.junos.reader import read, read_curly
 from ailb_gen.junos.tree import Node
 from ailb_gen.junos.writer import to_curly
 from ailb_gen.render.artifacts import RenderOptions, render
 from tests.conftest import EXAMPLES, SMALL, design_of, example
+from tests.emulator.outline_writer import outline
 from tests.junos.models import schema
 
 SAMPLE = Path(__file__).with_name("sample.conf")
@@ -36,7 +37,7 @@ def trees() -> tuple[Node, ...]:
 
 
 def lines(text: str) -> set[tuple[str, ...]]:
-    """Return the lines of an outline, each with those that it stands in."""
+    """Return the lines of an outline, each with the lines around it."""
     found = set()
     path: list[str] = []
     for line in text.splitlines():

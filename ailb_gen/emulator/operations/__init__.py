@@ -10,9 +10,10 @@ from lxml import etree
 from ailb_gen.emulator.messages import refusal
 from ailb_gen.emulator.operations import absent, bgp, interfaces, neighbors, reach, resources, routes, system
 from ailb_gen.emulator.operations.build import element
-from ailb_gen.emulator.operations.commands import COMMANDS, parse
+from ailb_gen.emulator.operations.commands import parse
 from ailb_gen.emulator.operations.jsonreply import to_json
-from ailb_gen.emulator.operations.text_system import plain
+from ailb_gen.emulator.operations.layout import lines, plain
+from ailb_gen.emulator.operations.layouts import LAYOUTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -69,8 +70,6 @@ OPERATIONS: Mapping[str, Operation] = {
 
 
 FORMS = ("text", "ascii", "xml", "json")
-# How the reply of each rpc looks as text: as the first command that stands for it shows it.
-SHOWS = {one.rpc: one.show for one in reversed(tuple(COMMANDS.values()))}
 
 
 def run(context: RpcContext, rpc: etree._Element, form: str) -> str:
@@ -99,8 +98,8 @@ def as_text(rpc: etree._Element, reply: etree._Element) -> etree._Element:
     """Return a reply as `<output>`, with what the command line shows."""
     if reply.tag == "output":
         return reply
-    show = SHOWS.get(str(rpc.tag), plain)
-    return element("output", text="\n" + "".join(f"{line}\n" for line in show(reply)))
+    shown = lines(reply, LAYOUTS.get(str(rpc.tag), [plain]))
+    return element("output", text="\n" + "".join(f"{line}\n" for line in shown))
 
 
 def rpc_of(text: str) -> etree._Element:

@@ -1,28 +1,24 @@
-"""Show commands: which rpc each stands for, its arguments, and how its reply looks as text."""
+"""Show commands: the rpc that each stands for, and its arguments."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from lxml import etree
 
 from ailb_gen.emulator.messages import RefusedError, refusal
-from ailb_gen.emulator.operations import text_routing, text_system
-
-Show = Callable[[etree._Element], Iterator[str]]
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
     """A show command.
 
-    `places` are arguments that follow by position, `options` those that follow by name; their values tell whether a
+    `places` are arguments that follow by position, `options` those that follow by name; their values say whether a
     value follows the name.
     """
 
     rpc: str
-    show: Show
     places: tuple[str, ...] = ()
     options: Mapping[str, bool] = field(default_factory=dict)
 
@@ -44,64 +40,50 @@ TRACEROUTE = {
 }
 
 COMMANDS: Mapping[str, Command] = {
-    "show version": Command("get-software-information", text_system.version, options={"brief": False}),
-    "show system information": Command("get-system-information", text_system.information),
-    "show system uptime": Command("get-system-uptime-information", text_system.uptime),
-    "show system commit": Command("get-commit-information", text_system.commits),
-    "show system alarms": Command("get-system-alarm-information", text_system.alarms),
-    "show chassis alarms": Command("get-alarm-information", text_system.alarms),
-    "show chassis hardware": Command("get-chassis-inventory", text_system.chassis, options={**LEVELS, "models": False}),
-    "show bgp summary": Command("get-bgp-summary-information", text_routing.bgp_summary, options=SUMMARY),
-    "show bgp neighbor": Command(
-        "get-bgp-neighbor-information", text_routing.bgp_neighbor, places=("neighbor-address",), options=INSTANCE
-    ),
-    "show bfd session": Command("get-bfd-session-information", text_routing.bfd, options=LEVELS),
-    "show route": Command(ROUTES, text_routing.routes, places=("destination",), options=ROUTE),
+    "show version": Command("get-software-information", options={"brief": False}),
+    "show system information": Command("get-system-information"),
+    "show system uptime": Command("get-system-uptime-information"),
+    "show system commit": Command("get-commit-information"),
+    "show system alarms": Command("get-system-alarm-information"),
+    "show chassis alarms": Command("get-alarm-information"),
+    "show chassis hardware": Command("get-chassis-inventory", options={**LEVELS, "models": False}),
+    "show bgp summary": Command("get-bgp-summary-information", options=SUMMARY),
+    "show bgp neighbor": Command("get-bgp-neighbor-information", places=("neighbor-address",), options=INSTANCE),
+    "show bfd session": Command("get-bfd-session-information", options=LEVELS),
+    "show route": Command(ROUTES, places=("destination",), options=ROUTE),
     "show route advertising-protocol": Command(
-        ROUTES, text_routing.routes, places=("advertising-protocol-name", "neighbor", "destination"), options=ROUTE
+        ROUTES, places=("advertising-protocol-name", "neighbor", "destination"), options=ROUTE
     ),
     "show route receive-protocol": Command(
-        ROUTES, text_routing.routes, places=("receive-protocol-name", "peer", "destination"), options=ROUTE
+        ROUTES, places=("receive-protocol-name", "peer", "destination"), options=ROUTE
     ),
-    "show ipv6 router-advertisement": Command(
-        "get-ipv6-ra-information", text_system.router_advertisements, options={"interface": True}
-    ),
-    "show ipv6 neighbors": Command(
-        "get-ipv6-nd-information", text_system.discovered, options={"interface": True}
-    ),
-    "show interfaces": Command(
-        "get-interface-information", text_system.interfaces, places=("interface-name",), options=PORTS
-    ),
-    "show lldp neighbors": Command("get-lldp-neighbors-information", text_system.lldp),
-    "show lldp neighbors interface": Command(
-        "get-lldp-interface-neighbors", text_system.lldp, places=("interface-device",)
-    ),
-    "show arp": Command("get-arp-table-information", text_system.arp, options={"no-resolve": False}),
-    "show ethernet-switching table": Command(
-        "get-ethernet-switching-table-information", text_system.mac_table, options=LEVELS
-    ),
-    "show chassis environment": Command("get-environment-information", text_system.environment),
-    "show chassis fpc": Command("get-fpc-information", text_system.plain, places=("fpc-slot",), options=LEVELS),
-    "show chassis routing-engine": Command("get-route-engine-information", text_system.plain),
-    "show chassis power detail": Command("get-power-usage-information-detail", text_system.plain),
+    "show ipv6 router-advertisement": Command("get-ipv6-ra-information", options={"interface": True}),
+    "show ipv6 neighbors": Command("get-ipv6-nd-information", options={"interface": True}),
+    "show interfaces": Command("get-interface-information", places=("interface-name",), options=PORTS),
+    "show lldp neighbors": Command("get-lldp-neighbors-information"),
+    "show lldp neighbors interface": Command("get-lldp-interface-neighbors", places=("interface-device",)),
+    "show arp": Command("get-arp-table-information", options={"no-resolve": False}),
+    "show ethernet-switching table": Command("get-ethernet-switching-table-information", options=LEVELS),
+    "show chassis environment": Command("get-environment-information"),
+    "show chassis fpc": Command("get-fpc-information", places=("fpc-slot",), options=LEVELS),
+    "show chassis routing-engine": Command("get-route-engine-information"),
+    "show chassis power detail": Command("get-power-usage-information-detail"),
     "show interfaces diagnostics optics": Command(
-        "get-interface-optics-diagnostics-information", text_system.plain, places=("interface-name",)
+        "get-interface-optics-diagnostics-information", places=("interface-name",)
     ),
-    "show lldp local-information": Command("get-lldp-local-info", text_system.plain),
-    "show ntp associations": Command(
-        "get-ntp-associations-information", text_system.plain, options={"no-resolve": False}
-    ),
-    "show route instance": Command("get-instance-information", text_system.plain, options=LEVELS),
-    "show route summary": Command("get-route-summary-information", text_system.plain, options={"table": True}),
-    "show system memory": Command("get-system-memory-information", text_system.plain),
-    "show system storage": Command("get-system-storage", text_system.storage, options=LEVELS),
-    "show system users": Command("get-system-users-information", text_system.users, options={"no-resolve": False}),
-    "file list": Command("file-list", text_system.plain, places=("path",)),
-    "file show": Command("file-show", text_system.plain, places=("filename",)),
-    "ping": Command("ping", text_system.ping, places=("host",), options=PING),
-    "traceroute": Command("traceroute", text_system.traceroute, places=("host",), options=TRACEROUTE),
-    "show vlans": Command("get-vlan-information", text_system.vlans, options=LEVELS),
-}  # fmt: skip
+    "show lldp local-information": Command("get-lldp-local-info"),
+    "show ntp associations": Command("get-ntp-associations-information", options={"no-resolve": False}),
+    "show route instance": Command("get-instance-information", options=LEVELS),
+    "show route summary": Command("get-route-summary-information", options={"table": True}),
+    "show system memory": Command("get-system-memory-information"),
+    "show system storage": Command("get-system-storage", options=LEVELS),
+    "show system users": Command("get-system-users-information", options={"no-resolve": False}),
+    "file list": Command("file-list", places=("path",)),
+    "file show": Command("file-show", places=("filename",)),
+    "ping": Command("ping", places=("host",), options=PING),
+    "traceroute": Command("traceroute", places=("host",), options=TRACEROUTE),
+    "show vlans": Command("get-vlan-information", options=LEVELS),
+}
 NAMES = frozenset(tuple(name.split()) for name in COMMANDS)
 
 

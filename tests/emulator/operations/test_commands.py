@@ -11,10 +11,12 @@ from lxml import etree
 
 from ailb_gen.addresses import address_text
 from ailb_gen.emulator.messages import RefusedError
-from ailb_gen.emulator.operations import OPERATIONS, SHOWS, run
+from ailb_gen.emulator.operations import OPERATIONS, run
 from ailb_gen.emulator.operations.bgp import peer_address
-from ailb_gen.emulator.operations.build import age, elapsed, length
+from ailb_gen.emulator.operations.build import age, elapsed, element, length
 from ailb_gen.emulator.operations.commands import COMMANDS, parse
+from ailb_gen.emulator.operations.layout import lines, read_layouts
+from ailb_gen.emulator.operations.layouts import LAYOUTS
 from tests.emulator.operations.contexts import LEAF, SPINE, Fake, ask, command, lab, say, tree_of
 
 
@@ -125,8 +127,17 @@ def test_reachability(leaf: Fake) -> None:
     assert ask(leaf, "ping", host=target).findtext("ping-failure") == "no response"
 
 
-def test_what_is_shown_comes_from_one_table() -> None:
-    assert SHOWS["get-route-information"] is COMMANDS["show route"].show
+def test_layouts() -> None:
+    text = "= a b\n|x {c:>3}\\\n|[[ of {e}]] {d@style} {c!title}\n@d |{../c}{.!mark}\n!last\n= c\n"
+    layouts = read_layouts(text, {"last": lambda reply: iter([str(reply.tag)])})
+    assert (layouts["a"] is layouts["b"], layouts["c"]) == (True, [])
+    reply = element("a", ("c", "one"), element("d", style="s"), element("d"))
+    assert list(lines(reply, layouts["a"])) == ["x one s One", "one>", "one>", "a"]
+
+
+def test_every_layout_is_of_an_rpc_or_part_of_one() -> None:
+    parts = ("interfaces-normal", "interfaces-description", "route", "exchanged")
+    assert all(rpc in OPERATIONS or rpc.startswith(parts) for rpc in LAYOUTS)
 
 
 @pytest.mark.parametrize("text", sorted(COMMANDS))

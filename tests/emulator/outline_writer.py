@@ -1,0 +1,60 @@
+"""Writes `statements.txt`: the part of Juniper's models that trees use, as `read_outline` reads it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ailb_gen.emulator.outline import FORMS
+from ailb_gen.emulator.xml_codec import fits, key_is_named_here, walked_keys
+from ailb_gen.junos.schema import CHOICE_VALUE
+from ailb_gen.junos.statements import CONTAINER, LEAF, LIST
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ailb_gen.emulator.outline import Statement
+    from ailb_gen.junos.tree import Node
+
+
+def outline(known: Statement, trees: Sequence[Node]) -> str:
+    """Return the part of a schema that trees use, as `read_outline` reads it."""
+    return "".join(f"{line}\n" for line in _outline(known, list(trees), 0))
+
+
+def _outline(known: Statement, nodes: list[Node], depth: int) -> Iterator[str]:
+    below: dict[str, tuple[Statement, bool, list[Node]]] = {}
+    for node in nodes:
+        for child in node:
+            found = known.words.get(child.word)
+            bare = found is None
+            if found is None:
+                found = next((one for one in known.bare if fits(one, child.word)), None)
+            if found is not None:
+                entries = _ends(found, [child] if bare else list(child)) if found.kind == LIST else [child]
+                below.setdefault(found.name, (found, bare, []))[2].extend(entries)
+    for name, (found, bare, inner) in sorted(below.items()):
+        yield f"{' ' * depth}{'-' if bare else ''}{name}{_form(found)}"
+        if found.kind in (CONTAINER, LIST):
+            yield from _outline(found, inner, depth + 1)
+
+
+def _ends(found: Statement, entries: list[Node]) -> list[Node]:
+    """Return the nodes behind all keys of list entries."""
+    for key in walked_keys(found)[1:]:
+        if key.name == CHOICE_VALUE:
+            return entries
+        entries = [child for entry in entries for child in entry]
+        if key_is_named_here(key):
+            entries = [child for entry in entries for child in entry]
+    first = walked_keys(found)[0]
+    return [child for entry in entries for child in entry] if key_is_named_here(first) else entries
+
+
+def _form(found: Statement) -> str:
+    if found.kind == LIST:
+        return f" [{' '.join(f'{key.name}:' if key_is_named_here(key) else key.name for key in found.keys)}]"
+    return next(
+        f" {form}" if form else ""
+        for form, made in FORMS.items()
+        if made == (found.kind, found.value if found.kind == LEAF else "one")
+    )
