@@ -22,12 +22,13 @@ from collections import Counter
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from ailb_gen.junos.statements import LEAF, LEAF_LIST, LIST
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from ailb_gen.junos.instance import Instance
     from ailb_gen.junos.schema import Definition
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
 _TOKEN = re.compile(r'\s*(?:(?P<path>"[^"]*")|(?P<sign>&&|\|\||[!()])|(?P<word>any|all|unique)\b)')
 # A path of a routing instance leads nowhere from what stands outside of all of them.
 _INSTANCE = "${instance}"
+# What most statements have on their line that belongs further up.
+NOTHING: Mapping[str, Node] = {}
 _VALUELESS = "$$ where the statement has no value"
 _DEEP = 128  # levels of brackets; no model has more than 80
 
@@ -192,14 +195,15 @@ def parse_path(quantifier: str, text: str) -> Path:
 def _path_test(path: Path) -> Callable[[Scope], bool | None]:
     if path.quantifier == "all":
         return lambda scope: _every(path, scope)
+    # Decided here and not at every evaluation: there are hundreds for each switch.
+    number = _number_of_all if _is_countable(path) else _number
     if path.quantifier == "unique":
-        return lambda scope: _number(path, scope, 2) < 2
-    return lambda scope: _exists(path, scope)
+        return lambda scope: number(path, scope, 2) < 2
+    return lambda scope: True if number(path, scope, 1) else _absent(path, scope)
 
 
-def _exists(path: Path, scope: Scope) -> bool | None:
-    if _number(path, scope, 1):
-        return True
+def _absent(path: Path, scope: Scope) -> bool | None:
+    """Return what a path that does not exist counts as."""
     return False if scope.known or path.up < 0 or _possible(path, scope) else None
 
 
@@ -233,19 +237,17 @@ def _leads_on(definition: Definition, steps: tuple[str, ...]) -> bool:
     return is_glob(word) and any(_leads_on(one, rest) for one in definition.words.values())
 
 
-def _count(matches: Iterator[Node], most: int) -> int:
-    found = 0
-    for _ in matches:
-        found += 1
-        if found == most:
-            break
-    return found
+def _count(matches: Iterable[Node], most: int) -> int:
+    return sum(1 for _ in islice(matches, most))
 
 
 def _number(path: Path, scope: Scope, most: int) -> int:
     """Return how many ways there are to fill the wildcards of a path; at least `most` if there are that many."""
-    if not _is_countable(path):
-        return _count(_matches(path, scope), most)
+    return _count(_matches(path, scope), most)
+
+
+def _number_of_all(path: Path, scope: Scope, most: int) -> int:
+    """Return the same for a path that is countable, whatever `most` is."""
     counts = scope.counts.get(path)
     if counts is None:
         counts = scope.counts[path] = _count_all(path, scope)
@@ -256,7 +258,6 @@ def _number(path: Path, scope: Scope, most: int) -> int:
     return counts.get(scope.value, 0)
 
 
-@cache
 def _is_countable(path: Path) -> bool:
     """Tell whether all of a path but `$$` is the same everywhere: then all values of it are counted at once."""
     variable = [step for step in path.steps if "$" in step and not step.startswith("$$={")]
@@ -283,13 +284,13 @@ def _every(path: Path, scope: Scope) -> bool:
     return all(_count(_descend(node, rest, scope), 1) for node in _matches(first, scope))
 
 
-def _matches(path: Path, scope: Scope) -> Iterator[Node]:
+def _matches(path: Path, scope: Scope) -> Iterable[Node]:
     if _INSTANCE in path.steps and not _key("instance", scope):
-        return iter(())
+        return ()
     if path.up < 0:
         return _descend(scope.root, [*_words(path.steps, scope)], scope)
     start = _climb(path.up, scope)
-    return _descend(start.node, [*_words(path.steps, scope)], scope) if start is not None else iter(())
+    return _descend(start.node, [*_words(path.steps, scope)], scope) if start is not None else ()
 
 
 def _climb(up: int, scope: Scope) -> Instance | None:
@@ -303,28 +304,30 @@ def _climb(up: int, scope: Scope) -> Instance | None:
     return instance
 
 
-def _descend(start: Node, words: list[str], scope: Scope) -> Iterator[Node]:
-    stack = [(start, 0)]
-    while stack:
-        node, done = stack.pop()
-        if done == len(words):
-            yield node
-            continue
-        word = words[done]
-        extra = scope.extra.get(id(node), {})
+def _descend(start: Node, words: Sequence[str], scope: Scope) -> Iterable[Node]:
+    """Return what stands behind words below a node, in any order."""
+    node = start
+    for done, word in enumerate(words):
         if is_glob(word):
-            glob = word[1:-1]
-            below = (*node.children.values(), *extra.values())
-            stack += [(one, done + 1) for one in below if glob == "*" or fnmatchcase(one.word, glob)]
-        else:
-            found = node.children.get(word) or extra.get(word)
-            if found is not None:
-                stack.append((found, done + 1))
+            return _fill(node, words[done:], scope)
+        found = node.children.get(word) or scope.extra.get(id(node), NOTHING).get(word)
+        if found is None:
+            return ()
+        node = found
+    return (node,)
+
+
+def _fill(start: Node, words: Sequence[str], scope: Scope) -> Iterator[Node]:
+    """Iterate over the ways to fill the wildcards of a path."""
+    glob = words[0][1:-1]
+    for one in (*start.children.values(), *scope.extra.get(id(start), NOTHING).values()):
+        if glob == "*" or fnmatchcase(one.word, glob):
+            yield from _descend(one, words[1:], scope)
 
 
 def is_glob(word: str) -> bool:
     """Tell whether a step of a path stands for any word."""
-    return word.startswith("<") and word.endswith(">")
+    return word[:1] == "<" and word[-1:] == ">"
 
 
 def _words(steps: tuple[str, ...], scope: Scope) -> Iterator[str]:
