@@ -8,11 +8,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from ailb_gen.forwarding.loads import Links, Volumes
 
 # Draws are cut down where flows times links would take longer than the rest of the validation.
 DRAWS = 50
 WORK = 4_000_000
+# Flows times links that are hashed at once: some megabytes.
+BATCH = 1_000_000
 EXACT = 1e-9
 
 
@@ -40,15 +44,19 @@ def monte_carlo(links: Links, matrix: Volumes, pairs_per_flow: int, seed: int) -
     width = max(len(graph.adjacencies[device]) for device in sources)
     flows = int((matrix > 0).sum())
     draws = max(1, min(DRAWS, WORK // (flows * width)))
+    made = (_Batch(links, row, matrix, pairs_per_flow) for row in _batches(links, sources, matrix))
+    # A single draw may be of many flows: they are not kept.
+    batches = made if draws == 1 else list(made)
     ups, downs, perfect = [], [], 0
     for _ in range(draws):
         load = np.zeros(links.count)
-        down = np.zeros((len(graph.names), len(graph.names)))
-        for device in sources:
-            _hash(links, device, matrix[device], pairs_per_flow, random, load, down)
-        for spine in np.flatnonzero(down.any(axis=1)):
+        down = np.zeros(len(graph.names) ** 2)
+        for batch in batches:
+            batch.hash(random, load, down)
+        received = down.reshape(len(graph.names), -1)
+        for spine in np.flatnonzero(received.any(axis=1)):
             peers, shares = links.peers[spine]
-            load[links.of[spine]] += down[spine, peers] * shares
+            load[links.of[spine]] += received[spine, peers] * shares
         up, into = _ratio(load[0::2]), _ratio(load[1::2])
         ups.append(up)
         downs.append(into)
@@ -61,19 +69,36 @@ def _ratio(load: Volumes) -> float:
     return float(load.max()) / mean if mean else 1.0
 
 
-def _hash(
-    links: Links,
-    device: int,
-    row: Volumes,
-    pairs: int,
-    random: np.random.Generator,
-    load: Volumes,
-    down: Volumes,
-) -> None:
-    """Hash the flows of one source: queue pairs per destination and uplink; `down` is by spine and destination."""
-    ways = links.peers[device][0]
-    targets = np.flatnonzero(row)
-    counts = (row[targets] * pairs).astype(np.int64)
-    drawn = random.multinomial(counts, np.full(len(ways), 1.0 / len(ways)))
-    np.add.at(load, links.of[device], drawn.sum(axis=0))
-    np.add.at(down, (ways[:, None], targets[None, :]), drawn.T)
+def _batches(links: Links, sources: Iterable[int], matrix: Volumes) -> Iterator[list[int]]:
+    """Cut sources into runs of as many uplinks each, and of no more flows times uplinks than BATCH if possible."""
+    batch: list[int] = []
+    work = 0
+    for device in sources:
+        width = len(links.of[device])
+        size = int((matrix[device] > 0).sum()) * width
+        if batch and (width != len(links.of[batch[0]]) or work + size > BATCH):
+            yield batch
+            batch, work = [], 0
+        batch.append(device)
+        work += size
+    yield batch
+
+
+class _Batch:
+    """The flows of sources with the same number of uplinks, hashed at once: a row for each flow."""
+
+    def __init__(self, links: Links, sources: list[int], matrix: Volumes, pairs: int) -> None:
+        rows, targets = np.nonzero(matrix[sources])
+        self.counts = (matrix[sources][rows, targets] * pairs).astype(np.int64)
+        self.first = np.searchsorted(rows, np.arange(len(sources)))
+        self.uplinks = np.stack([links.of[device] for device in sources])
+        spines = np.stack([links.peers[device][0] for device in sources])
+        # By spine and destination.
+        self.cells = (spines[rows] * len(matrix) + targets[:, None]).ravel()
+        self.chances = np.full(self.uplinks.shape[1], 1.0 / self.uplinks.shape[1])
+
+    def hash(self, random: np.random.Generator, load: Volumes, down: Volumes) -> None:
+        """Draw the uplink of every queue pair; add what goes up to `load`, what comes down to `down`."""
+        drawn = random.multinomial(self.counts, self.chances)
+        load[self.uplinks] += np.add.reduceat(drawn, self.first, axis=0)
+        down += np.bincount(self.cells, drawn.ravel(), len(down))

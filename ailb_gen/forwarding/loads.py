@@ -89,9 +89,10 @@ def spread(links: Links, state: State, demand: Volumes, load: Volumes, sign: flo
         ways = positions(graph, state, node)
         if not ways:
             lost += total
+            continue
+        load[links.matrix[node][rows[:, None], ways]] += (sign * volume / len(ways))[:, None]
         peers = graph.adjacencies[graph.classes[node].representative]
         for at in ways:
-            load[links.matrix[node][rows, at]] += sign * volume / len(ways)
             arriving[peers[at].peer] += total / len(ways)
     for _ in range(MAX_HOPS):
         arriving, dropped = _hop(links, state, arriving, load, sign)

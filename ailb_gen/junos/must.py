@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     Fold = Callable[[list[Test], "Scope"], bool | None]
 
 _TOKEN = re.compile(r'\s*(?:(?P<path>"[^"]*")|(?P<sign>&&|\|\||[!()])|(?P<word>any|all|unique)\b)')
+_KEY = re.compile(r"\$\{([^}]*)\}")
 # A path of a routing instance leads nowhere from what stands outside of all of them.
 _INSTANCE = "${instance}"
 # What most statements have on their line that belongs further up.
@@ -197,6 +198,8 @@ def _path_test(path: Path) -> Callable[[Scope], bool | None]:
         return lambda scope: _every(path, scope)
     # Decided here and not at every evaluation: there are hundreds for each switch.
     number = _number_of_all if _is_countable(path) else _number
+    if not any("$" in step or is_glob(step) for step in path.steps):
+        number = _number_of_words
     if path.quantifier == "unique":
         return lambda scope: number(path, scope, 2) < 2
     return lambda scope: True if number(path, scope, 1) else _absent(path, scope)
@@ -244,6 +247,22 @@ def _count(matches: Iterable[Node], most: int) -> int:
 def _number(path: Path, scope: Scope, most: int) -> int:
     """Return how many ways there are to fill the wildcards of a path; at least `most` if there are that many."""
     return _count(_matches(path, scope), most)
+
+
+def _number_of_words(path: Path, scope: Scope, most: int) -> int:
+    """Return the same for a path without wildcards and variables, whatever `most` is."""
+    start = scope.instance if path.up < 0 else _climb(path.up, scope)
+    if start is None:
+        return 0
+    node, extra = scope.root if path.up < 0 else start.node, scope.extra
+    for word in path.steps:
+        found = node.children.get(word)
+        if found is None:
+            found = extra.get(id(node), NOTHING).get(word) if extra else None
+            if found is None:
+                return 0
+        node = found
+    return 1
 
 
 def _number_of_all(path: Path, scope: Scope, most: int) -> int:
@@ -341,7 +360,7 @@ def _words(steps: tuple[str, ...], scope: Scope) -> Iterator[str]:
                 raise Unevaluable(_VALUELESS)
             yield from _interface(scope.value, step[2:])
         elif "${" in step:
-            yield re.sub(r"\$\{([^}]*)\}", lambda found: _key(found[1], scope), step)
+            yield _KEY.sub(lambda found: _key(found[1], scope), step)
         else:
             raise Unevaluable(f"nobody says what {step} stands for")
 
