@@ -1,4 +1,4 @@
-"""Break a leaf as somebody in a hurry would: junos-eznc by hand, no plan, no review.
+"""Break a leaf like an engineer in a hurry: junos-eznc by hand, no plan, no review.
 
 Deletes the color of the first advertised prefix and disables an uplink, and commits.
 Usage: AILB_PASSWORD=... python break_leaf.py INVENTORY LEAF
@@ -23,7 +23,7 @@ def main() -> None:
     folder, leaf = Path(sys.argv[1]), sys.argv[2]
     host = yaml.safe_load((folder / "hosts.yaml").read_text(encoding="utf-8"))[leaf]
     login = {"user": "admin", "passwd": os.environ["AILB_PASSWORD"]}
-    # A real engineer checks the host key; ailb-gen does, and this is how not to work.
+    # No check of the host key: ailb-gen checks it, and so should you.
     with (
         Device(host=host["hostname"], port=host["port"], gather_facts=False, **login) as device,
         Config(device, mode="exclusive") as config,

@@ -1,12 +1,12 @@
 #!/bin/sh
-# Emulates the switches of this fabric, deploys, verifies, breaks a leaf by hand, finds the drift, repairs it.
-# Usage: demo.sh DIRECTORY PYTHON (the directory is made anew)
+# Emulate the switches of this fabric, deploy, verify, break a leaf by hand, find the drift, repair it.
+# Usage: demo.sh DIRECTORY PYTHON (the directory is replaced)
 set -eu
 here=$(dirname "$0") out=$1 python=$2
 say() { if [ -t 1 ]; then printf "\n\033[1m$ %s\033[0m\n" "$*"; else printf "\n$ %s\n" "$*"; fi; }
 ailb() { say "ailb-gen $*"; "$python" -m ailb_gen "$@"; }
 
-# One that was left running.
+# Stop an emulator that an earlier run left behind.
 [ ! -e "$out/emulator.json" ] || "$python" -m ailb_gen emulate --stop "$out" > /dev/null
 rm -rf "$out"
 mkdir -p "$out"
