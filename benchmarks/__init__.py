@@ -1,1 +1,1 @@
-"""Measurements against floors and peers; they print figures and assert nothing about time."""
+"""Benchmarks next to floors and peers; they print figures and assert nothing about time."""

@@ -1,8 +1,8 @@
-"""What a second opinion costs: our own part, and with a service the whole, gate by gate.
+"""Measure the cost of a second opinion: this program's part, and with a Batfish service whole runs.
 
-Our own part is reading the answers' worth of work that needs no service: the shadow of a fabric, written out, and our
-own next hops with every spine down, next to a floor: cutting the same files into words. With AILB_BATFISH=HOST[:PORT]
-whole runs of `ailb-gen validate --batfish` are measured as well.
+This program's part needs no service: writing the shadow of a fabric, and computing its own next hops with every spine
+down, next to a floor: splitting the same files into words. With AILB_BATFISH=HOST[:PORT], whole runs of
+`ailb-gen validate --batfish` are measured as well.
 Run: [AILB_BATFISH=localhost] python -m benchmarks.batfish
 """
 
@@ -23,12 +23,12 @@ from benchmarks.measure import ROOT, cost
 T = TypeVar("T")
 # A fabric of the size at which Batfish itself was measured: 64 leaves, 16 spines, 16 prefixes on each leaf.
 LARGE = "name: large\nplatform: generic\nstripes: 8\nrails: 8\nspines: 16\nservers: 1\n"
-# Seconds gone by that a whole run may take.
+# Limits of whole runs, in seconds of wall-clock time.
 LIMITS = {"lab": 15.0, "jvd": 90.0, "jvd-8-uplinks": None}
 
 
 def timed(work: Callable[[], T]) -> tuple[float, T]:
-    """Return the CPU seconds that something takes, and its result."""
+    """Return the CPU seconds of a function, and its result."""
     start = time.process_time()
     result = work()
     return time.process_time() - start, result
@@ -41,13 +41,13 @@ def generated(fabric: Path, out: Path) -> Path:
 
 
 def nothing(*_: object) -> None:
-    """Look at nothing in a switch's tree."""
+    """Inspect nothing in a switch's tree."""
 
 
 def own_part(name: str, root: Path) -> None:
-    """Print what the program itself does for a second opinion, without the service."""
+    """Print the cost of this program's part, which needs no service."""
     files = sorted((root / "switches").iterdir())
-    min_paths, _ = timed(lambda: [path.read_text("utf-8").split() for path in files])
+    lower_bound, _ = timed(lambda: [path.read_text("utf-8").split() for path in files])
     network: Network = read_network(root, nothing).network
     translating, one = timed(lambda: shadow(network))
     routing = Routing(network)
@@ -55,12 +55,12 @@ def own_part(name: str, root: Path) -> None:
     spines = [routing.graph.index[name] for name, role in network.roles.items() if role == "spine"]
     failing, _ = timed(lambda: [own_hops(routing.graph, routing.after(dead=frozenset({spine}))) for spine in spines])
     lines = sum(len(each.lines) for each in one.switches)
-    row = f"{lines:9,} {translating:8.2f} {translating / min_paths:9.1f} {steady:8.2f} {failing / len(spines):10.3f}"
+    row = f"{lines:9,} {translating:8.2f} {translating / lower_bound:9.1f} {steady:8.2f} {failing / len(spines):10.3f}"
     print(f"{name:16} {row}")
 
 
 def wholes(address: str, folder: Path) -> None:
-    """Print how long whole runs with a service take."""
+    """Print the duration of whole runs with a service."""
     print(f"\n{'validate':16} {'s':>7} {'CPU s':>7}  limit")
     for name, limit in LIMITS.items():
         fabric = ROOT / "examples" / name / "fabric.yaml"
@@ -78,8 +78,8 @@ def main() -> None:
         fabrics = {name: ROOT / "examples" / name / "fabric.yaml" for name in LIMITS} | {
             "64 x 16": folder / "large.yaml"
         }
-        print("Our own part, CPU s; the floor cuts the files into words")
-        print(f"{'':16} {'lines':>9} {'shadow':>8} {'/ min_paths':>9} {'steady':>8} {'per spine':>10}")
+        print("This program's part, CPU s; the floor splits the files into words")
+        print(f"{'':16} {'lines':>9} {'shadow':>8} {'/ floor':>9} {'steady':>8} {'per spine':>10}")
         for name, fabric in fabrics.items():
             own_part(name, generated(fabric, folder / name.replace(" ", "")))
         address = os.environ.get("AILB_BATFISH", "")

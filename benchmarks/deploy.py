@@ -1,8 +1,8 @@
-"""How long a push to 500 emulated switches takes, and a plan of 250 to 2,000, next to what bare PyEZ needs.
+"""Measure a push to 500 emulated switches, and plans for 250 to 2,000, next to bare PyEZ.
 
-The switches are emulated on the same machine and share its cores: what they cost is shown beside. The floor does with
-PyEZ what a push cannot do without (connect, lock, load, commit check, discard, unlock), on a sample, one after another.
-That of a plan connects and reads: the configuration, the sessions and the alarms.
+The switches are emulated on the same machine and share its cores; their cost is shown beside. The floor does the
+indispensable steps of a push with PyEZ (connect, lock, load, commit check, discard, unlock), on a sample, one after
+another. The floor of a plan connects and reads the configuration, the sessions and the alarms.
 Run: python -m benchmarks.deploy [--plan [--sizes 250,1000]]
 """
 
@@ -39,12 +39,12 @@ host_ports: {{speed: 400g, first_port: 32}}
 bfd: {{interval_ms: 300, multiplier: 3}}
 """
 SAMPLE = 10
-# Seconds gone by, and MiB of the deployer.
+# Wall-clock seconds, and MiB of the deployer.
 LIMITS = {"dry run": (90.0, 600.0), "deploy": (240.0, 600.0)}
-# Plans of so many switches; CPU ms and MiB for each, and how much more than the first ones the last ones may cost.
+# Numbers of switches in the plans; limits: CPU ms and MiB per switch, cost of the last switches next to the first.
 SIZES = "250,500,1000,2000"
 PLAN_CPU_MS, PLAN_MIB, GROWTH = 40.0, 0.3, 1.2
-# What a plan asks of every switch.
+# The RPCs that a plan sends to every switch.
 ASKED = ("get-bgp-summary-information", "get-alarm-information", "get-system-alarm-information")
 
 
@@ -68,13 +68,13 @@ def emulated(artifacts: Path, inventory: Path, port: int, start: str = "--empty"
 
 
 def spent(process: subprocess.Popen[str]) -> float:
-    """CPU seconds of a process so far."""
+    """Return the CPU seconds of a process so far."""
     fields = Path(f"/proc/{process.pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def min_paths(artifacts: Path, inventory: Path) -> tuple[float, float]:
-    """CPU and passed seconds per device of bare PyEZ calls."""
+def push_floor(artifacts: Path, inventory: Path) -> tuple[float, float]:
+    """Return CPU and wall-clock seconds per device of bare PyEZ calls."""
     hosts = yaml.safe_load((inventory / "hosts.yaml").read_text(encoding="utf-8"))
     names = [name for name in sorted(hosts) if "port" in hosts[name]][:SAMPLE]
     started, cpu = time.monotonic(), time.process_time()
@@ -92,7 +92,7 @@ def min_paths(artifacts: Path, inventory: Path) -> tuple[float, float]:
 
 
 def read_floor(inventory: Path) -> float:
-    """CPU seconds per device of bare PyEZ that connects and reads what a plan reads."""
+    """Return CPU seconds per device of bare PyEZ that connects and reads what a plan reads."""
     hosts = yaml.safe_load((inventory / "hosts.yaml").read_text(encoding="utf-8"))
     names = [name for name in sorted(hosts) if "port" in hosts[name]][:SAMPLE]
     login = {"user": "admin", "passwd": os.environ["AILB_PASSWORD"], "gather_facts": False}
@@ -106,10 +106,10 @@ def read_floor(inventory: Path) -> float:
 
 
 def plans(given: argparse.Namespace) -> None:
-    """Measure plans of several sizes: first pushes, where everything is to be changed, and nothing to do."""
+    """Measure plans of several sizes: first pushes, which change everything, and plans without changes."""
     sizes = [int(size) for size in given.sizes.split(",")]
-    for told, loaded in (("first push", False), ("nothing to do", True)):
-        rows = [_plan(given, size, told, loaded) for size in sizes]
+    for title, loaded in (("first push", False), ("nothing to do", True)):
+        rows = [_plan(given, size, title, loaded) for size in sizes]
         steps = [
             ((more.cpu_s - row.cpu_s) / (many - few) * 1000, (more.memory_mib - row.memory_mib) / (many - few))
             for (few, row), (many, more) in pairwise(rows)
@@ -135,8 +135,8 @@ def plans(given: argparse.Namespace) -> None:
             print(f"  {text}: {'kept' if value <= limit else 'NOT KEPT'}", flush=True)
 
 
-def _plan(given: argparse.Namespace, size: int, told: str, loaded: bool) -> tuple[int, Cost]:
-    """Measure a plan, and print it next to the floor; returns how many switches there are."""
+def _plan(given: argparse.Namespace, size: int, title: str, loaded: bool) -> tuple[int, Cost]:
+    """Measure a plan and print it next to the floor; return the number of switches and the cost."""
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         fabric, artifacts, inventory = root / "fabric.yaml", root / "generated", root / "inventory"
@@ -148,7 +148,7 @@ def _plan(given: argparse.Namespace, size: int, told: str, loaded: bool) -> tupl
             row = cost("plan", str(fabric), str(artifacts), "-i", str(inventory), "--driver", given.driver, "--brief")
     each = row.cpu_s / count * 1000
     print(
-        f"plan, {told}, {count:5} switches {row.wall_s:7.1f} s gone by, {row.cpu_s:6.1f} CPU s ({each:.0f} ms a device "
+        f"plan, {title}, {count:5} switches {row.wall_s:7.1f} s wall, {row.cpu_s:6.1f} CPU s ({each:.0f} ms a device "
         f"with start-up, floor {floor_ms:.0f} ms x {each / floor_ms:.1f}), {row.memory_mib:5.0f} MiB",
         flush=True,
     )
@@ -156,7 +156,7 @@ def _plan(given: argparse.Namespace, size: int, told: str, loaded: bool) -> tupl
 
 
 def verdict(name: str, row: Cost) -> str:
-    """Say whether a figure keeps its limits."""
+    """Return the limits of a figure, and whether it keeps them."""
     wall_s, memory_mib = LIMITS[name]
     kept = row.wall_s <= wall_s and row.memory_mib <= memory_mib
     return f"<= {wall_s:.0f} s, <= {memory_mib:.0f} MiB: {'kept' if kept else 'NOT KEPT'}"
@@ -183,9 +183,9 @@ def main() -> None:
         cost("generate", str(fabric), "-o", str(artifacts))
         count = len(list((artifacts / "switches").iterdir()))
         with emulated(artifacts, inventory, given.base_port) as process:
-            bare_cpu, bare_wall = min_paths(artifacts, inventory)
+            bare_cpu, bare_wall = push_floor(artifacts, inventory)
             print(f"{count} emulated switches, {given.driver}; figures of the deployer, and of the emulator beside it")
-            print(f"{'floor, bare PyEZ':18} {bare_cpu * 1000:7.0f} CPU ms a device, {bare_wall * 1000:.0f} ms gone by")
+            print(f"{'floor, bare PyEZ':18} {bare_cpu * 1000:7.0f} CPU ms a device, {bare_wall * 1000:.0f} ms wall")
             words = [str(fabric), str(artifacts), "-i", str(inventory), "--driver", given.driver, "--yes"]
             for name, more in (("dry run", ["--dry-run"]), ("deploy", [])):
                 before = spent(process)
@@ -193,7 +193,7 @@ def main() -> None:
                 beside = spent(process) - before
                 each = row.cpu_s / count
                 print(
-                    f"{name:18} {row.wall_s:7.1f} s gone by, {row.cpu_s:6.1f} CPU s ({each * 1000:.0f} ms a device, "
+                    f"{name:18} {row.wall_s:7.1f} s wall, {row.cpu_s:6.1f} CPU s ({each * 1000:.0f} ms a device, "
                     f"floor x {each / bare_cpu:.1f}), {row.memory_mib:4.0f} MiB; emulator {beside:6.1f} CPU s"
                 )
                 print(f"{'':18} {verdict(name, row)}")

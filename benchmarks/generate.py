@@ -1,7 +1,7 @@
-"""How much CPU `ailb-gen generate` takes, next to plain Jinja2 rendering of the same texts.
+"""Measure the CPU time of `ailb-gen generate`, next to plain Jinja2 rendering of the same texts.
 
-Every figure is the cost of a process of its own, start-up included. The floor loads the distinct texts that came out
-and renders them again with a template that does nothing but print lines: no program built on Jinja2 can be cheaper.
+Every figure is the cost of a separate process, start-up included. The floor reads the distinct generated texts and
+renders them again with a template that only prints lines: no program built on Jinja2 can be cheaper.
 Run: python -m benchmarks.generate
 """
 
@@ -39,8 +39,8 @@ def distinct_texts(tree: Path) -> list[str]:
     return sorted(texts)
 
 
-def min_paths(tree: Path) -> float:
-    """CPU seconds that plain Jinja2 takes to print the texts of a tree line by line."""
+def lower_bound(tree: Path) -> float:
+    """Return the CPU seconds that plain Jinja2 takes to print the texts of a tree line by line."""
     template = jinja2.Environment(autoescape=False).from_string("{% for line in lines %}{{ line }}\n{% endfor %}")
     texts = [text.splitlines() for text in distinct_texts(tree)]
     started = time.process_time()
@@ -50,7 +50,7 @@ def min_paths(tree: Path) -> float:
 
 
 def verdict(name: str, row: Cost) -> str:
-    """Say whether a figure keeps its limit."""
+    """Return the limit of a figure, and whether it keeps it."""
     cpu, rss = LIMITS.get(name, (None, None))
     kept = (cpu is None or row.cpu_s <= cpu) and (rss is None or row.memory_mib <= rss)
     limit = " ".join(filter(None, (f"<= {cpu} s" if cpu else "", f"<= {rss} MiB" if rss else "")))
@@ -66,10 +66,10 @@ def fabrics(folder: Path) -> Iterator[tuple[str, Path, int]]:
 
 
 def growth(folder: Path) -> None:
-    """Print what an additional leaf costs from 128 to 512 leaves; a ratio of 1.00 is exactly linear.
+    """Print the cost of an additional leaf from 128 to 512 leaves; a ratio of 1.00 is exactly linear.
 
-    The sizes take turns, so that a slow moment of the machine does not fall on one of them alone; `folder` should be
-    in memory, because a disk's cost of a new file depends on what was deleted there a moment ago.
+    The sizes take turns, so that a slow moment of the machine does not affect only one of them. `folder` should be in
+    memory, because the cost of a new file on a disk depends on earlier deletions.
     """
     sizes = (8, 128, 256, 512)
     runs: dict[int, list[float]] = {leaves: [] for leaves in sizes}
@@ -105,14 +105,14 @@ def main() -> None:
 
 
 def measure(folder: Path) -> None:
-    """Run everything, with the trees in `folder`."""
+    """Measure everything, with the trees in `folder`."""
     helped = best(5, ("--help",))
     print(f"{'fabric':10} {'CPU s':>7} {'MiB':>8} {'floor s':>8} {'ratio':>6}  {'limit':22}")
     print(f"{'help':10} {helped.cpu_s:7.2f} {helped.memory_mib:8.0f} {'':8} {'':6}  {verdict('help', helped)}")
     for name, path, runs in fabrics(folder):
         rows = [cost("generate", str(path), "-o", str(folder / f"{name}{run}")) for run in range(runs)]
         row = min(rows, key=lambda one: one.cpu_s)
-        lowest = min_paths(folder / f"{name}0")
+        lowest = lower_bound(folder / f"{name}0")
         figures = f"{row.cpu_s:7.2f} {row.memory_mib:8.0f} {lowest:8.3f} {row.cpu_s / lowest:6.1f}"
         print(f"{name:10} {figures}  {verdict(name, row)}")
     again = cost("generate", str(ROOT / "examples/frontier/fabric.yaml"), "-o", str(folder / "frontier0"))

@@ -1,4 +1,4 @@
-"""What a run of the command line costs: CPU, time and memory of all processes that it starts, start-up included."""
+"""Measure a run of the command line: CPU, time and memory of all its processes, start-up included."""
 
 import json
 import os
@@ -12,7 +12,7 @@ ROOT = Path(__file__).parent.parent
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """CPU seconds, user and system, and seconds gone by of a run; the peak of its memory in MiB.
+    """CPU seconds, user and system, and wall-clock seconds of a run; the peak of its memory in MiB.
 
     Memory is the sum over its processes of what each would free by ending (proportional set size), sampled.
     """
@@ -22,7 +22,7 @@ class Cost:
     memory_mib: float
 
 
-# Becomes the parent of whatever the command leaves behind (Linux: prctl 36), or the CPU of workers would be lost.
+# Becomes the parent of processes that the command leaves behind (Linux: prctl 36), to count the CPU time of workers.
 CHILD = """
 import ctypes, json, os, resource, sys, time
 ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)
@@ -53,7 +53,7 @@ while True:
         try:
             peak = max(peak, sum(map(used, below(os.getpid()))))
         except (OSError, ValueError):
-            pass  # a process ended while it was looked at: the next sample counts
+            pass  # a process ended during the sample: the next sample counts
         time.sleep(max(0.05, 9 * (time.monotonic() - looked)))
 gone = time.monotonic() - started
 spent = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -63,7 +63,7 @@ print(json.dumps([code, spent.ru_utime + spent.ru_stime, gone, largest / 1024]),
 
 
 def cost(*words: str, codes: tuple[int, ...] = (0,)) -> Cost:
-    """Run the command line once in a fresh process and measure it; another exit code than `codes` ends the program."""
+    """Measure one run of the command line in a new process; an exit code not in `codes` ends the program."""
     command = [sys.executable, "-m", "ailb_gen", *words]
     done = subprocess.run(
         [sys.executable, "-c", CHILD, *command],

@@ -1,8 +1,8 @@
-"""How many lines of Junos text a core reads in a second of CPU, next to the least that any reader has to do.
+"""Measure the lines of Junos text read per second of CPU, next to the least work that any reader has to do.
 
-The text is the switches of `examples/frontier`, curly and set, and the published configurations where they are at hand
-(AILB_SHARED). The floor splits every line into words and does nothing with them; the peer cuts the text into tokens
-with one regular expression and builds nothing either. Run: python -m benchmarks.parse
+The text is the switches of `examples/frontier`, curly and set, and the published configurations if the shared test data
+is there (AILB_SHARED). The floor splits every line into words and does nothing with them; the peer splits the text into
+tokens with one regular expression, and builds nothing either. Run: python -m benchmarks.parse
 """
 
 import gc
@@ -26,19 +26,19 @@ TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|/\*.*?\*/|#[^\n]*|[{};\[\]]|[^\s{};\[\]"]
 
 
 def split(text: str) -> None:
-    """Do the least: cut lines into words."""
+    """Split lines into words, the least work possible."""
     for line in text.splitlines():
         line.split()
 
 
 def tokens(text: str) -> None:
-    """Cut the text into tokens."""
+    """Split the text into tokens."""
     for _ in TOKEN.finditer(text):
         pass
 
 
 def seconds(work: Callable[[str], object], texts: list[str]) -> float:
-    """CPU seconds of the cheapest of several rounds: the machine is shared, and noise only adds."""
+    """Return the CPU seconds of the cheapest of several rounds: the machine is shared, and noise only adds."""
     spent = []
     for _ in range(ROUNDS):
         gc.collect()
@@ -70,9 +70,9 @@ def main() -> None:
     print(f"{'text':18} {'lines':>8} {'lines/s':>9} {'tokens only':>12} {'split only':>11}  limit")
     for name, texts in samples():
         lines = sum(text.count("\n") for text in texts)
-        rate, peer, min_paths = (lines / seconds(work, texts) for work in (read, tokens, split))
+        rate, peer, lower_bound = (lines / seconds(work, texts) for work in (read, tokens, split))
         kept = "kept" if rate >= LEAST else "NOT KEPT"
-        print(f"{name:18} {lines:8} {rate:9.0f} {peer:12.0f} {min_paths:11.0f}  >= {LEAST}: {kept}")
+        print(f"{name:18} {lines:8} {rate:9.0f} {peer:12.0f} {lower_bound:11.0f}  >= {LEAST}: {kept}")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
-"""What proving a fabric costs: `ailb-gen validate` as a whole, and its parts next to floors and a peer.
+"""Measure `ailb-gen validate` as a whole, and its parts next to floors and a peer.
 
-The whole is measured in processes of its own, start-up and workers included. The floors do the least that anything
-has to do: cut every distinct text into words, and search the fabric breadth first for every prefix, without policies
-or attributes. The peer of the failures computes every prefix again and compares all FIB entries, for a sample.
+Whole runs are measured in separate processes, start-up and workers included. The floors do the least possible work:
+split every distinct text into words, and search the fabric breadth first for every prefix, without policies or
+attributes. The peer of the failures computes every prefix again and compares all FIB entries, for a sample.
 Run: python -m benchmarks.validate [--yang DIR]
 """
 
@@ -31,7 +31,7 @@ from benchmarks.measure import ROOT, Cost, cost
 
 SHARED = Path(os.environ.get("AILB_SHARED", ROOT.parent / "shared"))
 T = TypeVar("T")
-# What the figures have to keep: CPU seconds, seconds gone by, MiB.
+# Limits: CPU seconds, wall-clock seconds, MiB.
 LIMITS = {
     "jvd, everything": (1.5, None, None),
     "frontier, no failures": (None, 120.0, 6144),
@@ -43,7 +43,7 @@ SAMPLE, PEER_SAMPLE = 1000, 3
 
 
 def verdict(name: str, row: Cost) -> str:
-    """Say whether a figure keeps its limits."""
+    """Return the limits of a figure, and whether it keeps them."""
     rows = zip(LIMITS[name], (row.cpu_s, row.wall_s, row.memory_mib), ("CPU s", "s", "MiB"), strict=True)
     asked = [(most, value, unit) for most, value, unit in rows if most is not None]
     kept = all(value <= most for most, value, _ in asked)
@@ -51,7 +51,7 @@ def verdict(name: str, row: Cost) -> str:
 
 
 def wholes(folder: Path, yang: Path) -> None:
-    """Print what whole runs cost; the schema of the models is in the cache by then."""
+    """Print the cost of whole runs; the schema of the models is already in the cache."""
     print(f"{'validate':22} {'CPU s':>7} {'s':>7} {'MiB':>6}  limit")
     for name, example, words, runs in (
         ("jvd, everything", "jvd", (), JVD_RUNS),
@@ -69,7 +69,7 @@ def fabric(example: str) -> Path:
 
 
 def timed(work: Callable[[], T]) -> tuple[float, T]:
-    """Return the CPU seconds that something takes, and what came out."""
+    """Return the CPU seconds of a function, and its result."""
     gc.collect()
     started = time.process_time()
     result = work()
@@ -77,7 +77,7 @@ def timed(work: Callable[[], T]) -> tuple[float, T]:
 
 
 def breadth_first(routing: Routing) -> int:
-    """Find for every prefix how far every device is from it: what no control plane can go without."""
+    """Compute the distance of every device from every prefix, which every control plane has to."""
     graph = routing.graph
     peers = [[entry.peer for entry in row] for row in graph.adjacencies]
     reached = 0
@@ -109,16 +109,16 @@ def anew(baseline: Baseline, failure: Failure) -> int:
 
 
 def parts(tree: Path, example: str, yang: Path) -> None:
-    """Print what the parts cost in one process, next to the least and to the obvious way."""
+    """Print the cost of the parts in one process, next to the floors and the peer."""
     print(f"\n{example}, parts in one process {'CPU s':>9} {'next to it':>12} {'ratio':>7}")
     texts = distinct_texts(tree)
-    min_paths, _ = timed(lambda: [line.split() for text in texts for line in text.splitlines()])
+    lower_bound, _ = timed(lambda: [line.split() for text in texts for line in text.splitlines()])
     spent, reading = timed(lambda: read_network(tree, CommitCheck(yang)))
-    line("read and commit-check", spent, "cut into words", min_paths)
+    line("read and commit-check", spent, "split into words", lower_bound)
     routing = Routing(reading.network)
-    min_paths, _ = timed(lambda: breadth_first(routing))
+    lower_bound, _ = timed(lambda: breadth_first(routing))
     spent, _ = timed(lambda: len(routing.states))
-    line("RIBs and FIBs", spent, "breadth first", min_paths)
+    line("RIBs and FIBs", spent, "breadth first", lower_bound)
     context = Context(load(fabric(example)).fabric, reading.network)
     spent, baseline = timed(lambda: Baseline(routing, destinations(context)))
     line("loads without failures", spent)
