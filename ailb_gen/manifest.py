@@ -3,13 +3,15 @@
 It holds an entry per path: the SHA-256 of a file in hexadecimal, `link:TARGET` for a symbolic link.
 """
 
-import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from ailb_gen.errors import OutputError
 from ailb_gen.layout import MANIFEST
+from ailb_gen.textio import parse_json
 
 LINK = "link:"
 # The key of a manifest that says that its tree was collected from devices, and what of it.
@@ -36,12 +38,35 @@ def manifest_bytes(out: Path) -> bytes | None:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What a manifest says: sha256 by path, fabric, sha256 of the input, and whether devices were read for it."""
+    """What a manifest says: `files` are entries by path, `collected` whether devices were read for the tree.
 
+    `input_sha256` is that of the fabric file and its CSV files, None for a tree that was never generated as a whole.
+    """
+
+    body: Mapping[str, Any]
     files: dict[str, str]
     fabric: str
     input_sha256: str | None
     collected: bool
+
+    def lists(self, name: str, entry: str) -> bool:
+        """Return whether a file with this entry is as the manifest has it."""
+        return self.files.get(name) == entry
+
+
+def parse(text: str | bytes) -> Manifest:
+    """Read the text of a manifest. Raises ValueError when it is not one of this program's."""
+    try:
+        body = parse_json(text)
+        files = {str(name): str(entry) for name, entry in body["files"].items()}
+        found = Manifest(body, files, str(body.get("fabric", "")), body.get("input_sha256"), COLLECTED in body)
+    except (KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise ValueError(str(error)) from error
+    for name in files:
+        path = PurePosixPath(name)
+        if not path.parts or ".." in path.parts or path.is_absolute():
+            raise ValueError(f"{name!r} is not a path inside the tree")
+    return found
 
 
 def read_any(out: Path) -> Manifest | None:
@@ -49,22 +74,12 @@ def read_any(out: Path) -> Manifest | None:
 
     Raises OutputError when the manifest is not one of this program's.
     """
-    path = out / MANIFEST
-    hint = "restore it from version control, or choose an empty directory"
     try:
         data = manifest_bytes(out)
-        if data is None:
-            return None
-        body = json.loads(data)
-        files = {str(name): str(digest) for name, digest in body["files"].items()}
-        found = Manifest(files, str(body.get("fabric", "")), body["input_sha256"], COLLECTED in body)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise OutputError(f"{path}: not a manifest of ailb-gen ({error}); {hint}") from error
-    for name in found.files:
-        parts = PurePosixPath(name).parts
-        if not parts or ".." in parts or PurePosixPath(name).is_absolute():
-            raise OutputError(f"{path}: {name!r} is not a path inside the tree; {hint}")
-    return found
+        return parse(data) if data is not None else None
+    except (OSError, ValueError) as error:
+        hint = "restore it from version control, or choose an empty directory"
+        raise OutputError(f"{out / MANIFEST}: not a manifest of ailb-gen ({error}); {hint}") from error
 
 
 def read_generated(out: Path) -> Manifest | None:

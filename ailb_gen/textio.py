@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import stat
 from dataclasses import field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ailb_gen.errors import IntentError, Place, Problem
 
@@ -51,3 +52,21 @@ def text_of(data: bytes, name: str) -> str:
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
         raise text_problem(name, "unreadable", "the file is not UTF-8 text", line) from error
+
+
+def parse_json(text: str | bytes) -> Any:  # noqa: ANN401 - what JSON holds
+    """Parse JSON.
+
+    Raises ValueError, also for a key that is twice in one object, since readers differ in which they take, and
+    RecursionError.
+    """
+    return json.loads(text, object_pairs_hook=_unique)
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    result = dict(pairs)
+    if len(result) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for number, name in enumerate(names) if name in names[:number])
+        raise ValueError(f"the key {twice!r} stands twice in one object")
+    return result

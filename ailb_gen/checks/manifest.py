@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -21,8 +20,8 @@ from ailb_gen.layout import (
     owner,
     server_folder,
 )
-from ailb_gen.manifest import found_entry
-from ailb_gen.network.records import Record, unique, values
+from ailb_gen.manifest import found_entry, parse
+from ailb_gen.network.records import Record, values
 from ailb_gen.textio import read_text
 
 if TYPE_CHECKING:
@@ -43,15 +42,14 @@ def _check_manifest(context: Context, findings: Findings) -> None:
     place, root = Place(MANIFEST), context.root
     try:
         text = read_text(root / MANIFEST, MANIFEST)
-        data = json.loads(text, object_pairs_hook=unique)
-        files = {str(name): str(digest) for name, digest in data["files"].items()}
-    except (IntentError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        manifest = parse(text)
+    except (IntentError, ValueError) as error:
         reason = error.problems[0].reason if isinstance(error, IntentError) else "not what generate writes"
         findings.add(UNCHANGED, MANIFEST, f"the manifest cannot be used ({reason}): nothing was compared", place)
         return
-    _check_head(context, data, text, findings)
-    for name, digest in files.items():
-        findings.look(UNCHANGED)
+    _check_head(context, manifest.body, text, findings)
+    findings.look(UNCHANGED, len(manifest.files))
+    for name, digest in manifest.files.items():
         try:
             found = found_entry(root / name)
         except OSError as error:
@@ -59,10 +57,10 @@ def _check_manifest(context: Context, findings: Findings) -> None:
             continue
         if not found:
             findings.add(UNCHANGED, _owner(name), f"{name} was generated and is not there any more", place)
-        elif found != digest:
+        elif not manifest.lists(name, found):
             findings.add(UNCHANGED, _owner(name), f"{name} is not as it was generated", Place(name), digest, found)
     for name in _generated(context.network, root):
-        if name not in files:
+        if name not in manifest.files:
             message = f"{MANIFEST} does not know {name}: nothing tells whether it was edited"
             findings.add(UNCHANGED, _owner(name), message, place)
 

@@ -65,14 +65,14 @@ def read_inputs(
     if not (artifacts / SWITCHES).is_dir():
         raise UsageError(f"{artifacts}: there is no {SWITCHES}/ in it; name the directory that 'generate -o' wrote")
     manifest = read_generated(artifacts)
-    known = manifest.files if manifest is not None else None
+    known = manifest.files if manifest is not None else {}
     doubts = _doubts_of_manifest(intent, artifacts, manifest, trust)
     digests: list[str] = [intent.digest or ""]
     files: dict[str, str] = {}
     texts: dict[str, bytes] = {}
 
     def seen(file: str, entry: str) -> None:
-        if known is not None and known.get(file) != entry:
+        if manifest is not None and not manifest.lists(file, entry):
             doubts.append(f"{artifacts}/{file}: it is not as it was generated; {AGAIN}")
         digests.append(f"{file} {entry}")
 
@@ -87,14 +87,14 @@ def read_inputs(
         texts[name] = zlib.compress(data, 1)
         seen(found[0], entry_of(data))
     hosts, trees = _servers(artifacts, servers)
-    for folder, file, entry in _server_entries(hosts, trees, known or {}):
+    for folder, file, entry in _server_entries(hosts, trees, known):
         seen(f"{folder}/{file}", entry)
     # What is connected to what decides what is expected of the switches.
     for file in (TOPOLOGY, CABLING):
         seen(file, entry_of(_read(artifacts / file)))
     for name, host in hosts.items():
         # Servers that share a profile are links to it.
-        link = (known or {}).get(server_folder(name), "")
+        link = known.get(server_folder(name), "")
         if link and link != f"{LINK}../{host.profile.folder}":
             doubts.append(f"{artifacts}/{server_folder(name)}: it does not lead to where it was generated to; {AGAIN}")
         digests.append(f"{name} {host.profile.folder}")

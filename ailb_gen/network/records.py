@@ -6,7 +6,7 @@ an entry has line 1.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -22,19 +22,6 @@ class Record(NamedTuple):
     key: str
     fields: Mapping[str, object]
     line: int = 1
-
-
-def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Make a JSON object of its pairs, as `object_pairs_hook`.
-
-    Raises ValueError for a key that stands twice: which of the two counts differs from reader to reader.
-    """
-    result = dict(pairs)
-    if len(result) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for number, name in enumerate(names) if name in names[:number])
-        raise ValueError(f"the key {twice!r} stands twice in one object")
-    return result
 
 
 def values(data: Mapping[str, object], lines: Sequence[str]) -> Iterator[Record]:

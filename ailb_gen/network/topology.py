@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 from ailb_gen.errors import Place
 from ailb_gen.layout import CABLING, TOPOLOGY
 from ailb_gen.network.fabric import Cable, End, Fault
-from ailb_gen.network.records import Record, entry_lines, unique, values
+from ailb_gen.network.records import Record, entry_lines, values
+from ailb_gen.textio import parse_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -36,7 +37,7 @@ class Topology:
 def read_topology(text: str) -> Topology:
     """Read `topology.json`. What is not of the expected shape becomes a fault."""
     try:
-        data = json.loads(text, object_pairs_hook=unique)
+        data = parse_json(text)
     except (ValueError, RecursionError) as error:
         line, reason = 1, "nested too deeply" if isinstance(error, RecursionError) else str(error)
         if isinstance(error, json.JSONDecodeError):

@@ -14,8 +14,9 @@ from ailb_gen.checks.expected_hosts import expected_hosts
 from ailb_gen.checks.records import Difference, compare
 from ailb_gen.intent.load import Intent, load
 from ailb_gen.layout import CABLING, TOPOLOGY
-from ailb_gen.network.records import Record, entry_lines, unique, values
+from ailb_gen.network.records import Record, entry_lines, values
 from ailb_gen.network.topology import read_cabling, read_topology
+from ailb_gen.textio import parse_json
 from tests.checks.trees import GOLDEN, rendered
 from tests.conftest import EXAMPLES, SMALL
 
@@ -83,9 +84,9 @@ def test_records_differ_exactly_when_their_fields_do(intended: dict[str, object]
 
 
 def test_keys_that_stand_twice() -> None:
-    assert unique([("a", 1), ("b", 2)]) == {"a": 1, "b": 2}
+    assert parse_json('{"a": 1, "b": 2}') == {"a": 1, "b": 2}
     with pytest.raises(ValueError, match="the key 'a' stands twice"):
-        json.loads('{"x": {"b": 1, "a": 1, "a": 1}}', object_pairs_hook=unique)
+        parse_json('{"x": {"b": 1, "a": 1, "a": 1}}')
 
 
 def test_lines_of_values_and_entries() -> None:
