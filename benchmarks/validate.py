@@ -17,8 +17,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from ailb_gen.checks.balance import destinations
 from ailb_gen.checks.context import Context
+from ailb_gen.checks.families.balance import destinations
 from ailb_gen.checks.run import CommitCheck
 from ailb_gen.forwarding.baseline import Baseline
 from ailb_gen.forwarding.failures import Failure, assess

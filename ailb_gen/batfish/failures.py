@@ -10,7 +10,7 @@ from ailb_gen.batfish.numbering import PREFIX_LENGTH, PREFIXES
 from ailb_gen.batfish.places import UPDATE, address_of, interface, shadow_nodes
 from ailb_gen.batfish.routes import SNAPSHOT, disagreements, first_of
 from ailb_gen.batfish.sample import link_sample, sizes, spine_sample
-from ailb_gen.checks.batfish_checks import AGREE_LINK, AGREE_SPINE, LINK_REACH, SPINE_REACH
+from ailb_gen.checks.families.batfish import AGREE_LINK, AGREE_SPINE, LINK_REACH, SPINE_REACH
 from ailb_gen.errors import BatfishError, Place
 from ailb_gen.layout import CABLING
 

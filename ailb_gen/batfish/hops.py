@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ailb_gen.batfish.places import network_of, shadow_nodes
 from ailb_gen.checks.expected import port_override
-from ailb_gen.checks.failures import allowed_colors
+from ailb_gen.checks.families.failures import allowed_colors
 from ailb_gen.network.fabric import End
 from ailb_gen.routing.rib import held
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from ailb_gen.batfish.known import MANAGEMENT
 from ailb_gen.batfish.places import by_node, integer_of, interface
-from ailb_gen.checks.batfish_checks import PORTS, READERS, VLANS
 from ailb_gen.checks.expected import port_override
+from ailb_gen.checks.families.batfish import PORTS, READERS, VLANS
 from ailb_gen.network.fabric import End
 
 if TYPE_CHECKING:

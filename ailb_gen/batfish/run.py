@@ -13,7 +13,8 @@ from ailb_gen.batfish.hops import intent_of
 from ailb_gen.batfish.ports import asked
 from ailb_gen.batfish.shadow import shadow
 from ailb_gen.batfish.snapshot import write_files, write_shadow
-from ailb_gen.checks import batfish_checks as checks
+from ailb_gen.checks.catalogue import WITH_BATFISH, checks_of
+from ailb_gen.checks.families import batfish as checks
 from ailb_gen.checks.model import Findings
 
 if TYPE_CHECKING:
@@ -25,28 +26,10 @@ if TYPE_CHECKING:
     from ailb_gen.checks.context import Context
     from ailb_gen.checks.model import Check, Result
 
-OF_FILES = (
-    checks.PARSED,
-    checks.RECOGNIZED,
-    checks.CONVERTED,
-    checks.DEFINED,
-    checks.USED,
-    checks.PORTS,
-    checks.VLANS,
-    checks.READERS,
-)
-OF_SHADOW = (
-    checks.UNDERSTOOD,
-    checks.SHOWN,
-    checks.SESSIONS,
-    checks.OWNERS,
-    checks.PINNED,
-    checks.TRANSIT,
-    checks.LOOPS,
-    checks.AGREE,
-)
-OF_SPINES = (checks.SPINE_REACH, checks.AGREE_SPINE)
-OF_LINKS = (checks.LINK_REACH, checks.AGREE_LINK)
+# The stages: the files, the shadow without failures, with a spine down, with a link down.
+OF_SPINES, OF_LINKS = (checks.SPINE_REACH, checks.AGREE_SPINE), (checks.LINK_REACH, checks.AGREE_LINK)
+OF_FILES = tuple(check for check in checks_of(WITH_BATFISH) if check.id <= checks.READERS.id)
+OF_SHADOW = tuple(check for check in checks_of(WITH_BATFISH) if check not in (*OF_FILES, *OF_SPINES, *OF_LINKS))
 # Pieces of work for the service: uploads and questions of each stage, and of every failure.
 FILES_STEPS, SHADOW_STEPS, FAILURE_STEPS = 1 + len(files.JUDGES) + 2, 1 + 9, 3
 

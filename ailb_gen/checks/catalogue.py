@@ -1,90 +1,54 @@
-"""The one registry of checks: their families, the modules that hold them, and the page that is made of them."""
+"""The one registry of checks: every row in the modules of `families`, and the page that is made of them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from importlib import import_module
+from pkgutil import iter_modules
 from textwrap import dedent
 from typing import TYPE_CHECKING
 
-from ailb_gen.checks import (
-    addresses,
-    advertisements,
-    balance,
-    batfish_checks,
-    colors,
-    descriptions,
-    device_checks,
-    extra,
-    failures,
-    files,
-    filters,
-    groups,
-    host_cabling,
-    host_extras,
-    host_files,
-    host_scripts,
-    host_settings,
-    host_tables,
-    junos,
-    load_balancing,
-    management,
-    manifest,
-    mtus,
-    paths,
-    policies,
-    ports,
-    references,
-    ribs,
-    roce,
-    roce_links,
-    roce_references,
-    sessions,
-    waivers,
-)
-from ailb_gen.checks.model import Check
+from ailb_gen.checks import families
+from ailb_gen.checks.model import Check, Result
 from ailb_gen.network.harmless import HARMLESS
 
 if TYPE_CHECKING:
-    from types import ModuleType
+    from collections.abc import Collection, Iterable, Iterator
 
-
-@dataclass(frozen=True)
-class Family:
-    """Checks with one start of their ids: the name that `--checks` takes, a title, and the modules with their rows."""
-
-    name: str
-    title: str
-    modules: tuple[ModuleType, ...]
-
-    @property
-    def checks(self) -> tuple[Check, ...]:
-        """All rows of the modules, in the order of their ids."""
-        found = [row for module in self.modules for row in vars(module).values() if isinstance(row, Check)]
-        return tuple(sorted(found, key=lambda check: check.id))
-
-
+# What an id begins with stands for: the name that `--checks` takes, and a title.
 FAMILIES = {
-    "AILB0": Family("files", "Files, topology and waivers", (files, manifest, descriptions, extra, waivers)),
-    "AILB1": Family("addresses", "Addresses and VLANs", (addresses, advertisements, ports, management)),
-    "AILB2": Family("sessions", "BGP sessions", (sessions, groups, references, filters)),
-    "AILB3": Family("colors", "Colors and BGP-DPF", (colors, policies, ribs)),
-    "AILB4": Family("paths", "Paths and balance", (paths, balance, load_balancing)),
-    "AILB5": Family("failures", "Failures", (failures,)),
-    "AILB6": Family(
-        "hosts", "Hosts", (host_files, host_tables, host_settings, host_scripts, host_cabling, host_extras)
-    ),
-    "AILB7": Family("roce", "RoCE", (roce, roce_references, roce_links, mtus)),
-    "AILB8": Family("batfish", "Batfish, with `--batfish`", (batfish_checks,)),
-    "AILB9": Family("junos", "Junos commit check", (junos,)),
-    "AILBD": Family("devices", "Devices: what `ailb-gen drift` and `ailb-gen verify` look at", (device_checks,)),
+    "AILB0": ("files", "Files, topology and waivers"),
+    "AILB1": ("addresses", "Addresses and VLANs"),
+    "AILB2": ("sessions", "BGP sessions"),
+    "AILB3": ("colors", "Colors and BGP-DPF"),
+    "AILB4": ("paths", "Paths and balance"),
+    "AILB5": ("failures", "Failures"),
+    "AILB6": ("hosts", "Hosts"),
+    "AILB7": ("roce", "RoCE"),
+    "AILB8": ("batfish", "Batfish, with `--batfish`"),
+    "AILB9": ("junos", "Junos commit check"),
+    "AILBD": ("devices", "Devices: what `ailb-gen drift` and `ailb-gen verify` look at"),
 }
 # What is asked of a Batfish service, and only if there is one; what needs devices.
 WITH_BATFISH, OF_DEVICES = "AILB8", "AILBD"
-NAMES = {start: family.name for start, family in FAMILIES.items()}
-EVERYTHING: tuple[Check, ...] = tuple(check for family in FAMILIES.values() for check in family.checks)
+NAMES = {start: name for start, (name, _) in FAMILIES.items()}
+_MODULES = [import_module(f"{families.__name__}.{module.name}") for module in iter_modules(families.__path__)]
+_ROWS = {row.id: row for module in _MODULES for row in vars(module).values() if isinstance(row, Check)}
+EVERYTHING: tuple[Check, ...] = tuple(_ROWS[name] for name in sorted(_ROWS))
 # What `validate` runs.
 CATALOGUE = tuple(check for check in EVERYTHING if check.family != OF_DEVICES)
 BY_ID = {check.id: check for check in CATALOGUE}
+
+
+def checks_of(family: str) -> tuple[Check, ...]:
+    """Return the checks of a family, such as AILB1, in the order of their ids."""
+    return tuple(check for check in EVERYTHING if check.family == family)
+
+
+def skipped_by_batfish(chosen: Collection[str], done: Iterable[Result], reason: str) -> Iterator[Result]:
+    """Yield a skipped result for every chosen check of Batfish that has none."""
+    have = {result.check.id for result in done}
+    rows = (check for check in checks_of(WITH_BATFISH) if check.id in chosen and check.id not in have)
+    return (Result(check, skipped=reason) for check in rows)
 
 
 def _cell(text: str) -> str:
@@ -98,19 +62,19 @@ def markdown() -> str:
         "`ailb-gen checks` lists them, `ailb-gen checks ID` explains one, and\n"
         "[ailb-gen validate](validate.md) runs them. Ids never change. This page is generated by `make checks-doc`.\n"
     ]
-    for start, family in FAMILIES.items():
+    for family, (name, title) in FAMILIES.items():
         rows = "".join(
             f"| [{check.id}](#{check.id.lower()}) | {check.severity} | {_cell(check.meaning)} |\n"
-            for check in family.checks
+            for check in checks_of(family)
         )
-        option = f"`--checks {family.name}`\n\n" if start != OF_DEVICES else ""
-        parts.append(f"## {family.title}\n\n{option}| id | severity | holds when it passes |\n|---|---|---|\n{rows}")
+        option = f"`--checks {name}`\n\n" if family != OF_DEVICES else ""
+        parts.append(f"## {title}\n\n{option}| id | severity | holds when it passes |\n|---|---|---|\n{rows}")
         parts += [
             f"### {check.id}\n\n"
             f"**{check.meaning[:1].upper()}{check.meaning[1:]}.** Severity: {check.severity}.\n\n"
             f"*Finding:* {check.violation}.\n\n"
             f"{check.why}\n\n*Repair:* {check.repair}\n"
-            for check in family.checks
+            for check in checks_of(family)
         ]
     return "\n".join((*parts, _harmless()))
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field, RootModel, ValidationError
 
-from ailb_gen.checks.model import Check, Finding, Result, Severity
+from ailb_gen.checks.families.waivers import EXPIRED, UNUSED
+from ailb_gen.checks.model import Check, Finding, Result
 from ailb_gen.errors import IntentError, Place, Problem
 from ailb_gen.textio import read_text
 from ailb_gen.validation import Model, distinct, problem, wrong
@@ -22,22 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
     from pathlib import Path
 
-EXPIRED = Check(
-    "AILB090",
-    "no waiver has expired",
-    "a waiver has expired",
-    "An expired waiver waives nothing: what it accepted counts again, and fails the gate.",
-    "Repair what the waiver was for and delete it, or agree on a new reason and date.",
-    severity=Severity.WARNING,
-)
-UNUSED = Check(
-    "AILB091",
-    "every waiver matches a finding",
-    "a waiver matches no finding",
-    "A waiver that matches nothing hides the next finding of its kind as soon as there is one.",
-    "Delete the waiver; or correct its scope.",
-    severity=Severity.NOTE,
-)
 CHECKS = (EXPIRED, UNUSED)
 
 ISO_DATE = re.compile(r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$")

@@ -67,10 +67,11 @@ def open_service(address: str, timeout_s: int) -> Service:
 
 def ask(service: Service | None, context: Context, chosen: frozenset[str]) -> tuple[list[Result], AilbError | None]:
     """Return the results of the checks that Batfish makes, and the error that ended them early, if any."""
-    from ailb_gen.checks.batfish_checks import NO_SERVICE, skipped
+    from ailb_gen.checks.catalogue import skipped_by_batfish
+    from ailb_gen.checks.families.batfish import NO_SERVICE
 
     if service is None:
-        return list(skipped(chosen, (), NO_SERVICE)), None
+        return list(skipped_by_batfish(chosen, (), NO_SERVICE)), None
     from ailb_gen.batfish.run import Second, second_opinion, steps
 
     second = Second(context, chosen)
@@ -84,5 +85,5 @@ def ask(service: Service | None, context: Context, chosen: frozenset[str]) -> tu
             typer.echo(f"warning: {batfish.left_behind}", err=True)
     except AilbError as error:
         trouble = error
-        results += skipped(chosen, results, str(error))
+        results += skipped_by_batfish(chosen, results, str(error))
     return results, trouble

@@ -44,17 +44,17 @@ def check(
 
 
 def _text_report(outcomes: ByDevice) -> str:
-    from ailb_gen.checks.junos import CHECKS, findings_of, of_all
+    from ailb_gen.checks.catalogue import BY_ID
+    from ailb_gen.checks.families.junos import findings_of, of_all
     from ailb_gen.checks.model import Severity
 
-    severities = {one.id: one.severity for one in CHECKS}
     found = of_all([one for file, outcome in outcomes.items() for one in findings_of(outcome, file, file)])
     lines = [
         f"{one.place.file if one.place else ''}:{one.place.line if one.place else 1}: "
-        f"{severities[one.check]}[{one.check}]: {one.message}"
+        f"{BY_ID[one.check].severity}[{one.check}]: {one.message}"
         for one in found
     ]
-    count = sum(severities[one.check] is Severity.ERROR for one in found)
+    count = sum(BY_ID[one.check].severity is Severity.ERROR for one in found)
     totals = _totals(outcomes)
     unmodelled = f", {totals['unmodelled']} statements without a model" if totals["unmodelled"] else ""
     lines.append(
@@ -80,7 +80,7 @@ def _totals(outcomes: ByDevice) -> dict[str, int]:
 def _json(outcomes: ByDevice) -> str:
     from dataclasses import asdict
 
-    from ailb_gen.checks.junos import check_of
+    from ailb_gen.checks.families.junos import check_of
 
     files = [
         {

@@ -81,7 +81,7 @@ def _judge(
     look: Callable[[Context, Callable[[int], None]], list[Result]],
 ) -> None:
     """Look, report, and leave with 1 if something was found."""
-    from ailb_gen.checks.device_checks import CHECKS
+    from ailb_gen.checks.catalogue import OF_DEVICES, checks_of
     from ailb_gen.deploy.findings import run_of
     from ailb_gen.report.judge import judge
 
@@ -90,7 +90,7 @@ def _judge(
         with progress("looking", len(on.roles)) as advance:
             results = look(on, advance)
         run = run_of(on.intent.fabric.name, str(place.fabric), str(place.artifacts), on.roles, results)
-    verdict = judge(run, (), {check.id for check in CHECKS}, limit or [], "error")
+    verdict = judge(run, (), {check.id for check in checks_of(OF_DEVICES)}, limit or [], "error")
     report(verdict, where)
     if verdict.failed:
         raise typer.Exit(ExitCode.FINDINGS)

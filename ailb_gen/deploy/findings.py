@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from itertools import zip_longest
 
-from ailb_gen.checks.device_checks import BESIDES, DRIFT, FILES, REACHED, STATE
+from ailb_gen.checks.families.devices import BESIDES, DRIFT, FILES, REACHED, STATE
 from ailb_gen.checks.model import Finding, Result, Run
 from ailb_gen.deploy.inputs import Inputs
 from ailb_gen.deploy.planning import Plan

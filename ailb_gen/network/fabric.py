@@ -41,7 +41,7 @@ class Cable:
 class Fault:
     """Something about the files as such: missing, unreadable, contradicting each other.
 
-    `kind` is one of the keys of `ailb_gen.checks.files.KINDS`.
+    `kind` is one of the keys of `ailb_gen.checks.families.files.KINDS`.
     """
 
     kind: str

@@ -33,7 +33,7 @@ def junit(verdict: Verdict) -> str:
         f'<testsuites name="ailb-gen validate" {_totals(verdict, verdict.run.results)}>',
     ]
     for family, results in suites:
-        name = quoteattr(f"{family} {FAMILIES[family].title}")
+        name = quoteattr(f"{family} {FAMILIES[family][1]}")
         lines.append(f"  <testsuite name={name} {_totals(verdict, results)}>")
         for result in results:
             lines += _case(verdict, result)

@@ -11,8 +11,7 @@ from typing import Any
 
 from ailb_gen.batfish.model import Row
 from ailb_gen.batfish.run import Second, second_opinion
-from ailb_gen.checks import batfish_checks
-from ailb_gen.checks.catalogue import BY_ID
+from ailb_gen.checks.catalogue import BY_ID, WITH_BATFISH, checks_of
 from ailb_gen.checks.model import Finding, Result, RunOptions
 from ailb_gen.checks.run import examine
 from ailb_gen.intent.load import Intent
@@ -22,7 +21,7 @@ from tests.batfish.plain_walk import Flow
 from tests.batfish.stand_in_flows import differential
 from tests.batfish.stand_in_text import Texts
 
-ALL = frozenset(check.id for check in batfish_checks.CHECKS)
+ALL = frozenset(check.id for check in checks_of(WITH_BATFISH))
 OF_SHADOW = frozenset(name for name in ALL if name > "AILB810")
 # What other checks find in the files, for comparison: addresses, sessions, colors, paths, failures.
 FAMILIES = ("AILB1", "AILB2", "AILB3", "AILB4", "AILB5")

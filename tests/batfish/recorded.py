@@ -21,7 +21,7 @@ from ailb_gen.batfish.hops import Intent
 from ailb_gen.batfish.numbering import Numbering
 from ailb_gen.batfish.ports import Asked
 from ailb_gen.batfish.shadow import Shadow, ShadowSwitch
-from ailb_gen.checks.batfish_checks import CHECKS
+from ailb_gen.checks.catalogue import WITH_BATFISH, checks_of
 from ailb_gen.checks.expected_cabling import ExpectedCable
 from ailb_gen.checks.model import Findings
 from ailb_gen.errors import Place
@@ -100,14 +100,14 @@ def judged(judge: Callable[..., None], *arguments: object) -> list[Finding]:
     """Return what a function notes, in the order of the catalogue."""
     findings = Findings()
     judge(*arguments, findings)
-    return [finding for result in findings.results(CHECKS) for finding in result.findings]
+    return [finding for result in findings.results(checks_of(WITH_BATFISH)) for finding in result.findings]
 
 
 def examined(judge: Callable[..., None], *arguments: object) -> dict[str, int]:
     """Return how many things a function looks at, by check."""
     findings = Findings()
     judge(*arguments, findings)
-    return {result.check.id: result.examined for result in findings.results(CHECKS) if result.examined}
+    return {result.check.id: result.examined for result in findings.results(checks_of(WITH_BATFISH)) if result.examined}
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,8 @@ from ailb_gen.batfish.numbering import HOSTS, LINKS, MOST_ADDRESSES, PREFIX_LENG
 from ailb_gen.batfish.service import CAUSES
 from ailb_gen.batfish.shadow import shadow
 from ailb_gen.batfish.snapshot import write_snapshots
-from ailb_gen.checks.batfish_checks import CHECKS, SHOWN
+from ailb_gen.checks.catalogue import WITH_BATFISH, checks_of
+from ailb_gen.checks.families.batfish import SHOWN
 from ailb_gen.intent.load import load
 from tests.batfish.near import Near, judged
 from tests.batfish.stand_in import StandIn
@@ -54,7 +55,7 @@ def asked() -> frozenset[tuple[str, str]]:
 
 def test_every_check_is_in_a_table() -> None:
     shown = [row[0] for title in ("The files", "The shadow") for row in table(title)]
-    assert sorted([*shown, SHOWN.id]) == [check.id for check in CHECKS]
+    assert sorted([*shown, SHOWN.id]) == [check.id for check in checks_of(WITH_BATFISH)]
     assert f"{SHOWN.id} names each" in section("What it leaves out")
 
 

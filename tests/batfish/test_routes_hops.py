@@ -14,7 +14,7 @@ from ailb_gen.batfish.routes import (
     judge_pinned,
     judge_transit,
 )
-from ailb_gen.checks.batfish_checks import AGREE, AGREE_SPINE
+from ailb_gen.checks.families.batfish import AGREE, AGREE_SPINE
 from ailb_gen.checks.model import Finding
 from ailb_gen.errors import BatfishError
 from ailb_gen.network.read import read_network

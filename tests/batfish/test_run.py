@@ -8,9 +8,9 @@ import pytest
 
 from ailb_gen.batfish.model import Row
 from ailb_gen.batfish.run import Second, second_opinion, steps
-from ailb_gen.checks.batfish_checks import NO_SERVICE, skipped
-from ailb_gen.checks.catalogue import BY_ID
+from ailb_gen.checks.catalogue import BY_ID, skipped_by_batfish
 from ailb_gen.checks.causes import causes
+from ailb_gen.checks.families.batfish import NO_SERVICE
 from ailb_gen.checks.model import Result, RunOptions
 from ailb_gen.checks.run import examine
 from ailb_gen.errors import BatfishError
@@ -142,11 +142,13 @@ def test_what_was_judged_before_a_failure_is_kept() -> None:
     with pytest.raises(BatfishError, match="gone"):
         for result in second_opinion(Dying(), second(), lambda: None):
             results.append(result)
-    rest = list(skipped(ALL, results, "gone"))
+    rest = list(skipped_by_batfish(ALL, results, "gone"))
     assert {result.check.id for result in rest} == {"AILB818", "AILB819", "AILB822", "AILB823"}
     assert {result.skipped for result in rest} == {"gone"}
     assert {result.check.id for result in [*results, *rest]} == ALL
-    assert [result.skipped for result in skipped(frozenset({"AILB801", "AILB001"}), [], NO_SERVICE)] == [NO_SERVICE]
+    assert [result.skipped for result in skipped_by_batfish(frozenset({"AILB801", "AILB001"}), [], NO_SERVICE)] == [
+        NO_SERVICE
+    ]
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from itertools import groupby
 
-from ailb_gen.checks.catalogue import EVERYTHING
+from ailb_gen.checks.catalogue import EVERYTHING, OF_DEVICES, checks_of
 from ailb_gen.checks.causes import causes
-from ailb_gen.checks.device_checks import CHECKS
 from ailb_gen.checks.model import Finding, Result
 from ailb_gen.errors import Place
 
@@ -29,7 +28,11 @@ def test_a_difference_on_a_device_never_follows_from_another() -> None:
 
 
 def test_what_is_seen_on_devices_stands_for_itself() -> None:
-    found = [Finding(check.id, "leaf1", f"{what} is wrong", LEAF) for check in CHECKS for what in ("et-0/0/0", "et-1")]
+    found = [
+        Finding(check.id, "leaf1", f"{what} is wrong", LEAF)
+        for check in checks_of(OF_DEVICES)
+        for what in ("et-0/0/0", "et-1")
+    ]
     assert explained(*found) == {}
 
 

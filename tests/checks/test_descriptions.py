@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from ailb_gen.checks.context import Context
-from ailb_gen.checks.descriptions import DESCRIPTIONS, names
 from ailb_gen.checks.expected import ExpectedFabric, expected_fabric
+from ailb_gen.checks.families.descriptions import DESCRIPTIONS, names
 from ailb_gen.checks.model import Findings, Result
 from ailb_gen.network.fabric import End, Network
 from tests.checks.edited import LEAF, Edit, edited, intended, lines, network, unchanged

@@ -7,8 +7,8 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from ailb_gen.checks.expected import expected_fabric
+from ailb_gen.checks.families.paths import CONNECTED
 from ailb_gen.checks.model import Run
-from ailb_gen.checks.paths import CONNECTED
 from ailb_gen.checks.ways import Ways
 from ailb_gen.design.build import build
 from ailb_gen.errors import IntentError, UsageError

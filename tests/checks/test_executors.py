@@ -13,8 +13,8 @@ import pytest
 from distributed import LocalCluster
 
 from ailb_gen import parallel
-from ailb_gen.checks import failures
 from ailb_gen.checks.catalogue import BY_ID
+from ailb_gen.checks.families import failures
 from ailb_gen.checks.model import Run, RunOptions
 from ailb_gen.checks.run import run
 from ailb_gen.errors import UsageError, WorkerError

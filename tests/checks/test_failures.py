@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ailb_gen.checks import failures
-from ailb_gen.checks.balance import destinations
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.expected import ExpectedFabric, expected_fabric
-from ailb_gen.checks.failures import (
+from ailb_gen.checks.families import failures
+from ailb_gen.checks.families.balance import destinations
+from ailb_gen.checks.families.failures import (
     assess_stored,
     sampled_pairs,
 )

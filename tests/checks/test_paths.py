@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from ailb_gen.checks.balance import BALANCED
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.expected import ExpectedFabric, expected_fabric
+from ailb_gen.checks.families.balance import BALANCED
 from ailb_gen.checks.model import Result
 from ailb_gen.network.fabric import Network
 from tests.checks.edited import LEAF, SPINE, Edit, edited, intended, judged, lines, network, text_of, unchanged, without

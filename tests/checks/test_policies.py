@@ -6,8 +6,8 @@ import pytest
 
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.expected import ExpectedFabric, expected_fabric
+from ailb_gen.checks.families.policies import EFFECTIVE, KEPT, NO_TRANSIT, NOT_BACK, check_policies, check_terms
 from ailb_gen.checks.model import Findings, Result
-from ailb_gen.checks.policies import EFFECTIVE, KEPT, NO_TRANSIT, NOT_BACK, check_policies, check_terms
 from ailb_gen.network.fabric import Network
 from tests.checks.edited import LEAF, SPINE, Edit, edited, intended, judged, lines, network, text_of, unchanged
 from tests.checks.trees import network_of, rendered, shown

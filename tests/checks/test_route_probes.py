@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ailb_gen.addresses import BITS, Prefix, prefix_value
-from ailb_gen.checks.route_probes import heard, local, prefixes
+from ailb_gen.checks.families.route_probes import heard, local, prefixes
 from ailb_gen.network.policy import Policy, PrefixList, RouteFilter, Term
 from ailb_gen.routing.policy import Lists, evaluate
 from ailb_gen.routing.route import Route

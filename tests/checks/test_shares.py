@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from ailb_gen.checks.balance import destinations
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.expected import ExpectedFabric, expected_fabric
+from ailb_gen.checks.families.balance import destinations
 from ailb_gen.checks.shares import Shares
 from ailb_gen.checks.ways import Ways
 from ailb_gen.forwarding.baseline import Baseline

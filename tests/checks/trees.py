@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from ailb_gen.checks.catalogue import FAMILIES
+from ailb_gen.checks.catalogue import checks_of
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.model import Finding, Findings, Result
 from ailb_gen.design.build import build
@@ -38,7 +38,7 @@ def rendered(text: str, folder: Path) -> tuple[Intent, Path]:
 
 def run_family(start: str, context: Context) -> list[Result]:
     """Run all checks of a family, such as AILB1, over a context."""
-    checks, found = FAMILIES[start].checks, Findings()
+    checks, found = checks_of(start), Findings()
     for function in dict.fromkeys(check.run for check in checks if check.run is not None):
         function(context, found)
     return [result for result in found.results(checks) if result.check.run is not None]
@@ -46,7 +46,7 @@ def run_family(start: str, context: Context) -> list[Result]:
 
 def ids(start: str) -> list[str]:
     """The ids of the checks of a family that the driver runs."""
-    return [check.id for check in FAMILIES[start].checks if check.run is not None]
+    return [check.id for check in checks_of(start) if check.run is not None]
 
 
 def findings(results: Iterable[Result]) -> list[Finding]:

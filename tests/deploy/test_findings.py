@@ -5,7 +5,7 @@ from __future__ import annotations
 import zlib
 from dataclasses import replace
 
-from ailb_gen.checks.device_checks import DRIFT, FILES, REACHED, STATE
+from ailb_gen.checks.families.devices import DRIFT, FILES, REACHED, STATE
 from ailb_gen.checks.model import Finding
 from ailb_gen.deploy.findings import drifted, edited, run_of, state, unreached
 from ailb_gen.deploy.inputs import Inputs

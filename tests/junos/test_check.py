@@ -6,7 +6,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ailb_gen.checks.junos import findings_of
+from ailb_gen.checks.families.junos import findings_of
 from ailb_gen.errors import AilbError
 from ailb_gen.junos.check import check
 from ailb_gen.junos.check_result import CheckResult, Fault

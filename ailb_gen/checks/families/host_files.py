@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from ailb_gen import layout as files
-from ailb_gen.checks.hosts import REGENERATE, HostFindings, per_group
+from ailb_gen.checks.families.hosts import REGENERATE, HostFindings, per_group
 from ailb_gen.checks.model import Check
 from ailb_gen.errors import Place
 from ailb_gen.layout import PLAIN_FILES, QOS_FILES, drop_in_file, server_folder

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from ailb_gen import layout as files
 from ailb_gen.addresses import address_text
-from ailb_gen.checks.host_tables import prefix_of
-from ailb_gen.checks.hosts import REGENERATE, HostFindings, per_group
+from ailb_gen.checks.families.host_tables import prefix_of
+from ailb_gen.checks.families.hosts import REGENERATE, HostFindings, per_group
 from ailb_gen.checks.model import Check
 
 if TYPE_CHECKING:

@@ -39,4 +39,3 @@ BESIDES = Check(
     "A push leaves it alone and proves nothing with it: the texts agree, and the switch does something else.",
     "Take it off the switch, or name it in the inventory: under 'own', so that a push removes it, or under 'keep'.",
 )
-CHECKS = (REACHED, DRIFT, STATE, FILES, BESIDES)

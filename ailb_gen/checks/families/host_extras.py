@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ailb_gen import layout as files
-from ailb_gen.checks.hosts import HostFindings, per_group
+from ailb_gen.checks.families.hosts import HostFindings, per_group
 from ailb_gen.checks.model import Check
 from ailb_gen.hosts.text import ini, numbered, sysctls
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ailb_gen.checks.families.ribs import devices_of_leaves, members_of, nodes_of
 from ailb_gen.checks.model import Check
-from ailb_gen.checks.ribs import devices_of_leaves, members_of, nodes_of
 from ailb_gen.forwarding.delivery import VALLEY_FREE_HOPS, Outcome, outcome_at, outcomes, positions, stranded
 
 if TYPE_CHECKING:

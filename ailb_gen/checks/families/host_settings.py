@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from ailb_gen import layout as files
-from ailb_gen.checks.hosts import REGENERATE, HostFindings, per_group
+from ailb_gen.checks.families.hosts import REGENERATE, HostFindings, per_group
 from ailb_gen.checks.model import Check
 from ailb_gen.layout import drop_in_file
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ailb_gen.checks.hosts import HostFindings
+from ailb_gen.checks.families.hosts import HostFindings
+from ailb_gen.checks.families.roce import REPAIR
 from ailb_gen.checks.model import Check
-from ailb_gen.checks.roce import REPAIR
 from ailb_gen.errors import Place
 from ailb_gen.layout import QOS
 

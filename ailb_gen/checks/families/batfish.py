@@ -5,12 +5,7 @@ Those up to AILB808 look at the files themselves, those from AILB811 at their IP
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from ailb_gen.checks.model import Check, Result, Severity
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+from ailb_gen.checks.model import Check, Severity
 
 NO_SERVICE = "no Batfish service was given (--batfish HOST)"
 
@@ -162,31 +157,3 @@ AGREE_LINK = Check(
     "Two programs computed the same failure and disagree: one of them is wrong about what the fabric will do.",
     DIFFER,
 )
-CHECKS = (
-    PARSED,
-    RECOGNIZED,
-    CONVERTED,
-    DEFINED,
-    USED,
-    PORTS,
-    VLANS,
-    READERS,
-    UNDERSTOOD,
-    SHOWN,
-    SESSIONS,
-    OWNERS,
-    PINNED,
-    TRANSIT,
-    LOOPS,
-    SPINE_REACH,
-    LINK_REACH,
-    AGREE,
-    AGREE_SPINE,
-    AGREE_LINK,
-)
-
-
-def skipped(chosen: frozenset[str], done: Iterable[Result], reason: str) -> Iterator[Result]:
-    """Give a skipped result for every check that was asked for and that has none."""
-    have = {result.check.id for result in done}
-    return (Result(entry, skipped=reason) for entry in CHECKS if entry.id in chosen and entry.id not in have)

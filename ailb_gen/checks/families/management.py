@@ -6,8 +6,8 @@ from ipaddress import IPv4Address
 from typing import TYPE_CHECKING
 
 from ailb_gen.addresses import BITS, address_text
-from ailb_gen.checks.addresses import AGAIN
 from ailb_gen.checks.expected_switches import management_interface
+from ailb_gen.checks.families.addresses import AGAIN
 from ailb_gen.checks.model import Check
 from ailb_gen.network.switch import OPERATING
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ailb_gen import layout as files
-from ailb_gen.checks.hosts import REGENERATE, HostFindings, per_group
+from ailb_gen.checks.families.hosts import REGENERATE, HostFindings, per_group
 from ailb_gen.checks.model import Check
 from ailb_gen.hosts.lookup import MAIN_PRIORITY
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ailb_gen.addresses import address_text
-from ailb_gen.checks.hosts import HostFindings
+from ailb_gen.checks.families.hosts import HostFindings
 from ailb_gen.checks.model import Check
 from ailb_gen.errors import Place
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from ailb_gen.checks.balance import destinations
 from ailb_gen.checks.expected_switches import ALL_COLORS
+from ailb_gen.checks.families.balance import destinations
 from ailb_gen.checks.model import Check
 from ailb_gen.errors import Place
 from ailb_gen.forwarding.baseline import Baseline

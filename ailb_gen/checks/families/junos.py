@@ -20,16 +20,16 @@ LONG = 80  # characters of a word; names are shorter, and what is not one need n
 
 
 def _check_commit(context: Context, findings: Findings) -> None:
-    results = context.commit
+    results, checks = context.commit, {*_OF_KIND.values(), UNCHECKED}
     if results is None:
-        for check in CHECKS:
+        for check in checks:
             findings.skip(check, NO_MODELS)
         return
     switches = context.network.switches
     found = (one for name, result in results.items() for one in findings_of(result, name, switches[name].file))
     for finding in of_all(list(found)):
         findings.found[finding.check].append(finding)
-    for check in CHECKS:
+    for check in checks:
         findings.look(check, len(results))
     findings.figure(MUST, "constraints evaluated", sum(result.evaluated for result in results.values()))
 
@@ -139,7 +139,6 @@ RELEASE = Check(
     "Name the models of the release that the switches run: 25.4R1 or later, or 23.4X100-D4x for the QFX5240.",
     _check_commit,
 )
-CHECKS = (UNKNOWN, VALUE, MISSING, DUPLICATE, CHOICE, MUST, UNCHECKED, RELEASE)
 _OF_KIND = dict.fromkeys(kinds.VALUE_KINDS, VALUE) | {
     kinds.UNKNOWN: UNKNOWN,
     kinds.MISSING: MISSING,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ailb_gen.checks.families.roce import REPAIR
 from ailb_gen.checks.model import Check
-from ailb_gen.checks.roce import REPAIR
 from ailb_gen.network.cos import CLASSIFIERS, DEFAULT_CLASSES
 
 if TYPE_CHECKING:

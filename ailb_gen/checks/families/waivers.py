@@ -1,0 +1,22 @@
+"""The checks of waivers themselves (AILB090, AILB091), which `ailb_gen.checks.waivers` makes."""
+
+from __future__ import annotations
+
+from ailb_gen.checks.model import Check, Severity
+
+EXPIRED = Check(
+    "AILB090",
+    "no waiver has expired",
+    "a waiver has expired",
+    "An expired waiver waives nothing: what it accepted counts again, and fails the gate.",
+    "Repair what the waiver was for and delete it, or agree on a new reason and date.",
+    severity=Severity.WARNING,
+)
+UNUSED = Check(
+    "AILB091",
+    "every waiver matches a finding",
+    "a waiver matches no finding",
+    "A waiver that matches nothing hides the next finding of its kind as soon as there is one.",
+    "Delete the waiver; or correct its scope.",
+    severity=Severity.NOTE,
+)
