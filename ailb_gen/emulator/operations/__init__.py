@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
 
 from lxml import etree
 
 from ailb_gen.emulator.messages import refusal
-from ailb_gen.emulator.operations import absent, bgp, interfaces, neighbors, reach, resources, routes, system
+from ailb_gen.emulator.operations import bgp, interfaces, neighbors, reach, resources, routes, system
 from ailb_gen.emulator.operations.build import element
 from ailb_gen.emulator.operations.commands import parse
 from ailb_gen.emulator.operations.jsonreply import to_json
@@ -19,6 +20,29 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ailb_gen.emulator.rpc_context import Operation, RpcContext
+
+# What a device of such a fabric has none of: the reply, which is empty, by the tag of the rpc.
+EMPTY = {
+    "get-accounting-profile-information": "accounting-profile-information",
+    "get-isis-adjacency-information": "isis-adjacency-information",
+    "get-isis-database-information": "isis-database-information",
+    "get-lacp-interface-information": "lacp-interface-information-list",
+    "get-ldp-neighbor-information": "ldp-neighbor-information",
+    "get-mpls-lsp-information": "mpls-lsp-information",
+    "get-ospf-interface-information": "ospf-interface-information",
+    "get-ospf-neighbor-information": "ospf-neighbor-information",
+    "get-ospf3-neighbor-information": "ospf3-neighbor-information",
+    "get-probe-results": "probe-results",
+    "get-rsvp-neighbor-information": "rsvp-neighbor-information",
+    "get-snmp-v3-general-information": "snmp-v3-general-information",
+    "get-stp-bridge-information": "stp-bridge",
+    "get-system-core-dumps": "directory-list",
+}
+
+
+def _empty(tag: str, context: RpcContext, rpc: etree._Element) -> etree._Element:
+    return element(tag)
+
 
 # What a device answers, by the tag of the rpc. Any other rpc is a syntax error, as on Junos: some are asked by clients
 # to find out what they talk to, such as get-virtual-chassis-information and get-chassis-cluster-status.
@@ -65,7 +89,7 @@ OPERATIONS: Mapping[str, Operation] = {
     "get-xntpd-peers-information": resources.ntp_associations,
     "ping": reach.ping,
     "traceroute": reach.traceroute,
-    **absent.OPERATIONS,
+    **{rpc: partial(_empty, tag) for rpc, tag in EMPTY.items()},
 }
 
 

@@ -61,7 +61,7 @@ def summary(context: RpcContext, rpc: etree._Element) -> etree._Element:
         ("group-count", sum(1 for group in groups if wanted in ("", group.name))),
         ("peer-count", len(peers)),
         ("down-peer-count", sum(1 for session in peers if not session.established)),
-        ("auto-discovered-peer-count", len(peers)) if peers else None,
+        ("auto-discovered-peer-count", len(peers) or None),
         _table(PrefixCounts(*total)) if groups else None,
         *(_summed_up(context, session, counts.get(session.interface, PrefixCounts())) for session in peers),
     )
@@ -179,11 +179,10 @@ def _neighbor(context: RpcContext, switch: Switch, session: BgpSession, counts: 
 
 def _options(switch: Switch, session: BgpSession, group: Group) -> etree._Element:
     words = ("AddressFamily", "Multipath" if group.multipath else "", "LocalAS" if group.local_as else "")
-    listed = " ".join(group.exports), " ".join(group.imports)
     return element(
         "bgp-option-information",
-        ("export-policy", listed[0]) if listed[0] else None,
-        ("import-policy", listed[1]) if listed[1] else None,
+        ("export-policy", " ".join(group.exports) or None),
+        ("import-policy", " ".join(group.imports) or None),
         ("bgp-options", " ".join(word for word in (*words, "PeerAS", "Refresh") if word)),
         ("bgp-options2", ""),
         ("bgp-options-extended", ""),

@@ -14,7 +14,7 @@ Child = etree._Element | tuple[str, object] | None
 
 
 def element(tag: str, *children: Child, text: object = None, **junos: object) -> etree._Element:
-    """Make an element. A pair is a child with its text, None is no child; keywords are attributes of Junos."""
+    """Make an element. A pair is a child with its text, None is no child, nor its text; keywords are attributes."""
     # Declared everywhere, it is written once: at the root of the reply.
     made = etree.Element(tag, nsmap={"junos": JUNOS})
     for name, value in junos.items():
@@ -23,7 +23,8 @@ def element(tag: str, *children: Child, text: object = None, **junos: object) ->
         made.text = str(text)
     for child in children:
         if isinstance(child, tuple):
-            etree.SubElement(made, child[0]).text = str(child[1])
+            if child[1] is not None:
+                etree.SubElement(made, child[0]).text = str(child[1])
         elif child is not None:
             made.append(child)
     return made

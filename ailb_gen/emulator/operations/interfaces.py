@@ -140,21 +140,21 @@ def _speed(port: Port) -> str:
 def _full(context: RpcContext, rpc: etree._Element, switch: Switch, port: Port, units: list[Unit]) -> etree._Element:
     up, since = port_up(context, port), context.now() - context.started
     flapped = f"{date(context.started)} ({elapsed(since)} ago)"
-    address = mac(context.name, port.name)
+    address = mac(context.name, port.name) if port.name != "lo0" else None
     flags = [element("ifdf-present"), element("ifdf-running") if up else element("ifdf-down")]
     return element(
         "physical-interface",
         ("name", port.name),
         element("admin-status", text=_status(not port.disabled), format="Enabled" if not port.disabled else "Disabled"),
         ("oper-status", _status(up)),
-        ("description", port.description) if port.description else None,
+        ("description", port.description or None),
         ("link-level-type", "Loopback" if port.name == "lo0" else "Ethernet"),
         ("mtu", port.mtu or ("Unlimited" if port.name == "lo0" else DEFAULT_MTU)),
-        ("link-mode", "Full-duplex") if port.name not in LOGICAL else None,
+        ("link-mode", "Full-duplex" if port.name not in LOGICAL else None),
         ("speed", _speed(port)),
         element("if-device-flags", *flags),
-        ("current-physical-address", address) if port.name != "lo0" else None,
-        ("hardware-physical-address", address) if port.name != "lo0" else None,
+        ("current-physical-address", address),
+        ("hardware-physical-address", address),
         element("interface-flapped", text=flapped, seconds=int(since)) if port.name not in LOGICAL else None,
         *_traffic(rpc, context.fabric.counters(context.name, port.name)),
         *(_unit(context, rpc, switch, port, unit) for unit in units),

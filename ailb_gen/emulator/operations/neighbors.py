@@ -136,7 +136,7 @@ def _remote(port: str, far: End, other: Switch) -> list[Child]:
         ("lldp-remote-chassis-id", mac(far.device)),
         ("lldp-remote-port-id-subtype", "Interface name" if named else "Locally assigned"),
         ("lldp-remote-port-id", far.port if named else str(512 + list(other.ports).index(far.port))),
-        ("lldp-remote-port-description", description) if description else None,
+        ("lldp-remote-port-description", description or None),
         ("lldp-remote-system-name", other.host_name or far.device),
     ]
 
@@ -189,7 +189,7 @@ def vlans(context: RpcContext, rpc: etree._Element) -> etree._Element:
                 "l2ng-l2ald-vlan-instance-group",
                 ("l2ng-l2rtb-name", "default-switch"),
                 ("l2ng-l2rtb-vlan-name", vlan.name),
-                ("l2ng-l2rtb-vlan-tag", vlan.vlan_id) if vlan.vlan_id is not None else None,
+                ("l2ng-l2rtb-vlan-tag", vlan.vlan_id),
                 element("l2ng-l2rtb-vlan-member", *members),
                 style="brief",
             )

@@ -108,56 +108,46 @@ def _exchanged(context: RpcContext, rpc: etree._Element, rows: Rows) -> etree._E
     return element("route-information", element("route-table", ("table-name", TABLE), *made))
 
 
-def advertised(
-    context: RpcContext, rpc: etree._Element, session: BgpSession
-) -> Iterator[tuple[Prefix, etree._Element]]:
+def advertised(context: RpcContext, rpc: etree._Element, session: BgpSession) -> Iterator[Row]:
     """Give the routes that are sent to a neighbor, as they are sent.
 
-    The numbers of destinations in the table are left out: they would take the routes of the whole fabric.
+    The table has no numbers of destinations: they would take the routes of the whole fabric.
     """
     detailed = flag(rpc, *DETAILED)
-    group = context.fabric.switch(context.name).groups[session.group].name
+    group = context.fabric.switch(context.name).groups[session.group].name if detailed else None
     for prefix, route in context.fabric.advertised(context.name, session).items():
         path = f"[{session.asn}] {as_path(route)}" if detailed else as_path(route)
-        entry: list[Child] = [
-            ("active-tag", "*"),
-            None if detailed else ("protocol-name", "BGP"),
-            ("bgp-group-name", group) if detailed else None,
-            element("nh", ("to", "Self")),
-            ("med", route.med) if route.med is not None else None,
-            ("as-path", path),
-        ]
-        if detailed:
-            entry += [_communities(route), ("bgp-aigp", route.aigp) if route.aigp is not None else None]
-        counts: list[Child] = []
-        if detailed:
-            counts = [element("rt-entry-count", text=1, format="1 entry"), ("rt-announced-count", 1)]
-        style = "detail" if detailed else "brief"
-        yield prefix, element("rt", *_destination(prefix, detailed), *counts, element("rt-entry", *entry), style=style)
+        yield prefix, _rt(prefix, [_exchanged_entry(route, detailed, "*", "Self", path, group)], detailed)
 
 
 def received(context: RpcContext, rpc: etree._Element, session: BgpSession) -> Iterator[Row]:
-    """Give the routes that came from a neighbor; hidden ones only when they are asked for, or all."""
+    """Give the routes that came from a neighbor; hidden ones only with `hidden` or `all`."""
     detailed = flag(rpc, *DETAILED)
     next_hop = peer_address(session).partition("%")[0]
     for prefix in context.fabric.prefixes(context.name):
         for path in context.fabric.paths(context.name, prefix):
-            if path.interface != session.interface or not _shows(rpc, path):
-                continue
-            route = path.route
-            entry: list[Child] = [
-                ("active-tag", "*" if path.status == "active" else " "),
-                None if detailed else ("protocol-name", "BGP"),
-                element("nh", ("to", next_hop)),
-                ("med", route.med) if route.med is not None else None,
-                ("as-path", as_path(route)),
-            ]
-            if detailed:
-                entry += [_communities(route), ("bgp-aigp", route.aigp) if route.aigp is not None else None]
-            if path.status == "hidden":
-                entry.append(("hidden-reason", path.reason))
-            made = element("rt", *_destination(prefix, detailed), element("rt-entry", *entry))
-            yield prefix, made
+            if path.interface == session.interface and _shows(rpc, path):
+                tag = "*" if path.status == "active" else " "
+                hidden = path.reason if path.status == "hidden" else None
+                entry = _exchanged_entry(path.route, detailed, tag, next_hop, as_path(path.route), None, hidden)
+                yield prefix, element("rt", *_destination(prefix, detailed), entry)
+
+
+def _exchanged_entry(
+    route: Route, detailed: bool, tag: str, next_hop: str, path: str, group: str | None, hidden: str | None = None
+) -> etree._Element:
+    return element(
+        "rt-entry",
+        ("active-tag", tag),
+        ("protocol-name", None if detailed else "BGP"),
+        ("bgp-group-name", group),
+        element("nh", ("to", next_hop)),
+        ("med", route.med),
+        ("as-path", path),
+        _communities(route) if detailed else None,
+        ("bgp-aigp", route.aigp if detailed else None),
+        ("hidden-reason", hidden),
+    )
 
 
 def _shows(rpc: etree._Element, path: Path) -> bool:
@@ -216,7 +206,7 @@ def table_summary(context: RpcContext, rpc: etree._Element) -> etree._Element:
     table = element("route-table", ("table-name", TABLE), *_numbers(context), *protocols)
     groups = context.fabric.switch(context.name).groups
     number = groups[0].local_as if groups else None
-    return element("route-summary-information", ("as-number", number) if number else None, table)
+    return element("route-summary-information", ("as-number", number or None), table)
 
 
 def _covers(rpc: etree._Element, prefix: Prefix, wanted: Prefix | None) -> bool:
@@ -282,7 +272,7 @@ def _own(kind: str, interface: str, up: float) -> etree._Element:
         element("last-active"),
         ("protocol-name", NAMES[kind]),
         ("preference", PREFERENCE[kind]),
-        ("nh-type", "Local") if kind == "local" else None,
+        ("nh-type", "Local" if kind == "local" else None),
         element("age", text=age(up), seconds=int(up)),
         hop,
     )
@@ -292,16 +282,14 @@ def _learned(rpc: etree._Element, context: RpcContext, path: Path, used: list[st
     route, active = path.route, path.status == "active"
     detailed = flag(rpc, *DETAILED)
     source = _far(context, path.interface)
-    more: list[Child] = []
-    if detailed:
-        more = [
-            _communities(route),
-            ("rt-aigp", route.aigp) if route.aigp is not None else None,
-            ("peer-as", route.as_path[0]),
-            ("gateway", source),
-            ("inactive-reason", path.reason) if path.status == "inactive" else None,
-            ("inactive-reason", "Not Best in its group - Active preferred") if path.status == "multipath" else None,
-        ]
+    reasons = {"inactive": path.reason, "multipath": "Not Best in its group - Active preferred"}
+    more: list[Child] = [
+        _communities(route),
+        ("rt-aigp", route.aigp),
+        ("peer-as", route.as_path[0]),
+        ("gateway", source),
+        ("inactive-reason", reasons.get(path.status)),
+    ]
     return element(
         "rt-entry",
         ("active-tag", "*" if active else " "),
@@ -309,14 +297,14 @@ def _learned(rpc: etree._Element, context: RpcContext, path: Path, used: list[st
         ("protocol-name", "BGP"),
         ("preference", PREFERENCE[BGP]),
         element("age", text=age(seconds), seconds=int(seconds)),
-        ("metric", route.med) if route.med is not None else None,
+        ("metric", route.med),
         ("local-preference", route.local_preference),
         ("learned-from", source),
         ("as-path", as_path(route)),
         ("validation-state", "unverified"),
-        *more,
+        *(more if detailed else ()),
         *(_hop(context, interface, interface == path.interface) for interface in used),
-        ("hidden-reason", path.reason) if path.status == "hidden" else None,
+        ("hidden-reason", path.reason if path.status == "hidden" else None),
     )
 
 

@@ -154,8 +154,8 @@ def _commit(commit: Commit, tag: str) -> etree._Element:
         ("user", commit.user),
         ("client", commit.client),
         dated("date-time", commit.when),
-        ("comment", commit.comment) if commit.comment else None,
-        ("log", commit.log) if commit.log else None,
+        ("comment", commit.comment or None),
+        ("log", commit.log or None),
     )
 
 
@@ -176,7 +176,7 @@ def revision(context: RpcContext, rpc: etree._Element) -> etree._Element:
         ("user", newest.user),
         ("client", newest.client),
         dated("date-time", newest.when),
-        ("comment", newest.comment) if newest.comment else None,
+        ("comment", newest.comment or None),
     )
 
 
