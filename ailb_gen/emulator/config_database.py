@@ -11,10 +11,9 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from ailb_gen.emulator.disk import Disk, Saved
+from ailb_gen.emulator.disk import Commit, Disk, Saved
 from ailb_gen.emulator.messages import RefusedError, RpcError, refusal
 from ailb_gen.emulator.private import ConflictError, rebased
-from ailb_gen.emulator.rpc_context import Commit
 from ailb_gen.errors import OutputError
 from ailb_gen.junos.reader import read_curly
 from ailb_gen.junos.tree import Node

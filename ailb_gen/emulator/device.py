@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from ailb_gen.emulator.disk import Commit
     from ailb_gen.emulator.fabric_state import FabricState
-    from ailb_gen.emulator.rpc_context import Commit
     from ailb_gen.junos.schema import Schema
 
 VERSION = "25.4R1.12-EVO"
@@ -44,7 +44,7 @@ class Spec:
 
 
 class Device:
-    """A device of a fleet, and the `RpcContext` of operational commands; once the fleet runs, only for its thread.
+    """A device of a fleet; once the fleet runs, only its thread may use it.
 
     `minute_s` is the number of seconds that a minute of `commit confirmed` lasts.
     """
@@ -85,10 +85,6 @@ class Device:
     def committed(self) -> Node:
         """Return the active configuration, as written: groups are not applied."""
         return self.database.active
-
-    def logins(self) -> tuple[tuple[str, str, float], ...]:
-        """Return the open sessions: user, client, and since when in seconds since 1970."""
-        return tuple((one.user, one.client, one.since) for one in self.sessions.values())
 
     def alarms(self) -> tuple[str, ...]:
         """Return the descriptions of the active chassis alarms."""

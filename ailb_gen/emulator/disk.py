@@ -13,7 +13,6 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 from ailb_gen.atomic import replace_file
-from ailb_gen.emulator.rpc_context import Commit
 from ailb_gen.errors import OutputError
 
 if TYPE_CHECKING:
@@ -21,6 +20,24 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 INDEX = "index.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """One entry of the commit history.
+
+    `sequence` is 0 for the newest; `client` is `netconf`, `cli` or `other`; `when` is in seconds since 1970; `comment`
+    is what Junos says itself (`commit confirmed, rollback in 2mins`, or nothing), `log` what the user said;
+    `revision` is `re0-<seconds>-<number>`.
+    """
+
+    sequence: int
+    user: str
+    client: str
+    when: float
+    comment: str
+    log: str
+    revision: str
 
 
 @dataclass(frozen=True, slots=True)

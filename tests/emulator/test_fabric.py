@@ -20,7 +20,7 @@ from ailb_gen.network.fabric import Network
 from ailb_gen.network.sessions import sessions
 from ailb_gen.routing.rib import Routing
 from ailb_gen.routing.speaker import lists_of, rules
-from tests.emulator.operations.contexts import LEAF, NAMES, SPINE, lab, tree_of
+from tests.emulator.operations.lab import LEAF, NAMES, SPINE, lab, tree_of
 from tests.network.lab import LAB
 from tests.routing.fabrics import Case, cases, random_fabrics
 from tests.routing.text import set_text

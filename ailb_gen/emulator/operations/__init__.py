@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
@@ -19,7 +20,7 @@ from ailb_gen.emulator.operations.layouts import LAYOUTS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ailb_gen.emulator.rpc_context import Operation, RpcContext
+    from ailb_gen.emulator.device import Device
 
 # What a device of such a fabric has none of: the reply, which is empty, by the tag of the rpc.
 EMPTY = {
@@ -40,12 +41,13 @@ EMPTY = {
 }
 
 
-def _empty(tag: str, context: RpcContext, rpc: etree._Element) -> etree._Element:
+def _empty(tag: str, device: Device, rpc: etree._Element) -> etree._Element:
     return element(tag)
 
 
 # What a device answers, by the tag of the rpc. Any other rpc is a syntax error, as on Junos: some are asked by clients
 # to find out what they talk to, such as get-virtual-chassis-information and get-chassis-cluster-status.
+Operation = Callable[["Device", etree._Element], etree._Element]
 OPERATIONS: Mapping[str, Operation] = {
     "file-list": system.file_list,
     "file-show": system.file_show,
@@ -96,13 +98,13 @@ OPERATIONS: Mapping[str, Operation] = {
 FORMS = ("text", "ascii", "xml", "json")
 
 
-def run(context: RpcContext, rpc: etree._Element, form: str) -> str:
+def run(device: Device, rpc: etree._Element, form: str) -> str:
     """Carry out an operation; return the reply in a form: `xml`, `json`, or `text`, which Junos also calls `ascii`.
 
     Raises RefusedError like the operation, and for another form.
     """
     _check_form(form)
-    reply = OPERATIONS[str(rpc.tag)](context, rpc)
+    reply = OPERATIONS[str(rpc.tag)](device, rpc)
     if form == "json":
         return escape(to_json(reply))
     return etree.tostring(_broken(reply) if form == "xml" else as_text(rpc, reply), encoding="unicode")

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
     from lxml import etree
 
+    from ailb_gen.emulator.device import Device
     from ailb_gen.emulator.fabric_state import BgpSession
     from ailb_gen.emulator.operations.build import Child
-    from ailb_gen.emulator.rpc_context import RpcContext
     from ailb_gen.network.model import Group, Switch
 
 TABLE, FAMILY = "inet6.0", "inet6-unicast"
@@ -34,27 +34,27 @@ def peer_address(session: BgpSession) -> str:
     return f"{link_local(session.peer, session.peer_interface)}%{session.interface}"
 
 
-def chosen(context: RpcContext, neighbor: str) -> Iterator[BgpSession]:
+def chosen(device: Device, neighbor: str) -> Iterator[BgpSession]:
     """Iterate over the neighbors with an address, with or without its scope; over all without one."""
-    for session in context.fabric.sessions(context.name):
+    for session in device.fabric.sessions(device.name):
         address = peer_address(session)
         if neighbor in ("", address, address.partition("%")[0]):
             yield session
 
 
-def up_for(context: RpcContext, session: BgpSession) -> float:
+def up_for(device: Device, session: BgpSession) -> float:
     """Return the seconds since a session came up; for one that is down, since the device tries."""
-    return max(context.now() - max(context.started, session.since or 0.0), 0.0)
+    return max(device.now() - max(device.started, session.since or 0.0), 0.0)
 
 
-def summary(context: RpcContext, rpc: etree._Element) -> etree._Element:
+def summary(device: Device, rpc: etree._Element) -> etree._Element:
     """Answer `show bgp summary`, for one group or all."""
     if not _asks_default(rpc):
         return element("bgp-information")
-    groups = context.fabric.switch(context.name).groups
+    groups = device.fabric.switch(device.name).groups
     wanted = argument(rpc, "group")
-    peers = [session for session in context.fabric.sessions(context.name) if wanted in ("", groups[session.group].name)]
-    counts = context.fabric.prefix_counts(context.name)
+    peers = [session for session in device.fabric.sessions(device.name) if wanted in ("", groups[session.group].name)]
+    counts = device.fabric.prefix_counts(device.name)
     total = [sum(counts.get(session.interface, PrefixCounts())[field] for session in peers) for field in range(3)]
     return element(
         "bgp-information",
@@ -63,7 +63,7 @@ def summary(context: RpcContext, rpc: etree._Element) -> etree._Element:
         ("down-peer-count", sum(1 for session in peers if not session.established)),
         ("auto-discovered-peer-count", len(peers) or None),
         _table(PrefixCounts(*total)) if groups else None,
-        *(_summed_up(context, session, counts.get(session.interface, PrefixCounts())) for session in peers),
+        *(_summed_up(device, session, counts.get(session.interface, PrefixCounts())) for session in peers),
     )
 
 
@@ -95,8 +95,8 @@ def _state(session: BgpSession) -> str:
     return "Established" if session.established else "Active"
 
 
-def _summed_up(context: RpcContext, session: BgpSession, counts: PrefixCounts) -> etree._Element:
-    seconds = up_for(context, session)
+def _summed_up(device: Device, session: BgpSession, counts: PrefixCounts) -> etree._Element:
+    seconds = up_for(device, session)
     made: list[Child] = [
         ("peer-address", peer_address(session)),
         ("peer-as", session.peer_asn or 0),
@@ -119,17 +119,17 @@ def _summed_up(context: RpcContext, session: BgpSession, counts: PrefixCounts) -
     return element("bgp-peer", *made, style="terse")
 
 
-def neighbor(context: RpcContext, rpc: etree._Element) -> etree._Element:
+def neighbor(device: Device, rpc: etree._Element) -> etree._Element:
     """Answer `show bgp neighbor`, for one address or all."""
-    switch = context.fabric.switch(context.name)
+    switch = device.fabric.switch(device.name)
     if not _asks_default(rpc):
         return element("bgp-information")
-    counts = context.fabric.prefix_counts(context.name)
+    counts = device.fabric.prefix_counts(device.name)
     return element(
         "bgp-information",
         *(
-            _neighbor(context, switch, session, counts.get(session.interface, PrefixCounts()))
-            for session in chosen(context, argument(rpc, "neighbor-address"))
+            _neighbor(device, switch, session, counts.get(session.interface, PrefixCounts()))
+            for session in chosen(device, argument(rpc, "neighbor-address"))
         ),
     )
 
@@ -140,13 +140,13 @@ def _ports(own: str, peer: str) -> tuple[int, int]:
     return (other, BGP_PORT) if own < peer else (BGP_PORT, other)
 
 
-def _neighbor(context: RpcContext, switch: Switch, session: BgpSession, counts: PrefixCounts) -> etree._Element:
+def _neighbor(device: Device, switch: Switch, session: BgpSession, counts: PrefixCounts) -> etree._Element:
     group = switch.groups[session.group]
-    own = f"{link_local(context.name, session.interface)}%{session.interface}"
+    own = f"{link_local(device.name, session.interface)}%{session.interface}"
     peer = peer_address(session)
     own_port, peer_port = (f"+{port}" if session.established else "" for port in _ports(own, peer))
     up = session.established
-    remote = context.fabric.switch(session.peer)
+    remote = device.fabric.switch(session.peer)
     made: list[Child] = [
         ("peer-address", peer + peer_port),
         ("peer-as", session.peer_asn or 0),
@@ -173,7 +173,7 @@ def _neighbor(context: RpcContext, switch: Switch, session: BgpSession, counts: 
         ("local-interface-name", session.interface),
     ]
     if up:
-        made += _established(context, session, counts)
+        made += _established(device, session, counts)
     return element("bgp-peer", *made, style="detail")
 
 
@@ -204,8 +204,8 @@ def _bfd_of(group: Group, up: bool) -> etree._Element:
     )
 
 
-def _established(context: RpcContext, session: BgpSession, counts: PrefixCounts) -> list[Child]:
-    sent = context.fabric.advertised_count(context.name, session)
+def _established(device: Device, session: BgpSession, counts: PrefixCounts) -> list[Child]:
+    sent = device.fabric.advertised_count(device.name, session)
     rib = element(
         "bgp-rib",
         ("name", TABLE),
@@ -233,12 +233,12 @@ def _established(context: RpcContext, session: BgpSession, counts: PrefixCounts)
     ]
 
 
-def bfd(context: RpcContext, rpc: etree._Element) -> etree._Element:
+def bfd(device: Device, rpc: etree._Element) -> etree._Element:
     """Answer `show bfd session`: one session beside every BGP session whose group asks for it."""
-    groups = context.fabric.switch(context.name).groups
+    groups = device.fabric.switch(device.name).groups
     made = [
         _bfd_session(session, groups[session.group], flag(rpc, "detail", "extensive"))
-        for session in context.fabric.sessions(context.name)
+        for session in device.fabric.sessions(device.name)
         if groups[session.group].bfd is not None
     ]
     ups = sum(1 for session in made if session.findtext("session-state") == "Up")

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
     from lxml import etree
 
+    from ailb_gen.emulator.device import Device
     from ailb_gen.emulator.fabric_state import Counters
     from ailb_gen.emulator.operations.build import Child
-    from ailb_gen.emulator.rpc_context import RpcContext
     from ailb_gen.network.model import Port, Switch, Unit
 
 # Interfaces that are up by themselves.
@@ -38,31 +38,31 @@ OUTPUT_ERRORS = (
 CASTS = ("unicasts", "broadcasts", "multicasts")
 
 
-def port_up(context: RpcContext, port: Port) -> bool:
+def port_up(device: Device, port: Port) -> bool:
     """Tell whether a configured port is up: logical ones always, others with carrier."""
     if port.disabled:
         return False
-    return port.name in LOGICAL or context.fabric.link_up(context.name, port.name)
+    return port.name in LOGICAL or device.fabric.link_up(device.name, port.name)
 
 
-def unit_up(context: RpcContext, switch: Switch, port: Port, unit: Unit) -> bool:
+def unit_up(device: Device, switch: Switch, port: Port, unit: Unit) -> bool:
     """Tell whether a logical interface is up; an IRB needs a VLAN with a member port that is."""
-    if unit.disabled or not port_up(context, port):
+    if unit.disabled or not port_up(device, port):
         return False
     if port.name != "irb":
         return True
     names = {text for vlan in switch.vlans if vlan.irb == unit.name for text in (vlan.name, str(vlan.vlan_id))}
     return any(
-        name in names and port_up(context, other)
+        name in names and port_up(device, other)
         for other in switch.ports.values()
         for member in other.units
         for name, _ in member.vlans
     )
 
 
-def interfaces(context: RpcContext, rpc: etree._Element) -> etree._Element:
+def interfaces(device: Device, rpc: etree._Element) -> etree._Element:
     """Answer `show interfaces`; a name may be a pattern, a physical or a logical interface."""
-    switch = context.fabric.switch(context.name)
+    switch = device.fabric.switch(device.name)
     # Only the default instance has interfaces here.
     if argument(rpc, "routing-instance"):
         return element("interface-information")
@@ -74,9 +74,9 @@ def interfaces(context: RpcContext, rpc: etree._Element) -> etree._Element:
             continue
         units = [unit for unit in port.units if _matches(unit.name, wanted) or _matches(port.name, wanted)]
         if flag(rpc, "descriptions"):
-            made += [_described(context, port)] if port.description and _matches(port.name, wanted) else []
+            made += [_described(device, port)] if port.description and _matches(port.name, wanted) else []
         elif _matches(port.name, wanted) or units:
-            made.append(_terse(context, switch, port, units) if terse else _full(context, rpc, switch, port, units))
+            made.append(_terse(device, switch, port, units) if terse else _full(device, rpc, switch, port, units))
     style = "terse" if terse else "description" if flag(rpc, "descriptions") else "normal"
     return element("interface-information", *made, style=style)
 
@@ -89,39 +89,39 @@ def _status(up: bool) -> str:
     return "up" if up else "down"
 
 
-def _described(context: RpcContext, port: Port) -> etree._Element:
+def _described(device: Device, port: Port) -> etree._Element:
     return element(
         "physical-interface",
         ("name", port.name),
         ("admin-status", _status(not port.disabled)),
-        ("oper-status", _status(port_up(context, port))),
+        ("oper-status", _status(port_up(device, port))),
         ("description", port.description),
     )
 
 
-def _terse(context: RpcContext, switch: Switch, port: Port, units: list[Unit]) -> etree._Element:
+def _terse(device: Device, switch: Switch, port: Port, units: list[Unit]) -> etree._Element:
     logical = [
         element(
             "logical-interface",
             ("name", unit.name),
             ("admin-status", _status(not unit.disabled)),
-            ("oper-status", _status(unit_up(context, switch, port, unit))),
-            *_families(context, unit, terse=True),
+            ("oper-status", _status(unit_up(device, switch, port, unit))),
+            *_families(device, unit, terse=True),
         )
         for unit in units
     ]
-    state = (("admin-status", _status(not port.disabled)), ("oper-status", _status(port_up(context, port))))
+    state = (("admin-status", _status(not port.disabled)), ("oper-status", _status(port_up(device, port))))
     return element("physical-interface", ("name", port.name), *state, *logical)
 
 
-def _families(context: RpcContext, unit: Unit, terse: bool) -> Iterator[etree._Element]:
+def _families(device: Device, unit: Unit, terse: bool) -> Iterator[etree._Element]:
     if unit.inet_addresses:
         rows = [element("interface-address", ("ifa-local", text)) for text, _ in unit.inet_addresses]
         yield element("address-family", ("address-family-name", "inet"), *rows)
     if unit.inet6:
         texts = [f"{address_text(address.value)}/{address.prefix.length}" for address in unit.addresses]
         if unit.name.partition(".")[0] != "lo0":
-            texts.append(f"{link_local(context.name, unit.name)}/64")
+            texts.append(f"{link_local(device.name, unit.name)}/64")
         mtu = None if terse else ("mtu", unit.inet6_mtu or DEFAULT_MTU - 14)
         rows = [element("interface-address", ("ifa-local", text)) for text in texts]
         yield element("address-family", ("address-family-name", "inet6"), mtu, *rows)
@@ -137,10 +137,10 @@ def _speed(port: Port) -> str:
     return f"{found[1]}{'Gbps' if found[2] == 'g' else 'mbps'}"
 
 
-def _full(context: RpcContext, rpc: etree._Element, switch: Switch, port: Port, units: list[Unit]) -> etree._Element:
-    up, since = port_up(context, port), context.now() - context.started
-    flapped = f"{date(context.started)} ({elapsed(since)} ago)"
-    address = mac(context.name, port.name) if port.name != "lo0" else None
+def _full(device: Device, rpc: etree._Element, switch: Switch, port: Port, units: list[Unit]) -> etree._Element:
+    up, since = port_up(device, port), device.now() - device.started
+    flapped = f"{date(device.started)} ({elapsed(since)} ago)"
+    address = mac(device.name, port.name) if port.name != "lo0" else None
     flags = [element("ifdf-present"), element("ifdf-running") if up else element("ifdf-down")]
     return element(
         "physical-interface",
@@ -156,8 +156,8 @@ def _full(context: RpcContext, rpc: etree._Element, switch: Switch, port: Port, 
         ("current-physical-address", address),
         ("hardware-physical-address", address),
         element("interface-flapped", text=flapped, seconds=int(since)) if port.name not in LOGICAL else None,
-        *_traffic(rpc, context.fabric.counters(context.name, port.name)),
-        *(_unit(context, rpc, switch, port, unit) for unit in units),
+        *_traffic(rpc, device.fabric.counters(device.name, port.name)),
+        *(_unit(device, rpc, switch, port, unit) for unit in units),
     )
 
 
@@ -179,10 +179,10 @@ def _traffic(rpc: etree._Element, counters: Counters) -> Iterator[etree._Element
         yield element("ethernet-mac-statistics", *((name, counted.get(name, 0)) for name in names), style="verbose")
 
 
-def _unit(context: RpcContext, rpc: etree._Element, switch: Switch, port: Port, unit: Unit) -> etree._Element:
-    up = unit_up(context, switch, port, unit)
+def _unit(device: Device, rpc: etree._Element, switch: Switch, port: Port, unit: Unit) -> etree._Element:
+    up = unit_up(device, switch, port, unit)
     state: Child = element("iff-up") if up else element("iff-down") if unit.disabled else element("iff-device-down")
-    counted = _named(context.fabric.counters(context.name, unit.name))
+    counted = _named(device.fabric.counters(device.name, unit.name))
     packets = [(name, counted[name]) for name in ("input-packets", "output-packets")]
     counters = [] if flag(rpc, "detail", "extensive") else [element("traffic-statistics", *packets)]
     return element(
@@ -191,22 +191,22 @@ def _unit(context: RpcContext, rpc: etree._Element, switch: Switch, port: Port, 
         element("if-config-flags", state, element("iff-snmp-traps")),
         ("encapsulation", "ENET2"),
         *counters,
-        *_families(context, unit, terse=False),
+        *_families(device, unit, terse=False),
     )
 
 
 LANES, BIAS_MA, LIGHT_DBM, DARK_DBM, MODULE_C = 8, 7.5, -1.2, -40.0, 42.0
 
 
-def optics(context: RpcContext, rpc: etree._Element) -> etree._Element:
+def optics(device: Device, rpc: etree._Element) -> etree._Element:
     """Answer `show interfaces diagnostics optics`: light where there is a carrier."""
-    switch = context.fabric.switch(context.name)
+    switch = device.fabric.switch(device.name)
     wanted = argument(rpc, "interface-name")
     made = []
     for port in switch.ports.values():
         if port.name in LOGICAL or (port.sub_ports is not None and not port.units) or not _matches(port.name, wanted):
             continue
-        received = LIGHT_DBM if port_up(context, port) else DARK_DBM
+        received = LIGHT_DBM if port_up(device, port) else DARK_DBM
         lanes = [
             element(
                 "optics-diagnostics-lane-values",

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from lxml import etree
 
+    from ailb_gen.emulator.device import Device
     from ailb_gen.emulator.operations.build import Child
-    from ailb_gen.emulator.rpc_context import RpcContext
     from ailb_gen.network.fabric import End
     from ailb_gen.network.model import RouterAdvertisement, Switch
 
@@ -31,11 +31,11 @@ PORT_ID = "protocols lldp port-id-subtype interface-name"
 CAPABILITIES = "Bridge Router"
 
 
-def router_advertisements(context: RpcContext, rpc: etree._Element) -> etree._Element:
+def router_advertisements(device: Device, rpc: etree._Element) -> etree._Element:
     """Answer `show ipv6 router-advertisement`: what is sent, and what the device at the other end says of itself."""
     wanted = argument(rpc, "interface")
-    rows = context.fabric.switch(context.name).advertisements.values()
-    made = [_interface(context, row) for row in rows if wanted in ("", row.interface)]
+    rows = device.fabric.switch(device.name).advertisements.values()
+    made = [_interface(device, row) for row in rows if wanted in ("", row.interface)]
     return element("ipv6-ra-information", *made)
 
 
@@ -43,10 +43,10 @@ def _interval(row: RouterAdvertisement) -> int:
     return row.max_interval or MAX_INTERVAL_S
 
 
-def _interface(context: RpcContext, row: RouterAdvertisement) -> etree._Element:
-    up = int(context.now() - context.started)
-    far = context.fabric.advertiser(context.name, row.interface)
-    heard = context.fabric.switch(far.device).advertisements.get(f"{far.port}.0") if far is not None else None
+def _interface(device: Device, row: RouterAdvertisement) -> etree._Element:
+    up = int(device.now() - device.started)
+    far = device.fabric.advertiser(device.name, row.interface)
+    heard = device.fabric.switch(far.device).advertisements.get(f"{far.port}.0") if far is not None else None
     return element(
         "ipv6-ra-interface",
         ("interface-name", row.interface),
@@ -87,12 +87,12 @@ def _advertisement(far: End, row: RouterAdvertisement, up: int) -> etree._Elemen
     )
 
 
-def discovered(context: RpcContext, rpc: etree._Element) -> etree._Element:
+def discovered(device: Device, rpc: etree._Element) -> etree._Element:
     """Answer `show ipv6 neighbors`: the switches whose advertisements are heard."""
     wanted = argument(rpc, "interface")
     made = []
-    for name in (unit.name for port in context.fabric.switch(context.name).ports.values() for unit in port.units):
-        far = context.fabric.advertiser(context.name, name)
+    for name in (unit.name for port in device.fabric.switch(device.name).ports.values() for unit in port.units):
+        far = device.fabric.advertiser(device.name, name)
         if far is None or wanted not in ("", name):
             continue
         made.append(
@@ -101,7 +101,7 @@ def discovered(context: RpcContext, rpc: etree._Element) -> etree._Element:
                 ("ipv6-nd-neighbor-address", link_local(far.device, f"{far.port}.0")),
                 ("ipv6-nd-neighbor-l2-address", mac(far.device, far.port)),
                 ("ipv6-nd-state", "reachable"),
-                ("ipv6-nd-expire", REACHABLE_S - int(context.now()) % REACHABLE_S),
+                ("ipv6-nd-expire", REACHABLE_S - int(device.now()) % REACHABLE_S),
                 ("ipv6-nd-isrouter", "yes"),
                 ("ipv6-nd-issecure", "no"),
                 ("ipv6-nd-interface-name", name),
@@ -114,14 +114,14 @@ def _lldp_runs(switch: Switch, port: str) -> bool:
     return bool(switch.lldp & {"all", port})
 
 
-def _lldp(context: RpcContext) -> Iterator[tuple[str, End, Switch]]:
+def _lldp(device: Device) -> Iterator[tuple[str, End, Switch]]:
     """Give (port, other end, switch there) wherever both ends of a cable run LLDP. Servers are not emulated."""
-    switch = context.fabric.switch(context.name)
+    switch = device.fabric.switch(device.name)
     for port in switch.ports:
-        far = context.fabric.neighbor(context.name, port)
-        if far is None or not context.fabric.link_up(context.name, port):
+        far = device.fabric.neighbor(device.name, port)
+        if far is None or not device.fabric.link_up(device.name, port):
             continue
-        other = context.fabric.switch(far.device)
+        other = device.fabric.switch(far.device)
         if _lldp_runs(switch, port) and _lldp_runs(other, far.port):
             yield port, far, other
 
@@ -141,13 +141,13 @@ def _remote(port: str, far: End, other: Switch) -> list[Child]:
     ]
 
 
-def lldp(context: RpcContext, rpc: etree._Element) -> etree._Element:
+def lldp(device: Device, rpc: etree._Element) -> etree._Element:
     """Answer `show lldp neighbors`."""
-    made = [element("lldp-neighbor-information", *_remote(*row)) for row in _lldp(context)]
+    made = [element("lldp-neighbor-information", *_remote(*row)) for row in _lldp(device)]
     return element("lldp-neighbors-information", *made, style="brief")
 
 
-def lldp_interface(context: RpcContext, rpc: etree._Element) -> etree._Element:
+def lldp_interface(device: Device, rpc: etree._Element) -> etree._Element:
     """Answer `show lldp neighbors interface`: at length, for one port or all."""
     wanted = argument(rpc, "interface-device") or argument(rpc, "interface-name")
     made = [
@@ -158,29 +158,29 @@ def lldp_interface(context: RpcContext, rpc: etree._Element) -> etree._Element:
             ("lldp-remote-system-capabilities-supported", CAPABILITIES),
             ("lldp-remote-system-capabilities-enabled", CAPABILITIES),
         )
-        for port, far, other in _lldp(context)
+        for port, far, other in _lldp(device)
         if wanted in ("", port)
     ]
     return element("lldp-neighbors-information", *made, style="detail")
 
 
-def lldp_local(context: RpcContext, rpc: etree._Element) -> etree._Element:
+def lldp_local(device: Device, rpc: etree._Element) -> etree._Element:
     """Answer `show lldp local-information`."""
     return element(
         "lldp-local-info",
-        ("lldp-local-chassis-id", mac(context.name)),
-        ("lldp-local-system-name", host_name(context)),
+        ("lldp-local-chassis-id", mac(device.name)),
+        ("lldp-local-system-name", host_name(device)),
     )
 
 
-def vlans(context: RpcContext, rpc: etree._Element) -> etree._Element:
+def vlans(device: Device, rpc: etree._Element) -> etree._Element:
     """Answer `show vlans`; a port that is up has an asterisk."""
-    switch = context.fabric.switch(context.name)
+    switch = device.fabric.switch(device.name)
     made = []
     for vlan in switch.vlans:
         members: list[Child] = []
         for port in switch.ports.values():
-            mark = "*" if context.fabric.link_up(context.name, port.name) else ""
+            mark = "*" if device.fabric.link_up(device.name, port.name) else ""
             for unit in port.units:
                 if any(name in (vlan.name, str(vlan.vlan_id)) for name, _ in unit.vlans):
                     members.append(("l2ng-l2rtb-vlan-member-interface", f"{unit.name}{mark}"))
@@ -197,11 +197,11 @@ def vlans(context: RpcContext, rpc: etree._Element) -> etree._Element:
     return element("l2ng-l2ald-vlan-instance-information", *made, style="brief")
 
 
-def mac_table(context: RpcContext, rpc: etree._Element) -> etree._Element:
+def mac_table(device: Device, rpc: etree._Element) -> etree._Element:
     """Answer `show ethernet-switching table`: servers are not emulated, nothing was learned."""
     return element("l2ng-l2ald-rtb-macdb")
 
 
-def arp(context: RpcContext, rpc: etree._Element) -> etree._Element:
+def arp(device: Device, rpc: etree._Element) -> etree._Element:
     """Answer `show arp`: nothing here speaks IPv4."""
     return element("arp-table-information", ("arp-entry-count", 0))

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from lxml import etree
 
+    from ailb_gen.emulator.device import Device
     from ailb_gen.emulator.operations.build import Child
-    from ailb_gen.emulator.rpc_context import RpcContext
     from ailb_gen.network.model import Switch
 
 PROBES, BYTES, MOST_HOPS = 5, 56, 30
@@ -27,10 +27,10 @@ PROBES, BYTES, MOST_HOPS = 5, 56, 30
 HOP_US = 120
 
 
-def ping(context: RpcContext, rpc: etree._Element) -> etree._Element:
+def ping(device: Device, rpc: etree._Element) -> etree._Element:
     """Answer `ping`."""
     target, count = _target(rpc), _number(rpc, "count", PROBES)
-    way = path_to(context, target, argument(rpc, "interface"))
+    way = path_to(device, target, argument(rpc, "interface"))
     size = _number(rpc, "size", BYTES)
     probes: list[Child] = []
     time_us = HOP_US * max(len(way), 1) if way is not None else 0
@@ -65,10 +65,10 @@ def ping(context: RpcContext, rpc: etree._Element) -> etree._Element:
     )
 
 
-def traceroute(context: RpcContext, rpc: etree._Element) -> etree._Element:
+def traceroute(device: Device, rpc: etree._Element) -> etree._Element:
     """Answer `traceroute`; what does not answer shows one hop of asterisks."""
     target = _target(rpc)
-    way = path_to(context, target, argument(rpc, "interface"))
+    way = path_to(device, target, argument(rpc, "interface"))
     hops = [_hop(at, address, name) for at, (name, address) in enumerate(way or (), 1)]
     if way is None:
         failed = [element("probe-result", ("probe-index", index), element("probe-failure")) for index in (1, 2, 3)]
@@ -113,17 +113,17 @@ def _number(rpc: etree._Element, name: str, default: int) -> int:
     return int(text)
 
 
-def path_to(context: RpcContext, target: str, interface: str = "") -> list[tuple[str, str]] | None:
+def path_to(device: Device, target: str, interface: str = "") -> list[tuple[str, str]] | None:
     """Return the (device, address) that answer on the way to an address, None if nobody does there."""
     text, _, scope = target.partition("%")
-    switch = context.fabric.switch(context.name)
+    switch = device.fabric.switch(device.name)
     found = interface_value(f"{text}/{BITS}")
     if found is None:
         own = {address.partition("/")[0] for address in _inet(switch)}
-        return [(host_name(context), text)] if text in own else None
+        return [(host_name(device), text)] if text in own else None
     value = found[1].value
-    near = _link_local(context, switch, address_text(value), scope or interface)
-    return near if near is not None else _routed(context, value)
+    near = _link_local(device, switch, address_text(value), scope or interface)
+    return near if near is not None else _routed(device, value)
 
 
 def _inet(switch: Switch) -> Iterator[str]:
@@ -132,31 +132,31 @@ def _inet(switch: Switch) -> Iterator[str]:
             yield from (text for text, _ in unit.inet_addresses)
 
 
-def _link_local(context: RpcContext, switch: Switch, text: str, scope: str) -> list[tuple[str, str]] | None:
+def _link_local(device: Device, switch: Switch, text: str, scope: str) -> list[tuple[str, str]] | None:
     """Find the neighbor with a link-local address."""
     for port in switch.ports.values():
         for unit in port.units:
-            far = context.fabric.advertiser(context.name, unit.name) if scope in ("", unit.name) else None
+            far = device.fabric.advertiser(device.name, unit.name) if scope in ("", unit.name) else None
             if far is not None and link_local(far.device, f"{far.port}.0") == text:
                 return [(far.device, text)]
     return None
 
 
-def _routed(context: RpcContext, value: int) -> list[tuple[str, str]] | None:
+def _routed(device: Device, value: int) -> list[tuple[str, str]] | None:
     """Follow the first next hop of every switch to the one that has the address."""
     way: list[tuple[str, str]] = []
-    device = context.name
+    at = device.name
     for _ in range(MOST_HOPS):
-        switch = context.fabric.switch(device)
+        switch = device.fabric.switch(at)
         if any(address.value == value for port in switch.ports.values() for u in port.units for address in u.addresses):
             # What is asked answers with the address that it is asked for.
-            return [*way[:-1], (device, address_text(value))]
-        held = [prefix for prefix in context.fabric.prefixes(device) if prefix.holds(value)]
+            return [*way[:-1], (at, address_text(value))]
+        held = [prefix for prefix in device.fabric.prefixes(at) if prefix.holds(value)]
         held.sort(key=lambda prefix: -prefix.length)
-        hop = next((hop for prefix in held for hop in context.fabric.next_hops(device, prefix)), None)
-        far = context.fabric.neighbor(device, hop.interface.rpartition(".")[0]) if hop is not None else None
+        hop = next((hop for prefix in held for hop in device.fabric.next_hops(at, prefix)), None)
+        far = device.fabric.neighbor(at, hop.interface.rpartition(".")[0]) if hop is not None else None
         if far is None:
             return None
-        device = far.device
-        way.append((device, link_local(device, f"{far.port}.0")))
+        at = far.device
+        way.append((at, link_local(at, f"{far.port}.0")))
     return None

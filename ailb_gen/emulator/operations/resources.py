@@ -16,7 +16,7 @@ from ailb_gen.emulator.operations.system import MEMORY_MB, POWER_SUPPLIES, file_
 if TYPE_CHECKING:
     from lxml import etree
 
-    from ailb_gen.emulator.rpc_context import RpcContext
+    from ailb_gen.emulator.device import Device
 
 USED_PERCENT = 15
 PSM_WATTS, PSM_LOAD_WATTS = 3000, 900
@@ -34,7 +34,7 @@ NTP_HEAD = (
 DIGESTS = {"md5": md5, "sha1": sha1, "sha-256": sha256}
 
 
-def memory(context: RpcContext, rpc: etree._Element) -> etree._Element:
+def memory(device: Device, rpc: etree._Element) -> etree._Element:
     """Answer `show system memory`."""
     used = MEMORY_MB * USED_PERCENT // 100
     return element(
@@ -49,7 +49,7 @@ def memory(context: RpcContext, rpc: etree._Element) -> etree._Element:
     )
 
 
-def storage(context: RpcContext, rpc: etree._Element) -> etree._Element:
+def storage(device: Device, rpc: etree._Element) -> etree._Element:
     """Answer `show system storage`, as Junos OS Evolved does for its one node."""
     rows = []
     for name, blocks, percent, mount in FILESYSTEMS:
@@ -73,25 +73,25 @@ def _size(blocks: int) -> str:
     return f"{blocks / 1024 / 1024:.1f}G"
 
 
-def directory_usage(context: RpcContext, rpc: etree._Element) -> etree._Element:
+def directory_usage(device: Device, rpc: etree._Element) -> etree._Element:
     """Answer `show system directory-usage`: nothing is kept there."""
     path = argument(rpc, "path") or "/"
     row = element("directory", ("directory-name", path), element("used-space", ("used-blocks", 0)))
     return element("directory-usage-information", row)
 
 
-def checksum(context: RpcContext, rpc: etree._Element) -> etree._Element:
+def checksum(device: Device, rpc: etree._Element) -> etree._Element:
     """Answer `file checksum` for the files that `file show` knows. Raises RefusedError."""
     path = argument(rpc, "path")
     algorithm = next((name for name in DIGESTS if rpc.find(name) is not None), "md5")
-    digest = DIGESTS[algorithm](file_text(context, path).encode()).hexdigest()
+    digest = DIGESTS[algorithm](file_text(device, path).encode()).hexdigest()
     row = element(
         "file-checksum", ("computation-method", algorithm.upper()), ("input-file", path), ("checksum", digest)
     )
     return element("checksum-information", row)
 
 
-def fpcs(context: RpcContext, rpc: etree._Element) -> etree._Element:
+def fpcs(device: Device, rpc: etree._Element) -> etree._Element:
     """Answer `show chassis fpc`: one, which is the switch itself."""
     slot = argument(rpc, "fpc-slot")
     if slot not in ("", "0"):
@@ -108,21 +108,21 @@ def fpcs(context: RpcContext, rpc: etree._Element) -> etree._Element:
             ("memory-dram-size", MEMORY_MB),
             ("memory-heap-utilization", USED_PERCENT),
             ("memory-buffer-utilization", USED_PERCENT),
-            dated("start-time", context.started),
-            lasted("up-time", context.now() - context.started),
+            dated("start-time", device.started),
+            lasted("up-time", device.now() - device.started),
         ),
         style="brief",
     )
 
 
-def pics(context: RpcContext, rpc: etree._Element) -> etree._Element:
+def pics(device: Device, rpc: etree._Element) -> etree._Element:
     """Answer `show chassis fpc pic-status`."""
-    pic = element("pic", ("pic-slot", 0), ("pic-state", "Online"), ("pic-type", context.model))
-    fpc = element("fpc", ("slot", 0), ("state", "Online"), ("description", context.model), pic)
+    pic = element("pic", ("pic-slot", 0), ("pic-state", "Online"), ("pic-type", device.model))
+    fpc = element("fpc", ("slot", 0), ("state", "Online"), ("description", device.model), pic)
     return element("fpc-information", fpc, style="pic-style")
 
 
-def power_usage(context: RpcContext, rpc: etree._Element) -> etree._Element:
+def power_usage(device: Device, rpc: etree._Element) -> etree._Element:
     """Answer `show chassis power detail`."""
     rows = [
         element(
@@ -146,27 +146,29 @@ def power_usage(context: RpcContext, rpc: etree._Element) -> etree._Element:
     return element("power-usage-information", *rows, summary)
 
 
-def users(context: RpcContext, rpc: etree._Element) -> etree._Element:
+def users(device: Device, rpc: etree._Element) -> etree._Element:
     """Answer `show system users`: the sessions that are open."""
-    now = context.now()
+    now = device.now()
     rows = [
         element(
             "user-entry",
-            ("user", user),
-            ("tty", f"pts/{number}" if client == "cli" else "-"),
+            ("user", one.user),
+            ("tty", f"pts/{number}" if one.client == "cli" else "-"),
             ("from", "127.0.0.1"),
-            element("login-time", text=datetime.fromtimestamp(since, UTC).strftime("%I:%M%p"), seconds=int(since)),
+            element(
+                "login-time", text=datetime.fromtimestamp(one.since, UTC).strftime("%I:%M%p"), seconds=int(one.since)
+            ),
             element("idle-time", text="-", seconds=0),
-            ("command", "-cli" if client == "cli" else client),
+            ("command", "-cli" if one.client == "cli" else one.client),
         )
-        for number, (user, client, since) in enumerate(context.logins())
+        for number, one in enumerate(device.sessions.values())
     ]
     return element(
         "system-users-information",
         element(
             "uptime-information",
             dated("date-time", now),
-            element("up-time", text=length(now - context.started), seconds=int(now - context.started)),
+            element("up-time", text=length(now - device.started), seconds=int(now - device.started)),
             ("active-user-count", len(rows)),
             *(("load-average-1", "0.10"), ("load-average-5", "0.10"), ("load-average-15", "0.10")),
             element("user-table", *rows),
@@ -174,9 +176,9 @@ def users(context: RpcContext, rpc: etree._Element) -> etree._Element:
     )
 
 
-def ntp_associations(context: RpcContext, rpc: etree._Element) -> etree._Element:
+def ntp_associations(device: Device, rpc: etree._Element) -> etree._Element:
     """Answer `show ntp associations`: the configured servers, none of which is ever heard."""
-    ntp = context.committed().get("system", "ntp")
+    ntp = device.committed().get("system", "ntp")
     names = [name for kind in ("server", "peer") for name in (ntp.values(kind) if ntp is not None else ())]
     rows = [
         f" {name:<15} .INIT.          -     16 u    -   64    0    0.000   +0.000    0.000    0.000      0.000"

@@ -21,15 +21,15 @@ if TYPE_CHECKING:
 
     from lxml import etree
 
+    from ailb_gen.emulator.device import Device
     from ailb_gen.emulator.fabric_state import BgpSession
     from ailb_gen.emulator.operations.build import Child
-    from ailb_gen.emulator.rpc_context import RpcContext
     from ailb_gen.routing.rib import Path
     from ailb_gen.routing.route import Route
 
     # The rows of a table about one neighbor, by prefix.
     Row = tuple[Prefix, etree._Element]
-    Rows = Callable[[RpcContext, etree._Element, BgpSession], Iterator[Row]]
+    Rows = Callable[[Device, etree._Element, BgpSession], Iterator[Row]]
 
 PREFERENCE = {"direct": 0, "local": 0, "bgp": 170}
 NAMES = {"direct": "Direct", "local": "Local", "bgp": "BGP"}
@@ -37,15 +37,15 @@ TABLES = ("", TABLE)
 DETAILED = ("detail", "extensive")
 
 
-def route_information(context: RpcContext, rpc: etree._Element) -> etree._Element:
+def route_information(device: Device, rpc: etree._Element) -> etree._Element:
     """Answer `show route` in all its forms."""
     if argument(rpc, "table") not in TABLES or _is_ipv4(argument(rpc, "destination")):
         return element("route-information")
     if rpc.find("advertising-protocol-name") is not None:
-        return _exchanged(context, rpc, advertised)
+        return _exchanged(device, rpc, advertised)
     if rpc.find("receive-protocol-name") is not None:
-        return _exchanged(context, rpc, received)
-    return shown(context, rpc)
+        return _exchanged(device, rpc, received)
+    return shown(device, rpc)
 
 
 def _is_ipv4(text: str) -> bool:
@@ -94,38 +94,38 @@ def _destination(prefix: Prefix, detailed: bool) -> list[Child]:
     return [("rt-destination", address_text(prefix.value)), ("rt-prefix-length", prefix.length)]
 
 
-def _exchanged(context: RpcContext, rpc: etree._Element, rows: Rows) -> etree._Element:
+def _exchanged(device: Device, rpc: etree._Element, rows: Rows) -> etree._Element:
     """Answer about one neighbor; nothing comes of a neighbor that is not established."""
     protocol = argument(rpc, "advertising-protocol-name") or argument(rpc, "receive-protocol-name")
     address = argument(rpc, "neighbor") or argument(rpc, "peer")
     if protocol != BGP or not address:
         raise refusal("missing argument: a protocol, bgp, and the address of a neighbor", tag="missing-element")
-    session = next((found for found in chosen(context, address) if found.established), None)
+    session = next((found for found in chosen(device, address) if found.established), None)
     wanted = _wanted(rpc)
     if session is None:
         return element("route-information")
-    made = [row for prefix, row in rows(context, rpc, session) if _matches(rpc, prefix, wanted)]
+    made = [row for prefix, row in rows(device, rpc, session) if _matches(rpc, prefix, wanted)]
     return element("route-information", element("route-table", ("table-name", TABLE), *made))
 
 
-def advertised(context: RpcContext, rpc: etree._Element, session: BgpSession) -> Iterator[Row]:
+def advertised(device: Device, rpc: etree._Element, session: BgpSession) -> Iterator[Row]:
     """Give the routes that are sent to a neighbor, as they are sent.
 
     The table has no numbers of destinations: they would take the routes of the whole fabric.
     """
     detailed = flag(rpc, *DETAILED)
-    group = context.fabric.switch(context.name).groups[session.group].name if detailed else None
-    for prefix, route in context.fabric.advertised(context.name, session).items():
+    group = device.fabric.switch(device.name).groups[session.group].name if detailed else None
+    for prefix, route in device.fabric.advertised(device.name, session).items():
         path = f"[{session.asn}] {as_path(route)}" if detailed else as_path(route)
         yield prefix, _rt(prefix, [_exchanged_entry(route, detailed, "*", "Self", path, group)], detailed)
 
 
-def received(context: RpcContext, rpc: etree._Element, session: BgpSession) -> Iterator[Row]:
+def received(device: Device, rpc: etree._Element, session: BgpSession) -> Iterator[Row]:
     """Give the routes that came from a neighbor; hidden ones only with `hidden` or `all`."""
     detailed = flag(rpc, *DETAILED)
     next_hop = peer_address(session).partition("%")[0]
-    for prefix in context.fabric.prefixes(context.name):
-        for path in context.fabric.paths(context.name, prefix):
+    for prefix in device.fabric.prefixes(device.name):
+        for path in device.fabric.paths(device.name, prefix):
             if path.interface == session.interface and _shows(rpc, path):
                 tag = "*" if path.status == "active" else " "
                 hidden = path.reason if path.status == "hidden" else None
@@ -156,31 +156,31 @@ def _shows(rpc: etree._Element, path: Path) -> bool:
     return flag(rpc, "all") or hidden == flag(rpc, "hidden")
 
 
-def shown(context: RpcContext, rpc: etree._Element) -> etree._Element:
+def shown(device: Device, rpc: etree._Element) -> etree._Element:
     """Answer `show route` for a prefix or all, of one protocol or all."""
     wanted, protocol = _wanted(rpc), argument(rpc, "protocol")
     entries: dict[Prefix, list[etree._Element]] = {}
-    own = [row for row in _own_routes(context) if protocol in ("", row[1]) and not flag(rpc, "hidden")]
+    own = [row for row in _own_routes(device) if protocol in ("", row[1]) and not flag(rpc, "hidden")]
     for prefix, _, row in own:
         if _covers(rpc, prefix, wanted):
             entries.setdefault(prefix, []).append(row)
     if protocol in ("", BGP):
-        for prefix in context.fabric.prefixes(context.name):
-            rows = _learned_routes(context, rpc, prefix) if _covers(rpc, prefix, wanted) else []
+        for prefix in device.fabric.prefixes(device.name):
+            rows = _learned_routes(device, rpc, prefix) if _covers(rpc, prefix, wanted) else []
             if rows:
                 entries.setdefault(prefix, []).extend(rows)
     entries = _longest(rpc, entries, wanted)
     if not entries:
         return element("route-information")
     made = [_rt(prefix, rows, flag(rpc, *DETAILED)) for prefix, rows in sorted(entries.items())]
-    numbers = _numbers(context)
+    numbers = _numbers(device)
     return element("route-information", element("route-table", ("table-name", TABLE), *numbers, *made))
 
 
-def _numbers(context: RpcContext) -> list[Child]:
+def _numbers(device: Device) -> list[Child]:
     """Count the whole table, whatever part of it is shown."""
-    own = [prefix for prefix, _, _ in _own_routes(context)]
-    learned = context.fabric.route_totals(context.name)
+    own = [prefix for prefix, _, _ in _own_routes(device)]
+    learned = device.fabric.route_totals(device.name)
     return [
         ("destination-count", len(set(own)) + learned.destinations),
         ("total-route-count", len(own) + learned.paths),
@@ -190,10 +190,10 @@ def _numbers(context: RpcContext) -> list[Child]:
     ]
 
 
-def table_summary(context: RpcContext, rpc: etree._Element) -> etree._Element:
+def table_summary(device: Device, rpc: etree._Element) -> etree._Element:
     """Answer `show route summary`: the one table, and how many routes each protocol has in it."""
-    kinds = [kind for _, kind, _ in _own_routes(context)]
-    learned = context.fabric.route_totals(context.name)
+    kinds = [kind for _, kind, _ in _own_routes(device)]
+    learned = device.fabric.route_totals(device.name)
     rows = [
         *((NAMES[kind], kinds.count(kind), kinds.count(kind)) for kind in ("direct", "local")),
         (NAMES[BGP], learned.paths, learned.active),
@@ -203,8 +203,8 @@ def table_summary(context: RpcContext, rpc: etree._Element) -> etree._Element:
         for name, many, active in rows
         if many
     ]
-    table = element("route-table", ("table-name", TABLE), *_numbers(context), *protocols)
-    groups = context.fabric.switch(context.name).groups
+    table = element("route-table", ("table-name", TABLE), *_numbers(device), *protocols)
+    groups = device.fabric.switch(device.name).groups
     number = groups[0].local_as if groups else None
     return element("route-summary-information", ("as-number", number or None), table)
 
@@ -234,10 +234,10 @@ def _rt(prefix: Prefix, rows: Iterable[etree._Element], detailed: bool) -> etree
     return element("rt", *_destination(prefix, detailed), *counts, *rows, style="detail" if detailed else "brief")
 
 
-def _own_routes(context: RpcContext) -> Iterator[tuple[Prefix, str, etree._Element]]:
+def _own_routes(device: Device) -> Iterator[tuple[Prefix, str, etree._Element]]:
     """Give (prefix, protocol, entry) of the routes that follow from the device's own addresses."""
-    up = context.now() - context.started
-    switch = context.fabric.switch(context.name)
+    up = device.now() - device.started
+    switch = device.fabric.switch(device.name)
     direct = direct_prefixes(switch)
     for port in switch.ports.values():
         for unit in port.units:
@@ -249,15 +249,15 @@ def _own_routes(context: RpcContext) -> Iterator[tuple[Prefix, str, etree._Eleme
                 yield address.prefix, "direct", _own("direct", unit.name, up)
 
 
-def _learned_routes(context: RpcContext, rpc: etree._Element, prefix: Prefix) -> list[etree._Element]:
+def _learned_routes(device: Device, rpc: etree._Element, prefix: Prefix) -> list[etree._Element]:
     """Make the entries of a prefix learned by BGP; the active one of a multipath has the next hops of all."""
-    seconds = {session.interface: up_for(context, session) for session in context.fabric.sessions(context.name)}
-    hops = [hop.interface for hop in context.fabric.next_hops(context.name, prefix)]
+    seconds = {session.interface: up_for(device, session) for session in device.fabric.sessions(device.name)}
+    hops = [hop.interface for hop in device.fabric.next_hops(device.name, prefix)]
     made = []
-    for path in context.fabric.paths(context.name, prefix):
+    for path in device.fabric.paths(device.name, prefix):
         if path.peer and _shows(rpc, path):
             used = hops if path.status == "active" else [path.interface]
-            made.append(_learned(rpc, context, path, used, seconds.get(path.interface, 0.0)))
+            made.append(_learned(rpc, device, path, used, seconds.get(path.interface, 0.0)))
     return made
 
 
@@ -278,10 +278,10 @@ def _own(kind: str, interface: str, up: float) -> etree._Element:
     )
 
 
-def _learned(rpc: etree._Element, context: RpcContext, path: Path, used: list[str], seconds: float) -> etree._Element:
+def _learned(rpc: etree._Element, device: Device, path: Path, used: list[str], seconds: float) -> etree._Element:
     route, active = path.route, path.status == "active"
     detailed = flag(rpc, *DETAILED)
-    source = _far(context, path.interface)
+    source = _far(device, path.interface)
     reasons = {"inactive": path.reason, "multipath": "Not Best in its group - Active preferred"}
     more: list[Child] = [
         _communities(route),
@@ -303,16 +303,16 @@ def _learned(rpc: etree._Element, context: RpcContext, path: Path, used: list[st
         ("as-path", as_path(route)),
         ("validation-state", "unverified"),
         *(more if detailed else ()),
-        *(_hop(context, interface, interface == path.interface) for interface in used),
+        *(_hop(device, interface, interface == path.interface) for interface in used),
         ("hidden-reason", path.reason if path.status == "hidden" else None),
     )
 
 
-def _far(context: RpcContext, interface: str) -> str:
-    far = context.fabric.neighbor(context.name, interface.rpartition(".")[0])
+def _far(device: Device, interface: str) -> str:
+    far = device.fabric.neighbor(device.name, interface.rpartition(".")[0])
     return link_local(far.device, f"{far.port}.0") if far is not None else ""
 
 
-def _hop(context: RpcContext, interface: str, chosen_one: bool) -> etree._Element:
+def _hop(device: Device, interface: str, chosen_one: bool) -> etree._Element:
     selected = element("selected-next-hop") if chosen_one else None
-    return element("nh", selected, ("to", _far(context, interface)), ("via", interface))
+    return element("nh", selected, ("to", _far(device, interface)), ("via", interface))

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
     from lxml import etree
 
-    from ailb_gen.emulator.rpc_context import Commit, RpcContext
+    from ailb_gen.emulator.device import Device
+    from ailb_gen.emulator.disk import Commit
 
 HOME = "/var/home/admin"
 # By this file PyEZ knows Junos OS Evolved.
@@ -26,24 +27,24 @@ MEMORY_MB = 32768
 FANS, POWER_SUPPLIES = 4, 2
 
 
-def host_name(context: RpcContext) -> str:
+def host_name(device: Device) -> str:
     """Return the configured host name; a device without one is called by the name that its fabric knows it by."""
-    return context.fabric.switch(context.name).host_name or context.name
+    return device.fabric.switch(device.name).host_name or device.name
 
 
-def software(context: RpcContext, rpc: etree._Element) -> etree._Element:
+def software(device: Device, rpc: etree._Element) -> etree._Element:
     """Answer `show version`; with `node all` wrapped as for several routing engines, of which re0 is the only one."""
     node = argument(rpc, "node")
     if node not in ("", "all", "re0"):
         return element("output", text=f"\nerror: node {node} is not present\n")
-    model = context.model.lower()
-    package = f"junos-evo-install-qfx-ms-x86-64-{context.version}"
+    model = device.model.lower()
+    package = f"junos-evo-install-qfx-ms-x86-64-{device.version}"
     made = element(
         "software-information",
-        ("host-name", host_name(context)),
+        ("host-name", host_name(device)),
         ("product-model", model),
         ("product-name", model),
-        ("junos-version", context.version),
+        ("junos-version", device.version),
         element("package-information", ("name", package), ("comment", f"JUNOS-EVO OS 64-bit [{package}]")),
     )
     if node != "all":
@@ -52,19 +53,19 @@ def software(context: RpcContext, rpc: etree._Element) -> etree._Element:
     return element("multi-routing-engine-results", item)
 
 
-def system_information(context: RpcContext, rpc: etree._Element) -> etree._Element:
+def system_information(device: Device, rpc: etree._Element) -> etree._Element:
     """Answer `show system information`."""
     return element(
         "system-information",
-        ("hardware-model", context.model.lower()),
+        ("hardware-model", device.model.lower()),
         ("os-name", "junos-evo"),
-        ("os-version", context.version),
-        ("serial-number", context.serial),
-        ("host-name", host_name(context)),
+        ("os-version", device.version),
+        ("serial-number", device.serial),
+        ("host-name", host_name(device)),
     )
 
 
-def nodes(context: RpcContext, rpc: etree._Element) -> etree._Element:
+def nodes(device: Device, rpc: etree._Element) -> etree._Element:
     """Answer `show system nodes`: one routing engine, which is active."""
     attributes = ("RE (Active)", "FPC (Active)")
     made = [("system-node-info-node-attribute", text) for text in attributes]
@@ -79,9 +80,9 @@ def nodes(context: RpcContext, rpc: etree._Element) -> etree._Element:
     )
 
 
-def routing_engine(context: RpcContext, rpc: etree._Element) -> etree._Element:
+def routing_engine(device: Device, rpc: etree._Element) -> etree._Element:
     """Answer `show chassis routing-engine`."""
-    up = context.now() - context.started
+    up = device.now() - device.started
     return element(
         "route-engine-information",
         element(
@@ -100,15 +101,15 @@ def routing_engine(context: RpcContext, rpc: etree._Element) -> etree._Element:
             ("cpu-interrupt", 0),
             ("cpu-idle", 97),
             ("model", ENGINE),
-            ("serial-number", context.serial),
-            dated("start-time", context.started),
+            ("serial-number", device.serial),
+            dated("start-time", device.started),
             lasted("up-time", up),
             ("last-reboot-reason", "power cycle/failure"),
         ),
     )
 
 
-def chassis(context: RpcContext, rpc: etree._Element) -> etree._Element:
+def chassis(device: Device, rpc: etree._Element) -> etree._Element:
     """Answer `show chassis hardware`."""
     engine = element("chassis-module", ("name", "Routing Engine 0"), ("version", "REV 01"), ("description", ENGINE))
     return element(
@@ -116,26 +117,26 @@ def chassis(context: RpcContext, rpc: etree._Element) -> etree._Element:
         element(
             "chassis",
             ("name", "Chassis"),
-            ("serial-number", context.serial),
-            ("description", context.model),
+            ("serial-number", device.serial),
+            ("description", device.model),
             engine,
-            element("chassis-module", ("name", "FPC 0"), ("description", context.model)),
+            element("chassis-module", ("name", "FPC 0"), ("description", device.model)),
             style="inventory",
         ),
     )
 
 
-def uptime(context: RpcContext, rpc: etree._Element) -> etree._Element:
+def uptime(device: Device, rpc: etree._Element) -> etree._Element:
     """Answer `show system uptime`."""
-    now = context.now()
-    commits = context.commits()
+    now = device.now()
+    commits = device.commits()
     last = commits[0] if commits else None
     configured = None
     if last is not None:
         times = dated("date-time", last.when), lasted("time-length", now - last.when)
         configured = element("last-configured-time", *times, ("user", last.user))
-    since = dated("date-time", context.started), lasted("time-length", now - context.started)
-    again = dated("date-time", context.started), lasted("time-length", now - context.started)
+    since = dated("date-time", device.started), lasted("time-length", now - device.started)
+    again = dated("date-time", device.started), lasted("time-length", now - device.started)
     return element(
         "system-uptime-information",
         element("current-time", dated("date-time", now)),
@@ -159,14 +160,14 @@ def _commit(commit: Commit, tag: str) -> etree._Element:
     )
 
 
-def commits(context: RpcContext, rpc: etree._Element) -> etree._Element:
+def commits(device: Device, rpc: etree._Element) -> etree._Element:
     """Answer `show system commit`."""
-    return element("commit-information", *(_commit(entry, "commit-history") for entry in context.commits()))
+    return element("commit-information", *(_commit(entry, "commit-history") for entry in device.commits()))
 
 
-def revision(context: RpcContext, rpc: etree._Element) -> etree._Element:
+def revision(device: Device, rpc: etree._Element) -> etree._Element:
     """Answer `show system commit revision`; NAPALM asks it for a pending confirmed commit."""
-    history = context.commits()
+    history = device.commits()
     if not history:
         raise refusal("no commit has been made")
     newest = history[0]
@@ -180,7 +181,7 @@ def revision(context: RpcContext, rpc: etree._Element) -> etree._Element:
     )
 
 
-def file_list(context: RpcContext, rpc: etree._Element) -> etree._Element:
+def file_list(device: Device, rpc: etree._Element) -> etree._Element:
     """Answer `file list`: the home directory is there, and nothing in it."""
     path = argument(rpc, "path")
     if path.rstrip("/") not in ("", "~", HOME):
@@ -190,10 +191,10 @@ def file_list(context: RpcContext, rpc: etree._Element) -> etree._Element:
     return made
 
 
-def file_text(context: RpcContext, path: str) -> str:
+def file_text(device: Device, path: str) -> str:
     """Return one of the two files that tell clients what they talk to. Raises RefusedError."""
     files: dict[str, Callable[[], str]] = {
-        EVOLVED: lambda: f"\n{context.version}\n",
+        EVOLVED: lambda: f"\n{device.version}\n",
         "/etc/hosts.junos": lambda: "\n128.0.0.1 master re0\n",
     }
     if path not in files:
@@ -201,23 +202,23 @@ def file_text(context: RpcContext, path: str) -> str:
     return files[path]()
 
 
-def file_show(context: RpcContext, rpc: etree._Element) -> etree._Element:
+def file_show(device: Device, rpc: etree._Element) -> etree._Element:
     """Answer `file show`."""
     name = argument(rpc, "filename")
-    return element("file-content", text=file_text(context, name), filename=name, encoding="text")
+    return element("file-content", text=file_text(device, name), filename=name, encoding="text")
 
 
-def chassis_alarms(context: RpcContext, rpc: etree._Element) -> etree._Element:
+def chassis_alarms(device: Device, rpc: etree._Element) -> etree._Element:
     """Answer `show chassis alarms`."""
-    return _alarms(context, context.alarms())
+    return _alarms(device, device.alarms())
 
 
-def system_alarms(context: RpcContext, rpc: etree._Element) -> etree._Element:
+def system_alarms(device: Device, rpc: etree._Element) -> etree._Element:
     """Answer `show system alarms`: none; what is wrong with the chassis is not told here."""
-    return _alarms(context, ())
+    return _alarms(device, ())
 
 
-def _alarms(context: RpcContext, active: tuple[str, ...]) -> etree._Element:
+def _alarms(device: Device, active: tuple[str, ...]) -> etree._Element:
     if not active:
         summary = element("alarm-summary", element("no-active-alarms"))
         return element("alarm-information", summary)
@@ -225,7 +226,7 @@ def _alarms(context: RpcContext, active: tuple[str, ...]) -> etree._Element:
     details = [
         element(
             "alarm-detail",
-            element("alarm-time", text=date(context.started), seconds=int(context.started)),
+            element("alarm-time", text=date(device.started), seconds=int(device.started)),
             ("alarm-class", "Major"),
             ("alarm-description", text),
             ("alarm-short-description", text[:20]),
@@ -236,7 +237,7 @@ def _alarms(context: RpcContext, active: tuple[str, ...]) -> etree._Element:
     return element("alarm-information", summary, *details)
 
 
-def environment(context: RpcContext, rpc: etree._Element) -> etree._Element:
+def environment(device: Device, rpc: etree._Element) -> etree._Element:
     """Answer `show chassis environment`: everything is well."""
     items: list[tuple[str, str, int | None]] = [(f"PSM {slot}", "Power", None) for slot in range(POWER_SUPPLIES)]
     items += [("Routing Engine 0", "Temp", 35), ("FPC 0 Intake Temp Sensor", "Temp", 28)]
@@ -252,7 +253,7 @@ def environment(context: RpcContext, rpc: etree._Element) -> etree._Element:
     return element("environment-information", *made)
 
 
-def temperature_thresholds(context: RpcContext, rpc: etree._Element) -> etree._Element:
+def temperature_thresholds(device: Device, rpc: etree._Element) -> etree._Element:
     """Answer `show chassis temperature-thresholds`."""
     names = ("Routing Engine 0", "FPC 0 Intake Temp Sensor")
     limits = (("fan-normal-speed", 55), ("fan-high-speed", 65), ("yellow-alarm", 75), ("red-alarm", 90))
@@ -260,7 +261,7 @@ def temperature_thresholds(context: RpcContext, rpc: etree._Element) -> etree._E
     return element("temperature-threshold-information", *made)
 
 
-def instances(context: RpcContext, rpc: etree._Element) -> etree._Element:
+def instances(device: Device, rpc: etree._Element) -> etree._Element:
     """Answer `show route instance`: the default instance only."""
     core = element("instance-core", ("instance-name", "master"), ("instance-type", "forwarding"))
     return element("instance-information", core, style="terse")

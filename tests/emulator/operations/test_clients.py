@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from lxml import etree
 
-from ailb_gen.emulator.rpc_context import Commit
-from tests.emulator.operations.contexts import LEAF, NOW, SPINE, STARTED, Fake, ask, lab, plain, pyez
+from ailb_gen.emulator.disk import Commit
+from tests.emulator.operations.lab import LEAF, NOW, SPINE, STARTED, Fake, ask, lab, plain, pyez
 
 if TYPE_CHECKING:
     from jnpr.junos.device import Device
@@ -201,7 +201,7 @@ def test_pending_commits(leaf: Fake) -> None:
         ((Commit(0, "admin", "netconf", NOW - 60, comment, "", "re0-1-1"),), {"re0-1-1": 240}),
         ((Commit(0, "admin", "netconf", NOW - 60, "", "", "re0-1-2"),), {}),
     ):
-        driver.device = pyez(Fake(LEAF, leaf.fabric, history=history))
+        driver.device = pyez(Fake(LEAF, leaf.emulated, history=history))
         assert driver._get_pending_commits() == pending
 
 

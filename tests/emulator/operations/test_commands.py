@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from xml.sax.saxutils import unescape
 
 import pytest
@@ -17,7 +16,7 @@ from ailb_gen.emulator.operations.build import age, elapsed, element, length
 from ailb_gen.emulator.operations.commands import COMMANDS, parse
 from ailb_gen.emulator.operations.layout import lines, read_layouts
 from ailb_gen.emulator.operations.layouts import LAYOUTS
-from tests.emulator.operations.contexts import LEAF, SPINE, Fake, ask, command, lab, say, tree_of
+from tests.emulator.operations.lab import LEAF, SPINE, Fake, ask, command, lab, say, tree_of
 
 
 @pytest.fixture
@@ -112,7 +111,7 @@ def test_ambiguous_words() -> None:
 
 
 def test_reachability(leaf: Fake) -> None:
-    other = next(name for name in sorted(leaf.fabric._switches) if "leaf" in name and name != LEAF)
+    other = next(name for name in sorted(leaf.emulated._switches) if "leaf" in name and name != LEAF)
     switch = leaf.fabric.switch(other)
     assert switch is not None
     target = address_text(next(a.value for p in switch.ports.values() for u in p.units for a in u.addresses))
@@ -182,7 +181,7 @@ def test_uptime_and_commits(leaf: Fake) -> None:
 
 
 def test_without_any_commit(leaf: Fake) -> None:
-    fresh = replace(leaf, history=())
+    fresh = Fake(LEAF, leaf.emulated, history=())
     assert ask(fresh, "get-system-uptime-information").find("last-configured-time") is None
     with pytest.raises(RefusedError, match="no commit"):
         ask(fresh, "get-commit-revision-information")
@@ -191,7 +190,7 @@ def test_without_any_commit(leaf: Fake) -> None:
 def test_alarms(leaf: Fake) -> None:
     for text in ("show chassis alarms", "show system alarms"):
         assert say(leaf, text) == ["No alarms currently active"]
-    broken = replace(leaf, alarming=("FPC 0 Hard errors", "PSM 1 Not Powered"))
+    broken = Fake(LEAF, leaf.emulated, alarming=("FPC 0 Hard errors", "PSM 1 Not Powered"))
     reply = ask(broken, "get-alarm-information")
     assert reply.findtext("alarm-summary/active-alarm-count") == "2"
     found = [row.findtext("alarm-description") for row in reply.findall("alarm-detail")]

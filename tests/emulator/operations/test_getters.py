@@ -17,7 +17,7 @@ from ailb_gen.emulator.fabric import EmulatedFabric
 from ailb_gen.emulator.fleet import Fleet
 from ailb_gen.emulator.host import Login
 from ailb_gen.emulator.load_config import load_set
-from tests.emulator.operations.contexts import LEAF, NAMES, tree_of
+from tests.emulator.operations.lab import LEAF, NAMES, tree_of
 from tests.network.lab import LAB
 
 if TYPE_CHECKING:

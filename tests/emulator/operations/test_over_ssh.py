@@ -13,7 +13,7 @@ from ailb_gen.emulator.fabric import EmulatedFabric
 from ailb_gen.emulator.fleet import Fleet
 from ailb_gen.emulator.host import Login
 from ailb_gen.emulator.operations.bgp import peer_address
-from tests.emulator.operations.contexts import LEAF, NAMES, SPINE, tree_of
+from tests.emulator.operations.lab import LEAF, NAMES, SPINE, tree_of
 from tests.network.lab import LAB
 
 if TYPE_CHECKING:

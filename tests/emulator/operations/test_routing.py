@@ -8,7 +8,7 @@ from lxml import etree
 from ailb_gen.emulator.messages import RefusedError
 from ailb_gen.emulator.operations.bgp import peer_address
 from ailb_gen.routing.rib import Routing
-from tests.emulator.operations.contexts import (
+from tests.emulator.operations.lab import (
     LEAF,
     NAMES,
     NOW,

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from functools import cache
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from lxml import etree
 
+from ailb_gen.emulator.config_database import Session
+from ailb_gen.emulator.device import MODEL, VERSION, Device
+from ailb_gen.emulator.disk import Commit
 from ailb_gen.emulator.fabric import EmulatedFabric
 from ailb_gen.emulator.messages import RefusedError, refusal
 from ailb_gen.emulator.operations import OPERATIONS, as_text, rpc_of
 from ailb_gen.emulator.operations.build import element
-from ailb_gen.emulator.rpc_context import Commit
 from ailb_gen.junos.reader import read
 from tests.network.lab import LAB, TEXTS
 
 if TYPE_CHECKING:
-    from jnpr.junos.device import Device
+    from jnpr.junos.device import Device as Pyez
 
     from ailb_gen.junos.tree import Node
 
@@ -53,18 +54,20 @@ def lab(**options: Any) -> EmulatedFabric:
     return fabric
 
 
-@dataclass(frozen=True)
-class Fake:
-    """A device that only answers operational commands."""
+class Fake(Device):
+    """A device that only answers operational commands, at a fixed time."""
 
-    name: str
-    fabric: EmulatedFabric
-    started: float = STARTED
-    model: str = "QFX5240-64OD"
-    version: str = "25.4R1.12-EVO"
-    serial: str = "YX0123456789"
-    alarming: tuple[str, ...] = ()
-    history: tuple[Commit, ...] = HISTORY
+    def __init__(
+        self,
+        name: str,
+        fabric: EmulatedFabric,
+        alarming: tuple[str, ...] = (),
+        history: tuple[Commit, ...] = HISTORY,
+    ) -> None:
+        self.name, self.fabric, self.emulated = name, fabric, fabric
+        self.started, self.model, self.version, self.serial = STARTED, MODEL, VERSION, "YX0123456789"
+        self.sessions = {1: Session(1, "admin", STARTED + 60, "cli")}
+        self.alarming, self.history = alarming, history
 
     def now(self) -> float:
         return NOW
@@ -75,36 +78,33 @@ class Fake:
     def committed(self) -> Node:
         return tree_of(self.name)
 
-    def logins(self) -> tuple[tuple[str, str, float], ...]:
-        return (("admin", "cli", STARTED + 60),)
-
     def alarms(self) -> tuple[str, ...]:
         return self.alarming
 
     def other(self, name: str) -> Fake:
-        return replace(self, name=name)
+        return Fake(name, self.emulated)
 
 
-def command(context: Fake, text: str, form: str = "text") -> etree._Element:
+def command(device: Fake, text: str, form: str = "text") -> etree._Element:
     """Run a command: its reply, or that as text. Junos ignores pipes over NETCONF."""
     rpc = rpc_of(text.partition("|")[0])
     if "| display xml rpc" in text:
         return element("rpc", rpc)
-    reply = OPERATIONS[str(rpc.tag)](context, rpc)
+    reply = OPERATIONS[str(rpc.tag)](device, rpc)
     return reply if form == "xml" else as_text(rpc, reply)
 
 
-def ask(context: Fake, tag: str, *flags: str, **arguments: str) -> etree._Element:
+def ask(device: Fake, tag: str, *flags: str, **arguments: str) -> etree._Element:
     """Send an rpc; underscores in names stand for hyphens."""
     rpc = etree.Element(tag)
     for name, text in (*((flag, "") for flag in flags), *arguments.items()):
         etree.SubElement(rpc, name.replace("_", "-")).text = text
-    return OPERATIONS[tag](context, rpc)
+    return OPERATIONS[tag](device, rpc)
 
 
-def say(context: Fake, text: str) -> list[str]:
+def say(device: Fake, text: str) -> list[str]:
     """Type a command; returns the lines that it shows."""
-    shown = command(context, text).text or ""
+    shown = command(device, text).text or ""
     assert shown.startswith("\n")
     return shown.split("\n")[1:-1]
 
@@ -119,13 +119,13 @@ def plain(reply: etree._Element) -> etree._Element:
     return reply
 
 
-def pyez(context: Fake) -> Device:
+def pyez(device: Fake) -> Pyez:
     """Return a PyEZ device whose requests go straight to the operations."""
     # Importing it changes json and PyYAML for the whole process.
-    from jnpr.junos.device import Device  # noqa: PLC0415
+    from jnpr.junos.device import Device as Pyez  # noqa: PLC0415
     from jnpr.junos.exception import RpcError  # noqa: PLC0415
 
-    device = Device(host="192.0.2.1", user="admin", passwd="x", gather_facts=False)
+    client = Pyez(host="192.0.2.1", user="admin", passwd="x", gather_facts=False)
 
     def execute(rpc: etree._Element | str, ignore_warning: bool = False, **options: Any) -> Any:
         asked = etree.XML(rpc) if isinstance(rpc, str) else rpc
@@ -133,9 +133,9 @@ def pyez(context: Fake) -> Device:
             if asked.tag == "get-configuration":
                 return etree.Element("configuration")
             if asked.tag == "command":
-                made = command(context, asked.text or "", asked.get("format", "xml"))
+                made = command(device, asked.text or "", asked.get("format", "xml"))
             elif asked.tag in OPERATIONS:
-                made = OPERATIONS[asked.tag](context, asked)
+                made = OPERATIONS[asked.tag](device, asked)
             else:
                 raise refusal("syntax error", element=str(asked.tag))
         except RefusedError as refused:
@@ -145,7 +145,7 @@ def pyez(context: Fake) -> Device:
         return reply[0]
 
     handler = SimpleNamespace(transform_reply="")
-    device._conn = SimpleNamespace(_device_handler=handler)
-    device.execute = execute
-    device.connected = True
-    return device
+    client._conn = SimpleNamespace(_device_handler=handler)
+    client.execute = execute
+    client.connected = True
+    return client
