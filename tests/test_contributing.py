@@ -12,6 +12,7 @@ from tests.conftest import ROOT
 TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 ROWS = [line for line in TEXT.split("\n") if line.startswith("| ") and not line.startswith(("| folder", "| to change"))]
 CODE = re.compile(r"`([^`]+)`")
+NAME = re.compile(r"[A-Z]\w+")
 PATH = re.compile(r"[\w./-]*(?:/|\.(?:py|md|toml|j2))")
 
 
@@ -25,9 +26,22 @@ def places(row: str) -> list[Path]:
     return [ROOT, ROOT / "ailb_gen", *(folder if folder.is_dir() else folder.parent for folder in folders)]
 
 
+def names(row: str) -> list[str]:
+    """The tables and classes that a row names."""
+    return [code for code in CODE.findall(row) if NAME.fullmatch(code) and not (ROOT / code).exists()]
+
+
 @pytest.mark.parametrize("row", [row for row in ROWS if paths(row)], ids=lambda row: row[:60])
 def test_every_path_of_a_row_is_there(row: str) -> None:
     lost = [path for path in paths(row) if not any((place / path).exists() for place in places(row))]
+    assert lost == []
+
+
+@pytest.mark.parametrize("row", [row for row in ROWS if names(row)], ids=lambda row: row[:60])
+def test_every_name_of_a_row_is_defined_in_one_of_its_files(row: str) -> None:
+    files = [place / path for path in paths(row) for place in places(row) if (place / path).is_file()]
+    text = "\n".join(file.read_text(encoding="utf-8") for file in files)
+    lost = [name for name in names(row) if not re.search(rf"^(?:class )?{name}\b", text, re.M)]
     assert lost == []
 
 
