@@ -43,8 +43,8 @@ def snapshot(
     from ailb_gen.network.read import read_network
 
     network = read_network(artifacts, nothing).network
-    for fault in network.faults:
-        typer.echo(f"warning: {fault.place or fault.scope}: {fault.message}", err=True)
+    for defect in network.defects:
+        typer.echo(f"warning: {defect.place or defect.scope}: {defect.message}", err=True)
     translated = shadow(network)
     gaps = [(switch.name, gap) for switch in translated.switches for gap in switch.gaps]
     for name, gap in gaps:

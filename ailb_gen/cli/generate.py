@@ -135,7 +135,7 @@ def _recolored(intent: Intent, design: Design, rendering: Rendering, output: Pat
     old = read_topology(path.read_text(encoding="utf-8"))
     names = tuple(record.key for record in old.records if record.kind == "color")
     links = {(cable.a.device, cable.a.port, cable.b.device, cable.b.port): cable.color for cable in old.links}
-    if old.faults or not set(links.values()) <= set(names):
+    if old.defects or not set(links.values()) <= set(names):
         return [unknown(intent, where, f"{TOPOLOGY} cannot be read")]
     return recolored(intent, design, OldColors(names, links), where)
 

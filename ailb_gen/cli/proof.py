@@ -84,8 +84,8 @@ def _warn(doubts: Iterable[str]) -> None:
 
 def _doubts(network: Network) -> Iterator[str]:
     """Give what makes the answer less than the truth: files that are missing, or that could not be read."""
-    yield from (f"{fault.place or fault.scope}: {fault.message}" for fault in network.faults)
-    faulty = {fault.scope for fault in network.faults}
+    yield from (f"{defect.place or defect.scope}: {defect.message}" for defect in network.defects)
+    faulty = {defect.scope for defect in network.defects}
     for name in _without_file(network):
         if name not in faulty:
             yield f"{name}: cables lead there, but it has no usable file: it is as if it were down"
@@ -147,9 +147,9 @@ def device_of(found: View, name: str) -> int:
         return graph.index[name]
     if name in found.network.hosts:
         raise UsageError(f"{name!r}: this is a server, on {_leaves(found.network, name)}; name a switch")
-    fault = next((fault.message for fault in found.network.faults if fault.scope == name), "")
-    if fault or name in _without_file(found.network):
-        reason = f": {fault}" if fault else ""
+    defect = next((defect.message for defect in found.network.defects if defect.scope == name), "")
+    if defect or name in _without_file(found.network):
+        reason = f": {defect}" if defect else ""
         raise UsageError(f"{name!r}: there is no usable file of this switch{reason}")
     hint = did_you_mean(name, graph.names) or f"there are {len(graph.names)}: {some(graph.names)}"
     raise UsageError(f"{name!r}: no switch of the files is called that; {hint}")

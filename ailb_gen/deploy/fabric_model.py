@@ -139,9 +139,9 @@ def read_fabric_model(artifacts: Path, switches: Mapping[str, Switch]) -> Fabric
     """Take cables and roles from an artifact directory, the switches as they are. Raises UsageError."""
     topology, cabling = _read(artifacts, TOPOLOGY, read_topology), _read(artifacts, CABLING, read_cabling)
     found = cables({}, {}, topology, cabling)
-    faults = (*topology.faults, *cabling.faults, *found.faults)
-    if faults:
-        told = "\n".join(f"{artifacts}/{fault.place or fault.scope}: {fault.message}" for fault in faults)
+    defects = (*topology.defects, *cabling.defects, *found.defects)
+    if defects:
+        told = "\n".join(f"{artifacts}/{defect.place or defect.scope}: {defect.message}" for defect in defects)
         raise UsageError(f"{told}\nthe cabling is not known; generate the files again")
     attachments = {(cable.b.device, cable.b.port): cable.a for cable in found.attachments}
     return FabricModel(switches, topology.roles, found.links, attachments)

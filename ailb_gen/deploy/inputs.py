@@ -120,8 +120,10 @@ def _servers(artifacts: Path, names: Collection[str]) -> tuple[dict[str, Host], 
     """Read what servers are to have; those with one profile share it."""
     if not names:
         return {}, {}
-    hosts, faults = read_hosts(artifacts)
-    wrong = [f"{artifacts}/{fault.folder}: {fault.reason}" for fault in faults if PurePath(fault.folder).name in names]
+    hosts, defects = read_hosts(artifacts)
+    wrong = [
+        f"{artifacts}/{defect.folder}: {defect.reason}" for defect in defects if PurePath(defect.folder).name in names
+    ]
     wrong += [f"{artifacts}: there are no files for {name}" for name in names if name not in hosts]
     if wrong:
         raise UsageError("\n".join([*wrong, AGAIN]))

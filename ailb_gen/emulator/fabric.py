@@ -92,18 +92,18 @@ class EmulatedFabric:
         Raises UsageError when a file cannot be read, or when two cables share a port.
         """
         topology, cabling = _read(root, TOPOLOGY, read_topology), _read(root, CABLING, read_cabling)
-        faults = [*topology.faults, *cabling.faults]
+        defects = [*topology.defects, *cabling.defects]
         links, attachments, roles = topology.links, topology.attachments, topology.roles
         if cabling.links or topology.links:
             found = cables({}, {}, topology, cabling)
-            links, attachments, faults = found.links, found.attachments, [*faults, *found.faults]
-        elif not faults:
+            links, attachments, defects = found.links, found.attachments, [*defects, *found.defects]
+        elif not defects:
             network = read_network(root, lambda written, tree: None).network
             links, roles = network.links, network.roles
-            faults = [fault for fault in network.faults if fault.scope not in (TOPOLOGY, CABLING)]
+            defects = [defect for defect in network.defects if defect.scope not in (TOPOLOGY, CABLING)]
             attachments = tuple(Cable(near, End(*far)) for far, near in network.attachments.items())
-        if faults:
-            raise UsageError("\n".join(f"{fault.place or root}: {fault.message}" for fault in faults))
+        if defects:
+            raise UsageError("\n".join(f"{defect.place or root}: {defect.message}" for defect in defects))
         return cls(links, attachments, roles, lag_s, clock)
 
     def commit(self, name: str, tree: Node) -> None:

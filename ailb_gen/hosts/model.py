@@ -165,7 +165,7 @@ class QosScript:
 
 
 @dataclass(frozen=True, slots=True)
-class HostFault:
+class HostDefect:
     """Why a file or folder of a server cannot be used; `place` is relative to the artifact directory."""
 
     folder: str
@@ -204,7 +204,7 @@ class Profile:
     units: Mapping[str, tuple[Setting, ...]]
     script: TableScript | None
     qos: QosScript | None
-    faults: tuple[HostFault, ...]
+    defects: tuple[HostDefect, ...]
     extras: tuple[Extra, ...] = ()
     modes: Mapping[str, int] = field(default_factory=dict)
 

@@ -43,7 +43,7 @@ def _prefix(data: object) -> Prefix | None:
 
 
 class _Reader:
-    """Reads one file; what has the wrong shape becomes a fault of the folder."""
+    """Reads one file; what has the wrong shape becomes a defect of the folder."""
 
     __slots__ = ("file", "folder", "source")
 
@@ -55,7 +55,7 @@ class _Reader:
 
     def wrong(self, path: Path, what: str) -> None:
         place = self.source.locate(path)
-        self.folder.fault(
+        self.folder.defect(
             self.file, f"{'.'.join(map(str, path)) or 'the file'} must be {what}", place.line, place.column
         )
 
@@ -135,13 +135,13 @@ class _Reader:
 
 
 def read_netplan(folder: Folder, file: str, text: str) -> tuple[list[Nic], list[Setting]]:
-    """Return the NICs of a netplan file and the other keys below `network`; faults go to the folder."""
+    """Return the NICs of a netplan file and the other keys below `network`; defects go to the folder."""
     try:
         source = read_yaml(text, file)
     except IntentError as error:
         for problem in error.problems:
             reason = f"{problem.path}: {problem.reason}" if problem.path else problem.reason
-            folder.fault(file, reason, problem.place.line, problem.place.column)
+            folder.defect(file, reason, problem.place.line, problem.place.column)
         return [], []
     reader = _Reader(folder, file, source)
     top = reader.mapping(source.data, ())

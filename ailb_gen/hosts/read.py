@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ailb_gen.errors import Place
 from ailb_gen.hosts.extras import modes, read_extras
-from ailb_gen.hosts.model import Host, HostFault, Nic, Profile, Route, Rule, Setting
+from ailb_gen.hosts.model import Host, HostDefect, Nic, Profile, Route, Rule, Setting
 from ailb_gen.hosts.netplan import read_netplan
 from ailb_gen.hosts.scripts import read_names, read_qos, read_tables
 from ailb_gen.hosts.text import Folder, assignments, ini, sysctls
@@ -52,7 +52,7 @@ def _names(folder: Folder, sub: str) -> list[str]:
     except FileNotFoundError:
         return []
     except OSError as error:
-        folder.fault(sub, f"cannot list the folder: {error.strerror or error}")
+        folder.defect(sub, f"cannot list the folder: {error.strerror or error}")
         return []
 
 
@@ -69,7 +69,7 @@ def _netplan(folder: Folder) -> tuple[dict[str, Nic], list[Setting]]:
         network += others if file == NETPLAN else []
         for nic in found:
             if nic.name in nics:
-                folder.fault(file, f"{nic.name} is also in {nics[nic.name].file}; netplan merges the two", nic.line)
+                folder.defect(file, f"{nic.name} is also in {nics[nic.name].file}; netplan merges the two", nic.line)
             nics[nic.name] = nic
     return nics, network
 
@@ -79,7 +79,7 @@ def _settings(folder: Folder, file: str, read: Callable[[str], Iterator[Setting]
     settings = tuple(read(text)) if text is not None else ()
     for setting in settings:
         if not setting.key:
-            folder.fault(file, f"{str(setting.value)[:80]!r} is not a setting", setting.line)
+            folder.defect(file, f"{str(setting.value)[:80]!r} is not a setting", setting.line)
     return tuple(setting for setting in settings if setting.key)
 
 
@@ -110,7 +110,7 @@ def _by_priority(nics: dict[str, Nic]) -> tuple[Rule, ...]:
 
 
 def read_profile(root: Path, name: str) -> Profile:
-    """Read all files of the folder `name` below `root`; what is wrong with them is in the faults."""
+    """Read all files of the folder `name` below `root`; what is wrong with them is in the defects."""
     folder = Folder(root, name)
     nics, network = _netplan(folder)
     names, script, qos = (folder.read(file) for file in (TABLE_NAMES, SCRIPT, QOS))
@@ -128,14 +128,14 @@ def read_profile(root: Path, name: str) -> Profile:
         units={unit: _settings(folder, unit, ini) for unit in (SCRIPT_UNIT, QOS_UNIT)},
         script=read_tables(folder, script) if script is not None else None,
         qos=read_qos(folder, QOS, qos) if qos is not None else None,
-        faults=(),
+        defects=(),
     )
     nics_with_drop_in = (found[1] for entry in _names(folder, DROP_INS) if (found := DROP_IN.match(entry)))
     own = (*PLAIN_FILES, *QOS_FILES, *map(drop_in_file, nics_with_drop_in))
     return replace(
         profile,
         files=frozenset(folder.files),
-        faults=tuple(folder.faults),
+        defects=tuple(folder.defects),
         extras=read_extras(root / name, own),
         modes=modes(root / name, (SCRIPT, QOS)),
     )
@@ -168,23 +168,23 @@ def _folder_of(root: str, entry: os.DirEntry[str]) -> str:
     return os.path.relpath(path, root)
 
 
-def read_hosts(root: Path, executor: Executor | None = None) -> tuple[dict[str, Host], tuple[HostFault, ...]]:
+def read_hosts(root: Path, executor: Executor | None = None) -> tuple[dict[str, Host], tuple[HostDefect, ...]]:
     """Read all servers below `root`; returns them by name, and what is wrong with their folders as such.
 
-    Servers that share a folder share one `Profile`; faults of single files are in the profile.
+    Servers that share a folder share one `Profile`; defects of single files are in the profile.
     """
-    folders, faults = _folders(root)
+    folders, defects = _folders(root)
     distinct = list(dict.fromkeys(folders.values()))
     read = partial(read_profile, root)
     found = map(read, distinct) if executor is None else executor.map(read, distinct, chunksize=CHUNK)
     profiles = dict(zip(distinct, found, strict=True))
-    return {name: Host(name, profiles[folder]) for name, folder in folders.items()}, tuple(faults)
+    return {name: Host(name, profiles[folder]) for name, folder in folders.items()}, tuple(defects)
 
 
-def _folders(root: Path) -> tuple[dict[str, str], list[HostFault]]:
+def _folders(root: Path) -> tuple[dict[str, str], list[HostDefect]]:
     """Return the folder of every server, and what is wrong with the others."""
     folders: dict[str, str] = {}
-    faults: list[HostFault] = []
+    defects: list[HostDefect] = []
     try:
         real = os.path.realpath(root, strict=True)
         with os.scandir(root / SERVERS) as listing:
@@ -193,11 +193,11 @@ def _folders(root: Path) -> tuple[dict[str, str], list[HostFault]]:
         return {}, []
     except OSError as error:
         reason = f"cannot list the servers: {error.strerror or error}"
-        return {}, [HostFault(SERVERS, reason, Place(SERVERS))]
+        return {}, [HostDefect(SERVERS, reason, Place(SERVERS))]
     for entry in entries:
         try:
             folders[entry.name] = _folder_of(real, entry)
         except (OSError, ValueError) as error:
             own = server_folder(entry.name)
-            faults.append(HostFault(own, str(error), Place(own)))
-    return folders, faults
+            defects.append(HostDefect(own, str(error), Place(own)))
+    return folders, defects

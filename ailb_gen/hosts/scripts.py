@@ -39,13 +39,13 @@ def _number(text: str) -> int | None:
 
 
 def read_tables(folder: Folder, text: str) -> TableScript:
-    """Read `ailb-net`; a line of its list without six words is a fault."""
+    """Read `ailb-net`; a line of its list without six words is a defect."""
     inside, rest = here_document(text)
     rows = []
     for line, row in inside:
         words = row.split()
         if len(words) != 6:
-            folder.fault(SCRIPT, f"{row[:80]!r} must be NIC, table, name, priority, prefix, gateway", line)
+            folder.defect(SCRIPT, f"{row[:80]!r} must be NIC, table, name, priority, prefix, gateway", line)
             continue
         nic, table, name, priority, prefix, gateway = words
         rows.append(
@@ -55,12 +55,12 @@ def read_tables(folder: Folder, text: str) -> TableScript:
 
 
 def read_names(folder: Folder, text: str) -> Iterator[TableName]:
-    """Iterate over the lines of `rt_tables.d`; one that is not `NUMBER NAME` is a fault."""
+    """Iterate over the lines of `rt_tables.d`; one that is not `NUMBER NAME` is a defect."""
     for line, row in numbered(text):
         words = row.split()
         number = _number(words[0])
         if len(words) != 2 or number is None:
-            folder.fault(TABLE_NAMES, f"{row[:80]!r} must be the number and the name of a table", line)
+            folder.defect(TABLE_NAMES, f"{row[:80]!r} must be the number and the name of a table", line)
         else:
             yield TableName(number, words[1], line)
 
@@ -74,7 +74,7 @@ def _values(line: int, code: str) -> Iterator[Setting]:
 
 
 def read_qos(folder: Folder, file: str, text: str) -> QosScript:
-    """Read `ailb-qos`; a line of its list without two words is a fault."""
+    """Read `ailb-qos`; a line of its list without two words is a defect."""
     inside, rest = here_document(text)
     nics = []
     for line, row in inside:
@@ -82,7 +82,7 @@ def read_qos(folder: Folder, file: str, text: str) -> QosScript:
         if len(words) == 2:
             nics.append(RdmaNic(words[0], words[1], line))
         else:
-            folder.fault(file, f"{row[:80]!r} must be a NIC and its RDMA device", line)
+            folder.defect(file, f"{row[:80]!r} must be a NIC and its RDMA device", line)
     settings: list[Setting] = []
     code = []
     for line, text_line in rest:

@@ -7,7 +7,7 @@ import shlex
 from typing import TYPE_CHECKING
 
 from ailb_gen.errors import IntentError, Place
-from ailb_gen.hosts.model import HostFault, Setting
+from ailb_gen.hosts.model import HostDefect, Setting
 from ailb_gen.textio import read_text
 
 if TYPE_CHECKING:
@@ -24,38 +24,38 @@ SYSCTL = re.compile(r"^-?\s*([^\s=]+)\s*=\s*(.*?)\s*$")
 class Folder:
     """The files of one server; collects what is wrong with them instead of raising."""
 
-    __slots__ = ("faults", "files", "name", "root")
+    __slots__ = ("defects", "files", "name", "root")
 
     def __init__(self, root: Path, name: str) -> None:
         self.root, self.name = root, name
         self.files: set[str] = set()
-        self.faults: list[HostFault] = []
+        self.defects: list[HostDefect] = []
 
-    def fault(self, file: str, reason: str, line: int = 1, column: int = 1) -> None:
+    def defect(self, file: str, reason: str, line: int = 1, column: int = 1) -> None:
         """Note what is wrong with a file."""
         path = f"{self.name}/{file}" if file else self.name
-        self.faults.append(HostFault(self.name, reason, Place(path, line, column)))
+        self.defects.append(HostDefect(self.name, reason, Place(path, line, column)))
 
     def read(self, file: str) -> str | None:
-        """Return the text of a file, or None with a fault noted; a file that is not there is no fault."""
+        """Return the text of a file, or None with a defect noted; a file that is not there is no defect."""
         path = self.root / self.name / file
         try:
             if not path.is_symlink() and not path.exists():
                 return None
             size = path.stat().st_size
             if size > MAX_BYTES:
-                self.fault(file, f"the file is larger than {MAX_BYTES >> 20} MiB ({size:,} bytes)")
+                self.defect(file, f"the file is larger than {MAX_BYTES >> 20} MiB ({size:,} bytes)")
                 return None
             text = read_text(path, file)
         except OSError as error:
-            self.fault(file, f"cannot read the file: {error.strerror or error}")
+            self.defect(file, f"cannot read the file: {error.strerror or error}")
             return None
         except IntentError as error:
             for problem in error.problems:
-                self.fault(file, problem.reason, problem.place.line, problem.place.column)
+                self.defect(file, problem.reason, problem.place.line, problem.place.column)
             return None
         if "\0" in text:
-            self.fault(file, "the file is not text: it holds a zero byte", text.count("\n", 0, text.index("\0")) + 1)
+            self.defect(file, "the file is not text: it holds a zero byte", text.count("\n", 0, text.index("\0")) + 1)
             return None
         self.files.add(file)
         return text

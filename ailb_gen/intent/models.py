@@ -119,7 +119,7 @@ class Spread(Model):
     sub_ports: Positive | None = Field(None, description="number-of-sub-ports; default: the most the port offers")
     first_port: Int = Field(0, ge=0, le=4095, description="index of the first physical port")
     packing: Literal["spread", "packed"] = Field(
-        "spread", description="spread: a port of its own per neighbour; packed: every sub-port in turn"
+        "spread", description="spread: a port of its own per neighbor; packed: every sub-port in turn"
     )
 
 

@@ -38,7 +38,7 @@ class Cable:
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class Defect:
     """Something about the files as such: missing, unreadable, contradicting each other.
 
     `kind` is one of the keys of `ailb_gen.checks.families.files.KINDS`.
@@ -55,7 +55,7 @@ class Network:
     """Everything read from an artifact directory.
 
     `links` are the cables between switches, `attachments` those to servers by (server, NIC). `roles` says leaf or
-    spine for every switch. A switch or server whose file is missing or unreadable is not in here; `faults` tells.
+    spine for every switch. A switch or server whose file is missing or unreadable is not in here; `defects` tells.
     """
 
     switches: Mapping[str, Switch]
@@ -63,7 +63,7 @@ class Network:
     roles: Mapping[str, str]
     links: tuple[Cable, ...]
     attachments: Mapping[tuple[str, str], End]
-    faults: tuple[Fault, ...]
+    defects: tuple[Defect, ...]
 
     def link_ends(self) -> Iterator[End]:
         """Iterate over both ends of every cable between switches."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ailb_gen.errors import Place
 from ailb_gen.layout import CABLING, TOPOLOGY
-from ailb_gen.network.fabric import Cable, End, Fault
+from ailb_gen.network.fabric import Cable, Defect, End
 from ailb_gen.network.topology import Topology
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class Cables:
 
     links: tuple[Cable, ...]
     attachments: tuple[Cable, ...]
-    faults: tuple[Fault, ...]
+    defects: tuple[Defect, ...]
 
 
 def cables(switches: Mapping[str, Switch], roles: Mapping[str, str], topology: Topology, cabling: Topology) -> Cables:
@@ -44,7 +44,7 @@ def cables(switches: Mapping[str, Switch], roles: Mapping[str, str], topology: T
     return Cables(links, attachments, (*_twice(links, attachments), *compared))
 
 
-def neighbour(port: Port) -> End | None:
+def neighbor(port: Port) -> End | None:
     """Return what a port's description says is at the other end; None when it says nothing of the kind."""
     found = FACING.fullmatch(port.description) or TO_SERVER.fullmatch(port.description)
     return End(found[1], found[2]) if found else None
@@ -55,7 +55,7 @@ def _described(switches: Mapping[str, Switch], roles: Mapping[str, str]) -> Topo
     links, attachments = [], []
     for name, switch in switches.items():
         for port in switch.ports.values():
-            other = neighbour(port)
+            other = neighbor(port)
             if other is None:
                 continue
             here = End(name, port.name)
@@ -63,21 +63,21 @@ def _described(switches: Mapping[str, Switch], roles: Mapping[str, str]) -> Topo
                 attachments.append(Cable(here, other, speed=port.speed, line=port.description_line))
             elif roles[name] == "leaf" and other.device in switches:
                 far = switches[other.device].ports.get(other.port)
-                if far is not None and neighbour(far) == here:
+                if far is not None and neighbor(far) == here:
                     links.append(Cable(here, other, speed=port.speed, line=port.description_line))
     return Topology(links=tuple(links), attachments=tuple(attachments))
 
 
-def _twice(links: tuple[Cable, ...], attachments: tuple[Cable, ...]) -> Iterator[Fault]:
+def _twice(links: tuple[Cable, ...], attachments: tuple[Cable, ...]) -> Iterator[Defect]:
     used = Counter(end for cable in (*links, *attachments) for end in (cable.a, cable.b))
     for cable in (*links, *attachments):
         for end in (cable.a, cable.b):
             if used[end] > 1:
                 message = f"{end.port} of {end.device} has {used[end]} cables; a port takes one"
-                yield Fault("cabling", f"{end.device} {end.port}", message, Place(CABLING, cable.line or 1))
+                yield Defect("cabling", f"{end.device} {end.port}", message, Place(CABLING, cable.line or 1))
 
 
-def _compared(table: tuple[Cable, ...], topology: tuple[Cable, ...]) -> Iterator[Fault]:
+def _compared(table: tuple[Cable, ...], topology: tuple[Cable, ...]) -> Iterator[Defect]:
     """Compare the two files cable by cable, found by the first end."""
     if not table or not topology:
         return
@@ -87,17 +87,17 @@ def _compared(table: tuple[Cable, ...], topology: tuple[Cable, ...]) -> Iterator
         scope = f"{cable.a.device} {cable.a.port}"
         place = Place(CABLING, cable.line or 1)
         if other is None:
-            yield Fault("cabling", scope, f"{CABLING} has a cable to {cable.b}, {TOPOLOGY} has none", place)
+            yield Defect("cabling", scope, f"{CABLING} has a cable to {cable.b}, {TOPOLOGY} has none", place)
         elif other.b != cable.b:
-            yield Fault("cabling", scope, f"{CABLING} says {cable.b}, {TOPOLOGY} says {other.b}", place)
+            yield Defect("cabling", scope, f"{CABLING} says {cable.b}, {TOPOLOGY} says {other.b}", place)
         elif cable.color != other.color:
             colors = f"{CABLING} says color {cable.color or 'none'}, {TOPOLOGY} says {other.color or 'none'}"
-            yield Fault("cabling", scope, colors, place)
+            yield Defect("cabling", scope, colors, place)
         elif other.speed and cable.speed != other.speed:
-            yield Fault("cabling", scope, f"{CABLING} says {cable.speed}, {TOPOLOGY} says {other.speed}", place)
+            yield Defect("cabling", scope, f"{CABLING} says {cable.speed}, {TOPOLOGY} says {other.speed}", place)
     for cable in expected.values():
         scope = f"{cable.a.device} {cable.a.port}"
-        yield Fault(
+        yield Defect(
             "cabling",
             scope,
             f"{TOPOLOGY} has a cable to {cable.b}, {CABLING} has none",

@@ -14,7 +14,7 @@ from ailb_gen.junos.groups import APPLY, inherited
 from ailb_gen.junos.interface_ranges import expand_ranges
 from ailb_gen.junos.reader import read
 from ailb_gen.layout import CABLING, SUFFIXES, SWITCHES, TOPOLOGY
-from ailb_gen.network.fabric import Fault, Network
+from ailb_gen.network.fabric import Defect, Network
 from ailb_gen.network.links import cables
 from ailb_gen.network.switch import applied_groups, switch
 from ailb_gen.network.topology import Topology, read_cabling, read_topology
@@ -47,7 +47,7 @@ class _File(Generic[T]):
     """One file: what was read, or why it could not be."""
 
     read: tuple[Switch, T] | None
-    fault: Fault | None = None
+    defect: Defect | None = None
 
 
 def read_network(
@@ -60,19 +60,19 @@ def read_network(
 
     `inspect` is called with every switch's tree, as written and with groups inherited, in a process of `executor` if
     there is one, so it must be possible to pickle it. `advance` is called with how many files were read. Raises
-    UsageError when `root` is no artifact directory; whatever else is wrong becomes a fault of the network.
+    UsageError when `root` is no artifact directory; whatever else is wrong becomes a defect of the network.
     """
-    files, faults = _switch_files(root)
+    files, defects = _switch_files(root)
     switches: dict[str, Switch] = {}
     inspected: dict[str, T] = {}
     for path, found in zip(files, _read_all(root, files, inspect, executor, advance), strict=True):
         name = Path(path).stem
-        if found.fault is not None:
-            faults.append(found.fault)
+        if found.defect is not None:
+            defects.append(found.defect)
         if found.read is not None:
             switches[name], inspected[name] = found.read
-    hosts, found_faults = read_hosts(root, executor)
-    host_faults = [Fault("host-folder", fault.folder, fault.reason, fault.place) for fault in found_faults]
+    hosts, found_defects = read_hosts(root, executor)
+    host_defects = [Defect("host-folder", defect.folder, defect.reason, defect.place) for defect in found_defects]
     topology, cabling = _optional(root, TOPOLOGY, read_topology), _optional(root, CABLING, read_cabling)
     # Without a topology a leaf is what has IRBs: collected configurations come without one.
     roles = {
@@ -86,7 +86,7 @@ def read_network(
         roles=roles,
         links=found_cables.links,
         attachments={(cable.b.device, cable.b.port): cable.a for cable in found_cables.attachments},
-        faults=(*faults, *host_faults, *topology.faults, *cabling.faults, *found_cables.faults),
+        defects=(*defects, *host_defects, *topology.defects, *cabling.defects, *found_cables.defects),
     )
     return Reading(network, {TOPOLOGY: topology.records, CABLING: cabling.records}, inspected)
 
@@ -96,7 +96,7 @@ def switch_count(root: Path) -> int:
     return len(_switch_files(root)[0])
 
 
-def _switch_files(root: Path) -> tuple[list[str], list[Fault]]:
+def _switch_files(root: Path) -> tuple[list[str], list[Defect]]:
     """List the switch files, one per name, in order."""
     folder = root / SWITCHES
     try:
@@ -111,20 +111,20 @@ def _switch_files(root: Path) -> tuple[list[str], list[Fault]]:
     except OSError as error:
         raise UsageError(f"{root}: cannot be read: {error.strerror}") from error
     files: dict[str, str] = {}
-    faults = []
+    defects = []
     for entry in entries:
         stem, suffix = Path(entry).stem, Path(entry).suffix
         place = Place(f"{SWITCHES}/{entry}")
         if suffix not in SUFFIXES:
-            faults.append(
-                Fault("stray-file", entry, f"not a switch's file; those end in {' or '.join(SUFFIXES)}", place)
+            defects.append(
+                Defect("stray-file", entry, f"not a switch's file; those end in {' or '.join(SUFFIXES)}", place)
             )
         elif stem in files:
             message = f"{files[stem]} describes the same switch; only that one was read, delete the stale one"
-            faults.append(Fault("stray-file", stem, message, place))
+            defects.append(Defect("stray-file", stem, message, place))
         else:
             files[stem] = f"{SWITCHES}/{entry}"
-    return list(files.values()), faults
+    return list(files.values()), defects
 
 
 def _read_all(
@@ -155,14 +155,14 @@ def _read_switch(root: Path, file: str, inspect: Callable[[Node, Node], T]) -> _
         acting = expand_ranges(written, tree)
     except IntentError as error:
         problem = error.problems[0]
-        return _File(None, Fault("unreadable", name, problem.reason, problem.place))
+        return _File(None, Defect("unreadable", name, problem.reason, problem.place))
     except JunosSyntaxError as error:
         place = Place(file, error.line, error.column)
-        return _File(None, Fault("unreadable", name, f"not Junos text: {error.reason}", place))
+        return _File(None, Defect("unreadable", name, f"not Junos text: {error.reason}", place))
     except UsageError as error:
-        return _File(None, Fault("unreadable", name, str(error), Place(file)))
+        return _File(None, Defect("unreadable", name, str(error), Place(file)))
     if not written.children:
-        return _File(None, Fault("unreadable", name, "there is no statement in it", Place(file)))
+        return _File(None, Defect("unreadable", name, "there is no statement in it", Place(file)))
     found = switch(name, file, acting)
     # Few files have the word, and the whole tree must be walked for it.
     if APPLY in text:
@@ -175,4 +175,4 @@ def _optional(root: Path, file: str, parse: Callable[[str], Topology]) -> Topolo
         return parse(read_text(root / file, file))
     except IntentError as error:
         problem = error.problems[0]
-        return Topology(faults=(Fault("unreadable", file, problem.reason, problem.place),))
+        return Topology(defects=(Defect("unreadable", file, problem.reason, problem.place),))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ailb_gen.errors import Place
 from ailb_gen.layout import CABLING, TOPOLOGY
-from ailb_gen.network.fabric import Cable, End, Fault
+from ailb_gen.network.fabric import Cable, Defect, End
 from ailb_gen.network.records import Record, entry_lines, values
 from ailb_gen.textio import parse_json
 
@@ -24,33 +24,33 @@ COLUMNS = ("a_device", "a_port", "b_device", "b_port", "speed", "kind", "color",
 class Topology:
     """What one of the files says: roles by device, fabric cables, server cables, and its entries as they stand there.
 
-    `faults` is what is wrong with the text itself.
+    `defects` is what is wrong with the text itself.
     """
 
     roles: Mapping[str, str] = field(default_factory=dict)
     links: tuple[Cable, ...] = ()
     attachments: tuple[Cable, ...] = ()
     records: tuple[Record, ...] = ()
-    faults: tuple[Fault, ...] = ()
+    defects: tuple[Defect, ...] = ()
 
 
 def read_topology(text: str) -> Topology:
-    """Read `topology.json`. What is not of the expected shape becomes a fault."""
+    """Read `topology.json`. What is not of the expected shape becomes a defect."""
     try:
         data = parse_json(text)
     except (ValueError, RecursionError) as error:
         line, reason = 1, "nested too deeply" if isinstance(error, RecursionError) else str(error)
         if isinstance(error, json.JSONDecodeError):
             line, reason = error.lineno, error.msg
-        fault = Fault("unreadable", TOPOLOGY, f"not JSON: {reason}; generate it again", Place(TOPOLOGY, line))
-        return Topology(faults=(fault,))
+        defect = Defect("unreadable", TOPOLOGY, f"not JSON: {reason}; generate it again", Place(TOPOLOGY, line))
+        return Topology(defects=(defect,))
     entries = _Entries(data if isinstance(data, dict) else {}, text.split("\n"))
     try:
         return _topology(entries)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         detail = f"{type(error).__name__}: {error}"
         message = f"an entry lacks a key or has a value of the wrong type ({detail}); generate it again"
-        return Topology(faults=(Fault("unreadable", TOPOLOGY, message, Place(TOPOLOGY, entries.line)),))
+        return Topology(defects=(Defect("unreadable", TOPOLOGY, message, Place(TOPOLOGY, entries.line)),))
 
 
 class _Entries:
@@ -114,8 +114,8 @@ def read_cabling(text: str) -> Topology:
     links: list[Cable] = []
     attachments: list[Cable] = []
     records: list[Record] = []
-    faults: list[Fault] = []
-    for line, row in _rows(text, faults):
+    defects: list[Defect] = []
+    for line, row in _rows(text, defects):
         cable = Cable(End(row[0], row[1]), End(row[2], row[3]), row[6], row[4], line)
         fields = dict(zip(COLUMNS, row, strict=True))
         if row[5] == "fabric":
@@ -126,23 +126,23 @@ def read_cabling(text: str) -> Topology:
             records.append(Record("cable", f"{row[2]} {row[3]}", fields, line))
         else:
             message = f"{row[5]!r} is no kind of cable; it must be fabric or host"
-            faults.append(Fault("unreadable", CABLING, message, Place(CABLING, line)))
-    return Topology({}, tuple(links), tuple(attachments), tuple(records), tuple(faults))
+            defects.append(Defect("unreadable", CABLING, message, Place(CABLING, line)))
+    return Topology({}, tuple(links), tuple(attachments), tuple(records), tuple(defects))
 
 
-def _rows(text: str, faults: list[Fault]) -> Iterator[tuple[int, list[str]]]:
+def _rows(text: str, defects: list[Defect]) -> Iterator[tuple[int, list[str]]]:
     reader = csv.reader(StringIO(text), strict=True)
     try:
         head = next(reader, [])
         if tuple(head) != COLUMNS:
             message = f"the first line must name the columns {','.join(COLUMNS)}"
-            faults.append(Fault("unreadable", CABLING, message, Place(CABLING, 1)))
+            defects.append(Defect("unreadable", CABLING, message, Place(CABLING, 1)))
             return
         for row in reader:
             if len(row) == len(COLUMNS):
                 yield reader.line_num, row
             elif row:
                 message = f"{len(row)} cells where {len(COLUMNS)} belong"
-                faults.append(Fault("unreadable", CABLING, message, Place(CABLING, reader.line_num)))
+                defects.append(Defect("unreadable", CABLING, message, Place(CABLING, reader.line_num)))
     except csv.Error as error:
-        faults.append(Fault("unreadable", CABLING, f"not CSV: {error}", Place(CABLING, reader.line_num)))
+        defects.append(Defect("unreadable", CABLING, f"not CSV: {error}", Place(CABLING, reader.line_num)))

@@ -39,11 +39,11 @@ def lab() -> Profile:
 
 @pytest.mark.parametrize(("name", "servers", "profiles"), [("lab", 4, 2), ("jvd", 4, 2), ("brownfield", 6, 6)])
 def test_the_shipped_trees_have_no_faults_and_profiles_are_shared(name: str, servers: int, profiles: int) -> None:
-    hosts, faults = read_hosts(GOLDEN / name)
-    assert not faults
+    hosts, defects = read_hosts(GOLDEN / name)
+    assert not defects
     assert len(hosts) == servers
     assert len({id(host.profile) for host in hosts.values()}) == profiles
-    assert not [fault for host in hosts.values() for fault in host.profile.faults]
+    assert not [defect for host in hosts.values() for defect in host.profile.defects]
 
 
 def test_every_file_is_read(lab: Profile) -> None:
@@ -103,15 +103,15 @@ def test_a_mac_is_read_where_netplan_has_one() -> None:
 def test_a_missing_file_is_no_fault_but_not_among_the_files(tree: Path) -> None:
     (tree / "profiles/stripe1" / SCRIPT).unlink()
     profile = read_host(tree, "profiles/stripe1").profile
-    assert not profile.faults
+    assert not profile.defects
     assert profile.script is None
     assert SCRIPT not in profile.files
 
 
 def damaged(tree: Path, file: str, data: bytes) -> list[str]:
     (tree / "profiles/stripe1" / file).write_bytes(data)
-    faults = read_host(tree, "profiles/stripe1").profile.faults
-    return [f"{fault.place}: {fault.reason}" for fault in faults]
+    defects = read_host(tree, "profiles/stripe1").profile.defects
+    return [f"{defect.place}: {defect.reason}" for defect in defects]
 
 
 BOMB = b"a: &a [x,x,x,x,x,x,x,x,x]\n" + b"".join(
@@ -138,10 +138,10 @@ BOMB = b"a: &a [x,x,x,x,x,x,x,x,x]\n" + b"".join(
     ],
 )
 def test_an_unusable_netplan_file_is_a_fault_with_its_place(tree: Path, data: bytes, reason: str) -> None:
-    faults = damaged(tree, NETPLAN, data)
-    assert len(faults) == 1
-    assert faults[0].startswith(f"profiles/stripe1/{NETPLAN}:")
-    assert reason in faults[0]
+    defects = damaged(tree, NETPLAN, data)
+    assert len(defects) == 1
+    assert defects[0].startswith(f"profiles/stripe1/{NETPLAN}:")
+    assert reason in defects[0]
 
 
 @pytest.mark.parametrize("file", FILES)
@@ -150,16 +150,16 @@ def test_every_file_may_be_binary_huge_a_directory_or_a_loop(tree: Path, file: s
     assert "zero byte" in damaged(tree, file, b"# a\n\0")[0]
     path = tree / "profiles/stripe1" / file
     os.truncate(path, 100_000_000)
-    assert "larger than" in read_host(tree, "profiles/stripe1").profile.faults[0].reason
+    assert "larger than" in read_host(tree, "profiles/stripe1").profile.defects[0].reason
     path.unlink()
     path.mkdir()
-    assert "a directory" in read_host(tree, "profiles/stripe1").profile.faults[0].reason
+    assert "a directory" in read_host(tree, "profiles/stripe1").profile.defects[0].reason
     path.rmdir()
     path.symlink_to(path.name)
-    assert "symbolic links" in read_host(tree, "profiles/stripe1").profile.faults[0].reason
+    assert "symbolic links" in read_host(tree, "profiles/stripe1").profile.defects[0].reason
     path.unlink()
     os.mkfifo(path)
-    assert "not a regular file" in read_host(tree, "profiles/stripe1").profile.faults[0].reason
+    assert "not a regular file" in read_host(tree, "profiles/stripe1").profile.defects[0].reason
 
 
 @pytest.mark.parametrize(
@@ -174,24 +174,24 @@ def test_every_file_may_be_binary_huge_a_directory_or_a_loop(tree: Path, file: s
     ],
 )
 def test_a_line_that_is_nothing_is_a_fault(tree: Path, file: str, line: bytes, reason: str) -> None:
-    faults = damaged(tree, file, b"# first\n" + line + b"\n")
-    assert len(faults) == 1
-    assert reason in faults[0]
-    assert f"{file}:2:" in faults[0]
+    defects = damaged(tree, file, b"# first\n" + line + b"\n")
+    assert len(defects) == 1
+    assert reason in defects[0]
+    assert f"{file}:2:" in defects[0]
 
 
 @pytest.mark.parametrize(("file", "row"), [(SCRIPT, b"gpu0_eth 10000"), (QOS, b"gpu0_eth")])
 def test_a_short_row_of_a_script_is_a_fault(tree: Path, file: str, row: bytes) -> None:
-    faults = damaged(tree, file, b"#!/bin/sh\ncat <<'T'\n" + row + b"\nT\n")
-    assert len(faults) == 1
-    assert f"{file}:3:" in faults[0]
+    defects = damaged(tree, file, b"#!/bin/sh\ncat <<'T'\n" + row + b"\nT\n")
+    assert len(defects) == 1
+    assert f"{file}:3:" in defects[0]
 
 
 def test_a_nic_in_two_netplan_files_is_a_fault(tree: Path) -> None:
     other = tree / "profiles/stripe1/etc/netplan/90-mine.yaml"
     other.write_text("network: {ethernets: {gpu0_eth: {dhcp4: yes}}}\n")
     profile = read_host(tree, "profiles/stripe1").profile
-    assert ["merges" in fault.reason for fault in profile.faults] == [True]
+    assert ["merges" in defect.reason for defect in profile.defects] == [True]
     assert profile.nics["gpu0_eth"].value("dhcp4") is True
 
 
@@ -202,9 +202,9 @@ def test_links_of_servers_that_lead_nowhere_or_out_of_the_tree(tree: Path) -> No
     (servers / "file").write_text("")
     (servers / "loop").symlink_to("loop")
     (servers / "to-file").symlink_to("file")
-    hosts, faults = read_hosts(tree)
+    hosts, defects = read_hosts(tree)
     assert set(hosts) == {"gpu-s1-1", "gpu-s1-2", "gpu-s2-1", "gpu-s2-2"}
-    reasons = {fault.folder.removeprefix("servers/"): fault.reason for fault in faults}
+    reasons = {defect.folder.removeprefix("servers/"): defect.reason for defect in defects}
     assert "leads nowhere" in reasons["dangles"]
     assert "leaves the artifact directory" in reasons["escapes"]
     assert "must be a folder" in reasons["file"]
@@ -216,9 +216,9 @@ def test_a_tree_without_servers_has_none_and_a_file_in_their_place_is_a_fault(tm
     assert read_hosts(tmp_path) == ({}, ())
     assert read_hosts(tmp_path / "none") == ({}, ())
     (tmp_path / "servers").write_text("")
-    hosts, faults = read_hosts(tmp_path)
+    hosts, defects = read_hosts(tmp_path)
     assert not hosts
-    assert "cannot list" in faults[0].reason
+    assert "cannot list" in defects[0].reason
 
 
 @settings(max_examples=examples(60))
@@ -228,8 +228,8 @@ def test_random_bytes_never_raise(data: bytes, file: str, tmp_path_factory: pyte
     path = root / "servers" / "a" / file
     path.parent.mkdir(parents=True)
     path.write_bytes(data)
-    hosts, faults = read_hosts(root)
-    assert not faults
+    hosts, defects = read_hosts(root)
+    assert not defects
     assert hosts["a"].profile.folder == "servers/a"
 
 

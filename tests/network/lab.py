@@ -35,8 +35,8 @@ def network(texts: dict[str, str]) -> Network:
     roles = {name: "spine" if name.startswith("spine") else "leaf" for name in switches}
     found = cables(switches, roles, topology, cabling)
     attachments = {(cable.b.device, cable.b.port): cable.a for cable in found.attachments}
-    faults = (*topology.faults, *cabling.faults, *found.faults)
-    return Network(switches, {}, roles, found.links, attachments, faults)
+    defects = (*topology.defects, *cabling.defects, *found.defects)
+    return Network(switches, {}, roles, found.links, attachments, defects)
 
 
 def line_of(texts: dict[str, str], file: str, part: str, nth: int = 1) -> int:

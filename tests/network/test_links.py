@@ -5,7 +5,7 @@ import json
 import pytest
 
 from ailb_gen.layout import CABLING, TOPOLOGY
-from ailb_gen.network.fabric import End, Fault
+from ailb_gen.network.fabric import Defect, End
 from ailb_gen.network.topology import read_cabling, read_topology
 from tests.network.lab import LEAF, TEXTS, changed, line_of, network
 
@@ -18,8 +18,8 @@ ENTRY = (
 DESCRIPTION = "description facing_spine1:et-0/0/0;"
 
 
-def faults(texts: dict[str, str]) -> list[Fault]:
-    return list(network(texts).faults)
+def defects(texts: dict[str, str]) -> list[Defect]:
+    return list(network(texts).defects)
 
 
 def without(*files: str) -> dict[str, str]:
@@ -28,7 +28,7 @@ def without(*files: str) -> dict[str, str]:
 
 def test_the_lab_is_consistent() -> None:
     found = network(TEXTS)
-    assert not found.faults
+    assert not found.defects
     assert len(found.links) == 16
     assert found.links[0].a == End("stripe1-leaf1", "et-0/0/0")
     assert found.links[0].b == End("spine1", "et-0/0/0")
@@ -55,9 +55,9 @@ def test_the_table_goes_first() -> None:
     assert found.links[0].b == End("spine1", "et-0/0/9")
 
 
-def place(fault: Fault) -> tuple[str, int | None]:
-    assert fault.place is not None
-    return fault.place.file, fault.place.line
+def place(defect: Defect) -> tuple[str, int | None]:
+    assert defect.place is not None
+    return defect.place.file, defect.place.line
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def place(fault: Fault) -> tuple[str, int | None]:
     ],
 )
 def test_table_against_topology(file: str, old: str, new: str, message: str, at: tuple[str, int]) -> None:
-    found = [fault for fault in faults(changed(file, old, new)) if fault.kind == "cabling"]
+    found = [defect for defect in defects(changed(file, old, new)) if defect.kind == "cabling"]
     assert len(found) == 1
     assert message in found[0].message
     assert (found[0].scope, place(found[0])) == ("stripe1-leaf1 et-0/0/0", at)
@@ -94,8 +94,8 @@ def test_two_ports_swapped_in_the_table() -> None:
     text = TEXTS[CABLING].replace("spine1,et-0/0/0,400g", "spine1,et-0/0/1,400g", 1)
     second = "stripe1-leaf2,et-0/0/0,spine1,et-0/0/1"
     assert second in text
-    found = faults({**TEXTS, CABLING: text.replace(second, second[:-1] + "0")})
-    assert [fault.scope for fault in found if fault.kind == "cabling"] == [
+    found = defects({**TEXTS, CABLING: text.replace(second, second[:-1] + "0")})
+    assert [defect.scope for defect in found if defect.kind == "cabling"] == [
         "stripe1-leaf1 et-0/0/0",
         "stripe1-leaf2 et-0/0/0",
     ]
@@ -103,8 +103,8 @@ def test_two_ports_swapped_in_the_table() -> None:
 
 def test_a_port_takes_one_cable() -> None:
     texts = changed(CABLING, ROW, ROW + ROW.replace("spine1,et-0/0/0", "spine1,et-0/0/9"))
-    found = [fault for fault in faults(texts) if "a port takes one" in fault.message]
-    assert [place(fault) for fault in found] == [(CABLING, 2), (CABLING, 3)]
+    found = [defect for defect in defects(texts) if "a port takes one" in defect.message]
+    assert [place(defect) for defect in found] == [(CABLING, 2), (CABLING, 3)]
     assert found[0].message == "et-0/0/0 of stripe1-leaf1 has 2 cables; a port takes one"
 
 
@@ -119,13 +119,13 @@ def test_a_port_takes_one_cable() -> None:
     ],
 )
 def test_bad_tables(text: str, message: str, line: int) -> None:
-    (found,) = read_cabling(text).faults
+    (found,) = read_cabling(text).defects
     assert (found.kind, found.message, place(found)) == ("unreadable", message, (CABLING, line))
 
 
 def test_a_bad_row_does_not_hide_the_others() -> None:
     found = read_cabling(f"{HEAD}\nshort\n{ROW}")
-    assert (len(found.links), found.links[0].line, len(found.faults)) == (1, 3, 1)
+    assert (len(found.links), found.links[0].line, len(found.defects)) == (1, 3, 1)
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,7 @@ def test_a_bad_row_does_not_hide_the_others() -> None:
     ],
 )
 def test_bad_topologies(text: str, part: str, line: int) -> None:
-    (found,) = read_topology(text).faults
+    (found,) = read_topology(text).defects
     assert (found.kind, place(found)) == ("unreadable", (TOPOLOGY, line))
     assert part in found.message
     assert found.message.endswith("generate it again")
@@ -156,7 +156,7 @@ def test_bad_topologies(text: str, part: str, line: int) -> None:
 
 def test_the_entry_that_cannot_be_used_is_named_by_its_line() -> None:
     texts = changed(TOPOLOGY, '"spine_port": "et-0/0/1", "color": "red"', '"spine_port": 1, "color": "red"')
-    (found,) = read_topology(texts[TOPOLOGY]).faults
+    (found,) = read_topology(texts[TOPOLOGY]).defects
     assert place(found) == (TOPOLOGY, line_of(texts, TOPOLOGY, '"spine_port": 1,'))
 
 
@@ -189,7 +189,7 @@ def test_what_the_table_says() -> None:
 def test_topology_in_another_layout_still_reads() -> None:
     """Lines are found for the layout that is written; any other is read all the same."""
     found = read_topology(json.dumps(json.loads(TEXTS[TOPOLOGY]), indent=4))
-    assert not found.faults
+    assert not found.defects
     written = read_topology(TEXTS[TOPOLOGY])
     assert [link.a for link in found.links] == [link.a for link in written.links]
     assert [record[:3] for record in found.records] == [record[:3] for record in written.records]

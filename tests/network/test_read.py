@@ -10,7 +10,7 @@ import pytest
 from ailb_gen.errors import UsageError
 from ailb_gen.junos.tree import Node
 from ailb_gen.layout import CABLING, TOPOLOGY
-from ailb_gen.network.fabric import Fault
+from ailb_gen.network.fabric import Defect
 from ailb_gen.network.read import Reading, read_network, switch_count
 from tests.network.lab import LAB, LEAF, TEXTS
 
@@ -30,13 +30,13 @@ def reading(root: Path) -> Reading[tuple[str, ...]]:
     return read_network(root, words)
 
 
-def faults(root: Path) -> list[Fault]:
-    return list(reading(root).network.faults)
+def defects(root: Path) -> list[Defect]:
+    return list(reading(root).network.defects)
 
 
 def test_the_lab(tree: Path) -> None:
     found = reading(tree)
-    assert not found.network.faults
+    assert not found.network.defects
     assert list(found.network.switches) == sorted(found.network.switches)
     assert set(found.network.roles.values()) == {"leaf", "spine"}
     assert found.network.roles["stripe2-leaf2"] == "leaf"
@@ -118,8 +118,8 @@ def test_bad_files_become_faults(
     tree: Path, change: Callable[[Path], None], kind: str, scope: str, message: str, file: str, line: int | None
 ) -> None:
     change(tree)
-    found = [fault for fault in faults(tree) if fault.kind == kind]
-    assert [(fault.kind, fault.scope) for fault in found] == [(kind, scope)]
+    found = [defect for defect in defects(tree) if defect.kind == kind]
+    assert [(defect.kind, defect.scope) for defect in found] == [(kind, scope)]
     assert found[0].message.startswith(message) and found[0].message
     assert found[0].place is not None
     assert found[0].place.file == file
@@ -136,7 +136,7 @@ def test_an_unreadable_switch_is_left_out_and_the_rest_is_read(tree: Path) -> No
 
 def test_a_switch_folder_that_is_a_directory_entry(tree: Path) -> None:
     (tree / "switches" / "old.conf").mkdir()
-    (found,) = faults(tree)
+    (found,) = defects(tree)
     assert (found.kind, found.scope) == ("unreadable", "old")
 
 
@@ -163,7 +163,7 @@ def test_inactive_statements_and_groups_take_effect(tree: Path) -> None:
 
 def test_groups_that_apply_each_other(tree: Path) -> None:
     (tree / LEAF).write_text(TEXTS[LEAF] + "groups { a { apply-groups b; } b { apply-groups a; } }\napply-groups a;\n")
-    found = next(fault for fault in faults(tree) if fault.scope == "stripe1-leaf1")
+    found = next(defect for defect in defects(tree) if defect.scope == "stripe1-leaf1")
     assert found.kind == "unreadable"
     assert "apply each other in a circle" in found.message
 

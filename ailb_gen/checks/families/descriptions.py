@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ailb_gen.checks.expected import port_override
 from ailb_gen.checks.model import Check
 from ailb_gen.network.fabric import End
-from ailb_gen.network.links import neighbour
+from ailb_gen.network.links import neighbor
 
 if TYPE_CHECKING:
     from ailb_gen.checks.context import Context
@@ -70,7 +70,7 @@ def names(description: str, there: End) -> bool:
 def _check_uncabled(switch: Switch, port: Port, findings: Findings) -> None:
     """Find ports without a cable that are described as if they had one, and split ports with another one's name."""
     line = port.description_line
-    other = neighbour(port)
+    other = neighbor(port)
     if other is not None:
         message = f"described as cabled to {other}, but no cable ends here"
         findings.at(DESCRIPTIONS, switch, message, line, "", port.description, part=port.name)

@@ -26,7 +26,7 @@ OF_DEVICES = ("device", "link", "cable")
 
 def _check_present(context: Context, findings: Findings) -> None:
     network = context.network
-    unreadable = {fault.scope for fault in network.faults if fault.kind == "unreadable"}
+    unreadable = {defect.scope for defect in network.defects if defect.kind == "unreadable"}
     for name in context.expected.switches:
         findings.look(PRESENT)
         if name not in network.switches and name not in unreadable:
@@ -35,10 +35,10 @@ def _check_present(context: Context, findings: Findings) -> None:
 
 def _add_faults(check: Check, kinds: tuple[str, ...], context: Context, findings: Findings) -> None:
     """Add what the reader of the files could not use."""
-    for fault in context.network.faults:
-        if fault.kind in kinds:
-            device, _, part = fault.scope.partition(" ")
-            findings.add(check, device, fault.message, fault.place, part=part)
+    for defect in context.network.defects:
+        if defect.kind in kinds:
+            device, _, part = defect.scope.partition(" ")
+            findings.add(check, device, defect.message, defect.place, part=part)
 
 
 def _check_readable(context: Context, findings: Findings) -> None:
@@ -85,7 +85,7 @@ def _check_cabling(context: Context, findings: Findings) -> None:
 
 def _is_listed(context: Context, file: str) -> bool:
     """Return whether a file is there and could be read; one without records lacks everything, and is compared."""
-    faulty = any(fault.kind == "unreadable" and fault.scope == file for fault in context.network.faults)
+    faulty = any(defect.kind == "unreadable" and defect.scope == file for defect in context.network.defects)
     return bool(context.records.get(file)) or ((context.root / file).is_file() and not faulty)
 
 

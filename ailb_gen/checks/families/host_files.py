@@ -39,9 +39,9 @@ def _check_files(group: HostGroup, findings: HostFindings) -> None:
     drop_ins = (drop_in_file(nic.name) for nic in group.expected.nics)
     needed = [*PLAIN_FILES, *(QOS_FILES if roce else ()), *drop_ins]
     findings.look(FILES, len(needed))
-    for fault in profile.faults:
-        findings.add(FILES, fault.reason, fault.place)
-    broken = {fault.place.file for fault in profile.faults}
+    for defect in profile.defects:
+        findings.add(FILES, defect.reason, defect.place)
+    broken = {defect.place.file for defect in profile.defects}
     for file in needed:
         if file not in profile.files and findings.place(file).file not in broken:
             findings.add(FILES, f"{file} is missing", file)

@@ -23,9 +23,9 @@ SERVICE = re.compile(rf"^{UNITS}/([^/]+\.service)$")
 
 def files_of(root: Path, host: Host) -> HostFiles:
     """Read the files of a server below the artifact directory. Raises DeviceError for what cannot be pushed."""
-    if host.profile.faults:
-        fault = host.profile.faults[0]
-        raise DeviceError(host.name, Phase.READ, f"{fault.place}: {fault.reason}", "run 'ailb-gen validate'")
+    if host.profile.defects:
+        defect = host.profile.defects[0]
+        raise DeviceError(host.name, Phase.READ, f"{defect.place}: {defect.reason}", "run 'ailb-gen validate'")
     folder = root / host.profile.folder
     tree = {path: _file(host.name, folder, path) for path in sorted(_paths(host.name, folder))}
     if not tree:
