@@ -102,13 +102,25 @@ def fingerprint(tree: Node) -> str:
 
 def _orders(tree: Node) -> Iterator[str]:
     """Give the order of the words behind each word for which it counts: what `diff` goes by."""
-    stack = [(tree, "", "", True, "", 0)]
+    stack: list[tuple[Node, tuple[str, ...]]] = [(tree, ())]
     while stack:
-        node, above, path, keyword, parent, keys = stack.pop()
-        if len(node.children) > 1 and ((keyword and node.word in FIRST_COUNTS) or [above, node.word] == COMMUNITIES):
-            yield f"order {path}: {list(node.children)}"
-        for child in node:
-            stack.append((child, node.word, f"{path} {child.word}", not keys, *step(parent, keys, child.word)))
+        node, above = stack.pop()
+        path = (*above, node.word) if node is not tree else ()
+        # Nothing has an order that has less than two words behind it.
+        stack += [(child, path) for child in node if child.children]
+        if len(node.children) > 1 and (
+            list(path[-2:]) == COMMUNITIES or (node.word in FIRST_COUNTS and _is_keyword(path))
+        ):
+            yield f"order  {' '.join(path)}: {list(node.children)}"
+
+
+def _is_keyword(path: tuple[str, ...]) -> bool:
+    """Return whether the last word of a path is a statement's, not the name of an entry or a value."""
+    parent, keys, keyword = "", 0, True
+    for word in path:
+        keyword = not keys
+        parent, keys = step(parent, keys, word)
+    return keyword
 
 
 def _drop(root: Node, pattern: Pattern) -> None:

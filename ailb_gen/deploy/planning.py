@@ -39,7 +39,9 @@ ONE_AT_A_TIME = Lock()
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """A switch as it was found: the fingerprint of its configuration, what it does, and what is up and wrong on it.
+    """A switch as it was found: what it does, what is up and wrong on it, and the fingerprint of its configuration.
+
+    Without anything to change the fingerprint is empty.
 
     `commands` make of it what its file asks for, secrets replaced, and `digest` identifies them as they are; `after`
     is what it will do then. `up` are the logical interfaces with an established session. `besides` tells what acts on
@@ -175,7 +177,8 @@ def _compared(
     shown = tuple(redact_config(told).splitlines())
     return Look(
         name=name,
-        fingerprint=fingerprint(running),
+        # It takes as long as all comparing, and only a push asks for it.
+        fingerprint=fingerprint(running) if changes else "",
         before=before,
         after=after,
         commands=shown,

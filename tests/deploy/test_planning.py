@@ -98,6 +98,8 @@ def test_a_switch_that_has_what_its_file_says() -> None:
     found = seen(LEAF, Fake(running(LEAF)))
     assert found.commands == ()
     assert found.after is found.before
+    # What nothing is done with needs none.
+    assert found.fingerprint == ""
 
 
 def test_secrets_are_not_shown() -> None:
