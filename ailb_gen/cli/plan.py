@@ -209,7 +209,7 @@ def show_besides(found: Plan) -> None:
     """Print what acts on switches besides their files, after this push as well."""
     for look in found.looks.values():
         if look.besides:
-            typer.echo("".join(f"{line}\n" for line in look.told_besides))
+            typer.echo("".join(f"{line}\n" for line in look.besides_lines))
 
 
 def show_waves(found: Plan, impact: Impact | None = None) -> None:

@@ -39,15 +39,12 @@ ONE_AT_A_TIME = Lock()
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """A switch as it was found: what it does, what is up and wrong on it, and the fingerprint of its configuration.
-
-    Without anything to change the fingerprint is empty.
+    """A switch as it was found: the fingerprint of its configuration, what it does, and what is up and wrong on it.
 
     `commands` make of it what its file asks for, secrets replaced, and `digest` identifies them as they are; `after`
-    is what it will do then. `up` are the logical interfaces with an established session. `besides` tells what acts on
-    it besides its file, also after a push; `lines` are those of the file that the commands come from, 0 for none.
-    `told` are the commands as `edits_of` tells them. `first`: whole entries go, and no commit in its history is this
-    program's.
+    is what it will do then. `up` are the logical interfaces with an established session. `besides` is what acts on it
+    besides its file, also after a push; `lines` are those of the file that the commands come from, 0 for none. `first`:
+    whole entries go, and no commit in its history is this program's. The fingerprint is empty where nothing needs it.
     """
 
     name: str
@@ -60,32 +57,33 @@ class Look:
     digest: str
     besides: tuple[str, ...] = ()
     lines: tuple[int, ...] = ()
-    told: tuple[Edit | str, ...] = ()
+    compact_edits: tuple[Edit | str, ...] = ()
     first: bool = False
 
     @property
     def edits(self) -> tuple[Edit, ...]:
-        """The commands as people are told them."""
-        return tuple(map(edit_of, self.told))
+        """The commands as people read them."""
+        return tuple(map(edit_of, self.compact_edits))
 
     @property
-    def told_besides(self) -> Iterator[str]:
-        """What acts besides the file, as people are told it."""
+    def besides_lines(self) -> Iterator[str]:
+        """What acts besides the file, in lines to print."""
         if self.besides:
             yield f"Besides its file, and left alone by a push, {self.name} has what changes the fabric:"
             yield from (f"  ! {text}" for text in self.besides)
 
     @property
     def foreign(self) -> tuple[Edit, ...]:
-        """The entries and blocks that go and were never this program's, as far as the device's history tells."""
+        """The entries and blocks that go and were never this program's, by the device's history."""
         return tuple(edit for edit in self.edits if edit.block) if self.first else ()
 
     @property
     def counts(self) -> tuple[int, int]:
         """How many statements come, and how many go."""
         # What only comes is a command, and one statement; a first push has nothing else.
-        edits = [edit for edit in self.told if isinstance(edit, Edit)]
-        return len(self.told) - len(edits) + sum(edit.added for edit in edits), sum(edit.removed for edit in edits)
+        edits = [edit for edit in self.compact_edits if isinstance(edit, Edit)]
+        added = len(self.compact_edits) - len(edits) + sum(edit.added for edit in edits)
+        return added, sum(edit.removed for edit in edits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,58 +133,53 @@ class Plan:
         return {name: self.looks[name] for wave in self.waves for name in wave.devices if name in self.looks}
 
 
-def look(name: str, aim: Aim, switch: Switch) -> Look:
-    """Look at a switch, at what it is to have, and at what acts besides its file. Raises DeviceError."""
+def look(name: str, aim: Aim, switch: Switch, identify: bool = False) -> Look:
+    """Look at a switch, at what it is to have, and at what acts besides its file. Raises DeviceError.
+
+    Its fingerprint takes as long as all comparing: without anything to change it is computed only to `identify` it.
+    """
     text, found, wrong = switch.running(), peers(switch), alarms(switch)
-    up = frozenset(peer.interface for peer in found if peer.up)
     if isinstance(aim, FileAim):
         with ONE_AT_A_TIME:
             running, file = tree_of(name, text), aim.file()
-            seen = _compared(name, running, wanted(running, file, aim.rights), up, wrong, file, aim.rights)
+            seen = _compared(name, running, wanted(running, file, aim.rights), identify, file, aim.rights)
     else:
         running = tree_of(name, text)
-        seen = _compared(name, running, aim(switch, running), up, wrong)
+        seen = _compared(name, running, aim(switch, running), identify)
     # Only where it matters: it is one question more to every switch.
-    if any(isinstance(edit, Edit) and edit.block for edit in seen.told):
-        return replace(seen, first=not any(one.log.startswith(MARK) for one in switch.commits()))
-    return seen
+    blocks = any(isinstance(edit, Edit) and edit.block for edit in seen.compact_edits)
+    first = blocks and not any(one.log.startswith(MARK) for one in switch.commits())
+    return replace(seen, up=frozenset(peer.interface for peer in found if peer.up), alarms=wrong, first=first)
 
 
 def _compared(
-    name: str,
-    running: Node,
-    target: Node,
-    up: frozenset[str],
-    wrong: frozenset[str],
-    file: Node | None = None,
-    rights: Ownership | None = None,
+    name: str, running: Node, target: Node, identify: bool, file: Node | None = None, rights: Ownership | None = None
 ) -> Look:
     """Compare what a switch has with what it is to have, and what it then does with what the file says."""
     changes = tuple(diff(running, target))
-    told = "".join(f"{change}\n" for change in changes)
+    commands = "".join(f"{change}\n" for change in changes)
     lines = tuple(line for change in changes for line in _lines(change, target))
     acting = effective(running)
     before = after = model_of(name, acting)
-    if told:
+    if changes:
         acting = effective(target)
         after = model_of(name, acting)
     others: tuple[str, ...] = ()
     if file is not None and rights is not None:
         alone = effective(file)
         others = besides(after, acting, lambda: model_of(name, alone), alone, rights)
-    shown = tuple(redact_config(told).splitlines())
+    shown = tuple(redact_config(commands).splitlines())
     return Look(
         name=name,
-        # It takes as long as all comparing, and only a push asks for it.
-        fingerprint=fingerprint(running) if changes else "",
+        fingerprint=fingerprint(running) if changes or identify else "",
         before=before,
         after=after,
         commands=shown,
-        up=up,
-        alarms=wrong,
-        digest=digest(told),
+        up=frozenset(),
+        alarms=frozenset(),
+        digest=digest(commands),
         lines=lines,
-        told=edits_of(running, changes, shown),
+        compact_edits=edits_of(running, changes, shown),
         besides=tuple(redact_config(f"set {text}").removeprefix("set ") for text in others),
     )
 
@@ -212,10 +205,17 @@ def look_at_host(files: HostFiles, server: Server) -> HostLook:
 
 
 def plan_of(
-    on: Context, aim: Callable[[str], Aim], min_paths: int, advance: Callable[[int], None] = lambda number: None
+    on: Context,
+    aim: Callable[[str], Aim],
+    min_paths: int,
+    advance: Callable[[int], None] = lambda number: None,
+    identify: bool = False,
 ) -> Plan:
-    """Look at all switches and the picked servers; order what is to be changed. Raises UsageError."""
-    seen = on.pool.run(on.switches, lambda name, c: look(name, aim(name), c), Phase.READ, advance, keep=False)
+    """Look at all switches and the picked servers; order what is to be changed. Raises UsageError.
+
+    With `identify` also those that nothing is to be changed on have a fingerprint.
+    """
+    seen = on.pool.run(on.switches, lambda name, c: look(name, aim(name), c, identify), Phase.READ, advance, keep=False)
     servers = [name for name in on.servers if name in on.picked]
     hosts = on.pool.run(
         servers, lambda name, c: look_at_host(on.inputs.trees[name], c), Phase.READ, advance, keep=False

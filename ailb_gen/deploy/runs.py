@@ -156,9 +156,9 @@ class Runs:
     def _plan(self, aim: Callable[[str], Aim]) -> Plan:
         """Look at the devices; print what acts on them besides their files, and which of the others are unknown."""
         with self.options.progress("looking", len(self.on.roles)) as advance:
-            found = plan_of(self.on, aim, self.options.min_paths, advance)
+            found = plan_of(self.on, aim, self.options.min_paths, advance, identify=True)
         for look in found.looks.values():
-            for line in look.told_besides:
+            for line in look.besides_lines:
                 self.options.tell(line)
         for error in once(error for name, error in found.errors.items() if name not in self.on.picked):
             self.options.tell(f"nothing is expected of sessions with {error}")
