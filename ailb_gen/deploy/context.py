@@ -16,9 +16,9 @@ from ailb_gen.deploy.fleet import Access, fleet
 from ailb_gen.deploy.inputs import Inputs, Trust, read_inputs
 from ailb_gen.deploy.inventory import Inventory, Target, read_inventory
 from ailb_gen.deploy.ownership import ownership
-from ailb_gen.deploy.servers.expected import expected_of
 from ailb_gen.deploy.servers.ssh import Server
 from ailb_gen.deploy.servers.transaction import ServerTransaction
+from ailb_gen.deploy.servers.verify import expected_of
 from ailb_gen.deploy.servers.verify import verify as verify_host
 from ailb_gen.deploy.switch import Phase, Switch
 from ailb_gen.deploy.transaction import MARK, Aim, FileAim, SwitchTransaction, Transaction, tree_of
@@ -71,7 +71,7 @@ class Context:
 
         def look_at_host(name: str, server: Server) -> tuple[str, ...]:
             expected = expected_of(self.inputs.trees[name], self.inputs.hosts[name].profile)
-            return tuple(map(str, verify_host(server, expected).findings))
+            return tuple(map(str, verify_host(server, expected)))
 
         switches, servers = ([name for name in some if name in self.picked] for some in (self.switches, self.servers))
         found = self.pool.run(switches, look, Phase.VERIFY, advance, keep=False)

@@ -1,4 +1,4 @@
-"""What is to be on a server, what is there, and what was found wrong: data without behaviour."""
+"""What is to be on a server, what is there, and what was found wrong."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class HostFile:
 
     @property
     def is_link(self) -> bool:
-        """Tell whether this is a symbolic link."""
+        """Whether this is a symbolic link."""
         return S_ISLNK(self.mode)
 
 
@@ -69,10 +69,10 @@ class Change(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class HostState:
-    """What is on a server of all that is wanted there or was put there before.
+    """What is on a server of all that is to be there or was put there before.
 
-    `changes` says what a push does with each path; `edited` are files that somebody changed or removed since they were
-    put there; `fingerprint` identifies what is there.
+    `changes` says what a push does with each path; `edited` are files that were changed or removed since they were put
+    there; `fingerprint` identifies what is there.
     """
 
     name: str
@@ -88,9 +88,9 @@ class HostState:
 
 
 class RunState(StrEnum):
-    """Where a run stands on a host; the names are those of the script on the host.
+    """The state of a run on a host; the names are those of the script on the host.
 
-    UNKNOWN: the host has never heard of it. ARMED: the old files are saved, nothing has changed. MOVING: between old
+    UNKNOWN: the host does not know it. ARMED: the old files are saved, nothing has changed. MOVING: between old
     and new. APPLIED: new, to be taken back. RESTORING: between new and old.
     """
 
@@ -105,7 +105,7 @@ class RunState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class HostStatus:
-    """What a host says of its runs.
+    """What a host reports of its runs.
 
     `state` is that of the run it was asked about; `pending` is the run that is neither confirmed nor restored, with
     the seconds `remaining` until the host restores it, 0 when that time is over or the host was restarted since;
@@ -125,23 +125,14 @@ class HostStatus:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Finding:
-    """Something on a server that is not as the files have it.
+    """An item on a server that is not as the files have it.
 
     `kind` is one of file, nic, address, rule, route, sysctl, gateway.
     """
 
     kind: str
-    subject: str
+    item: str
     reason: str
 
     def __str__(self) -> str:
-        return f"{self.subject}: {self.reason}"
-
-
-@dataclass(frozen=True, slots=True)
-class HostVerdict:
-    """What verification found on a server, and how many facts it compared."""
-
-    name: str
-    findings: tuple[Finding, ...]
-    compared: int
+        return f"{self.item}: {self.reason}"

@@ -1,14 +1,13 @@
-"""A server in a push: the steps of the wave machine, each a call to the host."""
+"""A server in a push: the steps of its transaction, each a call to the host."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from ailb_gen.deploy.servers.calls import apply, confirm, look, restore, status
-from ailb_gen.deploy.servers.expected import Expected
 from ailb_gen.deploy.servers.model import HostFiles, HostStatus, RunState, fingerprint
 from ailb_gen.deploy.servers.ssh import Server
-from ailb_gen.deploy.servers.verify import verify
+from ailb_gen.deploy.servers.verify import Expected, verify
 from ailb_gen.deploy.switch import Phase, RefusedError
 from ailb_gen.deploy.transaction import OTHER_CHANGE, CommitState
 
@@ -48,7 +47,7 @@ class ServerTransaction:
 
     def verify(self, connection: Server) -> tuple[str, ...]:
         """Return what is not as the files have it."""
-        return tuple(map(str, verify(connection, self.expected).findings))
+        return tuple(map(str, verify(connection, self.expected)))
 
     def confirm(self, connection: Server) -> None:
         """Let the files stay."""
@@ -62,18 +61,18 @@ class ServerTransaction:
         """Do nothing: what is staged is not on the host, and its lock ends with every call."""
 
     def commit_state(self, connection: Server) -> CommitState:
-        """Ask the host where the run stands."""
+        """Ask the host for the state of the run."""
         now = status(connection, self.run)
         if now.busy:
             raise RefusedError(self.name, Phase.LOCK, "a call is still under way on the host", "ask again")
-        return _standing(now, self.run) or self._by_files(connection)
+        return _state(now, self.run) or self._by_files(connection)
 
     def _by_files(self, connection: Server) -> CommitState:
         found = look(connection, self.files).fingerprint
         return CommitState.OLD if found == self.old else CommitState.FOREIGN
 
 
-def _standing(now: HostStatus, run: str) -> CommitState | None:
+def _state(now: HostStatus, run: str) -> CommitState | None:
     if now.pending == run:
         return CommitState.PENDING
     if now.state is RunState.CONFIRMED and now.current == run:

@@ -1,4 +1,7 @@
-"""Is a server as its files say? One round trip; the answers of the kernel and of the gateways are judged here."""
+"""What must be seen on a server once its files are in force, and what is seen: one round trip.
+
+NICs, rules, tables, gateways and kernel settings; the answers of the kernel and of the gateways are judged here.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +13,10 @@ from typing import Any
 from ailb_gen.addresses import Prefix, address_text, address_value, prefix_value
 from ailb_gen.deploy.servers.answers import sections, unpack, whole
 from ailb_gen.deploy.servers.calls import ask
-from ailb_gen.deploy.servers.expected import Expected, WantedGateway, WantedRoute, WantedRule
-from ailb_gen.deploy.servers.model import Finding, HostFile, HostVerdict
+from ailb_gen.deploy.servers.model import Finding, HostFile, HostFiles
 from ailb_gen.deploy.servers.ssh import Answer, Server
 from ailb_gen.deploy.switch import DeviceError, Phase
+from ailb_gen.hosts.model import Profile
 
 PROBE_S = 120.0
 # The sections of an answer; the last one says that nothing was cut off.
@@ -23,6 +26,76 @@ EVERYWHERE = Prefix(0, 0)
 NETWORKD = ("accept_ra",)
 # `ip -N`: protocol of what the kernel adds by itself; such routes are nobody's configuration.
 KERNEL = "2"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class ExpectedRule:
+    """Packets from a prefix use a table; rules of lower priorities come first."""
+
+    priority: int
+    source: Prefix
+    table: int
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class ExpectedRoute:
+    """A route of a table; `gateway` is None on the link itself."""
+
+    table: int
+    to: Prefix
+    nic: str
+    gateway: int | None
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class ExpectedGateway:
+    """A gateway that must answer an address of the server in `prefix`."""
+
+    nic: str
+    prefix: Prefix
+    gateway: int
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """All of a server; `mtus` in bytes by NIC, `sysctls` by key."""
+
+    tree: Mapping[str, HostFile]
+    mtus: Mapping[str, int | None]
+    rules: tuple[ExpectedRule, ...]
+    routes: tuple[ExpectedRoute, ...]
+    gateways: tuple[ExpectedGateway, ...]
+    sysctls: Mapping[str, str]
+
+
+def expected_of(files: HostFiles, profile: Profile) -> Expected:
+    """Return what the files of a server ask for; what they say wrongly is the business of `ailb-gen validate`."""
+    rules = tuple(
+        ExpectedRule(rule.priority, rule.source, rule.table)
+        for rule in profile.rules
+        if rule.source is not None and rule.table is not None and rule.priority is not None
+    )
+    return Expected(
+        tree=files.tree,
+        mtus={name: mtu if isinstance(mtu := nic.value("mtu"), int) else None for name, nic in profile.nics.items()},
+        rules=rules,
+        routes=tuple(sorted(_expected_routes(profile))),
+        gateways=tuple(sorted(set(_expected_gateways(profile, rules)))),
+        sysctls={setting.key: str(setting.value) for setting in profile.sysctls},
+    )
+
+
+def _expected_routes(profile: Profile) -> Iterator[ExpectedRoute]:
+    for table, routes in profile.routes.items():
+        yield from (ExpectedRoute(table, route.to, route.nic, route.via) for route in routes if route.to is not None)
+
+
+def _expected_gateways(profile: Profile, rules: tuple[ExpectedRule, ...]) -> Iterator[ExpectedGateway]:
+    """Give the gateways of every table, each to be asked from the prefix that uses the table."""
+    for rule in rules:
+        for route in profile.routes.get(rule.table, ()):
+            if route.via is not None:
+                yield ExpectedGateway(route.nic, rule.source, route.via)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,23 +108,23 @@ class Seen:
     way: str
     tree: Mapping[str, HostFile]
     nics: Mapping[str, tuple[int, bool]]
-    rules: frozenset[WantedRule]
-    routes: frozenset[WantedRoute]
+    rules: frozenset[ExpectedRule]
+    routes: frozenset[ExpectedRoute]
     sysctls: Mapping[str, str]
-    answers: Mapping[WantedGateway, tuple[str, bool]]
+    answers: Mapping[ExpectedGateway, tuple[str, bool]]
 
 
-def verify(server: Server, expected: Expected) -> HostVerdict:
+def verify(server: Server, expected: Expected) -> tuple[Finding, ...]:
     """Compare a server with what its files ask for; changes nothing there. Raises DeviceError."""
     lines = [f"file {path}" for path in expected.tree]
     lines += [f"sysctl {key}" for key in expected.sysctls]
     lines += [f"ping {one.nic} {one.prefix} {address_text(one.gateway)}" for one in expected.gateways]
     seen = seen_of(server.name, ask(server, Phase.VERIFY, PROBE_S, "probe", data="\n".join(lines)))
-    return judge(server.name, expected, seen)
+    return judge(expected, seen)
 
 
 def seen_of(name: str, answer: Answer) -> Seen:
-    """Read what a server said. Raises DeviceError when it is not understood."""
+    """Read the answer of a server. Raises DeviceError when it is not understood."""
     parts = sections(name, answer, PARTS)
     try:
         return Seen(
@@ -78,21 +151,21 @@ def _objects(text: str) -> list[dict[str, Any]]:
     return rows
 
 
-def _rules(rows: list[dict[str, Any]]) -> Iterator[WantedRule]:
+def _rules(rows: list[dict[str, Any]]) -> Iterator[ExpectedRule]:
     for row in rows:
         source = EVERYWHERE if row["src"] == "all" else prefix_value(f"{row['src']}/{row.get('srclen', 128)}")
         if source is not None and "table" in row:
-            yield WantedRule(whole(row["priority"]), source, int(row["table"]))
+            yield ExpectedRule(whole(row["priority"]), source, int(row["table"]))
 
 
-def _routes(rows: list[dict[str, Any]]) -> Iterator[WantedRoute]:
+def _routes(rows: list[dict[str, Any]]) -> Iterator[ExpectedRoute]:
     for row in rows:
         target = str(row["dst"])
         to = EVERYWHERE if target == "default" else prefix_value(target + "/128" * ("/" not in target))
         if to is None or "dev" not in row or str(row.get("protocol", "")) == KERNEL:
             continue
         # The main table has no number in the output.
-        yield WantedRoute(int(row.get("table", 254)), to, str(row["dev"]), address_value(str(row.get("gateway", ""))))
+        yield ExpectedRoute(int(row.get("table", 254)), to, str(row["dev"]), address_value(str(row.get("gateway", ""))))
 
 
 def _sysctl(line: str) -> tuple[str, str]:
@@ -100,27 +173,18 @@ def _sysctl(line: str) -> tuple[str, str]:
     return key, value
 
 
-def _answer(line: str) -> tuple[WantedGateway, tuple[str, bool]]:
+def _answer(line: str) -> tuple[ExpectedGateway, tuple[str, bool]]:
     nic, prefix, gateway, source, answer = line.split()
     around, at = prefix_value(prefix), address_value(gateway)
     if around is None or at is None:
         raise ValueError(line)
-    return WantedGateway(nic, around, at), (source.strip("-"), answer == "yes")
+    return ExpectedGateway(nic, around, at), (source.strip("-"), answer == "yes")
 
 
-def judge(name: str, expected: Expected, seen: Seen) -> HostVerdict:
+def judge(expected: Expected, seen: Seen) -> tuple[Finding, ...]:
     """Compare what a server has with what it must have."""
-    findings = (
-        *_files(expected, seen),
-        *_nics(expected, seen),
-        *_missing_rules(expected, seen),
-        *_strange_rules(expected, seen),
-        *_tables(expected, seen),
-        *_sysctls(expected, seen),
-        *_gateways(expected, seen),
-    )
-    facts = (expected.tree, expected.mtus, expected.rules, expected.routes, expected.sysctls, expected.gateways)
-    return HostVerdict(name, findings, sum(map(len, facts)))
+    checks = (_files, _nics, _missing_rules, _strange_rules, _tables, _sysctls, _gateways)
+    return tuple(finding for check in checks for finding in check(expected, seen))
 
 
 def _files(expected: Expected, seen: Seen) -> Iterator[Finding]:
@@ -170,7 +234,7 @@ def _tables(expected: Expected, seen: Seen) -> Iterator[Finding]:
         yield Finding("route", f"table {route.table}", f"'{_text(route)}' does not belong")
 
 
-def _text(route: WantedRoute) -> str:
+def _text(route: ExpectedRoute) -> str:
     via = f" via {address_text(route.gateway)}" if route.gateway is not None else ""
     return f"{'default' if route.to == EVERYWHERE else route.to}{via} dev {route.nic}"
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ailb_gen.deploy.servers.expected import Expected, expected_of
 from ailb_gen.deploy.servers.files import files_of
 from ailb_gen.deploy.servers.model import HostFiles
+from ailb_gen.deploy.servers.verify import Expected, expected_of
 from ailb_gen.hosts.read import read_hosts
 from ailb_gen.render.artifacts import RenderOptions
 from ailb_gen.render.generate import rendering, write_rendering

@@ -19,9 +19,8 @@ from hypothesis import strategies as st
 from ailb_gen.deploy.collect import collect_host
 from ailb_gen.deploy.servers.answers import MAX_FILES
 from ailb_gen.deploy.servers.calls import status
-from ailb_gen.deploy.servers.expected import Expected
 from ailb_gen.deploy.servers.ssh import Answer
-from ailb_gen.deploy.servers.verify import verify
+from ailb_gen.deploy.servers.verify import Expected, verify
 from ailb_gen.deploy.switch import DeviceError, Phase
 
 if TYPE_CHECKING:
@@ -92,7 +91,7 @@ def test_what_it_says_in_good_faith() -> None:
     found = collect_host(NAME, looked([GOOD, "usr/local/sbin/ailb-net"]))
     assert sorted(found.files) == [f"servers/{NAME}/{path}" for path in (GOOD, "usr/local/sbin/ailb-net")]
     assert status(Liar(json.dumps(STATUS).encode()), "r1").remaining == 7
-    assert verify(probed(), NOTHING).findings == ()
+    assert verify(probed(), NOTHING) == ()
 
 
 @pytest.mark.parametrize(

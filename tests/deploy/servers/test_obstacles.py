@@ -30,8 +30,8 @@ from tests.deploy.servers.steps import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ailb_gen.deploy.servers.expected import Expected
     from ailb_gen.deploy.servers.ssh import SshServer
+    from ailb_gen.deploy.servers.verify import Expected
 
 
 def test_one_run_at_a_time(host: Host, server: SshServer, files: HostFiles) -> None:
@@ -94,7 +94,7 @@ def test_wrong_content_is_found_and_taken_back(
     before = host.tree()
     wrong = edited(files, SCRIPT, b"fc00:1:1:2::1", b"fc00:1:1:2::99")
     apply(server, wrong, "r1", 10)
-    told = list(map(str, verify(server, expected).findings))
+    told = list(map(str, verify(server, expected)))
     assert told == [
         "/usr/local/sbin/ailb-net: has another content than the file that was pushed",
         "table 10001: 'default via fc00:1:1:2::1 dev gpu0_eth' is not there",
@@ -199,7 +199,7 @@ def test_the_session_dies_during_an_apply(host: Host, server: SshServer, files: 
     assert status(again, "r1").state is RunState.APPLIED
     confirm(again, "r1")
     assert has(host, target)
-    assert [str(one) for one in verify(again, expected).findings] == [
+    assert [str(one) for one in verify(again, expected)] == [
         "/usr/local/sbin/ailb-net: has another content than the file that was pushed"
     ]
     again.close()

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from ailb_gen.deploy.servers.expected import Expected
     from ailb_gen.deploy.servers.model import HostFiles
     from ailb_gen.deploy.servers.ssh import SshServer
+    from ailb_gen.deploy.servers.verify import Expected
     from ailb_gen.design.model import HostConfig
 
 UNIT = "/etc/systemd/system/ailb-gen-restore.service"
@@ -56,7 +56,7 @@ def settled(server: SshServer, expected: Expected) -> list[str]:
     """Verify until all is well, because addresses take a while; return what is wrong even after a long one."""
     found: list[str] = []
     for _ in range(60):
-        found = list(map(str, verify(server, expected).findings))
+        found = list(map(str, verify(server, expected)))
         if not found:
             break
         time.sleep(0.5)

@@ -14,9 +14,9 @@ from ailb_gen.deploy.switch import Phase, RefusedError
 from ailb_gen.deploy.transaction import CommitState
 
 if TYPE_CHECKING:
-    from ailb_gen.deploy.servers.expected import Expected
     from ailb_gen.deploy.servers.model import HostFiles
     from ailb_gen.deploy.servers.ssh import Server, SshServer
+    from ailb_gen.deploy.servers.verify import Expected
     from ailb_gen.deploy.transaction import Transaction
     from tests.deploy.servers.sandbox import Host
 
