@@ -110,9 +110,7 @@ def collect(
 
     Exit codes: 0 done, 2 bad input, 3 a device cannot be read, or the directory cannot be written.
     """
-    from ailb_gen.deploy.collect import Collected, collect_host
-    from ailb_gen.deploy.collect import collect as read_switch
-    from ailb_gen.deploy.collected import check_target, write
+    from ailb_gen.deploy.collect import Collected, check_target, collect_host, collect_switch, write
     from ailb_gen.deploy.device_pool import ByDevice
     from ailb_gen.deploy.switch import Phase, once
     from ailb_gen.design.build import build
@@ -123,7 +121,7 @@ def collect(
         check_target(out, design.name)
         unmanaged = [target.name for target in on.inventory.targets.values() if not target.managed]
         with progress("collecting", len(switches) + len(servers)) as advance:
-            found: ByDevice[Collected] = on.pool.run(switches, read_switch, Phase.READ, advance, keep=False)
+            found: ByDevice[Collected] = on.pool.run(switches, collect_switch, Phase.READ, advance, keep=False)
             found.update(on.pool.run(servers, collect_host, Phase.READ, advance, keep=False))
         if not found.good:
             raise DeployError("\n".join([*once(found.bad.values()), "nothing was collected"]))
