@@ -13,7 +13,6 @@ from traceback import format_exception
 from typing import Any, Generic, TypeVar
 
 from nornir.core import Nornir
-from nornir.core.configuration import Config
 from nornir.core.inventory import ConnectionOptions, Host
 from nornir.core.plugins.connections import ConnectionPluginRegister
 from nornir.core.task import AggregatedResult, Result, Task
@@ -54,18 +53,9 @@ class DeviceConnection:
     def __init__(self) -> None:
         self.connection: Any = None
 
-    def open(
-        self,
-        hostname: str | None,
-        username: str | None,
-        password: str | None,
-        port: int | None,
-        platform: str | None,
-        extras: dict[str, Any] | None = None,
-        configuration: Config | None = None,
-    ) -> None:
+    def open(self, *_: Any, **options: Any) -> None:
         """Connect; nothing of the login passes through Nornir. Raises DeviceError."""
-        self.connection = (extras or {})["connect"]()
+        self.connection = options["extras"]["connect"]()
 
     def close(self) -> None:
         """Disconnect."""

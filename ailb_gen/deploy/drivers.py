@@ -13,7 +13,6 @@ import os
 import warnings
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -36,36 +35,27 @@ PLACEHOLDER = "device"
 NO_HELLO = "the device closed the connection before it said hello"
 
 
-@dataclass(frozen=True, slots=True)
-class Reach:
-    """How a switch is reached; `timeout_s` is an answer's, `keepalive_s` how often a silent session is asked."""
-
-    ssh: SshReach
-    timeout_s: int = 120
-    keepalive_s: int = 30
-
-
 class _Session:
     """What both drivers do alike on the PyEZ device of an open session."""
 
-    def __init__(self, reach: Reach) -> None:
+    def __init__(self, reach: SshReach) -> None:
         self.reach = reach
         self.device: Any = None
         self.locked = False
 
     @property
     def name(self) -> str:
-        return self.reach.ssh.name
+        return self.reach.name
 
     def _connect(self, device: Any, *_: object, **__: object) -> None:
         """Open a PyEZ device on a login of this program's; stands in for its own `open`. Raises DeviceError."""
         reach = self.reach
-        client, connection = log_in(reach.ssh)
+        client, connection = log_in(reach)
         try:
-            device._conn = open_netconf(client, AFTER * reach.ssh.connect_s)
+            device._conn = open_netconf(client, AFTER * reach.connect_s)
         except Exception as error:
             reason = "no answer in time: it hangs before its NETCONF hello" if connection.fault else _no_hello(error)
-            told = f"{reach.ssh.address}: {reason}"
+            told = f"{reach.address}: {reason}"
             client.close()
             connection.close()
             raise DeviceError(self.name, Phase.CONNECT, told, _hint(reason)) from error
@@ -265,4 +255,4 @@ def text_of(name: str, reply: object) -> str:
     return text
 
 
-DRIVERS: Mapping[str, Callable[[Reach], Switch]] = {"napalm": NapalmSwitch, "pyez": PyezSwitch}
+DRIVERS: Mapping[str, Callable[[SshReach], Switch]] = {"napalm": NapalmSwitch, "pyez": PyezSwitch}

@@ -100,10 +100,12 @@ def _device(target: Target, access: Access, credentials: Credentials, endpoint: 
         endpoint.route.proxy_command,
         target.kind,
         endpoint.stop,
+        options.timeout_s,
+        options.keepalive_s,
     )
     if target.kind == "server":
         return SshServer(reach)
     # Importing the drivers changes `json` and PyYAML for the whole process: only when a switch is connected to.
-    from ailb_gen.deploy.drivers import DRIVERS, Reach  # noqa: PLC0415
+    from ailb_gen.deploy.drivers import DRIVERS  # noqa: PLC0415
 
-    return DRIVERS[access.driver](Reach(reach, options.timeout_s, options.keepalive_s))
+    return DRIVERS[access.driver](reach)

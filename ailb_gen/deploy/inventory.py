@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from ailb_gen.deploy.credentials import Login
-from ailb_gen.deploy.devices import FabricDevice, Kind, Role, devices
+from ailb_gen.deploy.devices import FabricDevice, Kind, devices
 from ailb_gen.deploy.inventory_models import SECRET_KEYS, Defaults, Entry, Group, Groups, Host, Hosts
 from ailb_gen.errors import IntentError, Place, Problem
 from ailb_gen.intent.load import load
@@ -47,20 +47,14 @@ class Options:
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
-    """A device to connect to; `stripe`, `rail` and `colors` as in FabricDevice.
+class Target(FabricDevice):
+    """A device of the fabric as it is connected to.
 
     `known_hosts` are the files its host key is looked up in, `ssh_config` the user's OpenSSH configuration or None.
     A device that is not `managed` is left alone by everything that connects. `own` and `keep` are paths of the
     configuration, see ownership.py.
     """
 
-    name: str
-    role: Role
-    kind: Kind
-    stripe: int
-    rail: int | None
-    colors: tuple[str, ...]
     groups: tuple[str, ...]
     hostname: str
     port: int
@@ -136,12 +130,7 @@ def _target(device: FabricDevice, groups: tuple[str, ...], entry: Entry, host: H
         agent=agent,
     )
     return Target(
-        name=device.name,
-        role=device.role,
-        kind=device.kind,
-        stripe=device.stripe,
-        rail=device.rail,
-        colors=device.colors,
+        **{field.name: getattr(device, field.name) for field in fields(FabricDevice)},
         groups=groups,
         hostname=(host.hostname if host else None) or device.address or device.name,
         port=entry.port or PORTS[device.kind],

@@ -39,7 +39,8 @@ class SshReach:
     """How a device is reached, times in seconds; `known_hosts` holds the keys that it may show and no others.
 
     `user`, `identity_files` and `proxy_command` are what an ssh_config says, and hold where the login says nothing.
-    `connect_s` is for all until the login is over. When `stop` is set, every connection ends.
+    `connect_s` is for all until the login is over. When `stop` is set, every connection ends. Of NETCONF, `timeout_s`
+    is an answer's, and `keepalive_s` is how often a silent session is asked.
     """
 
     name: str
@@ -53,6 +54,8 @@ class SshReach:
     proxy_command: str = ""
     kind: Kind = "server"
     stop: Event = field(default_factory=Event)
+    timeout_s: int = 120
+    keepalive_s: int = 30
 
     @property
     def address(self) -> str:

@@ -36,28 +36,11 @@ class Paths:
 
     spines: Mapping[str, frozenset[str]]
 
-    def lowest(self, away: Collection[str]) -> tuple[int, int, tuple[str, str]] | None:
-        """Return the pair of leaves that loses the most while devices are away: paths left, paths now, the pair.
-
-        Leaves that are away themselves do not count. None without two leaves.
-        """
-        return min(self._pairs(away), key=lambda row: (row[0] - row[1], row[0]), default=None)
-
-    def fits(self, away: Collection[str], min_paths: int) -> bool:
-        """Return whether every pair keeps `min_paths` paths; one that has fewer already must keep what it has."""
-        return all(left >= min(min_paths, now) for left, now, _ in self._pairs(away))
-
-    def _pairs(self, away: Collection[str]) -> Iterator[tuple[int, int, tuple[str, str]]]:
-        """Give, for all pairs of leaves that are alike, the paths left, the paths now, and one of the pairs."""
+    def without(self, away: Collection[str]) -> tuple[Paths, Paths]:
+        """Return the paths of the leaves that are left while devices are away: now, and then."""
         gone = frozenset(away)
-        # Leaves with the same spines are alike; a fabric has few different sets.
-        alike: dict[frozenset[str], list[str]] = {}
-        for leaf, spines in self.spines.items():
-            if leaf not in gone:
-                alike.setdefault(spines, []).append(leaf)
-        for one, other in combinations_with_replacement(alike, 2):
-            if one is not other or len(alike[one]) > 1:
-                yield len((one & other) - gone), len(one & other), (alike[one][0], alike[other][-1])
+        here = {leaf: spines for leaf, spines in self.spines.items() if leaf not in gone}
+        return Paths(here), Paths({leaf: spines - gone for leaf, spines in here.items()})
 
 
 def waves(seats: Iterable[Position], colors: Sequence[str], paths: Paths, min_paths: int) -> tuple[Wave, ...]:
@@ -98,11 +81,12 @@ def _fitting(names: Sequence[str], paths: Paths, min_paths: int) -> Iterator[tup
     """Cut a group of spines into parts that may be away at once. Raises UsageError when one alone may not."""
     part: list[str] = []
     for name in names:
-        if paths.fits([*part, name], min_paths):
+        if lost_paths(*paths.without([*part, name]), min_paths) is None:
             part.append(name)
             continue
-        if not paths.fits([name], min_paths):
-            left, now, (one, other) = paths.lowest([name]) or (0, 0, ("", ""))
+        lost = lost_paths(*paths.without([name]), min_paths)
+        if lost is not None:
+            left, now, (one, other) = lost
             raise UsageError(
                 f"while {name} is changed, {one} and {other} would have {left} of their {now} paths left, fewer than "
                 f"--min-paths {min_paths} or than they have now; bring up what is down, or allow fewer"
@@ -115,7 +99,7 @@ def _fitting(names: Sequence[str], paths: Paths, min_paths: int) -> Iterator[tup
 
 def lost_paths(now: Paths, then: Paths, min_paths: int) -> tuple[int, int, tuple[str, str]] | None:
     """Return a pair of leaves that would have fewer than `min_paths` paths and fewer than now: left, now, the pair."""
-    # Leaves that are alike in both are alike.
+    # Leaves with the same spines are alike; a fabric has few different sets.
     alike: dict[tuple[frozenset[str], frozenset[str]], list[str]] = {}
     for leaf, spines in now.spines.items():
         alike.setdefault((spines, then.spines.get(leaf, frozenset())), []).append(leaf)

@@ -17,7 +17,7 @@ import pytest
 
 from ailb_gen.deploy.calls import PENDING
 from ailb_gen.deploy.credentials import Credentials, Secret
-from ailb_gen.deploy.drivers import DRIVERS, Reach
+from ailb_gen.deploy.drivers import DRIVERS
 from ailb_gen.deploy.login import SshReach
 from ailb_gen.deploy.switch import DeviceError, Phase, RefusedError, Switch, UnknownOutcomeError
 from ailb_gen.emulator.faults import Fault
@@ -41,26 +41,26 @@ def fleet() -> Iterator[Fleet]:
 
 
 @pytest.fixture(params=list(DRIVERS))
-def reach(request: pytest.FixtureRequest, fleet: Fleet, tmp_path: Path) -> Iterator[tuple[str, Reach]]:
+def reach(request: pytest.FixtureRequest, fleet: Fleet, tmp_path: Path) -> Iterator[tuple[str, SshReach]]:
     """Return a driver's name and how the leaf is reached; the leaf is as it was when the test is over."""
     device = fleet.devices[LEAF]
     before = len(device.commits())
     (tmp_path / "known_hosts").write_text(fleet.known_hosts())
     login = Credentials(USER, Secret(PASSWORD), None, None, None, False)
     known = paramiko.HostKeys(str(tmp_path / "known_hosts"))
-    ssh = SshReach(LEAF, "127.0.0.1", fleet.port(LEAF), login, known, 10, kind="switch")
-    yield request.param, Reach(ssh, 60)
+    ssh = SshReach(LEAF, "127.0.0.1", fleet.port(LEAF), login, known, 10, kind="switch", timeout_s=60)
+    yield request.param, ssh
     fleet.clear_faults(LEAF)
     assert len(device.commits()) - before < 40
 
 
-def elsewhere(reach: Reach, **changes: Any) -> Reach:
+def elsewhere(reach: SshReach, **changes: Any) -> SshReach:
     """Return another way to reach a switch."""
-    return replace(reach, ssh=replace(reach.ssh, **changes))
+    return replace(reach, **changes)
 
 
 @contextmanager
-def opened(reach: tuple[str, Reach]) -> Iterator[Switch]:
+def opened(reach: tuple[str, SshReach]) -> Iterator[Switch]:
     """Connect, and disconnect."""
     switch = DRIVERS[reach[0]](reach[1])
     switch.open()
@@ -71,7 +71,7 @@ def opened(reach: tuple[str, Reach]) -> Iterator[Switch]:
 
 
 @pytest.fixture
-def switch(reach: tuple[str, Reach]) -> Iterator[Switch]:
+def switch(reach: tuple[str, SshReach]) -> Iterator[Switch]:
     with opened(reach) as found:
         yield found
 
@@ -137,7 +137,7 @@ def test_deleting_what_is_not_there_is_no_error(switch: Switch) -> None:
     switch.unlock()
 
 
-def test_two_sessions_exclude_each_other(reach: tuple[str, Reach], switch: Switch) -> None:
+def test_two_sessions_exclude_each_other(reach: tuple[str, SshReach], switch: Switch) -> None:
     switch.lock()
     with opened(reach) as other:
         with pytest.raises(RefusedError, match=f"^{LEAF}: lock: configuration database locked by: {USER} .*; somebody"):
@@ -153,7 +153,7 @@ def test_two_sessions_exclude_each_other(reach: tuple[str, Reach], switch: Switc
     switch.unlock()
 
 
-def test_state_is_asked_for(fleet: Fleet, reach: tuple[str, Reach]) -> None:
+def test_state_is_asked_for(fleet: Fleet, reach: tuple[str, SshReach]) -> None:
     for name in (LEAF, SPINE):
         with opened((reach[0], elsewhere(reach[1], name=name, port=fleet.port(name)))) as switch:
             switch.lock()
@@ -266,7 +266,7 @@ def test_what_the_device_refuses(fleet: Fleet, switch: Switch, step: str) -> Non
 
 @pytest.mark.parametrize("kind", ["drop-before", "drop-after"])
 @pytest.mark.parametrize("step", STEPS)
-def test_a_session_that_is_lost(fleet: Fleet, reach: tuple[str, Reach], step: str, kind: str) -> None:
+def test_a_session_that_is_lost(fleet: Fleet, reach: tuple[str, SshReach], step: str, kind: str) -> None:
     act, phase = STEPS[step]
     with opened(reach) as switch:
         if step != "lock":
@@ -289,7 +289,7 @@ def test_a_session_that_is_lost(fleet: Fleet, reach: tuple[str, Reach], step: st
         assert not read(again.running()).has("system", "location")
 
 
-def test_no_answer_in_time(fleet: Fleet, reach: tuple[str, Reach]) -> None:
+def test_no_answer_in_time(fleet: Fleet, reach: tuple[str, SshReach]) -> None:
     with opened((reach[0], replace(reach[1], timeout_s=1))) as switch:
         fleet.add_faults(LEAF, Fault("slow", "verify", seconds=2.5))
         with pytest.raises(UnknownOutcomeError, match=f"^{LEAF}: verify: no answer in time$"):
@@ -304,15 +304,17 @@ def test_no_answer_in_time(fleet: Fleet, reach: tuple[str, Reach]) -> None:
         ("drop-before", "no NETCONF session; the device closed the connection before it said hello"),
     ],
 )
-def test_a_connection_that_does_not_come_about(fleet: Fleet, reach: tuple[str, Reach], kind: str, message: str) -> None:
+def test_a_connection_that_does_not_come_about(
+    fleet: Fleet, reach: tuple[str, SshReach], kind: str, message: str
+) -> None:
     fleet.add_faults(LEAF, Fault(kind, "connect"))
     with pytest.raises(DeviceError) as error, opened(reach):
         pass
     assert error.value.phase is Phase.CONNECT
-    assert str(error.value).startswith(f"{LEAF}: connect: 127.0.0.1:{reach[1].ssh.port}: {message}")
+    assert str(error.value).startswith(f"{LEAF}: connect: 127.0.0.1:{reach[1].port}: {message}")
 
 
-def test_nobody_listens(reach: tuple[str, Reach]) -> None:
+def test_nobody_listens(reach: tuple[str, SshReach]) -> None:
     with socket.socket() as taken:
         # Bound, but nobody listens.
         taken.bind(("127.0.0.1", 0))
@@ -324,15 +326,15 @@ def test_nobody_listens(reach: tuple[str, Reach]) -> None:
             pass
 
 
-def test_a_wrong_password_is_in_no_message(reach: tuple[str, Reach]) -> None:
-    login = replace(reach[1].ssh.credentials, password=Secret("hunter2"))
+def test_a_wrong_password_is_in_no_message(reach: tuple[str, SshReach]) -> None:
+    login = replace(reach[1].credentials, password=Secret("hunter2"))
     refused = pytest.raises(DeviceError, match="the login is refused")
     with refused as error, opened((reach[0], elsewhere(reach[1], credentials=login))):
         pass
     assert "hunter2" not in str(error.value)
 
 
-def test_without_a_session(reach: tuple[str, Reach]) -> None:
+def test_without_a_session(reach: tuple[str, SshReach]) -> None:
     switch = DRIVERS[reach[0]](reach[1])
     switch.close()
     calls: list[Callable[[], object]] = [

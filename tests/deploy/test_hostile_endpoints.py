@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import paramiko
@@ -12,7 +13,7 @@ import pytest
 
 from ailb_gen.deploy import netconf as netconf_module
 from ailb_gen.deploy.credentials import Credentials, Secret
-from ailb_gen.deploy.drivers import DRIVERS, Reach
+from ailb_gen.deploy.drivers import DRIVERS
 from ailb_gen.deploy.hostkeys import Endpoint, presented
 from ailb_gen.deploy.known_hosts import HostKey, HostKeyError, Known
 from ailb_gen.deploy.login import SshReach
@@ -48,7 +49,7 @@ def reach(port: int, seconds: float, kind: str = "switch") -> SshReach:
 
 
 def switch(port: int, seconds: float = LONG_S, timeout_s: int = 30, driver: str = "napalm") -> Switch:
-    return DRIVERS[driver](Reach(reach(port, seconds), timeout_s))
+    return DRIVERS[driver](replace(reach(port, seconds), timeout_s=timeout_s))
 
 
 def server(port: int, seconds: float = LONG_S) -> SshServer:
@@ -276,7 +277,7 @@ def test_an_encrypted_key_is_no_refused_login(tmp_path: Path, passphrase: Secret
     paramiko.ECDSAKey.generate().write_private_key_file(str(key), password="right")
     login = Credentials("admin", None, passphrase, None, key, agent=False)
     way = SshReach(NAME, "127.0.0.1", 9, login, paramiko.HostKeys())
-    for one in (SshServer(way), DRIVERS["napalm"](Reach(way)), DRIVERS["pyez"](Reach(way))):
+    for one in (SshServer(way), DRIVERS["napalm"](way), DRIVERS["pyez"](way)):
         error = failing(one.open)
         assert f"the key file {key} {reason}" in str(error)
     (tmp_path / "key").write_text("not a key")

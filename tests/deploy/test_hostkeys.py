@@ -11,13 +11,14 @@ from pathlib import Path
 import pytest
 
 from ailb_gen.deploy.credentials import Credentials, Login, Secret
-from ailb_gen.deploy.drivers import DRIVERS, Reach
+from ailb_gen.deploy.drivers import DRIVERS
 from ailb_gen.deploy.hostkeys import Endpoint, HostKeys, host_key_error, paramiko_host_keys, presented
 from ailb_gen.deploy.inventory import Options, Target
 from ailb_gen.deploy.known_hosts import HostKey, HostKeyError
 from ailb_gen.deploy.login import SshReach
 from ailb_gen.deploy.servers.ssh import SshServer
 from ailb_gen.deploy.ssh_config import Route, SshConfigError
+from ailb_gen.errors import Place
 from tests.deploy.ssh_server import KINDS, Running, private_key, public, ssh_server
 
 pytestmark = [
@@ -48,10 +49,11 @@ def target(port: int, known_hosts: Path, ssh_config: Path | None = None, kind: s
     return Target(
         name="spine1",
         role="server" if kind == "server" else "spine",
-        kind="server" if kind == "server" else "switch",
         stripe=0,
         rail=None,
         colors=(),
+        address="",
+        place=Place("fabric.yaml"),
         groups=(),
         hostname="127.0.0.1",
         port=port,
@@ -76,11 +78,11 @@ def reach_of(endpoint: Endpoint, login: Credentials = LOGIN) -> SshReach:
 
 
 def napalm(endpoint: Endpoint) -> None:
-    DRIVERS["napalm"](Reach(reach_of(endpoint))).open()
+    DRIVERS["napalm"](reach_of(endpoint)).open()
 
 
 def pyez(endpoint: Endpoint) -> None:
-    DRIVERS["pyez"](Reach(reach_of(endpoint))).open()
+    DRIVERS["pyez"](reach_of(endpoint)).open()
 
 
 def with_server(endpoint: Endpoint) -> None:

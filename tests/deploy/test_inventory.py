@@ -33,10 +33,11 @@ def test_without_files_everything_follows_from_the_intent(tmp_path: Path) -> Non
     assert leaf == Target(
         name="stripe2-leaf1",
         role="leaf",
-        kind="switch",
         stripe=2,
         rail=0,
         colors=(),
+        address="",
+        place=leaf.place,
         groups=("rail0", "stripe2", "leaf", "switch"),
         hostname="stripe2-leaf1",
         port=830,
@@ -50,6 +51,7 @@ def test_without_files_everything_follows_from_the_intent(tmp_path: Path) -> Non
         keep=(),
         labels={},
     )
+    assert leaf.kind == "switch"
     assert (spine.stripe, spine.rail, spine.colors, spine.groups) == (0, None, ("blue",), ("spine", "switch"))
     assert (server.kind, server.stripe, server.rail, server.groups) == ("server", 2, None, ("stripe2", "server"))
     assert (server.port, server.platform) == (22, "linux")

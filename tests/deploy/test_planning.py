@@ -165,7 +165,7 @@ def test_where_devices_stand(targets: Mapping[str, Target]) -> None:
         Position("leaf", "1", "stripe2-leaf2"),
         Position("spine", "red", "spine3"),
     ]
-    server = replace(targets[LEAF], name="gpu-s2-1", role="server", kind="server", stripe=2, rail=None)
+    server = replace(targets[LEAF], name="gpu-s2-1", role="server", stripe=2, rail=None)
     assert position_of(server) == Position("server", "2", "gpu-s2-1")
 
 

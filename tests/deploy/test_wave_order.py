@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ailb_gen.deploy.wave_order import Paths, Position, Wave, waves
+from ailb_gen.deploy.wave_order import Paths, Position, Wave, lost_paths, waves
 from ailb_gen.errors import UsageError
 
 COLORS = ("green", "blue", "observer")
@@ -133,16 +133,14 @@ def test_what_holds_of_every_order(fabric: tuple[list[Position], Paths], min_pat
 
 
 @given(fabrics(), st.sets(st.sampled_from([f"spine{number}" for number in range(1, 9)])), st.integers(0, 4))
-def test_the_lowest_pair_is_one_that_does_not_fit(
+def test_a_pair_that_loses_paths_is_one_that_does_not_fit(
     fabric: tuple[list[Position], Paths], away: set[str], min_paths: int
 ) -> None:
     _, paths = fabric
-    assert paths.fits(away, min_paths) == kept(paths, tuple(away), min_paths)
-    lowest = paths.lowest(away)
-    if lowest is None:
-        assert len(paths.spines) < 2
-    else:
-        left, now, (one, other) = lowest
+    lost = lost_paths(*paths.without(away), min_paths)
+    assert (lost is None) == kept(paths, tuple(away), min_paths)
+    if lost is not None:
+        left, now, (one, other) = lost
         assert one != other
         both = paths.spines[one] & paths.spines[other]
         assert (left, now) == (len(both - away), len(both))
