@@ -30,7 +30,7 @@ COMMANDS = {
         'ip -6 route flush table "$2"',
         'set_routes "$nic" "$table" "$prefix" "$gateway"',
         'set_rule "$priority" "$prefix" "$table"',
-        '[ "$(routes "$table")" = "$(wanted "$nic" "$prefix" "$gateway")" ] ||',
+        '[ "$(routes "$table")" = "$(expected "$nic" "$prefix" "$gateway")" ] ||',
         '[ "$(rules "$priority")" = "from $prefix lookup $table" ] ||',
         "while read -r nic table name priority prefix gateway; do",
         "set -eu",
