@@ -16,7 +16,7 @@ SHARE = 20
 
 
 class Clock:
-    """What stands for the module `time` in pybatfish, which sleeps 100 ms and more: longer than most questions take."""
+    """Replaces the module `time` in pybatfish, which sleeps 100 ms and more: longer than most questions take."""
 
     def __init__(self, sleep: Callable[[float], None] = time.sleep, now: Callable[[], float] = time.monotonic) -> None:
         self._sleep, self._now, self._last, self._start = sleep, now, math.inf, 0.0

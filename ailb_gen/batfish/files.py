@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ailb_gen.batfish.known import QOS, WILDCARD_ADD, unrecognized
 from ailb_gen.batfish.places import by_file, by_node, integer_of, place, sharing
 from ailb_gen.batfish.ports import judge_ports, judge_vlans
+from ailb_gen.batfish.unsupported import QOS, WILDCARD_ADD, unrecognized
 from ailb_gen.checks.families.batfish import CONVERTED, DEFINED, PARSED, RECOGNIZED, USED
 from ailb_gen.errors import Place
 from ailb_gen.routing.route import COLOR

@@ -94,7 +94,7 @@ class Intent:
         return found
 
     def pinned(self) -> Iterator[tuple[str, Prefix, frozenset[str]]]:
-        """Give, for every leaf and every prefix of another, the ports that packets must leave by.
+        """Yield, for every leaf and every prefix of another, the ports that packets must leave by.
 
         They lead, in the prefix's color, to spines that its owner has in that color, too. There are none where such
         links are out of service.
@@ -128,7 +128,7 @@ class Intent:
         )
 
     def heard(self, spine: str) -> Iterator[tuple[Prefix, str]]:
-        """Give every prefix that its own leaf sends to a spine, and that leaf."""
+        """Yield every prefix that its own leaf sends to a spine, and that leaf."""
         colors: dict[str, set[str]] = {}
         for cable in self.cables:
             if cable.b_device == spine:
@@ -138,7 +138,7 @@ class Intent:
                 yield prefix, owner
 
     def reachable(self, leaf: str, prefix: Prefix, spine: str = "", ends: frozenset[End] = frozenset()) -> bool:
-        """Tell whether links are left, without a spine or the cable with some ends, by which a leaf may reach a prefix.
+        """Return whether a leaf may reach a prefix by links that are left without a spine or the cable with some ends.
 
         Up and down one spine in one color, over which the prefix may travel.
         """
@@ -151,26 +151,26 @@ class Intent:
         return not ways[leaf].isdisjoint(ways[owner])
 
 
-def intent_of(intended: ExpectedFabric, cables: ExpectedCabling) -> Intent:
-    """Work out what the intent asks of routes."""
+def intent_of(expected: ExpectedFabric, cables: ExpectedCabling) -> Intent:
+    """Compute what the intent asks of routes."""
     alive = tuple(
         cable
         for cable in cables.links
-        if not port_override(intended, End(cable.a_device, cable.a_port)).disabled
-        and not port_override(intended, End(cable.b_device, cable.b_port)).disabled
+        if not port_override(expected, End(cable.a_device, cable.a_port)).disabled
+        and not port_override(expected, End(cable.b_device, cable.b_port)).disabled
     )
-    ports: dict[str, dict[str, set[str]]] = {leaf.name: {} for leaf in intended.leaves}
+    ports: dict[str, dict[str, set[str]]] = {leaf.name: {} for leaf in expected.leaves}
     for cable in alive:
         ports[cable.a_device].setdefault(cable.color, set()).add(cable.a_port)
     owners = {
         prefix: (leaf.name, color.name)
-        for leaf in intended.leaves
-        for prefix, color in zip(leaf.prefixes, intended.colors, strict=True)
+        for leaf in expected.leaves
+        for prefix, color in zip(leaf.prefixes, expected.colors, strict=True)
     }
-    named = {color.value: color.name for color in intended.colors}
+    named = {color.value: color.name for color in expected.colors}
     allowed = {
         prefix: frozenset(named[value] for value in values if value in named)
-        for prefix, values in allowed_colors(intended).items()
+        for prefix, values in allowed_colors(expected).items()
     }
     uplinks = {leaf: {color: frozenset(found) for color, found in by.items()} for leaf, by in ports.items()}
     return Intent(uplinks, owners, alive, allowed)

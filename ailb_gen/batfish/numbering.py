@@ -1,6 +1,6 @@
 """IPv4 numbers that stand for the fabric's IPv6 ones: a /24 for every prefix, a /31 for every cable.
 
-The order of the prefixes is kept, so that neighbouring IPv6 prefixes stay neighbours and a policy's range stays a
+The order of the prefixes is kept, so that adjacent IPv6 prefixes stay adjacent and a policy's range stays a
 range.
 """
 
@@ -66,12 +66,12 @@ class Numbering:
 
 
 def number(network: Network) -> Numbering:
-    """Give every prefix, address and cable in the files its number. Raises UsageError where the pools are too small."""
+    """Assign numbers to all prefixes, addresses and cables in the files. Raises UsageError when a pool is too small."""
     values: dict[Prefix, set[int]] = {}
     for switch in network.switches.values():
         for address in addresses_of(switch):
             values.setdefault(address.prefix, set()).add(address.value)
-        # A route without its prefix is announced by nobody; it still needs a number that nothing else has.
+        # A route without its prefix is not announced; it still needs a number that nothing else has.
         for route in switch.routes:
             values.setdefault(route.prefix, set())
     single = sorted(prefix for prefix in values if prefix.length == BITS)
@@ -96,7 +96,7 @@ def _subnets(pool: IPv4Network, length: int, count: int, what: str) -> list[IPv4
 
 
 def _places(values: Mapping[Prefix, set[int]]) -> Iterator[tuple[tuple[int, Prefix], int]]:
-    """Give every address its place in its prefix: equal addresses stay equal, different ones different."""
+    """Assign every address its place in its prefix: equal addresses stay equal, different ones different."""
     for prefix, found in values.items():
         if len(found) > MOST_ADDRESSES:
             raise UsageError(

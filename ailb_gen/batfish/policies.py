@@ -47,7 +47,7 @@ class Gap:
 
 @dataclass(slots=True)
 class Translator:
-    """Translates the policies of one switch.
+    """Translator of the policies of one switch.
 
     `names` are those of its own policies that any group uses, with what they are called in the shadow; `held` is what
     is known already of conditions on prefixes, which most switches share. Collects the communities that are used, and
@@ -63,7 +63,7 @@ class Translator:
     gaps: list[Gap] = field(default_factory=list)
 
     def incoming(self, name: str, group: Group) -> Iterator[str]:
-        """Give the policy, under some name, that a group's routes pass before its own import policies."""
+        """Yield the policy, under some name, that a group's routes pass before its own import policies."""
         rule = rules(self.switch, group)
         head = f"policy-options policy-statement {name} term"
         yield from self._filter(rule, head)
@@ -76,7 +76,7 @@ class Translator:
             yield f"{head} with-aigp then community delete {aigp}"
 
     def outgoing(self, name: str, group: Group) -> Iterator[str]:
-        """Give the policy, under some name, that routes pass before a group's own export policies."""
+        """Yield the policy, under some name, that routes pass before a group's own export policies."""
         rule = rules(self.switch, group)
         head = f"policy-options policy-statement {name} term"
         sent: dict[Route, list[Prefix]] = {}
@@ -102,12 +102,12 @@ class Translator:
         return {name: tuple(self._policy(self.switch.policies[name])) for name in self.names}
 
     def definitions(self) -> Iterator[str]:
-        """Give the definitions of the communities that were used."""
+        """Yield the definitions of the communities that were used."""
         for name, values in sorted(self.used.items()):
             yield from (f"policy-options community {name} members {value}" for value in values)
 
     def _filter(self, rule: Rules, head: str) -> Iterator[str]:
-        """Give the term by which a colored session passes no route of another color."""
+        """Yield the term by which a colored session passes no route of another color."""
         others = [value for value in self.communities.colors if value != rule.color] if rule.color is not None else []
         for value in others:
             yield f"{head} other-colors from community {self._one(self.communities.values[value])}"

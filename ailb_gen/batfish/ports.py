@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ailb_gen.batfish.known import MANAGEMENT
 from ailb_gen.batfish.places import by_node, integer_of, interface
+from ailb_gen.batfish.unsupported import MANAGEMENT
 from ailb_gen.checks.expected import port_override
 from ailb_gen.checks.families.batfish import PORTS, READERS, VLANS
 from ailb_gen.network.fabric import End
@@ -39,14 +39,14 @@ class Asked:
     vlans: Mapping[tuple[str, int], frozenset[str]]
 
 
-def asked(intended: ExpectedFabric, cables: ExpectedCabling) -> Asked:
+def asked(expected: ExpectedFabric, cables: ExpectedCabling) -> Asked:
     """Compute what the intent asks of ports and VLANs."""
-    switches = intended.switches
+    switches = expected.switches
     ends = [End(cable.a_device, cable.a_port) for cable in (*cables.links, *cables.hosts)]
     ends += [End(cable.b_device, cable.b_port) for cable in cables.links]
-    ports = {end: switches[end.device].mtu_of(end.port) for end in ends if not port_override(intended, end).disabled}
+    ports = {end: switches[end.device].mtu_of(end.port) for end in ends if not port_override(expected, end).disabled}
     vlans: dict[tuple[str, int], set[str]] = {}
-    for leaf in intended.leaves:
+    for leaf in expected.leaves:
         if leaf.vlan is not None:
             vlans[leaf.name, leaf.vlan] = {f"irb.{leaf.vlan}"}
     for cable in cables.hosts:
@@ -56,7 +56,7 @@ def asked(intended: ExpectedFabric, cables: ExpectedCabling) -> Asked:
     return Asked(ports, {key: frozenset(names) for key, names in vlans.items()})
 
 
-def judge_ports(network: Network, intended: Asked, rows: Sequence[Row], findings: Findings) -> None:
+def judge_ports(network: Network, asked_for: Asked, rows: Sequence[Row], findings: Findings) -> None:
     """Judge interfaceProperties: every cabled port is up and has its MTU; both readers see the same."""
     seen = {interface(row["Interface"]): row for row in rows}
     for node, switch in by_node(network).items():
@@ -69,7 +69,7 @@ def judge_ports(network: Network, intended: Asked, rows: Sequence[Row], findings
             for message in _differences(port, row):
                 findings.at(READERS, switch, message, port.mtu_line or port.line, part=port.name)
     nodes = {switch.named: node for node, switch in by_node(network).items()}
-    for end, mtu in intended.ports.items():
+    for end, mtu in asked_for.ports.items():
         if end.device in nodes:
             findings.look(PORTS)
             found = seen.get((nodes[end.device], end.port))
@@ -98,18 +98,18 @@ def _judge_port(switch: Switch, name: str, mtu: int, row: Row | None, findings: 
         findings.at(PORTS, switch, message, line, mtu, row["MTU"], part=name)
 
 
-def judge_vlans(network: Network, intended: Asked, rows: Sequence[Row], findings: Findings) -> None:
+def judge_vlans(network: Network, asked_for: Asked, rows: Sequence[Row], findings: Findings) -> None:
     """Judge switchedVlanProperties: in every VLAN the interfaces of the intent; both readers see the same."""
     seen = _seen_vlans(network, rows)
     known = {switch.named: switch for switch in by_node(network).values()}
-    for (name, vlan), expected in intended.vlans.items():
+    for (name, vlan), expected in asked_for.vlans.items():
         if name in known:
             findings.look(VLANS)
             have = seen.get((name, vlan), frozenset())
             if have != expected:
                 message = f"Batfish finds VLAN {vlan} {_difference(expected, have)}"
                 findings.at(VLANS, known[name], message, _vlan_line(known[name], vlan))
-    for name, vlan in sorted(seen.keys() - intended.vlans.keys()):
+    for name, vlan in sorted(seen.keys() - asked_for.vlans.keys()):
         message = f"Batfish finds VLAN {vlan}, which the intent does not know"
         findings.at(VLANS, known[name], message, _vlan_line(known[name], vlan))
     read = {(name, vlan): found for name, one in known.items() for vlan, found in _read_vlans(one).items()}

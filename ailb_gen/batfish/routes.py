@@ -6,8 +6,8 @@ from ipaddress import IPv4Network
 from typing import TYPE_CHECKING
 
 from ailb_gen.batfish.hops import batfish_hops, own_hops, ports_text
-from ailb_gen.batfish.known import NOT_MODELLED
 from ailb_gen.batfish.places import address_of, network_of, shadow_nodes
+from ailb_gen.batfish.unsupported import NOT_MODELLED
 from ailb_gen.checks.families.batfish import AGREE, LOOPS, OWNERS, PINNED, SESSIONS, SHOWN, TRANSIT, UNDERSTOOD
 from ailb_gen.errors import Place
 

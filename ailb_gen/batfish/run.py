@@ -62,14 +62,13 @@ class Second:
 def steps(second: Second) -> int:
     """Return about how many pieces of work there are: what a progress bar counts."""
     _, spines, links = second.failures()
-    of_spines = FAILURE_STEPS * len(spines.chosen) if second.wants(OF_SPINES) else 0
-    of_links = FAILURE_STEPS * len(links.chosen) if second.wants(OF_LINKS) else 0
-    return (
-        (FILES_STEPS if second.wants(OF_FILES) else 0)
-        + (SHADOW_STEPS if second.wants((*OF_SHADOW, *OF_SPINES, *OF_LINKS)) else 0)
-        + of_spines
-        + of_links
+    rows = (
+        (OF_FILES, FILES_STEPS),
+        ((*OF_SHADOW, *OF_SPINES, *OF_LINKS), SHADOW_STEPS),
+        (OF_SPINES, FAILURE_STEPS * len(spines.chosen)),
+        (OF_LINKS, FAILURE_STEPS * len(links.chosen)),
     )
+    return sum(count for entries, count in rows if second.wants(entries))
 
 
 def second_opinion(batfish: Batfish, second: Second, advance: Callable[[], None]) -> Iterator[Result]:
@@ -78,10 +77,9 @@ def second_opinion(batfish: Batfish, second: Second, advance: Callable[[], None]
     Raises BatfishError, after the results of the stages that were finished, and UsageError for a fabric that the IPv4
     pools cannot hold.
     """
-    context, network = second.context, second.context.network
+    context, network, findings = second.context, second.context.network, Findings()
     with TemporaryDirectory(prefix="ailb-gen-") as folder:
         if second.wants(OF_FILES):
-            findings = Findings()
             write_files(context.root, network, Path(folder) / files.SNAPSHOT)
             batfish.upload(files.SNAPSHOT, Path(folder) / files.SNAPSHOT)
             advance()
@@ -96,17 +94,14 @@ def second_opinion(batfish: Batfish, second: Second, advance: Callable[[], None]
         advance()
     stage = (batfish, translated, second.intent, context.routing)
     if second.wants(OF_SHADOW):
-        findings = Findings()
         routes.judge_shadow(*stage, findings, advance)
         yield from second.results(findings, OF_SHADOW)
     names, spines, links = second.failures()
     if second.wants(OF_SPINES):
-        findings = Findings()
         judge_spines(*stage, [names[number] for number in spines.chosen], findings, advance)
         findings.figure(OF_SPINES[0], "spines taken down in Batfish", spines)
         yield from second.results(findings, OF_SPINES)
     if second.wants(OF_LINKS):
-        findings = Findings()
         judge_links(*stage, links.chosen, findings, advance)
         findings.figure(OF_LINKS[0], "links taken down in Batfish", links)
         yield from second.results(findings, OF_LINKS)

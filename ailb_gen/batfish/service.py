@@ -45,7 +45,7 @@ except ImportError as error:
 
 T = TypeVar("T")
 
-# Both tell on standard error of what is told better here: templates that cannot be loaded, and retries.
+# Both write on standard error what is reported better here: templates that cannot be loaded, and retries.
 for _name in ("pybatfish", "urllib3.connectionpool"):
     logging.getLogger(_name).setLevel(logging.CRITICAL)
 
@@ -236,7 +236,7 @@ class _Row(Row):
 
 @contextmanager
 def _retries(prefix: str) -> Iterator[None]:
-    """Give pybatfish's HTTP sessions our patience with the server whose URLs begin like this.
+    """Set our time limits on pybatfish's HTTP sessions with the server whose URLs begin like this.
 
     Its own is up to 204 s for a server that has gone away, and it swallows what a server says with status 500. Two
     tries after the first, 0 s and 0.2 s later, are enough for a connection that was closed between two questions.
@@ -257,7 +257,7 @@ def _retries(prefix: str) -> Iterator[None]:
 
 @contextmanager
 def _polling() -> Iterator[None]:
-    """Give pybatfish our clock."""
+    """Replace the clock of pybatfish with ours."""
     names = vars(workhelper)
     before, names["time"] = names["time"], Clock()
     try:
@@ -363,8 +363,8 @@ def _detail(link: BaseException, chain: Sequence[BaseException]) -> str:
     """Return the short reason in what a server or a library says."""
     if isinstance(link, requests.HTTPError) and link.response is not None:
         body = _line(link.response.text)
-        said = f": {body}" if body and not body.startswith("<") else ""
-        return f"HTTP {link.response.status_code}{said}"
+        words = f": {body}" if body and not body.startswith("<") else ""
+        return f"HTTP {link.response.status_code}{words}"
     if isinstance(link, BatfishException):
         return _log_line(str(link))
     system = [cause.strerror for cause in chain if isinstance(cause, OSError) and cause.strerror]
@@ -377,9 +377,9 @@ def _log_line(text: str) -> str:
     if given_up is not None:
         return f"the server gave the work up ({given_up[1]})"
     head, *log = [line.strip() for line in text.splitlines() if line.strip()] or ["Batfish does not say why"]
-    said = [line.removeprefix("log: ") for line in log if not line.startswith(("work_item:", "at ", "... "))]
-    causes = [line for line in said if line.startswith("Caused by: ") or "exception:" in line]
-    reason = re.split(r"Caused by: |exception:", (causes or said or [""])[-1])[-1]
+    words = [line.removeprefix("log: ") for line in log if not line.startswith(("work_item:", "at ", "... "))]
+    causes = [line for line in words if line.startswith("Caused by: ") or "exception:" in line]
+    reason = re.split(r"Caused by: |exception:", (causes or words or [""])[-1])[-1]
     reason = re.sub(r"^(?:[a-z]\w*\.)+(?=[A-Z])", "", reason.strip())
     return _line(f"{head}: {reason}" if reason else head)
 

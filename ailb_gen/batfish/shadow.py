@@ -1,4 +1,4 @@
-"""The IPv4 shadow of a fabric: what its files do, said in statements that Batfish models.
+"""The IPv4 shadow of a fabric: what its files do, in statements that Batfish models.
 
 Batfish reads IPv6 and models nothing of it. The shadow has the same switches, ports and cables, an IPv4 prefix for
 every IPv6 one, and static neighbors where the files discover them. It is made of the files alone: a wrong color or
@@ -83,7 +83,7 @@ def shadow(network: Network) -> Shadow:
 def _neighbor(
     switches: Mapping[str, Switch], own: Ready, peer: Ready, addresses: tuple[IPv4Address, IPv4Address]
 ) -> Neighbor | None:
-    """Return the neighbor that one side configures; None when it would discover nobody.
+    """Return the neighbor that one side configures; None when it would discover none.
 
     A peer that the side would refuse gets an AS number that it would have, so that the session fails here as there.
     """
@@ -162,7 +162,7 @@ def _interfaces(switch: Switch, links: Mapping[str, list[IPv4Address]], numberin
 
 
 def _link(port: Port, addresses: list[IPv4Address]) -> Iterator[str]:
-    """Give a port towards another switch; without family inet6 on its unit 0 it carries nothing."""
+    """Yield the statements of a port towards another switch; without family inet6 on its unit 0 it carries nothing."""
     if port.mtu is not None:
         yield f"interfaces {port.name} mtu {port.mtu}"
     unit = next((unit for unit in port.units if unit.name == f"{port.name}.0"), None)
@@ -179,7 +179,7 @@ def _vlan(vlan_id: int, irb: str, port: str) -> Iterator[str]:
 
 
 def _bgp(switch: Switch, neighbors: list[Neighbor], translator: Translator, defined: frozenset[str]) -> Iterator[str]:
-    """Give the groups that have neighbors, with their policies: the shadow's, and those that are defined in it."""
+    """Yield the groups that have neighbors, with their policies: the shadow's, and those that are defined in it."""
     for index, group in enumerate(switch.groups):
         here = [neighbor for neighbor in neighbors if neighbor.group == index]
         if not here:

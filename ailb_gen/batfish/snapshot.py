@@ -31,7 +31,7 @@ def write_snapshots(root: Path, network: Network, shadow: Shadow, out: Path) -> 
         is_new = not out.exists()
         out.mkdir(parents=True, exist_ok=True)
         try:
-            # Inside of it: it may be a mount point, or somebody's current directory.
+            # Inside of it: it may be a mount point, or the current directory of a process.
             with TemporaryDirectory(prefix=".", dir=out) as folder:
                 stage, earlier = Path(folder) / "new", Path(folder) / "earlier"
                 write_files(root, network, stage / FILES)

@@ -34,7 +34,7 @@ def _ids(text: str) -> tuple[str, ...]:
 _LEVELS = (
     # Files that are not there or cannot be read, and statements that no switch takes.
     _ids("001 002 003 004 601 908 901 902 903 905 904"),
-    # Cables, and what is said of them.
+    # Cables, and the files that describe them.
     _ids("009 008 006 007"),
     # What stands on one device.
     _ids("209 105 102 101 106 108 109 103 104 107 110 111 202 301 207 302 203 208 204 205 206 212 210 211 010"),
@@ -58,7 +58,7 @@ _QOS = _ids("001 002 901 902 903 904 905 702 701 703 704 705 706")
 _COMPUTED = _ids("303 309 310 402 401 403")
 _STATEMENTS = tuple(chain(*_LEVELS[:4]))
 SERVER = frozenset(_LEVELS[5])
-# What is about lines of files, whoever says it.
+# What is about lines of files, by any check.
 _WRITTEN = (*_STATEMENTS, "AILB201", *_LEVELS[5], *_LEVELS[6], *_ids("906 907"))
 
 Rules = tuple[tuple[str, tuple[str, ...], Relation], ...]
@@ -142,12 +142,12 @@ _RULES: Rules = (
 
 
 # Where something missing and something too much, in one file, are one thing written wrongly. What is seen on devices is
-# not among them: there every difference was made by somebody.
+# not among them: there every difference was made on purpose.
 REPLACED = frozenset(_ids("008 009 102 103 105 203 304 602 604 607 608 609 610 611 612 615"))
 
 
 def _table() -> dict[str, list[tuple[tuple[str, ...], Relation]]]:
-    # A line is one thing that somebody wrote.
+    # A line is one statement, and one cause.
     found = {check: [(_WRITTEN, Relation.LINE)] for check in _WRITTEN}
     for effects, causes, relation in _RULES:
         for effect in _ids(effects):

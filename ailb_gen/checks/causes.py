@@ -61,7 +61,7 @@ def topics(finding: Finding) -> set[str]:
 
     What is about a prefix or a table of an interface is not about the whole interface.
     """
-    device, _, rest = finding.scope.partition(" ")
+    device, rest = finding.device, finding.part
     text = finding.message.replace("vlans ", "VLAN ")
     found = set(_networks(" ".join((text, finding.expected, *finding.involves))))
     found.update(f"{device} table {number}" for number in (*TABLE.findall(text), *ROW.findall(text)))
@@ -74,12 +74,12 @@ def topics(finding: Finding) -> set[str]:
     found.update(other for other in finding.involves if " " in other)
     for name, port in END.findall(text):
         found.add(f"{name} {_port(port)}")
-        # The cables of a server are told with all of its NICs; a switch has ports.
+        # The cables of a server are reported with all of its NICs; a switch has ports.
         if not PORT.fullmatch(port):
             found.add(f"{name} nics")
     if text.startswith("nics "):
         found.add(f"{device} nics")
-    # What is missing or too much is told as a whole: both ends of a cable.
+    # What is missing or too much is reported as a whole: both ends of a cable.
     found.update(f"{name} {port}" for name, port in CABLE.findall(f"{finding.expected} {finding.found}"))
     found.update(f"{device} {nic}" for nic in NIC.findall(text))
     found.update(HOST_FILE.findall(text))
@@ -106,9 +106,9 @@ def _pairs(findings: Iterable[Finding]) -> dict[Finding, Finding]:
     surplus: dict[tuple[str, str, str], list[Finding]] = defaultdict(list)
     for row in findings:
         if row.check in REPLACED and bool(row.expected) != bool(row.found) and row.place is not None:
-            # In a file of a server one line is looked at by several checks.
+            # In a file of a server one line is examined by several checks.
             check = row.check if row.check not in SERVER else ""
-            key = (check, row.scope.partition(" ")[0], row.place.file)
+            key = (check, row.device, row.place.file)
             (lacking if row.expected else surplus)[key].append(row)
     return {
         more: less
@@ -140,10 +140,10 @@ class _Index:
             return first
         return self._first(finding, lambda check: check == finding.check)
 
-    def _first(self, finding: Finding, intended: Callable[[str], bool]) -> Finding | None:
+    def _first(self, finding: Finding, chosen: Callable[[str], bool]) -> Finding | None:
         for checks, relation in RULES.get(finding.check, ()):
             keys = list(_sought(finding, relation))
-            for check in filter(intended, checks):
+            for check in filter(chosen, checks):
                 for key in keys:
                     found = self.found.get((check, relation, key))
                     if found is not None and self.places[found] < self.places[finding]:
@@ -152,7 +152,7 @@ class _Index:
 
 
 def _held(finding: Finding) -> Iterator[tuple[Relation, object]]:
-    """Give the keys under which a finding is found as a cause."""
+    """Yield the keys under which a finding is found as a cause."""
     yield Relation.ANYWHERE, ""
     if finding.alike:
         yield Relation.ALIKE, finding.alike
@@ -179,7 +179,7 @@ def _held(finding: Finding) -> Iterator[tuple[Relation, object]]:
 
 
 def _sought(finding: Finding, relation: Relation) -> Iterator[object]:
-    """Give the keys of what may be the cause of a finding."""
+    """Yield the keys of what may be the cause of a finding."""
     if relation is Relation.ANYWHERE:
         yield ""
     elif relation is Relation.TOPIC:
@@ -199,11 +199,11 @@ def _sought(finding: Finding, relation: Relation) -> Iterator[object]:
 
 
 def _stands(finding: Finding) -> bool:
-    """Tell whether a finding is about what stands at its line; what is missing is placed where it belongs."""
+    """Return whether a finding is about what stands at its line; what is missing is placed where it belongs."""
     return finding.place is not None and finding.place.line > 1 and not (finding.expected and not finding.found)
 
 
 def _wholes(scope: str) -> Iterator[str]:
-    """Give a scope and what it is a part of: `leaf1 et-0/0/0` is about leaf1, too."""
+    """Yield a scope and what it is a part of: `leaf1 et-0/0/0` is about leaf1, too."""
     words = scope.split(" ")
     return (" ".join(words[:length]) for length in range(1, len(words) + 1))

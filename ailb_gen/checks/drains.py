@@ -1,4 +1,4 @@
-"""What the intent takes out of service, worked out from the intent alone: ports, links, missing capacity."""
+"""Compute from the intent alone what it takes out of service: ports, links, missing capacity."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ class Drained:
 NO_DRAIN = Drained(frozenset(), frozenset(), {}, ())
 
 
-def drained(intended: Outline) -> Drained:
-    """Work out what is out of service. Raises UsageError for an entry that names nothing."""
-    switches = intended.switches
+def drained(expected: Outline) -> Drained:
+    """Compute what is out of service. Raises UsageError for an entry that names nothing."""
+    switches = expected.switches
     off = {End(name, port) for name, row in switches.items() for port, own in row.ports.items() if own.disabled}
-    entries = intended.fabric.drain
+    entries = expected.fabric.drain
     if not entries and not off:
         return NO_DRAIN
-    cables = expected_cabling(intended)
+    cables = expected_cabling(expected)
     rows = [Ends(*cable[:4], cable.color) for cable in (*cables.links, *cables.hosts)]
     links = rows[: len(cables.links)]
     ports: set[End] = set()

@@ -1,4 +1,4 @@
-"""The fabric that the intent asks for, with what it takes out of service, worked out from the intent alone."""
+"""Compute the fabric that the intent asks for, with what it takes out of service, from the intent alone."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ class ExpectedFabric(Outline):
 
 
 def expected_fabric(fabric: Fabric) -> ExpectedFabric:
-    """Work out what is asked for. Raises UsageError for a drain that names nothing."""
+    """Compute the fabric that is asked for. Raises UsageError for a drain that names nothing."""
     found = outline(fabric)
     return ExpectedFabric(found.fabric, found.colors, found.switches, found.pool, drained(found))
 
 
-def port_override(intended: ExpectedFabric, end: End) -> PortOverride:
-    """Return what the intent says of a single port; a drained one is disabled."""
-    switch = intended.switches.get(end.device)
+def port_override(expected: ExpectedFabric, end: End) -> PortOverride:
+    """Return the settings of a single port in the intent; a drained one is disabled."""
+    switch = expected.switches.get(end.device)
     own = switch.ports.get(end.port, PLAIN_PORT) if switch is not None else PLAIN_PORT
-    return own.model_copy(update={"disabled": True}) if end in intended.drained.ports else own
+    return own.model_copy(update={"disabled": True}) if end in expected.drained.ports else own

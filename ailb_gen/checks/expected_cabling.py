@@ -1,4 +1,4 @@
-"""Which port meets which, worked out from the intent alone, and how ports are split for that."""
+"""Compute from the intent alone which ports are cabled to each other, and how they are split for that."""
 
 from __future__ import annotations
 
@@ -43,50 +43,50 @@ class ExpectedCabling:
 
 
 Splits = dict[str, dict[str, int]]
-# The number of sub-ports, and the ports of all links by neighbour.
+# The number of sub-ports, and the ports of all links by neighbor.
 _Table = tuple[int, tuple[tuple[str, ...], ...]]
 
 
-def _table(profile: Profile, spread: Spread | Downlinks, speed: int, neighbours: int, links: int) -> _Table:
-    """Return how links to neighbours fall onto the ports of a platform; behind the last one names say so."""
+def _table(profile: Profile, spread: Spread | Downlinks, speed: int, neighbors: int, links: int) -> _Table:
+    """Return the ports of a platform for the links to every neighbor; a link too many has a port that says so."""
     names = profile.port_names()
     first = names[min(spread.first_port, len(names) - 1)]
     group = next(group for group in profile.port_groups if first in group.names())
     sub_ports = spread.sub_ports or max(group.speeds.get(speed, ()), default=1)
     ports_each = -(-links // sub_ports)
 
-    def port(neighbour: int, link: int) -> str:
+    def port(neighbor: int, link: int) -> str:
         if spread.packing == "packed":
-            number, channel = divmod(neighbour * links + link, sub_ports)
+            number, channel = divmod(neighbor * links + link, sub_ports)
         else:
             number, channel = divmod(link, sub_ports)
-            number += neighbour * ports_each
+            number += neighbor * ports_each
         number += spread.first_port
         name = names[number] if number < len(names) else f"port number {number}"
         return name if sub_ports == 1 else f"{name}:{channel}"
 
-    return sub_ports, tuple(tuple(port(neighbour, link) for link in range(links)) for neighbour in range(neighbours))
+    return sub_ports, tuple(tuple(port(neighbor, link) for link in range(links)) for neighbor in range(neighbors))
 
 
 class _Ports:
-    """Hands out the ports of one kind of cable; notes how they are split."""
+    """Assigns the ports of one kind of cable, and records how they are split."""
 
-    __slots__ = ("fabric", "links", "neighbours", "speed", "splits", "spread", "tables")
+    __slots__ = ("fabric", "links", "neighbors", "speed", "splits", "spread", "tables")
 
     def __init__(
         self, fabric: Fabric, spread: Spread | Downlinks, speed: int, size: tuple[int, int], splits: Splits
     ) -> None:
         self.fabric, self.spread, self.speed, self.splits = fabric, spread, speed, splits
-        self.neighbours, self.links = size
+        self.neighbors, self.links = size
         self.tables: dict[str, _Table] = {}
 
-    def of(self, device: str, platform: str, neighbour: int, named: tuple[str | None, ...] = ()) -> tuple[str, ...]:
-        """Return the ports of a device to a neighbour; those that the intent names go first."""
+    def of(self, device: str, platform: str, neighbor: int, named: tuple[str | None, ...] = ()) -> tuple[str, ...]:
+        """Return the ports of a device to a neighbor; those that the intent names go first."""
         if platform not in self.tables:
             profile = profile_of(self.fabric, platform)
-            self.tables[platform] = _table(profile, self.spread, self.speed, self.neighbours, self.links)
+            self.tables[platform] = _table(profile, self.spread, self.speed, self.neighbors, self.links)
         sub_ports, table = self.tables[platform]
-        found = table[neighbour]
+        found = table[neighbor]
         if any(named):
             found = tuple(own or port for own, port in zip((*named, *(None,) * self.links), found, strict=False))
         for port in found:
@@ -96,18 +96,18 @@ class _Ports:
         return found
 
 
-def expected_cabling(intended: Outline) -> ExpectedCabling:
-    """Work out all cables: by leaf, then spine, then link; then by leaf and server. Raises UsageError."""
+def expected_cabling(expected: Outline) -> ExpectedCabling:
+    """Compute all cables: by leaf, then spine, then link; then by leaf and server. Raises UsageError."""
     splits: Splits = defaultdict(dict)
-    return ExpectedCabling(tuple(_links(intended, splits)), tuple(_hosts(intended, splits)), splits)
+    return ExpectedCabling(tuple(_links(expected, splits)), tuple(_hosts(expected, splits)), splits)
 
 
-def _links(intended: Outline, splits: Splits) -> Iterator[ExpectedCable]:
-    fabric, leaves, spines = intended.fabric, intended.leaves, intended.spines
+def _links(expected: Outline, splits: Splits) -> Iterator[ExpectedCable]:
+    fabric, leaves, spines = expected.fabric, expected.leaves, expected.spines
     links, speed = fabric.links_per_spine, fabric.uplinks.speed
     up = _Ports(fabric, fabric.uplinks, speed, (len(spines), links), splits)
     down = _Ports(fabric, fabric.downlinks, speed, (len(leaves), links), splits)
-    colors = [intended.link_colors(number) for number in range(len(spines))]
+    colors = [expected.link_colors(number) for number in range(len(spines))]
     for index, leaf in enumerate(leaves):
         for number, spine in enumerate(spines):
             near = up.of(leaf.name, leaf.platform, number, leaf.links.get(spine.name, ()))
@@ -116,11 +116,11 @@ def _links(intended: Outline, splits: Splits) -> Iterator[ExpectedCable]:
                 yield ExpectedCable(leaf.name, port, spine.name, other, f"{speed}g", "fabric", color, "")
 
 
-def _hosts(intended: Outline, splits: Splits) -> Iterator[ExpectedCable]:
-    fabric = intended.fabric
+def _hosts(expected: Outline, splits: Splits) -> Iterator[ExpectedCable]:
+    fabric = expected.fabric
     speed = fabric.host_ports.speed
     leaves: dict[int, list[ExpectedSwitch]] = {}
-    for switch in intended.leaves:
+    for switch in expected.leaves:
         leaves.setdefault(switch.stripe, []).append(switch)
     taken = dict.fromkeys(leaves, 0)
     servers = list(seats(fabric))

@@ -258,18 +258,18 @@ def _prefix(addressing: Addressing, stripe: int, leaf: int, color: int) -> Prefi
     return Prefix(value, 64)
 
 
-def native_speeds(intended: Outline) -> dict[str, dict[str, str]]:
+def native_speeds(expected: Outline) -> dict[str, dict[str, str]]:
     """Return, per switch and port, the speed that the port has without a `speed` statement. Raises UsageError."""
     tables: dict[str, dict[str, str]] = {}
-    for platform in {switch.platform for switch in intended.switches.values()}:
-        profile = profile_of(intended.fabric, platform)
+    for platform in {switch.platform for switch in expected.switches.values()}:
+        profile = profile_of(expected.fabric, platform)
         tables[platform] = {port: f"{group.native}g" for group in profile.port_groups for port in group.names()}
-    return {name: tables[switch.platform] for name, switch in intended.switches.items()}
+    return {name: tables[switch.platform] for name, switch in expected.switches.items()}
 
 
-def management_interface(intended: Outline, switch: ExpectedSwitch) -> str:
+def management_interface(expected: Outline, switch: ExpectedSwitch) -> str:
     """Return the name of a switch's management port. Raises UsageError."""
-    return profile_of(intended.fabric, switch.platform).management_interface
+    return profile_of(expected.fabric, switch.platform).management_interface
 
 
 def profile_of(fabric: Fabric, platform: str) -> Profile:

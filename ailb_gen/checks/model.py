@@ -81,9 +81,9 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What one check did: how many things it looked at, what it found, and figures worth showing.
+    """What one check did: how many things it examined, what it found, and figures worth showing.
 
-    `examined` 0 means that there was nothing to look at. `skipped` is the reason why the check did not run.
+    `examined` 0 means that there was nothing to examine. `skipped` is the reason why the check did not run.
     """
 
     check: Check

@@ -33,42 +33,42 @@ class Difference:
     found: str = ""
 
 
-def compare(intended: Iterable[Record], found: Iterable[Record]) -> Iterator[Difference]:
+def compare(expected: Iterable[Record], found: Iterable[Record]) -> Iterator[Difference]:
     """Iterate over all differences between records as they must be and as they are; their order does not count."""
     there: dict[tuple[str, str], Record] = {}
     for record in found:
         if there.setdefault(record[:2], record) is not record:
-            yield Difference(record.kind, record.key, record.line, f"the {record.kind} stands there twice")
-    for record in intended:
+            yield Difference(record.kind, record.key, record.line, f"the {record.kind} is there twice")
+    for record in expected:
         other = there.pop(record[:2], None)
         if other is None:
             yield Difference(record.kind, record.key, 1, f"the {record.kind} is missing", _summary(record.fields))
         elif other.fields != record.fields:
-            for message, expected, value in _differing(record.fields, other.fields):
-                yield Difference(record.kind, record.key, other.line, message, expected, value)
+            for difference in _differing(record.fields, other.fields):
+                yield Difference(record.kind, record.key, other.line, *difference)
     for record in there.values():
         message = f"the intent has no such {record.kind}"
         yield Difference(record.kind, record.key, record.line, message, "", _summary(record.fields))
 
 
-def _differing(intended: object, found: object, path: str = "") -> Iterator[tuple[str, str, str]]:
+def _differing(expected: object, found: object, path: str = "") -> Iterator[tuple[str, str, str]]:
     """Iterate over (message, expected, found) of the values that differ, those inside lists and objects too."""
-    if isinstance(intended, dict) and isinstance(found, dict):
-        for key in intended | found:
+    if isinstance(expected, dict) and isinstance(found, dict):
+        for key in expected | found:
             what = f"{path} {key}".lstrip()
             if key not in found:
-                expected = _shown(intended[key])
-                yield f"{what} is missing; it must be {expected}", expected, ""
-            elif key not in intended:
+                right = _shown(expected[key])
+                yield f"{what} is missing; it must be {right}", right, ""
+            elif key not in expected:
                 yield f"{what} does not belong there", "", _shown(found[key])
             else:
-                yield from _differing(intended[key], found[key], what)
-    elif isinstance(intended, list) and isinstance(found, list) and len(intended) == len(found):
-        for number, (one, other) in enumerate(zip(intended, found, strict=True), 1):
+                yield from _differing(expected[key], found[key], what)
+    elif isinstance(expected, list) and isinstance(found, list) and len(expected) == len(found):
+        for number, (one, other) in enumerate(zip(expected, found, strict=True), 1):
             yield from _differing(one, other, f"{path} {number}")
-    elif intended != found:
-        expected, value = _shown(intended), _shown(found)
-        yield f"{path} is {value}; it must be {expected}", expected, value
+    elif expected != found:
+        right, value = _shown(expected), _shown(found)
+        yield f"{path} is {value}; it must be {right}", right, value
 
 
 def _shown(value: object) -> str:

@@ -25,13 +25,13 @@ _STARTS = dict(zip(SHARES, accumulate(SHARES.values(), initial=0), strict=False)
 
 
 class Steps:
-    """Turns counts of things into steps of a progress bar, of which there are STEPS in all."""
+    """Converts counts of things into steps of a progress bar, of which there are STEPS in all."""
 
-    __slots__ = ("_told", "advance", "step")
+    __slots__ = ("_reported", "advance", "step")
 
     def __init__(self, advance: Callable[[int], None], step: Callable[[str], None]) -> None:
         self.advance, self.step = advance, step
-        self._told = 0
+        self._reported = 0
 
     def begin(self, name: str, total: int, also: str = "") -> Callable[[int], None]:
         """Begin a step of `total` things; return what is called with how many more of them are done.
@@ -51,14 +51,14 @@ class Steps:
         return advance
 
     def finish(self) -> None:
-        """Say that all is done."""
+        """Report that all is done."""
         self._tell(STEPS)
 
     def _tell(self, steps: int) -> None:
-        if steps > self._told:
-            self.advance(steps - self._told)
-            self._told = steps
+        if steps > self._reported:
+            self.advance(steps - self._reported)
+            self._reported = steps
 
 
-# Where nobody looks.
+# For runs without a progress bar.
 NO_STEPS = Steps(lambda count: None, lambda name: None)

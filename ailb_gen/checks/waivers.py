@@ -1,4 +1,4 @@
-"""Waivers: findings that somebody has accepted, with a reason and until a date."""
+"""Waivers: findings that were accepted, with a reason and until a date."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _unusable(check: str, known: Collection[str]) -> tuple[str, str]:
     """Return why a check cannot be waived and what to do, or nothing."""
     if any(check == own.id for own in CHECKS):
         return f"{check} watches the waivers and cannot be waived itself", "delete the entry it complains about"
-    # A blank id is told already.
+    # A blank id is reported already.
     if check in known or not check.strip():
         return "", ""
     return f"no check is called {check!r}", did_you_mean(check, known) or "'ailb-gen checks' lists them"

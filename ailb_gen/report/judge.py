@@ -1,4 +1,4 @@
-"""From a run to its verdict: waivers first, then the devices somebody asked for."""
+"""Judge a run: apply waivers first, then the limit to some devices."""
 
 from __future__ import annotations
 

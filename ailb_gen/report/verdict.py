@@ -53,7 +53,7 @@ class Verdict:
         return fingerprints([finding])[0]
 
     def open(self, result: Result) -> tuple[Finding, ...]:
-        """Return the findings that nobody has waived."""
+        """Return the findings that are not waived."""
         return tuple(finding for finding in result.findings if finding not in self.accepted)
 
     def waived(self, result: Result) -> tuple[Finding, ...]:
@@ -139,7 +139,7 @@ class Verdict:
         return f"{word}: {'; '.join(parts)}"
 
     def _grouped(self) -> str:
-        """Say how many findings are causes, and how many follow from them, where that tells anything."""
+        """Return how many findings are causes and how many follow from them, as text; empty where none follow."""
         headlines = self.headlines()
         follow = sum(len(row.consequences) for row in headlines)
         return f"{number(len(headlines), 'cause')} with {number(follow, 'consequence')}: " if follow else ""

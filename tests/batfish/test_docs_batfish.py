@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from ailb_gen.batfish.communities import MOST
-from ailb_gen.batfish.known import UNRECOGNIZED
 from ailb_gen.batfish.numbering import HOSTS, LINKS, MOST_ADDRESSES, PREFIX_LENGTH, PREFIXES
 from ailb_gen.batfish.service import CAUSES
 from ailb_gen.batfish.shadow import shadow
 from ailb_gen.batfish.snapshot import write_snapshots
+from ailb_gen.batfish.unsupported import UNRECOGNIZED
 from ailb_gen.checks.catalogue import WITH_BATFISH, checks_of
 from ailb_gen.checks.families.batfish import SHOWN
 from ailb_gen.intent.load import load
@@ -68,9 +68,9 @@ def test_every_question_that_is_asked_is_in_its_table(title: str) -> None:
 
 def test_the_lines_that_are_not_recognized_are_those_of_the_program() -> None:
     rows = table("Lines that it does not recognize")
-    assert [(basis, why) for _, basis, why in rows] == [(known.basis, known.why) for known in UNRECOGNIZED]
+    assert [(basis, why) for _, basis, why in rows] == [(row.basis, row.why) for row in UNRECOGNIZED]
     for number, (line, _, _) in enumerate(rows):
-        claimed = [at for at, known in enumerate(UNRECOGNIZED) if known.pattern.match(line.strip("`"))]
+        claimed = [at for at, row in enumerate(UNRECOGNIZED) if row.pattern.match(line.strip("`"))]
         assert claimed == [number], line
 
 

@@ -169,7 +169,7 @@ def test_a_failure_that_batfish_ignored_is_no_result(question: str, message: str
     with pytest.raises(BatfishError) as caught:
         list(second_opinion(Ignoring(), second(chosen), lambda: None))
     update = "update both: docker pull batfish/batfish, pip install -U pybatfish"
-    assert str(caught.value) == f"Batfish 0.36.0 was told to take {message}; {update}"
+    assert str(caught.value) == f"Batfish 0.36.0 was asked to take {message}; {update}"
 
 
 def test_an_empty_answer_is_a_finding() -> None:

@@ -68,7 +68,7 @@ def test_records_that_are_missing_twice_or_too_many() -> None:
     found = [Record("link", "a 2", {"leaf": "a"}, 3), Record("link", "a 2", {"leaf": "b"}, 4)]
     found += [Record("device", "a 1", {"leaf": "c", "nics": [], "n": 1}, 5)]
     assert list(compare(intended, found)) == [
-        Difference("link", "a 2", 4, "the link stands there twice"),
+        Difference("link", "a 2", 4, "the link is there twice"),
         Difference("link", "a 1", 1, "the link is missing", "a"),
         Difference("device", "a 1", 5, "the intent has no such device", "", "c 1"),
     ]

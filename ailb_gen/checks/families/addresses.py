@@ -201,7 +201,7 @@ PLANNED = Check(
     "AILB102",
     "the IRB of every leaf is up and has exactly the prefixes and gateways of the address plan, and no IPv4",
     "the IRB of a leaf is down, or has other addresses than the address plan",
-    "Servers form addresses of what the leaf announces; a prefix off by one is another leaf's or nobody's.",
+    "Servers form addresses of what the leaf announces; a prefix off by one belongs to another leaf or to none.",
     AGAIN,
     _check_planned,
 )

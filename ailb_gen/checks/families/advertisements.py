@@ -74,8 +74,8 @@ def _differences(ra: Ra, announced: RouterAdvertisement, irb: bool) -> Iterator[
     for what, expected, found in rows:
         if found != expected:
             shown = "not set" if found is None else found
-            intended = "leaves it to Junos" if expected is None else f"asks for {expected}"
-            yield f"{what} is {shown}; the intent {intended}", announced.line, expected, shown
+            asks = "leaves it to Junos" if expected is None else f"asks for {expected}"
+            yield f"{what} is {shown}; the intent {asks}", announced.line, expected, shown
     for statement, line in announced.others:
         yield f"{statement} is not asked for by the intent", line, "", statement
     for prefix in announced.prefixes:

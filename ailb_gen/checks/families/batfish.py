@@ -1,6 +1,6 @@
 """The checks that Batfish makes (AILB8xx), a second opinion; `ailb_gen.batfish` runs them when a service is named.
 
-Those up to AILB808 look at the files themselves, those from AILB811 at their IPv4 shadow.
+Those up to AILB808 examine the files themselves, those from AILB811 their IPv4 shadow.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ LOOPS = Check(
     "AILB817",
     "in Batfish no packet loops, and none is delivered on some of its paths only",
     "in Batfish a packet loops, or is lost on some of its paths",
-    "Packets that go round fill the links; those lost on one of several paths stall a job at random.",
+    "Looping packets fill the links; those lost on one of several paths stall a job at random.",
     "Follow the flow with `ailb-gen path`.",
 )
 SPINE_REACH = Check(

@@ -155,7 +155,7 @@ def bound(after: float, before: float) -> float:
 
 
 class _Judge:
-    """Makes findings of verdicts."""
+    """Converts verdicts into findings."""
 
     def __init__(self, context: Context, baseline: Baseline, findings: Findings) -> None:
         self.context, self.baseline, self.findings = context, baseline, findings

@@ -126,7 +126,7 @@ AIGP = Check(
     "AILB206",
     "AIGP is on at both ends of every session, or off everywhere if the intent says so",
     "AIGP of a group is not as the intent asks",
-    "Junos neither sends nor accepts AIGP unless told: nothing would prefer a prefix's own color over its backups.",
+    "Junos neither sends nor accepts AIGP by default: nothing would prefer a prefix's own color over its backups.",
     "Add `family inet6 unicast aigp` to the group.",
     _check_aigp,
 )

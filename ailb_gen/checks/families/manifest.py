@@ -69,12 +69,12 @@ def _check_head(context: Context, data: Mapping[str, Any], text: str, findings: 
     generator = data.get("generator")
     # Any version may have written the files; the newest need not have changed them.
     known = isinstance(generator, str) and GENERATOR.fullmatch(generator)
-    intended = {
+    expected = {
         "generator": generator if known else f"ailb-gen {__version__}",
         "fabric": context.fabric.name,
         "input_sha256": context.digest,
     }
-    records = [Record("value", key, {key: value}) for key, value in intended.items()]
+    records = [Record("value", key, {key: value}) for key, value in expected.items()]
     for row in compare(records, values(data, text.split("\n"))):
         message = f"{MEANINGS.get(row.key, '')}{row.message}"
         place = Place(MANIFEST, row.line)

@@ -119,9 +119,9 @@ def _compare(ports: Ports, check: Check, rows: Iterable[Row], lost: frozenset[st
     """Add a finding for every row whose values differ; a lost part is a finding of its own (AILB702, AILB703)."""
     for what, expected, found, line, part in rows:
         if expected != found:
-            intended, shown = _shown(expected), _shown(found)
+            right, wrong = _shown(expected), _shown(found)
             involves = (ports.switch.named,) if part in lost else ()
-            ports.add(check, f"{what} must be {intended}, not {shown}", line, intended, shown, involves)
+            ports.add(check, f"{what} must be {right}, not {wrong}", line, right, wrong, involves)
 
 
 def _shown(value: object) -> str:

@@ -48,7 +48,7 @@ def _named(chain: tuple[Policy, ...], lists: Lists) -> Iterator[Prefix]:
 
 
 def looks_at_communities(chain: tuple[Policy, ...]) -> bool:
-    """Tell whether it matters to a chain which communities a route has, but for those that it adds."""
+    """Return whether it matters to a chain which communities a route has, but for those that it adds."""
     return any(term.communities or any(how != "add" for how, _ in term.changes) for term in terms_of(chain))
 
 

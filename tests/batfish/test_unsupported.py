@@ -6,7 +6,7 @@ from functools import cache
 
 import pytest
 
-from ailb_gen.batfish.known import MEASURED, UNRECOGNIZED, WILDCARD_ADD, unrecognized
+from ailb_gen.batfish.unsupported import MEASURED, UNRECOGNIZED, WILDCARD_ADD, unrecognized
 from ailb_gen.junos.reader import read
 from ailb_gen.junos.writer import to_set
 from tests.batfish.recorded import FILES, SHADOWS, rows
@@ -97,7 +97,7 @@ WRONG = (
 
 def claims(line: str) -> list[int]:
     """Return the numbers of all patterns that claim a line."""
-    return [number for number, known in enumerate(UNRECOGNIZED) if known.pattern.match(line.strip())]
+    return [number for number, row in enumerate(UNRECOGNIZED) if row.pattern.match(line.strip())]
 
 
 def fits(line: str, kind: str) -> bool:
@@ -127,8 +127,8 @@ def recorded(name: str) -> frozenset[str]:
 
 
 def test_the_table_is_that_of_the_program() -> None:
-    assert [known.basis for known in UNRECOGNIZED] == [basis for basis, _ in KINDS]
-    assert all(known.why for known in UNRECOGNIZED)
+    assert [row.basis for row in UNRECOGNIZED] == [basis for basis, _ in KINDS]
+    assert all(row.why for row in UNRECOGNIZED)
 
 
 def test_every_measured_kind_is_among_the_recorded_lines() -> None:

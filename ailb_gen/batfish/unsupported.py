@@ -1,4 +1,4 @@
-"""What Batfish is known not to know, and what it is known to get wrong: data, so that anything new is seen.
+"""What Batfish does not support, and what it gets wrong: data, so that anything new is reported.
 
 Lines: measured on Batfish 0.36.0. What was read in its source says so.
 """
@@ -14,7 +14,7 @@ BGP = rf"set (?:groups {WORD} )?protocols bgp (?:group {WORD} )?"
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class Unsupported:
     """A kind of line that Batfish does not recognize: a pattern of the `set` command, and why it does not matter."""
 
     pattern: re.Pattern[str]
@@ -22,35 +22,35 @@ class Known:
     why: str
 
 
-def _known(pattern: str, basis: str, why: str) -> Known:
-    return Known(re.compile(pattern), basis, why)
+def _line(pattern: str, basis: str, why: str) -> Unsupported:
+    return Unsupported(re.compile(pattern), basis, why)
 
 
 # The statements of BGP-DPF and of auto-discovery, which the shadow stands for, and others that route nothing.
 UNRECOGNIZED = (
-    _known(rf"set policy-options as-list {WORD} members ", MEASURED, "AILB203 compares as-lists with the peers"),
-    _known(BGP + r"fabric-color ", MEASURED, "the shadow says colors with communities"),
-    _known(BGP + r"peer-as-list ", MEASURED, "the shadow has the AS number of every neighbor"),
-    _known(
+    _line(rf"set policy-options as-list {WORD} members ", MEASURED, "AILB203 compares as-lists with the peers"),
+    _line(BGP + r"fabric-color ", MEASURED, "the shadow says colors with communities"),
+    _line(BGP + r"peer-as-list ", MEASURED, "the shadow has the AS number of every neighbor"),
+    _line(
         BGP + rf"dynamic-neighbor {WORD} peer-auto-discovery family inet6 ipv6-nd$",
         MEASURED,
         "the shadow has static neighbors",
     ),
-    _known(
+    _line(
         BGP + rf"dynamic-neighbor {WORD} peer-auto-discovery interface ", MEASURED, "the shadow has static neighbors"
     ),
-    _known(BGP + rf"fabric-advertise route {WORD}(?: color |$)", MEASURED, "the shadow says it with an export policy"),
-    _known(BGP + rf"fabric-advertise route {WORD} backup-color ", MEASURED, "the shadow says it with an export policy"),
-    _known(BGP + r"family inet6 unicast aigp$", MEASURED, "the shadow says AIGP with a community"),
-    _known(BGP + r"global-load-balancing(?: |$)", MEASURED, "AILB408 judges it; it changes no route"),
-    _known(
+    _line(BGP + rf"fabric-advertise route {WORD}(?: color |$)", MEASURED, "the shadow says it with an export policy"),
+    _line(BGP + rf"fabric-advertise route {WORD} backup-color ", MEASURED, "the shadow says it with an export policy"),
+    _line(BGP + r"family inet6 unicast aigp$", MEASURED, "the shadow says AIGP with a community"),
+    _line(BGP + r"global-load-balancing(?: |$)", MEASURED, "AILB408 judges it; it changes no route"),
+    _line(
         r"set routing-options forwarding-table ecmp-fast-reroute$", MEASURED, "AILB406 judges it; it changes no route"
     ),
-    _known(r"set interfaces \S+ number-of-sub-ports ", MEASURED, "AILB1xx judges how ports are split"),
-    _known(r"set class-of-service ", MEASURED, "AILB7xx judges it; Batfish models no queues"),
-    _known(r"set system management-instance$", MEASURED, "management only"),
-    _known(r"set interfaces re\d:mgmt-\d ", MEASURED, "management only"),
-    _known(r"(?:annotate|edit) |top$", MEASURED, "comments of the set form"),
+    _line(r"set interfaces \S+ number-of-sub-ports ", MEASURED, "AILB1xx judges how ports are split"),
+    _line(r"set class-of-service ", MEASURED, "AILB7xx judges it; Batfish models no queues"),
+    _line(r"set system management-instance$", MEASURED, "management only"),
+    _line(r"set interfaces re\d:mgmt-\d ", MEASURED, "management only"),
+    _line(r"(?:annotate|edit) |top$", MEASURED, "comments of the set form"),
 )
 # Interfaces that Batfish takes down whatever their files say, because they carry no traffic (read in its source).
 MANAGEMENT = re.compile(r"mgmt|management|fxp0|em0|me0|vme")
@@ -65,6 +65,6 @@ NOT_MODELLED = re.compile(
 )
 
 
-def unrecognized(line: str) -> Known | None:
-    """Return what is known of a line, in `set` form, that Batfish does not recognize; None for something new."""
-    return next((known for known in UNRECOGNIZED if known.pattern.match(line.strip())), None)
+def unrecognized(line: str) -> Unsupported | None:
+    """Return the row of a line, in `set` form, that Batfish does not recognize; None for a new kind."""
+    return next((row for row in UNRECOGNIZED if row.pattern.match(line.strip())), None)
