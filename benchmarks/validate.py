@@ -24,7 +24,8 @@ from ailb_gen.forwarding.baseline import Baseline
 from ailb_gen.forwarding.failures import Failure, assess
 from ailb_gen.intent.load import load
 from ailb_gen.network.read import read_network
-from ailb_gen.routing.rib import Routing, forwarding_set, removed_positions
+from ailb_gen.routing.fib import fib_entry, node_of
+from ailb_gen.routing.rib import Routing, removed_positions
 from ailb_gen.routing.solve import solve
 from benchmarks.generate import distinct_texts
 from benchmarks.measure import ROOT, Cost, cost
@@ -102,7 +103,8 @@ def anew(baseline: Baseline, failure: Failure) -> int:
     for before in baseline.states:
         after = solve(graph, before.prefix, removed, failure.dead)
         changed += sum(
-            forwarding_set(graph, before, device) != forwarding_set(graph, after, device)
+            fib_entry(graph, before, node_of(graph, before, device))
+            != fib_entry(graph, after, node_of(graph, after, device))
             for device in range(len(graph.names))
         )
     return changed

@@ -10,7 +10,7 @@ from ailb_gen.batfish.places import network_of, shadow_nodes
 from ailb_gen.checks.expected import port_override
 from ailb_gen.checks.families.failures import allowed_colors
 from ailb_gen.network.fabric import End
-from ailb_gen.routing.rib import held
+from ailb_gen.routing.fib import held
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

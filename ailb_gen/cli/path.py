@@ -4,38 +4,21 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ailb_gen.cli.proof import HERE, Artifacts, Failed, View, view, warn_unsettled
+from ailb_gen.cli.proof import HERE, Artifacts, Failed, view, warn_unsettled
 from ailb_gen.errors import ExitCode
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from ailb_gen.forwarding.endpoints import Endpoint
-    from ailb_gen.forwarding.trace import Hop, Trace
-    from ailb_gen.hosts.lookup import Lookup
+    from ailb_gen.forwarding.trace import Hop, PathTrace
 
 # More ways than this beside the one that is taken are only counted.
 LISTED = 4
-
-
-@dataclass(frozen=True, slots=True)
-class PathTrace:
-    """A whole way: the server's decision, the switches, and what goes wrong, empty if the packet arrives.
-
-    `entered` is the leaf's port that the packet comes in on.
-    """
-
-    source: Endpoint
-    target: Endpoint
-    lookup: Lookup
-    entered: str
-    hops: tuple[Hop, ...]
-    problem: str
 
 
 def path(
@@ -53,9 +36,10 @@ def path(
     other. Exit code 1 when one does not arrive.
     """
     from ailb_gen.forwarding.endpoints import flows
+    from ailb_gen.forwarding.trace import trace_pair
 
     seen = view(artifacts, fail)
-    traces = [_trace(seen, start, end, number) for start, end in flows(seen.network, source, destination, qp)]
+    traces = [trace_pair(seen, start, end, number) for start, end in flows(seen.network, source, destination, qp)]
     passed = (hop.prefix for path_trace in traces for hop in path_trace.hops)
     warn_unsettled(seen.routing, (prefix for prefix in passed if prefix is not None))
     if as_json:
@@ -66,54 +50,6 @@ def path(
             typer.echo("\n" + "\n".join(_summary(traces)))
     if any(path_trace.problem for path_trace in traces):
         raise typer.Exit(ExitCode.FINDINGS)
-
-
-def _trace(seen: View, source: Endpoint, target: Endpoint, number: int) -> PathTrace:
-    from ailb_gen.forwarding.endpoints import leave
-    from ailb_gen.forwarding.trace import mixed, trace
-
-    lookup = leave(seen.network, source, target.address)
-    problem = _stuck(seen, source, target, lookup)
-    if problem:
-        return PathTrace(source, target, lookup, "", (), problem)
-    leaf = seen.network.attachments[source.device, lookup.nic]
-    # Switches hash what is in the header; the number stands for the ports.
-    flow = mixed(source.address, target.address, number)
-    found = trace(seen.routing, seen.routing.graph.index[leaf.device], target.address, flow)
-    return PathTrace(source, target, lookup, leaf.port, found.hops, found.problem or _missed(seen, target, found))
-
-
-def _stuck(seen: View, source: Endpoint, target: Endpoint, lookup: Lookup) -> str:
-    """Return why a packet does not even reach the server's leaf; empty if it does."""
-    from ailb_gen.addresses import address_text
-
-    if lookup.route is None:
-        return f"{source.device} has no route to {target.text}"
-    leaf = seen.network.attachments.get((source.device, lookup.nic))
-    if leaf is None or leaf.device not in seen.network.switches:
-        return f"{lookup.nic} of {source.device} is cabled to no known switch"
-    if leaf.device in seen.switches:
-        return f"{leaf.device} is down"
-    if (source.device, lookup.nic) in seen.nics:
-        return f"the cable from {lookup.nic} to {leaf} is down"
-    ports = seen.network.switches[leaf.device].ports.values()
-    addresses = {address.value for port in ports for unit in port.units for address in unit.addresses}
-    if lookup.gateway is not None and lookup.gateway not in addresses:
-        return f"the gateway {address_text(lookup.gateway)} is no address of {leaf.device}"
-    return ""
-
-
-def _missed(seen: View, target: Endpoint, found: Trace) -> str:
-    """Return why a packet that reached a switch with the prefix does not reach the target."""
-    last = found.hops[-1].device
-    if target.leaf is None:
-        return f"arrives at {last}; {target.port} of {target.device} is cabled to no known switch"
-    if target.leaf.device != last:
-        where = f"; {target.port} of {target.device} is cabled to {target.leaf}" if target.pair else ""
-        return f"arrives at {last}, not at {target.leaf.device}{where}"
-    if (target.device, target.port) in seen.nics:
-        return f"the cable from {target.leaf} to {target.port} is down"
-    return ""
 
 
 def _name(end: Endpoint) -> str:
@@ -147,7 +83,7 @@ def _rows(path_trace: PathTrace) -> Iterator[tuple[object, str, str]]:
     for number, hop in enumerate(path_trace.hops, 2):
         yield number, hop.device, f"in {hop.arrived or path_trace.entered}, {_hop_text(hop)}"
         others = [way for at, way in enumerate(hop.ways) if at != hop.taken]
-        yield from (("", "", f"or out {interface} to {peer}") for interface, peer in others[:LISTED])
+        yield from (("", "", f"or out {way.interface} to {way.peer}") for way in others[:LISTED])
         if len(others) > LISTED:
             yield "", "", f"or one of {len(others) - LISTED} more"
     if not path_trace.problem and target.pair:
@@ -160,8 +96,8 @@ def _hop_text(hop: Hop) -> str:
         return "no route"
     if not hop.ways:
         return f"{hop.prefix} is direct"
-    interface, peer = hop.ways[hop.taken]
-    return f"out {interface} to {peer} ({hop.color or 'uncolored'})"
+    way = hop.ways[hop.taken]
+    return f"out {way.interface} to {way.peer} ({way.color or 'uncolored'})"
 
 
 def _summary(traces: list[PathTrace]) -> Iterator[str]:
@@ -172,7 +108,7 @@ def _summary(traces: list[PathTrace]) -> Iterator[str]:
     for path_trace in arrived:
         for hop in path_trace.hops:
             if hop.ways:
-                users[hop.device, hop.ways[hop.taken][0]].append(path_trace.source.pair)
+                users[hop.device, hop.ways[hop.taken].interface].append(path_trace.source.pair)
     for (device, interface), pairs in users.items():
         if len(pairs) > 1:
             yield f"{device} {interface} is shared by queue pairs {_listed(pairs)}"
@@ -197,7 +133,7 @@ def _as_json(path_trace: PathTrace) -> dict[str, object]:
                 "switch": hop.device,
                 "in": hop.arrived,
                 "prefix": str(hop.prefix) if hop.prefix is not None else None,
-                "ways": [{"interface": interface, "peer": peer} for interface, peer in hop.ways],
+                "ways": [{"interface": way.interface, "peer": way.peer} for way in hop.ways],
                 "taken": hop.taken if hop.ways else None,
                 "color": hop.color,
             }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from ailb_gen.addresses import Prefix
+    from ailb_gen.forwarding.trace import View
     from ailb_gen.junos.tree import Node
     from ailb_gen.network.fabric import End, Network
     from ailb_gen.routing.rib import Routing
@@ -31,16 +31,6 @@ HERE = Path()
 TOLD = 3
 
 
-@dataclass(frozen=True, slots=True)
-class View:
-    """A fabric with something down: `switches` are dead, `nics` (server, NIC) have no link."""
-
-    network: Network
-    routing: Routing
-    switches: frozenset[str]
-    nics: frozenset[tuple[str, str]]
-
-
 def nothing(written: Node, tree: Node) -> int:
     """Look at nothing in a switch's tree."""
     return 0
@@ -51,6 +41,7 @@ def view(artifacts: Path, failed: list[str] | None) -> View:
 
     Says on standard error what in the files could not be used. Raises UsageError for what is neither.
     """
+    from ailb_gen.forwarding.trace import View
     from ailb_gen.network.read import read_network
     from ailb_gen.routing.graph import Graph
     from ailb_gen.routing.rib import Routing

@@ -105,13 +105,12 @@ def fib(
     """
     from ailb_gen.addresses import address_value
     from ailb_gen.cli.console import table
-    from ailb_gen.forwarding.trace import longest_match
 
     seen = view(artifacts, fail)
     routing, index = seen.routing, device_of(seen, device)
     value = address_value(address) if address is not None else None
     if value is not None:
-        best = longest_match(routing, index, value)
+        best = routing.longest_match(index, value)
         rows: tuple[Prefix, ...] = (best,) if best is not None else ()
     else:
         rows = prefixes_of(routing, address)

@@ -19,8 +19,9 @@ from ailb_gen.forwarding.baseline import Baseline
 from ailb_gen.forwarding.failures import Failure, assess
 from ailb_gen.network.model import FabricRoute, Group, Port, Switch
 from ailb_gen.network.sessions import discovered
+from ailb_gen.routing.fib import held
 from ailb_gen.routing.policy import Lists, referred
-from ailb_gen.routing.rib import Routing, held
+from ailb_gen.routing.rib import Routing
 from ailb_gen.routing.solve import EMPTY
 from ailb_gen.routing.speaker import direct_prefixes, lists_of, rules
 

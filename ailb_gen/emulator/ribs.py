@@ -6,8 +6,9 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from ailb_gen.emulator.fabric_state import PrefixCounts, RouteTotals
+from ailb_gen.routing.fib import held
 from ailb_gen.routing.policy import Lists, matches
-from ailb_gen.routing.rib import Routing, held
+from ailb_gen.routing.rib import Routing
 from ailb_gen.routing.route import BGP, Route
 from ailb_gen.routing.solve import EMPTY, LocRib, State, solve
 from ailb_gen.routing.speaker import direct, direct_prefixes, exported, lists_of, originated, rules

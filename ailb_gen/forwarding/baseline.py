@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ailb_gen.forwarding.delivery import positions, who
 from ailb_gen.forwarding.loads import Links, spread
+from ailb_gen.routing.fib import fib_entry, held, node_of
 from ailb_gen.routing.policy import evaluate
-from ailb_gen.routing.rib import node_of
-from ailb_gen.routing.solve import EMPTY
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -113,7 +111,7 @@ class Baseline:
 
     def _is_plain(self, node: int, usable: Iterable[Candidate], best: Ways) -> bool:
         """Tell whether the rest of the best paths are the best paths, and in the FIB, when one of them is lost."""
-        device = who(self.graph, node)
+        device = self.graph.device(node)
         balancing, rules = self.graph.switches[device].balancing, self.graph.rules[device]
         if not balancing.per_packet or len(best) > balancing.maximum_ecmp:
             return False
@@ -123,7 +121,7 @@ class Baseline:
         """Tell whether a node sends nothing to anybody, and would not if another of its paths were the active one."""
         if rib.selection.active is None or any(rib.sent):
             return not any(rib.sent)
-        device = who(self.graph, node)
+        device = self.graph.device(node)
         number = self.graph.class_of[device]
         if number not in self.by_prefix:
             chains = [self.graph.rules[device][group].exports for group in self.graph.classes[number].groups]
@@ -142,9 +140,8 @@ class Baseline:
         return found
 
     def _second(self, device: int, state: State) -> int:
-        ways = positions(self.graph, state, node_of(self.graph, state, device))
+        ways = fib_entry(self.graph, state, node_of(self.graph, state, device))
         if len(ways) != 1:
             return NOT_ONE
         peer = self.graph.adjacencies[device][ways[0]].peer
-        there = state.nodes.get(node_of(self.graph, state, peer), EMPTY)
-        return int(self.links.of[device][ways[0]]) if there.local else NOT_ONE
+        return int(self.links.of[device][ways[0]]) if held(self.graph, state, peer).local else NOT_ONE

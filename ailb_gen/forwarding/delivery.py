@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ailb_gen.routing.rib import node_of
+from ailb_gen.routing.fib import fib_entry, node_of
 from ailb_gen.routing.solve import EMPTY
 
 if TYPE_CHECKING:
@@ -39,22 +39,6 @@ def outcome_at(graph: Graph, outcome: Outcome, device: int) -> Outcome:
     return stranded(graph, device) if outcome.stranded else outcome
 
 
-def positions(graph: Graph, state: State, node: int) -> tuple[int, ...]:
-    """Return the positions that the FIB of a node holds (see `forwarding_set`)."""
-    rib = state.nodes.get(node, EMPTY)
-    device = who(graph, node)
-    balancing = graph.switches[device].balancing
-    if not balancing.per_packet:
-        return (rib.selection.position,) if rib.selection.best else ()
-    return rib.selection.best[: balancing.maximum_ecmp]
-
-
-def who(graph: Graph, node: int) -> int:
-    """Return the device that stands for a node."""
-    classes = len(graph.classes)
-    return node - classes if node >= classes else graph.classes[node].representative
-
-
 def outcomes(graph: Graph, state: State) -> dict[int, Outcome]:
     """Follow the FIBs from every node to the end of every way."""
     known: dict[int, Outcome] = {}
@@ -71,17 +55,17 @@ def _follow(graph: Graph, state: State, node: int, known: dict[int, Outcome], pa
     if node in known:
         return known[node]
     if node in path:
-        names = " > ".join(graph.names[who(graph, step)] for step in (*path[path.index(node) :], node))
-        return Outcome(0, f"packets go round: {names}")
+        names = " > ".join(graph.names[graph.device(step)] for step in (*path[path.index(node) :], node))
+        return Outcome(0, f"forwarding loop: {names}")
     known[node] = _end(graph, state, node, known, (*path, node))
     return known[node]
 
 
 def _end(graph: Graph, state: State, node: int, known: dict[int, Outcome], path: tuple[int, ...]) -> Outcome:
-    device = who(graph, node)
+    device = graph.device(node)
     if state.nodes.get(node, EMPTY).local:
         return Outcome(0)
-    ways = positions(graph, state, node)
+    ways = fib_entry(graph, state, node)
     if not ways:
         return stranded(graph, device)
     row = graph.adjacencies[device]

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ailb_gen.forwarding.baseline import NOT_ONE, Ways
-from ailb_gen.forwarding.delivery import outcome_at, outcomes, positions, stranded, who
+from ailb_gen.forwarding.delivery import outcome_at, outcomes, stranded
 from ailb_gen.forwarding.loads import spread
-from ailb_gen.routing.rib import node_of, removed_positions
+from ailb_gen.routing.fib import fib_entry, installed, members_of, node_of
+from ailb_gen.routing.rib import removed_positions
 from ailb_gen.routing.solve import Candidate, State, select, solve
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ class _Site:
 
 
 class _Assessment:
-    """One failure; nodes are classes, or `len(classes) + device` for the devices that it takes out of their class."""
+    """One failure; it takes devices out of their class, which then are nodes of their own."""
 
     def __init__(self, baseline: Baseline, failure: Failure) -> None:
         self.baseline, self.graph, self.failure = baseline, baseline.graph, failure
@@ -109,7 +110,8 @@ class _Assessment:
                 else:
                     self._singly(site, numbers, groups)
             special = site.special()
-            whole = {number for number in special if (self._holder(site.node, number), number) in self.baseline.whole}
+            holders = {number: self._before_node(self.baseline.states[number], site.node) for number in special}
+            whole = {number for number, node in holders.items() if (node, number) in self.baseline.whole}
             fully |= whole
             self._singly(site, [number for number in special if number not in whole], groups)
         rows = {key: self._together(found) for key, found in groups.items()}
@@ -136,7 +138,6 @@ class _Assessment:
     def _sites(self) -> Iterator[_Site]:
         """Give every node that loses positions: devices at failed links, classes next to dead devices."""
         baseline, graph, dead = self.baseline, self.graph, self.failure.dead
-        classes = len(graph.classes)
         alone = set(self.removed)
         for number, found in enumerate(graph.classes) if dead else ():
             down = self._dead_ways(number)
@@ -147,12 +148,13 @@ class _Assessment:
                 continue
             yield _Site(number, down, baseline.uses.get(number), None)
             for device in found.members:
-                yield _Site(classes + device, down, baseline.uses.get(classes + device), None)
+                yield _Site(graph.alone(device), down, baseline.uses.get(graph.alone(device)), None)
         for device in sorted(alone - dead):
             number = graph.class_of[device]
             down = self.removed.get(device, frozenset()) | self._dead_ways(number)
-            yield _Site(classes + device, down, baseline.uses.get(number), baseline.apart[device])
-            yield _Site(classes + device, down, baseline.uses.get(classes + device), None)
+            node = graph.alone(device)
+            yield _Site(node, down, baseline.uses.get(number), baseline.apart[device])
+            yield _Site(node, down, baseline.uses.get(node), None)
 
     def _dead_ways(self, number: int) -> frozenset[int]:
         places = self.graph.classes[number].places
@@ -160,32 +162,26 @@ class _Assessment:
 
     def _singly(self, site: _Site, numbers: Iterable[int], groups: dict[tuple[int, Ways, Ways], list[Indices]]) -> None:
         for number in numbers:
-            rib = self.baseline.states[number].nodes[self._holder(site.node, number)]
-            old = positions(self.graph, self.baseline.states[number], self._holder(site.node, number))
-            new = self._selected(who(self.graph, site.node), rib, site.down)
+            state = self.baseline.states[number]
+            rib = state.nodes[self._before_node(state, site.node)]
+            old = self._before(state, site.node)
+            new = self._selected(self.graph.device(site.node), rib, site.down)
             groups[site.node, old, new].append(np.array([number]))
-
-    def _holder(self, node: int, number: int) -> int:
-        """Return the node without failures that holds what `node` holds."""
-        device = node - len(self.graph.classes)
-        return node if device < 0 else node_of(self.graph, self.baseline.states[number], device)
 
     def _selected(self, device: int, rib: LocRib, down: frozenset[int]) -> Ways:
         """Select again without some positions; among candidates that rank alike only once."""
-        balancing = self.graph.switches[device].balancing
         key = (self.graph.class_of[device], tuple(map(_shape, rib.candidates)), down)
         found = self.baseline.selections.get(key)
         if found is None:
             kept = [_without(candidate, down) for candidate in rib.candidates]
             selection = select(self.graph, device, tuple(candidate for candidate in kept if candidate.positions))
-            alone = (selection.position,) if selection.best else ()
-            found = selection.best[: balancing.maximum_ecmp] if balancing.per_packet else alone
+            found = installed(self.graph.switches[device].balancing, selection)
             self.baseline.selections[key] = found
         return found
 
     def _further(self, node: int, old: Ways, new: Ways, row: Indices) -> Iterable[int]:
         """Return the prefixes of which some way before or after does not lead to a neighbor of the destination."""
-        ahead = self.graph.adjacencies[who(self.graph, node)]
+        ahead = self.graph.adjacencies[self.graph.device(node)]
         hops = [self.baseline.second_hops(ahead[at].peer)[row] for at in {*old, *new}]
         if not hops:
             return ()
@@ -198,14 +194,14 @@ class _Assessment:
         if not row:
             return
         baseline, graph = self.baseline, self.graph
-        device = who(graph, node)
-        classes = len(graph.classes)
-        sources = [device] if node >= classes else sorted(graph.classes[node].members)
+        device = graph.device(node)
+        alone = graph.is_alone(node)
+        sources = [device] if alone else sorted(graph.classes[node].members)
         volume = np.zeros(len(graph.names))
         volume[sources] = baseline.sources[sources] * baseline.weight[row].sum()
         inflow = baseline.weight[row] * baseline.sources[sources].sum()
         self.moved += len(row) * len(sources)
-        if node < classes:
+        if not alone:
             # Whoever is on its own for a prefix is not moved with its class.
             for index, number in enumerate(row):
                 apart = baseline.states[number].singles & graph.classes[node].members
@@ -218,12 +214,12 @@ class _Assessment:
                 (source, baseline.prefixes[number], stranded(graph, source).problem)
                 for number in row
                 for source in sources
-                if baseline.sources[source] and (node >= classes or source not in baseline.states[number].singles)
+                if baseline.sources[source] and (alone or source not in baseline.states[number].singles)
             ]
         for ways, sign in ((old, -1.0), (new, 1.0)):
             for at in ways:
-                up = baseline.links.of[device][at] if node >= classes else baseline.links.matrix[node][:, at]
-                self.load[up] += sign * volume[device if node >= classes else sources] / len(ways)
+                up = baseline.links.of[device][at] if alone else baseline.links.matrix[node][:, at]
+                self.load[up] += sign * volume[device if alone else sources] / len(ways)
                 down = baseline.second_hops(graph.adjacencies[device][at].peer)[row]
                 np.add.at(self.load, down, sign * inflow / len(ways))
 
@@ -232,13 +228,13 @@ class _Assessment:
         baseline, graph = self.baseline, self.graph
         old = baseline.states[number]
         new = solve(graph, old.prefix, self.removed, self.failure.dead, old)
-        changed = [node for node in new.nodes if positions(graph, new, node) != self._before(old, node)]
+        changed = [node for node in new.nodes if fib_entry(graph, new, node) != self._before(old, node)]
         sources = {node: senders for node in new.nodes if (senders := self._senders(new, node))}
         reached = {self._before_node(old, node) for node in sources} | {
-            node_of(graph, state, graph.adjacencies[who(graph, node)][at].peer)
+            node_of(graph, state, graph.adjacencies[graph.device(node)][at].peer)
             for state in (old, new)
             for node in sources
-            for at in positions(graph, state, node if state is new else self._before_node(old, node))
+            for at in fib_entry(graph, state, node if state is new else self._before_node(old, node))
         }
         if any(node in reached or self._before_node(old, node) in reached or node in sources for node in changed):
             spread(baseline.links, old, baseline.demand(number), self.load, -1.0)
@@ -248,25 +244,24 @@ class _Assessment:
             if ends[node].problem:
                 self.lost += [(device, old.prefix, outcome_at(graph, ends[node], device).problem) for device in senders]
         for node in changed:
-            self.moved += 1 if node >= len(graph.classes) else len(graph.classes[node].members - new.singles)
+            self.moved += len(members_of(graph, new, node))
             # Members of a class have the same ways, and none of them is next to what failed.
             if node in sources and not self._used(old, sources[node][0]):
                 self.strayed += [(device, old.prefix) for device in sources[node]]
 
     def _before_node(self, old: State, node: int) -> int:
-        device = node - len(self.graph.classes)
-        return node if device < 0 else node_of(self.graph, old, device)
+        """Return the node without failures that holds what `node` holds."""
+        return node_of(self.graph, old, self.graph.device(node)) if self.graph.is_alone(node) else node
 
     def _before(self, old: State, node: int) -> Ways:
-        return positions(self.graph, old, self._before_node(old, node))
+        return fib_entry(self.graph, old, self._before_node(old, node))
 
     def _senders(self, state: State, node: int) -> list[int]:
         """Return the devices of a node that send traffic to the prefix."""
-        classes = self.graph.classes
         if state.nodes[node].local:
             return []
-        if node >= len(classes):
-            device = node - len(classes)
+        if self.graph.is_alone(node):
+            device = self.graph.device(node)
             return [device] if self.baseline.sources[device] else []
         return [device for device in self.baseline.senders[node] if device not in state.singles]
 
@@ -277,7 +272,7 @@ class _Assessment:
         while todo:
             here = todo.pop()
             down = self.removed.get(here, frozenset())
-            for at in positions(graph, old, node_of(graph, old, here)):
+            for at in fib_entry(graph, old, node_of(graph, old, here)):
                 peer = graph.adjacencies[here][at].peer
                 if at in down or peer in self.failure.dead:
                     return True

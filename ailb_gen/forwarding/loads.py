@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ailb_gen.forwarding.delivery import positions
-from ailb_gen.routing.rib import node_of
+from ailb_gen.routing.fib import fib_entry, node_of
 from ailb_gen.routing.solve import EMPTY
 
 if TYPE_CHECKING:
@@ -76,8 +75,8 @@ def spread(links: Links, state: State, demand: Volumes, load: Volumes, sign: flo
     # A class that never heard of the prefix has no node, and drops what it would send.
     unheard = [number for number in range(len(graph.classes)) if number not in state.nodes]
     for node in (*state.nodes, *unheard):
-        if node >= len(graph.classes):
-            device = node - len(graph.classes)
+        if graph.is_alone(node):
+            device = graph.device(node)
             if demand[device]:
                 arriving[device] += float(demand[device])
             continue
@@ -86,7 +85,7 @@ def spread(links: Links, state: State, demand: Volumes, load: Volumes, sign: flo
         total = float(volume.sum())
         if not total:
             continue
-        ways = positions(graph, state, node)
+        ways = fib_entry(graph, state, node)
         if not ways:
             lost += total
             continue
@@ -121,7 +120,7 @@ def _hop(
         node = node_of(graph, state, device)
         if state.nodes.get(node, EMPTY).local:
             continue
-        ways = positions(graph, state, node)
+        ways = fib_entry(graph, state, node)
         if not ways:
             dropped += volume
         for at in ways:

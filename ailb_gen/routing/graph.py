@@ -39,6 +39,7 @@ class Adjacency:
     peer_group: int
     own_group: int
     interface: str
+    peer_interface: str
     session: int
     peer_asn: int
     own_asn: int
@@ -67,7 +68,10 @@ class SwitchClass:
 
 
 class Graph:
-    """The control plane's graph. A position is an index into a device's adjacencies, the same within its class."""
+    """The control plane's graph. A position is an index into a device's adjacencies, the same within its class.
+
+    A node is what RIBs are computed for: the number of a class of switches, or that of a switch on its own.
+    """
 
     def __init__(self, network: Network) -> None:
         self.network = network
@@ -82,6 +86,23 @@ class Graph:
         self.router_ids = tuple(_router_id(switch) for switch in self.switches)
         self.adjacencies = self._adjacencies(self.sessions.up)
         self.class_of, self.classes = self._classes()
+
+    def alone(self, device: int) -> int:
+        """Return the node of a device on its own."""
+        return len(self.classes) + device
+
+    def is_alone(self, node: int) -> bool:
+        """Return whether a node is a device on its own."""
+        return node >= len(self.classes)
+
+    def device(self, node: int) -> int:
+        """Return the device of a node; for a class, the one that stands for it."""
+        classes = self.classes
+        return node - len(classes) if node >= len(classes) else classes[node].representative
+
+    def class_at(self, device: int) -> SwitchClass:
+        """Return the class that a device belongs to."""
+        return self.classes[self.class_of[device]]
 
     @cached_property
     def direct(self) -> tuple[frozenset[Prefix], ...]:
@@ -119,7 +140,8 @@ class Graph:
         for number, session in enumerate(up):
             for own, peer in ((session.a, session.b), (session.b, session.a)):
                 at, to = self.index[own.device], self.index[peer.device]
-                rows[at].append(Adjacency(to, peer.group, own.group, own.interface, number, peer.asn, own.asn))
+                ends = (own.interface, peer.interface)
+                rows[at].append(Adjacency(to, peer.group, own.group, *ends, number, peer.asn, own.asn))
         return tuple(_marked(sorted(row, key=_order)) for row in rows)
 
     def _classes(self) -> tuple[tuple[int, ...], tuple[SwitchClass, ...]]:

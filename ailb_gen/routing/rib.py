@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
+from ailb_gen.routing.fib import fib_entry, held, node_of
 from ailb_gen.routing.graph import Graph
 from ailb_gen.routing.route import rank
-from ailb_gen.routing.solve import EMPTY, LocRib, Removed, State, ranked, solve
+from ailb_gen.routing.solve import LocRib, Removed, State, ranked, solve
 from ailb_gen.routing.speaker import direct
 
 if TYPE_CHECKING:
@@ -36,10 +37,12 @@ class Path:
 
 
 class NextHop(NamedTuple):
-    """Where a packet goes next: out of an interface, to a peer."""
+    """Where a packet goes next: out of an interface, to an interface of a peer, over a session with a color or none."""
 
     interface: str
     peer: str
+    peer_interface: str = ""
+    color: str = ""
 
 
 class Routing:
@@ -87,11 +90,19 @@ class Routing:
 
     def next_hops(self, device: int, prefix: Prefix) -> tuple[NextHop, ...]:
         """Return the FIB entry of a prefix; empty for a direct route or none at all."""
-        row = self.graph.adjacencies[device]
+        graph, state = self.graph, self.state(prefix)
+        row, groups = graph.adjacencies[device], graph.switches[device].groups
+        found = (row[at] for at in fib_entry(graph, state, node_of(graph, state, device)))
         return tuple(
-            NextHop(row[at].interface, self.graph.names[row[at].peer])
-            for at in forwarding_set(self.graph, self.state(prefix), device)
+            NextHop(one.interface, graph.names[one.peer], one.peer_interface, groups[one.own_group].color or "")
+            for one in found
         )
+
+    def longest_match(self, device: int, address: int) -> Prefix | None:
+        """Return the longest prefix of a device's routes that holds an address."""
+        holding = (prefix for prefix in self.prefixes if prefix.holds(address))
+        usable = [prefix for prefix in holding if (rib := self.held(device, prefix)).local or rib.selection.best]
+        return max(usable, key=lambda prefix: prefix.length, default=None)
 
 
 ORDER = {"active": 0, "multipath": 1, "inactive": 2, "hidden": 3}
@@ -107,29 +118,6 @@ def removed_positions(graph: Graph, failed: frozenset[int]) -> Removed:
             row = graph.adjacencies[device]
             found.setdefault(device, set()).update(at for at, entry in enumerate(row) if entry.session == number)
     return {device: frozenset(positions) for device, positions in found.items()}
-
-
-def node_of(graph: Graph, state: State, device: int) -> int:
-    """Return the node of a state that a device belongs to."""
-    return len(graph.classes) + device if device in state.singles else graph.class_of[device]
-
-
-def held(graph: Graph, state: State, device: int) -> LocRib:
-    """Return what a device holds of the state's prefix."""
-    return state.nodes.get(node_of(graph, state, device), EMPTY)
-
-
-def forwarding_set(graph: Graph, state: State, device: int) -> tuple[int, ...]:
-    """Return the positions that the FIB holds for a prefix.
-
-    Without a load-balancing policy on the forwarding table Junos installs the active path only, and never more than
-    `maximum-ecmp`.
-    """
-    selection = held(graph, state, device).selection
-    balancing = graph.switches[device].balancing
-    if not balancing.per_packet:
-        return (selection.position,) if selection.best else ()
-    return selection.best[: balancing.maximum_ecmp]
 
 
 def _paths(graph: Graph, state: State, device: int) -> Iterator[Path]:

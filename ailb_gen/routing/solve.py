@@ -60,7 +60,7 @@ EMPTY = LocRib()
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The RIBs of one prefix; nodes are class numbers, and `len(classes) + device` for single devices."""
+    """The RIBs of one prefix; `singles` are the devices that have a node of their own."""
 
     prefix: Prefix
     singles: frozenset[int]
@@ -112,92 +112,87 @@ class _Solver:
 
     def run(self, start: State | None) -> State:
         graph = self.graph
-        classes = len(graph.classes)
         queue: deque[int] = deque()
         if start is None:
-            queue.extend(classes + device for device in sorted(self.singles - self.dead))
+            queue.extend(graph.alone(device) for device in sorted(self.singles - self.dead))
         else:
             self._resume(start, queue)
-        limit = PATIENCE * (classes + len(self.singles))
+        limit = PATIENCE * (len(graph.classes) + len(self.singles))
         count = 0
         while queue and count < limit:
-            node = queue.popleft()
             count += 1
-            if node >= classes:
-                self._compute(node - classes, graph.class_of[node - classes], queue)
-            else:
-                self._compute(None, node, queue)
+            self._compute(queue.popleft(), queue)
         return State(self.prefix, self.singles, self.nodes, not queue)
 
     def _resume(self, start: State, queue: deque[int]) -> None:
         """Begin with what was held before the failures; those next to them are computed first."""
         graph = self.graph
-        classes = len(graph.classes)
         self.nodes = dict(start.nodes)
         for device in self.singles - start.singles - self.dead:
-            self.nodes[classes + device] = start.nodes.get(graph.class_of[device], EMPTY)
+            self.nodes[graph.alone(device)] = start.nodes.get(graph.class_of[device], EMPTY)
         for number, found in enumerate(graph.classes):
             if found.members <= self.singles:
                 self.nodes.pop(number, None)
-        queue.extend(classes + device for device in sorted(self.removed.keys() - self.dead))
+        queue.extend(graph.alone(device) for device in sorted(self.removed.keys() - self.dead))
         for device in sorted(self.dead):
-            self.nodes.pop(classes + device, None)
-            queue.extend(node for node in self._neighbors(graph.class_of[device]) if node not in queue)
+            self.nodes.pop(graph.alone(device), None)
+            queue.extend(node for node in self._neighbors(device) if node not in queue)
 
-    def _compute(self, device: int | None, number: int, queue: deque[int]) -> None:
+    def _compute(self, node: int, queue: deque[int]) -> None:
         """Compute a node again; if it now sends something else, its neighbors are next."""
-        node = number if device is None else len(self.graph.classes) + device
+        graph = self.graph
+        device = graph.device(node)
         old = self.nodes.get(node, EMPTY)
-        candidates = tuple(self._candidates(device, number))
+        candidates = tuple(self._candidates(node, device))
         if candidates == old.candidates and node in self.nodes:
             return
-        who = self.graph.classes[number].representative if device is None else device
-        local = device is not None and self.prefix in self.graph.direct[device]
-        selection = Selection() if local else select(self.graph, who, candidates)
-        sent = self._sent(who, number, local, selection.active)
+        local = graph.is_alone(node) and self.prefix in graph.direct[device]
+        selection = Selection() if local else select(graph, device, candidates)
+        sent = self._sent(device, local, selection.active)
         self.nodes[node] = LocRib(local, candidates, selection, sent)
         if sent != old.sent and (any(sent) or any(old.sent)):
-            queue.extend(other for other in self._neighbors(number) if other not in queue)
+            queue.extend(other for other in self._neighbors(device) if other not in queue)
 
-    def _neighbors(self, number: int) -> Iterator[int]:
+    def _neighbors(self, device: int) -> Iterator[int]:
+        """Give the nodes with sessions to a device."""
         classes = self.graph.classes
-        around = {bundle.peer_class for bundle in classes[number].bundles}
-        for device in sorted(self.singles - self.dead):
-            if self.graph.class_of[device] in around:
-                yield len(classes) + device
+        around = {bundle.peer_class for bundle in self.graph.class_at(device).bundles}
+        for single in sorted(self.singles - self.dead):
+            if self.graph.class_of[single] in around:
+                yield self.graph.alone(single)
         for other in sorted(around):
             if not classes[other].members <= self.singles:
                 yield other
 
-    def _sent(self, who: int, number: int, local: bool, active: Route | None) -> Sent:
+    def _sent(self, device: int, local: bool, active: Route | None) -> Sent:
         if not local and active is None:
             return NOTHING
         graph = self.graph
-        advertised = graph.advertised[who].get(self.prefix) if local else None
+        advertised = graph.advertised[device].get(self.prefix) if local else None
         found: list[Route | None] = []
-        for group in graph.classes[number].groups:
-            rule = graph.rules[who][group]
-            route = originated(graph.switches[who], advertised, rule) if advertised is not None else None
+        for group in graph.class_at(device).groups:
+            rule = graph.rules[device][group]
+            route = originated(graph.switches[device], advertised, rule) if advertised is not None else None
             if route is None and (held := direct() if local else active) is not None:
-                route = exported(rule, graph.lists[who], self.prefix, held)
+                route = exported(rule, graph.lists[device], self.prefix, held)
             found.append(route)
         return tuple(found)
 
-    def _candidates(self, device: int | None, number: int) -> Iterator[Candidate]:
-        """Collect what the neighbors of a node send to it."""
+    def _candidates(self, node: int, device: int) -> Iterator[Candidate]:
+        """Collect what the neighbors of a node send to it; `device` stands for it."""
         graph = self.graph
-        own = graph.classes[number]
-        down = self.removed.get(device, frozenset()) if device is not None else frozenset()
+        own = graph.class_at(device)
+        down = self.removed.get(device, frozenset()) if graph.is_alone(node) else frozenset()
         apart: dict[int, set[int]] = {}
         for single in sorted(self.singles):
             for bundle_number, position in own.places.get(single, ()):
                 apart.setdefault(bundle_number, set()).add(position)
-                held = self.nodes.get(len(graph.classes) + single, EMPTY)
+                held = self.nodes.get(graph.alone(single), EMPTY)
                 if held.sent and position not in down:
                     bundle = own.bundles[bundle_number]
                     groups = graph.classes[bundle.peer_class].groups
                     route = held.sent[groups.index(bundle.peer_group)]
-                    yield from self._delivered(device, number, bundle.own_group, (position,), route)
+                    yield from self._delivered(node, bundle.own_group, (position,), route)
         for bundle_number, bundle in enumerate(own.bundles):
             held = self.nodes.get(bundle.peer_class, EMPTY)
             if held.sent:
@@ -207,41 +202,40 @@ class _Solver:
                     continue
                 without = apart.get(bundle_number, set()) | down
                 positions = tuple(p for p in bundle.positions if p not in without) if without else bundle.positions
-                yield from self._delivered(device, number, bundle.own_group, positions, route)
+                yield from self._delivered(node, bundle.own_group, positions, route)
 
-    def _delivered(
-        self, device: int | None, number: int, group: int, positions: tuple[int, ...], route: Route | None
-    ) -> Iterator[Candidate]:
+    def _delivered(self, node: int, group: int, positions: tuple[int, ...], route: Route | None) -> Iterator[Candidate]:
         """Give what becomes of an advertisement at the receiving end: nothing if it is not sent at all."""
         if route is None or not positions:
             return
         graph = self.graph
-        who = graph.classes[number].representative if device is None else device
-        looped = graph.adjacencies[who][positions[0]].looped or self._in_path(device, number, route)
+        device = graph.device(node)
+        looped = graph.adjacencies[device][positions[0]].looped or self._in_path(node, route)
         # Junos sends nothing to a peer in the AS that the route came from.
-        if looped and self._is_first(device, number, positions[0], route):
+        if looped and self._is_first(node, positions[0], route):
             return
-        found = received(graph.rules[who][group], graph.lists[who], self.prefix, route, looped)
+        found = received(graph.rules[device][group], graph.lists[device], self.prefix, route, looped)
         yield Candidate(positions, group, found.route, found.hidden)
 
-    def _in_path(self, device: int | None, number: int, route: Route) -> bool:
-        """Tell whether the receiver's AS number is in the path; _MixedClassError if that differs within a class."""
+    def _in_path(self, node: int, route: Route) -> bool:
+        """Return whether the receiver's AS number is in the path; _MixedClassError if that differs within a class."""
         owners = self.graph.asn_owners
-        return any(self._all(device, number, owners.get(asn, frozenset())) for asn in route.as_path)
+        return any(self._all(node, owners.get(asn, frozenset())) for asn in route.as_path)
 
-    def _is_first(self, device: int | None, number: int, position: int, route: Route) -> bool:
-        """Tell whether the path starts with the AS number of the receiver's end of the session; raises as above."""
+    def _is_first(self, node: int, position: int, route: Route) -> bool:
+        """Return whether the path starts with the AS number of the receiver's end of the session; raises as above."""
         if not route.as_path:
             return False
-        rows, first = self.graph.adjacencies, route.as_path[0]
-        owners = self.graph.asn_owners.get(first, frozenset()) & self.graph.classes[number].members
-        return self._all(device, number, frozenset(who for who in owners if rows[who][position].own_asn == first))
+        graph, first = self.graph, route.as_path[0]
+        owners = graph.asn_owners.get(first, frozenset()) & graph.class_at(graph.device(node)).members
+        using = (device for device in owners if graph.adjacencies[device][position].own_asn == first)
+        return self._all(node, frozenset(using))
 
-    def _all(self, device: int | None, number: int, devices: frozenset[int]) -> bool:
-        """Tell whether the devices of a node are among some; _MixedClassError if only some members are."""
-        if device is not None:
-            return device in devices
-        members = self.graph.classes[number].members - self.singles
+    def _all(self, node: int, devices: frozenset[int]) -> bool:
+        """Return whether the devices of a node are among some; _MixedClassError if only some members are."""
+        if self.graph.is_alone(node):
+            return self.graph.device(node) in devices
+        members = self.graph.classes[node].members - self.singles
         here = members & devices
         if here and here != members:
             raise _MixedClassError(here)

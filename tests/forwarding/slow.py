@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 from ailb_gen.addresses import Prefix
 from ailb_gen.forwarding.failures import Failure
+from ailb_gen.routing.fib import fib_entry, held, node_of
 from ailb_gen.routing.graph import Graph
-from ailb_gen.routing.rib import forwarding_set, held, removed_positions
+from ailb_gen.routing.rib import removed_positions
 from ailb_gen.routing.route import Route
 from ailb_gen.routing.solve import State, solve
 
@@ -48,7 +49,7 @@ class Slow:
     def fibs(self, states: dict[Prefix, State], dead: frozenset[int] = frozenset()) -> Fibs:
         devices = [device for device in range(len(self.graph.names)) if device not in dead]
         return {
-            prefix: {device: forwarding_set(self.graph, state, device) for device in devices}
+            prefix: {device: fib_entry(self.graph, state, node_of(self.graph, state, device)) for device in devices}
             for prefix, state in states.items()
         }
 

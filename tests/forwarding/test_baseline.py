@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 
 from ailb_gen.forwarding.baseline import NOT_ONE, Baseline
-from ailb_gen.forwarding.delivery import positions, who
 from ailb_gen.forwarding.loads import Links
-from ailb_gen.routing.rib import Routing, forwarding_set, held
+from ailb_gen.routing.fib import fib_entry, held, node_of
+from ailb_gen.routing.rib import Routing
 from ailb_gen.routing.solve import select
 from tests.forwarding.examples import LAB_LEAVES, advertised, by_name, routing
 from tests.routing.fabrics import Case, cases, random_fabrics
@@ -116,13 +116,13 @@ def check_that_what_is_plain_loses_a_path_and_nothing_else(found: Baseline) -> N
     """Whatever paths are lost, as long as one is left: the others are the best, are in the FIB, and nobody is told."""
     graph = found.graph
     for node, uses in found.uses.items():
-        device = who(graph, node)
+        device = graph.device(node)
         for ways, number in {
             (ways, int(number)) for rows in uses.plain.values() for ways, numbers in rows.items() for number in numbers
         }:
             state = found.states[number]
             rib = state.nodes[node]
-            assert positions(graph, state, node) == ways
+            assert fib_entry(graph, state, node) == ways
             assert not any(rib.sent)
             for size in range(1, len(ways)):
                 for down in combinations(ways, size):
@@ -139,7 +139,7 @@ def check_second_hops(found: Baseline) -> None:
     for device in range(len(found.graph.names)):
         for number, link in enumerate(found.second_hops(device).tolist()):
             state = found.states[number]
-            ways = forwarding_set(found.graph, state, device)
+            ways = fib_entry(found.graph, state, node_of(found.graph, state, device))
             near = [at for at in ways if held(found.graph, state, found.graph.adjacencies[device][at].peer).local]
             expected = [int(links.of[device][at]) for at in near] if len(ways) == 1 else []
             assert ([] if link == NOT_ONE else [link]) == expected

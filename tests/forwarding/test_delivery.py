@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 
 from ailb_gen.forwarding import delivery
-from ailb_gen.forwarding.delivery import VALLEY_FREE_HOPS, Outcome, outcomes, positions, who
+from ailb_gen.forwarding.delivery import VALLEY_FREE_HOPS, Outcome, outcomes
+from ailb_gen.routing.fib import fib_entry, node_of
 from ailb_gen.routing.graph import Graph
-from ailb_gen.routing.rib import Routing, forwarding_set, node_of
+from ailb_gen.routing.rib import Routing
 from ailb_gen.routing.route import Route
 from ailb_gen.routing.solve import LocRib, Selection, State
 from tests.forwarding.examples import LAB_LEAVES, prefix, routing
@@ -33,7 +34,7 @@ def made(graph: Graph, ways: Mapping[str, tuple[str, ...]], owner: str = OWN) ->
         row = graph.adjacencies[device]
         best = tuple(at for at, entry in enumerate(row) if graph.names[entry.peer] in ways.get(name, ()))
         selection = Selection(best, Route(), best[0]) if best else Selection()
-        nodes[len(graph.classes) + device] = LocRib(name == owner, (), selection)
+        nodes[graph.alone(device)] = LocRib(name == owner, (), selection)
     return State(FIRST, frozenset(range(len(graph.names))), nodes)
 
 
@@ -49,13 +50,15 @@ def test_a_golden_fabric_delivers_everything_up_and_down(name: str) -> None:
                 assert end == Outcome(0 if local else VALLEY_FREE_HOPS if device in leaves else 1)
 
 
-def test_positions_are_those_of_the_forwarding_table() -> None:
+def test_the_forwarding_table_holds_the_active_path_and_those_of_equal_cost() -> None:
     found = routing("lab", "stripe1-leaf1 spine2")
-    for state in found.states.values():
-        for device in range(len(found.graph.names)):
-            node = node_of(found.graph, state, device)
-            assert positions(found.graph, state, node) == forwarding_set(found.graph, state, device)
-            assert found.graph.class_of[who(found.graph, node)] == found.graph.class_of[device]
+    graph = found.graph
+    for which, state in found.states.items():
+        for device in range(len(graph.names)):
+            node = node_of(graph, state, device)
+            used = {path.interface for path in found.paths(device, which) if path.status in ("active", "multipath")}
+            assert {graph.adjacencies[device][at].interface for at in fib_entry(graph, state, node)} == used - {""}
+            assert graph.class_of[graph.device(node)] == graph.class_of[device]
 
 
 def test_a_black_hole_is_named() -> None:
@@ -79,7 +82,7 @@ def test_a_loop_is_named_also_where_it_is_only_entered() -> None:
     graph = routing("lab").graph
     ends = by_device(graph, made(graph, ways))
     for name in ("stripe1-leaf2", "spine1", "stripe2-leaf1", "spine2", "stripe2-leaf2"):
-        first, *rest = ends[name].problem.removeprefix("packets go round: ").split(" > ")
+        first, *rest = ends[name].problem.removeprefix("forwarding loop: ").split(" > ")
         assert first == rest[-1]
         assert set(rest) == {"stripe1-leaf2", "spine1", "stripe2-leaf1", "spine2"}
     assert ends["spine3"] == Outcome(1)
@@ -94,13 +97,13 @@ def test_every_node_is_followed_once_however_many_loops_there_are(monkeypatch: p
 
     def counted(graph: Graph, state: State, node: int) -> tuple[int, ...]:
         asked.append(node)
-        return positions(graph, state, node)
+        return fib_entry(graph, state, node)
 
     state = made(graph, dict.fromkeys(leaves, spines) | dict.fromkeys(spines, leaves[1:]), leaves[0])
-    monkeypatch.setattr(delivery, "positions", counted)
+    monkeypatch.setattr(delivery, "fib_entry", counted)
     ends = outcomes(graph, state)
     assert len(asked) == len(set(asked)) == len(graph.names) - 1
-    assert [end.problem.partition(":")[0] for end in ends.values() if end != Outcome(0)] == ["packets go round"] * 19
+    assert [end.problem.partition(":")[0] for end in ends.values() if end != Outcome(0)] == ["forwarding loop"] * 19
 
 
 @random_fabrics(40)

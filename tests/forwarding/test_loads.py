@@ -10,7 +10,8 @@ from hypothesis import given
 
 from ailb_gen.forwarding.loads import Links, by_device, loads, spread
 from ailb_gen.forwarding.patterns import all_to_all, permutation, rails, ring
-from ailb_gen.routing.rib import Routing, held
+from ailb_gen.routing.fib import held
+from ailb_gen.routing.rib import Routing
 from tests.forwarding.examples import LAB_LEAVES, advertised, by_name, everybody, routing
 from tests.forwarding.slow import Slow
 from tests.routing.fabrics import Case, cases, random_fabrics

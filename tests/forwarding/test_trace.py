@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ailb_gen.forwarding.trace import MAX_HOPS, Hop, longest_match, trace
+from ailb_gen.forwarding.trace import MAX_HOPS, Hop, trace
 from ailb_gen.network.fabric import Network
 from ailb_gen.network.model import Address
-from ailb_gen.routing.rib import Routing
+from ailb_gen.routing.rib import NextHop, Routing
 from tests.forwarding.examples import address, network, prefix, routing
 from tests.forwarding.test_delivery import made
 from tests.routing.fabrics import Case, cases, random_fabrics
@@ -31,8 +31,8 @@ def test_prefix_three_goes_over_spine_three() -> None:
     done = trace(found, found.graph.index[OWN], address("fc00:2:2:3::17"))
     assert done.problem == ""
     assert done.hops == (
-        Hop(OWN, "", THIRD, (("et-0/0/2.0", "spine3"),), 0, "red"),
-        Hop("spine3", "et-0/0/0.0", THIRD, (("et-0/0/3.0", FAR),), 0, "red"),
+        Hop(OWN, "", THIRD, (NextHop("et-0/0/2.0", "spine3", "et-0/0/0.0", "red"),)),
+        Hop("spine3", "et-0/0/0.0", THIRD, (NextHop("et-0/0/3.0", FAR, "et-0/0/2.0", "red"),)),
         Hop(FAR, "et-0/0/2.0", THIRD),
     )
 
@@ -74,8 +74,8 @@ def test_the_longest_prefix_decides() -> None:
     found = Routing(with_address(network("lab"), FAR, "fc00:2:2::1/48"))
     wide = prefix("fc00:2:2::/48")
     start = found.graph.index[FAR]
-    assert longest_match(found, start, address("fc00:2:2:3::17")) == THIRD
-    assert longest_match(found, start, address("fc00:2:2:9::17")) == wide
+    assert found.longest_match(start, address("fc00:2:2:3::17")) == THIRD
+    assert found.longest_match(start, address("fc00:2:2:9::17")) == wide
     assert way(found, OWN, "fc00:2:2:9::17") == ([OWN], f"no route at {OWN}")
 
 
@@ -99,7 +99,7 @@ def test_a_loop_ends() -> None:
     state = made(graph, ways, owner="stripe2-leaf1")
     found.states = {state.prefix: state}
     passed, problem = way(found, OWN, "fc00:1:1:1::17")
-    assert problem == f"packets go round: more than {MAX_HOPS} hops"
+    assert problem == f"forwarding loop: more than {MAX_HOPS} hops"
     assert passed == [OWN, "spine1", FAR, "spine2"] * 4
 
 
@@ -115,11 +115,11 @@ def test_every_hop_is_in_the_forwarding_table(case: Case, flow: int) -> None:
             assert done.hops[0].device == name
             for hop, following in zip(done.hops, [*done.hops[1:], None], strict=True):
                 device = graph.index[hop.device]
-                assert hop.prefix == longest_match(found, device, which.value)
+                assert hop.prefix == found.longest_match(device, which.value)
                 if hop.prefix is None:
                     assert done.problem == f"no route at {hop.device}"
                 elif following is not None:
                     assert list(hop.ways) == list(found.next_hops(device, hop.prefix))
-                    assert hop.ways[hop.taken][1] == following.device
+                    assert hop.ways[hop.taken].peer == following.device
                 else:
                     assert hop.ways == () and hop.prefix in graph.direct[device]

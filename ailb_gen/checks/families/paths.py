@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ailb_gen.checks.families.ribs import devices_of_leaves, members_of, nodes_of
+from ailb_gen.checks.families.ribs import devices_of_leaves
 from ailb_gen.checks.model import Check
-from ailb_gen.forwarding.delivery import VALLEY_FREE_HOPS, Outcome, outcome_at, outcomes, positions, stranded
+from ailb_gen.forwarding.delivery import VALLEY_FREE_HOPS, Outcome, outcome_at, outcomes, stranded
+from ailb_gen.routing.fib import fib_entry, members_of, nodes_of
 
 if TYPE_CHECKING:
     from ailb_gen.addresses import Prefix
@@ -82,7 +83,7 @@ def _check_prefix(asked: _Expected, state: State, leaves: set[int], findings: Fi
         for check in (PINNED, DELIVERED, NO_VALLEY):
             findings.look(check, len(devices))
         expected = asked.positions(devices[0])
-        found = positions(graph, state, node)
+        found = fib_entry(graph, state, node)
         end = ends.get(node) or stranded(graph, devices[0])
         as_asked = found == expected if expected else asked.backs_up(devices[0], found)
         if as_asked and not end.problem and end.hops <= VALLEY_FREE_HOPS:

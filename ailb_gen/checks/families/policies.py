@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 from ailb_gen.addresses import Prefix
 from ailb_gen.checks.expected_switches import LEAF, SPINE
-from ailb_gen.checks.families.ribs import devices_of_leaves, members_of
+from ailb_gen.checks.families.ribs import devices_of_leaves
 from ailb_gen.checks.families.route_probes import heard, local, prefixes
 from ailb_gen.checks.model import Check, Severity
+from ailb_gen.routing.fib import members_of
 from ailb_gen.routing.policy import evaluate, referred
 from ailb_gen.routing.route import BGP, DIRECT, Route
 from ailb_gen.wording import some

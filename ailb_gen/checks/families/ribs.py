@@ -6,6 +6,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from ailb_gen.checks.model import Check
+from ailb_gen.routing.fib import members_of, nodes_of
 from ailb_gen.routing.solve import EMPTY
 from ailb_gen.wording import some
 
@@ -17,24 +18,11 @@ if TYPE_CHECKING:
     from ailb_gen.checks.expected_switches import ExpectedColor
     from ailb_gen.checks.model import Findings
     from ailb_gen.routing.graph import Graph
-    from ailb_gen.routing.solve import Candidate, State
+    from ailb_gen.routing.solve import Candidate
 
 # Findings of one kind on one switch that are worth listing one by one.
 SHOWN = 8
 NOTHING: frozenset[str] = frozenset()
-
-
-def members_of(graph: Graph, state: State, node: int) -> list[int]:
-    """Return the devices that a node of a state stands for."""
-    classes = graph.classes
-    return [node - len(classes)] if node >= len(classes) else sorted(classes[node].members - state.singles)
-
-
-def nodes_of(graph: Graph, state: State, devices: set[int]) -> list[int]:
-    """Return the nodes of a state that stand for some devices, in order."""
-    singles = [len(graph.classes) + device for device in state.singles & devices]
-    groups = [number for number, found in enumerate(graph.classes) if found.members & devices - state.singles]
-    return sorted(groups + singles)
 
 
 def devices_of_leaves(context: Context) -> set[int]:
