@@ -60,7 +60,7 @@ class CommandLine:
     @property
     def prompt(self) -> str:
         """What stands in front of the next line."""
-        if self._asked is not None or self._reading:
+        if self._asking or self.reading:
             return ""
         who = f"{self._session.user}@{host_name(self._device)}"
         if self._shell is not None:
@@ -77,7 +77,7 @@ class CommandLine:
 
     def screen(self, text: str) -> tuple[int, int]:
         """Return how many rows and columns the output of a line has for each screen; 0 is no limit."""
-        if self._asked is not None or NO_MORE.search(text):
+        if self._asking or NO_MORE.search(text):
             return 0, 0
         return int(self._settings["screen-length"]), int(self._settings["screen-width"])
 
@@ -87,18 +87,18 @@ class CommandLine:
         return self._shell is not None and self._shell.hidden
 
     @property
-    def _reading(self) -> bool:
+    def reading(self) -> bool:
+        """Return whether lines are text to be loaded, until Ctrl-D."""
         return self._config is not None and self._config.reading
 
     @property
-    def reading(self) -> bool:
-        """Tell whether lines are text to be loaded, until Ctrl-D."""
-        return self._reading
+    def _asking(self) -> bool:
+        return self._asked is not None or (self._config is not None and self._config.answer is not None)
 
     def phase(self, text: str) -> str:
         """Return at which phase of a change a line comes, for faults."""
         words = text.split()
-        if self._shell is not None or self._asked is not None or not words:
+        if self._shell is not None or self._asking or not words:
             return ""
         if self._config is not None:
             return self._config.phase(words)
@@ -109,7 +109,7 @@ class CommandLine:
     @property
     def helps(self) -> bool:
         """Tell whether `?` asks for help: not in a shell, a text that is loaded, or an answer."""
-        return self._shell is None and self._asked is None and not self._reading
+        return self._shell is None and not self._asking and not self.reading
 
     def completions(self, text: str) -> list[str]:
         """Return the words that can come next, for `?`."""
@@ -140,7 +140,11 @@ class CommandLine:
                 self._shell = None
             return shown
         if self._config is not None:
-            return self._configuring(text)
+            answer = self._config.answer
+            shown = answer(text) if answer is not None else self._config.run(text, self.operational)
+            if self._config.done:
+                self._config = None
+            return shown
         return self.operational(text) if text.strip() else ""
 
     def interrupt(self) -> None:
@@ -199,22 +203,6 @@ class CommandLine:
             raise refusal("syntax error, expecting exclusive, private", element=kind)
         self._config = ConfigMode(self._device, self._session, kinds[0] if kind else "")
         return self._config.entering
-
-    def _configuring(self, text: str) -> str:
-        assert self._config is not None  # noqa: S101 - the caller has looked
-        shown = self._config.run(text, self.operational)
-        if self._config.question:
-            self._asked = self._answered
-        elif self._config.done:
-            self._config = None
-        return shown
-
-    def _answered(self, text: str) -> str:
-        assert self._config is not None  # noqa: S101 - who asks is there
-        shown = self._config.answer(text)
-        if self._config.done:
-            self._config = None
-        return shown
 
     def _exit(self, line: Line, rest: tuple[str, ...]) -> str:
         self.done = True

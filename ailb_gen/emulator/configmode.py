@@ -51,13 +51,11 @@ class ConfigMode:
         """Enter it. Raises RefusedError when somebody else holds the database."""
         self._device, self._session, self._kind = device, session, kind
         self._levels: list[tuple[str, ...]] = [()]
-        self._leaving = False
         # Action, whether it is relative to the level, and the lines so far.
         self._load: tuple[str, bool, list[str]] | None = None
         self.done = False
-        self.question = ""
-        self._yes: Callable[[], str] = lambda: ""
-        self._default = ""
+        # Takes the answer to the question that was asked last.
+        self.answer: Callable[[str], str] | None = None
         others = [one for one in device.database.editors() if one.number != session.number]
         said = f"warning: {DISCARDED}\n" if kind else ""
         if kind == "exclusive":
@@ -140,18 +138,17 @@ class ConfigMode:
 
     def _ask(self, question: str, default: str, yes: Callable[[], str]) -> str:
         """Ask whether to do something; `default` is what an empty line says."""
-        self.question = f"{question} [yes,no] ({default}) "
-        self._default, self._yes = default, yes
-        return self.question
 
-    def answer(self, text: str) -> str:
-        """Take the answer to a question."""
-        self.question = ""
-        return self._yes() if "yes".startswith(text.strip().lower() or self._default) else ""
+        def answer(text: str) -> str:
+            self.answer = None
+            return yes() if "yes".startswith(text.strip().lower() or default) else ""
+
+        self.answer = answer
+        return f"{question} [yes,no] ({default}) "
 
     def give_up(self) -> None:
         """Forget what was being loaded or asked."""
-        self._load, self.question = None, ""
+        self._load = self.answer = None
 
     def end_of_text(self) -> str:
         """Load what has been typed. Raises RefusedError."""

@@ -155,17 +155,12 @@ def _close(device: Device, session: Session, operation: etree._Element) -> str:
     return ""
 
 
-def _save_rescue(device: Device, session: Session, operation: etree._Element) -> str:
-    device.database.set_rescue(device.database.active_text)
-    return f"<rescue-management-results>\n{_ROUTING_ENGINE}</rescue-management-results>\n"
-
-
-def _delete_rescue(device: Device, session: Session, operation: etree._Element) -> str:
-    device.database.set_rescue("")
-    return f"<rescue-management-results>\n{_ROUTING_ENGINE}</rescue-management-results>\n"
-
-
-_ROUTING_ENGINE = "<routing-engine>\n<name>re0</name>\n<success/>\n</routing-engine>\n"
+def _set_rescue(device: Device, session: Session, operation: etree._Element) -> str:
+    """Save the active configuration as the rescue configuration, or delete that. Raises RefusedError."""
+    saves = operation.tag == "request-save-rescue-configuration"
+    device.database.set_rescue(device.database.active_text if saves else "")
+    engine = "<routing-engine>\n<name>re0</name>\n<success/>\n</routing-engine>\n"
+    return f"<rescue-management-results>\n{engine}</rescue-management-results>\n"
 
 
 def _rescue_information(device: Device, session: Session, operation: etree._Element) -> str:
@@ -184,18 +179,23 @@ def _rescue_information(device: Device, session: Session, operation: etree._Elem
     return f"<rescue-information>\n{body}</rescue-information>\n"
 
 
-def _commit_configuration(device: Device, session: Session, operation: etree._Element) -> str:
-    """Junos's own commit: `confirm-timeout` is in minutes."""
+def _commit(device: Device, session: Session, operation: etree._Element) -> str:
+    """Answer Junos's `commit-configuration` and RFC 6241's `commit`: `confirm-timeout` in minutes, and in seconds."""
     _check_options(operation)
     if operation.find("at-time") is not None:
         raise refusal("this emulator commits only at once", "operation-not-supported", element="at-time")
     if operation.find("check") is not None:
-        return _check(device, session, operation)
-    minutes = 0
+        # Like a commit, this confirms one that waits (CLI User Guide, `commit confirmed`).
+        device.database.check(session)
+        device.database.confirm()
+        return OK
+    unit_s, most = (1, MOST_SECONDS) if operation.tag == "commit" else (60, MOST_MINUTES)
+    seconds = 0
     if operation.find("confirmed") is not None:
-        minutes = _number(operation, "confirm-timeout", DEFAULT_MINUTES, MOST_MINUTES)
-    device.database.commit(session, operation.findtext("log") or "", minutes * device.minute_s, minutes)
-    if operation.find("detail") is None and operation.get("detail") is None:
+        seconds = unit_s * _number(operation, "confirm-timeout", DEFAULT_MINUTES * 60 // unit_s, most)
+    log = operation.findtext("log") or ""
+    device.database.commit(session, log, seconds * device.minute_s / 60, seconds // 60)
+    if operation.tag == "commit" or (operation.find("detail") is None and operation.get("detail") is None):
         return OK
     return (
         '<commit-results>\n<routing-engine junos:style="show-name">\n<name>re0</name>\n'
@@ -208,25 +208,6 @@ def _check_options(operation: etree._Element) -> None:
     unknown = [str(child.tag) for child in operation if child.tag not in COMMIT_OPTIONS]
     if unknown:
         raise refusal("syntax error", "unknown-element", element=unknown[0])
-
-
-def _netconf_commit(device: Device, session: Session, operation: etree._Element) -> str:
-    """RFC 6241's commit: `confirm-timeout` is in seconds."""
-    _check_options(operation)
-    if operation.find("check") is not None:
-        return _check(device, session, operation)
-    seconds = 0
-    if operation.find("confirmed") is not None:
-        seconds = _number(operation, "confirm-timeout", DEFAULT_MINUTES * 60, MOST_SECONDS)
-    device.database.commit(session, operation.findtext("log") or "", seconds * device.minute_s / 60, seconds // 60)
-    return OK
-
-
-def _check(device: Device, session: Session, operation: etree._Element) -> str:
-    """Check the candidate; like a commit, this confirms one that waits (CLI User Guide, `commit confirmed`)."""
-    device.database.check(session)
-    device.database.confirm()
-    return OK
 
 
 def _validate(device: Device, session: Session, operation: etree._Element) -> str:
@@ -265,8 +246,8 @@ def _rollback_information(device: Device, session: Session, operation: etree._El
 HANDLERS: dict[str, Handler] = {
     "get": get,
     "get-schema": get_schema,
-    "request-save-rescue-configuration": _save_rescue,
-    "request-delete-rescue-configuration": _delete_rescue,
+    "request-save-rescue-configuration": _set_rescue,
+    "request-delete-rescue-configuration": _set_rescue,
     "get-rescue-information": _rescue_information,
     "lock": _lock,
     "lock-configuration": _lock,
@@ -280,8 +261,8 @@ HANDLERS: dict[str, Handler] = {
     "delete-config": delete_config,
     "get-configuration": get_configuration,
     "get-config": get_config,
-    "commit-configuration": _commit_configuration,
-    "commit": _netconf_commit,
+    "commit-configuration": _commit,
+    "commit": _commit,
     "validate": _validate,
     "discard-changes": _discard,
     "get-rollback-information": _rollback_information,
