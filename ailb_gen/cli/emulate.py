@@ -97,7 +97,7 @@ def emulate(
         fabric = EmulatedFabric.read(root, LAG_S if len(devices) > MANY else 0.0)
     login, kept = _login(user, inventory, authorized_keys)
     with ExitStack() as stack:
-        notes = [stack.enter_context(running.alone(folder)) for folder in folders]
+        notes = [stack.enter_context(running.locked(folder)) for folder in folders]
         schema = load_schema(yang) if yang is not None else None
         fleet = Fleet(devices, fabric, login, state, base_port, host, schema, minute)
         _add_faults(fleet, fault or [])

@@ -1,4 +1,4 @@
-"""What attributes of Junos XML ask for besides a merge: to activate, to put in order, to rename, to replace a pattern.
+"""Attributes of Junos XML beyond a merge: activate, insert, rename, replace a pattern.
 
 Source: Juniper, "Junos XML Management Protocol Developer Guide", attributes of `<load-configuration>`.
 """

@@ -1,4 +1,4 @@
-"""What NETCONF and the command line have in common: a session on a channel that is served one request after another."""
+"""The common part of NETCONF and the command line: a session on a channel that serves one request after another."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class ChannelSession(ABC):
         host.sessions[self._who.number] = self
 
     def end(self) -> None:
-        """Clean up: the lock is released, what was edited under it is gone. Nothing is answered any more."""
+        """Release the lock and discard what was edited under it; no more requests are answered."""
         if not self._ended:
             self._ended = True
             self._forget()
@@ -32,7 +32,7 @@ class ChannelSession(ABC):
             self._host.device.end(self._who)
 
     def close(self) -> None:
-        """End the session as a device does that has no more to say."""
+        """End the session and close its channel."""
         self.end()
         self._channel.close()
 
@@ -57,7 +57,7 @@ class ChannelSession(ABC):
             self._host.watch()
             self._abort()
         except BaseException:
-            # Better no answer than a client that waits for one.
+            # A client must not wait for an answer that never comes.
             self._abort()
             raise
         finally:

@@ -1,4 +1,4 @@
-"""The command line of a device: operational mode, configuration mode, and the little of a shell that clients ask for.
+"""The command line of a device: operational mode, configuration mode and shell.
 
 Source: Juniper, CLI User Guide; CLI Reference.
 """
@@ -46,20 +46,20 @@ class CommandLine:
         self.done = False
 
     def log_in(self) -> None:
-        """Begin as a user who has just logged in: root begins in a shell."""
+        """Begin after login: root begins in a shell."""
         if self._session.user == "root":
             self._shell = Shell(self._device, "root")
 
-    # What the terminal shows and reads.
+    # Called by the terminal.
 
     @property
     def banner(self) -> str:
-        """What a user sees first."""
+        """The banner at login."""
         return f"--- JUNOS {self._device.version} Linux (x86_64)\n"
 
     @property
     def prompt(self) -> str:
-        """What stands in front of the next line."""
+        """The prompt of the next line."""
         if self._asking or self.reading:
             return ""
         who = f"{self._session.user}@{host_name(self._device)}"
@@ -83,7 +83,7 @@ class CommandLine:
 
     @property
     def hidden(self) -> bool:
-        """Tell whether what is typed next must not be shown."""
+        """Return whether what is typed next must not be shown."""
         return self._shell is not None and self._shell.hidden
 
     @property
@@ -108,7 +108,7 @@ class CommandLine:
 
     @property
     def helps(self) -> bool:
-        """Tell whether `?` asks for help: not in a shell, a text that is loaded, or an answer."""
+        """Return whether `?` asks for help: not in a shell, a text that is loaded, or an answer."""
         return self._shell is None and not self._asking and not self.reading
 
     def completions(self, text: str) -> list[str]:
@@ -148,7 +148,7 @@ class CommandLine:
         return self.operational(text) if text.strip() else ""
 
     def interrupt(self) -> None:
-        """Take Ctrl-C: what was being asked or read is given up."""
+        """Take Ctrl-C: drop the question, and the text that is being loaded."""
         self._asked = None
         if self._config is not None:
             self._config.give_up()
@@ -217,8 +217,8 @@ class CommandLine:
             if not value.isdecimal():
                 raise refusal(f"invalid numeric value: '{value}'", element=value)
             self._settings[name] = value
-            said = {"idle-timeout": f"Idle timeout set to {value} minutes"}
-            return said.get(name, f"{name.replace('-', ' ').capitalize()} set to {value}") + "\n"
+            texts = {"idle-timeout": f"Idle timeout set to {value} minutes"}
+            return texts.get(name, f"{name.replace('-', ' ').capitalize()} set to {value}") + "\n"
         if name in ("timestamp", "logical-system", "terminal", "directory", "prompt", "restart-on-upgrade"):
             self._settings[name] = " ".join(rest[1:])
             return "CLI timestamp disabled\n" if (name, value) == ("timestamp", "disable") else ""
@@ -267,7 +267,7 @@ class CommandLine:
         self._host.reboot(REBOOT_S, REBOOT_SOON_S)
         return "Shutdown NOW!\n"
 
-    def _nothing(self, line: Line, rest: tuple[str, ...]) -> str:
+    def _no_output(self, line: Line, rest: tuple[str, ...]) -> str:
         return ""
 
 
@@ -282,8 +282,8 @@ def _when(device: Device) -> str:
 
 Act = Callable[[CommandLine, Line, tuple[str, ...]], str]
 BUILT_IN: dict[tuple[str, ...], Act] = {
-    ("clear", "bgp", "neighbor"): CommandLine._nothing,
-    ("clear", "interfaces", "statistics"): CommandLine._nothing,
+    ("clear", "bgp", "neighbor"): CommandLine._no_output,
+    ("clear", "interfaces", "statistics"): CommandLine._no_output,
     ("configure",): CommandLine._configure,
     ("edit",): CommandLine._configure,
     ("exit",): CommandLine._exit,

@@ -1,4 +1,4 @@
-"""What can come next in configuration mode, for `?` and the tab key: what the models have, and what is configured."""
+"""Completion in configuration mode, for `?` and the tab key: from the models and the configuration."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ EXISTING = frozenset({"activate", "annotate", "copy", "deactivate", "delete", "i
 
 
 def next_words(command: str, known: Statement, tree: Node, path: Sequence[str]) -> list[str]:
-    """Return what can follow a command and the statement behind it so far, from the top of the configuration."""
+    """Return the words that can follow a command and the beginning of a statement, from the top level."""
     if command in ADDING:
         return sorted({*_statements(known, path), *tree.values(*path)})
     if command in EXISTING or command == "unprotect":
@@ -40,7 +40,7 @@ def next_words(command: str, known: Statement, tree: Node, path: Sequence[str]) 
 
 
 def _statements(known: Statement, path: Sequence[str]) -> list[str]:
-    """Return the words that the models have behind a path; `<name>` where they want one."""
+    """Return the words that the models have below a path; `<name>` for a value."""
     keys: list[Statement] = []
     # The word in front of a key that is written with its name has been given.
     named = False

@@ -1,4 +1,4 @@
-"""The configuration database of a device: candidate, lock, commits, rollbacks, and what a restart leaves of them.
+"""The configuration database of a device: candidate, lock, commits, rollbacks, restarts.
 
 Source: Juniper, CLI User Guide, "Commit the Configuration" and "Use the Configuration Database"; RFC 6241 section
 8.4.1 for a restart while a commit waits for its confirmation: the configuration before it is restored.
@@ -29,7 +29,7 @@ CheckFunction = Callable[[Node], "Sequence[RpcError]"]
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """Who speaks to the device: `number` is what Junos calls the process id; `since` in seconds since 1970."""
+    """A login to the device: `number` is the process id of Junos; `since` is in seconds since 1970."""
 
     number: int
     user: str
@@ -37,7 +37,7 @@ class Session:
     client: str = "netconf"
 
 
-# As whom the device itself commits.
+# The device itself, which commits rollbacks.
 AUTOMATIC = Session(0, "root", 0.0, "other")
 
 
@@ -67,9 +67,9 @@ class Entry:
 
 
 class ConfigDatabase:
-    """The database of one device; synchronous, knows nothing of NETCONF sessions but who speaks.
+    """The database of one device; synchronous, without NETCONF.
 
-    Trees that it gives away must not be changed. `changed` is called whenever another configuration is active.
+    Callers must not change its trees. `changed` is called whenever another configuration is active.
     """
 
     def __init__(
@@ -101,11 +101,11 @@ class ConfigDatabase:
         except RefusedError as error:
             raise OutputError(f"the emulator cannot keep its state: {error}") from error
 
-    # What is there.
+    # Reading.
 
     @property
     def active(self) -> Node:
-        """The configuration that counts."""
+        """The active configuration."""
         return self._active
 
     @property
@@ -115,7 +115,7 @@ class ConfigDatabase:
 
     @property
     def modified(self) -> bool:
-        """Tell whether the candidate says something else than the active configuration."""
+        """Return whether the candidate differs from the active configuration."""
         return self._candidate is not self._active
 
     @property
@@ -141,12 +141,12 @@ class ConfigDatabase:
         return copy.candidate if copy is not None else self._candidate
 
     def modified_by(self, session: Session) -> bool:
-        """Tell whether the candidate of a session says something else than what it began as."""
+        """Return whether the candidate of a session has been changed."""
         copy = self._private.get(session.number)
         return copy.candidate is not copy.base if copy is not None else self.modified
 
     def is_private(self, session: Session) -> bool:
-        """Tell whether a session edits a private copy."""
+        """Return whether a session edits a private copy."""
         return session.number in self._private
 
     def editors(self) -> tuple[Session, ...]:
@@ -201,7 +201,7 @@ class ConfigDatabase:
         self._candidate = self._active
 
     def end(self, session: Session) -> None:
-        """Clean up behind a session that has ended."""
+        """Release what a session that has ended holds."""
         self._private.pop(session.number, None)
         if self.holder is not None and self.holder.number == session.number:
             self.unlock(session)
@@ -279,7 +279,7 @@ class ConfigDatabase:
     def commit(self, session: Session, log: str = "", confirm_s: float = 0, minutes: int = 0) -> None:
         """Make the candidate active; with `confirm_s` it is rolled back after so many seconds unless confirmed.
 
-        `minutes` is what the history then says. A commit while another one waits confirms it. The changes of
+        `minutes` is the time in the history. A commit while another one waits confirms it. The changes of
         a private copy are made to what is active. Raises RefusedError, also for a full disk: then nothing has changed.
         """
         if confirm_s and self.is_private(session):
@@ -312,14 +312,14 @@ class ConfigDatabase:
             self._save()
 
     def expire(self) -> bool:
-        """Roll back the commit whose time is over, if there is one; tell whether there was."""
+        """Roll back the commit whose time is over; return whether there was one."""
         if self.pending is None or self._clock() < self.pending.deadline:
             return False
         self._revert()
         return True
 
     def restart(self) -> None:
-        """Do what a device does when it starts: sessions are gone, what waited for a confirmation is rolled back."""
+        """Start: close all sessions, roll back a commit that waits for its confirmation."""
         self._private.clear()
         if self.holder is not None:
             self.holder = None
@@ -368,7 +368,7 @@ class ConfigDatabase:
             return
         deadline, revert = (self.pending.deadline, self.pending.text) if self.pending is not None else (0.0, "")
         rows = tuple((entry.commit, entry.text) for entry in self._entries)
-        # What a session edits under its lock does not outlive it, so it does not outlive a restart.
+        # What a session edits under its lock ends with the session, so with a restart too.
         candidate = to_curly(self._candidate) if self.modified and self.holder is None else ""
         try:
             self._disk.write(Saved(rows, candidate, deadline, revert, self._count, self._rescue))

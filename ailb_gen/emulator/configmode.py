@@ -1,4 +1,4 @@
-"""Configuration mode of the command line: what is edited, at which level, and how it is committed and left.
+"""Configuration mode of the command line: levels, editing, commit, exit.
 
 Source: Juniper, CLI User Guide, "Configuration Mode".
 """
@@ -36,7 +36,7 @@ COMMANDS = (
     *("commit", "edit", "exit", "load", "quit", "rollback", "run", "save", "show", "status", "top", "up", "update"),
 )
 PHASES = {"commit": "commit", "load": "load", "rollback": "rollback", "exit": "unlock", "quit": "unlock"}
-# As many minutes as Junos waits for a confirmation if nothing is said, and at most.
+# Minutes of `commit confirmed`: the default of Junos, and the maximum.
 DEFAULT_MINUTES, MOST_MINUTES = 10, 65535
 CHANGED = "The configuration has been changed but not committed\n"
 DISCARDED = "uncommitted changes will be discarded on exit"
@@ -45,10 +45,10 @@ WITHOUT_EFFECT = ("force", "no-synchronize", "peers-synchronize", "synchronize")
 
 
 class ConfigMode:
-    """One stay in configuration mode: shared, `exclusive` or `private`."""
+    """Configuration mode, from `configure` to `exit`: shared, `exclusive` or `private`."""
 
     def __init__(self, device: Device, session: Session, kind: str) -> None:
-        """Enter it. Raises RefusedError when somebody else holds the database."""
+        """Enter the mode. Raises RefusedError when another session holds the database."""
         self._device, self._session, self._kind = device, session, kind
         self._levels: list[tuple[str, ...]] = [()]
         # Action, whether it is relative to the level, and the lines so far.
@@ -57,21 +57,21 @@ class ConfigMode:
         # Takes the answer to the question that was asked last.
         self.answer: Callable[[str], str] | None = None
         others = [one for one in device.database.editors() if one.number != session.number]
-        said = f"warning: {DISCARDED}\n" if kind else ""
+        entering = f"warning: {DISCARDED}\n" if kind else ""
         if kind == "exclusive":
             device.database.lock(session)
         elif kind == "private":
             device.database.open_private(session)
-        said += "Entering configuration mode\n"
+        entering += "Entering configuration mode\n"
         if others:
-            said += "Users currently editing the configuration:\n" + "".join(
+            entering += "Users currently editing the configuration:\n" + "".join(
                 f"  {one.user} terminal (pid {one.number}) on since {date(one.since)}\n"
                 + ("      exclusive [edit]\n" if one is device.database.holder else "      [edit]\n")
                 for one in others
             )
         if device.database.modified and not kind:
-            said += CHANGED
-        self.entering = said
+            entering += CHANGED
+        self.entering = entering
 
     @property
     def heading(self) -> str:
@@ -85,7 +85,7 @@ class ConfigMode:
 
     @property
     def reading(self) -> bool:
-        """Tell whether lines are text to be loaded."""
+        """Return whether lines are text to be loaded."""
         return self._load is not None
 
     @property
@@ -137,7 +137,7 @@ class ConfigMode:
         return _ACTS[name](self, line, rest)
 
     def _ask(self, question: str, default: str, yes: Callable[[], str]) -> str:
-        """Ask whether to do something; `default` is what an empty line says."""
+        """Ask whether to do something; `default` is the answer of an empty line."""
 
         def answer(text: str) -> str:
             self.answer = None
@@ -147,7 +147,7 @@ class ConfigMode:
         return f"{question} [yes,no] ({default}) "
 
     def give_up(self) -> None:
-        """Forget what was being loaded or asked."""
+        """Drop the text that is being loaded, and the question."""
         self._load = self.answer = None
 
     def end_of_text(self) -> str:
@@ -163,7 +163,7 @@ class ConfigMode:
             heads = [" ".join(self._path[start:end]) for start, end in pairwise(starts)]
             text = f"{' { '.join(heads)} {{\n{text}{'}' * len(heads)}\n"
         if action == "set":
-            return self._said(load_commands(self._device, self._session, text)) + "load complete\n"
+            return self._warnings(load_commands(self._device, self._session, text)) + "load complete\n"
         load_text(self._device, self._session, text, action)
         return "load complete\n"
 
@@ -195,7 +195,7 @@ class ConfigMode:
         return rows + self._ask(f"  Delete {len(found)} objects?", "no", self._later("delete", lines))
 
     def _later(self, name: str, lines: list[str]) -> Callable[[], str]:
-        """Return what carries out commands at the level of now, wherever the user is by then."""
+        """Return a function that carries out commands at the current level."""
         path = self._path
         return lambda: self._load_lines(name, lines, path)
 
@@ -204,7 +204,7 @@ class ConfigMode:
         level = f"edit {' '.join(path)}\n" if path else ""
         try:
             text = "".join(f"{name} {line}\n" for line in lines)
-            return self._said(load_commands(self._device, self._session, f"{level}{text}"))
+            return self._warnings(load_commands(self._device, self._session, f"{level}{text}"))
         except RefusedError as error:
             first, *others = error.errors
             reason = PLACE.sub("", first.message)
@@ -213,7 +213,7 @@ class ConfigMode:
             raise RefusedError(replace(first, message=reason), *others) from error
 
     @staticmethod
-    def _said(warnings: list[str]) -> str:
+    def _warnings(warnings: list[str]) -> str:
         return "".join(f"warning: {text}\n" for text in warnings)
 
     def _to_level(self, line: Line, rest: str) -> str:
@@ -234,7 +234,7 @@ class ConfigMode:
         return self._elsewhere((), rest, line)
 
     def _elsewhere(self, path: tuple[str, ...], command: str, line: Line) -> str:
-        """Go to another level; with a command behind it, only for that command. Raises RefusedError."""
+        """Go to another level; with a command, only for that command. Raises RefusedError."""
         if not command:
             self._levels = [(), path] if path else [()]
             return ""
@@ -248,7 +248,7 @@ class ConfigMode:
         finally:
             self._levels = here
 
-    # Looking.
+    # Showing.
 
     def _show(self, line: Line, rest: str) -> str:
         tree = self._device.database.edited_by(self._session)
@@ -266,7 +266,7 @@ class ConfigMode:
         rows = "".join(f"  {one.user} terminal (pid {one.number}) on since {date(one.since)}\n" for one in who)
         return f"Users currently editing the configuration:\n{rows}"
 
-    # Going back, committing, leaving.
+    # Rolling back, committing, leaving.
 
     def _roll_back(self, line: Line, rest: str) -> str:
         self._device.database.may_edit(self._session)
@@ -317,10 +317,10 @@ class ConfigMode:
             return "configuration check succeeds\n"
         confirm = minutes if confirmed else 0
         self._device.database.commit(self._session, log, confirm * self._device.minute_s, confirm)
-        said = ""
+        reminder = ""
         if confirmed:
-            said = f"commit confirmed will be automatically rolled back in {_minutes(minutes)} unless confirmed\n"
-        return f"{said}commit complete\n{self._leave() if quits else ''}"
+            reminder = f"commit confirmed will be automatically rolled back in {_minutes(minutes)} unless confirmed\n"
+        return f"{reminder}commit complete\n{self._leave() if quits else ''}"
 
     def _exit(self, line: Line, rest: str) -> str:
         if rest:
@@ -335,8 +335,8 @@ class ConfigMode:
         return self._leave()
 
     def _discard(self) -> str:
-        said = "warning: discarding uncommitted changes\nload complete\n" if self._kind == "exclusive" else ""
-        return said + self._leave()
+        warning = "warning: discarding uncommitted changes\nload complete\n" if self._kind == "exclusive" else ""
+        return warning + self._leave()
 
     def _save(self, line: Line, rest: str) -> str:
         raise refusal("this emulator has no files to save to")

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ailb_gen.emulator.config_database import Session
     from ailb_gen.emulator.device import Device
 
-# What attributes of `get-configuration` may say. NAPALM asks for the names of groups, which are not told here.
+# Values of the attributes of `get-configuration`. NAPALM asks for the names of groups, which are left out.
 ATTRIBUTES = {
     "changed": ("changed",),
     "groups": ("groups",),
@@ -46,8 +46,8 @@ def get_configuration(device: Device, session: Session, operation: etree._Elemen
         return _compared(device, operation, tree)
     _check_attributes(operation)
     inherit = operation.get("inherit") is not None
-    wanted = operation.find("configuration")
-    part = from_xml(wanted, top(device.schema), True) if wanted is not None else None
+    selection = operation.find("configuration")
+    part = from_xml(selection, top(device.schema), True) if selection is not None else None
     before = device.database.active if operation.get("changed") is not None and database == "candidate" else None
     if inherit:
         before = _inherited(before) if before is not None else None
@@ -56,7 +56,7 @@ def get_configuration(device: Device, session: Session, operation: etree._Elemen
 
 
 def _check_attributes(operation: etree._Element) -> None:
-    """Refuse what would be left out without a word. Raises RefusedError."""
+    """Refuse values that would be ignored. Raises RefusedError."""
     for name, known in ATTRIBUTES.items():
         value = operation.get(name)
         if value is not None and value not in known:
@@ -87,12 +87,12 @@ def get(device: Device, session: Session, operation: etree._Element) -> str:
 def _filtered(device: Device, tree: Node, operation: etree._Element) -> str:
     """Return what the filter of RFC 6241 section 6 selects, in the format asked for. Raises RefusedError."""
     found = _filter(operation)
-    wanted = found.find("configuration") if found is not None else None
+    selection = found.find("configuration") if found is not None else None
     form = _format(operation)
-    if found is not None and wanted is None:
+    if found is not None and selection is None:
         # A filter that names no part of the configuration selects none (RFC 6241 section 6.4.2).
         return ""
-    return shown(device, tree, form, from_xml(wanted, top(device.schema), True) if wanted is not None else None)
+    return shown(device, tree, form, from_xml(selection, top(device.schema), True) if selection is not None else None)
 
 
 def _filter(operation: etree._Element) -> etree._Element | None:
@@ -112,7 +112,7 @@ def _format(operation: etree._Element) -> str:
 
 
 def _status(device: Device) -> str:
-    """Return who edits the configuration, as `show configuration` tells at its head."""
+    """Return who edits the configuration, as at the head of `show configuration`."""
     holder = device.database.holder
     who = device.database.editors()
     if not who:
@@ -131,17 +131,17 @@ def shown(
     device: Device,
     tree: Node,
     form: str,
-    wanted: Node | None = None,
+    selection: Node | None = None,
     whole: Node | None = None,
     before: Node | None = None,
 ) -> str:
-    """Return a configuration as it stands in a reply; `wanted` selects a part of it, `whole` is the part itself.
+    """Return a configuration as content of a reply; `selection` selects a part of it, `whole` is the part itself.
 
     In XML what is not as in `before` is marked `junos:changed`. Raises RefusedError.
     """
     whole = whole or with_version(device, tree)
-    if wanted is not None:
-        whole = select(whole, wanted)
+    if selection is not None:
+        whole = select(whole, selection)
     if form in ("xml", "json"):
         known = top(device.schema)
         element = to_xml(whole, known)
@@ -149,7 +149,7 @@ def shown(
             return escape(to_json(element, known))
         if before is not None:
             old = with_version(device, before)
-            _mark_changed(element, to_xml(select(old, wanted) if wanted is not None else old, known))
+            _mark_changed(element, to_xml(select(old, selection) if selection is not None else old, known))
         made = etree.tostring(element, encoding="unicode").replace(f"{CHANGED}=", "junos:changed=")
         return made.replace("<configuration", f"<configuration{attributes(device, tree)}", 1)
     text = to_set(whole, comments=False) if form == "set" else f"{_head(device, tree)}{to_curly(whole)}"
@@ -157,7 +157,7 @@ def shown(
 
 
 def _mark_changed(new: etree._Element, old: etree._Element) -> bool:
-    """Set CHANGED on every element below `new` that is not so below `old`, and around it; tell whether there is one.
+    """Set CHANGED on every element below `new` that is not so below `old`, and around it; return whether there is one.
 
     What is gone is a change of the element around it.
     """
@@ -172,7 +172,7 @@ def _mark_changed(new: etree._Element, old: etree._Element) -> bool:
 
 
 def _by_identity(element: etree._Element) -> dict[tuple[str, str], etree._Element]:
-    """Return the elements in an element by what tells them apart: their name, and a value or the key of an entry."""
+    """Return the children of an element by their identity: the name, and a value or the key of an entry."""
     counts = Counter(str(child.tag) for child in element)
     found: dict[tuple[str, str], etree._Element] = {}
     for child in element:
@@ -205,7 +205,7 @@ def _head(device: Device, tree: Node) -> str:
 
 
 def attributes(device: Device, tree: Node) -> str:
-    """Return what Junos says of a configuration in the tag of its XML: when it was changed or committed, by whom."""
+    """Return the attributes of `<configuration>`: when it was changed, or committed and by whom."""
     newest = device.commits()[0]
     if tree is not device.database.active:
         now = device.now()

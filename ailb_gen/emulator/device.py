@@ -1,4 +1,4 @@
-"""One emulated device: its database, its faults, and the time it lives in; knows nothing of SSH."""
+"""One emulated device: its configuration database, its faults and its clock, without SSH."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ VERSION = "25.4R1.12-EVO"
 MODEL = "QFX5240-64OD"
 # The sessions of a device are numbered as Junos numbers its processes.
 FIRST_SESSION = 20000
-# How long a device that is told to reboot is away, and when it goes: after the answer. Seconds.
+# Seconds that a reboot on request takes, and after which it begins: after the answer.
 REBOOT_S, REBOOT_SOON_S = 5.0, 0.2
 
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """What a device is to be: its name, what it starts with if its state directory is empty, and what it says it is."""
+    """A device to emulate: its name, its configuration if the state directory is empty, its model and version."""
 
     name: str
     factory: Node = field(repr=False)
@@ -70,7 +70,7 @@ class Device:
         self.sessions: dict[int, Session] = {}
         self._kept_down = ""
         disk = Disk(directory / "config") if directory is not None else None
-        self.database = ConfigDatabase(spec.factory, disk, self.now, self._faults_of)
+        self.database = ConfigDatabase(spec.factory, disk, self.now, self._commit_errors)
         self.database.changed = self._changed
         self._changed()
 
@@ -97,7 +97,7 @@ class Device:
         return session
 
     def end(self, session: Session) -> None:
-        """Clean up behind a session: its lock is free, what it has not committed is gone."""
+        """Release the lock of a session, discard what it has not committed."""
         self.sessions.pop(session.number, None)
         self.database.end(session)
 
@@ -110,7 +110,7 @@ class Device:
         self.fabric.power_off(self.name)
 
     def power_on(self) -> None:
-        """Let the device start: what waited for a confirmation is rolled back, nobody holds the lock."""
+        """Start the device: roll back a commit that waits for its confirmation, release the lock."""
         self.started = self.now()
         self.database.restart()
         self.fabric.commit(self.name, self.database.active)
@@ -132,8 +132,8 @@ class Device:
         self.restore_session()
         self.fabric.commit(self.name, self.database.active)
 
-    def _faults_of(self, tree: Node) -> Sequence[RpcError]:
-        """Return what a commit check says: groups in a circle, no password for root, and Juniper's models if given."""
+    def _commit_errors(self, tree: Node) -> Sequence[RpcError]:
+        """Return the errors of a commit check: circular groups, no password for root, and those of Juniper's models."""
         try:
             root = inherited(tree)
         except UsageError as error:

@@ -1,4 +1,4 @@
-"""What a device keeps on disk: configurations by the hash of their text, and one index that says which is which.
+"""The state of a device on disk: configurations by the hash of their text, and one index that names them.
 
 A configuration is written and synced before the index that names it, and the index is replaced in one step: a process
 that is killed, or a machine that loses power, leaves the old state or the new one.
@@ -27,7 +27,7 @@ class Commit:
     """One entry of the commit history.
 
     `sequence` is 0 for the newest; `client` is `netconf`, `cli` or `other`; `when` is in seconds since 1970; `comment`
-    is what Junos says itself (`commit confirmed, rollback in 2mins`, or nothing), `log` what the user said;
+    is Junos's own (`commit confirmed, rollback in 2mins`, or nothing), `log` the user's;
     `revision` is `re0-<seconds>-<number>`.
     """
 

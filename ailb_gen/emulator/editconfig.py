@@ -1,4 +1,4 @@
-"""RFC 6241's `edit-config`, `copy-config` and `delete-config`: what each asks of the candidate, and how it is refused.
+"""RFC 6241's `edit-config`, `copy-config` and `delete-config`: changing the candidate, and errors.
 
 An `edit-config` with an error changes nothing, unless `continue-on-error` asks for the rest.
 Source: RFC 6241 section 7.2 and appendix A; Juniper's `<config-text>`.
@@ -171,7 +171,7 @@ def _xpath(element: etree._Element, top_element: etree._Element) -> str:
 
 
 def _inherits(element: etree._Element) -> bool:
-    """Tell whether an element, or one around it, names an operation."""
+    """Return whether an element, or one around it, names an operation."""
     step: etree._Element | None = element
     while step is not None:
         if step.get("operation") is not None:
@@ -208,11 +208,11 @@ def _without_deleted(root: Node) -> Node:
     for child in root:
         if not child.flags & DELETE:
             kept = _without_deleted(child)
-            if kept.children or not child.children or _says_something(child):
+            if kept.children or not child.children or _is_complete(child):
                 result.children[child.word] = kept
     return result
 
 
-def _says_something(node: Node) -> bool:
-    """Tell whether a statement counts without anything behind it, and has not only held what was deleted."""
+def _is_complete(node: Node) -> bool:
+    """Return whether a statement is complete without children, and not empty because they were deleted."""
     return bool(node.flags & ENDS) and not any(child.flags & DELETE for child in node)

@@ -152,7 +152,7 @@ class EmulatedFabric:
             self._sessions.pop(cable.a.device if cable.b.device == name else cable.b.device, None)
 
     def switch(self, name: str) -> Switch:
-        """Return what the active configuration of a device says: nothing while it is off."""
+        """Return the model of a device's active configuration, which is empty while it is off."""
         return self._switches.get(name) or _unconfigured(name)
 
     def neighbor(self, device: str, port: str) -> End | None:
@@ -290,7 +290,7 @@ class EmulatedFabric:
 
 @cache
 def _unconfigured(name: str) -> Switch:
-    """Return a switch whose configuration says nothing."""
+    """Return the model of an empty configuration."""
     return switch(name, switch_file(name), Node(""))
 
 

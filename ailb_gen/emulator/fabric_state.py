@@ -21,8 +21,8 @@ class BgpSession:
     """A neighbor that a device has discovered on an interface, and the BGP session with it.
 
     `group` is the index of the group in the device's configuration. `peer_asn` is None while it is unknown: without a
-    `peer-as` it comes with the neighbor's OPEN message. `since` is when the session last came up because the neighbor
-    came back, in seconds since 1970; None if it has been up since the device started.
+    `peer-as` it comes with the neighbor's OPEN message. `since` is when the session came up again after
+    the neighbor was away, in seconds since 1970; None if it has been up since the device started.
     """
 
     interface: str
@@ -36,7 +36,7 @@ class BgpSession:
 
 
 class PrefixCounts(NamedTuple):
-    """The number of prefixes that came from a neighbor: used, all, and not hidden."""
+    """The numbers of prefixes received from a neighbor: active, all, and not hidden."""
 
     active: int = 0
     received: int = 0
@@ -53,7 +53,7 @@ class RouteTotals(NamedTuple):
 
 
 class Counters(NamedTuple):
-    """The traffic of an interface since it came up."""
+    """The traffic counters of an interface."""
 
     input_bytes: int = 0
     output_bytes: int = 0
@@ -78,7 +78,7 @@ class FabricState(Protocol):
         """Take a device out of the fabric: its links and sessions are down until it commits again."""
 
     def switch(self, name: str) -> Switch:
-        """Return what the active configuration of a device says: nothing while it is off."""
+        """Return the model of a device's active configuration, which is empty while it is off."""
 
     def neighbor(self, device: str, port: str) -> End | None:
         """Return the port of a switch at the other end of a cable; None for a server, or without a cable."""

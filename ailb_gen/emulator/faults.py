@@ -1,4 +1,4 @@
-"""What can be made to go wrong on an emulated device, and when.
+"""Injected faults of an emulated device: kinds and phases.
 
 The text form is `KIND@PHASE[*COUNT][=SECONDS]`: `error@commit`, `slow@verify*0=3`.
 """
@@ -24,7 +24,7 @@ PHASES = (
     "running",
 )
 _RPCS = frozenset(PHASES) - {"connect"}
-# Each kind, the phases it makes sense in, and how many seconds it lasts if nothing else is said.
+# Each kind, its phases, and its default duration in seconds.
 KINDS: dict[str, tuple[frozenset[str], float]] = {
     "refuse-auth": (frozenset({"connect"}), 0),
     "wrong-host-key": (frozenset({"connect"}), 0),
@@ -42,7 +42,7 @@ FORM = re.compile(r"([a-z-]+)@([a-z]+)(?:\*([0-9]{1,9}))?(?:=([0-9]{1,6}(?:\.[0-
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One thing that goes wrong: `count` times (0: every time); `seconds` None is the usual time of its kind.
+    """One injected fault: it happens `count` times (0: every time); `seconds` None is the default of its kind.
 
     Raises UsageError for a kind or phase that does not exist, or that do not go together.
     """

@@ -1,4 +1,4 @@
-"""What a fault does to a request: before it takes effect, in its place, and after it."""
+"""The effects of injected faults on a request: before it, instead of it, and after it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class DroppedError(Exception):
 
 
 async def with_faults(host: Host, phase: str, open_still: Callable[[], bool], act: Callable[[], Result]) -> Result:
-    """Do what is asked for, with the faults of its phase; not if the session has ended meanwhile.
+    """Carry out a request with the faults of its phase, unless the session has ended meanwhile.
 
     Raises RefusedError, DroppedError.
     """
@@ -37,7 +37,7 @@ async def with_faults(host: Host, phase: str, open_still: Callable[[], bool], ac
     if "disk-full" in faults:
         raise disk_full(OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
     if "error" in faults:
-        raise RefusedError(RpcError(f"{phase} fails: the emulator was told to", type="application", daemon="mgd"))
+        raise RefusedError(RpcError(f"{phase} fails: an injected fault", type="application", daemon="mgd"))
     result = act()
     if "session-down" in faults:
         device.keep_session_down()

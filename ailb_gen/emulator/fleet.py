@@ -59,7 +59,7 @@ class Fleet:
     ) -> None:
         """Open the state of every device. Raises UsageError, OutputError."""
         if base_port and base_port + len(specs) - 1 > LAST_PORT:
-            raise UsageError(f"{len(specs)} devices do not fit behind port {base_port}; choose a lower --base-port")
+            raise UsageError(f"{len(specs)} devices do not fit above port {base_port}; choose a lower --base-port")
         self.devices: dict[str, Device] = {}
         self._hosts: dict[str, Host] = {}
         self.address = address

@@ -1,4 +1,4 @@
-"""How NETCONF messages stand in a stream of bytes: end-of-message (1.0) and chunked (1.1) framing.
+"""NETCONF messages in a stream of bytes: end-of-message (1.0) and chunked (1.1) framing.
 
 Source: RFC 6242 sections 4.2 and 4.3.
 """
@@ -17,7 +17,7 @@ LONGEST_HEAD = len(b"\n#4294967295\n")
 
 
 class FramingError(Exception):
-    """Bytes that are no message; nothing behind them can be understood, the session ends."""
+    """Bytes that are no message; the session ends, as nothing after them can be read."""
 
 
 def frame(message: bytes, chunked: bool) -> bytes:
@@ -32,7 +32,7 @@ def frame(message: bytes, chunked: bool) -> bytes:
 
 
 class Decoder:
-    """Takes bytes as they arrive and gives messages; `chunked` may change between two messages (after the hello)."""
+    """Turns received bytes into messages; `chunked` may change between two messages (after the hello)."""
 
     def __init__(self, limit_bytes: int = MAX_MESSAGE_BYTES) -> None:
         self.chunked = False

@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from ailb_gen.emulator.faults import Fault
 
 KEY = "ssh-ed25519"
-# After so many seconds a way back that failed is tried again.
+# Seconds after which a rollback that failed is tried again.
 RETRY_S = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Login:
-    """Who may log in: `keys` are public keys; an empty password lets nobody in by password."""
+    """The login of a fleet: `keys` are public keys; with an empty password only they are accepted."""
 
     user: str
     password: str = field(repr=False)
@@ -115,7 +115,7 @@ class Host:
             await listener.wait_closed()
 
     def watch(self) -> None:
-        """Wake up when a commit is to be rolled back, if one waits."""
+        """Set the timer of a commit that waits for its confirmation."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -128,7 +128,7 @@ class Host:
         try:
             self.device.database.expire()
         except RefusedError:
-            # The disk refuses: the way back is tried again until it is done.
+            # The disk is full: the rollback is tried again until it is done.
             self._timer = asyncio.get_running_loop().call_later(RETRY_S, self._expire)
             raise
         self.watch()
@@ -156,13 +156,13 @@ class Host:
         return found is not None
 
     def run(self, work: Coroutine[object, object, None]) -> None:
-        """Run something that ends at the latest when the host stops."""
+        """Run a task that is canceled when the host stops."""
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._ended)
 
     def _ended(self, task: asyncio.Task[None]) -> None:
-        """Report at once what should not have happened."""
+        """Report the exception of a task."""
         self._tasks.discard(task)
         if not task.cancelled() and task.exception() is not None:
             message = f"{self.device.name}: the emulator has a bug, or lost its port"
@@ -180,7 +180,7 @@ class Host:
         self.present_key()
 
     def present_key(self) -> None:
-        """Show the device's own key from the next connection on, or another one if a fault says so."""
+        """Present the device's host key from the next connection on, or another one for a fault."""
         wrong = any(fault.kind == "wrong-host-key" for fault in self.device.faults.active())
         if wrong != self._wrong_key and self._listener is not None:
             key = asyncssh.generate_private_key(KEY) if wrong else self.key

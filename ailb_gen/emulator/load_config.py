@@ -1,4 +1,4 @@
-"""What `load-configuration` makes of the candidate: trees merged, replaced, overridden, or changed by set commands.
+"""Loads into a tree: merge, replace, override, and set commands.
 
 Source: Juniper, "Junos XML Management Protocol Developer Guide", `<load-configuration>`; CLI User Guide, "Load
 Configuration Files". A load with an error changes nothing.

@@ -1,4 +1,4 @@
-"""What is said over NETCONF: hello, rpc, rpc-reply and rpc-error as Junos writes them.
+"""NETCONF messages: hello, rpc, rpc-reply and rpc-error as Junos writes them.
 
 Source: RFC 6241; Juniper, "NETCONF XML Management Protocol Developer Guide".
 """
@@ -80,7 +80,7 @@ class RefusedError(Exception):
         self.errors, self.wrapper, self.counted = errors, wrapper, counted
 
     def xml(self) -> str:
-        """Return what stands in the reply."""
+        """Return the content of the reply."""
         body = "".join(error.xml() for error in self.errors)
         if self.counted:
             body += f"<load-error-count>{len(self.errors)}</load-error-count>\n"
@@ -99,7 +99,7 @@ def refusal(
 
 
 class MessageError(Exception):
-    """A message that is not what RFC 6241 lets a client send; says why."""
+    """A message that RFC 6241 does not let a client send."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +139,7 @@ def strip_namespaces(root: etree._Element) -> etree._Element:
 
 
 def hello(session: int) -> bytes:
-    """Return what the device says first."""
+    """Return the hello of the device."""
     capabilities = "".join(f"    <capability>{name}</capability>\n" for name in CAPABILITIES)
     text = (
         f'<hello xmlns="{BASE}">\n  <capabilities>\n{capabilities}  </capabilities>\n'

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 MONITORING = "urn:ietf:params:xml:ns:yang:ietf-netconf-monitoring"
 
 
-def state(device: Device, wanted: etree._Element) -> str:
+def state(device: Device, selection: etree._Element) -> str:
     """Return `<netconf-state>` if a filter selects it, with the parts that it names."""
-    found = wanted.find("netconf-state")
+    found = selection.find("netconf-state")
     if found is None:
         return ""
     names = {str(child.tag) for child in found} or set(_PARTS)

@@ -44,7 +44,7 @@ class NetconfSession(ChannelSession):
     """NETCONF on one channel."""
 
     def __init__(self, host: Host, channel: asyncssh.SSHServerChannel[bytes], user: str) -> None:
-        """Open the session and say hello."""
+        """Open the session and send the hello."""
         super().__init__(host, channel, user, "netconf")
         self._decoder = Decoder()
         self._greeted = False
@@ -52,7 +52,7 @@ class NetconfSession(ChannelSession):
         channel.write(frame(hello(self._who.number), False))
 
     def feed(self, data: bytes) -> None:
-        """Take what arrives; requests are answered one after another."""
+        """Take received bytes; requests are answered one after another."""
         if self._ended:
             return
         try:
@@ -60,7 +60,7 @@ class NetconfSession(ChannelSession):
             while (message := self._decoder.next()) is not None:
                 self._take(message)
         except (FramingError, MessageError) as error:
-            self._say_malformed(error)
+            self._refuse_malformed(error)
             return
         if self._waiting:
             self._wake()
@@ -75,8 +75,8 @@ class NetconfSession(ChannelSession):
         elif message.strip():
             self._waiting.append(parse_rpc(message))
 
-    def _say_malformed(self, error: Exception) -> None:
-        """Tell what cannot be understood, and end the session: nothing behind it can be."""
+    def _refuse_malformed(self, error: Exception) -> None:
+        """Answer what cannot be read with an error, and end the session."""
         if self._channel.is_closing():
             return
         refused = refusal(str(error), "malformed-message", "rpc")
@@ -89,7 +89,7 @@ class NetconfSession(ChannelSession):
             self._channel.write(frame(reply(attributes, body, release), self._decoder.chunked))
 
     async def _serve(self) -> None:
-        """Answer what waits."""
+        """Answer the waiting requests."""
         while self._waiting:
             rpc = self._waiting.pop(0)
             try:
@@ -102,7 +102,7 @@ class NetconfSession(ChannelSession):
                 self.close()
 
     async def _answer(self, rpc: Rpc) -> str:
-        """Answer one request, with what goes wrong before and after. Raises RefusedError, DroppedError."""
+        """Answer one request, with its injected faults. Raises RefusedError, DroppedError."""
         if rpc.operation.tag == "close-session":
             return OK
         if rpc.operation.tag == "kill-session":

@@ -1,4 +1,4 @@
-"""What is known of the statements of a configuration: Juniper's models, or an outline of what fabrics use.
+"""The known statements of a configuration: Juniper's models, or an outline of what fabrics use.
 
 The outline, `statements.txt`, was made from the models; what it does not have is refused, never guessed.
 """

@@ -1,4 +1,4 @@
-"""What stands behind `|` on the command line: filters of lines, and forms of output.
+"""Pipes of the command line: filters of lines, and forms of output.
 
 Source: Juniper, CLI User Guide, "Filter Operational Mode Command Output" and "Pipe ( | ) Filter Functions".
 """
@@ -14,9 +14,9 @@ from ailb_gen.emulator.messages import refusal
 # A word, or something in quotes.
 TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|\||[^\s|"]+')
 DISPLAYS = ("changed", "commit-scripts", "detail", "inheritance", "json", "omit", "set", "translation-scripts", "xml")
-# What changes nothing here: the output is one piece, and it is not paged.
+# Pipes without effect: the output is complete, and its pager is the terminal's.
 WITHOUT_EFFECT = frozenset({"hold", "no-more", "resolve"})
-# What would write a file.
+# Pipes that would write a file.
 WITH_FILES = frozenset({"append", "save", "tee"})
 
 
@@ -41,12 +41,12 @@ class Line:
     piped: str = ""
 
     def display(self, *names: str) -> bool:
-        """Tell whether the output is asked for in a form."""
+        """Return whether the output is asked for in a form."""
         return any(pipe.name == "display" and pipe.words[:1] == (name,) for pipe in self.pipes for name in names)
 
 
 def read_line(text: str) -> Line:
-    """Take a typed line apart. Raises RefusedError for a filter that does not exist, or is not complete."""
+    """Split a typed line. Raises RefusedError for a filter that does not exist, or is not complete."""
     tokens = TOKEN.findall(text)
     parts: list[list[str]] = [[]]
     for sign in tokens:
@@ -66,7 +66,7 @@ def _plain(token: str) -> str:
 
 def _pipe(words: list[str]) -> Pipe:
     if not words:
-        raise refusal("syntax error, nothing behind '|'", element="|")
+        raise refusal("syntax error, nothing after '|'", element="|")
     name = choose(words[0], (*FILTERS, *WITHOUT_EFFECT, *WITH_FILES, "display", "compare"))
     rest = words[1:]
     if name in WITH_FILES:
@@ -148,7 +148,7 @@ def _number(words: Sequence[str], default: int) -> int:
     return int(words[0])
 
 
-# How many lines `last` shows if nothing is said.
+# The lines that `last` shows by default.
 SCREEN = 24
 FILTERS: dict[str, Callable[[list[str], Sequence[str]], list[str]]] = {
     "count": _count,

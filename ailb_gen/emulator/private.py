@@ -1,4 +1,4 @@
-"""Private candidates: what a session has changed in its copy, made to what others have committed meanwhile.
+"""Private candidates: the changes of a session, applied to what others have committed since.
 
 Source: Juniper, CLI User Guide, "Using the configure private Command".
 """
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class ConflictError(Exception):
-    """Two sessions have changed the same statement; says which."""
+    """Two sessions have changed the same statement."""
 
 
 def rebased(base: Node, mine: Node, theirs: Node) -> Node:
@@ -29,7 +29,7 @@ def rebased(base: Node, mine: Node, theirs: Node) -> Node:
     # Changes that do not touch each other give the same whichever comes last.
     odd = set(set_lines(merged, [])) ^ set(set_lines(other, []))
     if odd:
-        raise ConflictError(f"merge conflict, somebody else has changed it too: {min(odd)}")
+        raise ConflictError(f"merge conflict, another session has changed it too: {min(odd)}")
     return merged
 
 

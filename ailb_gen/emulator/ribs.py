@@ -1,4 +1,4 @@
-"""What devices hold and send, computed for as little of the fabric as a question needs."""
+"""Routes of the emulated fabric, computed prefix by prefix on demand."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ class LazyRouting(Routing):
         self._by_class: dict[int, Counter[tuple[int, int]]] = {}
 
     def state(self, prefix: Prefix) -> State:
-        """Return the RIBs of a prefix; of one that no device has an address in, nobody holds anything."""
+        """Return the RIBs of a prefix; they are empty for one that no device has an address in."""
         found = self._solved.get(prefix)
         if found is None:
             found = self._solved[prefix] = solve(self.graph, prefix, self.removed)
         return found
 
     def counts(self, name: str) -> dict[str, PrefixCounts]:
-        """Count a device's prefixes by the interface they came in on; an interface without any is missing."""
+        """Count a device's prefixes by the interface of their session; one without prefixes is missing."""
         total = self._total(name)
         return {
             entry.interface: PrefixCounts(*(total[at, field] for field in range(len(PrefixCounts._fields))))
@@ -125,9 +125,9 @@ def transit_routes(routing: LazyRouting, name: str, group: int, prefixes: Iterab
 
 
 def never_exported(chain: tuple[Policy, ...], lists: Lists, prefix: Prefix) -> bool:
-    """Tell whether an export chain rejects a prefix learned by BGP whatever attributes the route has.
+    """Return whether an export chain rejects a prefix learned by BGP whatever attributes the route has.
 
-    Where that depends on communities, or on a condition that is not evaluated, the answer is no.
+    False where that depends on communities, or on a condition that is not evaluated.
     """
     plain = Route(protocol=BGP)
     for policy in chain:

@@ -1,4 +1,4 @@
-"""What a device answers to each request, but operational ones; and at which phase of a change a request comes.
+"""Requests about the configuration, and the phase of a change to which a request belongs.
 
 Source: RFC 6241; Juniper, "Junos XML Management Protocol Developer Guide".
 """
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from ailb_gen.emulator.device import Device
 
 Handler = Callable[["Device", "Session", etree._Element], str]
-# Junos: 10 minutes unless something else is said, at most 65535.
+# Minutes of `commit confirmed`: the default of Junos, and the maximum.
 DEFAULT_MINUTES, MOST_MINUTES = 10, 65535
 MOST_SECONDS = 4294967295
 COMMIT_OPTIONS = frozenset(
@@ -47,7 +47,7 @@ COMMIT_OPTIONS = frozenset(
 
 
 def answer(device: Device, session: Session, operation: etree._Element) -> str:
-    """Carry out an operation and return what stands in its reply. Raises RefusedError."""
+    """Carry out an operation and return the content of its reply. Raises RefusedError."""
     handler = HANDLERS.get(str(operation.tag))
     if handler is not None:
         return handler(device, session, operation)
@@ -59,7 +59,7 @@ def answer(device: Device, session: Session, operation: etree._Element) -> str:
 
 
 def phase_of(device: Device, operation: etree._Element) -> str:
-    """Return at which phase of a change an operation comes, for faults."""
+    """Return the phase of a change to which an operation belongs, for faults."""
     tag = str(operation.tag)
     if tag in ("commit", "commit-configuration"):
         if operation.find("check") is not None:
@@ -141,8 +141,7 @@ def _open(device: Device, session: Session, operation: etree._Element) -> str:
     kind = next((str(child.tag) for child in operation), "")
     if kind == "private":
         device.database.open_private(session)
-        said = RpcError("uncommitted changes will be discarded on exit", severity="warning")
-        return said.xml()
+        return RpcError("uncommitted changes will be discarded on exit", severity="warning").xml()
     if kind not in ("", "exclusive"):
         raise refusal(f"this emulator has no {kind} copy of the configuration", "operation-not-supported", element=kind)
     if kind:
@@ -267,7 +266,7 @@ HANDLERS: dict[str, Handler] = {
     "discard-changes": _discard,
     "get-rollback-information": _rollback_information,
 }
-# What else a command can ask for.
+# Commands about the configuration, and their requests.
 REQUESTS = {
     ("request", "system", "configuration", "rescue", "delete"): "request-delete-rescue-configuration",
     ("request", "system", "configuration", "rescue", "save"): "request-save-rescue-configuration",

@@ -1,4 +1,4 @@
-"""Which process emulates from a directory: who may start there, how to run in the background, and how to stop it.
+"""The process that emulates from a directory: locking the directory, running in the background, stopping.
 
 The file `emulator.json` of the directory is locked by the process as long as it lives, so that no number of a process
 that has ended is ever taken for a running one.
@@ -27,8 +27,8 @@ PATIENCE_S = 30.0
 
 
 @contextmanager
-def alone(directory: Path) -> Iterator[Callable[[str], None]]:
-    """Keep others from emulating from a directory; gives the function that notes what runs there.
+def locked(directory: Path) -> Iterator[Callable[[str], None]]:
+    """Lock a directory for this emulator; gives the function that records its ports there.
 
     Raises UsageError when another process does, OutputError when the directory cannot be used.
     """
@@ -40,7 +40,7 @@ def alone(directory: Path) -> Iterator[Callable[[str], None]]:
     with file:
         if not _lock(file):
             raise UsageError(
-                f"{directory}: process {_process(file) or 'of somebody else'} emulates from there; "
+                f"{directory}: process {_process(file) or 'unknown'} emulates from there; "
                 f"end it with: ailb-gen emulate --stop {directory}"
             )
         _note(file, {"pid": os.getpid()})
@@ -67,7 +67,7 @@ def stop(directory: Path) -> bool:
             return False
         number = _process(file)
         if number is None:
-            raise OutputError(f"{directory}: an emulator is only just starting there; try again")
+            raise OutputError(f"{directory}: an emulator is starting there; try again")
         if not _ended(number):
             raise OutputError(f"{directory}: process {number} does not end; look at {directory / LOG}")
     return True
@@ -115,10 +115,10 @@ def _process(file: TextIO) -> int | None:
 
 
 def to_background(directory: Path) -> Callable[[str], None]:
-    """Go on in a child process; the parent ends here, as soon as the child says that it is ready, or with its error.
+    """Continue in a child process; the parent ends when the child is ready, or with its error.
 
-    Gives the child the function that says so; its output goes to a file of the directory from then on. To be called
-    before there are threads. Raises SystemExit in the parent.
+    Returns the function by which the child announces that it is ready; its output goes to a file of the directory
+    from then on. Must be called before there are threads. Raises SystemExit in the parent.
     """
     read, write = os.pipe()
     sys.stdout.flush()
@@ -130,29 +130,29 @@ def to_background(directory: Path) -> Callable[[str], None]:
     os.close(read)
     os.setsid()
 
-    def ready(said: str) -> None:
+    def ready(line: str) -> None:
         log = os.open(directory / LOG, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         nothing = os.open(os.devnull, os.O_RDONLY)
         for descriptor, into in ((nothing, 0), (log, 1), (log, 2)):
             os.dup2(descriptor, into)
         os.close(log)
         os.close(nothing)
-        os.write(write, f"{said}\n".encode())
+        os.write(write, f"{line}\n".encode())
         os.close(write)
 
     return ready
 
 
 def _parent(child: int, read: int) -> int:
-    """Wait for the word of the child, and pass it on; return the exit code."""
+    """Wait for the announcement of the child, print it; return the exit code."""
     try:
         with os.fdopen(read) as pipe:
-            said = pipe.read()
+            line = pipe.read()
     except KeyboardInterrupt:
         os.kill(child, signal.SIGTERM)
         raise
-    if said:
-        sys.stdout.write(said)
+    if line:
+        sys.stdout.write(line)
         sys.stdout.flush()
         return 0
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])

@@ -1,4 +1,4 @@
-"""The SSH connections of a device: who may log in, and the faults that happen before anything is asked."""
+"""The SSH connections of a device: authentication, and the faults at login."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Connection(asyncssh.SSHServer):
         return next((fault for fault in self._faults if fault.kind == kind), None)
 
     def connection_made(self, conn: asyncssh.SSHServerConnection) -> None:
-        """Take a connection, or what a fault makes of it."""
+        """Take a connection, or drop it for a fault."""
         self._connection = conn
         self._host.connections.add(conn)
         if self._has("drop-before"):
@@ -43,7 +43,7 @@ class Connection(asyncssh.SSHServer):
             self._host.connections.discard(self._connection)
 
     async def begin_auth(self, username: str) -> bool:
-        """Ask for a password or key, slowly if a fault says so."""
+        """Ask for a password or key, after the delay of a fault."""
         slow = self._has("slow")
         if slow is not None:
             await asyncio.sleep(slow.lasts_s)
@@ -68,7 +68,7 @@ class Connection(asyncssh.SSHServer):
         return known and username == self._host.login.user and self._has("refuse-auth") is None
 
     def auth_completed(self) -> None:
-        """Let a fault end what has just begun."""
+        """Drop the connection for a fault."""
         if self._has("drop-after") and self._connection is not None:
             self._connection.abort()
 

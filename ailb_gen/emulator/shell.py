@@ -1,4 +1,4 @@
-"""The shell of a device, as far as clients ask it: nothing that is typed runs on this machine.
+"""The shell of a device, as far as clients need it: nothing runs on this machine.
 
 Commands: cli, echo, exit, hostname, pwd, true, false, uname, whoami; every other one is not found.
 """
@@ -29,7 +29,7 @@ class Shell:
 
     @property
     def prompt(self) -> str:
-        """What stands in front of the next line."""
+        """The prompt of the next line."""
         if self.hidden:
             return ""
         return f"root@{host_name(self._device)}:~ # " if self._user == "root" else "% "

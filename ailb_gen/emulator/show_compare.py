@@ -48,7 +48,7 @@ class Statement:
 
 
 def patch(old: Node, new: Node) -> str:
-    """Return what makes the second tree of the first, as Junos prints it; nothing if they say the same."""
+    """Return the patch from the first tree to the second, as Junos prints it; empty if they are equal."""
     for tree in (old, new):
         if tree.flags & FLAT:
             lay_out(tree)
@@ -124,7 +124,7 @@ def _subject(head: str, parent: str) -> str:
 
 
 def _switched(before: str, after: str) -> str:
-    """Return what became of the tags of a statement."""
+    """Return the change of a statement's tags."""
     if after:
         return after
     return before.replace("inactive", "active").replace("protect", "unprotect")
@@ -135,7 +135,7 @@ def _indent(head: str, parent: str) -> str:
 
 
 def _counts(head: str) -> bool:
-    """Tell whether the place of a statement among its neighbours counts."""
+    """Return whether the place of a statement among its neighbors matters."""
     return FIRST_COUNTS.get(head.split(None, 1)[0], False)
 
 

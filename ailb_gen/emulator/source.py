@@ -1,4 +1,4 @@
-"""What a fleet is started from, an artifact directory, and the inventory by which it is reached."""
+"""The artifact directory that a fleet starts from, and the inventory of its devices."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ KEY = re.compile(r"(?:ssh-|ecdsa-sha2-|sk-ssh-|sk-ecdsa-)\S+ [A-Za-z0-9+/=]+")
 INVENTORY_FILES = ("hosts.yaml", "defaults.yaml", "known_hosts")
 SECRET = "password"  # noqa: S105 - the name of a file
 HEADLINE = b"# Written by 'ailb-gen emulate'; what follows has the SHA-256 "
-# What a device has before anyone configures a fabric: a name, logins with secrets, services, management.
+# The configuration of a device before that of a fabric: a name, logins with secrets, services, management.
 FACTORY = """\
 system {{
     host-name {name};
@@ -80,7 +80,7 @@ def factory(name: str, user: str) -> Node:
 
 
 def _hash(seed: str) -> str:
-    """Return what looks like a password hash of crypt(5) and is the hash of no password."""
+    """Return a well-formed hash of crypt(5) that no password has."""
     digest = sha512(seed.encode()).hexdigest()
     return f"$6${digest[:16]}${digest[16:102]}"
 
@@ -123,7 +123,7 @@ def public_keys(path: Path) -> tuple[asyncssh.SSHKey, ...]:
 
 
 def check_inventory(directory: Path) -> None:
-    """Make sure that an inventory can be written: no file of it is anybody else's. Raises OutputError.
+    """Check that an inventory can be written without overwriting other files. Raises OutputError.
 
     A file is this program's own while its first line holds the digest of the others.
     """
@@ -133,7 +133,7 @@ def check_inventory(directory: Path) -> None:
 
 
 def _is_own(path: Path) -> bool:
-    """Tell whether a file was written by an emulation; False when there is none. Raises OutputError for any other."""
+    """Return whether a file was written by an emulation; False when there is none. Raises OutputError for any other."""
     try:
         head, _, body = path.read_bytes().partition(b"\n")
     except (FileNotFoundError, NotADirectoryError):
@@ -143,7 +143,9 @@ def _is_own(path: Path) -> bool:
     if head == _headline(body):
         return True
     what = (
-        "it was edited since 'ailb-gen emulate' wrote it" if head.startswith(HEADLINE) else "it is not an emulation's"
+        "it was edited since 'ailb-gen emulate' wrote it"
+        if head.startswith(HEADLINE)
+        else "an emulator did not write it"
     )
     raise OutputError(f"{path}: {what}, and would be overwritten; choose another directory, or move it away")
 
@@ -155,10 +157,10 @@ def _headline(body: bytes) -> bytes:
 def write_inventory(
     directory: Path, fleet: Fleet, others: Sequence[str], user: str, variable: str, password: str = ""
 ) -> None:
-    """Write hosts.yaml, defaults.yaml and known_hosts; `others` are servers, which nobody emulates.
+    """Write hosts.yaml, defaults.yaml and known_hosts; `others` are servers, which are not emulated.
 
-    The login is a reference to the environment variable, or to a file for the owner's eyes with `password`, if that is
-    given. Raises OutputError, also where somebody else's files would be overwritten.
+    The login refers to the environment variable, or to a file that only the owner may read, with `password`. Raises
+    OutputError, also where other files would be overwritten.
     """
     check_inventory(directory)
     hosts: dict[str, object] = {name: {"hostname": fleet.address, "port": fleet.port(name)} for name in fleet.devices}
@@ -188,6 +190,6 @@ def write_inventory(
 
 
 def ready_line(fleet: Fleet, inventory: Path | None) -> str:
-    """Return what tells a program that the fleet can be reached: one line of JSON."""
+    """Return the line of JSON that announces a fleet that can be reached."""
     ports = {name: fleet.port(name) for name in fleet.devices}
     return json.dumps({"ready": True, "address": fleet.address, "ports": ports, "inventory": str(inventory or "")})

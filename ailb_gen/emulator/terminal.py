@@ -1,4 +1,4 @@
-"""The terminal of a command line: what is typed, its echo, and what comes back.
+"""The terminal of a command line: input, echo and output.
 
 With a pseudo-terminal lines are echoed and prompted for, and longer output is shown a screen at a time. Input waits
 while a command runs, as on a device.
@@ -50,7 +50,7 @@ class Terminal(ChannelSession):
             self.resize(*size)
         self._eof = self._failed = False
 
-    # What the channel tells.
+    # Called by the channel.
 
     def resize(self, columns: int, rows: int) -> None:
         """Take another size of the window; 0 is not known."""
@@ -84,7 +84,7 @@ class Terminal(ChannelSession):
     def _forget(self) -> None:
         self._typed = ""
 
-    # What is typed.
+    # Input.
 
     async def _serve(self) -> None:
         """Take what was typed until there is no more, or the user has left."""
@@ -166,7 +166,7 @@ class Terminal(ChannelSession):
         self._show(self._line)
 
     def _help(self, key: str) -> None:
-        """Show what can come next, and the line again; a tab first completes the word as far as it is clear."""
+        """Show possible completions, and the line again; a tab completes a word with a single completion."""
         try:
             names = self._cli.completions(self._line)
         except RefusedError:
@@ -184,7 +184,7 @@ class Terminal(ChannelSession):
         )
         self._send(f"{self._cli.prompt.lstrip(chr(10)).rpartition(chr(10))[2]}{self._line}")
 
-    # What comes back.
+    # Output.
 
     async def _run(self, line: str) -> None:
         """Carry out a line with the faults of its phase."""
@@ -229,7 +229,7 @@ class Terminal(ChannelSession):
 
     def _refuse(self, error: RefusedError, line: str, indent: int) -> None:
         self._failed = True
-        text = "".join(_told(one, line, indent, self._echo) for one in error.errors)
+        text = "".join(_error_text(one, line, indent, self._echo) for one in error.errors)
         if self._pty:
             self._write(text)
         elif not self._channel.is_closing():
@@ -249,8 +249,8 @@ class Terminal(ChannelSession):
             self._channel.exit(1 if self._failed and not self._echo else 0)
 
 
-def _told(error: RpcError, line: str, indent: int, screen: bool) -> str:
-    """Write an error as the command line does: below the word that is wrong, or behind `error:`."""
+def _error_text(error: RpcError, line: str, indent: int, screen: bool) -> str:
+    """Write an error as the command line does: below the wrong word, or after `error:`."""
     where = line.find(error.element) if error.element else -1
     if screen and where >= 0 and error.message.startswith(("syntax error", "unknown command")):
         return f"{' ' * (indent + where)}^\n{error.message.rstrip('.')}.\n"

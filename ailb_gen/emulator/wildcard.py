@@ -24,7 +24,7 @@ MOST = 10_000
 
 
 def matching(tree: Node, path: Sequence[str], pattern: str) -> list[str]:
-    """Return the words behind a path that a wildcard, or a regular expression, fits. Raises RefusedError."""
+    """Return the words below a path that a wildcard, or a regular expression, fits. Raises RefusedError."""
     try:
         expression = re.compile(pattern)
     except re.error:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 XML_NAMES = {"802.3ad": "ieee-802.3ad", "to": "end-range"}
 # Elements and the words that each stands for.
 Met = list[tuple[etree._Element, tuple[str, ...]]]
-# In a filter: any entry of a list; and the flag of a statement that must have one of the values behind it.
+# In a filter: any entry of a list; and the flag of a statement that must have one of its values.
 ANY = "*"
 MATCH = 256
 MARKS = ((INACTIVE, "inactive"), (PROTECT, "protect"))
@@ -132,7 +132,7 @@ def walked_keys(found: Statement) -> Sequence[Statement]:
 
 
 def key_is_named_here(key: Statement) -> bool:
-    """Tell whether the name of a key is written in front of it."""
+    """Return whether the name of a key is written in front of it."""
     return key_is_named(key)  # type: ignore[arg-type]
 
 
@@ -152,7 +152,7 @@ def _add(made: etree._Element, found: Statement, node: Node) -> etree._Element:
 
 def _unknown(path: Sequence[str]) -> RefusedError:
     return refusal(
-        f"the emulator cannot say {' '.join(path)!r} in XML; start it with --yang and the models that have it",
+        f"the emulator does not know {' '.join(path)!r} in XML; start it with --yang and models that have it",
         "operation-not-supported",
         element=path[-1],
     )
@@ -272,21 +272,21 @@ def _flags(element: etree._Element) -> int:
     return flags
 
 
-def select(root: Node, wanted: Node) -> Node:
-    """Return what a filter selects of a tree: a word without anything behind it selects all behind it.
+def select(root: Node, selection: Node) -> Node:
+    """Return what a filter selects of a tree: a word without children selects everything below it.
 
     Statements with a value select those beside them, or all if the filter names no others (RFC 6241 section 6.2.5).
     """
     result = Node(root.word, root.line, root.flags)
     result.comment = [text for text in root.comment or () if text == MARK] or None
-    matching = [child for child in wanted if child.flags & MATCH]
+    matching = [child for child in selection if child.flags & MATCH]
     if any(not set(root.values(child.word)) & set(child.children) for child in matching):
         return result
-    if len(matching) == len(wanted.children):
+    if len(matching) == len(selection.children):
         result.children = root.children
         return result
     for child in root:
-        below = wanted.children.get(child.word) or wanted.children.get(ANY)
+        below = selection.children.get(child.word) or selection.children.get(ANY)
         if below is not None:
             found = select(child, below)
             if found.children or not below.children:

@@ -141,7 +141,7 @@ def test_killed_while_it_commits(tmp_path: Path) -> None:
         ([str(LAB), "--fault", "leaf1"], "write DEVICE=KIND@PHASE"),
         ([str(LAB), "--fault", "stripe1-leaf=error@commit"], "did you mean 'stripe1-leaf"),
         ([str(LAB), "--fault", "spine1=eror@commit"], "there is no such kind"),
-        ([str(LAB), "--base-port", "65530"], "do not fit behind port 65530"),
+        ([str(LAB), "--base-port", "65530"], "do not fit above port 65530"),
         ([str(LAB), "--host", "192.0.2.1"], "Cannot assign requested address"),
         ([str(LAB), "--yang", "/nowhere"], "/nowhere"),
     ],

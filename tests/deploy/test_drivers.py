@@ -256,7 +256,7 @@ def test_what_the_device_refuses(fleet: Fleet, switch: Switch, step: str) -> Non
     with pytest.raises(RefusedError) as error:
         act(switch)
     assert (error.value.device, error.value.phase) == (LEAF, phase)
-    assert "the emulator was told to" in error.value.reason
+    assert "an injected fault" in error.value.reason
     # The session is as good as before.
     switch.lock()
     switch.load_rollback(0)

@@ -55,7 +55,7 @@ undone = partial(Expected, 4, "rolled back")
 # The same for several steps.
 LOST = "{step}: the session was lost"
 LOCKED = "{step}: configuration database locked by: operator terminal"
-TOLD = "{step}: {step} fails: the emulator was told to"
+TOLD = "{step}: {step} fails: an injected fault"
 FULL = "{step}: could not write /config/juniper.conf+: No space left on device"
 NO_KEY = "connect: [127.0.0.1]:{port} does not have its known host key"
 NO_HELLO = "connect: 127.0.0.1:{port}: no NETCONF session; the device closed the connection"

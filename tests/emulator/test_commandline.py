@@ -216,7 +216,7 @@ def test_forms_over_ssh(fleet: Fleet) -> None:
         ("show version | match (", "error: invalid regular expression"),
         ("show version | last x", "error: invalid numeric value: 'x'"),
         ("show version | display set", "error: syntax error, only a configuration"),
-        ("show version |", "error: syntax error, nothing behind '|'"),
+        ("show version |", "error: syntax error, nothing after '|'"),
         ("show c", "error: 'c' is ambiguous: chassis, cli, configuration"),
     ],
 )
@@ -366,7 +366,7 @@ def test_the_lock_counts_on_the_command_line(fleet: Fleet) -> None:
 
 def test_faults_count_on_the_command_line(fleet: Fleet) -> None:
     fleet.add_faults(LEAF, Fault("error", "commit"))
-    assert "the emulator was told to" in ssh(fleet, "configure; set system domain-name d; commit")[1]
+    assert "an injected fault" in ssh(fleet, "configure; set system domain-name d; commit")[1]
     fleet.add_faults(LEAF, Fault("drop-after", "commit"))
     with pytest.raises((asyncssh.Error, AssertionError)):
         ssh(fleet, "configure; set system domain-name d; commit")

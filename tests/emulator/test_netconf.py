@@ -319,7 +319,7 @@ def test_drops(fleet: Fleet, phase: str, kind: str) -> None:
 
 
 @pytest.mark.parametrize("phase", ["lock", "load", "check", "commit", "confirm", "unlock"])
-@pytest.mark.parametrize(("kind", "message"), [("error", "the emulator was told to"), ("locked", "database locked by")])
+@pytest.mark.parametrize(("kind", "message"), [("error", "an injected fault"), ("locked", "database locked by")])
 def test_refusals(fleet: Fleet, phase: str, kind: str, message: str) -> None:
     fleet.add_faults(LEAF, Fault(kind, phase))
     with pytest.raises(RPCError, match=message):
@@ -450,5 +450,5 @@ def test_a_port_in_use(fleet: Fleet) -> None:
     second = Fleet(specs, EmulatedFabric([]), Login(USER, PASSWORD), base_port=fleet.port(LEAF))
     with pytest.raises(UsageError, match=r"leaf1: cannot listen on 127.0.0.1 port \d+: Address already in use"):
         second.start()
-    with pytest.raises(UsageError, match="do not fit behind port 65535"):
+    with pytest.raises(UsageError, match="do not fit above port 65535"):
         Fleet(specs * 2, EmulatedFabric([]), Login(USER, PASSWORD), base_port=65535)

@@ -118,5 +118,5 @@ def test_a_link_to_an_inventory_of_somebody_else(artifacts: Path, tmp_path: Path
     (tmp_path / "real.yaml").write_text("mine: {}\n")
     (tmp_path / "new").mkdir()
     (tmp_path / "new" / "hosts.yaml").symlink_to(tmp_path / "real.yaml")
-    with pytest.raises(OutputError, match=r"hosts\.yaml: it is not an emulation's"):
+    with pytest.raises(OutputError, match=r"hosts\.yaml: an emulator did not write it"):
         check_inventory(tmp_path / "new")

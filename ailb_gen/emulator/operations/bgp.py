@@ -43,7 +43,7 @@ def chosen(device: Device, neighbor: str) -> Iterator[BgpSession]:
 
 
 def up_for(device: Device, session: BgpSession) -> float:
-    """Return the seconds since a session came up; for one that is down, since the device tries."""
+    """Return the seconds since a session came up; or, while it is down, since the device tries."""
     return max(device.now() - max(device.started, session.since or 0.0), 0.0)
 
 
@@ -52,13 +52,15 @@ def summary(device: Device, rpc: etree._Element) -> etree._Element:
     if not _asks_default(rpc):
         return element("bgp-information")
     groups = device.fabric.switch(device.name).groups
-    wanted = argument(rpc, "group")
-    peers = [session for session in device.fabric.sessions(device.name) if wanted in ("", groups[session.group].name)]
+    requested = argument(rpc, "group")
+    peers = [
+        session for session in device.fabric.sessions(device.name) if requested in ("", groups[session.group].name)
+    ]
     counts = device.fabric.prefix_counts(device.name)
     total = [sum(counts.get(session.interface, PrefixCounts())[field] for session in peers) for field in range(3)]
     return element(
         "bgp-information",
-        ("group-count", sum(1 for group in groups if wanted in ("", group.name))),
+        ("group-count", sum(1 for group in groups if requested in ("", group.name))),
         ("peer-count", len(peers)),
         ("down-peer-count", sum(1 for session in peers if not session.established)),
         ("auto-discovered-peer-count", len(peers) or None),

@@ -31,7 +31,7 @@ def element(tag: str, *children: Child, text: object = None, **junos: object) ->
 
 
 def flag(rpc: etree._Element, *names: str) -> bool:
-    """Tell whether an rpc has one of some arguments; `detail` stands for `<detail/>` and `<level>detail</level>`."""
+    """Return whether an rpc has one of some arguments; `detail` stands for `<detail/>` and `<level>detail</level>`."""
     return any(rpc.find(name) is not None for name in names) or rpc.findtext("level", "").strip() in names
 
 

@@ -39,14 +39,14 @@ CASTS = ("unicasts", "broadcasts", "multicasts")
 
 
 def port_up(device: Device, port: Port) -> bool:
-    """Tell whether a configured port is up: logical ones always, others with carrier."""
+    """Return whether a configured port is up: logical ones always, others with carrier."""
     if port.disabled:
         return False
     return port.name in LOGICAL or device.fabric.link_up(device.name, port.name)
 
 
 def unit_up(device: Device, switch: Switch, port: Port, unit: Unit) -> bool:
-    """Tell whether a logical interface is up; an IRB needs a VLAN with a member port that is."""
+    """Return whether a logical interface is up; an IRB needs a VLAN with a member port that is."""
     if unit.disabled or not port_up(device, port):
         return False
     if port.name != "irb":
@@ -66,23 +66,23 @@ def interfaces(device: Device, rpc: etree._Element) -> etree._Element:
     # Only the default instance has interfaces here.
     if argument(rpc, "routing-instance"):
         return element("interface-information")
-    terse, wanted = flag(rpc, "terse"), argument(rpc, "interface-name")
+    terse, requested = flag(rpc, "terse"), argument(rpc, "interface-name")
     made = []
     for port in switch.ports.values():
         # What is split is no interface; its parts are.
         if port.sub_ports is not None and not port.units:
             continue
-        units = [unit for unit in port.units if _matches(unit.name, wanted) or _matches(port.name, wanted)]
+        units = [unit for unit in port.units if _matches(unit.name, requested) or _matches(port.name, requested)]
         if flag(rpc, "descriptions"):
-            made += [_described(device, port)] if port.description and _matches(port.name, wanted) else []
-        elif _matches(port.name, wanted) or units:
+            made += [_described(device, port)] if port.description and _matches(port.name, requested) else []
+        elif _matches(port.name, requested) or units:
             made.append(_terse(device, switch, port, units) if terse else _full(device, rpc, switch, port, units))
     style = "terse" if terse else "description" if flag(rpc, "descriptions") else "normal"
     return element("interface-information", *made, style=style)
 
 
-def _matches(name: str, wanted: str) -> bool:
-    return not wanted or name == wanted or fnmatchcase(name, wanted)
+def _matches(name: str, requested: str) -> bool:
+    return not requested or name == requested or fnmatchcase(name, requested)
 
 
 def _status(up: bool) -> str:
@@ -201,10 +201,14 @@ LANES, BIAS_MA, LIGHT_DBM, DARK_DBM, MODULE_C = 8, 7.5, -1.2, -40.0, 42.0
 def optics(device: Device, rpc: etree._Element) -> etree._Element:
     """Answer `show interfaces diagnostics optics`: light where there is a carrier."""
     switch = device.fabric.switch(device.name)
-    wanted = argument(rpc, "interface-name")
+    requested = argument(rpc, "interface-name")
     made = []
     for port in switch.ports.values():
-        if port.name in LOGICAL or (port.sub_ports is not None and not port.units) or not _matches(port.name, wanted):
+        if (
+            port.name in LOGICAL
+            or (port.sub_ports is not None and not port.units)
+            or not _matches(port.name, requested)
+        ):
             continue
         received = LIGHT_DBM if port_up(device, port) else DARK_DBM
         lanes = [

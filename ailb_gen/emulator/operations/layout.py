@@ -31,9 +31,9 @@ Layout = list[str | Each | Show]
 
 
 def read_layouts(text: str, functions: Mapping[str, Show]) -> dict[str, Layout]:
-    """Read layouts by rpc: `= RPC ...` begins one, `|` a line, which goes on behind a backslash at its end.
+    """Read layouts by rpc: `= RPC ...` begins one, `|` a line, which a backslash at its end continues.
 
-    `@PATH` begins rows for every element at a path, indented below it or one `|` behind it; `!NAME` calls a function.
+    `@PATH` begins rows for every element at a path, indented below it or one `|` after it; `!NAME` calls a function.
     """
     found: dict[str, Layout] = {}
     stack: list[Layout] = [[]]

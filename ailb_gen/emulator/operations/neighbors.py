@@ -32,10 +32,10 @@ CAPABILITIES = "Bridge Router"
 
 
 def router_advertisements(device: Device, rpc: etree._Element) -> etree._Element:
-    """Answer `show ipv6 router-advertisement`: what is sent, and what the device at the other end says of itself."""
-    wanted = argument(rpc, "interface")
+    """Answer `show ipv6 router-advertisement`: what is sent, and what is received from the other end."""
+    requested = argument(rpc, "interface")
     rows = device.fabric.switch(device.name).advertisements.values()
-    made = [_interface(device, row) for row in rows if wanted in ("", row.interface)]
+    made = [_interface(device, row) for row in rows if requested in ("", row.interface)]
     return element("ipv6-ra-information", *made)
 
 
@@ -88,12 +88,12 @@ def _advertisement(far: End, row: RouterAdvertisement, up: int) -> etree._Elemen
 
 
 def discovered(device: Device, rpc: etree._Element) -> etree._Element:
-    """Answer `show ipv6 neighbors`: the switches whose advertisements are heard."""
-    wanted = argument(rpc, "interface")
+    """Answer `show ipv6 neighbors`: the switches whose advertisements arrive."""
+    requested = argument(rpc, "interface")
     made = []
     for name in (unit.name for port in device.fabric.switch(device.name).ports.values() for unit in port.units):
         far = device.fabric.advertiser(device.name, name)
-        if far is None or wanted not in ("", name):
+        if far is None or requested not in ("", name):
             continue
         made.append(
             element(
@@ -115,7 +115,7 @@ def _lldp_runs(switch: Switch, port: str) -> bool:
 
 
 def _lldp(device: Device) -> Iterator[tuple[str, End, Switch]]:
-    """Give (port, other end, switch there) wherever both ends of a cable run LLDP. Servers are not emulated."""
+    """Iterate over (port, other end, switch there) of the cables with LLDP at both ends; servers have none."""
     switch = device.fabric.switch(device.name)
     for port in switch.ports:
         far = device.fabric.neighbor(device.name, port)
@@ -149,7 +149,7 @@ def lldp(device: Device, rpc: etree._Element) -> etree._Element:
 
 def lldp_interface(device: Device, rpc: etree._Element) -> etree._Element:
     """Answer `show lldp neighbors interface`: at length, for one port or all."""
-    wanted = argument(rpc, "interface-device") or argument(rpc, "interface-name")
+    requested = argument(rpc, "interface-device") or argument(rpc, "interface-name")
     made = [
         element(
             "lldp-neighbor-information",
@@ -159,7 +159,7 @@ def lldp_interface(device: Device, rpc: etree._Element) -> etree._Element:
             ("lldp-remote-system-capabilities-enabled", CAPABILITIES),
         )
         for port, far, other in _lldp(device)
-        if wanted in ("", port)
+        if requested in ("", port)
     ]
     return element("lldp-neighbors-information", *made, style="detail")
 

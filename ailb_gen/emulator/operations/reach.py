@@ -114,7 +114,7 @@ def _number(rpc: etree._Element, name: str, default: int) -> int:
 
 
 def path_to(device: Device, target: str, interface: str = "") -> list[tuple[str, str]] | None:
-    """Return the (device, address) that answer on the way to an address, None if nobody does there."""
+    """Return the (device, address) of the hops to an address, None if no device has it."""
     text, _, scope = target.partition("%")
     switch = device.fabric.switch(device.name)
     found = interface_value(f"{text}/{BITS}")

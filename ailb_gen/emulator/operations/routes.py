@@ -49,7 +49,7 @@ def route_information(device: Device, rpc: etree._Element) -> etree._Element:
 
 
 def _is_ipv4(text: str) -> bool:
-    """Tell whether a destination is one of inet.0, where no route is."""
+    """Return whether a destination is one of inet.0, where no route is."""
     try:
         ip_network(text, strict=False)
     except ValueError:
@@ -57,8 +57,8 @@ def _is_ipv4(text: str) -> bool:
     return ":" not in text
 
 
-def _wanted(rpc: etree._Element) -> Prefix | None:
-    """Return the destination asked for. Raises RefusedError for text that is none."""
+def _requested(rpc: etree._Element) -> Prefix | None:
+    """Return the requested destination. Raises RefusedError for text that is none."""
     text = argument(rpc, "destination")
     if not text:
         return None
@@ -68,10 +68,10 @@ def _wanted(rpc: etree._Element) -> Prefix | None:
     return found[1]
 
 
-def _matches(rpc: etree._Element, prefix: Prefix, wanted: Prefix | None) -> bool:
-    if wanted is None:
+def _matches(rpc: etree._Element, prefix: Prefix, requested: Prefix | None) -> bool:
+    if requested is None:
         return True
-    return prefix == wanted if flag(rpc, "exact") else wanted.contains(prefix)
+    return prefix == requested if flag(rpc, "exact") else requested.contains(prefix)
 
 
 def as_path(route: Route) -> str:
@@ -95,21 +95,21 @@ def _destination(prefix: Prefix, detailed: bool) -> list[Child]:
 
 
 def _exchanged(device: Device, rpc: etree._Element, rows: Rows) -> etree._Element:
-    """Answer about one neighbor; nothing comes of a neighbor that is not established."""
+    """Answer `show route` for one neighbor; empty if its session is not established."""
     protocol = argument(rpc, "advertising-protocol-name") or argument(rpc, "receive-protocol-name")
     address = argument(rpc, "neighbor") or argument(rpc, "peer")
     if protocol != BGP or not address:
         raise refusal("missing argument: a protocol, bgp, and the address of a neighbor", tag="missing-element")
     session = next((found for found in chosen(device, address) if found.established), None)
-    wanted = _wanted(rpc)
+    requested = _requested(rpc)
     if session is None:
         return element("route-information")
-    made = [row for prefix, row in rows(device, rpc, session) if _matches(rpc, prefix, wanted)]
+    made = [row for prefix, row in rows(device, rpc, session) if _matches(rpc, prefix, requested)]
     return element("route-information", element("route-table", ("table-name", TABLE), *made))
 
 
 def advertised(device: Device, rpc: etree._Element, session: BgpSession) -> Iterator[Row]:
-    """Give the routes that are sent to a neighbor, as they are sent.
+    """Iterate over the routes advertised to a neighbor, as they are sent.
 
     The table has no numbers of destinations: they would take the routes of the whole fabric.
     """
@@ -121,7 +121,7 @@ def advertised(device: Device, rpc: etree._Element, session: BgpSession) -> Iter
 
 
 def received(device: Device, rpc: etree._Element, session: BgpSession) -> Iterator[Row]:
-    """Give the routes that came from a neighbor; hidden ones only with `hidden` or `all`."""
+    """Iterate over the routes received from a neighbor; hidden ones only with `hidden` or `all`."""
     detailed = flag(rpc, *DETAILED)
     next_hop = peer_address(session).partition("%")[0]
     for prefix in device.fabric.prefixes(device.name):
@@ -158,18 +158,18 @@ def _shows(rpc: etree._Element, path: Path) -> bool:
 
 def shown(device: Device, rpc: etree._Element) -> etree._Element:
     """Answer `show route` for a prefix or all, of one protocol or all."""
-    wanted, protocol = _wanted(rpc), argument(rpc, "protocol")
+    requested, protocol = _requested(rpc), argument(rpc, "protocol")
     entries: dict[Prefix, list[etree._Element]] = {}
     own = [row for row in _own_routes(device) if protocol in ("", row[1]) and not flag(rpc, "hidden")]
     for prefix, _, row in own:
-        if _covers(rpc, prefix, wanted):
+        if _covers(rpc, prefix, requested):
             entries.setdefault(prefix, []).append(row)
     if protocol in ("", BGP):
         for prefix in device.fabric.prefixes(device.name):
-            rows = _learned_routes(device, rpc, prefix) if _covers(rpc, prefix, wanted) else []
+            rows = _learned_routes(device, rpc, prefix) if _covers(rpc, prefix, requested) else []
             if rows:
                 entries.setdefault(prefix, []).extend(rows)
-    entries = _longest(rpc, entries, wanted)
+    entries = _longest(rpc, entries, requested)
     if not entries:
         return element("route-information")
     made = [_rt(prefix, rows, flag(rpc, *DETAILED)) for prefix, rows in sorted(entries.items())]
@@ -209,17 +209,17 @@ def table_summary(device: Device, rpc: etree._Element) -> etree._Element:
     return element("route-summary-information", ("as-number", number or None), table)
 
 
-def _covers(rpc: etree._Element, prefix: Prefix, wanted: Prefix | None) -> bool:
-    """Tell whether a route is asked for: an address by the prefixes that hold it, a prefix by what it holds."""
-    if wanted is not None and wanted.length == BITS and not flag(rpc, "exact"):
-        return prefix.holds(wanted.value)
-    return _matches(rpc, prefix, wanted)
+def _covers(rpc: etree._Element, prefix: Prefix, requested: Prefix | None) -> bool:
+    """Return whether a route is requested: an address by prefixes that hold it, a prefix by those in it."""
+    if requested is not None and requested.length == BITS and not flag(rpc, "exact"):
+        return prefix.holds(requested.value)
+    return _matches(rpc, prefix, requested)
 
 
 def _longest(
-    rpc: etree._Element, entries: dict[Prefix, list[etree._Element]], wanted: Prefix | None
+    rpc: etree._Element, entries: dict[Prefix, list[etree._Element]], requested: Prefix | None
 ) -> dict[Prefix, list[etree._Element]]:
-    if wanted is None or wanted.length < BITS or flag(rpc, "exact"):
+    if requested is None or requested.length < BITS or flag(rpc, "exact"):
         return entries
     longest = max((prefix.length for prefix in entries), default=0)
     return {prefix: rows for prefix, rows in entries.items() if prefix.length == longest}
@@ -235,7 +235,7 @@ def _rt(prefix: Prefix, rows: Iterable[etree._Element], detailed: bool) -> etree
 
 
 def _own_routes(device: Device) -> Iterator[tuple[Prefix, str, etree._Element]]:
-    """Give (prefix, protocol, entry) of the routes that follow from the device's own addresses."""
+    """Iterate over (prefix, protocol, entry) of the direct and local routes."""
     up = device.now() - device.started
     switch = device.fabric.switch(device.name)
     direct = direct_prefixes(switch)

@@ -1,4 +1,4 @@
-"""What a device says of itself: software, hardware, files, times, commits, alarms.
+"""Facts of a device: software, hardware, files, times, commits, alarms.
 
 Source: Juniper's operational YANG models (junos-rpc-system, junos-rpc-chassis, junos-rpc-version); what PyEZ reads
 in `jnpr.junos.facts`.
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ailb_gen.emulator.disk import Commit
 
 HOME = "/var/home/admin"
-# By this file PyEZ knows Junos OS Evolved.
+# PyEZ recognizes Junos OS Evolved by this file.
 EVOLVED = "/usr/share/cevo/cevo_version"
 ENGINE = "RE-QFX5240"
 MEMORY_MB = 32768
@@ -192,7 +192,7 @@ def file_list(device: Device, rpc: etree._Element) -> etree._Element:
 
 
 def file_text(device: Device, path: str) -> str:
-    """Return one of the two files that tell clients what they talk to. Raises RefusedError."""
+    """Return one of the two files by which clients recognize the device. Raises RefusedError."""
     files: dict[str, Callable[[], str]] = {
         EVOLVED: lambda: f"\n{device.version}\n",
         "/etc/hosts.junos": lambda: "\n128.0.0.1 master re0\n",
@@ -214,7 +214,7 @@ def chassis_alarms(device: Device, rpc: etree._Element) -> etree._Element:
 
 
 def system_alarms(device: Device, rpc: etree._Element) -> etree._Element:
-    """Answer `show system alarms`: none; what is wrong with the chassis is not told here."""
+    """Answer `show system alarms`: none; those of the chassis are not system alarms."""
     return _alarms(device, ())
 
 
@@ -238,7 +238,7 @@ def _alarms(device: Device, active: tuple[str, ...]) -> etree._Element:
 
 
 def environment(device: Device, rpc: etree._Element) -> etree._Element:
-    """Answer `show chassis environment`: everything is well."""
+    """Answer `show chassis environment`: no fault."""
     items: list[tuple[str, str, int | None]] = [(f"PSM {slot}", "Power", None) for slot in range(POWER_SUPPLIES)]
     items += [("Routing Engine 0", "Temp", 35), ("FPC 0 Intake Temp Sensor", "Temp", 28)]
     items += [(f"Fan Tray {tray} Fan 1", "Fans", None) for tray in range(FANS)]
