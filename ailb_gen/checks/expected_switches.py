@@ -11,6 +11,7 @@ from ailb_gen.errors import UsageError
 from ailb_gen.intent.models import DEFAULT_COLORS, Colors, LeafOverride, SpineOverride, StripeOverride
 from ailb_gen.intent.platforms import shipped, shipped_names
 from ailb_gen.intent.settings import Settings
+from ailb_gen.network.speeds import GIGABIT
 from ailb_gen.validation import merged
 from ailb_gen.wording import did_you_mean
 
@@ -258,12 +259,12 @@ def _prefix(addressing: Addressing, stripe: int, leaf: int, color: int) -> Prefi
     return Prefix(value, 64)
 
 
-def native_speeds(expected: Outline) -> dict[str, dict[str, str]]:
-    """Return, per switch and port, the speed that the port has without a `speed` statement. Raises UsageError."""
-    tables: dict[str, dict[str, str]] = {}
+def native_speeds(expected: Outline) -> dict[str, dict[str, int]]:
+    """Return, per switch and port, the bit/s that the port has without a `speed` statement. Raises UsageError."""
+    tables: dict[str, dict[str, int]] = {}
     for platform in {switch.platform for switch in expected.switches.values()}:
         profile = profile_of(expected.fabric, platform)
-        tables[platform] = {port: f"{group.native}g" for group in profile.port_groups for port in group.names()}
+        tables[platform] = {port: group.native * GIGABIT for group in profile.port_groups for port in group.names()}
     return {name: tables[switch.platform] for name, switch in expected.switches.items()}
 
 

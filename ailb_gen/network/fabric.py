@@ -33,7 +33,7 @@ class Cable:
     a: End
     b: End
     color: str = ""
-    speed: str = ""
+    speed_bps: int | None = None
     line: int = line_field()
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from ailb_gen.errors import Place
 from ailb_gen.layout import CABLING, TOPOLOGY
 from ailb_gen.network.fabric import Cable, Defect, End
+from ailb_gen.network.speeds import speed_text
 from ailb_gen.network.topology import Topology
 
 if TYPE_CHECKING:
@@ -60,11 +61,11 @@ def _described(switches: Mapping[str, Switch], roles: Mapping[str, str]) -> Topo
                 continue
             here = End(name, port.name)
             if TO_SERVER.fullmatch(port.description):
-                attachments.append(Cable(here, other, speed=port.speed, line=port.description_line))
+                attachments.append(Cable(here, other, speed_bps=port.speed_bps, line=port.description_line))
             elif roles[name] == "leaf" and other.device in switches:
                 far = switches[other.device].ports.get(other.port)
                 if far is not None and neighbor(far) == here:
-                    links.append(Cable(here, other, speed=port.speed, line=port.description_line))
+                    links.append(Cable(here, other, speed_bps=port.speed_bps, line=port.description_line))
     return Topology(links=tuple(links), attachments=tuple(attachments))
 
 
@@ -93,8 +94,9 @@ def _compared(table: tuple[Cable, ...], topology: tuple[Cable, ...]) -> Iterator
         elif cable.color != other.color:
             colors = f"{CABLING} says color {cable.color or 'none'}, {TOPOLOGY} says {other.color or 'none'}"
             yield Defect("cabling", scope, colors, place)
-        elif other.speed and cable.speed != other.speed:
-            yield Defect("cabling", scope, f"{CABLING} says {cable.speed}, {TOPOLOGY} says {other.speed}", place)
+        elif other.speed_bps is not None and cable.speed_bps != other.speed_bps:
+            speeds = f"{CABLING} says {speed_text(cable.speed_bps)}, {TOPOLOGY} says {speed_text(other.speed_bps)}"
+            yield Defect("cabling", scope, speeds, place)
     for cable in expected.values():
         scope = f"{cable.a.device} {cable.a.port}"
         yield Defect(

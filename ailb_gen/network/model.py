@@ -59,7 +59,7 @@ class Port:
     description: str
     mtu: int | None
     native_vlan: int | None
-    speed: str
+    speed_bps: int | None
     sub_ports: int | None
     disabled: bool
     units: tuple[Unit, ...]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ailb_gen.addresses import interface_value, prefix_value
 from ailb_gen.network.model import Address, Port, RaPrefix, RouterAdvertisement, Unit, Vlan
+from ailb_gen.network.speeds import read_speed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -66,7 +67,7 @@ def _port(node: Node) -> Port:
         description=node.value("description") or "",
         mtu=number(mtu),
         native_vlan=number(native),
-        speed=node.value("speed") or "",
+        speed_bps=read_speed(node.value("speed")),
         sub_ports=number(node.get("number-of-sub-ports")),
         disabled=node.has("disable"),
         units=tuple(_unit(node.word, unit) for unit in node.each("unit")),

@@ -12,6 +12,7 @@ from ailb_gen.errors import Place
 from ailb_gen.layout import CABLING, TOPOLOGY
 from ailb_gen.network.fabric import Cable, Defect, End
 from ailb_gen.network.records import Record, entry_lines, values
+from ailb_gen.network.speeds import read_speed
 from ailb_gen.textio import parse_json
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ def _topology(entries: _Entries) -> Topology:
     for entry in entries.of("links"):
         leaf = End(_text(entry["leaf"]), _text(entry["leaf_port"]))
         spine = End(_text(entry["spine"]), _text(entry["spine_port"]))
-        links.append(Cable(leaf, spine, _text(entry["color"]), _text(entry["speed"]), entries.line))
+        links.append(Cable(leaf, spine, _text(entry["color"]), read_speed(_text(entry["speed"])), entries.line))
         records.append(Record("link", f"{leaf.device} {leaf.port}", entry, entries.line))
     records += [Record("color", _text(entry["name"]), entry, entries.line) for entry in entries.of("colors")]
     return Topology(roles, tuple(links), tuple(attachments), tuple(records))
@@ -116,7 +117,7 @@ def read_cabling(text: str) -> Topology:
     records: list[Record] = []
     defects: list[Defect] = []
     for line, row in _rows(text, defects):
-        cable = Cable(End(row[0], row[1]), End(row[2], row[3]), row[6], row[4], line)
+        cable = Cable(End(row[0], row[1]), End(row[2], row[3]), row[6], read_speed(row[4]), line)
         fields = dict(zip(COLUMNS, row, strict=True))
         if row[5] == "fabric":
             links.append(cable)

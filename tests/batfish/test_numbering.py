@@ -37,7 +37,7 @@ def prefix(text: str) -> Prefix:
 
 def port(*addresses: Address, name: str = "irb", disabled: bool = False) -> Port:
     unit = Unit(f"{name}.2", True, None, addresses, (), (), False, None, (), False)
-    return Port(name, "", None, None, "", None, disabled, (unit,))
+    return Port(name, "", None, None, None, None, disabled, (unit,))
 
 
 def leaf(*addresses: Address, name: str = "leaf1", routes: tuple[Prefix, ...] = ()) -> Switch:

@@ -124,7 +124,7 @@ def test_platforms() -> None:
     _, _, intended = case("own")
     speeds = native_speeds(intended)
     assert len(speeds["stripe1-leaf1"]) == 32
-    assert speeds["stripe1-leaf1"]["et-0/0/31"] == "400g"
+    assert speeds["stripe1-leaf1"]["et-0/0/31"] == 400_000_000_000
     assert len(speeds["stripe1-leaf2"]) > 64
     assert management_interface(intended, intended.switches["stripe1-leaf1"]) == "em0"
     assert management_interface(intended, intended.switches["spine1"]) == "fxp0"

@@ -32,7 +32,7 @@ def test_the_lab_is_consistent() -> None:
     assert len(found.links) == 16
     assert found.links[0].a == End("stripe1-leaf1", "et-0/0/0")
     assert found.links[0].b == End("spine1", "et-0/0/0")
-    assert (found.links[0].color, found.links[0].speed, found.links[0].line) == ("green", "400g", 2)
+    assert (found.links[0].color, found.links[0].speed_bps, found.links[0].line) == ("green", 400_000_000_000, 2)
     assert found.attachments["gpu-s1-2", "gpu1_eth"] == End("stripe1-leaf2", "et-0/0/17")
     assert len(found.attachments) == 8
 

@@ -199,7 +199,7 @@ def interface(name: str, *addresses: str, unit: str = "0") -> Port:
     found = [interface_value(text) for text in addresses]
     values = tuple(Address(*pair) for pair in found if pair is not None)
     logical = Unit(f"{name}.{unit}", True, None, values, (), (), False, None, (), False)
-    return Port(name, "", None, None, "", None, False, (logical,))
+    return Port(name, "", None, None, None, None, False, (logical,))
 
 
 @st.composite

@@ -11,6 +11,7 @@ from ailb_gen.checks.expected import port_override
 from ailb_gen.checks.expected_switches import native_speeds
 from ailb_gen.checks.model import Check
 from ailb_gen.network.fabric import End
+from ailb_gen.network.speeds import GIGABIT, speed_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -118,7 +119,7 @@ def _other_families(unit: Unit) -> Iterator[Fault]:
 def _check_speeds(context: Context, findings: Findings) -> None:
     """Compare speed and split of every cabled port with what the intent asks for such cables."""
     fabric, network = context.fabric, context.network
-    uplinks, hosts = f"{fabric.uplinks.speed}g", f"{fabric.host_ports.speed}g"
+    uplinks, hosts = fabric.uplinks.speed * GIGABIT, fabric.host_ports.speed * GIGABIT
     ends = [*((end, uplinks) for end in network.link_ends()), *((end, hosts) for end in network.attachments.values())]
     native = native_speeds(context.expected)
     for end, speed in ends:
@@ -130,14 +131,17 @@ def _check_speeds(context: Context, findings: Findings) -> None:
         parent = switch.ports.get(base)
         split = (parent.sub_ports if parent is not None else None) or 1
         asked = context.cabling.splits.get(end.device, UNSPLIT).get(base, 1)
-        found = (parent.speed if parent is not None else "") or native[end.device].get(base, "")
+        found = parent.speed_bps if parent is not None else None
+        if found is None:
+            found = native[end.device].get(base)
         line = parent.line if parent is not None else 1
         if split != asked:
             message = f"{base} is {_split(split)}; the intent wants it {_split(asked)}"
             findings.at(SPEEDS, switch, message, line, asked, split, part=end.port)
         elif found != speed:
-            message = f"the speed of {base} is {found or 'unknown'}; the intent asks for {speed}"
-            findings.at(SPEEDS, switch, message, line, speed, found, part=end.port)
+            expected, seen = speed_text(speed), speed_text(found)
+            message = f"the speed of {base} is {seen}; the intent asks for {expected}"
+            findings.at(SPEEDS, switch, message, line, expected, seen, part=end.port)
     _check_ethernet(context, findings)
 
 

@@ -5,13 +5,13 @@ Source: Juniper's operational YANG model junos-rpc-interfaces.
 
 from __future__ import annotations
 
-import re
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from ailb_gen.addresses import address_text
 from ailb_gen.emulator.hardware import link_local, mac
 from ailb_gen.emulator.operations.build import argument, date, elapsed, element, flag
+from ailb_gen.network.speeds import speed_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 # Interfaces that are up by themselves.
 LOGICAL = ("irb", "lo0")
 DEFAULT_MTU = 1514
-SPEED = re.compile(r"(\d+)([gm])", re.ASCII)
 INPUT_ERRORS = (
     "input-errors", "input-drops", "framing-errors", "input-runts", "input-discards", "input-l3-incompletes",
     "input-l2-channel-errors", "input-l2-mismatch-timeouts", "input-fifo-errors", "input-resource-errors",
@@ -131,10 +130,9 @@ def _families(device: Device, unit: Unit, terse: bool) -> Iterator[etree._Elemen
 
 def _speed(port: Port) -> str:
     """Write a speed as Junos does: `400Gbps`; nothing is negotiated on these ports."""
-    found = SPEED.fullmatch(port.speed.lower())
-    if found is None:
+    if not port.speed_bps:
         return "Unspecified" if port.name in LOGICAL else "800Gbps"
-    return f"{found[1]}{'Gbps' if found[2] == 'g' else 'mbps'}"
+    return speed_text(port.speed_bps).replace("g", "Gbps").replace("m", "mbps")
 
 
 def _full(device: Device, rpc: etree._Element, switch: Switch, port: Port, units: list[Unit]) -> etree._Element:
