@@ -20,7 +20,6 @@ from lxml.etree import _Element
 from ailb_gen.confined import private_directory, remove_below, write_below
 from ailb_gen.deploy.redact import redact_config
 from ailb_gen.deploy.servers.calls import look
-from ailb_gen.deploy.servers.model import HostFiles
 from ailb_gen.deploy.servers.ssh import Server
 from ailb_gen.deploy.switch import Switch
 from ailb_gen.deploy.verify import alarms, announcing, peers
@@ -87,7 +86,7 @@ def collect_switch(name: str, switch: Switch) -> Collected:
 
 def collect_host(name: str, server: Server) -> Collected:
     """Read the files of a server that earlier pushes put there. Raises DeviceError."""
-    found = look(server, HostFiles(name, {})).found
+    found = look(server, {}).found
     plain = {f"{SERVERS}/{name}/{path}": file for path, file in found.items() if S_ISREG(file.mode)}
     scripts = frozenset(path for path, file in plain.items() if file.mode & S_IXUSR)
     return Collected({path: file.content for path, file in plain.items()}, scripts)

@@ -13,7 +13,7 @@ from pathlib import Path, PurePath
 from typing import Literal
 
 from ailb_gen.deploy.servers.files import files_of
-from ailb_gen.deploy.servers.model import HostFile, HostFiles
+from ailb_gen.deploy.servers.model import Tree
 from ailb_gen.errors import IntentError, UsageError
 from ailb_gen.hosts.model import Host
 from ailb_gen.hosts.read import read_hosts
@@ -40,7 +40,7 @@ class Inputs:
     files: Mapping[str, str]
     digest: str
     hosts: Mapping[str, Host] = field(default_factory=dict)
-    trees: Mapping[str, HostFiles] = field(default_factory=dict)
+    trees: Mapping[str, Tree] = field(default_factory=dict)
     texts: Mapping[str, bytes] = field(default_factory=dict)
     doubts: tuple[str, ...] = ()
 
@@ -116,7 +116,7 @@ def _doubts_of_manifest(intent: Intent, artifacts: Path, manifest: Manifest | No
     return []
 
 
-def _servers(artifacts: Path, names: Collection[str]) -> tuple[dict[str, Host], dict[str, HostFiles]]:
+def _servers(artifacts: Path, names: Collection[str]) -> tuple[dict[str, Host], dict[str, Tree]]:
     """Read what servers are to have; those with one profile share it."""
     if not names:
         return {}, {}
@@ -127,20 +127,17 @@ def _servers(artifacts: Path, names: Collection[str]) -> tuple[dict[str, Host], 
     wrong += [f"{artifacts}: there are no files for {name}" for name in names if name not in hosts]
     if wrong:
         raise UsageError("\n".join([*wrong, AGAIN]))
-    trees: dict[str, Mapping[str, HostFile]] = {}
-    for name in names:
-        folder = hosts[name].profile.folder
-        if folder not in trees:
-            trees[folder] = files_of(artifacts, hosts[name]).tree
     found = {name: hosts[name] for name in names}
-    return found, {name: HostFiles(name, trees[host.profile.folder]) for name, host in found.items()}
+    one_of_each = {host.profile.folder: host for host in reversed(found.values())}
+    trees = {folder: files_of(artifacts, host) for folder, host in one_of_each.items()}
+    return found, {name: trees[host.profile.folder] for name, host in found.items()}
 
 
 def _server_entries(
-    hosts: Mapping[str, Host], trees: Mapping[str, HostFiles], known: Mapping[str, str]
+    hosts: Mapping[str, Host], trees: Mapping[str, Tree], known: Mapping[str, str]
 ) -> Iterator[tuple[str, str, str]]:
     """Give folder, file and manifest entry of all files of servers as read; an empty entry for one that is missing."""
-    by_folder = {host.profile.folder: trees[name].tree for name, host in hosts.items()}
+    by_folder = {host.profile.folder: trees[name] for name, host in hosts.items()}
     for folder, tree in sorted(by_folder.items()):
         # The links that enable services are made here, and are in no directory.
         found = {path: entry_of(file.content) for path, file in tree.items() if not file.is_link}

@@ -19,7 +19,7 @@ from ailb_gen.deploy.inventory import Target
 from ailb_gen.deploy.ownership import Ownership, digest, fingerprint, wanted
 from ailb_gen.deploy.redact import redact_config
 from ailb_gen.deploy.servers.calls import look as host_state
-from ailb_gen.deploy.servers.model import HostFiles
+from ailb_gen.deploy.servers.model import Tree
 from ailb_gen.deploy.servers.model import fingerprint as files_digest
 from ailb_gen.deploy.servers.ssh import Server
 from ailb_gen.deploy.switch import DeviceError, Phase, Switch, once
@@ -197,11 +197,11 @@ def _lines(change: Change, target: Node) -> Iterator[int]:
     yield from [line] * len(change.command.splitlines())
 
 
-def look_at_host(files: HostFiles, server: Server) -> HostLook:
+def look_at_host(files: Tree, server: Server) -> HostLook:
     """Look at a server. Raises DeviceError."""
     found = host_state(server, files)
     commands = tuple(f"{found.changes[path]} /{path}" for path in found.changed)
-    return HostLook(files.name, found.fingerprint, commands, files_digest(files.tree))
+    return HostLook(server.name, found.fingerprint, commands, files_digest(files))
 
 
 def plan_of(

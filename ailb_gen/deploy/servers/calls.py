@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from ailb_gen.deploy.servers import agent
 from ailb_gen.deploy.servers.answers import listing, sections, status_of, unpack
-from ailb_gen.deploy.servers.model import Change, HostFile, HostFiles, HostState, HostStatus, fingerprint
+from ailb_gen.deploy.servers.model import Change, HostFile, HostState, HostStatus, Tree, fingerprint
 from ailb_gen.deploy.servers.ssh import Answer, Server
 from ailb_gen.deploy.switch import DeviceError, Phase, RefusedError, UnknownOutcomeError
 
@@ -30,18 +30,18 @@ REFUSALS: Mapping[int, tuple[Phase, str]] = {
 }
 
 
-def look(server: Server, files: HostFiles) -> HostState:
+def look(server: Server, files: Tree) -> HostState:
     """Compare the files on a server with the wanted ones; changes nothing there. Raises DeviceError."""
-    answer = ask(server, Phase.READ, LOOK_S, "look", data="\n".join(files.tree))
+    answer = ask(server, Phase.READ, LOOK_S, "look", data="\n".join(files))
     parts = sections(server.name, answer, ("before", "files"))
     return state_of(files, unpack(server.name, parts["files"]), listing(server.name, parts["before"]))
 
 
-def state_of(files: HostFiles, found: Mapping[str, HostFile], before: Mapping[str, str]) -> HostState:
+def state_of(files: Tree, found: Tree, before: Mapping[str, str]) -> HostState:
     """Compare what was found with what is wanted; `before` are the digests of what was put there, by path."""
-    changes = {path: _change(files.tree.get(path), found.get(path)) for path in sorted({*files.tree, *before})}
+    changes = {path: _change(files.get(path), found.get(path)) for path in sorted({*files, *before})}
     edited = (path for path, digest in before.items() if path not in found or found[path].digest != digest)
-    return HostState(files.name, found, changes, tuple(sorted(edited)), fingerprint(found))
+    return HostState(found, changes, tuple(sorted(edited)), fingerprint(found))
 
 
 def _change(wanted: HostFile | None, found: HostFile | None) -> Change:
@@ -52,14 +52,14 @@ def _change(wanted: HostFile | None, found: HostFile | None) -> Change:
     return Change.REMOVED if wanted is None else Change.CHANGED
 
 
-def apply(server: Server, files: HostFiles, run: str, minutes: float, always: bool = False) -> tuple[str, ...]:
+def apply(server: Server, files: Tree, run: str, minutes: float, always: bool = False) -> tuple[str, ...]:
     """Put the files in place and set the network to them; the host takes them back after so many minutes.
 
     `run` names what is done: letters, digits, dots and dashes, another one for every apply. With `always` the network
     is set again even when no file differs. Returns warnings. Raises RefusedError when the host is as it was before,
     UnknownOutcomeError when that is not known.
     """
-    data, digest = agent.pack(files.tree)
+    data, digest = agent.pack(files)
     words = (str(max(1, round(minutes * 60))), digest, "always" if always else "changed")
     return _warnings(ask(server, Phase.COMMIT, CHANGE_S, "apply", _named(server, run), *words, data=data))
 

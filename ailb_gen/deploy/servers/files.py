@@ -8,7 +8,7 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
-from ailb_gen.deploy.servers.model import HostFile, HostFiles, Tree, link, plain
+from ailb_gen.deploy.servers.model import HostFile, Tree, link, plain
 from ailb_gen.deploy.switch import DeviceError, Phase
 from ailb_gen.hosts.model import Host
 from ailb_gen.hosts.text import MAX_BYTES, ini
@@ -21,7 +21,7 @@ UNITS = "etc/systemd/system"
 SERVICE = re.compile(rf"^{UNITS}/([^/]+\.service)$")
 
 
-def files_of(root: Path, host: Host) -> HostFiles:
+def files_of(root: Path, host: Host) -> Tree:
     """Read the files of a server below the artifact directory. Raises DeviceError for what cannot be pushed."""
     if host.profile.defects:
         defect = host.profile.defects[0]
@@ -30,7 +30,7 @@ def files_of(root: Path, host: Host) -> HostFiles:
     tree = {path: _file(host.name, folder, path) for path in sorted(_paths(host.name, folder))}
     if not tree:
         raise DeviceError(host.name, Phase.READ, f"{folder} holds no files", "generate the artifacts again")
-    return HostFiles(host.name, {**tree, **dict(_enabled(tree))})
+    return {**tree, **dict(_enabled(tree))}
 
 
 def _paths(name: str, folder: Path) -> Iterator[str]:

@@ -41,21 +41,14 @@ def link(target: str) -> HostFile:
     return HostFile(target.encode(), S_IFLNK | 0o777)
 
 
-Tree = dict[str, HostFile]
+# Files of a server by their paths, relative to its root.
+Tree = Mapping[str, HostFile]
 
 
-def fingerprint(tree: Mapping[str, HostFile]) -> str:
+def fingerprint(tree: Tree) -> str:
     """Return what identifies files with names, kinds, modes and owners: a SHA-256 in hexadecimal."""
     rows = (f"{file.digest} {file.mode:o} {file.owner} {path}\n" for path, file in sorted(tree.items()))
     return hashlib.sha256("".join(rows).encode()).hexdigest()
-
-
-@dataclass(frozen=True, slots=True)
-class HostFiles:
-    """What a server is to have; paths are relative to its root."""
-
-    name: str
-    tree: Mapping[str, HostFile]
 
 
 class Change(StrEnum):
@@ -75,7 +68,6 @@ class HostState:
     there; `fingerprint` identifies what is there.
     """
 
-    name: str
     found: Mapping[str, HostFile]
     changes: Mapping[str, Change]
     edited: tuple[str, ...]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ailb_gen.deploy.servers.calls import apply, confirm, look, restore, status
-from ailb_gen.deploy.servers.model import HostFiles, HostStatus, RunState, fingerprint
+from ailb_gen.deploy.servers.model import HostStatus, RunState, Tree, fingerprint
 from ailb_gen.deploy.servers.ssh import Server
 from ailb_gen.deploy.servers.verify import Expected, verify
 from ailb_gen.deploy.switch import Phase, RefusedError
@@ -21,7 +21,7 @@ class ServerTransaction:
     """
 
     name: str
-    files: HostFiles
+    files: Tree
     old: str
     run: str
     expected: Expected
@@ -36,7 +36,7 @@ class ServerTransaction:
         if look(connection, self.files).fingerprint != self.old:
             reason = "its files are not the ones that were planned with"
             raise RefusedError(self.name, Phase.LOAD, reason, "somebody changed them since; plan again")
-        files = fingerprint(self.files.tree)
+        files = fingerprint(self.files)
         if files != self.approved:
             raise RefusedError(self.name, Phase.LOAD, OTHER_CHANGE, "nothing was put in place; plan again")
         return files

@@ -13,7 +13,7 @@ from typing import Any
 from ailb_gen.addresses import Prefix, address_text, address_value, prefix_value
 from ailb_gen.deploy.servers.answers import sections, unpack, whole
 from ailb_gen.deploy.servers.calls import ask
-from ailb_gen.deploy.servers.model import Finding, HostFile, HostFiles
+from ailb_gen.deploy.servers.model import Finding, HostFile, Tree
 from ailb_gen.deploy.servers.ssh import Answer, Server
 from ailb_gen.deploy.switch import DeviceError, Phase
 from ailb_gen.hosts.model import Profile
@@ -68,7 +68,7 @@ class Expected:
     sysctls: Mapping[str, str]
 
 
-def expected_of(files: HostFiles, profile: Profile) -> Expected:
+def expected_of(files: Tree, profile: Profile) -> Expected:
     """Return what the files of a server ask for; what they say wrongly is the business of `ailb-gen validate`."""
     rules = tuple(
         ExpectedRule(rule.priority, rule.source, rule.table)
@@ -76,7 +76,7 @@ def expected_of(files: HostFiles, profile: Profile) -> Expected:
         if rule.source is not None and rule.table is not None and rule.priority is not None
     )
     return Expected(
-        tree=files.tree,
+        tree=files,
         mtus={name: mtu if isinstance(mtu := nic.value("mtu"), int) else None for name, nic in profile.nics.items()},
         rules=rules,
         routes=tuple(sorted(_expected_routes(profile))),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ailb_gen.deploy.servers.files import files_of
-from ailb_gen.deploy.servers.model import HostFiles
+from ailb_gen.deploy.servers.model import Tree
 from ailb_gen.deploy.servers.verify import Expected, expected_of
 from ailb_gen.hosts.read import read_hosts
 from ailb_gen.render.artifacts import RenderOptions
@@ -34,13 +34,13 @@ def artifacts(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def files(artifacts: Path) -> HostFiles:
+def files(artifacts: Path) -> Tree:
     """What a server of the lab is to have."""
     return files_of(artifacts, read_hosts(artifacts)[0][NAME])
 
 
 @pytest.fixture(scope="session")
-def expected(artifacts: Path, files: HostFiles) -> Expected:
+def expected(artifacts: Path, files: Tree) -> Expected:
     """What must be seen on that server."""
     return expected_of(files, read_hosts(artifacts)[0][NAME].profile)
 

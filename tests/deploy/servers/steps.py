@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ailb_gen.deploy.servers.calls import status
-from ailb_gen.deploy.servers.model import HostFiles, RunState
+from ailb_gen.deploy.servers.model import RunState, Tree
 from tests.deploy.servers.sandbox import Host
 
 if TYPE_CHECKING:
@@ -20,19 +20,19 @@ QOS_WARNING = "/usr/local/sbin/ailb-qos: ailb-qos: mlnx_qos is missing; install 
 STATE = "/var/lib/ailb-gen"
 
 
-def edited(files: HostFiles, path: str, old: bytes, new: bytes) -> HostFiles:
+def edited(files: Tree, path: str, old: bytes, new: bytes) -> Tree:
     """Return files of which one has another text in one place."""
-    file = files.tree[path]
+    file = files[path]
     assert old in file.content
     changed = replace(file, content=file.content.replace(old, new))
-    return HostFiles(files.name, {**files.tree, path: changed})
+    return {**files, path: changed}
 
 
-def without(files: HostFiles, *paths: str) -> HostFiles:
-    return HostFiles(files.name, {path: file for path, file in files.tree.items() if path not in paths})
+def without(files: Tree, *paths: str) -> Tree:
+    return {path: file for path, file in files.items() if path not in paths}
 
 
-def slow(files: HostFiles, seconds: int) -> HostFiles:
+def slow(files: Tree, seconds: int) -> Tree:
     """Return files whose script takes its time to set the network."""
     return edited(files, SCRIPT, b"set -eu\n", f"set -eu\nsleep {seconds}\n".encode())
 
@@ -47,12 +47,10 @@ def wait_for(server: SshServer, run_name: str, *states: RunState) -> None:
     raise AssertionError(f"{run_name} is {status(server, run_name).state}, not one of {states}")
 
 
-def has(host: Host, files: HostFiles) -> bool:
+def has(host: Host, files: Tree) -> bool:
     """Tell whether a host has just these files."""
     tree = host.tree()
-    return all(
-        path in tree and tree[path][1:] == (file.mode, file.owner, file.content) for path, file in files.tree.items()
-    )
+    return all(path in tree and tree[path][1:] == (file.mode, file.owner, file.content) for path, file in files.items())
 
 
 def leftovers(host: Host) -> list[str]:

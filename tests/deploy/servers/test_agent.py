@@ -14,7 +14,7 @@ import pytest
 
 from ailb_gen.deploy.servers import agent
 from ailb_gen.deploy.servers.calls import REFUSALS
-from ailb_gen.deploy.servers.model import HostFiles, RunState
+from ailb_gen.deploy.servers.model import RunState, Tree
 from tests.conftest import need_tool
 
 if TYPE_CHECKING:
@@ -54,9 +54,9 @@ def test_a_call_is_data_not_code(tmp_path: Path) -> None:
     assert not (tmp_path / "owned").exists()
 
 
-def test_the_archive_holds_files_list_and_script(files: HostFiles) -> None:
-    data, digest = agent.pack(files.tree)
-    assert agent.pack(files.tree) == (data, digest), "bytes are deterministic"
+def test_the_archive_holds_files_list_and_script(files: Tree) -> None:
+    data, digest = agent.pack(files)
+    assert agent.pack(files) == (data, digest), "bytes are deterministic"
     with tarfile.open(fileobj=io.BytesIO(base64.b64decode(data))) as archive:
         names = set(archive.getnames())
         listing = archive.extractfile("wanted")
@@ -66,4 +66,4 @@ def test_the_archive_holds_files_list_and_script(files: HostFiles) -> None:
         assert hashlib.sha256(listing.read()).hexdigest() == digest
         assert script.read().decode() == agent.script() + '\nmain "$@"\n'
         assert all(member.uid == member.gid == 0 and member.mtime == 0 for member in archive)
-    assert names == {"agent", "wanted", *(f"tree/{path}" for path in files.tree)}
+    assert names == {"agent", "wanted", *(f"tree/{path}" for path in files)}

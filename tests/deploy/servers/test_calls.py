@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ailb_gen.deploy.servers.calls import apply, confirm, look, restore, status
-from ailb_gen.deploy.servers.model import Change, HostFiles, RunState, plain
+from ailb_gen.deploy.servers.model import Change, RunState, Tree, plain
 from ailb_gen.deploy.servers.verify import verify
 from ailb_gen.deploy.switch import Phase, RefusedError
 from tests.deploy.servers.sandbox import Host, run
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 @pytest.mark.long
-def test_first_push_confirm_and_back(host: Host, server: SshServer, files: HostFiles, expected: Expected) -> None:
+def test_first_push_confirm_and_back(host: Host, server: SshServer, files: Tree, expected: Expected) -> None:
     files_before, kernel_before = host.tree(), host.kernel()
     state = look(server, files)
     assert set(state.changes.values()) == {Change.ADDED}
@@ -62,33 +62,33 @@ def test_first_push_confirm_and_back(host: Host, server: SshServer, files: HostF
     assert (now.state, now.pending, now.current) == (RunState.RESTORED, "", "")
 
 
-def test_a_push_that_changes_nothing_touches_nothing(host: Host, server: SshServer, files: HostFiles) -> None:
+def test_a_push_that_changes_nothing_touches_nothing(host: Host, server: SshServer, files: Tree) -> None:
     apply(server, files, "r1", 10)
     confirm(server, "r1")
-    stamps = host.inside("stat", "-c", "%n %i %z", *(f"/{path}" for path in files.tree))
+    stamps = host.inside("stat", "-c", "%n %i %z", *(f"/{path}" for path in files))
     run("ip", "-n", host.netns, "-6", "rule", "del", "priority", "10003")
     assert apply(server, files, "r2", 10) == ()
     confirm(server, "r2")
-    assert host.inside("stat", "-c", "%n %i %z", *(f"/{path}" for path in files.tree)) == stamps
+    assert host.inside("stat", "-c", "%n %i %z", *(f"/{path}" for path in files)) == stamps
     assert "10003:" not in host.kernel()[0]
     # The network alone can be asked for.
     apply(server, files, "r3", 10, always=True)
     assert "10003:" in host.kernel()[0]
     restore(server, "r3")
-    assert host.inside("stat", "-c", "%n %i %z", *(f"/{path}" for path in files.tree)) == stamps
+    assert host.inside("stat", "-c", "%n %i %z", *(f"/{path}" for path in files)) == stamps
 
 
-def test_a_changed_push_and_back(host: Host, server: SshServer, files: HostFiles) -> None:
+def test_a_changed_push_and_back(host: Host, server: SshServer, files: Tree) -> None:
     apply(server, files, "r1", 10)
     confirm(server, "r1")
     files_before, kernel_before = host.tree(), host.kernel()
     drop_in = "etc/systemd/network/10-netplan-gpu1_eth.network.d/50-ailb.conf"
-    script = files.tree[SCRIPT].content
+    script = files[SCRIPT].content
     row = next(line for line in script.splitlines(keepends=True) if line.startswith(b"gpu1_eth 10007 "))
     other = edited(files, SCRIPT, row, row.replace(b"10007", b"20007"))
     other = edited(other, SYSCTL, b"gpu0_eth.autoconf = 1", b"gpu0_eth.autoconf = 0")
     other = without(other, drop_in)
-    other = HostFiles(other.name, {**other.tree, "etc/ailb/new/extra.env": plain(b"A=1\n", 0o644)})
+    other = {**other, "etc/ailb/new/extra.env": plain(b"A=1\n", 0o644)}
     state = look(server, other)
     assert {path: str(change) for path, change in state.changes.items() if change is not Change.SAME} == {
         SCRIPT: "changed",
@@ -118,7 +118,7 @@ def test_a_changed_push_and_back(host: Host, server: SshServer, files: HostFiles
     assert set(look(server, files).changes.values()) == {Change.SAME}
 
 
-def test_files_of_the_host_come_back_as_they_were(host: Host, server: SshServer, files: HostFiles) -> None:
+def test_files_of_the_host_come_back_as_they_were(host: Host, server: SshServer, files: Tree) -> None:
     """Owners, modes, links and times of what stood there before."""
     host.inside(
         "sh", "-c", f"echo old >/{SYSCTL}; chown 17:18 /{SYSCTL}; chmod 640 /{SYSCTL}; touch -d 2001-02-03 /{SYSCTL}"
@@ -144,7 +144,7 @@ def test_files_of_the_host_come_back_as_they_were(host: Host, server: SshServer,
 
 
 @pytest.mark.long
-def test_the_host_takes_back_what_nobody_confirms(host: Host, server: SshServer, files: HostFiles) -> None:
+def test_the_host_takes_back_what_nobody_confirms(host: Host, server: SshServer, files: Tree) -> None:
     files_before, kernel_before = host.tree(), host.kernel()
     apply(server, files, "r1", 3 / 60)
     # The watchdog needs no session.
@@ -161,7 +161,7 @@ def test_the_host_takes_back_what_nobody_confirms(host: Host, server: SshServer,
     again.close()
 
 
-def test_a_watchdog_that_died_is_replaced_by_the_next_call(host: Host, server: SshServer, files: HostFiles) -> None:
+def test_a_watchdog_that_died_is_replaced_by_the_next_call(host: Host, server: SshServer, files: Tree) -> None:
     before = host.tree()
     apply(server, files, "r1", 2 / 60)
     host.inside("pkill", "-9", "-f", f"{STATE}/runs/r1/agent watch r1")
@@ -177,7 +177,7 @@ def test_a_watchdog_that_died_is_replaced_by_the_next_call(host: Host, server: S
 
 
 @pytest.mark.long
-def test_after_a_reboot_the_old_files_come_back(host: Host, server: SshServer, files: HostFiles) -> None:
+def test_after_a_reboot_the_old_files_come_back(host: Host, server: SshServer, files: Tree) -> None:
     before = host.tree()
     apply(server, files, "r1", 10)
     server.close()

@@ -14,7 +14,7 @@ import pytest
 
 from ailb_gen.deploy.servers import agent
 from ailb_gen.deploy.servers.calls import apply, confirm, restore, status
-from ailb_gen.deploy.servers.model import HostFiles, RunState, plain
+from ailb_gen.deploy.servers.model import RunState, Tree, plain
 from ailb_gen.deploy.switch import RefusedError, UnknownOutcomeError
 from tests.conftest import SCALE
 from tests.deploy.servers.sandbox import Host, host_at
@@ -71,18 +71,18 @@ def shared(tmp_path_factory: pytest.TempPathFactory, config: HostConfig) -> Iter
 
 
 @pytest.fixture
-def pair(files: HostFiles) -> tuple[HostFiles, HostFiles]:
+def pair(files: Tree) -> tuple[Tree, Tree]:
     """Few files, twice: one is added, one goes, two change, and with them the network."""
     keep = ("usr/local/sbin/ailb-net", "etc/sysctl.d/99-accept-ra.conf")
-    script = files.tree[keep[0]].content
+    script = files[keep[0]].content
     row = next(line for line in script.splitlines(keepends=True) if line.startswith(b"gpu1_eth 10007 "))
-    old = {path: files.tree[path] for path in keep} | {"etc/ailb/old.env": plain(b"OLD=1\n", 0o644)}
+    old = {path: files[path] for path in keep} | {"etc/ailb/old.env": plain(b"OLD=1\n", 0o644)}
     new = {
         keep[0]: plain(script.replace(row, row.replace(b"10007", b"20007")), 0o755),
-        keep[1]: plain(files.tree[keep[1]].content.replace(b"autoconf = 1", b"autoconf = 0"), 0o644),
+        keep[1]: plain(files[keep[1]].content.replace(b"autoconf = 1", b"autoconf = 0"), 0o644),
         "etc/ailb/deep/new.env": plain(b"NEW=1\n", 0o644),
     }
-    return HostFiles(files.name, old), HostFiles(files.name, new)
+    return old, new
 
 
 def opened(host: Host) -> SshServer:
@@ -138,7 +138,7 @@ def killed(
 @pytest.mark.long
 @pytest.mark.parametrize("how", WAYS)
 def test_apply_killed_before_a_step(
-    shared: Host, pair: tuple[HostFiles, HostFiles], how: str, monkeypatch: pytest.MonkeyPatch
+    shared: Host, pair: tuple[Tree, Tree], how: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     old, new = pair
     server = opened(shared)
@@ -172,7 +172,7 @@ def test_apply_killed_before_a_step(
 @pytest.mark.long
 @pytest.mark.parametrize("verb", ["confirm", "restore"])
 def test_confirm_and_restore_killed_before_a_step(
-    shared: Host, pair: tuple[HostFiles, HostFiles], verb: str, monkeypatch: pytest.MonkeyPatch
+    shared: Host, pair: tuple[Tree, Tree], verb: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     old, new = pair
     server = opened(shared)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ailb_gen.deploy.servers.files import PATH, files_of, permissions
-from ailb_gen.deploy.servers.model import HostFiles
+from ailb_gen.deploy.servers.model import Tree
 from ailb_gen.deploy.servers.verify import expected_of
 from ailb_gen.deploy.switch import DeviceError, Phase
 from ailb_gen.hosts.read import read_hosts
@@ -26,21 +26,21 @@ if TYPE_CHECKING:
 WANTS = "etc/systemd/system/multi-user.target.wants"
 
 
-def test_the_files_of_a_server(artifacts: Path, files: HostFiles) -> None:
-    paths = {path for path, file in files.tree.items() if not file.is_link}
+def test_the_files_of_a_server(artifacts: Path, files: Tree) -> None:
+    paths = {path for path, file in files.items() if not file.is_link}
     assert paths == {
         *(path for _, path, _ in (*HOST_FILES, *QOS_FILES)),
         *(f"etc/systemd/network/10-netplan-gpu{n}_eth.network.d/50-ailb.conf" for n in (0, 1)),
     }
     for _, path, mode in (*HOST_FILES, *QOS_FILES):
-        assert files.tree[path].mode & 0o7777 == mode == permissions(path)
-        assert files.tree[path].content == (artifacts / "servers" / NAME / path).read_bytes()
-    assert {path: file.content for path, file in files.tree.items() if file.is_link} == {
+        assert files[path].mode & 0o7777 == mode == permissions(path)
+        assert files[path].content == (artifacts / "servers" / NAME / path).read_bytes()
+    assert {path: file.content for path, file in files.items() if file.is_link} == {
         f"{WANTS}/{unit}": f"/etc/systemd/system/{unit}".encode() for unit in ("ailb-net.service", "ailb-qos.service")
     }
 
 
-def test_modes_do_not_depend_on_the_checkout(artifacts: Path, files: HostFiles, tmp_path: Path) -> None:
+def test_modes_do_not_depend_on_the_checkout(artifacts: Path, files: Tree, tmp_path: Path) -> None:
     copy = tmp_path / "copy"
     shutil.copytree(artifacts, copy, symlinks=True)
     for path in copy.rglob("*"):

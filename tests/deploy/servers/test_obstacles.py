@@ -11,7 +11,7 @@ import pytest
 from ailb_gen.deploy.servers import agent
 from ailb_gen.deploy.servers import calls as push_module
 from ailb_gen.deploy.servers.calls import apply, confirm, restore, status
-from ailb_gen.deploy.servers.model import HostFiles, RunState, plain
+from ailb_gen.deploy.servers.model import RunState, Tree, plain
 from ailb_gen.deploy.servers.verify import verify
 from ailb_gen.deploy.switch import DeviceError, Phase, RefusedError, UnknownOutcomeError
 from tests.deploy.servers.sandbox import PASSWORD, Host, run
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from ailb_gen.deploy.servers.verify import Expected
 
 
-def test_one_run_at_a_time(host: Host, server: SshServer, files: HostFiles) -> None:
+def test_one_run_at_a_time(host: Host, server: SshServer, files: Tree) -> None:
     apply(server, files, "r1", 10)
     other = edited(files, SYSCTL, b"gpu0_eth.autoconf = 1", b"gpu0_eth.autoconf = 0")
     with pytest.raises(RefusedError, match="run r1 is neither confirmed nor restored") as caught:
@@ -48,7 +48,7 @@ def test_one_run_at_a_time(host: Host, server: SshServer, files: HostFiles) -> N
     assert has(host, files)
 
 
-def test_two_at_once(host: Host, files: HostFiles) -> None:
+def test_two_at_once(host: Host, files: Tree) -> None:
     """Of two programs that push at the same time one is refused; the host has the files of the other."""
     pushes = {"a": slow(files, 1), "b": edited(slow(files, 1), SYSCTL, b"autoconf = 1", b"autoconf = 0")}
     outcome: dict[str, DeviceError | None] = {}
@@ -77,9 +77,7 @@ def test_two_at_once(host: Host, files: HostFiles) -> None:
     assert has(host, pushes[winner])
 
 
-def test_a_run_that_was_restored_before_it_arrived_never_begins(
-    host: Host, server: SshServer, files: HostFiles
-) -> None:
+def test_a_run_that_was_restored_before_it_arrived_never_begins(host: Host, server: SshServer, files: Tree) -> None:
     before = host.tree()
     assert status(server, "r1").state is RunState.UNKNOWN
     restore(server, "r1")
@@ -88,9 +86,7 @@ def test_a_run_that_was_restored_before_it_arrived_never_begins(
     assert host.tree() == before
 
 
-def test_wrong_content_is_found_and_taken_back(
-    host: Host, server: SshServer, files: HostFiles, expected: Expected
-) -> None:
+def test_wrong_content_is_found_and_taken_back(host: Host, server: SshServer, files: Tree, expected: Expected) -> None:
     before = host.tree()
     wrong = edited(files, SCRIPT, b"fc00:1:1:2::1", b"fc00:1:1:2::99")
     apply(server, wrong, "r1", 10)
@@ -105,7 +101,7 @@ def test_wrong_content_is_found_and_taken_back(
 
 
 def test_files_that_netplan_does_not_take_are_refused_before_anything_changes(
-    host: Host, server: SshServer, files: HostFiles
+    host: Host, server: SshServer, files: Tree
 ) -> None:
     before = host.tree()
     with pytest.raises(RefusedError, match="netplan does not take the files") as caught:
@@ -123,7 +119,7 @@ def test_files_that_netplan_does_not_take_are_refused_before_anything_changes(
     assert set(host.tree()) - set(before) == {"etc/netplan/01-own.yaml"}
 
 
-def test_what_is_in_the_way_is_not_replaced(host: Host, server: SshServer, files: HostFiles) -> None:
+def test_what_is_in_the_way_is_not_replaced(host: Host, server: SshServer, files: Tree) -> None:
     host.inside("mkdir", f"/{SYSCTL}")
     before = host.tree()
     with pytest.raises(RefusedError, match="is neither a file nor a link on this host"):
@@ -140,7 +136,7 @@ def test_what_is_in_the_way_is_not_replaced(host: Host, server: SshServer, files
 
 
 @pytest.mark.parametrize("place", ["/etc", "/var/lib"])
-def test_a_read_only_file_system(host: Host, server: SshServer, files: HostFiles, place: str) -> None:
+def test_a_read_only_file_system(host: Host, server: SshServer, files: Tree, place: str) -> None:
     before = host.tree()
     host.inside("mount", "-o", "remount,ro,bind", place)
     with pytest.raises(RefusedError, match="Read-only file system"):
@@ -154,11 +150,11 @@ def test_a_read_only_file_system(host: Host, server: SshServer, files: HostFiles
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("place", ["/etc/ailb", STATE])
 @pytest.mark.parametrize("kilobytes", [16, 64, 128, 160, 192, 512])
-def test_a_full_disk(host: Host, server: SshServer, files: HostFiles, place: str, kilobytes: int) -> None:
+def test_a_full_disk(host: Host, server: SshServer, files: Tree, place: str, kilobytes: int) -> None:
     """Refused with the old files in place, or applied and then taken back on a disk without room."""
     host.inside("mkdir", "-p", place)
     host.inside("mount", "-t", "tmpfs", "-o", f"size={kilobytes}k,mode=755", "tmpfs", place)
-    large = HostFiles(files.name, {**files.tree, "etc/ailb/large.env": plain(b"#" * 70_000, 0o644)})
+    large = {**files, "etc/ailb/large.env": plain(b"#" * 70_000, 0o644)}
     before = host.inside("find", "/etc", "/usr/local", "-type", "f", "-size", "-200k", "-exec", "sha256sum", "{}", "+")
     try:
         apply(server, large, "r1", 10)
@@ -183,7 +179,7 @@ def later(seconds: float, *words: str) -> Iterator[None]:
     timer.join()
 
 
-def test_the_session_dies_during_an_apply(host: Host, server: SshServer, files: HostFiles, expected: Expected) -> None:
+def test_the_session_dies_during_an_apply(host: Host, server: SshServer, files: Tree, expected: Expected) -> None:
     """The host goes on by itself; asked again, it knows the run."""
     target = slow(files, 3)
     kill = "kill -9 $(pgrep -f '[s]shd: root@notty')"
@@ -207,7 +203,7 @@ def test_the_session_dies_during_an_apply(host: Host, server: SshServer, files: 
 
 @pytest.mark.long
 def test_the_network_dies_during_an_apply(
-    host: Host, server: SshServer, files: HostFiles, monkeypatch: pytest.MonkeyPatch
+    host: Host, server: SshServer, files: Tree, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nothing is heard any more, not even a reset; what the host did shows when it is back."""
     before = host.tree()
@@ -227,9 +223,9 @@ def test_the_network_dies_during_an_apply(
     again.close()
 
 
-def test_a_text_that_was_cut_off_does_nothing(host: Host, server: SshServer, files: HostFiles) -> None:
+def test_a_text_that_was_cut_off_does_nothing(host: Host, server: SshServer, files: Tree) -> None:
     before = host.tree()
-    data, digest = agent.pack(files.tree)
+    data, digest = agent.pack(files)
     text = agent.call("apply", "r1", "600", digest, "changed", data=data)
     start = text.index("\nmain apply")
     for size in (0, 1000, start - 1, start + 8, start + 30, start + 5000, len(text) - len("exit\n}\n"), len(text) - 2):
@@ -243,7 +239,7 @@ def test_a_text_that_was_cut_off_does_nothing(host: Host, server: SshServer, fil
 
 
 @pytest.mark.long
-def test_no_password_in_a_list_of_processes_or_a_file(host: Host, files: HostFiles) -> None:
+def test_no_password_in_a_list_of_processes_or_a_file(host: Host, files: Tree) -> None:
     connection = host.server(user="asked", password=PASSWORD, sudo_password=PASSWORD)
     connection.open()
     seen: list[str] = []
@@ -270,8 +266,8 @@ def test_no_password_in_a_list_of_processes_or_a_file(host: Host, files: HostFil
     assert PASSWORD not in repr(connection.reach)
 
 
-def test_many_runs_leave_few_behind(host: Host, server: SshServer, files: HostFiles) -> None:
-    one = HostFiles(files.name, {"etc/ailb/nccl.env": files.tree["etc/ailb/nccl.env"]})
+def test_many_runs_leave_few_behind(host: Host, server: SshServer, files: Tree) -> None:
+    one = {"etc/ailb/nccl.env": files["etc/ailb/nccl.env"]}
     apply(server, one, "first", 10)
     confirm(server, "first")
     for number in range(12):

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from ailb_gen.deploy.servers.model import HostFiles
+    from ailb_gen.deploy.servers.model import Tree
     from ailb_gen.deploy.servers.ssh import SshServer
     from ailb_gen.deploy.servers.verify import Expected
     from ailb_gen.design.model import HostConfig
@@ -80,7 +80,7 @@ def timers(host: Host) -> str:
     return host.inside("systemctl", "list-units", "--all", "--no-legend", "ailb-gen-r[0-9].*")
 
 
-def test_netplan_sets_it_and_it_survives_a_reboot(machine: Host, files: HostFiles, expected: Expected) -> None:
+def test_netplan_sets_it_and_it_survives_a_reboot(machine: Host, files: Tree, expected: Expected) -> None:
     before = machine.tree()
     server = opened(machine)
     assert status(server).way == "netplan"
@@ -106,7 +106,7 @@ def test_netplan_sets_it_and_it_survives_a_reboot(machine: Host, files: HostFile
 
 
 @pytest.mark.long
-def test_the_timer_takes_back_what_nobody_confirms(machine: Host, files: HostFiles) -> None:
+def test_the_timer_takes_back_what_nobody_confirms(machine: Host, files: Tree) -> None:
     before = machine.tree()
     server = opened(machine)
     apply(server, files, "r1", 6 / 60)
@@ -123,7 +123,7 @@ def test_the_timer_takes_back_what_nobody_confirms(machine: Host, files: HostFil
 
 @pytest.mark.long
 def test_the_timer_takes_back_what_a_dead_call_has_begun(
-    machine: Host, files: HostFiles, monkeypatch: pytest.MonkeyPatch
+    machine: Host, files: Tree, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = machine.tree()
     server = opened(machine)
@@ -141,7 +141,7 @@ def test_the_timer_takes_back_what_a_dead_call_has_begun(
 
 
 @pytest.mark.long
-def test_a_boot_takes_back_what_was_not_confirmed(machine: Host, files: HostFiles, expected: Expected) -> None:
+def test_a_boot_takes_back_what_was_not_confirmed(machine: Host, files: Tree, expected: Expected) -> None:
     server = opened(machine)
     apply(server, files, "r1", 10)
     confirm(server, "r1")
@@ -161,7 +161,7 @@ def test_a_boot_takes_back_what_was_not_confirmed(machine: Host, files: HostFile
 
 
 @pytest.mark.long
-def test_without_netplan_the_script_and_its_service_do_it(bare: Host, files: HostFiles, expected: Expected) -> None:
+def test_without_netplan_the_script_and_its_service_do_it(bare: Host, files: Tree, expected: Expected) -> None:
     before = bare.tree()
     server = opened(bare)
     assert status(server).way == "ailb-net"

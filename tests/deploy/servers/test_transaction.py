@@ -14,25 +14,25 @@ from ailb_gen.deploy.switch import Phase, RefusedError
 from ailb_gen.deploy.transaction import CommitState
 
 if TYPE_CHECKING:
-    from ailb_gen.deploy.servers.model import HostFiles
+    from ailb_gen.deploy.servers.model import Tree
     from ailb_gen.deploy.servers.ssh import Server, SshServer
     from ailb_gen.deploy.servers.verify import Expected
     from ailb_gen.deploy.transaction import Transaction
     from tests.deploy.servers.sandbox import Host
 
 
-def member_of(server: SshServer, files: HostFiles, expected: Expected, run: str = "r1") -> ServerTransaction:
-    approved = fingerprint(files.tree)
+def member_of(server: SshServer, files: Tree, expected: Expected, run: str = "r1") -> ServerTransaction:
+    approved = fingerprint(files)
     return ServerTransaction("gpu-1", files, look(server, files).fingerprint, run, expected, approved)
 
 
-def test_all_steps(host: Host, server: SshServer, files: HostFiles, expected: Expected) -> None:
+def test_all_steps(host: Host, server: SshServer, files: Tree, expected: Expected) -> None:
     member = member_of(server, files, expected)
     as_member: Transaction[Server] = member
     assert as_member.commit_state(server) is CommitState.OLD
     with pytest.raises(RefusedError, match="the change is not the one that was approved"):
         replace(member, approved="other").stage(server)
-    assert member.stage(server) == fingerprint(files.tree)
+    assert member.stage(server) == fingerprint(files)
     member.apply(server, 10)
     assert member.commit_state(server) is CommitState.PENDING
     assert member.verify(server) == ()
@@ -49,7 +49,7 @@ def test_all_steps(host: Host, server: SshServer, files: HostFiles, expected: Ex
         member.apply(server, 10)
 
 
-def test_somebody_else_was_there(host: Host, server: SshServer, files: HostFiles, expected: Expected) -> None:
+def test_somebody_else_was_there(host: Host, server: SshServer, files: Tree, expected: Expected) -> None:
     member = member_of(server, files, expected)
     (host.root / "etc/ailb").mkdir()
     (host.root / "etc/ailb/nccl.env").write_text("MINE=1\n", encoding="utf-8")

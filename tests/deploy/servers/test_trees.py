@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ailb_gen.deploy.servers.calls import apply, confirm, look, restore, status
-from ailb_gen.deploy.servers.model import Change, HostFile, HostFiles, Tree, fingerprint, link, plain
+from ailb_gen.deploy.servers.model import Change, HostFile, Tree, fingerprint, link, plain
 from tests.conftest import examples
 from tests.deploy.servers.sandbox import Host, host_at
 
@@ -85,7 +85,7 @@ def test_apply_and_restore(
     """Twice over: pending and confirmed runs come off like layers."""
     host, server = shared
     number = time.monotonic_ns()
-    one, two = HostFiles("h", first), HostFiles("h", second)
+    one, two = first, second
     put(host, before, owner)
     layers = [host.tree()]
     old = look(server, one)

@@ -16,7 +16,7 @@ from tests.deploy.servers.sandbox import Host, host_at, run
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ailb_gen.deploy.servers.model import HostFiles
+    from ailb_gen.deploy.servers.model import Tree
     from ailb_gen.deploy.servers.ssh import SshServer
     from ailb_gen.deploy.servers.verify import Expected
     from ailb_gen.design.model import HostConfig
@@ -74,7 +74,7 @@ DAMAGES = (
 
 @pytest.fixture(scope="module")
 def shared(
-    tmp_path_factory: pytest.TempPathFactory, config: HostConfig, files: HostFiles
+    tmp_path_factory: pytest.TempPathFactory, config: HostConfig, files: Tree
 ) -> Iterator[tuple[Host, SshServer]]:
     """A host that has its files, for all tests here."""
     for host in host_at(tmp_path_factory.mktemp("shared") / "host", config):
