@@ -52,7 +52,7 @@ DRY_RUN = Annotated[bool, typer.Option("--dry-run", help="Load and check everywh
 RESUME = Annotated[bool, typer.Option("--resume", help="Settle a run that was cut off, go on with it.")]
 ON_FAILURE = Annotated[OnFailure, typer.Option("--on-failure", help="Keep the waves before, or undo all.")]
 FOREIGN = Annotated[
-    bool, typer.Option("--allow-foreign-deletes", help="A first push may delete what somebody else configured.")
+    bool, typer.Option("--allow-foreign-deletes", help="A first push may delete what others configured.")
 ]
 
 

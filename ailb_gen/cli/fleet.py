@@ -45,7 +45,7 @@ ACCEPT = Annotated[
     bool, typer.Option("--accept-new-hostkeys", help="Add the host keys of devices that are not known yet.")
 ]
 UNVERIFIED = Annotated[
-    bool, typer.Option("--allow-unverified", help="Take files without a manifest.json, which nothing vouches for.")
+    bool, typer.Option("--allow-unverified", help="Take files without a manifest.json, which cannot be verified.")
 ]
 REPORTS = Annotated[
     list[str] | None,

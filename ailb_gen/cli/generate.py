@@ -174,7 +174,7 @@ def _list_differences(rendering: Rendering, output: Path) -> None:
 
 
 def _say_unwritten(rendering: Rendering, output: Path) -> None:
-    """Say that a diff was only shown: what it shows is not on disk."""
+    """Print that a diff was only shown: what it shows is not on disk."""
     state = "run without --diff to write this" if rendering.changes else "up to date"
     typer.echo(f"{output}: {state}", err=True)
 

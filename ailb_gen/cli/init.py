@@ -55,7 +55,7 @@ def init(
 ) -> None:
     """Write a commented fabric.yaml to start from.
 
-    On a terminal it asks for what no flag says.
+    On a terminal it asks for what no option gives.
     """
     from ailb_gen.design.build import build
     from ailb_gen.intent.load import parse
@@ -84,7 +84,7 @@ def init(
 
 
 def _answer(ask: bool, key: str, question: str, given: T | None, default: T) -> T:
-    """Return what a flag says, or what is answered; asks again for what fabric.yaml would not take."""
+    """Return the value of an option, or an answer; ask again for what fabric.yaml would not take."""
     if given is not None:
         if ask and (wrong := _refusal(key, given)):
             raise UsageError(f"--{key}: {wrong}")

@@ -1,8 +1,8 @@
-"""Standard output and error for verbs that must come to their end: telling neither fails nor waits.
+"""Standard output and error for verbs that must come to their end: printing neither fails nor waits.
 
 A reader that goes away (`| head`), a full disk, a terminal that is closed or stopped with Ctrl-S: a push goes on to its
-ordered end, because devices take back by themselves what is not confirmed in time. What could not be told is an error
-when everything else is done.
+ordered end, because devices take back by themselves what is not confirmed in time. What could not be printed is an
+error when everything else is done.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Buffer
 
-# Seconds that a question waits for what was told before it to be seen.
+# Seconds that a question waits until what was printed before is shown.
 SEEN_S = 1.0
 LOST = "not everything could be printed, though everything was done"
 
@@ -45,7 +45,7 @@ class Steady(io.RawIOBase):
         self._thread: Thread | None = None
 
     def writable(self) -> bool:
-        """Tell that this can be written to."""
+        """Return that this can be written to."""
         return True
 
     def fileno(self) -> int:
@@ -53,7 +53,7 @@ class Steady(io.RawIOBase):
         return self._descriptor
 
     def isatty(self) -> bool:
-        """Tell whether it is a terminal."""
+        """Return whether it is a terminal."""
         return not self._closed and os.isatty(self._descriptor)
 
     def write(self, data: Buffer) -> int:
@@ -67,7 +67,7 @@ class Steady(io.RawIOBase):
         return len(found)
 
     def drain(self, timeout_s: float | None = None) -> bool:
-        """Wait until all is written or lost, at most so long; tell whether it is."""
+        """Wait until all is written or lost, at most so long; return whether it is."""
         if self._thread is None:
             return True
         done = Event()
@@ -93,7 +93,7 @@ class Steady(io.RawIOBase):
                 try:
                     data = data[os.write(self._descriptor, data) :]
                 except BlockingIOError:
-                    # Somebody who shares it has made it non-blocking.
+                    # Another process that shares it has made it non-blocking.
                     select.select([], [self._descriptor], [])
         except OSError as error:
             self.error = error
@@ -124,7 +124,7 @@ def _raw(stream: object) -> Steady | None:
 
 @contextmanager
 def steady() -> Iterator[None]:
-    """Let telling neither fail nor wait. Raises OutputError at the end if nothing else went wrong but that."""
+    """Let printing neither fail nor wait. Raises OutputError at the end if nothing else went wrong but that."""
     if _raw(sys.stdout) is not None or _raw(sys.stderr) is not None:
         yield
         return
@@ -141,9 +141,9 @@ def steady() -> Iterator[None]:
                 raise
         for stream in (out, err):
             _wait(stream)
-        told = _raw(out)
-        if told is not None and told.error is not None:
-            raise OutputError(f"standard output: {told.error.strerror}; {LOST}")
+        raw = _raw(out)
+        if raw is not None and raw.error is not None:
+            raise OutputError(f"standard output: {raw.error.strerror}; {LOST}")
     except Exception:
         for stream in (out, err):
             _wait(stream)
@@ -153,7 +153,7 @@ def steady() -> Iterator[None]:
 
 
 def _flush(stream: TextIO | None) -> None:
-    """Write what is buffered; what fails here fails again when something is told."""
+    """Write what is buffered; what fails here fails again at the next write."""
     try:
         if stream is not None:
             stream.flush()
@@ -178,7 +178,7 @@ def shout(text: str) -> None:
 
 
 def ask(question: str) -> bool:
-    """Ask a person; what was told before has been written by then. No answer is a no. Raises KeyboardInterrupt."""
+    """Ask a person; what was printed before has been written by then. No answer is a no. Raises KeyboardInterrupt."""
     typer.echo(f"{question} [y/N]: ", nl=False)
     for stream in (sys.stdout, sys.stderr):
         raw = _raw(stream)

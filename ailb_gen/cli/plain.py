@@ -1,4 +1,4 @@
-"""What is printed as text that people can trust: nothing that a device, a file or a name says can steer a terminal.
+"""What is printed as text that people can trust: no text of a device, a file or a name can control a terminal.
 
 Every verb prints through these streams, so that no verb has to think of it.
 """
@@ -15,8 +15,8 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# What ASCII text is made of that moves a cursor, rings or begins an escape sequence.
-STEERING = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+# ASCII characters that move a cursor, ring or begin an escape sequence.
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 
 
 def visible(text: str) -> str:
@@ -26,7 +26,7 @@ def visible(text: str) -> str:
     JSON's (`\u001b`), so that a JSON document stays one and says the same.
     """
     if text.isascii():
-        return STEERING.sub(_escape, text) if STEERING.search(text) else text
+        return CONTROL.sub(_escape, text) if CONTROL.search(text) else text
     return "".join(c if c.isprintable() or c in "\n\t" else _written(c) for c in text)
 
 

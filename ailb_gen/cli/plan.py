@@ -31,7 +31,7 @@ CHANGES = 2
 
 
 class Detailed(TyperCommand):
-    """A command that says with `--exit-code` what it found: a wrong option must not look like a finding."""
+    """A command whose exit code shows findings with `--exit-code`: a wrong option must not look like one."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - which module has it depends on Typer
         """Parse the arguments; what is wrong with them leaves with the exit code of bad input."""
@@ -178,7 +178,7 @@ def show_changes(found: Plan) -> None:
         typer.echo(f"  {len(counts)} switches +{added} -{removed}\n")
     for name, look in found.changes.items():
         if look.foreign:
-            typer.echo(f"{name} has no commit of this program, and would lose what somebody else configured:")
+            typer.echo(f"{name} has no commit of this program, and would lose what others configured:")
             for edit in look.foreign:
                 typer.echo(f"  - {edit.statement}{_holding(edit)}")
             typer.echo("")
@@ -196,7 +196,7 @@ def refuse_foreign(found: Plan) -> None:
         raise UsageError(
             "\n".join(
                 [
-                    "nothing was changed: a first push would delete what somebody else configured:",
+                    "nothing was changed: a first push would delete what others configured:",
                     *wrong[:LISTED],
                     *more,
                     "name it under 'keep' in the inventory to leave it, or give --allow-foreign-deletes",

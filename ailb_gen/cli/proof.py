@@ -60,9 +60,9 @@ def view(artifacts: Path, failed: list[str] | None) -> View:
 
 
 def warn_unsettled(routing: Routing, prefixes: Iterable[Prefix]) -> None:
-    """Say on standard error of which prefixes the routes never come to rest: what is shown is a moment."""
+    """Warn on standard error of prefixes whose routes do not converge: what is shown is one state of many."""
     restless = (prefix for prefix in dict.fromkeys(prefixes) if not routing.states[prefix].stable)
-    _warn(f"the routes of {prefix} never come to rest; this is one moment" for prefix in restless)
+    _warn(f"the routes of {prefix} do not converge; this is one state of many" for prefix in restless)
 
 
 def _warn(doubts: Iterable[str]) -> None:

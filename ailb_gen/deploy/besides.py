@@ -17,7 +17,7 @@ from ailb_gen.network.consequences import consequence
 from ailb_gen.network.filters import Attachment
 from ailb_gen.network.model import Switch, Unmodelled
 
-# What the file defines by name is to hold exactly what the file says, wherever else on the switch more is said of it.
+# What the file defines by name must be exactly as in the file, wherever else on the switch it is extended.
 NAMED: tuple[Pattern, ...] = (("policy-options", "prefix-list"), ("firewall", "family", "*", "filter"))
 # Families that carry nothing of the fabric.
 OTHER_FAMILIES = frozenset({"inet", "mpls", "iso", "vpls", "ccc"})
@@ -67,7 +67,7 @@ def _named(file: Node) -> Iterator[Pattern]:
 
 
 def _below(words: Sequence[str], patterns: Iterable[Pattern]) -> bool:
-    """Tell whether a path is below one of the patterns."""
+    """Return whether a path is below one of the patterns."""
     return any(len(words) >= len(pattern) and all(map(fnmatchcase, words, pattern)) for pattern in patterns)
 
 
@@ -102,7 +102,7 @@ def _filters(attached: Iterable[Attachment], own: Switch, alone: Switch) -> Iter
 
 
 def _same(attachment: Attachment, own: Switch, alone: Switch) -> bool:
-    """Tell whether the file attaches the same filters there, with the same terms."""
+    """Return whether the file attaches the same filters there, with the same terms."""
     names = [(family, name) for name in attachment.filters for family in (attachment.family, "any")]
     return attachment in alone.filters.attached and all(
         own.filters.defined.get(name) == alone.filters.defined.get(name) for name in names

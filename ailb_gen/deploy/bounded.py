@@ -1,6 +1,6 @@
 """A connection that cannot be held open by the other end: every read has a deadline, and what comes has a limit.
 
-Paramiko's thread reads from it alone, asks ten times a second whether something came, and ends with the first error:
+Paramiko's thread reads from it alone, looks for data ten times a second, and ends with the first error:
 so whatever waits for that thread ends as well, wherever the other end has stopped: before SSH, during the login, or
 in the middle of an answer.
 """
@@ -23,7 +23,7 @@ GREETING_BYTES, LOGIN_BYTES = 32 << 10, 1 << 20
 SLICE_S = 0.2
 TOO_MUCH = "it sends too much before the login is over"
 LATE, STOPPED = "no answer in time", "stopped"
-# A host that dies says nothing: it is gone when nothing is acknowledged any more (tcp(7)).
+# A host that dies sends nothing: it is gone when nothing is acknowledged any more (tcp(7)).
 DEAD_MS = 45_000
 
 
@@ -156,7 +156,7 @@ def _connect(connection: socket.socket, address: tuple[str, int], until: float, 
 
 
 def _through(command: str, stop: Event) -> BoundedSocket:
-    """Start a ProxyCommand, split into words and not run by a shell; what it says as errors goes nowhere."""
+    """Start a ProxyCommand, split into words and not run by a shell; its error output is discarded."""
     ours, theirs = socket.socketpair()
     with theirs:
         end = theirs.fileno()

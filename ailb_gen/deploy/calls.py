@@ -22,7 +22,7 @@ from ailb_gen.deploy.switch import NUMBER, Commit, DeviceError, Phase, RefusedEr
 
 # `commit confirmed, rollback in 10mins`, as the commit history has it.
 PENDING = re.compile(r"commit confirmed, rollback in ([0-9]{1,6})\s*min")
-# What is in every answer to these, by which an answer without content is told from good news.
+# What is in every answer to these, by which an answer without content is distinguished from good news.
 ALWAYS = {
     "get-commit-information": "commit-history",
     "get-alarm-information": "alarm-summary",
@@ -32,7 +32,7 @@ ALWAYS = {
 NOT_RUNNING = re.compile(r"not running", re.IGNORECASE)
 # Where it matters what a device did before it fell silent.
 ASKED = dict.fromkeys((Phase.COMMIT, Phase.CONFIRM, Phase.ROLLBACK), "it is asked again what it did")
-NOBODY = "somebody else changes this device, or a session hangs; look at 'show system users' and 'configure exclusive'"
+BUSY = "another session changes this device, or one hangs; look at 'show system users' and 'configure exclusive'"
 
 
 @contextmanager
@@ -53,7 +53,7 @@ def translated(device: str, phase: Phase, rpc: str) -> Iterator[None]:
     except (ConnectClosedError, SessionCloseError, TransportError, EOFError, OSError) as error:
         raise UnknownOutcomeError(device, phase, "the session was lost", ASKED.get(phase, "")) from error
     except RpcError as error:
-        raise RefusedError(device, phase, said(error), NOBODY if phase is Phase.LOCK else "") from error
+        raise RefusedError(device, phase, messages_of(error), BUSY if phase is Phase.LOCK else "") from error
     except Exception as error:  # the libraries take an answer apart and raise whatever comes of it
         raise unreadable(device, phase, rpc, _why(error)) from error
 
@@ -64,8 +64,8 @@ def _why(error: Exception) -> str:
     return str(error)[:200] if known else type(error).__name__
 
 
-def said(error: RpcError) -> str:
-    """Return what the device said, all messages in one line; secrets of its configuration replaced."""
+def messages_of(error: RpcError) -> str:
+    """Return the messages of a device, all in one line; secrets of its configuration replaced."""
     messages = []
     for one in error.errs or ():
         text = " ".join(str(one.get("message") or "").split())
@@ -85,14 +85,14 @@ def ask(device: Any, name: str, phase: Phase, rpc: str, **arguments: str | bool)
         try:
             reply = getattr(device.rpc, rpc.replace("-", "_"))(**arguments)
         except RpcError as error:
-            if not NOT_RUNNING.search(said(error)):
+            if not NOT_RUNNING.search(messages_of(error)):
                 raise
             reply = None
     # PyEZ returns True for an answer without content.
     found = reply if isinstance(reply, etree._Element) else etree.Element("nothing")
-    wanted = ALWAYS.get(rpc)
-    if wanted is not None and next(found.iter(wanted), None) is None:
-        raise unreadable(name, phase, rpc, f"there is no {wanted} in it")
+    required = ALWAYS.get(rpc)
+    if required is not None and next(found.iter(required), None) is None:
+        raise unreadable(name, phase, rpc, f"there is no {required} in it")
     return found
 
 

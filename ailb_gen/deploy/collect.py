@@ -158,12 +158,12 @@ def write(out: Path, design: Design, found: Mapping[str, Collected], unmanaged: 
 
 
 def _notes(sources: Mapping[str, str], unmanaged: Sequence[str]) -> Iterator[str]:
-    """Say what the tree holds that was not read."""
+    """Give what the tree holds that was not read."""
     heard = sum(source == LLDP for source in sources.values())
     if heard < len(sources):
-        yield f"cables: {heard} of {len(sources)} between switches as LLDP tells, all others as the intent has them"
+        yield f"cables: {heard} of {len(sources)} between switches by LLDP, all others as the intent has them"
     else:
-        yield "cables: between switches as LLDP tells, to servers as the intent has them"
+        yield "cables: between switches by LLDP, to servers as the intent has them"
     if unmanaged:
         yield f"{len(unmanaged)} servers are not managed: theirs are the files that the intent asks for"
 
@@ -207,7 +207,7 @@ def cables(design: Design, heard: Mapping[str, Sequence[Heard]]) -> tuple[tuple[
     """Return the cables between switches, and where each comes from by its leaf port.
 
     What a leaf hears counts, then what a spine hears, then the intent. Only ports and names of the fabric count:
-    whoever is at the other end of a cable chooses what it says.
+    the other end of a cable chooses what it sends.
     """
     leaves, spines = ({switch.name for switch in some} for some in (design.leaves, design.spines))
     ends: dict[tuple[str, str], tuple[str, str]] = {}

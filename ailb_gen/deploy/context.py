@@ -66,7 +66,7 @@ class Context:
         fabric_model = read_fabric_model(self.inputs.artifacts, models)
 
         def look(name: str, switch: Switch) -> tuple[str, ...]:
-            # An alarm is none of the design's; whoever asks for the state wants to see it.
+            # No alarm is part of the design: all are shown.
             return fabric_model.expected(name).differences(switch)
 
         def look_at_host(name: str, server: Server) -> tuple[str, ...]:

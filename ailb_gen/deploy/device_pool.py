@@ -138,7 +138,7 @@ class DevicePool:
         unforeseen error counts as a device's, so that what was begun elsewhere is brought to its end.
         """
         hosts = self.nornir.inventory.hosts
-        wanted = {name for name in names if connect or PLUGIN in hosts[name].connections}
+        chosen = {name for name in names if connect or PLUGIN in hosts[name].connections}
 
         def task(task: Task) -> Result:
             name = task.host.name
@@ -153,7 +153,7 @@ class DevicePool:
             advance(1)
             return Result(host=task.host, result=value)
 
-        picked = self.nornir.filter(filter_func=lambda host: host.name in wanted)
+        picked = self.nornir.filter(filter_func=lambda host: host.name in chosen)
         if not picked.inventory.hosts:
             return ByDevice()
         done = picked.run(task=task, name=str(phase), on_failed=True)
@@ -183,8 +183,8 @@ class DevicePool:
 
     def close(self, names: Collection[str]) -> None:
         """Close the connections to devices."""
-        wanted = set(names)
-        self.nornir.filter(filter_func=lambda host: host.name in wanted).close_connections(on_failed=True)
+        chosen = set(names)
+        self.nornir.filter(filter_func=lambda host: host.name in chosen).close_connections(on_failed=True)
 
 
 class UnforeseenError(DeviceError):

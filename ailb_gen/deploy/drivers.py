@@ -3,8 +3,8 @@
 NAPALM has no lock, check or rollback of its own that fit a push: `rollback()` commits at once, `set` text and commit
 errors leave its lock behind. So its locking is off, and what it lacks is asked of the PyEZ device inside it.
 
-Neither connects by itself: PyEZ tells a silent device from one that refuses by the time it takes, and waits without end
-for some answers.
+Neither connects by itself: PyEZ distinguishes a silent device from one that refuses only by the time it takes, and
+waits without end for some answers.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from ailb_gen.deploy.login import AFTER, SshReach, log_in
 from ailb_gen.deploy.netconf import AnswerError, open_netconf
 from ailb_gen.deploy.switch import Commit, DeviceError, Phase, RefusedError, Switch, unreadable
 
-# It warns of errors that it passes on, such as that of a connection that Ctrl-C ends; they are told with the device.
+# It warns of errors that it passes on, such as that of a connection that Ctrl-C ends; they are reported by device.
 warnings.filterwarnings("ignore", "An unknown exception occurred", RuntimeWarning, r"jnpr\.junos")
 # What PyEZ is given as host: it does not connect by itself.
 PLACEHOLDER = "device"
@@ -55,10 +55,10 @@ class _Session:
             device._conn = open_netconf(client, AFTER * reach.connect_s)
         except Exception as error:
             reason = "no answer in time: it hangs before its NETCONF hello" if connection.fault else _no_hello(error)
-            told = f"{reach.address}: {reason}"
+            text = f"{reach.address}: {reason}"
             client.close()
             connection.close()
-            raise DeviceError(self.name, Phase.CONNECT, told, _hint(reason)) from error
+            raise DeviceError(self.name, Phase.CONNECT, text, _hint(reason)) from error
         # From here on every answer has a time of its own.
         connection.limit(None)
         device._conn.huge_tree = True
@@ -90,7 +90,7 @@ class _Session:
         if self.locked:
             return
         device = self._open
-        # Not by PyEZ's cu.lock(): to that, silence is a lock of somebody else.
+        # Not by PyEZ's cu.lock(): to that, silence is another session's lock.
         with translated(self.name, Phase.LOCK, "lock-configuration"):
             device.rpc.lock_configuration()
         self.locked = True
@@ -247,7 +247,7 @@ def _merge_errors(error: MergeConfigException) -> str:
 def text_of(name: str, reply: object) -> str:
     """Return the configuration that a reply in format text holds. Raises DeviceError when there is none.
 
-    No device has an empty configuration: without one nobody could log in.
+    No device has an empty configuration: without one no login would be possible.
     """
     text = reply if isinstance(reply, str) else getattr(reply, "text", None)
     if not isinstance(text, str) or not text.strip():

@@ -22,7 +22,7 @@ class Edit:
 
     `statement` is a path: of `add` with its value, of `remove` what goes, `held` being the statements that it holds;
     of `replace` without the value, which was `old` and becomes `new`. Of any `other` change, such as an order, it is
-    the command. `block` tells that a whole entry or block goes.
+    the command. `block`: a whole entry or block goes.
     """
 
     kind: str
@@ -43,15 +43,15 @@ class Edit:
         return max(1, len(self.held)) if self.kind == REMOVE else int(self.kind == REPLACE)
 
 
-def edits_of(running: Node, changes: Sequence[Change], told: Sequence[str]) -> tuple[Edit | str, ...]:
-    """Tell the changes of a running configuration; `told` are their commands without secrets.
+def edits_of(running: Node, changes: Sequence[Change], shown: Sequence[str]) -> tuple[Edit | str, ...]:
+    """Return the changes of a running configuration; `shown` are their commands without secrets.
 
     What only comes is its command: a first push has thousands, and they are kept once.
     """
-    if len(told) != len(changes):
+    if len(shown) != len(changes):
         # A value has several lines.
-        told = [redact_config(change.command) for change in changes]
-    shown = dict(zip((change.command for change in changes), told, strict=True))
+        shown = [redact_config(change.command) for change in changes]
+    texts = dict(zip((change.command for change in changes), shown, strict=True))
     values = _values(changes)
     taken: set[str] = set()
     found: list[Edit | str] = []
@@ -59,7 +59,7 @@ def edits_of(running: Node, changes: Sequence[Change], told: Sequence[str]) -> t
         verb, _, path = change.command.partition(" ")
         if verb == "set":
             if change.command not in taken:
-                found.append(shown[change.command])
+                found.append(texts[change.command])
         elif verb == "delete":
             words = unquoted(next(commands(change.command)).words)
             node, new = running.get(*words), values.get(path, ())
@@ -68,12 +68,12 @@ def edits_of(running: Node, changes: Sequence[Change], told: Sequence[str]) -> t
                 taken.update(sets)
                 old = " ".join(_without_secrets(path, line.removeprefix("set ")) for line in set_lines(node, []))
                 found.append(
-                    Edit(REPLACE, path, old, " ".join(shown[one].removeprefix(f"set {path} ") for one in sets))
+                    Edit(REPLACE, path, old, " ".join(texts[one].removeprefix(f"set {path} ") for one in sets))
                 )
             elif node is not None:
                 found.append(_removed(path, words, node))
         else:
-            found.append(Edit(OTHER, shown[change.command]))
+            found.append(Edit(OTHER, texts[change.command]))
     return tuple(found)
 
 

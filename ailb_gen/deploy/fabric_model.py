@@ -141,8 +141,8 @@ def read_fabric_model(artifacts: Path, switches: Mapping[str, Switch]) -> Fabric
     found = cables({}, {}, topology, cabling)
     defects = (*topology.defects, *cabling.defects, *found.defects)
     if defects:
-        told = "\n".join(f"{artifacts}/{defect.place or defect.scope}: {defect.message}" for defect in defects)
-        raise UsageError(f"{told}\nthe cabling is not known; generate the files again")
+        lines = "\n".join(f"{artifacts}/{defect.place or defect.scope}: {defect.message}" for defect in defects)
+        raise UsageError(f"{lines}\nthe cabling is not known; generate the files again")
     attachments = {(cable.b.device, cable.b.port): cable.a for cable in found.attachments}
     return FabricModel(switches, topology.roles, found.links, attachments)
 

@@ -57,8 +57,8 @@ def edited(plan_of: Plan) -> Result:
 
 def _drift(command: str) -> str:
     verb, _, rest = command.partition(" ")
-    told = {"set": "is missing", "delete": "is not in the file", "insert": "is in another order"}
-    return f"{rest}: {told.get(verb, f'needs {verb}')}"
+    state = {"set": "is missing", "delete": "is not in the file", "insert": "is in another order"}
+    return f"{rest}: {state.get(verb, f'needs {verb}')}"
 
 
 def _sides(command: str) -> tuple[str, str]:

@@ -20,7 +20,7 @@ from ailb_gen.deploy.servers.ssh import Server, SshServer
 from ailb_gen.deploy.switch import DeviceError, Phase, Switch
 from ailb_gen.errors import DeployError
 
-# What they log holds whole configurations, and paramiko's threads print their tracebacks where nobody handles them.
+# What they log holds whole configurations, and paramiko's threads print their tracebacks where no handler is set.
 LIBRARIES = ("asyncssh", "jnpr", "napalm", "ncclient", "paramiko")
 
 
@@ -55,7 +55,7 @@ def fleet(inventory: Inventory, access: Access) -> Iterator[DevicePool]:
 
 
 def _silence() -> None:
-    """Let what the libraries log go nowhere, unless somebody handles their loggers themselves."""
+    """Let what the libraries log go nowhere, unless their loggers have handlers already."""
     for logger in map(logging.getLogger, LIBRARIES):
         logger.propagate = False
         if not logger.handlers:
@@ -81,7 +81,7 @@ def _connect(target: Target, access: Access) -> Switch | Server:
 
 
 def _failed(target: Target, error: DeployError) -> DeviceError:
-    """Return the error of a device that cannot be connected to; of many alike, `shared` says the same for all."""
+    """Return the error of a device that cannot be connected to; of many alike, `shared` fits all."""
     shared = error.shared if isinstance(error, HostKeyError) else ""
     return DeviceError(target.name, Phase.CONNECT, str(error).removeprefix(f"{target.name}: "), shared=shared)
 

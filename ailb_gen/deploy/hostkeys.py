@@ -55,7 +55,7 @@ class Endpoint:
 
 
 class HostKeys:
-    """The known hosts of one run; `accept_new` adds the keys of unknown hosts and says so.
+    """The known hosts of one run; `accept_new` adds the keys of unknown hosts and reports it.
 
     May be used from several threads.
     """
@@ -236,5 +236,5 @@ def _changed(endpoint: Endpoint, key: HostKey | None) -> str:
     kept = ", ".join(f"{one.kind} {one.fingerprint} ({one.where})" for one in endpoint.keys)
     files = dict.fromkeys(one.file for one in endpoint.keys)
     remove = " and ".join(shlex.join(["ssh-keygen", "-f", file, "-R", known.name]) for file in files)
-    hint = f"somebody may be in between. If it is a new device, compare the key on its console, then run: {remove}"
+    hint = f"another machine may answer in its place. If it is new, compare the key on its console, then run: {remove}"
     return f"{endpoint.name}: {known.name} does not have its known host key{shown}, known is {kept}; {hint}"

@@ -114,7 +114,7 @@ def _plain(port: Port | None) -> Port | None:
 
 
 def _serves(look: Look, port: str) -> bool:
-    """Tell whether what a server sees of a switch changes: its port, the IRBs, their router advertisements."""
+    """Return whether what a server sees of a switch changes: its port, the IRBs, their router advertisements."""
     before, after = (_seen(switch, port) for switch in (look.before, look.after))
     return before != after
 

@@ -111,7 +111,7 @@ def _doubts_of_manifest(intent: Intent, artifacts: Path, manifest: Manifest | No
     if manifest is not None and manifest.input_sha256 != intent.digest:
         return [f"{artifacts}: it was generated from another version of the fabric file; {AGAIN}"]
     if manifest is None and trust == "manifest":
-        reason = f"there is no {MANIFEST} in it: nothing tells whether its files were edited"
+        reason = f"there is no {MANIFEST} in it: whether its files were edited is unknown"
         return [f"{artifacts}: {reason}; {AGAIN}, or give --allow-unverified"]
     return []
 

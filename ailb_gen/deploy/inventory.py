@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 PLATFORMS: Mapping[Kind, str] = {"switch": "junos", "server": "linux"}
 PORTS: Mapping[Kind, int] = {"switch": 830, "server": 22}
-# Looking for the closest of thousands of names takes time; nobody reads more hints than these.
+# Looking for the closest of thousands of names takes time; more hints than these help no one.
 MAX_HINTS = 20
 
 
@@ -119,7 +119,7 @@ def _path(directory: Path, text: str) -> Path:
 
 def _target(device: FabricDevice, groups: tuple[str, ...], entry: Entry, host: Host | None, directory: Path) -> Target:
     data = entry.data
-    # As OpenSSH does without being told, unless something else is named.
+    # As OpenSSH does by default, unless something else is named.
     agent = entry.agent if entry.agent is not None else not (entry.password or entry.key_file)
     login = Login(
         username=entry.username,
@@ -199,7 +199,7 @@ class _Files:
         return did_you_mean(name, known) if self.hints >= 0 else ""
 
     def check_names(self, given: tuple[FabricDevice, ...]) -> None:
-        """Note hosts that are not in the fabric, groups that nobody is in or that do not exist, and circles."""
+        """Note hosts that are not in the fabric, groups without devices or that do not exist, and circles."""
         names = {device.name for device in given}
         for name in self.hosts:
             if name not in names:
@@ -219,7 +219,7 @@ class _Files:
         self.check_circles()
 
     def check_group(self, group: str, file: str, path: YamlPath, automatic: set[str]) -> None:
-        """Note a group that does not exist, or that nobody is put into by hand."""
+        """Note a group that does not exist, or whose devices follow from the fabric."""
         if group in automatic:
             reason = f"who is in {group!r} follows from the fabric file"
             self.note("conflict", file, path, reason, "leave it out; every device is in the groups of its role")

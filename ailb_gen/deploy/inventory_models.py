@@ -1,6 +1,6 @@
-"""The models of `hosts.yaml`, `groups.yaml` and `defaults.yaml`: what may be said about connecting to a device.
+"""The models of `hosts.yaml`, `groups.yaml` and `defaults.yaml`: settings for connecting to a device.
 
-No message here repeats what stands where a secret belongs: whoever wrote a password there shall not find it in a log.
+No message here repeats a value where a secret belongs: a password that was written there must not get into a log.
 """
 
 import re
@@ -140,7 +140,7 @@ class Data(Model):
 
 
 class Entry(Model):
-    """What may be said at every level; `defaults.yaml` is one of these."""
+    """The settings of every level; `defaults.yaml` is one of these."""
 
     port: Int | None = Field(None, ge=1, le=65535)
     username: Username | None = None

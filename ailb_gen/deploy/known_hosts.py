@@ -29,7 +29,7 @@ REVOKED, AUTHORITY = "@revoked", "@cert-authority"
 class HostKeyError(DeployError):
     """A host key that is not known, not the known one, revoked, or that cannot be looked up; nothing was sent to it.
 
-    `shared` says the same of many hosts, where it can be said of all in the same words.
+    `shared` is the same text for many hosts, where one text fits all.
     """
 
     def __init__(self, text: str, shared: str = "") -> None:
@@ -57,13 +57,13 @@ class HostKey:
         return f"{self.file}:{self.line}"
 
     def same(self, other: "HostKey") -> bool:
-        """Tell whether both are the same key, wherever they were read."""
+        """Return whether both are the same key, wherever they were read."""
         return (self.kind, self.text) == (other.kind, other.text)
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What the files say about one host and port; `unread` are lines that nobody understands."""
+    """What the files say about one host and port; `unread` are lines that cannot be parsed."""
 
     host: str
     port: int
@@ -79,7 +79,7 @@ class Known:
         return host_name(self.host, self.port)
 
     def is_revoked(self, key: HostKey) -> bool:
-        """Tell whether a key must not be used any more."""
+        """Return whether a key must not be used any more."""
         return any(key.same(one) for one in self.revoked)
 
 
@@ -161,7 +161,7 @@ def _unique(keys: Iterator[HostKey]) -> tuple[HostKey, ...]:
 
 
 def _is_hash_of(name: str, hashed: str) -> bool:
-    """Tell whether `|1|salt|hash` is the HMAC-SHA1 of a name (OpenSSH, hostfile.c)."""
+    """Return whether `|1|salt|hash` is the HMAC-SHA1 of a name (OpenSSH, hostfile.c)."""
     _, _, salt, digest = hashed.split("|")
     return hmac.compare_digest(hmac.digest(b64decode(salt), name.encode(), "sha1"), b64decode(digest))
 
@@ -174,8 +174,8 @@ def _pattern(names: list[str]) -> re.Pattern[str]:
         return translate(text.replace("[", "[[]"))
 
     without = "".join(f"(?!{glob(name[1:])})" for name in names if name.startswith("!"))
-    wanted = "|".join(glob(name) for name in names if not name.startswith("!"))
-    return re.compile(f"{without}(?:{wanted or '(?!)'})")
+    names_matched = "|".join(glob(name) for name in names if not name.startswith("!"))
+    return re.compile(f"{without}(?:{names_matched or '(?!)'})")
 
 
 def _lines(path: Path, unread: list[str]) -> Iterator[_Line]:
@@ -216,7 +216,7 @@ def _is_name(text: str) -> bool:
 
 
 def _is_key(kind: str, text: str) -> bool:
-    """Tell whether base64 text is a key of that type: its first string says so (RFC 4253, section 6.6)."""
+    """Return whether base64 text is a key of that type, which its first string names (RFC 4253, section 6.6)."""
     blob = _decoded(text)
     return blob[4:].startswith(kind.encode()) and int.from_bytes(blob[:4]) == len(kind.encode())
 

@@ -1,8 +1,7 @@
 """Connecting and logging in over SSH: the same for switches and servers, bounded in time and in what may come.
 
-The host key of the very connection that goes on is checked before a credential is sent. Whatever is wrong is told by
-what it is: refused, silent, hung up, a key that cannot be used. Nothing of what a library knows about a login gets into
-a message.
+The host key of the very connection that is used is checked before a credential is sent. An error names its cause:
+refused, silent, hung up, a key that cannot be used. No text of a library about a login gets into a message.
 """
 
 from __future__ import annotations
@@ -66,7 +65,7 @@ class SshReach:
 def log_in(reach: SshReach) -> tuple[paramiko.SSHClient, BoundedSocket]:
     """Connect, check the host key, log in. Raises DeviceError.
 
-    The deadline of the connection stays in force: whoever goes on sets another one.
+    The deadline of the connection stays in force until the caller sets another one.
     """
     login = reach.credentials
     keys = _keys(reach)
@@ -168,12 +167,12 @@ def _diagnosis(reach: SshReach, error: Exception, fault: str, stage: str) -> tup
             return reason, hints[reach.kind]
     if any(text in str(error) for text in HUNG_UP) or isinstance(error, EOFError | ConnectionResetError):
         return HUNG[reach.kind]
-    said = error.strerror if isinstance(error, OSError) and error.strerror else type(error).__name__
-    return f"no connection ({said})", "is it up?"
+    cause = error.strerror if isinstance(error, OSError) and error.strerror else type(error).__name__
+    return f"no connection ({cause})", "is it up?"
 
 
 class _UnknownKeyError(SSHException):
-    """A host whose key nobody has accepted."""
+    """A host whose key has not been accepted."""
 
 
 class _Unknown(paramiko.MissingHostKeyPolicy):

@@ -93,7 +93,7 @@ class _Session(SSHSession):  # type: ignore[misc]
         try:
             parse_root(raw)
         except Exception as error:
-            # The handler mends what some releases of Junos send; for the rest ncclient would go on waiting.
+            # The handler repairs what some releases of Junos send; for anything else ncclient would go on waiting.
             if not self._device_handler.handle_raw_dispatch(raw):
                 raise AnswerError("its answer is not XML") from error
         super()._dispatch_message(raw)
@@ -117,7 +117,7 @@ def refuse_dtd(text: str) -> None:
 
 
 class _Framing:
-    """Cuts what comes into messages: end-of-message framing, or chunks once both ends have said so (RFC 6242)."""
+    """Cuts what comes into messages: end-of-message framing, or chunks once both ends have agreed (RFC 6242)."""
 
     def __init__(self, session: _Session) -> None:
         self.session = session
@@ -126,7 +126,7 @@ class _Framing:
         self.searched = 0
 
     def parse(self, data: bytes) -> None:
-        """Take in what came, and dispatch the messages that are whole."""
+        """Buffer data, and dispatch the messages that are whole."""
         self.buffer += data
         while self._chunk() if self.session._base == NetconfBase.BASE_11 else self._message():
             pass

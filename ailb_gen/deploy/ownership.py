@@ -1,4 +1,4 @@
-"""What of a switch's configuration this program owns, and the configuration that is wanted of a running one.
+"""What of a switch's configuration this program owns, and the configuration that a running one is to become.
 
 The generated files hold what the fabric needs, not what makes a switch reachable. So a push never replaces the whole
 configuration: users, root authentication and management stay. Below the paths of OWNED the switch is to hold exactly
@@ -171,11 +171,11 @@ def _prune(target: Node, running: Node, file: Node) -> None:
         here, there, meant = stack.pop()
         for child in here:
             twin = there.children.get(child.word)
-            said = meant.children.get(child.word) if meant is not None else None
+            in_file = meant.children.get(child.word) if meant is not None else None
             if twin is not None and twin.children:
-                if said is None:
+                if in_file is None:
                     order.append((here, child))
-                stack.append((child, twin, said))
+                stack.append((child, twin, in_file))
     for parent, child in reversed(order):
         if not child.children:
             del parent.children[child.word]

@@ -131,7 +131,7 @@ def _touched(impact: Impact, name: str) -> dict[str, list[str]]:
 
 
 def write_plan(path: Path, text: str) -> None:
-    """Write a plan in one step, for nobody else to read. Raises OutputError."""
+    """Write a plan in one step, readable by its owner only. Raises OutputError."""
     try:
         replace_file(path, text.encode(), 0o600)
     except OSError as error:

@@ -282,7 +282,7 @@ def _put_in(found: Mapping[str, dict[str, str]], up: Iterable[Session], broken: 
 
 
 def position_of(target: Target) -> Position:
-    """Return where a device stands in the order."""
+    """Return the position of a device in the order."""
     group = {"leaf": str(target.rail), "spine": next(iter(target.colors), ""), "server": str(target.stripe)}
     return Position(target.role, group[target.role], target.name)
 

@@ -58,7 +58,7 @@ URLS = (
     re.compile(r"""("[A-Za-z][A-Za-z0-9+.-]*://[^\s/:@"]*:)[^"\n]+@"""),
     re.compile(r"""([A-Za-z][A-Za-z0-9+.-]*://[^\s/:@"'<>;]*:)[^\s"'<>;]+@"""),
 )
-# Without one of these words in it, a text has no secret that its statements tell.
+# Without one of these words in it, a text has no secret that its statements show.
 TELLING = re.compile(
     rf"(?:^|(?<=[^\w-]))[-+!<>]*(?:{'|'.join(sorted({*SECRET_WORDS, 'key', 'snmp'}))})(?![\w-])|## SECRET-DATA",
     re.MULTILINE,
@@ -103,7 +103,7 @@ class Redactor:
         return pattern.sub(mark, text) if pattern else text
 
     def clean(self, error: BaseException) -> None:
-        """Take known secrets out of the messages of an error and of what led to it, for whoever prints them."""
+        """Take known secrets out of the messages of an error and of what led to it, before they are printed."""
         waiting: list[BaseException | None] = [error]
         seen: set[int] = set()
         while waiting:
@@ -214,7 +214,7 @@ class _Secrets:
             yield from self.finish()
 
     def is_new(self, following: int) -> bool:
-        """Tell whether the next line starts a statement of its own although nothing ended this one."""
+        """Return whether the next line starts a statement of its own although nothing ended this one."""
         return self.text.startswith(("[edit", "+", "-", "@@"), following)
 
     def mark(self, mark: str) -> Iterator[tuple[int, int]]:
@@ -247,7 +247,7 @@ class _Secrets:
 
 
 def _holds(name: str, following: str, context: frozenset[str]) -> bool:
-    """Tell whether the word that follows `name` is a secret, by the words of the statement and of its levels."""
+    """Return whether the word that follows `name` is a secret, by the words of the statement and of its levels."""
     if any(name == word and level in context for word, level in HARMLESS):
         return False
     if name in SECRET_WORDS:

@@ -140,7 +140,7 @@ class StateDirectory:
 
 
 def _fits(event: Event) -> bool:
-    """Tell whether an event has what is acted on. May raise what comes of one that has not."""
+    """Return whether an event has the fields that are acted on. May raise any error for one that has not."""
     devices = event.get("devices")
     match event["event"]:
         case "committing" | "confirming" | "reverting":
@@ -231,7 +231,7 @@ class RunLog:
 
     def close(self) -> None:
         """Close the record."""
-        # What could not be written was told when it was to be written.
+        # An error of writing was raised when it happened.
         with suppress(OSError):
             self._file.close()
 

@@ -190,7 +190,7 @@ class Runs:
         return report
 
     def _begun(self, job: Job, approved: str) -> dict[str, object]:
-        """Return what the record says of a run: what was asked for, by whom, with what."""
+        """Return what is recorded of a run: what was asked for, by whom, with what."""
         return {
             "kind": job.kind,
             **({"undoes": job.undoes} if job.undoes else {}),

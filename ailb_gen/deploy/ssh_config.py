@@ -1,8 +1,7 @@
 """The user's OpenSSH configuration, as far as it says how a device is reached.
 
 PyEZ and ncclient each read the file again with paramiko and take different things from it: PyEZ lets its `Port` win
-over the port that it was told, ncclient knows `ProxyCommand` but not `ProxyJump`. So it is read here, and the libraries
-get a file of their own (`hostkeys.ssh_files`) in which all is decided.
+over the port that it was given, ncclient knows `ProxyCommand` but not `ProxyJump`. So it is read here, once.
 
 Used: HostName, User, IdentityFile, ProxyCommand (split into words, not run by a shell), ProxyJump. Not used: Port,
 UserKnownHostsFile, StrictHostKeyChecking and HostKeyAlias, because the inventory says these. `Include` is refused:
@@ -25,7 +24,7 @@ class SshConfigError(DeployError):
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """How a host is reached: its real name or address, and what ssh_config adds; empty where it says nothing."""
+    """How a host is reached: its real name or address, and what ssh_config adds; empty where it has nothing."""
 
     hostname: str
     user: str = ""

@@ -39,7 +39,7 @@ class Phase(StrEnum):
 class DeviceError(DeployError):
     """A device cannot be reached, or refuses what it is asked: device, phase, reason and a way out.
 
-    `shared` is what is said instead of reason and way out when many devices have the same error, in words that fit all.
+    `shared` replaces reason and way out when many devices have the same error: one text that fits all.
     """
 
     def __init__(self, device: str, phase: Phase, reason: str, hint: str = "", shared: str = "") -> None:
@@ -78,10 +78,10 @@ def unreadable(device: str, phase: Phase, rpc: str, reason: str) -> DeviceError:
 
     Where something was to be done, it may have been done all the same.
     """
-    told = f"its answer to {rpc} cannot be read: {reason}"
-    hint = "it speaks NETCONF in another way than Junos, or somebody stands in between"
+    text = f"its answer to {rpc} cannot be read: {reason}"
+    hint = "it speaks NETCONF in another way than Junos, or another machine answers in its place"
     kind = RefusedError if phase in (Phase.READ, Phase.VERIFY) else UnknownOutcomeError
-    return kind(device, phase, told, hint)
+    return kind(device, phase, text, hint)
 
 
 @dataclass(frozen=True, slots=True)

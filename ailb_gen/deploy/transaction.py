@@ -88,11 +88,11 @@ class SwitchTransaction:
         connection.lock()
         running = tree_of(self.name, connection.running())
         if fingerprint(running) != self.old:
-            reason = "its configuration is not the one that was planned with"
-            raise RefusedError(self.name, Phase.LOAD, reason, "somebody changed it since; plan again")
+            reason = "its configuration is not the planned one"
+            raise RefusedError(self.name, Phase.LOAD, reason, "it was changed since; plan again")
         self._refuse_pending(connection)
         if connection.compare():
-            reason = "there are uncommitted changes of somebody else in its candidate"
+            reason = "its candidate has uncommitted changes of another session"
             raise RefusedError(self.name, Phase.LOAD, reason, "commit or discard them on the device: 'show | compare'")
         target = self.aim(connection, running)
         change = commands(running, target)
@@ -133,12 +133,14 @@ class SwitchTransaction:
             raise ForeignError(self.name, Phase.CONFIRM, reason)
         connection.lock()
         if connection.compare():
-            raise RefusedError(self.name, Phase.CONFIRM, "somebody changed the candidate; confirming would commit that")
+            raise RefusedError(
+                self.name, Phase.CONFIRM, "another session changed the candidate; confirming would commit that"
+            )
         with _as(Phase.CONFIRM):
             connection.commit(f"{self.mark}confirm")
         # Nothing else may have become active since the question: then the commit above confirmed nothing.
         if all(commit.log != f"{self.mark}push" for commit in self._own(connection)):
-            reason = "there is nothing to confirm: its timer took the change back, or somebody committed"
+            reason = "there is nothing to confirm: its timer took the change back, or another session committed"
             raise ForeignError(self.name, Phase.CONFIRM, reason)
 
     def revert(self, connection: Switch) -> None:
@@ -154,7 +156,7 @@ class SwitchTransaction:
                 # The device's timer was faster, and has renumbered its history.
                 self.release(connection)
                 return
-            reason = "what was there before this run is not in its history any more, or somebody committed since"
+            reason = "what was there before this run is not in its history any more, or another session committed since"
             raise ForeignError(self.name, Phase.ROLLBACK, reason, "look at 'show system commit' and roll back by hand")
         with _as(Phase.ROLLBACK):
             connection.commit(f"{self.mark}roll back")
@@ -164,7 +166,7 @@ class SwitchTransaction:
         return takewhile(lambda commit: commit.log.startswith(self.mark), connection.commits())
 
     def release(self, connection: Switch) -> None:
-        """Discard the candidate and unlock; without the lock, the candidate is somebody else's."""
+        """Discard the candidate and unlock; without the lock, the candidate is another session's."""
         if not connection.locked:
             return
         with _as(Phase.UNLOCK):
@@ -216,8 +218,8 @@ def history_aim(name: str, run: str, old: str) -> Aim:
         # Commits that were taken back since, such as by the timer of another run, do not matter.
         if own[0] and fingerprint(tree_of(name, connection.before(own[0]))) != fingerprint(running):
             since = history[own[0] - 1]
-            told = f"{since.user}{f', {since.log}' if since.log else ''}"
-            reason = f"it has changed since the run {run} ({told})"
+            by = f"{since.user}{f', {since.log}' if since.log else ''}"
+            reason = f"it has changed since the run {run} ({by})"
             raise ForeignError(name, Phase.ROLLBACK, reason, "that would be lost: take it back first, or by hand")
         return tree_of(name, connection.before(own[-1] + 1))
 

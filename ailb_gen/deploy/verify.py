@@ -88,8 +88,8 @@ class Expected:
             elif peer.asn != neighbor.asn:
                 yield f"the peer on {neighbor.interface} is in AS {peer.asn}, not {neighbor.asn} ({neighbor.peer})"
             elif peer.accepted < neighbor.prefixes:
-                told = f"{peer.accepted} prefixes are accepted from {neighbor.peer} on {neighbor.interface}"
-                yield f"{told}, it sends {neighbor.prefixes} of its own"
+                accepted = f"{peer.accepted} prefixes are accepted from {neighbor.peer} on {neighbor.interface}"
+                yield f"{accepted}, it sends {neighbor.prefixes} of its own"
 
     def _prefixes(self, switch: Switch, found: Mapping[str, Peer]) -> Iterator[str]:
         for interface in dict.fromkeys(row.interface for row in self.advertised):
@@ -101,11 +101,11 @@ class Expected:
                 if got is None:
                     yield f"{row.prefix} is not advertised on {interface}"
                 elif got != (row.color, row.aigp):
-                    told = f"{_told(*got)}, not with {_told(row.color, row.aigp)}"
-                    yield f"{row.prefix} is advertised on {interface} with {told}"
+                    attributes = f"{_attributes(*got)}, not with {_attributes(row.color, row.aigp)}"
+                    yield f"{row.prefix} is advertised on {interface} with {attributes}"
 
 
-def _told(color: str | None, aigp: int | None) -> str:
+def _attributes(color: str | None, aigp: int | None) -> str:
     return f"{color or 'no color'}, {'no AIGP' if aigp is None else f'AIGP {aigp}'}"
 
 

@@ -123,7 +123,7 @@ class WaveRun:
             self._confirm([name for name in self.wave.devices if name in keep])
             left = self.touched - {name for name, one in self.results.items() if one.outcome is Outcome.CONFIRMED}
             if self.push.pool.signals() > signals:
-                # What was to be confirmed is not taken back only because nobody waits for it.
+                # What was to be confirmed is not taken back only because it is not waited for.
                 self.results.update({n: _result(Outcome.ATTENTION, self.errors.get(n)) for n in left & set(keep)})
             self._undo(left)
         finally:

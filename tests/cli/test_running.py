@@ -155,7 +155,7 @@ def collected(site: Site, out: Path, *more: str) -> tuple[int, str, str]:
     return done.code, done.out, done.err
 
 
-CABLES = "cables: between switches as LLDP tells, to servers as the intent has them\n"
+CABLES = "cables: between switches by LLDP, to servers as the intent has them\n"
 SERVERS = "1 servers are not managed: theirs are the files that the intent asks for\n"
 
 
@@ -244,7 +244,7 @@ def test_collecting_from_some(pushed: Site, tmp_path: Path) -> None:
     code, told, err = collected(pushed, out, "--limit", "spine")
     assert code == 3
     assert told.splitlines()[0].endswith(f" files of 1 devices in {out}")
-    assert "cables: 2 of 4 between switches as LLDP tells" in told
+    assert "cables: 2 of 4 between switches by LLDP" in told
     assert err.startswith(f"ailb-gen: {SPINES[0]}: connect: ")
     assert sorted(path.name for path in (out / "switches").iterdir()) == [f"{SPINES[1]}.conf"]
     # What is read later joins it.

@@ -114,7 +114,7 @@ def test_what_somebody_is_in_the_middle_of_stays(tiny: Site, driver: str, work: 
 
 # What somebody does after the check of all devices, and what the wave says then.
 MEANWHILE: dict[str, tuple[Callable[[Device], None], str]] = {
-    "commit": (commit, "load: its configuration is not the one that was planned with; somebody changed it since"),
+    "commit": (commit, "load: its configuration is not the planned one; somebody changed it since"),
     "pending": (confirm_nothing, "lock: a commit of operator waits for its confirmation"),
 }
 

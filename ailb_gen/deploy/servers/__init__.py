@@ -1,1 +1,1 @@
-"""Pushing the files of GPU servers over SSH: with a way back that the host itself takes when nobody confirms."""
+"""Push the files of GPU servers over SSH, with a way back that the host itself takes without a confirmation."""

@@ -1,6 +1,6 @@
-"""What the script on a host answers, read as what it is: the words of a machine that may be in somebody else's hands.
+"""Answers of the script on a host, parsed as untrusted data: the machine may be in an attacker's hands.
 
-Tenants can be root on servers. Nothing that a host says is believed to be of the right form, and no name that it gives
+Tenants can be root on servers. No answer of a host is trusted to have the right form, and no name in it
 is used before it is one that a push can have written.
 """
 
@@ -27,11 +27,11 @@ from ailb_gen.hosts.text import MAX_BYTES
 # What a host may answer with: a hundred times the files of a push, names as long as Linux has them.
 MAX_FILES, MAX_NAME = 2000, 255
 DIGEST = re.compile(r"[0-9a-f]{64}")
-HOSTILE = "somebody may have changed what this host answers: look at it before you go on"
+HOSTILE = "its answers may have been tampered with: look at it before you go on"
 WAYS = ("netplan", "ailb-net")
 
 
-def sections(name: str, answer: Answer, wanted: Iterable[str]) -> dict[str, str]:
+def sections(name: str, answer: Answer, titles: Iterable[str]) -> dict[str, str]:
     """Split an answer at its lines `== TITLE`. Raises DeviceError when it is not text, or lacks a section."""
     try:
         text = answer.out.decode()
@@ -39,7 +39,7 @@ def sections(name: str, answer: Answer, wanted: Iterable[str]) -> dict[str, str]
         raise DeviceError(name, Phase.READ, "the host's answer is not text") from error
     parts = ("\n" + text).split("\n== ")[1:]
     found = {title: body for title, _, body in (part.partition("\n") for part in parts)}
-    missing = [title for title in wanted if title not in found]
+    missing = [title for title in titles if title not in found]
     if missing:
         raise DeviceError(name, Phase.READ, f"the host's answer is not complete: {', '.join(missing)} missing")
     return found
@@ -48,7 +48,7 @@ def sections(name: str, answer: Answer, wanted: Iterable[str]) -> dict[str, str]
 def unpack(name: str, text: str) -> dict[str, HostFile]:
     """Read an archive that the host made. Raises DeviceError.
 
-    The host may be in somebody else's hands: names must be those of places that a push writes to (`check_paths`).
+    The host may be in an attacker's hands: names must be those of places that a push writes to (`check_paths`).
     """
     try:
         data = io.BytesIO(base64.b64decode(text))
@@ -108,23 +108,23 @@ def listing(name: str, text: str) -> dict[str, str]:
 
 
 def status_of(name: str, answer: Answer) -> HostStatus:
-    """Read where the runs of a host stand. Raises DeviceError."""
+    """Read the state of the runs of a host. Raises DeviceError."""
     try:
-        said = json.loads(answer.out)
-        pending = _run(said["pending"])
+        row = json.loads(answer.out)
+        pending = _run(row["pending"])
         return HostStatus(
             name=name,
-            state=RunState(said["run"] or RunState.UNKNOWN),
+            state=RunState(row["run"] or RunState.UNKNOWN),
             pending=pending,
-            pending_state=RunState(said["pending_state"]) if pending else None,
-            remaining=whole(said["remaining"]),
-            current=_run(said["current"]),
-            busy=said["busy"] is True,
-            way=WAYS[WAYS.index(said["way"])],
+            pending_state=RunState(row["pending_state"]) if pending else None,
+            remaining=whole(row["remaining"]),
+            current=_run(row["current"]),
+            busy=row["busy"] is True,
+            way=WAYS[WAYS.index(row["way"])],
         )
     except (ValueError, KeyError, TypeError, RecursionError) as error:
-        said = ascii(answer.out[:200].decode("utf-8", "replace"))
-        raise DeviceError(name, Phase.READ, f"the host's answer cannot be read: {said}") from error
+        text = ascii(answer.out[:200].decode("utf-8", "replace"))
+        raise DeviceError(name, Phase.READ, f"the host's answer cannot be read: {text}") from error
 
 
 def _run(value: object) -> str:

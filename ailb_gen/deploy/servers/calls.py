@@ -1,7 +1,7 @@
 """The calls to a server: look, apply, confirm, restore, status.
 
 Each is one round trip, and each can be repeated. An apply or restore whose answer was lost is not guessed at: `status`
-tells where a run stands, and after `restore` no late apply of that run can begin any more.
+tells the state of a run, and after `restore` no late apply of that run can begin any more.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from ailb_gen.deploy.switch import DeviceError, Phase, RefusedError, UnknownOutc
 
 # Seconds for one answer. `netplan apply` and the services may take two minutes each, see attempt in network.sh.
 LOOK_S, CHANGE_S = 60.0, 600.0
-# What stands before what the script itself has to say, and before what it wants a person to know.
+# The prefixes of the script's own errors, and of its warnings.
 SAYS, WARNS = "ailb-stage: ", "warning: "
 # Exit code of the script for what it refuses -> phase, and what to do. See common.sh. After any other code the host
-# has to be asked how far it came.
+# has to be asked for its state.
 REFUSALS: Mapping[int, tuple[Phase, str]] = {
     10: (Phase.LOCK, "confirm or restore that run first"),
     11: (Phase.LOCK, "wait for it, and try again"),
@@ -31,25 +31,25 @@ REFUSALS: Mapping[int, tuple[Phase, str]] = {
 
 
 def look(server: Server, files: Tree) -> HostState:
-    """Compare the files on a server with the wanted ones; changes nothing there. Raises DeviceError."""
+    """Compare the files on a server with those that it is to have; changes nothing there. Raises DeviceError."""
     answer = ask(server, Phase.READ, LOOK_S, "look", data="\n".join(files))
     parts = sections(server.name, answer, ("before", "files"))
     return state_of(files, unpack(server.name, parts["files"]), listing(server.name, parts["before"]))
 
 
 def state_of(files: Tree, found: Tree, before: Mapping[str, str]) -> HostState:
-    """Compare what was found with what is wanted; `before` are the digests of what was put there, by path."""
+    """Compare the files found with those to have; `before` are the digests of what was put there, by path."""
     changes = {path: _change(files.get(path), found.get(path)) for path in sorted({*files, *before})}
     edited = (path for path, digest in before.items() if path not in found or found[path].digest != digest)
     return HostState(found, changes, tuple(sorted(edited)), fingerprint(found))
 
 
-def _change(wanted: HostFile | None, found: HostFile | None) -> Change:
-    if wanted == found:
+def _change(expected: HostFile | None, found: HostFile | None) -> Change:
+    if expected == found:
         return Change.SAME
     if found is None:
         return Change.ADDED
-    return Change.REMOVED if wanted is None else Change.CHANGED
+    return Change.REMOVED if expected is None else Change.CHANGED
 
 
 def apply(server: Server, files: Tree, run: str, minutes: float, always: bool = False) -> tuple[str, ...]:
@@ -78,7 +78,7 @@ def restore(server: Server, run: str) -> tuple[str, ...]:
 
 
 def status(server: Server, run: str = "", wait_s: int = 60) -> HostStatus:
-    """Ask where the runs of a server stand; waits for a call that is under way, at most `wait_s` seconds."""
+    """Ask for the state of the runs of a server; waits for a call that is under way, at most `wait_s` seconds."""
     words = (_named(server, run) if run else "-", str(wait_s))
     answer = ask(server, Phase.READ, LOOK_S + wait_s, "status", *words)
     return status_of(server.name, answer)
@@ -91,7 +91,7 @@ def _named(server: Server, run: str) -> str:
 
 
 def ask(server: Server, phase: Phase, timeout_s: float, verb: str, *words: str, data: str = "") -> Answer:
-    """Have the script do something, and return what it says. Raises DeviceError."""
+    """Call the script, and return its answer. Raises DeviceError."""
     answer = server.run(agent.call(verb, *words, data=data), phase, timeout_s)
     if answer.code == 0:
         return answer

@@ -28,7 +28,7 @@ START = f"sh -c 'echo {READY.decode().strip()}; exec sh -s'"
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a script said, and its exit code."""
+    """The output of a script, and its exit code."""
 
     code: int
     out: bytes
@@ -104,7 +104,7 @@ class SshServer:
 
 
 class _Talk:
-    """One command: what it has said so far, and until when it may talk."""
+    """One command: its output so far, and its deadline."""
 
     def __init__(self, name: str, phase: Phase, channel: paramiko.Channel, until: float) -> None:
         self.name, self.phase, self.channel, self.until = name, phase, channel, until
@@ -140,12 +140,14 @@ class _Talk:
             if READY not in self.out and self.err.count(PROMPT) > 1:
                 raise RefusedError(self.name, Phase.CONNECT, "sudo does not take the password", "check sudo_password")
         if READY not in self.out:
-            said = " ".join(self.err.replace(PROMPT, b"").decode("utf-8", "replace").split())[:300] or "it ends at once"
+            output = (
+                " ".join(self.err.replace(PROMPT, b"").decode("utf-8", "replace").split())[:300] or "it ends at once"
+            )
             hint = "log in as root, allow sudo without a password, or give sudo_password"
-            raise RefusedError(self.name, Phase.CONNECT, f"no root shell: {said}", hint)
+            raise RefusedError(self.name, Phase.CONNECT, f"no root shell: {output}", hint)
 
     def _listen(self, enough: Callable[[], bool]) -> None:
-        """Collect what is said until it is enough, or the end."""
+        """Collect output until it is enough, or the end."""
         channel = self.channel
         while True:
             ended = channel.eof_received or channel.closed

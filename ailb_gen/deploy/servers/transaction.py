@@ -34,8 +34,8 @@ class ServerTransaction:
             reason = f"the run {now.pending} waits for its confirmation"
             raise RefusedError(self.name, Phase.LOCK, reason, "confirm or restore it, or let its time pass")
         if look(connection, self.files).fingerprint != self.old:
-            reason = "its files are not the ones that were planned with"
-            raise RefusedError(self.name, Phase.LOAD, reason, "somebody changed them since; plan again")
+            reason = "its files are not the planned ones"
+            raise RefusedError(self.name, Phase.LOAD, reason, "they were changed since; plan again")
         files = fingerprint(self.files)
         if files != self.approved:
             raise RefusedError(self.name, Phase.LOAD, OTHER_CHANGE, "nothing was put in place; plan again")

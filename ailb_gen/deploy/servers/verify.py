@@ -24,7 +24,7 @@ PARTS = ("way", "files", "link", "rule", "route", "sysctl", "ping", "end")
 EVERYWHERE = Prefix(0, 0)
 # Kernel settings that systemd-networkd sets to its own values, because it does the work itself.
 NETWORKD = ("accept_ra",)
-# `ip -N`: protocol of what the kernel adds by itself; such routes are nobody's configuration.
+# `ip -N`: protocol of what the kernel adds by itself; such routes are not configured.
 KERNEL = "2"
 
 
