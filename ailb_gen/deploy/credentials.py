@@ -91,8 +91,8 @@ Reference = Environment | Keyring | Command
 class Login:
     """How to log in to a device, by reference.
 
-    Without a username it is that of the user's ssh_config, else of the user who runs the program. `agent`: the keys of the
-    SSH agent, and those that OpenSSH looks for, are tried.
+    Without a username it is that of the user's ssh_config, else of the user who runs the program. `agent`: the keys of
+    the SSH agent, and those that OpenSSH looks for, are tried.
     """
 
     username: str | Environment | None = None

@@ -140,7 +140,9 @@ def test_deleting_what_is_not_there_is_no_error(switch: Switch) -> None:
 def test_two_sessions_exclude_each_other(reach: tuple[str, SshReach], switch: Switch) -> None:
     switch.lock()
     with opened(reach) as other:
-        with pytest.raises(RefusedError, match=f"^{LEAF}: lock: configuration database locked by: {USER} .*; somebody"):
+        with pytest.raises(
+            RefusedError, match=f"^{LEAF}: lock: configuration database locked by: {USER} .*; another session"
+        ):
             other.lock()
         assert not other.locked
         switch.unlock()

@@ -147,8 +147,8 @@ def test_a_wrong_key_ends_it_before_the_login(way: Callable[[Endpoint], None], k
     shown = public(private_key(kind, 7))
     assert str(told) == (
         f"spine1: [127.0.0.1]:{server.port} does not have its known host key: it shows {kind} {shown.fingerprint}, "
-        f"known is ssh-ed25519 {FIRST.fingerprint} ({tmp_path}/known_hosts:1); somebody may be in between. If it is a "
-        f"new device, compare the key on its console, then run: "
+        f"known is ssh-ed25519 {FIRST.fingerprint} ({tmp_path}/known_hosts:1); another machine may answer "
+        f"in its place. If it is new, compare the key on its console, then run: "
         f"ssh-keygen -f {tmp_path}/known_hosts -R '[127.0.0.1]:{server.port}'"
     )
 
@@ -218,7 +218,7 @@ def test_a_new_key_is_accepted_once_and_held_to(way: Callable[[Endpoint], None],
         again, told = accept(other, known)
         error = attempt(way, again)
         assert error is not None
-        assert "somebody may be in between" in str(host_key_error(again, error))
+        assert "another machine may answer in its place" in str(host_key_error(again, error))
     assert told == []
     assert other.tried == []
     assert known.read_text() == known_line(server.port, FIRST)

@@ -114,7 +114,7 @@ def test_what_somebody_is_in_the_middle_of_stays(tiny: Site, driver: str, work: 
 
 # What somebody does after the check of all devices, and what the wave says then.
 MEANWHILE: dict[str, tuple[Callable[[Device], None], str]] = {
-    "commit": (commit, "load: its configuration is not the planned one; somebody changed it since"),
+    "commit": (commit, "load: its configuration is not the planned one; it was changed since"),
     "pending": (confirm_nothing, "lock: a commit of operator waits for its confirmation"),
 }
 
@@ -195,7 +195,7 @@ def test_a_commit_of_somebody_on_top_needs_attention(tiny: Site, driver: str, wa
     code, told = push_and_lose(tiny, driver, lambda: tiny.fleet.do(BUSY, act))
     assert (code, fates_of(tiny.events())) == (5, {CANARY: "confirmed", BUSY: "needs attention"})
     assert f"{BUSY} could not be brought to its old or new configuration" in told
-    assert "somebody committed since; look at 'show system commit' and roll back by hand" in told
+    assert "another session committed since; look at 'show system commit' and roll back by hand" in told
     assert tiny.settled(BUSY) == State(with_theirs(tiny.new[BUSY]), "", False, waits)
     assert_others(tiny, {CANARY: "confirmed"})
 

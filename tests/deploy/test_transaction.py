@@ -153,7 +153,7 @@ def test_what_somebody_committed_since_is_not_taken_back() -> None:
     switch = waiting(-1)
     switch.database.edit(US, read("system {\n    host-name other;\n}\n"))
     switch.database.commit(US, "by hand")
-    with pytest.raises(ForeignError, match="somebody committed since"):
+    with pytest.raises(ForeignError, match="another session committed since"):
         TRANSACTION.revert(switch)
     assert TRANSACTION.commit_state(switch) is CommitState.FOREIGN
     assert not switch.database.modified
