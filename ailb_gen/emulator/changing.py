@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from ailb_gen.emulator.config_database import Session
     from ailb_gen.emulator.device import Device
-    from ailb_gen.emulator.load_config import Action
     from ailb_gen.emulator.xml_codec import Met
     from ailb_gen.junos.check_result import Fault
     from ailb_gen.junos.schema import Schema
@@ -79,17 +78,18 @@ def load_tree(
     device: Device, session: Session, loaded: Node, action: str, carry_out: Callable[[Node], None] | None = None
 ) -> None:
     """Load a tree into the candidate of a session; `carry_out` is done to the result. Raises RefusedError."""
-    if action not in ACTIONS:
+    known = next((one for one in ACTIONS if one == action), None)
+    if known is None:
         raise refusal(f"this emulator has no action {action}", "bad-attribute", element="action")
     try:
-        tree = load(device.database.edited_by(session), loaded, _action(action))
+        tree = load(device.database.edited_by(session), loaded, known)
     except JunosSyntaxError as error:
         raise _refused(error) from error
     if carry_out is not None:
         carry_out(tree)
     if action in ("merge", "replace"):
         check_protected(device.database.edited_by(session), tree)
-    _edit(device, session, tree)
+    replace_candidate(device, session, tree)
 
 
 def load_text(device: Device, session: Session, text: str, action: str) -> None:
@@ -107,7 +107,7 @@ def load_commands(device: Device, session: Session, text: str) -> list[str]:
         tree, warnings = load_set(device.database.edited_by(session), text)
     except JunosSyntaxError as error:
         raise _refused(error) from error
-    _edit(device, session, tree)
+    replace_candidate(device, session, tree)
     return warnings
 
 
@@ -148,8 +148,8 @@ def _refused(error: JunosSyntaxError) -> RefusedError:
     return refusal(f"syntax error: line {error.line}, column {error.column}: {error.reason}")
 
 
-def _edit(device: Device, session: Session, tree: Node) -> None:
-    """Make a loaded tree the candidate of a session, if the models know its statements. Raises RefusedError."""
+def replace_candidate(device: Device, session: Session, tree: Node) -> None:
+    """Make a tree the candidate of a session, if the models know its new statements. Raises RefusedError."""
     tree.children.pop("version", None)
     if device.schema is not None:
         check_syntax(device.schema, device.database.edited_by(session), tree)
@@ -157,12 +157,8 @@ def _edit(device: Device, session: Session, tree: Node) -> None:
 
 
 def _results(*warnings: str) -> str:
-    said = "".join(RpcError(text, severity="warning").xml() for text in warnings)
-    return f"<{LOAD_RESULTS}>\n{said}{OK}</{LOAD_RESULTS}>\n"
-
-
-def _action(action: str) -> Action:
-    return next(known for known in ACTIONS if known == action)
+    errors = "".join(RpcError(text, severity="warning").xml() for text in warnings)
+    return f"<{LOAD_RESULTS}>\n{errors}{OK}</{LOAD_RESULTS}>\n"
 
 
 def _loaded(device: Device, session: Session, operation: etree._Element, action: str) -> list[str]:
@@ -172,15 +168,15 @@ def _loaded(device: Device, session: Session, operation: etree._Element, action:
         raise refusal("syntax error, nothing to load", "missing-element")
     if action == "set" or content.tag == "configuration-set":
         return load_commands(device, session, content.text or "")
-    if content.tag in ("configuration-text", "config-text"):
-        load_text(device, session, content.text or "", action)
-    else:
-        load_elements(device, session, content, action)
+    load_content(device, session, content, action)
     return []
 
 
-def load_elements(device: Device, session: Session, content: etree._Element, action: str) -> None:
-    """Load XML or JSON. Raises RefusedError."""
+def load_content(device: Device, session: Session, content: etree._Element, action: str) -> None:
+    """Load the text, XML or JSON of an element. Raises RefusedError."""
+    if content.tag in ("configuration-text", "config-text"):
+        load_text(device, session, content.text or "", action)
+        return
     if content.tag == "configuration-json":
         content = from_json(content.text or "")
     elif content.tag != "configuration":

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
 
@@ -12,6 +11,7 @@ from lxml import etree
 from ailb_gen.emulator.json_codec import to_json
 from ailb_gen.emulator.messages import refusal
 from ailb_gen.emulator.monitoring import state
+from ailb_gen.emulator.operations.build import date
 from ailb_gen.emulator.outline import top
 from ailb_gen.emulator.show_compare import patch
 from ailb_gen.emulator.xml_codec import from_xml, select, to_xml
@@ -120,7 +120,7 @@ def _status(device: Device) -> str:
     rows = "".join(
         "<database-status>\n"
         f"<user>{escape(one.user)}</user>\n<terminal></terminal>\n<pid>{one.number}</pid>\n"
-        f'<start-time junos:seconds="{int(one.since)}">{_time(one.since)}</start-time>\n'
+        f'<start-time junos:seconds="{int(one.since)}">{date(one.since)}</start-time>\n'
         f"{'<exclusive/>' if one is holder else ''}<edit-path></edit-path>\n</database-status>\n"
         for one in who
     )
@@ -192,16 +192,12 @@ def with_version(device: Device, tree: Node) -> Node:
     return root
 
 
-def _time(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
-
-
 def _head(device: Device, tree: Node) -> str:
     """Return the comment with which Junos begins a configuration."""
     newest = device.commits()[0]
     if tree is not device.database.active:
-        return f"## Last changed: {_time(device.now())}\n"
-    return f"## Last commit: {_time(newest.when)} by {newest.user}\n"
+        return f"## Last changed: {date(device.now())}\n"
+    return f"## Last commit: {date(newest.when)} by {newest.user}\n"
 
 
 def attributes(device: Device, tree: Node) -> str:
@@ -209,9 +205,9 @@ def attributes(device: Device, tree: Node) -> str:
     newest = device.commits()[0]
     if tree is not device.database.active:
         now = device.now()
-        return f' junos:changed-seconds="{int(now)}" junos:changed-localtime="{_time(now)}"'
+        return f' junos:changed-seconds="{int(now)}" junos:changed-localtime="{date(now)}"'
     return (
-        f' junos:commit-seconds="{int(newest.when)}" junos:commit-localtime="{_time(newest.when)}"'
+        f' junos:commit-seconds="{int(newest.when)}" junos:commit-localtime="{date(newest.when)}"'
         f' junos:commit-user="{escape(newest.user)}"'
     )
 

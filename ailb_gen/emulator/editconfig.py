@@ -6,12 +6,13 @@ Source: RFC 6241 section 7.2 and appendix A; Juniper's `<config-text>`.
 
 from __future__ import annotations
 
+from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 from lxml import etree
 
 from ailb_gen.emulator.attributes import carry_out
-from ailb_gen.emulator.changing import check_protected, check_syntax, load_elements, load_text
+from ailb_gen.emulator.changing import check_protected, load_content, replace_candidate
 from ailb_gen.emulator.load_config import load, load_set
 from ailb_gen.emulator.messages import OK, RefusedError, RpcError, refusal
 from ailb_gen.emulator.outline import top
@@ -98,11 +99,7 @@ def _edit(device: Device, session: Session, operation: etree._Element, default: 
     if default == "none":
         text = "default-operation none needs XML: no other format can name an operation"
         raise refusal(text, "operation-not-supported", element="default-operation")
-    action = "override" if default == "replace" else "merge"
-    if content.tag in ("configuration-text", "config-text"):
-        load_text(device, session, content.text or "", action)
-    else:
-        load_elements(device, session, content, action)
+    load_content(device, session, content, "override" if default == "replace" else "merge")
     return []
 
 
@@ -130,10 +127,7 @@ def _edit_xml(device: Device, session: Session, content: etree._Element, default
     carry_out(tree, content, met, before)
     if default != "replace":
         check_protected(before, tree)
-    tree.children.pop("version", None)
-    if device.schema is not None:
-        check_syntax(device.schema, before, tree)
-    device.database.edit(session, tree)
+    replace_candidate(device, session, tree)
     return [error for _, error in found]
 
 
@@ -162,22 +156,15 @@ def _error(tag: str, text: str, one: Element, content: etree._Element) -> RpcErr
 def _xpath(element: etree._Element, top_element: etree._Element) -> str:
     """Return the path of an element below `<configuration>`; an entry of a list by its `name`."""
     steps: list[str] = []
-    step: etree._Element | None = element
-    while step is not None and step is not top_element:
+    for step in takewhile(lambda step: step is not top_element, (element, *element.iterancestors())):
         name = step.findtext("name")
-        steps.append(f"/{step.tag}[name='{name.strip()}']" if name is not None else f"/{step.tag}")
-        step = step.getparent()
-    return "".join(reversed(steps))
+        steps.insert(0, f"/{step.tag}[name='{name.strip()}']" if name is not None else f"/{step.tag}")
+    return "".join(steps)
 
 
 def _inherits(element: etree._Element) -> bool:
     """Return whether an element, or one around it, names an operation."""
-    step: etree._Element | None = element
-    while step is not None:
-        if step.get("operation") is not None:
-            return True
-        step = step.getparent()
-    return False
+    return any(step.get("operation") is not None for step in (element, *element.iterancestors()))
 
 
 def _take_out(root: Node, path: tuple[str, ...]) -> None:

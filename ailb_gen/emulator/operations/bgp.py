@@ -93,6 +93,12 @@ def _table(counts: PrefixCounts) -> etree._Element:
     )
 
 
+def _counted(counts: PrefixCounts) -> Iterator[tuple[str, int]]:
+    for kind in ("active", "received", "accepted"):
+        yield f"{kind}-prefix-count", getattr(counts, kind)
+    yield "suppressed-prefix-count", 0
+
+
 def _state(session: BgpSession) -> str:
     return "Established" if session.established else "Active"
 
@@ -110,14 +116,7 @@ def _summed_up(device: Device, session: BgpSession, counts: PrefixCounts) -> etr
         element("peer-state", text=_state(session), format="Establ" if session.established else _state(session)),
     ]
     if session.established:
-        rib = (
-            ("name", TABLE),
-            ("active-prefix-count", counts.active),
-            ("received-prefix-count", counts.received),
-            ("accepted-prefix-count", counts.accepted),
-            ("suppressed-prefix-count", 0),
-        )
-        made.append(element("bgp-rib", *rib, style="display"))
+        made.append(element("bgp-rib", ("name", TABLE), *_counted(counts), style="display"))
     return element("bgp-peer", *made, style="terse")
 
 
@@ -207,18 +206,14 @@ def _bfd_of(group: Group, up: bool) -> etree._Element:
 
 
 def _established(device: Device, session: BgpSession, counts: PrefixCounts) -> list[Child]:
-    sent = device.fabric.advertised_count(device.name, session)
     rib = element(
         "bgp-rib",
         ("name", TABLE),
         ("rib-bit", "20000"),
         ("bgp-rib-state", "BGP restart is complete"),
         ("send-state", "in sync"),
-        ("active-prefix-count", counts.active),
-        ("received-prefix-count", counts.received),
-        ("accepted-prefix-count", counts.accepted),
-        ("suppressed-prefix-count", 0),
-        ("advertised-prefix-count", sent),
+        *_counted(counts),
+        ("advertised-prefix-count", device.fabric.advertised_count(device.name, session)),
         style="detail",
     )
     traffic = ("messages", "updates", "refreshes", "octets")

@@ -77,7 +77,4 @@ def elapsed(seconds: float) -> str:
 
 def age(seconds: float) -> str:
     """Write the age of a route: `00:02:08`, `1d 00:02:08`, `2w1d 00:02:08`."""
-    whole = int(seconds)
-    weeks, days = whole // WEEK, whole % WEEK // DAY
-    front = f"{weeks}w{days}d " if weeks else f"{days}d " if days else ""
-    return f"{front}{whole % DAY // HOUR:02}:{whole % HOUR // MINUTE:02}:{whole % MINUTE:02}"
+    return f"{length(seconds)}:{int(seconds) % MINUTE:02}"

@@ -130,39 +130,37 @@ def uptime(device: Device, rpc: etree._Element) -> etree._Element:
     """Answer `show system uptime`."""
     now = device.now()
     commits = device.commits()
-    last = commits[0] if commits else None
-    configured = None
-    if last is not None:
-        times = dated("date-time", last.when), lasted("time-length", now - last.when)
-        configured = element("last-configured-time", *times, ("user", last.user))
-    since = dated("date-time", device.started), lasted("time-length", now - device.started)
-    again = dated("date-time", device.started), lasted("time-length", now - device.started)
+
+    def since(tag: str, when: float, user: str | None = None) -> etree._Element:
+        return element(tag, dated("date-time", when), lasted("time-length", now - when), ("user", user))
+
     return element(
         "system-uptime-information",
         element("current-time", dated("date-time", now)),
         ("time-source", " LOCAL CLOCK "),
-        element("system-booted-time", *since),
-        element("protocols-started-time", *again),
-        configured,
+        since("system-booted-time", device.started),
+        since("protocols-started-time", device.started),
+        since("last-configured-time", commits[0].when, commits[0].user) if commits else None,
     )
 
 
-def _commit(commit: Commit, tag: str) -> etree._Element:
+def _commit(tag: str, commit: Commit, sequence: int | None = None, log: str = "") -> etree._Element:
     return element(
         tag,
-        ("sequence-number", commit.sequence),
+        ("sequence-number", sequence),
         ("revision", commit.revision),
         ("user", commit.user),
         ("client", commit.client),
         dated("date-time", commit.when),
         ("comment", commit.comment or None),
-        ("log", commit.log or None),
+        ("log", log or None),
     )
 
 
 def commits(device: Device, rpc: etree._Element) -> etree._Element:
     """Answer `show system commit`."""
-    return element("commit-information", *(_commit(entry, "commit-history") for entry in device.commits()))
+    rows = [_commit("commit-history", one, one.sequence, one.log) for one in device.commits()]
+    return element("commit-information", *rows)
 
 
 def revision(device: Device, rpc: etree._Element) -> etree._Element:
@@ -170,15 +168,7 @@ def revision(device: Device, rpc: etree._Element) -> etree._Element:
     history = device.commits()
     if not history:
         raise refusal("no commit has been made")
-    newest = history[0]
-    return element(
-        "commit-revision-information",
-        ("revision", newest.revision),
-        ("user", newest.user),
-        ("client", newest.client),
-        dated("date-time", newest.when),
-        ("comment", newest.comment or None),
-    )
+    return _commit("commit-revision-information", history[0])
 
 
 def file_list(device: Device, rpc: etree._Element) -> etree._Element:
