@@ -58,12 +58,8 @@ class Private:
     candidate: Node
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """A commit and the text that it made active."""
-
-    commit: Commit
-    text: str
+# Active configuration, candidate, entries, pending commit.
+State = tuple[Node, Node, tuple[tuple[Commit, str], ...], Pending | None]
 
 
 class ConfigDatabase:
@@ -88,10 +84,11 @@ class ConfigDatabase:
         self._private: dict[int, Private] = {}
         saved = disk.read() if disk is not None else None
         self._count = saved.count if saved is not None else 0
-        self._entries = [Entry(commit, text) for commit, text in saved.entries] if saved is not None else []
+        # Commits and the texts that they made active, newest first.
+        self._entries = saved.entries if saved is not None else ()
         self.pending = Pending(saved.deadline, saved.revert) if saved is not None and saved.deadline else None
         self._rescue = saved.rescue if saved is not None else ""
-        self._active = self._candidate = read_curly(self._entries[0].text) if self._entries else factory
+        self._active = self._candidate = read_curly(self._entries[0][1]) if self._entries else factory
         if saved is not None and saved.candidate:
             self._candidate = read_curly(saved.candidate)
         try:
@@ -121,11 +118,11 @@ class ConfigDatabase:
     @property
     def active_text(self) -> str:
         """The active configuration as curly text."""
-        return self._entries[0].text
+        return self._entries[0][1]
 
     def commits(self) -> tuple[Commit, ...]:
         """Return the history, newest first."""
-        return tuple(replace(entry.commit, sequence=number) for number, entry in enumerate(self._entries))
+        return tuple(replace(commit, sequence=number) for number, (commit, _) in enumerate(self._entries))
 
     def rollback_tree(self, number: int) -> Node:
         """Return a configuration of the past; 0 is the active one. Raises RefusedError."""
@@ -133,7 +130,7 @@ class ConfigDatabase:
             return self._active
         if not 0 < number < len(self._entries):
             raise refusal(f"rollback {number} does not exist", "invalid-value")
-        return read_curly(self._entries[number].text)
+        return read_curly(self._entries[number][1])
 
     def edited_by(self, session: Session) -> Node:
         """Return the candidate that a session edits: its private copy, else the shared one."""
@@ -336,12 +333,10 @@ class ConfigDatabase:
         self.pending = None
         self._enter_or_undo(AUTOMATIC, "", "", before)
 
-    def _state(self) -> tuple[Node, Node, list[Entry], Pending | None]:
+    def _state(self) -> State:
         return self._active, self._candidate, self._entries, self.pending
 
-    def _enter_or_undo(
-        self, session: Session, comment: str, log: str, before: tuple[Node, Node, list[Entry], Pending | None]
-    ) -> None:
+    def _enter_or_undo(self, session: Session, comment: str, log: str, before: State) -> None:
         """Put the active configuration at the head of the history; when the disk refuses, all is as `before`."""
         try:
             self._enter(session, comment, log)
@@ -357,9 +352,9 @@ class ConfigDatabase:
         commit = Commit(0, session.user, session.client, now, comment, log, f"re0-{int(now)}-{self._count}")
         text = to_curly(self._active)
         # Equal texts are kept once.
-        if self._entries and self._entries[0].text == text:
-            text = self._entries[0].text
-        self._entries = [Entry(commit, text), *self._entries[: ROLLBACKS - 1]]
+        if self._entries and self._entries[0][1] == text:
+            text = self._entries[0][1]
+        self._entries = ((commit, text), *self._entries[: ROLLBACKS - 1])
         self._save()
 
     def _save(self) -> None:
@@ -367,11 +362,10 @@ class ConfigDatabase:
         if self._disk is None:
             return
         deadline, revert = (self.pending.deadline, self.pending.text) if self.pending is not None else (0.0, "")
-        rows = tuple((entry.commit, entry.text) for entry in self._entries)
         # What a session edits under its lock ends with the session, so with a restart too.
         candidate = to_curly(self._candidate) if self.modified and self.holder is None else ""
         try:
-            self._disk.write(Saved(rows, candidate, deadline, revert, self._count, self._rescue))
+            self._disk.write(Saved(self._entries, candidate, deadline, revert, self._count, self._rescue))
         except OSError as error:
             raise disk_full(error) from error
 

@@ -220,10 +220,14 @@ def _compared(device: Device, operation: etree._Element, tree: Node) -> str:
         raise refusal("compare is rollback or configuration", "bad-attribute", element="compare")
     number = operation.get("rollback", "0") if operation.get("compare") == "rollback" else "0"
     old = device.database.rollback_tree(rollback_number(number))
-    text = "\n" if old is tree else f"\n{patch(old, tree)}"
+    return output("\n" if old is tree else f"\n{patch(old, tree)}")
+
+
+def output(text: str) -> str:
+    """Return a configuration as text, or a comparison, as content of a reply."""
     return (
-        "<configuration-information>\n<configuration-output>"
-        f"{escape(text)}</configuration-output>\n</configuration-information>\n"
+        f"<configuration-information>\n<configuration-output>{escape(text)}</configuration-output>\n"
+        "</configuration-information>\n"
     )
 
 

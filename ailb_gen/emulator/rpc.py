@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
-from xml.sax.saxutils import escape
 
 from lxml import etree
 
@@ -16,6 +15,7 @@ from ailb_gen.emulator.configuration import (
     get,
     get_config,
     get_configuration,
+    output,
     rollback_number,
     shown,
     with_version,
@@ -111,22 +111,15 @@ def _shown_configuration(device: Device, line: Line, form: str) -> str:
         whole = with_version(device, device.database.active)
         return shown(device, device.database.active, form, whole=only(whole, line.words[2:]))
     text = show_tree(device, device.database.active, line.words[2:], Line(line.words, line.text, displays))
-    return (
-        "<configuration-information>\n<configuration-output>\n"
-        f"{escape(text)}</configuration-output>\n</configuration-information>\n"
-    )
+    return output(f"\n{text}")
 
 
 def _lock(device: Device, session: Session, operation: etree._Element) -> str:
+    """Answer `lock`, `unlock`, and Junos's own names of both. Raises RefusedError."""
     _check_target(operation)
-    device.database.lock(session)
-    return OK if operation.tag == "lock" else ""
-
-
-def _unlock(device: Device, session: Session, operation: etree._Element) -> str:
-    _check_target(operation)
-    device.database.unlock(session)
-    return OK if operation.tag == "unlock" else ""
+    tag = str(operation.tag)
+    (device.database.lock if tag.startswith("lock") else device.database.unlock)(session)
+    return OK if tag in ("lock", "unlock") else ""
 
 
 def _check_target(operation: etree._Element) -> None:
@@ -171,10 +164,9 @@ def _rescue_information(device: Device, session: Session, operation: etree._Elem
     if form not in ("text", "ascii", "xml", "json"):
         raise refusal(f"this emulator has no format {form}", "invalid-value", element="format")
     if form in ("text", "ascii"):
-        body = f"<configuration-output>\n{escape(to_curly(tree))}</configuration-output>\n"
+        body = output(f"\n{to_curly(tree)}")
     else:
-        body = shown(device, tree, form)
-    body = f"<configuration-information>\n{body}</configuration-information>\n"
+        body = f"<configuration-information>\n{shown(device, tree, form)}</configuration-information>\n"
     return f"<rescue-information>\n{body}</rescue-information>\n"
 
 
@@ -233,13 +225,10 @@ def _rollback_information(device: Device, session: Session, operation: etree._El
     tree = device.database.rollback_tree(rollback_number(operation.findtext("rollback") or "0"))
     against = operation.findtext("compare")
     if against is None:
-        text = to_curly(with_version(device, tree))
+        text = f"\n{to_curly(with_version(device, tree))}"
     else:
-        text = patch(device.database.rollback_tree(rollback_number(against)), tree)
-    return (
-        "<rollback-information>\n<configuration-information>\n<configuration-output>\n"
-        f"{escape(text)}</configuration-output>\n</configuration-information>\n</rollback-information>\n"
-    )
+        text = f"\n{patch(device.database.rollback_tree(rollback_number(against)), tree)}"
+    return f"<rollback-information>\n{output(text)}</rollback-information>\n"
 
 
 HANDLERS: dict[str, Handler] = {
@@ -250,8 +239,8 @@ HANDLERS: dict[str, Handler] = {
     "get-rescue-information": _rescue_information,
     "lock": _lock,
     "lock-configuration": _lock,
-    "unlock": _unlock,
-    "unlock-configuration": _unlock,
+    "unlock": _lock,
+    "unlock-configuration": _lock,
     "open-configuration": _open,
     "close-configuration": _close,
     "load-configuration": load_configuration,
