@@ -120,15 +120,17 @@ def _refusal(key: str, answer: object) -> str:
     return ""
 
 
-def _packing(ports: Ports, links: int, neighbours: int, room: int) -> tuple[str, int]:
+def _packing(ports: Ports, links: int, neighbors: int, room: int) -> tuple[str, int]:
     """Return how to lay links out so that they fit into `room` ports, and the ports they take."""
-    spread = ports.layout(SPEED_GBPS, None, 0, "spread", links).needed(neighbours)
-    packed = ports.layout(SPEED_GBPS, None, 0, "packed", links).needed(neighbours)
+    from ailb_gen.intent.models import Spread
+
+    spread = ports.layout(Spread(packing="spread"), SPEED_GBPS, links).needed(neighbors)
+    packed = ports.layout(Spread(packing="packed"), SPEED_GBPS, links).needed(neighbors)
     return ("spread", spread) if spread <= room else ("packed", packed)
 
 
 def fabric_text(answers: dict[str, Any], colors: int | None) -> str:
-    """Return the commented fabric file for the answers; ports are packed where one per neighbour is too much."""
+    """Return the commented fabric file for the answers; ports are packed where one per neighbor is too much."""
     from ailb_gen.design.ports import Ports
     from ailb_gen.intent.platforms import shipped, shipped_names
 

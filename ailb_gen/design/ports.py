@@ -7,6 +7,7 @@ from functools import cache
 
 from ailb_gen.design.model import Breakout
 from ailb_gen.design.problems import Problems
+from ailb_gen.intent.models import Downlinks, Spread
 from ailb_gen.intent.platforms import Profile
 from ailb_gen.yamlio import Path
 
@@ -57,6 +58,10 @@ class PortUse:
     statement: str = ""
 
 
+# Ports by neighbor, then by link to it.
+LaidOut = tuple[tuple[PortUse, ...], ...]
+
+
 @cache
 def sort_key(interface: str) -> tuple[str, int, int, int, int]:
     """Order ports as Junos lists them: by FPC, PIC, port and sub-port, the unsplit port first."""
@@ -78,11 +83,11 @@ class Ports:
         self.names = profile.port_names()
         self.groups = {port: group for group in profile.port_groups for port in group.names()}
 
-    def layout(self, speed_gbps: int, sub_ports: int | None, first_port: int, packing: str, links: int) -> Layout:
+    def layout(self, row: Spread | Downlinks, speed_gbps: int, links: int) -> Layout:
         """Make a layout; without `sub_ports` the port is split as far as the platform does at this speed."""
-        group = self.groups[self.names[min(first_port, len(self.names) - 1)]]
+        group = self.groups[self.names[min(row.first_port, len(self.names) - 1)]]
         splits = group.speeds.get(speed_gbps, ())
-        return Layout(speed_gbps, sub_ports or max(splits, default=1), first_port, packing, links)
+        return Layout(speed_gbps, row.sub_ports or max(splits, default=1), row.first_port, row.packing, links)
 
     def check_layout(self, layout: Layout, neighbors: int, what: str, path: Path, problems: Problems) -> bool:
         """Check that the platform has the speed, the breakout and enough ports; notes problems."""
@@ -116,7 +121,7 @@ class Ports:
                 return False
         return True
 
-    def uses(self, layout: Layout, neighbors: int) -> tuple[tuple[PortUse, ...], ...]:
+    def uses(self, layout: Layout, neighbors: int) -> LaidOut:
         """Return the ports of all links by the layout: a row per neighbor, in it a port per link."""
         return tuple(tuple(self._laid_out(layout, n, link) for link in range(layout.links)) for n in range(neighbors))
 

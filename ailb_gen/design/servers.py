@@ -7,10 +7,9 @@ from typing import NamedTuple
 from ailb_gen.addresses import address_text, eui64
 from ailb_gen.design.inventory import Slot, StripeSlot
 from ailb_gen.design.model import HostConfig, HostNic, HostTable, Prefix, Server, Vlan
-from ailb_gen.design.ports import PortUse
+from ailb_gen.design.ports import LaidOut, Layout, Ports, PortUse
 from ailb_gen.design.precedence import host_qos
 from ailb_gen.design.problems import Problems
-from ailb_gen.design.wiring import HostWiring
 from ailb_gen.intent.models import Fabric, Nic, ServerGroup, ServerOverride
 from ailb_gen.intent.models import Server as ServerIntent
 from ailb_gen.validation import merged
@@ -138,7 +137,7 @@ def _all_named(stripe: StripeSlot, seat: Seat) -> bool:
 class ServerBuilder:
     """Designs servers; servers that are configured alike share one `HostConfig`."""
 
-    __slots__ = ("configs", "fabric", "management", "prefixes", "problems", "tables", "uses", "vlans", "wiring")
+    __slots__ = ("configs", "fabric", "laid_out", "management", "prefixes", "problems", "tables", "uses", "vlans")
 
     def __init__(
         self,
@@ -150,7 +149,8 @@ class ServerBuilder:
     ) -> None:
         self.fabric, self.prefixes, self.vlans, self.problems = fabric, prefixes, vlans, problems
         self.management = management
-        self.wiring = HostWiring(fabric, problems)
+        # By platform and number of servers: None where they do not fit.
+        self.laid_out: dict[tuple[str, int], LaidOut | None] = {}
         self.configs: dict[object, HostConfig] = {}
         self.tables: dict[str, tuple[HostTable, ...]] = {}
         self.uses: list[HostPortUse] = []
@@ -219,10 +219,27 @@ class ServerBuilder:
             )
         return self.configs[key]
 
+    def _layout(self, ports: Ports) -> Layout:
+        return ports.layout(self.fabric.host_ports, self.fabric.host_ports.speed, 1)
+
+    def _laid_out(self, stripe: StripeSlot, servers: int) -> list[LaidOut] | None:
+        """Return for every leaf of the stripe the ports of so many servers that name none themselves.
+
+        Notes a problem and returns None when they do not fit.
+        """
+        for leaf in stripe.leaves:
+            if (leaf.ports.name, servers) not in self.laid_out:
+                layout, what = self._layout(leaf.ports), f"{servers} server ports of {leaf.name}"
+                fits = leaf.ports.check_layout(layout, servers, what, HOST_PORTS, self.problems)
+                self.laid_out[leaf.ports.name, servers] = leaf.ports.uses(layout, servers) if fits else None
+        found = [self.laid_out[leaf.ports.name, servers] for leaf in stripe.leaves]
+        rows = [row for row in found if row is not None]
+        return rows if len(rows) == len(found) else None
+
     def stripe(self, stripe: StripeSlot, row: tuple[Seat, ...]) -> list[Server]:
         """Design the servers of a stripe; notes problems with their NICs and ports."""
         automatic = [seat.position + 1 for seat in row if not _all_named(stripe, seat)]
-        rows = self.wiring.rows(stripe, max(automatic, default=0))
+        rows = self._laid_out(stripe, max(automatic, default=0))
         result = []
         for seat in row:
             given = seat.given.nics
@@ -238,7 +255,7 @@ class ServerBuilder:
                 path = HOST_PORTS
                 if number in named:
                     path = self.problems.where(seat.levels, "nics", number, "port")
-                    use = self.wiring.explicit(leaf, named[number], path)
+                    use = leaf.ports.explicit(named[number], self._layout(leaf.ports), path, self.problems)
                 elif rows is not None:
                     use = rows[number][seat.position][0]
                 else:

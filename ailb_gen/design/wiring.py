@@ -1,18 +1,14 @@
-"""Which port meets which: leaf-spine links and the leaf ports of the GPU NICs."""
+"""Leaf-spine links: which port of a leaf meets which port of a spine, and in which color."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from ailb_gen.design.colors import color_of, step_of
-from ailb_gen.design.inventory import Slot, StripeSlot
+from ailb_gen.design.inventory import Slot
 from ailb_gen.design.model import Color, Link
-from ailb_gen.design.ports import Layout, Ports, PortUse
+from ailb_gen.design.ports import LaidOut, Layout, PortUse
 from ailb_gen.design.problems import Problems
 from ailb_gen.intent.models import Fabric
-from ailb_gen.yamlio import Path
-
-# Ports by neighbor, then by link to it.
-LaidOut = tuple[tuple[PortUse, ...], ...]
 
 
 class Wire(NamedTuple):
@@ -21,24 +17,6 @@ class Wire(NamedTuple):
     link: Link
     leaf_use: PortUse
     spine_use: PortUse
-
-
-def leaf_layout(fabric: Fabric, ports: Ports) -> Layout:
-    """Return how a leaf's uplinks fall onto its ports."""
-    row = fabric.uplinks
-    return ports.layout(row.speed, row.sub_ports, row.first_port, row.packing, fabric.links_per_spine)
-
-
-def spine_layout(fabric: Fabric, ports: Ports) -> Layout:
-    """Return how a spine's links to the leaves fall onto its ports."""
-    row = fabric.downlinks
-    return ports.layout(fabric.uplinks.speed, row.sub_ports, row.first_port, row.packing, fabric.links_per_spine)
-
-
-def host_layout(fabric: Fabric, ports: Ports) -> Layout:
-    """Return how the GPU NICs fall onto the ports of a leaf."""
-    row = fabric.host_ports
-    return ports.layout(row.speed, row.sub_ports, row.first_port, row.packing, 1)
 
 
 def _explicit_rows(slot: Slot, peers: set[str], layout: Layout, problems: Problems) -> dict[str, tuple[PortUse, ...]]:
@@ -78,12 +56,12 @@ class _Side:
 
 
 def _sides(slots: tuple[Slot, ...], peers: tuple[Slot, ...], fabric: Fabric, problems: Problems) -> tuple[_Side, ...]:
-    layout_of, kind = (leaf_layout, "spines") if slots[0].role == "leaf" else (spine_layout, "leaves")
+    row, kind = (fabric.uplinks, "spines") if slots[0].role == "leaf" else (fabric.downlinks, "leaves")
     names = {peer.name for peer in peers}
     laid_out: dict[tuple[str, int], LaidOut | None] = {}
     result = []
     for slot in slots:
-        layout = layout_of(fabric, slot.ports)
+        layout = slot.ports.layout(row, fabric.uplinks.speed, fabric.links_per_spine)
         explicit = _explicit_rows(slot, names, layout, problems)
         neighbors = max((peer.index + 1 for peer in peers if peer.name not in explicit), default=0)
         case = (slot.ports.name, neighbors)
@@ -117,33 +95,3 @@ def wires(
                 link = Link(leaf.slot.name, near.interface, spine.slot.name, far.interface, color, speed)
                 result.append(Wire(link, near, far))
     return tuple(result)
-
-
-class HostWiring:
-    """Hands out the leaf ports of the GPU NICs, the same row of ports on every leaf of a stripe."""
-
-    __slots__ = ("fabric", "laid_out", "problems")
-
-    def __init__(self, fabric: Fabric, problems: Problems) -> None:
-        self.fabric, self.problems = fabric, problems
-        # By platform: None where not all servers of a stripe fit.
-        self.laid_out: dict[tuple[str, int], LaidOut | None] = {}
-
-    def explicit(self, leaf: Slot, name: str, path: Path) -> PortUse:
-        """Return the named port."""
-        return leaf.ports.explicit(name, host_layout(self.fabric, leaf.ports), path, self.problems)
-
-    def rows(self, stripe: StripeSlot, servers: int) -> list[LaidOut] | None:
-        """Return for every leaf of the stripe the ports of so many servers that name none themselves.
-
-        Notes a problem and returns None when they do not fit.
-        """
-        for leaf in stripe.leaves:
-            if (leaf.ports.name, servers) not in self.laid_out:
-                layout = host_layout(self.fabric, leaf.ports)
-                what = f"{servers} server ports of {leaf.name}"
-                fits = leaf.ports.check_layout(layout, servers, what, ("host_ports",), self.problems)
-                self.laid_out[leaf.ports.name, servers] = leaf.ports.uses(layout, servers) if fits else None
-        found = [self.laid_out[leaf.ports.name, servers] for leaf in stripe.leaves]
-        rows = [row for row in found if row is not None]
-        return rows if len(rows) == len(found) else None

@@ -55,10 +55,8 @@ def checked_junos(text: str) -> str:
 ExtraConfig = Annotated[str, Strict(), Field(max_length=1_000_000), AfterValidator(checked_junos)]
 
 
-def _pattern(
-    allowed: str, required: tuple[frozenset[str], ...], rule: Callable[[object], str] = checked_name
-) -> AfterValidator:
-    """Make a validator for name patterns such as `stripe{s}-leaf{l}`; one of the `required` sets must occur.
+def _pattern(allowed: str, required: tuple[str, ...], rule: Callable[[object], str] = checked_name) -> AfterValidator:
+    """Make a validator for name patterns such as `stripe{s}-leaf{l}`; all fields of one of `required` must occur.
 
     A field is `{s}`, or `{s:03}` with leading zeros; what it expands to must satisfy `rule`.
     """
@@ -71,17 +69,13 @@ def _pattern(
             raise wrong(
                 "bad-pattern", f"{pattern!r} is not a name pattern; it may use {fields}, or {{{allowed[0]}:02}}"
             )
-        if not any(need <= set(parts) for need in required):
+        if not any(set(need) <= set(parts) for need in required):
             needs = " or ".join(" and ".join(f"{{{x}}}" for x in sorted(need)) for need in required)
             raise wrong("bad-pattern", f"{pattern!r} gives the same name more than once; it needs {needs}")
         rule(pattern.format(**dict.fromkeys(allowed, 63)))
         return pattern
 
     return AfterValidator(check)
-
-
-def _each(*names: str) -> frozenset[str]:
-    return frozenset(names)
 
 
 def _counted(what: str, accepts: Any) -> BeforeValidator:
@@ -181,7 +175,7 @@ class ServerGroup(Model):
     """The servers of every stripe: a count with a name pattern, a list, or a CSV file."""
 
     count: Int = Field(0, ge=0, le=MAX_COUNT, description="servers per stripe")
-    name: Annotated[str, _pattern("nsi", (_each("n"), _each("s", "i")))] = Field(
+    name: Annotated[str, _pattern("nsi", ("n", "si"))] = Field(
         "server-{n:03}", description="{n} counts in the fabric, {s} is the stripe, {i} counts in the stripe"
     )
     list: tuple[Server, ...] = ()
@@ -298,13 +292,13 @@ def _one_platform(value: object) -> object:
 class Names(Model):
     """Name patterns; {s} stripe, {l} leaf in the stripe, {k} spine, {i} NIC counted from 0."""
 
-    leaf: Annotated[str, _pattern("sl", (_each("s", "l"),))] = "stripe{s}-leaf{l}"
-    spine: Annotated[str, _pattern("k", (_each("k"),))] = "spine{k}"
-    nic: Annotated[str, _pattern("i", (_each("i"),), checked_nic)] = "gpu{i}_eth"
+    leaf: Annotated[str, _pattern("sl", ("sl",))] = "stripe{s}-leaf{l}"
+    spine: Annotated[str, _pattern("k", ("k",))] = "spine{k}"
+    nic: Annotated[str, _pattern("i", ("i",), checked_nic)] = "gpu{i}_eth"
 
 
 RdmaNames = Annotated[
-    Annotated[str, _pattern("i", (_each("i"),)), Tag("word")] | Annotated[tuple[RdmaName, ...], Tag("names")],
+    Annotated[str, _pattern("i", ("i",)), Tag("word")] | Annotated[tuple[RdmaName, ...], Tag("names")],
     Discriminator(_list_or_word),
 ]
 

@@ -21,48 +21,46 @@ def groups(root: Node) -> tuple[Group, ...]:
     return tuple(_group(node, top) for node in top.each("group")) if top is not None else ()
 
 
-def _inherited(node: Node, top: Node, *words: str) -> Node | None:
-    return node.get(*words) or top.get(*words)
-
-
 def _group(node: Node, top: Node) -> Group:
     def own(*words: str) -> Node | None:
-        return _inherited(node, top, *words)
+        return node.get(*words) or top.get(*words)
 
-    def texts(*words: str) -> tuple[str, ...]:
-        found = own(*words)
+    def values(word: str) -> tuple[str, ...]:
+        found = own(word)
         return tuple(found.children) if found is not None else ()
 
-    color, local_as, peer_as, peer_list = own("fabric-color"), own("local-as"), own("peer-as"), own("peer-as-list")
+    def value(word: str) -> str | None:
+        found = own(word)
+        return found.value() if found is not None else None
+
     # A family at the group hides the ones above it.
     family = node if node.has("family") else top
     kind = own("type")
     multipath = own("multipath")
-    own_as = local_as.value() if local_as is not None else None
     return Group(
         name=node.word,
-        external=(kind.value() if kind is not None else "external") == "external",
-        color=color.value() if color is not None else None,
-        local_as=as_number(own_as or ""),
-        imports=texts("import"),
-        exports=texts("export"),
+        external=kind is None or kind.value() == "external",
+        color=value("fabric-color"),
+        local_as=as_number(value("local-as") or ""),
+        imports=values("import"),
+        exports=values("export"),
         inet6=family.has("family", "inet6", "unicast") or family.has("family", "inet6", "any"),
         aigp=family.has("family", "inet6", "unicast", "aigp")
         and not family.has("family", "inet6", "unicast", "aigp", "disable"),
         multipath=multipath is not None and not multipath.has("disable"),
         multiple_as=multipath is not None and multipath.has("multiple-as"),
         bfd=_bfd(own("bfd-liveness-detection")),
-        peer_as=as_number(peer_as.value() or "") if peer_as is not None else None,
-        peer_as_list=peer_list.value() if peer_list is not None else None,
+        peer_as=as_number(value("peer-as") or ""),
+        peer_as_list=value("peer-as-list"),
         discoveries=tuple(_discovery(entry) for entry in node.each("dynamic-neighbor")),
         neighbors=node.values("neighbor"),
         forbidden=tuple((word, entry.line) for word in FORBIDDEN if (entry := own(word)) is not None),
         typed=kind is not None,
         disabled=own("disable") is not None,
         line=node.line,
-        color_line=line(color),
-        local_as_line=line(local_as),
-        peer_as_line=line(peer_list or peer_as),
+        color_line=line(own("fabric-color")),
+        local_as_line=line(own("local-as")),
+        peer_as_line=line(own("peer-as-list") or own("peer-as")),
     )
 
 
@@ -83,11 +81,10 @@ def _bfd(node: Node | None) -> Bfd | None:
 
 
 def _discovery(node: Node) -> Discovery:
-    auto = node.get("peer-auto-discovery")
-    interfaces = auto.each("interface") if auto is not None else ()
+    interfaces = node.each("peer-auto-discovery", "interface")
     return Discovery(
         name=node.word,
-        ipv6_nd=auto is not None and auto.has("family", "inet6", "ipv6-nd"),
+        ipv6_nd=node.has("peer-auto-discovery", "family", "inet6", "ipv6-nd"),
         interfaces=tuple((entry.word, entry.line) for entry in interfaces if not entry.has("disable")),
         forbidden=tuple((word, entry.line) for word in FORBIDDEN if (entry := node.get(word)) is not None),
         line=node.line,

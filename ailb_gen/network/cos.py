@@ -241,10 +241,7 @@ def _congestion(root: Node) -> Iterator[CongestionNotification]:
 
 def _drop_profiles(root: Node) -> Iterator[DropProfile]:
     for node in root.each("drop-profiles"):
-        curve = node.get("interpolate")
-        fill, probability = (
-            (curve.values("fill-level"), curve.values("drop-probability")) if curve is not None else ((), ())
-        )
+        fill, probability = (node.values("interpolate", word) for word in ("fill-level", "drop-probability"))
         yield DropProfile(node.word, fill, probability, node.line)
 
 
@@ -288,16 +285,12 @@ def _ports(root: Node) -> Iterator[PortCos]:
         )
 
 
-def _paths(root: Node, word: str) -> Iterator[tuple[str, ...]]:
-    node = root.get(word)
-    return node.paths() if node is not None else iter(())
-
-
 def class_of_service(root: Node) -> ClassOfService:
     """Read `class-of-service` from a switch's tree; whatever is not there is empty."""
     node = root.get("class-of-service")
     if node is None:
         return ClassOfService(False, (), (), (), (), (), (), ())
+    buffers = [node.get(word) for word in BUFFERS]
     return ClassOfService(
         written=True,
         classifiers=tuple(_classifiers(node)),
@@ -307,6 +300,6 @@ def class_of_service(root: Node) -> ClassOfService:
         schedulers=tuple(_schedulers(node)),
         scheduler_maps=tuple(_scheduler_maps(node)),
         ports=tuple(_ports(node)),
-        buffers=tuple(sorted(" ".join(path) for part in BUFFERS for path in _paths(node, part))),
+        buffers=tuple(sorted(" ".join(path) for part in buffers if part is not None for path in part.paths())),
         line=node.line,
     )

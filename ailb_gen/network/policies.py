@@ -23,6 +23,7 @@ VERDICTS = {
     ("next", "term"): "next-term",
     ("next", "policy"): "next-policy",
 }
+KNOWN_CONDITIONS = frozenset({"family", "protocol", "community", "prefix-list", "prefix-list-filter", "route-filter"})
 CHANGES = {"add": "add", "set": "set", "delete": "delete", "+": "add", "=": "set", "-": "delete"}
 
 
@@ -77,51 +78,36 @@ def _terms(node: Node) -> Iterator[Term]:
 
 
 def _term(name: str, node: Node) -> Term:
-    conditions = node.get("from")
     filters, unknown = [], []
-    for entry in conditions.each("route-filter") if conditions is not None else ():
+    for entry in node.each("from", "route-filter"):
         found = [_route_filter(entry.word, kind) for kind in entry]
         if not found or None in found:
             unknown.append((f"from route-filter {entry.word}", entry.line))
         filters += [good for good in found if good is not None]
-    for entry in conditions.each("prefix-list-filter") if conditions is not None else ():
+    for entry in node.each("from", "prefix-list-filter"):
         # An action behind the filter is taken in place of the term's own.
         unknown += [(f"from prefix-list-filter {entry.word}", entry.line) for kind in entry if not _plain_match(kind)]
-    for entry in conditions or ():
-        if entry.word not in KNOWN_CONDITIONS:
-            unknown.append((f"from {entry.word}", entry.line))
+    unknown += [(f"from {entry.word}", entry.line) for entry in node.each("from") if entry.word not in KNOWN_CONDITIONS]
     unknown += [("to", entry.line) for entry in node.each("to")]
-    actions = node.get("then")
     known: dict[str, object] = {}
     changes: list[tuple[str, str]] = []
-    for entry in actions or ():
+    for entry in node.each("then"):
         _action(entry, known, changes, unknown)
     return Term(
         name=name,
-        families=_words(conditions, "family"),
-        protocols=_words(conditions, "protocol"),
-        communities=_words(conditions, "community"),
-        prefix_lists=_words(conditions, "prefix-list"),
-        prefix_list_filters=tuple(_list_filters(conditions)),
+        families=node.values("from", "family"),
+        protocols=node.values("from", "protocol"),
+        communities=node.values("from", "community"),
+        prefix_lists=node.values("from", "prefix-list"),
+        prefix_list_filters=tuple(
+            (entry.word, match) for entry in node.each("from", "prefix-list-filter") for match in entry.children
+        ),
         route_filters=tuple(filters),
         changes=tuple(changes),
         unknown=tuple(unknown),
         line=node.line,
         **known,  # type: ignore[arg-type]
     )
-
-
-KNOWN_CONDITIONS = {"family", "protocol", "community", "prefix-list", "prefix-list-filter", "route-filter"}
-
-
-def _words(node: Node | None, word: str) -> tuple[str, ...]:
-    return node.values(word) if node is not None else ()
-
-
-def _list_filters(node: Node | None) -> Iterator[tuple[str, str]]:
-    for entry in node.each("prefix-list-filter") if node is not None else ():
-        for match in entry.children:
-            yield entry.word, match
 
 
 def _plain_match(kind: Node) -> bool:

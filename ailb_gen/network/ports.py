@@ -80,9 +80,8 @@ def _port(node: Node) -> Port:
 
 
 def _unit(port: str, node: Node) -> Unit:
-    inet6, switching = node.get("family", "inet6"), node.get("family", "ethernet-switching")
     good, bad = [], []
-    for entry in inet6.each("address") if inet6 is not None else ():
+    for entry in node.each("family", "inet6", "address"):
         found = interface_value(entry.word)
         if found is None:
             bad.append((entry.word, entry.line))
@@ -90,13 +89,13 @@ def _unit(port: str, node: Node) -> Unit:
             good.append(Address(*found, entry.line))
     return Unit(
         name=f"{port}.{node.word}",
-        inet6=inet6 is not None,
-        inet6_mtu=number(inet6.get("mtu")) if inet6 is not None else None,
+        inet6=node.has("family", "inet6"),
+        inet6_mtu=number(node.get("family", "inet6", "mtu")),
         addresses=tuple(good),
         bad_addresses=tuple(bad),
         inet_addresses=tuple((entry.word, entry.line) for entry in node.each("family", "inet", "address")),
-        switching=switching is not None,
-        mode=switching.value("interface-mode") if switching is not None else None,
+        switching=node.has("family", "ethernet-switching"),
+        mode=node.value("family", "ethernet-switching", "interface-mode"),
         vlans=tuple((entry.word, entry.line) for entry in node.each("family", "ethernet-switching", "vlan", "members")),
         disabled=node.has("disable"),
         others=tuple((entry.word, entry.line) for entry in node.each("family") if entry.word not in FAMILIES),

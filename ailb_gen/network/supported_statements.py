@@ -41,7 +41,7 @@ def _grammar(read: dict[str, str], harmless: dict[str, str]) -> Grammar:
     for above, patterns in read.items():
         for line in filter(str.strip, patterns.split("\n")):
             words = [*above.split(), *line.split()]
-            _add(whole, words[:-1], NOTHING) if words[-1] == ";" else _add(whole, words, None)
+            _add(whole, [word for word in words if word != ";"], NOTHING if words[-1] == ";" else None)
     for lines in harmless.values():
         for line in filter(str.strip, lines.split("\n")):
             _add(whole, line.split(), HARMLESS_BELOW)
