@@ -78,15 +78,15 @@ def emulate(
 
     Without a password in the environment, make one and keep it in the inventory.
     """
-    from ailb_gen.emulator import running
+    from ailb_gen.emulator import background
 
     if stop is not None:
-        ended = running.stop(stop)
+        ended = background.stop(stop)
         typer.echo(f"{stop}: the emulator has ended" if ended else f"{stop}: no emulator runs there")
         return
     folders = list(dict.fromkeys(folder for folder in (inventory, state) if folder is not None))
     root_or_file = _checked(source, daemon, folders)
-    announce = running.to_background(folders[0].resolve()) if daemon else typer.echo
+    announce = background.to_background(folders[0].resolve()) if daemon else typer.echo
     from ailb_gen.emulator.fabric import EmulatedFabric
     from ailb_gen.emulator.fleet import Fleet
     from ailb_gen.emulator.source import ready_line, servers, specs, write_inventory
@@ -97,7 +97,7 @@ def emulate(
         fabric = EmulatedFabric.read(root, LAG_S if len(devices) > MANY else 0.0)
     login, kept = _login(user, inventory, authorized_keys)
     with ExitStack() as stack:
-        notes = [stack.enter_context(running.locked(folder)) for folder in folders]
+        notes = [stack.enter_context(background.locked(folder)) for folder in folders]
         schema = load_schema(yang) if yang is not None else None
         fleet = Fleet(devices, fabric, login, state, base_port, host, schema, minute)
         _add_faults(fleet, fault or [])

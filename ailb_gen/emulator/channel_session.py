@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
-from ailb_gen.emulator.faulty import DroppedError
+from ailb_gen.emulator.fault_effects import DroppedError
 
 if TYPE_CHECKING:
     import asyncssh

@@ -21,7 +21,7 @@ from ailb_gen.emulator.operations.jsonreply import to_json
 from ailb_gen.emulator.operations.system import host_name
 from ailb_gen.emulator.pipes import Line, filtered, read_line
 from ailb_gen.emulator.shell import Shell
-from ailb_gen.emulator.showing import show_tree, wrapped
+from ailb_gen.emulator.show_configuration import show_tree, wrapped
 from ailb_gen.junos.writer import to_curly
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from ailb_gen.emulator.disk import Commit, Disk, Saved
 from ailb_gen.emulator.messages import RefusedError, RpcError, refusal
-from ailb_gen.emulator.private import ConflictError, rebased
+from ailb_gen.emulator.private_candidate import ConflictError, rebased
 from ailb_gen.errors import OutputError
 from ailb_gen.junos.reader import read_curly
 from ailb_gen.junos.tree import Node

@@ -11,14 +11,14 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from ailb_gen.emulator.changing import check_syntax, load_commands, load_text, roll_back
 from ailb_gen.emulator.completion import WORDS, next_words
 from ailb_gen.emulator.load_config import ACTIONS, load_set
+from ailb_gen.emulator.load_operations import check_syntax, load_commands, load_text, roll_back
 from ailb_gen.emulator.messages import RefusedError, refusal
 from ailb_gen.emulator.operations.build import date
 from ailb_gen.emulator.outline import top
 from ailb_gen.emulator.pipes import Line, choose, read_line
-from ailb_gen.emulator.showing import show_tree
+from ailb_gen.emulator.show_configuration import show_tree
 from ailb_gen.emulator.wildcard import expanded, matching
 from ailb_gen.junos.renaming import EXISTS, NOT_FOUND, statement_ends
 from ailb_gen.junos.tokens import quote

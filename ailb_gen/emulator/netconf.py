@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ailb_gen.emulator.channel_session import ChannelSession
 from ailb_gen.emulator.device import REBOOT_S, REBOOT_SOON_S
-from ailb_gen.emulator.faulty import with_faults
+from ailb_gen.emulator.fault_effects import with_faults
 from ailb_gen.emulator.framing import Decoder, FramingError, frame
 from ailb_gen.emulator.messages import (
     BASE_1_1,

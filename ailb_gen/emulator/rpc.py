@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from lxml import etree
 
-from ailb_gen.emulator.changing import load_configuration
 from ailb_gen.emulator.configuration import (
     get,
     get_config,
@@ -21,13 +20,14 @@ from ailb_gen.emulator.configuration import (
     with_version,
 )
 from ailb_gen.emulator.editconfig import delete_config, edit_config
+from ailb_gen.emulator.load_operations import load_configuration
 from ailb_gen.emulator.messages import OK, RpcError, refusal
 from ailb_gen.emulator.monitoring import get_schema
 from ailb_gen.emulator.operations import OPERATIONS, rpc_of, run
 from ailb_gen.emulator.operations.commands import resolve
 from ailb_gen.emulator.pipes import Line, read_line
 from ailb_gen.emulator.show_compare import patch
-from ailb_gen.emulator.showing import only, show_tree
+from ailb_gen.emulator.show_configuration import only, show_tree
 from ailb_gen.junos.writer import to_curly
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from ailb_gen.emulator.channel_session import ChannelSession
 from ailb_gen.emulator.commandline import CommandLine
-from ailb_gen.emulator.faulty import with_faults
+from ailb_gen.emulator.fault_effects import with_faults
 from ailb_gen.emulator.messages import RefusedError, RpcError
 from ailb_gen.emulator.pager import Pager
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-import select
 import signal
 import sys
-from contextlib import contextmanager
+import time
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, TextIO
 
 from ailb_gen.errors import OutputError, UsageError
@@ -68,26 +68,15 @@ def stop(directory: Path) -> bool:
         number = _process(file)
         if number is None:
             raise OutputError(f"{directory}: an emulator is starting there; try again")
-        if not _ended(number):
-            raise OutputError(f"{directory}: process {number} does not end; look at {directory / LOG}")
+        with suppress(ProcessLookupError):
+            os.kill(number, signal.SIGTERM)
+        deadline = time.monotonic() + PATIENCE_S
+        # Another emulator may take the lock first.
+        while not _lock(file) and _process(file) in (number, None):
+            if time.monotonic() > deadline:
+                raise OutputError(f"{directory}: process {number} does not end; look at {directory / LOG}")
+            time.sleep(0.02)
     return True
-
-
-def _ended(number: int) -> bool:
-    """Ask a process to end; return whether it has, within PATIENCE_S."""
-    try:
-        process = os.pidfd_open(number)
-    except ProcessLookupError:
-        return True
-    try:
-        signal.pidfd_send_signal(process, signal.SIGTERM)
-        waiting = select.poll()
-        waiting.register(process, select.POLLIN)
-        return bool(waiting.poll(PATIENCE_S * 1000))
-    except ProcessLookupError:
-        return True
-    finally:
-        os.close(process)
 
 
 def _lock(file: TextIO) -> bool:
