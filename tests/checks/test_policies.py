@@ -178,15 +178,15 @@ def test_a_switch_lets_out_its_own_loopback_and_no_other(edit: Edit) -> None:
 
 # terms of a policy, and what is said of them
 TERMS = [
-    ("term a { then reject; } term b { from protocol bgp; then accept; }", ["b is never asked: a"]),
+    ("term a { then reject; } term b { from protocol bgp; then accept; }", ["b is never evaluated: a"]),
     (
         "term a { from protocol [ bgp direct ]; then reject; } term b { from protocol bgp; then accept; }",
         ["b is never"],
     ),
     ("term a { from protocol bgp; then reject; } term b { from protocol [ bgp direct ]; then accept; }", []),
     ("term a { from protocol bgp; then reject; } term b { then accept; }", []),
-    ("term a { from family inet6; then reject; } term b { from family inet6; then accept; }", ["b is never asked"]),
-    ("term a { then next policy; } term b { then accept; }", ["b is never asked"]),
+    ("term a { from family inet6; then reject; } term b { from family inet6; then accept; }", ["b is never evaluated"]),
+    ("term a { then next policy; } term b { then accept; }", ["b is never evaluated"]),
     ("term a { then next term; } term b { then accept; }", ["a does nothing"]),
     ("term a { then metric 5; } term b { then accept; }", []),
     ("term a { from protocol bgp; } term b { then accept; }", ["a does nothing"]),
@@ -196,7 +196,7 @@ TERMS = [
     (
         "term a { from { route-filter fc00::/16 orlonger; } then accept; }"
         " term b { from { route-filter fc00:1::/32 exact; } then reject; }",
-        ["b is never asked"],
+        ["b is never evaluated"],
     ),
     (
         "term a { from { route-filter fc00::/16 exact; } then accept; }"
@@ -206,7 +206,7 @@ TERMS = [
     (
         "term a { from { route-filter fc00::/16 exact; route-filter fd00::/16 exact; } then accept; }"
         " term b { from { route-filter fc00::/16 exact; route-filter fd00::/16 exact; } then reject; }",
-        ["b is never asked"],
+        ["b is never evaluated"],
     ),
     (
         "term a { from { prefix-list x; } then accept; }"
@@ -214,7 +214,7 @@ TERMS = [
         [],
     ),
     ("term a { from { prefix-list x; } then accept; } term b { from { prefix-list x; } then reject; }", ["b is never"]),
-    ("term a { then accept; } then reject;", ["P is never asked: a decides"]),
+    ("term a { then accept; } then reject;", ["P is never evaluated: a decides"]),
 ]
 
 

@@ -191,8 +191,8 @@ def _check_router_id(switch: Switch, expected: str, findings: Findings) -> None:
 AGAIN = "Correct the intent and generate again; a line edited by hand is lost with the next generate."
 UNIQUE = Check(
     "AILB101",
-    "no address and no prefix is on two interfaces, no prefix lies inside another's, and every address is one",
-    "an address or prefix is on two interfaces, or is none",
+    "no address and no prefix is on two interfaces, no prefix lies inside another's, and every address is valid",
+    "an address or prefix is on two interfaces, or is not valid",
     "Two leaves with one prefix split its traffic: half of the packets arrive at a leaf that has no such host.",
     AGAIN,
     _check_unique,

@@ -105,7 +105,7 @@ ANNOUNCED = Check(
 )
 TIMERS = Check(
     "AILB104",
-    "router advertisements have the intervals and lifetimes that the intent asks for, and tell hosts nothing else",
+    "router advertisements have the intervals and lifetimes that the intent asks for, and no other settings",
     "router advertisements differ from the intent in intervals, lifetimes or options",
     "Advertisements that are too rare delay discovery; lifetimes that are too short take addresses and routes away; "
     "other settings send hosts to DHCPv6 or change their MTU.",

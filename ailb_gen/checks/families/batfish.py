@@ -55,14 +55,14 @@ PORTS = Check(
     "AILB806",
     "Batfish sees every cabled port up, with the MTU that the intent asks for",
     "Batfish sees a cabled port down, or with another MTU",
-    "A port that is down or too small for the packets is a cable for nothing.",
+    "A port that is down, or too small for the packets, carries nothing.",
     "Correct the intent and generate again.",
 )
 VLANS = Check(
     "AILB807",
     "Batfish sees in every VLAN the ports of its servers and the IRB, and nothing else",
     "Batfish sees a VLAN with missing or further ports",
-    "A server in the wrong VLAN forms addresses of another leaf's prefixes: nothing comes back to it.",
+    "A server in the wrong VLAN forms addresses of another leaf's prefixes: no reply reaches it.",
     "Correct the intent and generate again.",
 )
 READERS = Check(

@@ -8,7 +8,7 @@ REACHED = Check(
     "AILBD01",
     "every managed device can be reached and read",
     "a device cannot be reached or read",
-    "A device that cannot be read may do anything.",
+    "What a device does that cannot be read is unknown.",
     "Look at the management network, the login and the host key that the message names.",
 )
 DRIFT = Check(

@@ -279,7 +279,7 @@ def allowed_colors(expected: ExpectedFabric) -> dict[Prefix, frozenset[str]]:
     return found
 
 
-REPAIR = "Look at the prefix with `ailb-gen rib`, and at the way with `ailb-gen path --fail LINK`."
+REPAIR = "Look at the prefix with `ailb-gen rib`, and at the path with `ailb-gen path --fail LINK`."
 LINK_REACH = Check(
     "AILB501",
     "when any single link fails, every leaf still reaches every prefix that a spine can pass on to it",
@@ -292,7 +292,7 @@ LINK_CALM = Check(
     "AILB502",
     "when any single link fails, pairs that did not use it keep their paths",
     "when a single link fails, pairs that did not use it move",
-    "Moving flows that nothing happened to reorders their packets and loads other links.",
+    "Moving flows that the failure did not touch reorders their packets and loads other links.",
     REPAIR,
     _check_failures,
 )
@@ -332,7 +332,7 @@ PAIR_CALM = Check(
     "AILB507",
     "when two links fail, of a sample, pairs that did not use them keep their paths",
     "when two links fail, pairs that did not use them move",
-    "Moving flows that nothing happened to reorders their packets and loads other links.",
+    "Moving flows that the failure did not touch reorders their packets and loads other links.",
     REPAIR,
     _check_failures,
 )

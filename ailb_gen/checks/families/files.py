@@ -154,7 +154,7 @@ TOPOLOGY_AGREES = Check(
     "AILB008",
     "topology.json says of the fabric and of every device, color and link what the intent asks, and nothing else",
     "topology.json says something else than the intent",
-    "Other tools read the topology; what it says wrongly they do wrongly.",
+    "Other tools read the topology, and act on what is wrong in it.",
     AGAIN,
     _check_topology,
 )

@@ -71,7 +71,7 @@ def _check_attachment(switch: Switch, attachment: Attachment, packets: Iterator[
 FILTERS = Check(
     "AILB212",
     "every filter on lo0, a cabled port, an IRB, a VLAN or all forwarding lets BGP, BFD, discovery and RoCEv2 pass",
-    "a filter stops packets that the fabric lives on",
+    "a filter stops packets that the fabric needs",
     "Without BGP or neighbor discovery there is no session, without BFD sessions flap, without UDP 4791 there is no "
     "RDMA.",
     "Accept these packets in a term before the one that the message names, or take the filter off the interface.",

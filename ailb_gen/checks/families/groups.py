@@ -133,7 +133,7 @@ AIGP = Check(
 DISCOVERY = Check(
     "AILB207",
     "auto-discovery is in groups of `type external`, without authentication, allow or multihop, once on cabled ports",
-    "auto-discovery stands in a group, or on a port, where it must not",
+    "auto-discovery is in a group, or on a port, where it must not be",
     "The commit fails, or an unplanned neighbor comes up as part of the fabric.",
     "Write the type; take the other statement, or the interface, out of the group.",
     _check_discovery,

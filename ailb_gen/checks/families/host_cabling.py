@@ -248,7 +248,7 @@ GATEWAYS = Check(
     "AILB606",
     "prefix and gateway of every table are those of the leaf that the NIC is cabled to, in the order of the colors",
     "a prefix or gateway is not that of the leaf that the NIC is cabled to",
-    "A gateway of another rail never answers: the queue pairs of that color time out, and NCCL hangs.",
+    "A gateway of another rail does not answer: the queue pairs of that color time out, and NCCL hangs.",
     "Correct the table, or the cable: the message names the leaf, its port and its prefixes.",
     _check_cabling,
 )
@@ -256,7 +256,7 @@ MTUS = Check(
     "AILB613",
     "the MTU of every NIC is the intent's, and fits the leaf's IRB and port",
     "the MTU of a NIC is not the intent's, or does not fit its leaf",
-    "Packets larger than the leaf's MTU are dropped without a word: small messages pass, large ones hang.",
+    "Packets larger than the leaf's MTU are dropped silently: small messages pass, large ones hang.",
     "Lower the host's MTU, or raise those of the leaf: host <= IRB, and host + 14 <= port.",
     _check_cabling,
 )

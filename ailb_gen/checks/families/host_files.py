@@ -126,7 +126,7 @@ FILES = Check(
     "AILB601",
     "every server has a folder with all its files, and each can be read",
     "a server has no folder, or a file of it is missing or cannot be read",
-    "A server without its files has no addresses, no tables or no RoCE settings; it falls out of every job.",
+    "A server without its files has no addresses, no tables or no RoCE settings; no job can use it.",
     "Generate the fabric again; a link under servers/ must lead to a folder under profiles/.",
     _check_present,
 )
@@ -134,7 +134,7 @@ NICS = Check(
     "AILB602",
     "every file names the same GPU NICs: those of the intent and of the cabling",
     "a file of a server names other GPU NICs than the intent or the cabling",
-    "A NIC that one of the files forgets is up but unusable, or carries RDMA without being lossless.",
+    "A NIC that one of the files lacks is up but unusable, or carries RDMA without being lossless.",
     REGENERATE,
     _check_nics,
 )

@@ -131,7 +131,7 @@ SCRIPT = Check(
     "AILB607",
     "ailb-net sets the same tables, rules and gateways as netplan",
     "ailb-net and netplan set different tables, rules or gateways",
-    "Hosts with and without netplan would be routed differently; `ailb-net verify` would blame the right one.",
+    "Hosts with and without netplan would be routed differently; `ailb-net verify` would report the right one.",
     REGENERATE,
     _check_script,
 )
@@ -139,7 +139,7 @@ PROGRAMS = Check(
     "AILB616",
     "the scripts hold the commands that set tables, rules and RoCE, and are the same on all servers",
     "a script lacks commands, or differs from that of other servers",
-    "A script that was edited on one profile does something else there than everywhere.",
+    "A script that was edited on one profile does something else there than on all others.",
     REGENERATE,
     _check_programs,
 )

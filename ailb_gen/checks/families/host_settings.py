@@ -104,20 +104,28 @@ def _compare(
 
 
 @per_group
-def _check_addressing(group: HostGroup, findings: HostFindings) -> None:
-    """Compare netplan's settings of every NIC, and of the file, with those that leave addresses to the leaves."""
-    if files.NETPLAN not in group.profile.files or not group.nics:
-        return
-    _compare(findings, ADDRESSING, files.NETPLAN, 1, group.profile.network, NETPLAN_HEAD)
-    for name, nic in group.nics.items():
-        found = [setting for key, setting in nic.settings.items() if key not in FINDING_SETTINGS]
-        _compare(findings, ADDRESSING, nic.file, nic.line, found, ADDRESSING_SETTINGS, name)
+def _check_settings(group: HostGroup, findings: HostFindings) -> None:
+    """Compare the settings of every file that is there with those that leave addresses and routes to the leaves."""
+    profile, nics = group.profile, group.expected.nics
+    if files.NETPLAN in profile.files and group.nics:
+        _compare(findings, ADDRESSING, files.NETPLAN, 1, profile.network, NETPLAN_HEAD)
+        for name, nic in group.nics.items():
+            found = [setting for key, setting in nic.settings.items() if key not in FINDING_SETTINGS]
+            _compare(findings, ADDRESSING, nic.file, nic.line, found, ADDRESSING_SETTINGS, name)
+    if files.SYSCTL in profile.files:
+        _compare(findings, SYSCTLS, files.SYSCTL, 1, profile.sysctls, _sysctls(group))
+    if files.ENVIRONMENT in profile.files:
+        _compare(findings, ENVIRONMENT, files.ENVIRONMENT, 1, profile.environment, _environment(group))
+    for nic_name, settings in profile.drop_ins.items():
+        file = drop_in_file(nic_name)
+        if all(nic.name != nic_name for nic in nics):
+            message = f"there is a drop-in for {nic_name}, but the intent has no such GPU NIC"
+            findings.add(DROP_INS, message, file, 1, "", nic_name, nic_name)
+        elif file in profile.files:
+            _compare(findings, DROP_INS, file, 1, settings, DROP_IN, nic_name)
 
 
-@per_group
-def _check_sysctls(group: HostGroup, findings: HostFindings) -> None:
-    if files.SYSCTL not in group.profile.files:
-        return
+def _sysctls(group: HostGroup) -> Settings:
     expected: Settings = {}
     for nic in group.expected.nics:
         values = {
@@ -130,30 +138,15 @@ def _check_sysctls(group: HostGroup, findings: HostFindings) -> None:
         if len(nic.tables) + 1 >= LINUX_MAX_ADDRESSES:
             values["max_addresses"] = len(nic.tables) + 2
         expected |= {("", f"net.ipv6.conf.{nic.name}.{key}"): value for key, value in values.items()}
-    _compare(findings, SYSCTLS, files.SYSCTL, 1, group.profile.sysctls, expected)
+    return expected
 
 
-@per_group
-def _check_drop_ins(group: HostGroup, findings: HostFindings) -> None:
-    """Compare networkd's drop-in of every NIC, and find drop-ins of others."""
-    for name in group.profile.drop_ins.keys() - {nic.name for nic in group.expected.nics}:
-        message = f"there is a drop-in for {name}, but the intent has no such GPU NIC"
-        findings.add(DROP_INS, message, drop_in_file(name), 1, "", name, name)
-    for nic in group.expected.nics:
-        file = drop_in_file(nic.name)
-        if file in group.profile.files:
-            _compare(findings, DROP_INS, file, 1, group.profile.drop_ins[nic.name], DROP_IN, nic.name)
-
-
-@per_group
-def _check_environment(group: HostGroup, findings: HostFindings) -> None:
-    if files.ENVIRONMENT not in group.profile.files:
-        return
+def _environment(group: HostGroup) -> Settings:
     expected: Settings = {("", key): value for key, value in group.expected.environment}
     path = ("", "LD_LIBRARY_PATH")
     if path in expected:
         expected[path] = f"${{LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}}{expected[path]}"
-    _compare(findings, ENVIRONMENT, files.ENVIRONMENT, 1, group.profile.environment, expected)
+    return expected
 
 
 @per_group
@@ -184,7 +177,7 @@ ADDRESSING = Check(
     "a GPU NIC has IPv4, DHCP or addresses that no router advertisement gave",
     "Further addresses are further GIDs: the plug-in would pair queue pairs with addresses that no table routes.",
     REGENERATE,
-    _check_addressing,
+    _check_settings,
 )
 SYSCTLS = Check(
     "AILB610",
@@ -192,7 +185,7 @@ SYSCTLS = Check(
     "the kernel takes default routes from router advertisements, or no addresses",
     "Without them a NIC has no address; with the leaves' default routes the main table leads into the fabric.",
     REGENERATE,
-    _check_sysctls,
+    _check_settings,
 )
 DROP_INS = Check(
     "AILB611",
@@ -200,7 +193,7 @@ DROP_INS = Check(
     "networkd lets default routes or name servers of the leaves into the host",
     "Every leaf announces itself as a default router: the main table would send management traffic into the fabric.",
     REGENERATE,
-    _check_drop_ins,
+    _check_settings,
 )
 ENVIRONMENT = Check(
     "AILB612",
@@ -208,7 +201,7 @@ ENVIRONMENT = Check(
     "NCCL's settings differ from what the fabric needs",
     "With another number of queue pairs colors carry uneven load; a device too few is a GPU without network.",
     REGENERATE,
-    _check_environment,
+    _check_settings,
 )
 UNITS = Check(
     "AILB615",

@@ -202,7 +202,7 @@ NAMES = Check(
     "AILB608",
     "rt_tables.d gives every table the name that belongs to its number",
     "a routing table has the wrong name, or none",
-    "The NCCL plug-in and operators find tables by name: a wrong name is a wrong table.",
+    "The NCCL plug-in and operators find tables by name: a wrong name leads to a wrong table.",
     REGENERATE,
     _check_names,
 )

@@ -79,7 +79,7 @@ UNKNOWN = Check(
     "every statement exists in Juniper's YANG models",
     "a statement does not exist in Juniper's YANG models",
     "The device refuses the whole configuration, at the first statement that it does not know.",
-    "Correct the statement; one that only another release knows wants that release's models.",
+    "Correct the statement; one of another release needs the models of that release.",
     _check_commit,
 )
 VALUE = Check(
@@ -87,7 +87,7 @@ VALUE = Check(
     "every value has the type, range, length and pattern that the models ask for, and lists are not too long",
     "a value is not one that the models allow, or a list is too long",
     "The device refuses the whole configuration.",
-    "Write a value that the message says is one.",
+    "Write a value that the message allows.",
     _check_commit,
 )
 MISSING = Check(
@@ -109,7 +109,7 @@ DUPLICATE = Check(
 CHOICE = Check(
     "AILB905",
     "of statements that exclude each other there is only one",
-    "statements that exclude each other stand together",
+    "statements that exclude each other are configured together",
     "The device keeps the one that comes last, which may not be the one that was meant.",
     "Take one of them away.",
     _check_commit,

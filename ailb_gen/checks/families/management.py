@@ -59,15 +59,15 @@ REACHABLE = Check(
     "AILB110",
     "lo0 and the management port have the addresses, and management the gateway, that the intent asks for",
     "lo0 or management differs from the intent",
-    "Without its own address a switch is out of reach; with another's it answers in its place.",
+    "Without its own address a switch cannot be reached; with another's it answers instead of the other.",
     AGAIN,
     _check_reachable,
 )
 OPERATED = Check(
     "AILB111",
-    "SSH and NETCONF over SSH are on, BGP logs its sessions, and LLDP tells ports by their names",
+    "SSH and NETCONF over SSH are on, BGP logs its sessions, and LLDP sends the names of ports",
     "SSH, NETCONF over SSH, logging of BGP sessions, or LLDP port names are missing",
-    "The file takes away the way by which the next one comes, or what one looks at when a link fails.",
+    "Without SSH and NETCONF the next push cannot reach the switch; without the others a failed link is hard to find.",
     "Put the statement back, or accept another way with a waiver.",
     _check_operated,
 )

@@ -161,7 +161,7 @@ SETTLED = Check(
     "AILB404",
     "the routes of every prefix converge",
     "the routes of a prefix do not converge",
-    "Policies that prefer each other's routes in a circle change the FIB for ever.",
+    "Policies that prefer each other's routes in a circle change the FIB without end.",
     "Compare the local preferences that the policies of neighboring switches set.",
     _check_paths,
 )
@@ -169,7 +169,7 @@ CONNECTED = Check(
     "AILB409",
     "what the intent takes out of service leaves every leaf a path to every prefix",
     "what the intent takes out of service leaves a leaf without a path to a prefix",
-    "A drain is to move traffic, not to stop it.",
+    "A drain must move traffic, not stop it.",
     "Drain less at a time, or back up the colors that are drained: the message names a pair that is cut off.",
     _check_connected,
 )

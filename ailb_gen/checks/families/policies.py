@@ -256,7 +256,7 @@ def check_terms(context: Context, findings: Findings) -> None:
                     findings.at(EFFECTIVE, switch, f"{by} does nothing", term.line, part=policy.name)
                 first = next((other for other in policy.terms[:at] if _hides(other, term)), None)
                 if first is not None:
-                    message = f"{by} is never asked: {first.name or policy.name} decides before it"
+                    message = f"{by} is never evaluated: {first.name or policy.name} decides before it"
                     findings.at(EFFECTIVE, switch, message, term.line, part=policy.name)
 
 
@@ -322,10 +322,10 @@ NO_TRANSIT = Check(
 )
 EFFECTIVE = Check(
     "AILB311",
-    "every term of a policy does something, and none stands behind another that decides all that it would",
-    "a term of a policy does nothing, or is never asked",
-    "A term that is never asked looks like protection and is none.",
-    "Take the term out, or put it where it is asked.",
+    "every term of a policy does something, and none follows another that decides everything it would",
+    "a term of a policy does nothing, or is never evaluated",
+    "A term that is never evaluated looks like protection and is none.",
+    "Remove the term, or move it before the one that decides.",
     check_terms,
     Severity.WARNING,
 )
