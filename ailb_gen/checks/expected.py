@@ -2,18 +2,45 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ailb_gen.checks.drains import NO_DRAIN, Drained, drained
+from ailb_gen.checks.expected_cabling import expected_cabling
 from ailb_gen.checks.expected_switches import Outline, outline
+from ailb_gen.errors import UsageError
+from ailb_gen.intent.drain import IN_ALL, Ends, capacity, chosen, trouble
 from ailb_gen.intent.settings import PortOverride
 from ailb_gen.network.fabric import End
+from ailb_gen.wording import did_you_mean
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from ailb_gen.intent.drain import Drain
     from ailb_gen.intent.models import Fabric
 
 PLAIN_PORT = PortOverride()
+# How many links a leaf has, by spine and color, both names.
+Counts = dict[tuple[str, str], int]
+
+
+@dataclass(frozen=True, slots=True)
+class Drained:
+    """What is out of service.
+
+    `ports` are those that `drain` disables, at both ends of a link; `ends` are the leaves' ends of links that carry
+    nothing, also because the intent disables a single port. `missing` is, by leaf, how many of its links to a spine
+    in a color that makes; `lines` say it in words: one per entry, and one for all if there are several.
+    """
+
+    ports: frozenset[End]
+    ends: frozenset[End]
+    missing: Mapping[str, Counts]
+    lines: tuple[str, ...]
+
+
+NO_DRAIN = Drained(frozenset(), frozenset(), {}, ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,3 +61,51 @@ def port_override(expected: ExpectedFabric, end: End) -> PortOverride:
     switch = expected.switches.get(end.device)
     own = switch.ports.get(end.port, PLAIN_PORT) if switch is not None else PLAIN_PORT
     return own.model_copy(update={"disabled": True}) if end in expected.drained.ports else own
+
+
+def drained(expected: Outline) -> Drained:
+    """Compute what is out of service. Raises UsageError for an entry that names nothing."""
+    switches = expected.switches
+    off = {End(name, port) for name, row in switches.items() for port, own in row.ports.items() if own.disabled}
+    entries = expected.fabric.drain
+    if not entries and not off:
+        return NO_DRAIN
+    cables = expected_cabling(expected)
+    rows = [Ends(*cable[:4], cable.color) for cable in (*cables.links, *cables.hosts)]
+    links = rows[: len(cables.links)]
+    ports: set[End] = set()
+    gone: set[int] = set()
+    lines = []
+    for entry in entries:
+        found = _chosen(entry, rows)
+        gone.update(found)
+        lines.append(_line(str(entry), [rows[at] for at in found], len(links)))
+        for row in (rows[at] for at in found):
+            ports.add(End(row.leaf, row.leaf_port))
+            if row.color:
+                ports.add(End(row.other, row.other_port))
+    for at, row in enumerate(rows):
+        ends = [end for end in (End(row.leaf, row.leaf_port), End(row.other, row.other_port)) if end in off]
+        if ends:
+            gone.add(at)
+            lines.append(_line(f"{ends[0].device} {ends[0].port}", [row], len(links)))
+    if len(lines) > 1:
+        lines.append(_line(IN_ALL, [rows[at] for at in sorted(gone)], len(links)))
+    missing: dict[str, Counts] = defaultdict(lambda: defaultdict(int))
+    for row in (rows[at] for at in gone if rows[at].color):
+        missing[row.leaf][row.other, row.color] += 1
+    out = frozenset(End(rows[at].leaf, rows[at].leaf_port) for at in gone if rows[at].color)
+    return Drained(frozenset(ports), out, {leaf: dict(found) for leaf, found in missing.items()}, tuple(lines))
+
+
+def _chosen(entry: Drain, rows: Sequence[Ends]) -> list[int]:
+    wrong = trouble(entry, rows)
+    if wrong is None:
+        return chosen(entry, rows)
+    hint = did_you_mean(wrong.word, wrong.known)
+    raise UsageError(f"drain: {wrong.reason}{f'; {hint}' if hint else ''}")
+
+
+def _line(what: str, rows: Iterable[Ends], total: int) -> str:
+    colors = [row.color for row in rows]
+    return capacity(what, [color for color in colors if color], total, colors.count(""))

@@ -76,27 +76,6 @@ class _Rails:
         return port, self.rails[key]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _CabledNic:
-    """A NIC of the servers of a group that is cabled to one rail; `end` is the port of the first of them."""
-
-    group: HostGroup
-    nic: ExpectedNic
-    rail: Rail
-    servers: tuple[str, ...]
-    end: End
-
-    @property
-    def scope(self) -> str:
-        """The group, or the first server when they are not the whole group."""
-        return self.group.scope if len(self.servers) == len(self.group.servers) else self.servers[0]
-
-    def add(self, findings: Findings, message: str, place: Place, expected: object = "", found: object = "") -> None:
-        """Add a finding about the NIC and its gateways; the message says how many servers it concerns."""
-        message += f" ({len(self.servers)} servers)" if len(self.servers) > 1 else ""
-        findings.add(GATEWAYS, self.scope, message, place, expected, found, part=self.nic.name)
-
-
 def _check_cabling(context: Context, findings: Findings) -> None:
     """Compare every NIC with the leaf port that it is cabled to."""
     rails = _Rails(context.network)
@@ -115,56 +94,56 @@ def _check_cabling(context: Context, findings: Findings) -> None:
         for (number, _), (rail, servers) in members.items():
             nic = group.expected.nics[number]
             end = context.network.attachments[servers[0], nic.name]
-            _check_cabled(_CabledNic(group, nic, rail, tuple(servers), end), findings)
+            _check_cabled(HostFindings(group, findings, tuple(servers)), nic, rail, end)
 
 
-def _check_cabled(cabled: _CabledNic, findings: Findings) -> None:
-    rail, tables = cabled.rail, {table.id: table for table in cabled.nic.tables}
-    nic = cabled.group.profile.nics.get(cabled.nic.name)
+def _check_cabled(findings: HostFindings, expected: ExpectedNic, rail: Rail, end: End) -> None:
+    """Compare the tables of a NIC of some servers with the rail that they are cabled to; `end` is that of the first."""
+    tables = {table.id: table for table in expected.tables}
+    nic = findings.group.profile.nics.get(expected.name)
     if nic is None:
         return
-    findings.look(GATEWAYS, len(tables) * len(cabled.servers))
-    _check_irb_mtu(cabled, nic, findings)
+    findings.look(GATEWAYS, len(tables) * len(findings.servers))
+    _check_irb_mtu(findings, nic, rail)
     if rail.irb is None:
-        place = Place(rail.switch.file, rail.switch.ports[cabled.end.port].line or 1)
-        message = f"{cabled.end} puts untagged packets of {nic.name} into no VLAN with an IRB: it has no gateway"
-        cabled.add(findings, message, place)
+        place = Place(rail.switch.file, rail.switch.ports[end.port].line or 1)
+        message = f"{end} puts untagged packets of {nic.name} into no VLAN with an IRB: it has no gateway"
+        findings.add(GATEWAYS, message, place, nic=nic.name)
         return
     for number in dict.fromkeys(route.table for route in nic.routes):
         routes = [route for route in nic.routes if route.table == number]
         own = next((route for route in routes if route.to is not None and route.to.length and not route.text[1]), None)
         default = next((route for route in routes if route.to is not None and not route.to.length), None)
         if own is not None and own.to is not None:
-            _check_prefix(cabled, tables.get(number) if number is not None else None, own, own.to, findings)
+            table = tables.get(number) if number is not None else None
+            _check_prefix(findings, nic, rail, table, own, own.to)
             if default is not None and default.via is not None:
-                _check_gateway(cabled, default, own.to, findings)
+                _check_gateway(findings, nic, rail, default, own.to)
 
 
 def _check_prefix(
-    cabled: _CabledNic, table: ExpectedTable | None, route: Route, prefix: Prefix, findings: Findings
+    findings: HostFindings, nic: Nic, rail: Rail, table: ExpectedTable | None, route: Route, prefix: Prefix
 ) -> None:
     """Compare a table's prefix with the leaf's; a table outside the plan has no color to compare."""
-    rail, leaf = cabled.rail, cabled.rail.switch.named
-    place = HostFindings(cabled.group, findings).place(route.file, route.line)
+    leaf = rail.switch.named
     color = table.color if table is not None else ""
     expected = next((str(p) for p, own in rail.colors.items() if own == color and p in rail.gateways), color)
     if prefix not in rail.gateways:
         message = f"{leaf}, to which the NIC is cabled, has no prefix {prefix} (table {route.table})"
-        cabled.add(findings, message, place, expected, prefix)
     elif color and rail.colors.get(prefix, color) != color:
         message = f"table {route.table} is for color {color}; {leaf} gives {prefix} color {rail.colors[prefix]}"
-        cabled.add(findings, message, place, expected, prefix)
+    else:
+        return
+    findings.add(GATEWAYS, message, route.file, route.line, expected, prefix, nic.name)
 
 
-def _check_gateway(cabled: _CabledNic, route: Route, prefix: Prefix, findings: Findings) -> None:
-    gateways = cabled.rail.gateways.get(prefix)
+def _check_gateway(findings: HostFindings, nic: Nic, rail: Rail, route: Route, prefix: Prefix) -> None:
+    gateways = rail.gateways.get(prefix)
     if gateways is None or route.via in gateways:
         return
     expected = " or ".join(address_text(gateway) for gateway in gateways)
-    leaf = cabled.rail.switch.named
-    message = f"the gateway of table {route.table} must be {expected}, the address of {leaf} in {prefix}"
-    place = HostFindings(cabled.group, findings).place(route.file, route.via_line)
-    cabled.add(findings, message, place, expected, route.text[1])
+    message = f"the gateway of table {route.table} must be {expected}, the address of {rail.switch.named} in {prefix}"
+    findings.add(GATEWAYS, message, route.file, route.via_line, expected, route.text[1], nic.name)
 
 
 def _mtu(nic: Nic | None) -> int | None:
@@ -172,14 +151,14 @@ def _mtu(nic: Nic | None) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
-def _check_irb_mtu(cabled: _CabledNic, nic: Nic, findings: Findings) -> None:
-    host, irb, leaf = _mtu(nic), cabled.rail.irb, cabled.rail.switch
+def _check_irb_mtu(findings: HostFindings, nic: Nic, rail: Rail) -> None:
+    host, irb, leaf = _mtu(nic), rail.irb, rail.switch
     limit = irb.inet6_mtu if irb is not None else None
     if host is None or irb is None or limit is None or host <= limit:
         return
     message = f"the MTU of {nic.name} is {host}, {irb.name} of {leaf.named} has {limit}"
-    place, involves = Place(leaf.file, irb.line or 1), (f"{cabled.group.scope} {nic.name}",)
-    findings.add(MTUS, cabled.scope, message, place, f"at most {limit}", host, involves, part=nic.name)
+    place, involves = Place(leaf.file, irb.line or 1), (f"{findings.group.scope} {nic.name}",)
+    findings.findings.add(MTUS, findings.scope, message, place, f"at most {limit}", host, involves, part=nic.name)
 
 
 def _check_port_mtu(

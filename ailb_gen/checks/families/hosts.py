@@ -18,12 +18,17 @@ REGENERATE = "Generate the files again, or correct the line by hand on every ser
 
 
 class HostFindings:
-    """Adds findings about a group of servers at lines of its files."""
+    """Adds findings about a group of servers, or some servers of it, at lines of its files."""
 
-    __slots__ = ("findings", "group")
+    __slots__ = ("findings", "group", "servers")
 
-    def __init__(self, group: HostGroup, findings: Findings) -> None:
-        self.group, self.findings = group, findings
+    def __init__(self, group: HostGroup, findings: Findings, servers: tuple[str, ...] = ()) -> None:
+        self.group, self.findings, self.servers = group, findings, servers or group.servers
+
+    @property
+    def scope(self) -> str:
+        """The group, or the first of the servers when they are not the whole group."""
+        return self.group.scope if len(self.servers) == len(self.group.servers) else self.servers[0]
 
     def look(self, check: Check, count: int = 1) -> None:
         """Count things that a check examines."""
@@ -46,9 +51,9 @@ class HostFindings:
         involves: tuple[str, ...] = (),
     ) -> None:
         """Add a finding about the group, or about a NIC of it; the message says how many servers it concerns."""
-        group, place = self.group, file if isinstance(file, Place) else self.place(file, line)
-        message += f" ({len(group.servers)} servers)" if len(group.servers) > 1 else ""
-        self.findings.add(check, group.scope, message, place, expected, found, involves, alike, nic)
+        place = file if isinstance(file, Place) else self.place(file, line)
+        message += f" ({len(self.servers)} servers)" if len(self.servers) > 1 else ""
+        self.findings.add(check, self.scope, message, place, expected, found, involves, alike, nic)
 
     def at(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ailb_gen.checks.families.hosts import HostFindings
@@ -9,6 +10,7 @@ from ailb_gen.checks.families.roce import REPAIR
 from ailb_gen.checks.model import Check
 from ailb_gen.errors import Place
 from ailb_gen.layout import QOS
+from ailb_gen.network.port_qos import PortQos
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,7 +19,6 @@ if TYPE_CHECKING:
     from ailb_gen.checks.model import Findings
     from ailb_gen.hosts.model import QosScript, Value
     from ailb_gen.intent.settings import Roce
-    from ailb_gen.network.port_qos import PortQos
 
 # The two low bits of the traffic class say "ECN-capable transport" (RFC 3168, section 5).
 ECT_0 = 0b10
@@ -35,25 +36,19 @@ def _code_points(qos: PortQos, *, lossless: bool) -> tuple[int, ...]:
     )
 
 
+# What travels in packets, and is compared at the ends of every link.
+ALWAYS: tuple[tuple[str, Callable[[PortQos], object]], ...] = (
+    ("the lossless DSCPs", lambda qos: _code_points(qos, lossless=True)),
+    ("the PFC priorities", lambda qos: tuple(treatment.pfc_priority for treatment in qos.lossless)),
+    ("the priorities whose PFC is obeyed", lambda qos: tuple(sorted(pause.priority for pause in qos.pauses))),
+    ("the DSCPs that PFC is sent for", lambda qos: tuple(sorted(point.dscp for point in qos.pfc))),
+    ("the other DSCPs with a class", lambda qos: _code_points(qos, lossless=False)),
+)
+
+
 def _differences(here: PortQos, there: PortQos, *, same_intent: bool) -> Iterator[Difference]:
-    """Compare two ends: what travels in packets always, queues and marking where the intent asks the same of both."""
-    yield "the lossless DSCPs", _code_points(here, lossless=True), _code_points(there, lossless=True)
-    yield (
-        "the PFC priorities",
-        tuple(treatment.pfc_priority for treatment in here.lossless),
-        tuple(treatment.pfc_priority for treatment in there.lossless),
-    )
-    yield (
-        "the priorities whose PFC is obeyed",
-        tuple(sorted(pause.priority for pause in here.pauses)),
-        tuple(sorted(pause.priority for pause in there.pauses)),
-    )
-    yield (
-        "the DSCPs that PFC is sent for",
-        tuple(sorted(point.dscp for point in here.pfc)),
-        tuple(sorted(point.dscp for point in there.pfc)),
-    )
-    yield "the other DSCPs with a class", _code_points(here, lossless=False), _code_points(there, lossless=False)
+    """Yield what is compared at two ends; queues and marking where the intent asks the same of both."""
+    yield from ((what, value(here), value(there)) for what, value in ALWAYS)
     if same_intent:
         others = {treatment.dscp: treatment for treatment in there.treatments}
         pairs = ((own, others[own.dscp]) for own in here.treatments if own.dscp in others)
@@ -67,11 +62,9 @@ def _differences(here: PortQos, there: PortQos, *, same_intent: bool) -> Iterato
 def _text(value: object) -> str:
     if isinstance(value, tuple):
         return " ".join(map(str, value)) or "none"
-    return (
-        {None: "none", True: "on", False: "off"}.get(value, "")
-        if value is None or isinstance(value, bool)
-        else str(value)
-    )
+    if value is None or isinstance(value, bool):
+        return "none" if value is None else "on" if value else "off"
+    return str(value)
 
 
 def _check_links(context: Context, findings: Findings) -> None:
