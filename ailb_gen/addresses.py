@@ -19,11 +19,11 @@ class Prefix(NamedTuple):
         return f"{address_text(self.value)}/{self.length}"
 
     def contains(self, other: Prefix) -> bool:
-        """Tell whether `other` lies within this prefix."""
+        """Return whether `other` lies within this prefix."""
         return other.length >= self.length and (other.value ^ self.value) >> (BITS - self.length) == 0
 
     def holds(self, address: int) -> bool:
-        """Tell whether an address lies within this prefix."""
+        """Return whether an address lies within this prefix."""
         return (address ^ self.value) >> (BITS - self.length) == 0
 
 

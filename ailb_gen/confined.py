@@ -1,7 +1,7 @@
 """Writing many files into one directory, and nowhere else.
 
 Every folder on the way is opened by its name in the one before it and never through a link (openat(2), O_NOFOLLOW), so
-neither a name nor a link that somebody puts there meanwhile leads out. Files are for their owner's eyes: 0600 in 0700.
+neither a name nor a link that is made meanwhile leads out. Only their owner can read the files: 0600 in 0700.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def private_directory(path: Path) -> Iterator[int]:
     if not path.is_dir():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.mkdir(mode=0o700, exist_ok=True)
-    # The directory itself may be a link: whoever runs the program has named it.
+    # The directory itself may be a link: the user has named it.
     descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         yield descriptor
@@ -37,7 +37,7 @@ def private_directory(path: Path) -> Iterator[int]:
 def write_below(directory: int, name: str, data: bytes, executable: bool = False) -> None:
     """Write a file below an open directory, in one step; its folders are made if they are not there.
 
-    An executable file is so for its owner alone.
+    Only the owner can run an executable file.
 
     Raises OSError: ENOTDIR or ELOOP where a link or a file stands in place of a folder, EISDIR for a folder in place of
     the file; ValueError for a name that is not relative and plain.

@@ -60,7 +60,7 @@ CODES = {
     "oversubscribed": "warning: more bandwidth to the servers than up to the spines",
     "pool-exhausted": "a pool or range has fewer numbers than are needed",
     "ports-exhausted": "a switch has fewer ports than are needed",
-    "qps-not-colors": "warning: NCCL is told another number of queue pairs than there are colors",
+    "qps-not-colors": "warning: NCCL gets another number of queue pairs than there are colors",
     "release-dependent": "warning: a statement that not every Junos release has",
     "reserved-asn": "a reserved AS number",
     "reserved-name": "a name with a meaning of its own",
@@ -95,7 +95,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing wrong with the input: a stable code, the place, the path in the document, the reason and a way out."""
+    """One thing wrong with the input: a stable code, the place, the path in the document, the reason and what to do."""
 
     code: str
     place: Place
@@ -180,6 +180,6 @@ class RolledBackError(DeployError):
 
 
 class AttentionError(DeployError):
-    """A device is in a state that a person has to look at; the message names it and says what to do."""
+    """A device needs a person to act; the message names it and says what to do."""
 
     exit_code = ExitCode.ATTENTION

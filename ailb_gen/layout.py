@@ -10,7 +10,7 @@ TOPOLOGY = "topology.json"
 CABLING = "cabling.csv"
 
 SWITCHES = "switches"
-# Curly text, which goes first where both are there, and set commands.
+# Curly text, read first where both exist, and set commands.
 SUFFIXES = (".conf", ".set")
 
 SERVERS = "servers"

@@ -64,7 +64,7 @@ def _dask(address: str) -> Iterator[Executor]:
             yield executor
         except KilledWorker as error:
             raise WorkerError(
-                f"--executor dask:{address}: workers died, perhaps for want of memory: {error}"
+                f"--executor dask:{address}: workers died, perhaps for lack of memory: {error}"
             ) from error
         except CancelledError as error:
             raise WorkerError(f"--executor dask:{address}: the connection to the scheduler was lost") from error
@@ -74,8 +74,8 @@ def _dask(address: str) -> Iterator[Executor]:
 def process_pool(jobs: int, prepare: Callable[..., None], *arguments: object) -> Iterator[Executor]:
     """Give a pool of `jobs` processes, in each of which `prepare(*arguments)` has run.
 
-    Ctrl-C goes to all processes of a terminal: workers do not hear it. Whatever ends the work early ends them at once,
-    without a word. Raises WorkerError when one dies by itself.
+    Ctrl-C goes to all processes of a terminal: workers ignore it. When the work ends early they are killed at once and
+    silently. Raises WorkerError when one dies by itself.
     """
     others = set(active_children())
     # Not forked from here: this process may have threads by then, the progress bar's for one.
@@ -99,7 +99,7 @@ def process_pool(jobs: int, prepare: Callable[..., None], *arguments: object) ->
                 worker.kill()
             executor.shutdown(cancel_futures=True)
         if isinstance(error, BrokenProcessPool):
-            raise WorkerError("a worker process died, perhaps for want of memory; try a smaller -j") from error
+            raise WorkerError("a worker process died, perhaps for lack of memory; try a smaller -j") from error
         raise
 
 
@@ -109,9 +109,9 @@ def _signals_held() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    came: list[int] = []
+    pending: list[int] = []
     # Another thread may be given a signal that this one blocks, and Python would still handle it here.
-    handlers = {number: signal.signal(number, lambda number, _: came.append(number)) for number in STOPPING}
+    handlers = {number: signal.signal(number, lambda number, _: pending.append(number)) for number in STOPPING}
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, STOPPING)
     try:
         yield
@@ -119,8 +119,8 @@ def _signals_held() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         for number, handler in handlers.items():
             signal.signal(number, handler or signal.SIG_DFL)
-        if came:
-            signal.raise_signal(came[0])
+        if pending:
+            signal.raise_signal(pending[0])
 
 
 def _prepare(prepare: Callable[..., None], arguments: tuple[object, ...]) -> None:

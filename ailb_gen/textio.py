@@ -1,4 +1,4 @@
-"""Text files of the user: read whole, within limits, with errors that say what is wrong with the file."""
+"""Text files of the user: read whole, within limits, with errors that name file, line and reason."""
 
 from __future__ import annotations
 
@@ -68,5 +68,5 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(result) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for number, name in enumerate(names) if name in names[:number])
-        raise ValueError(f"the key {twice!r} stands twice in one object")
+        raise ValueError(f"the key {twice!r} is twice in one object")
     return result

@@ -1,4 +1,4 @@
-"""How messages speak of many things."""
+"""Words of messages: lists cut short, hints at the likely spelling."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def some(items: Iterable[object]) -> str:
 
 def did_you_mean(word: object, known: Iterable[str]) -> str:
     """Return a hint naming the closest known word, or nothing."""
-    # The case of letters counts in names; it is what is mistaken most easily.
+    # Case counts in names, but a wrong case is the most frequent mistake.
     names = {name.lower(): name for name in known}
     close = [names[one] for one in get_close_matches(str(word).lower(), list(names), n=1, cutoff=0.6)]
     return f"did you mean {close[0]!r}?" if close else ""

@@ -32,7 +32,7 @@ class Source:
         return Place(self.file)
 
 
-# The core schema of YAML 1.2: `off`, `012` and `0:1:2` stay text, and so do numbers nobody needs.
+# The core schema of YAML 1.2: `off`, `012` and `0:1:2` stay text, and so do numbers beyond any use.
 SCALARS: dict[str, tuple[re.Pattern[str], str, Callable[[str], Any]]] = {
     "bool": (re.compile(r"^(?:true|True|TRUE|false|False|FALSE)$"), "tTfF", lambda text: text.lower() == "true"),
     "int": (

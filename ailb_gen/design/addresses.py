@@ -31,7 +31,7 @@ class BitField:
 
 @dataclass(frozen=True, slots=True)
 class AddressPlan:
-    """Where stripe, leaf and uplink number stand in the prefix."""
+    """The bits of stripe, leaf and uplink number in the prefix."""
 
     pool: int
     pool_length: int

@@ -23,7 +23,7 @@ MAX_SWITCHES, MAX_LINKS, MAX_SERVERS = 20_000, 500_000, 100_000
 LAST_TABLE = 2**32 - 1
 # The rule of the main table has priority 32766; what comes behind it is never read.
 LAST_RULE_PRIORITY = 32765
-# With one of these, ports are missing that an override may rightly speak of.
+# With one of these, ports are missing that an override may name.
 PORT_CODES = frozenset(
     {"ports-exhausted", "no-such-speed", "no-such-breakout", "no-such-port", "wrong-count", "unknown-device"}
 )
@@ -34,7 +34,7 @@ Claim = tuple[Hashable, str, Path]
 def duplicates(
     code: str, what: str, claims: Iterable[Claim], problems: Problems, text: Callable[..., str] = str
 ) -> None:
-    """Note every value that more than one owner claims: at whatever was written for one device, if anything was."""
+    """Note every value that more than one owner claims, at the path of one device if there is one."""
     owners: dict[Hashable, list[tuple[str, Path]]] = defaultdict(list)
     for value, owner, path in sorted(claims, key=lambda claim: _is_specific(claim[2])):
         owners[value].append((owner, path))

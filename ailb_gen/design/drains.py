@@ -134,7 +134,7 @@ def _cuts(alike: Mapping[Ways, Sequence[str]], colors: tuple[Color, ...]) -> Ite
 
 
 def _backed_up(color: Color, near: Ways, far: Ways) -> bool:
-    """Tell whether a spine surely passes a prefix on in another color.
+    """Return whether a spine certainly passes a prefix on in another color.
 
     It sends its active route alone, and only over sessions of that route's color. That is the prefix's own color where
     the spine has it; of several backups it may be any.

@@ -1,4 +1,4 @@
-"""Collects everything that is wrong with a design before anything is given up."""
+"""Collect all problems of a design before it is refused."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace

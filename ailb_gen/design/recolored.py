@@ -43,7 +43,7 @@ def recolored(intent: Intent, design: Design, old: OldColors, where: str) -> lis
 
 def unknown(intent: Intent, where: str, reason: str) -> Problem:
     """Return a warning that the colors of the tree at `where` cannot be compared."""
-    text = f"whether existing links get another color cannot be told: {where}: {reason}"
+    text = f"cannot compare the colors of existing links: {where}: {reason}"
     return intent.problem(CODE, PATH, text, "compare with the last tree from version control", "warning")
 
 
@@ -69,7 +69,7 @@ def _candidates(
 ) -> Iterator[tuple[int, tuple[str, ...], int]]:
     """Give numbers of spines, names of colors and steps to try; `before` is the number of spines that there were.
 
-    It is the first step to try: unlike one that fits by chance it lasts when the fabric grows again.
+    It is the first step to try: unlike others that fit now it still fits when the fabric grows again.
     """
     added = tuple(name for name in now if name not in old)[: max(0, len(now) - len(old))]
     first = before if fabric.links_per_spine > 1 else step_of(fabric)

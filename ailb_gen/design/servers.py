@@ -43,7 +43,7 @@ class HostPortUse(NamedTuple):
 
 
 def _entry_path(group: Path, number: int, problems: Problems) -> Path:
-    """Return the path of a listed server: a list may stand for the group itself, or under its key."""
+    """Return the path of a listed server: the list is the group itself, or under its key."""
     path = (*group, number)
     return path if path in problems.intent.source.places else (*group, "list", number)
 
@@ -130,7 +130,7 @@ def environment(fabric: Fabric, rdma: tuple[str, ...], colors: int) -> tuple[tup
 
 
 def _all_named(stripe: StripeSlot, seat: Seat) -> bool:
-    """Tell whether a server names the ports of all its NICs."""
+    """Return whether a server names the ports of all its NICs."""
     return all(seat.given.nics.get(number, PLAIN_NIC).port for number in range(len(stripe.leaves)))
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MOST = 2000
-# What settles in a few lines; of a larger file nobody says that it is harmless.
+# Larger files are not judged harmless.
 MAX_BYTES = 64 * 1024
 
 

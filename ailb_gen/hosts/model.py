@@ -35,7 +35,7 @@ class Setting:
 class Route:
     """A route of netplan; `via` is None on the link itself, `table` None in the main table.
 
-    `to` and `via` are None, too, when they are not IPv6; `text` is what stands there. `others` are keys that change
+    `to` and `via` are None, too, when they are not IPv6; `text` is as written. `others` are keys that change
     the route beyond scope and on-link.
     """
 

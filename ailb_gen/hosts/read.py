@@ -110,7 +110,7 @@ def _by_priority(nics: dict[str, Nic]) -> tuple[Rule, ...]:
 
 
 def read_profile(root: Path, name: str) -> Profile:
-    """Read all files of the folder `name` below `root`; what is wrong with them is in the defects."""
+    """Read all files of the folder `name` below `root`; their defects are in the profile."""
     folder = Folder(root, name)
     nics, network = _netplan(folder)
     names, script, qos = (folder.read(file) for file in (TABLE_NAMES, SCRIPT, QOS))
@@ -169,7 +169,7 @@ def _folder_of(root: str, entry: os.DirEntry[str]) -> str:
 
 
 def read_hosts(root: Path, executor: Executor | None = None) -> tuple[dict[str, Host], tuple[HostDefect, ...]]:
-    """Read all servers below `root`; returns them by name, and what is wrong with their folders as such.
+    """Read all servers below `root`; returns them by name, and the defects of their folders.
 
     Servers that share a folder share one `Profile`; defects of single files are in the profile.
     """
@@ -182,7 +182,7 @@ def read_hosts(root: Path, executor: Executor | None = None) -> tuple[dict[str, 
 
 
 def _folders(root: Path) -> tuple[dict[str, str], list[HostDefect]]:
-    """Return the folder of every server, and what is wrong with the others."""
+    """Return the folder of every server, and the defects of the others."""
     folders: dict[str, str] = {}
     defects: list[HostDefect] = []
     try:

@@ -22,7 +22,7 @@ SYSCTL = re.compile(r"^-?\s*([^\s=]+)\s*=\s*(.*?)\s*$")
 
 
 class Folder:
-    """The files of one server; collects what is wrong with them instead of raising."""
+    """The files of one server; collects their defects instead of raising."""
 
     __slots__ = ("defects", "files", "name", "root")
 
@@ -32,7 +32,7 @@ class Folder:
         self.defects: list[HostDefect] = []
 
     def defect(self, file: str, reason: str, line: int = 1, column: int = 1) -> None:
-        """Note what is wrong with a file."""
+        """Note a defect of a file."""
         path = f"{self.name}/{file}" if file else self.name
         self.defects.append(HostDefect(self.name, reason, Place(path, line, column)))
 

@@ -103,7 +103,7 @@ class Trouble:
 
 
 def trouble(entry: Drain, cables: Sequence[Ends]) -> Trouble | None:
-    """Tell if an entry names nothing, or a device and a color at once."""
+    """Return why an entry cannot be used: it names nothing, or a device and a color at once; None if it can be."""
     devices = {name for cable in cables for name in (cable.leaf, cable.other)}
     colors = {cable.color for cable in cables if cable.color}
     of_devices = {name for name in devices if fnmatchcase(name, entry.first)}
@@ -125,7 +125,7 @@ def trouble(entry: Drain, cables: Sequence[Ends]) -> Trouble | None:
 
 
 def capacity(what: str, links: Sequence[str], total: int, servers: int = 0) -> str:
-    """Say what is missing: `links` are the colors of the links that are out of service, `total` is the fabric's count.
+    """Describe what is missing: `links` are the colors of the links out of service, `total` counts the fabric's links.
 
     `servers` is the number of server ports.
     """

@@ -1,4 +1,4 @@
-"""The models of `fabric.yaml`: compact by default, explicit where wanted; a shorthand ends in one canonical form."""
+"""The models of `fabric.yaml`: short forms are read into one canonical form."""
 
 import re
 from collections.abc import Callable
@@ -37,7 +37,7 @@ from ailb_gen.intent.settings import PortOverride, Settings, SwitchSettings
 from ailb_gen.junos.reader import read_curly
 from ailb_gen.validation import Bool, Int, Model, Name, checked_name, wrong
 
-# Steps of a validation path that stand in no file: `servers: 2` is read as `servers: {count: 2}`, and so on.
+# Steps of a validation path that no file has: `servers: 2` is read as `servers: {count: 2}`, and so on.
 UNWRITTEN_STEPS = frozenset({"count", "list", "names", "leaf", "mode", "word", "mapping", "pattern", "[key]"})
 DEFAULT_COLORS = ("green", "blue", "red", "orange", "purple", "yellow", "cyan", "magenta")
 MAX_COUNT = 4096
@@ -157,7 +157,7 @@ Nics = Annotated[
 
 
 class ServerOverride(Model):
-    """What may be said about one server."""
+    """What can be set for one server."""
 
     management: Ipv4Interface | None = None
     mtu: Int | None = Field(None, ge=1280, le=9500)
@@ -194,7 +194,7 @@ Servers = Annotated[
 
 
 class Device(SwitchSettings):
-    """What may be said about one switch, above its settings."""
+    """What can be set for one switch, besides its settings."""
 
     platform: Name | None = None
     asn: Asn | None = None
@@ -206,14 +206,14 @@ class Device(SwitchSettings):
 
 
 class LeafOverride(Device):
-    """What may be said about one leaf."""
+    """What can be set for one leaf."""
 
     vlan: Int | None = None
     uplinks: dict[Name, tuple[PortName, ...]] = Field({}, description="spine -> ports, one per link")
 
 
 class SpineOverride(Device):
-    """What may be said about one spine."""
+    """What can be set for one spine."""
 
     downlinks: dict[Name, tuple[PortName, ...]] = Field({}, description="leaf -> ports, one per link")
 
@@ -225,7 +225,7 @@ class Spine(SpineOverride):
 
 
 class StripeOverride(Settings):
-    """What may be said about one stripe."""
+    """What can be set for one stripe."""
 
     rails: Annotated[int, Strict(), Field(ge=1, le=64)] | None = None
     platform: Name | None = Field(None, description="platform of the stripe's leaves")

@@ -54,7 +54,7 @@ class Cidr:
         return self.network | ((1 << (self.width - self.length)) - 1)
 
     def overlaps(self, other: "Cidr") -> bool:
-        """Tell whether the two networks share an address."""
+        """Return whether the two networks share an address."""
         return self.version == other.version and self.network <= other.last and other.network <= self.last
 
     def __str__(self) -> str:

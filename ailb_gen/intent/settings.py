@@ -132,7 +132,7 @@ class SwitchSettings(CommonSettings):
 
 
 class PortOverride(Model):
-    """What may be said about one switch port; wins over every other level."""
+    """What can be set for one switch port; wins over every other level."""
 
     description: Text | None = None
     mtu: Int | None = Field(None, ge=1500, le=9600)

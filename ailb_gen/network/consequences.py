@@ -1,4 +1,4 @@
-"""What statements that are not modelled are known to do to a fabric: said with the finding, the first that fits."""
+"""Known effects of statements that are not modeled; a finding shows the first that fits."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CONSEQUENCES: tuple[tuple[str, str], ...] = (
     ("interfaces * unused*", "the port does not exist any more"),
     ("interfaces * ether-options 802.3ad*", "the port is a member of a bundle: it has no session and no servers"),
     ("interfaces * gigether-options 802.3ad*", "the port is a member of a bundle: it has no session and no servers"),
-    ("interfaces * loopback*", "the port hears itself: the link is lost"),
+    ("interfaces * loopback*", "the port receives its own frames: the link is lost"),
     ("interfaces * hold-time*", "the switch learns late that a link went down, or up"),
     ("interfaces lo0 *disable*", "the loopback goes down, and the router-id with it"),
     ("interfaces lo0 disable*", "the loopback goes down, and the router-id with it"),
@@ -43,7 +43,7 @@ CONSEQUENCES: tuple[tuple[str, str], ...] = (
     ("protocols *stp *", "a spanning tree blocks ports"),
     ("protocols lldp*", "LLDP tells less, or nothing, on some port: cables cannot be compared with the plan"),
     ("protocols router-advertisement*", "without it peers are not discovered and servers have no addresses"),
-    ("protocols *-snooping*", "snooping drops multicast that nobody asked for, neighbor discovery included"),
+    ("protocols *-snooping*", "snooping drops multicast without a listener, neighbor discovery included"),
     ("protocols lacp*", "it concerns bundles, and the fabric has none"),
     ("protocols layer2-control*", "it shuts ports down on frames that it does not like"),
     ("protocols l2-learning*", "hosts whose address is not learned, or forgotten, are flooded or dropped"),
@@ -73,5 +73,5 @@ CONSEQUENCES: tuple[tuple[str, str], ...] = (
 
 
 def consequence(statement: str) -> str:
-    """Return what a statement is known to do, else that it is not known."""
+    """Return the known effect of a statement, else that it is unknown."""
     return next((text for pattern, text in CONSEQUENCES if fnmatchcase(statement, pattern)), UNKNOWN)

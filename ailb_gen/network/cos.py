@@ -1,6 +1,6 @@
 """Class of service as a switch's text says it; `port_qos` says what of it holds on one port.
 
-Whatever is missing or half-written is left out; code points are numbers.
+What is missing or incomplete is left out; code points are numbers.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ ALIASES = {
 }
 # Without a classifier of its own for IPv6, that for DSCPs serves both.
 CLASSIFIERS = ("dscp-ipv6", "dscp")
-# Classes that Junos has without being told, with their queues (QFX series); the first two are lossless.
+# Default forwarding classes with their queues (QFX series); the first two are lossless.
 DEFAULT_CLASSES = {"fcoe": 3, "no-loss": 4, "best-effort": 0, "network-control": 7, "mcast": 8}
 DEFAULT_LOSSLESS = ("fcoe", "no-loss")
 BUFFERS = ("shared-buffer", "dedicated-buffer")
@@ -115,7 +115,7 @@ class DropMap:
 
 @dataclass(frozen=True, slots=True)
 class Scheduler:
-    """`schedulers NAME`; `rate` is what stands behind transmit-rate, `priority` empty when not configured."""
+    """`schedulers NAME`; `rate` is the value of transmit-rate, `priority` empty when not configured."""
 
     name: str
     ecn: bool
@@ -286,7 +286,7 @@ def _ports(root: Node) -> Iterator[PortCos]:
 
 
 def class_of_service(root: Node) -> ClassOfService:
-    """Read `class-of-service` from a switch's tree; whatever is not there is empty."""
+    """Read `class-of-service` from a switch's tree; what is missing is empty."""
     node = root.get("class-of-service")
     if node is None:
         return ClassOfService(False, (), (), (), (), (), (), ())

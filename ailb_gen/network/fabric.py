@@ -39,7 +39,7 @@ class Cable:
 
 @dataclass(frozen=True, slots=True)
 class Defect:
-    """Something about the files as such: missing, unreadable, contradicting each other.
+    """What is wrong with files as such: missing, unreadable, contradicting each other.
 
     `kind` is one of the keys of `ailb_gen.checks.families.files.KINDS`.
     """

@@ -26,7 +26,7 @@ HARMLESS: dict[str, str] = {
         access
         version
     """,
-    "logs, traps, counters and telemetry: they look and do not touch": """
+    "logs, traps, counters and telemetry: they observe only": """
         system syslog|tracing|no-remote-trace|health-monitor
         system processes * traceoptions
         protocols bgp traceoptions
@@ -49,7 +49,7 @@ HARMLESS: dict[str, str] = {
         chassis fpc * traffic-manager buffer-monitor-enable
         routing-instances mgmt_junos description
     """,
-    "started by somebody, or showing and reporting only": """
+    "run by hand, or showing and reporting only": """
         system scripts op|language|synchronize
         event-options destinations|generate-event|traceoptions
         event-options policy * events|within|attributes-match
@@ -64,7 +64,7 @@ HARMLESS: dict[str, str] = {
         system ddos-protection protocols * * disable-logging|disable-fpc|disable-routing-engine
         system no-redirects|no-redirects-ipv6|no-ping-record-route|no-ping-time-stamp|no-multicast-echo
     """,
-    "daemons that the fabric does not use; it is said that one runs, or that one of these does not": """
+    "daemons that the fabric does not use; one of them runs, or one of these does not": """
         system processes * enable
         system processes app-engine-virtual-machine-management-service|web-management
         system processes dhcp-service|general-authentication-service|sdk-service|ntp|named-service

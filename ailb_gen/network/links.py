@@ -1,4 +1,4 @@
-"""Cables from two files, checked against each other; for want of both, from the descriptions of the ports."""
+"""Cables from two files, checked against each other; without both, from the descriptions of the ports."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TO_SERVER = re.compile(r"to\.([^:\s]+):(\S+)")
 
 @dataclass(frozen=True, slots=True)
 class Cables:
-    """The cables that the rest of the program goes by, and where the sources contradict each other."""
+    """The cables of the fabric, and the contradictions between their sources."""
 
     links: tuple[Cable, ...]
     attachments: tuple[Cable, ...]
@@ -35,8 +35,7 @@ class Cables:
 def cables(switches: Mapping[str, Switch], roles: Mapping[str, str], topology: Topology, cabling: Topology) -> Cables:
     """Merge what `cabling.csv`, `topology.json` and the descriptions say.
 
-    The cabling table is what people pull cables by, so it goes first; without it the topology, without both the
-    descriptions.
+    The cabling table, by which cables are laid, goes first, then the topology, then the descriptions.
     """
     described = _described(switches, roles)
     links = cabling.links or topology.links or described.links

@@ -101,7 +101,7 @@ class RaPrefix:
 class RouterAdvertisement:
     """`protocols router-advertisement interface NAME`; times in seconds, None where Junos's default holds.
 
-    `others` are the statements that are none of these and that change what hosts are told, with their lines.
+    `others` are the statements that are none of these and that change what hosts learn, with their lines.
     """
 
     interface: str

@@ -111,7 +111,7 @@ def _term(name: str, node: Node) -> Term:
 
 
 def _plain_match(kind: Node) -> bool:
-    """Tell whether a prefix-list-filter's match type is one that is evaluated, without an action of its own."""
+    """Return whether a prefix-list-filter's match type is one that is evaluated, without an action of its own."""
     return kind.word in LIST_MATCHES and not kind.children
 
 

@@ -68,7 +68,7 @@ class Term:
 
     @property
     def matches_all(self) -> bool:
-        """Tell whether there is no condition that an IPv6 route could fail."""
+        """Return whether there is no condition that an IPv6 route could fail."""
         listed = (self.protocols, self.communities, self.prefix_lists, self.prefix_list_filters, self.route_filters)
         unknown = any(text.startswith(("from", "to")) for text, _ in self.unknown)
         return not any(listed) and not unknown and (not self.families or "inet6" in self.families)

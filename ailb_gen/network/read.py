@@ -60,7 +60,7 @@ def read_network(
 
     `inspect` is called with every switch's tree, as written and with groups inherited, in a process of `executor` if
     there is one, so it must be possible to pickle it. `advance` is called with how many files were read. Raises
-    UsageError when `root` is no artifact directory; whatever else is wrong becomes a defect of the network.
+    UsageError when `root` is no artifact directory; all other errors are defects of the network.
     """
     files, defects = _switch_files(root)
     switches: dict[str, Switch] = {}

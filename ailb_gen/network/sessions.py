@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ailb_gen.network.model import Group, Switch
 
 
-# Told apart from everything else that keeps a session down: the intent may ask for it.
+# The one obstacle that the intent may ask for.
 DISABLED = "the interface is disabled"
 
 
@@ -149,7 +149,7 @@ def _unfit(group: Group) -> Iterator[tuple[str, int]]:
 
 
 def refused(switches: Mapping[str, Switch], side: Side, peer: Side) -> Iterator[Obstacle]:
-    """Tell why one side would not have the other as its peer."""
+    """Iterate over the reasons why one side refuses the other as its peer."""
     switch = switches[side.device]
     group = switch.groups[side.group]
     if side.asn == peer.asn:

@@ -42,7 +42,7 @@ def switch(name: str, file: str, root: Node) -> Switch:
     )
     routes, bad_routes = fabric_routes(root)
     policy = policies(root)
-    # Junos has that routing instance only when it is told to.
+    # Junos has that routing instance only with `management-instance`.
     gateway = root.get(*MANAGEMENT_ROUTE, "next-hop") if root.has("system", "management-instance") else None
     bgp = root.get("protocols", "bgp")
     lldp = () if root.has("protocols", "lldp", "disable") else tuple(root.each("protocols", "lldp", "interface"))
@@ -81,7 +81,7 @@ def switch(name: str, file: str, root: Node) -> Switch:
 
 
 def _holds(root: Node, words: list[str]) -> bool:
-    """Tell whether a statement is there; of LLDP's settings the last value counts."""
+    """Return whether a statement is there; of LLDP's settings the last value counts."""
     if words[:2] == ["protocols", "lldp"]:
         return root.value(*words[:-1]) == words[-1]
     return root.has(*words)

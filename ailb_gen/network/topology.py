@@ -23,9 +23,9 @@ COLUMNS = ("a_device", "a_port", "b_device", "b_port", "speed", "kind", "color",
 
 @dataclass(frozen=True, slots=True)
 class Topology:
-    """What one of the files says: roles by device, fabric cables, server cables, and its entries as they stand there.
+    """What one of the files says: roles by device, fabric cables, server cables, and its entries as written.
 
-    `defects` is what is wrong with the text itself.
+    `defects` are those of the text itself.
     """
 
     roles: Mapping[str, str] = field(default_factory=dict)

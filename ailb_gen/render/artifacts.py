@@ -146,7 +146,7 @@ def render(
     devices = _devices(design)
     numbers = [n for n, device in enumerate(devices) if selected is None or device.name in selected]
     tree: Tree = {}
-    # Made here in any case: what is wrong with the templates is told before a worker starts.
+    # Made here in any case: errors in templates come before a worker starts.
     renderer = Renderer(design, options)
     if executor is None:
         for number in numbers:

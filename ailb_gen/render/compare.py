@@ -33,7 +33,7 @@ def _same(path: str, artifact: Artifact) -> bool | None:
     if stat.S_ISLNK(status.st_mode):
         return artifact.mode == LINK and os.fsencode(os.readlink(path)) == artifact.content
     if stat.S_ISDIR(status.st_mode) and artifact.mode == LINK:
-        # A server that had files of its own; they are stale, and what else is there stays and is told by the writer.
+        # A server that had files of its own; they are stale; the writer refuses a folder that holds others.
         return None
     if not stat.S_ISREG(status.st_mode):
         what = "a directory" if stat.S_ISDIR(status.st_mode) else "something that is no file"
@@ -63,7 +63,7 @@ def compare(out: Path, tree: Tree, stale: set[str]) -> Changes:
     new, changed, unchanged = [], [], 0
     root = str(out)
     gone = {path for path in stale if os.path.lexists(f"{root}/{path}")}
-    # A folder that was a link so far: what is seen through it belongs to somebody else.
+    # A folder that was a link so far: the files behind it are those of another folder.
     unlinked = {path for path in gone if os.path.islink(f"{root}/{path}")}
     _check_folders(root, tree, unlinked)
     for path, artifact in tree.items():

@@ -17,9 +17,9 @@ from ailb_gen.render.writer import check_target, recover, write
 
 @dataclass(frozen=True, slots=True)
 class Rendering:
-    """A rendered tree of `fabric`, and how it differs from what stands in `target`.
+    """A rendered tree of `fabric`, and how it differs from the tree in `target`.
 
-    `before` is the manifest of what stands there, if anything does, and `seen` its text.
+    `before` is the manifest of the tree in `target`, if there is one, and `seen` its text.
     """
 
     target: Path

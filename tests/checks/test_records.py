@@ -85,7 +85,7 @@ def test_records_differ_exactly_when_their_fields_do(intended: dict[str, object]
 
 def test_keys_that_stand_twice() -> None:
     assert parse_json('{"a": 1, "b": 2}') == {"a": 1, "b": 2}
-    with pytest.raises(ValueError, match="the key 'a' stands twice"):
+    with pytest.raises(ValueError, match="the key 'a' is twice"):
         parse_json('{"x": {"b": 1, "a": 1, "a": 1}}')
 
 

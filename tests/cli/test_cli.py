@@ -127,7 +127,7 @@ def test_existing_links_that_get_another_color_are_told_before_anything_is_writt
     # What cannot be compared is told, and neither another fabric nor a first tree is compared.
     (tmp_path / "out/topology.json").write_text("{}", encoding="utf-8")
     _, _, err = cli("generate", "fabric.yaml", "-o", "out", "--check")
-    assert "cannot be told: out: topology.json is missing or was edited" in err
+    assert "cannot compare the colors of existing links: out: topology.json is missing or was edited" in err
     fabric.write_text(fabric.read_text(encoding="utf-8").replace("small", "other"), encoding="utf-8")
     assert "links-recolored" not in cli("generate", "fabric.yaml", "-o", "out", "--check")[2]
     (tmp_path / "out/topology.json").write_bytes(topology)

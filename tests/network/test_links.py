@@ -141,7 +141,7 @@ def test_a_bad_row_does_not_hide_the_others() -> None:
         ('{"devices": [{"name": 5, "role": "leaf"}], "links": [], "colors": []}', "5 is not text", 1),
         ('{"devices": [{"name": "a", "role": "leaf", "asn": 1.5}]}', "1.5 is neither text nor a whole number", 1),
         ('{"devices": [{"name": "a", "role": "leaf", "rail": true}]}', "True is neither text nor a whole number", 1),
-        ('{"devices": [{"name": "a", "name": "b"}]}', "the key 'name' stands twice in one object", 1),
+        ('{"devices": [{"name": "a", "name": "b"}]}', "the key 'name' is twice in one object", 1),
         ('{"devices": [], "links": [{"leaf": "a"}], "colors": []}', "KeyError: 'leaf_port'", 1),
         ('{"devices": [], "links": [], "colors": [{"name": 1}]}', "1 is not text", 1),
         ('{"devices": [{"name": "a", "role": "server", "nics": [{}]}]}', "KeyError: 'leaf'", 1),
