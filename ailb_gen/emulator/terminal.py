@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ailb_gen.emulator.host import Host
     from ailb_gen.emulator.messages import RpcError
 
-INTERRUPT, END, ERASE_LINE, ERASE_WORD, REDRAW = "\x03", "\x04", "\x15", "\x17", "\x0c"
+INTERRUPT, END, ERASE_LINE, ERASE_WORD = "\x03", "\x04", "\x15", "\x17"
 BACKSPACES = "\x08\x7f"
 ESCAPE = re.compile(r"\x1b(?:\[[0-9;?]*[A-Za-z~]|O[A-Z])")
 UP, DOWN = ("\x1b[A", "\x1bOA"), ("\x1b[B", "\x1bOB")

@@ -19,8 +19,8 @@ class Command:
     """
 
     rpc: str
-    places: tuple[str, ...] = ()
     options: Mapping[str, bool] = field(default_factory=dict)
+    places: tuple[str, ...] = ()
 
 
 LEVELS = {"terse": False, "brief": False, "detail": False, "extensive": False}
@@ -40,49 +40,45 @@ TRACEROUTE = {
 }
 
 COMMANDS: Mapping[str, Command] = {
-    "show version": Command("get-software-information", options={"brief": False}),
+    "show version": Command("get-software-information", {"brief": False}),
     "show system information": Command("get-system-information"),
     "show system uptime": Command("get-system-uptime-information"),
     "show system commit": Command("get-commit-information"),
     "show system alarms": Command("get-system-alarm-information"),
     "show chassis alarms": Command("get-alarm-information"),
-    "show chassis hardware": Command("get-chassis-inventory", options={**LEVELS, "models": False}),
-    "show bgp summary": Command("get-bgp-summary-information", options=SUMMARY),
-    "show bgp neighbor": Command("get-bgp-neighbor-information", places=("neighbor-address",), options=INSTANCE),
-    "show bfd session": Command("get-bfd-session-information", options=LEVELS),
-    "show route": Command(ROUTES, places=("destination",), options=ROUTE),
-    "show route advertising-protocol": Command(
-        ROUTES, places=("advertising-protocol-name", "neighbor", "destination"), options=ROUTE
-    ),
-    "show route receive-protocol": Command(
-        ROUTES, places=("receive-protocol-name", "peer", "destination"), options=ROUTE
-    ),
-    "show ipv6 router-advertisement": Command("get-ipv6-ra-information", options={"interface": True}),
-    "show ipv6 neighbors": Command("get-ipv6-nd-information", options={"interface": True}),
-    "show interfaces": Command("get-interface-information", places=("interface-name",), options=PORTS),
+    "show chassis hardware": Command("get-chassis-inventory", {**LEVELS, "models": False}),
+    "show bgp summary": Command("get-bgp-summary-information", SUMMARY),
+    "show bgp neighbor": Command("get-bgp-neighbor-information", INSTANCE, ("neighbor-address",)),
+    "show bfd session": Command("get-bfd-session-information", LEVELS),
+    "show route": Command(ROUTES, ROUTE, ("destination",)),
+    "show route advertising-protocol": Command(ROUTES, ROUTE, ("advertising-protocol-name", "neighbor", "destination")),
+    "show route receive-protocol": Command(ROUTES, ROUTE, ("receive-protocol-name", "peer", "destination")),
+    "show ipv6 router-advertisement": Command("get-ipv6-ra-information", {"interface": True}),
+    "show ipv6 neighbors": Command("get-ipv6-nd-information", {"interface": True}),
+    "show interfaces": Command("get-interface-information", PORTS, ("interface-name",)),
     "show lldp neighbors": Command("get-lldp-neighbors-information"),
     "show lldp neighbors interface": Command("get-lldp-interface-neighbors", places=("interface-device",)),
-    "show arp": Command("get-arp-table-information", options={"no-resolve": False}),
-    "show ethernet-switching table": Command("get-ethernet-switching-table-information", options=LEVELS),
+    "show arp": Command("get-arp-table-information", {"no-resolve": False}),
+    "show ethernet-switching table": Command("get-ethernet-switching-table-information", LEVELS),
     "show chassis environment": Command("get-environment-information"),
-    "show chassis fpc": Command("get-fpc-information", places=("fpc-slot",), options=LEVELS),
+    "show chassis fpc": Command("get-fpc-information", LEVELS, ("fpc-slot",)),
     "show chassis routing-engine": Command("get-route-engine-information"),
     "show chassis power detail": Command("get-power-usage-information-detail"),
     "show interfaces diagnostics optics": Command(
         "get-interface-optics-diagnostics-information", places=("interface-name",)
     ),
     "show lldp local-information": Command("get-lldp-local-info"),
-    "show ntp associations": Command("get-ntp-associations-information", options={"no-resolve": False}),
-    "show route instance": Command("get-instance-information", options=LEVELS),
-    "show route summary": Command("get-route-summary-information", options={"table": True}),
+    "show ntp associations": Command("get-ntp-associations-information", {"no-resolve": False}),
+    "show route instance": Command("get-instance-information", LEVELS),
+    "show route summary": Command("get-route-summary-information", {"table": True}),
     "show system memory": Command("get-system-memory-information"),
-    "show system storage": Command("get-system-storage", options=LEVELS),
-    "show system users": Command("get-system-users-information", options={"no-resolve": False}),
+    "show system storage": Command("get-system-storage", LEVELS),
+    "show system users": Command("get-system-users-information", {"no-resolve": False}),
     "file list": Command("file-list", places=("path",)),
     "file show": Command("file-show", places=("filename",)),
-    "ping": Command("ping", places=("host",), options=PING),
-    "traceroute": Command("traceroute", places=("host",), options=TRACEROUTE),
-    "show vlans": Command("get-vlan-information", options=LEVELS),
+    "ping": Command("ping", PING, ("host",)),
+    "traceroute": Command("traceroute", TRACEROUTE, ("host",)),
+    "show vlans": Command("get-vlan-information", LEVELS),
 }
 NAMES = frozenset(tuple(name.split()) for name in COMMANDS)
 

@@ -88,29 +88,25 @@ def _status(up: bool) -> str:
     return "up" if up else "down"
 
 
+def _head(name: str, enabled: bool, up: bool) -> tuple[Child, ...]:
+    return ("name", name), ("admin-status", _status(enabled)), ("oper-status", _status(up))
+
+
 def _described(device: Device, port: Port) -> etree._Element:
-    return element(
-        "physical-interface",
-        ("name", port.name),
-        ("admin-status", _status(not port.disabled)),
-        ("oper-status", _status(port_up(device, port))),
-        ("description", port.description),
-    )
+    head = _head(port.name, not port.disabled, port_up(device, port))
+    return element("physical-interface", *head, ("description", port.description))
 
 
 def _terse(device: Device, switch: Switch, port: Port, units: list[Unit]) -> etree._Element:
     logical = [
         element(
             "logical-interface",
-            ("name", unit.name),
-            ("admin-status", _status(not unit.disabled)),
-            ("oper-status", _status(unit_up(device, switch, port, unit))),
+            *_head(unit.name, not unit.disabled, unit_up(device, switch, port, unit)),
             *_families(device, unit, terse=True),
         )
         for unit in units
     ]
-    state = (("admin-status", _status(not port.disabled)), ("oper-status", _status(port_up(device, port))))
-    return element("physical-interface", ("name", port.name), *state, *logical)
+    return element("physical-interface", *_head(port.name, not port.disabled, port_up(device, port)), *logical)
 
 
 def _families(device: Device, unit: Unit, terse: bool) -> Iterator[etree._Element]:
