@@ -33,7 +33,7 @@ def tree_of(text: str) -> Node:
 FACTORY = "system { host-name factory; }"
 
 
-def store_of(
+def database_of(
     disk: Path | None = None, check: Callable[[Node], list[RpcError]] | None = None
 ) -> tuple[ConfigDatabase, Clock]:
     clock = Clock()
@@ -49,14 +49,14 @@ def name_of(tree: Node) -> str | None:
 
 
 def test_a_new_device_has_its_factory_configuration() -> None:
-    database, _ = store_of()
+    database, _ = database_of()
     assert name_of(database.active) == "factory"
     assert [(commit.user, commit.client) for commit in database.commits()] == [("root", "other")]
     assert not database.modified
 
 
 def test_a_commit_makes_the_candidate_active_and_keeps_the_old() -> None:
-    database, clock = store_of()
+    database, clock = database_of()
     seen = []
     database.changed = lambda: seen.append(name_of(database.active))
     name_it(database, ANN, "one")
@@ -71,7 +71,7 @@ def test_a_commit_makes_the_candidate_active_and_keeps_the_old() -> None:
 
 
 def test_fifty_rollbacks_are_kept() -> None:
-    database, _ = store_of()
+    database, _ = database_of()
     for number in range(ROLLBACKS + 5):
         name_it(database, ANN, f"n{number}")
         database.commit(ANN)
@@ -82,7 +82,7 @@ def test_fifty_rollbacks_are_kept() -> None:
 
 
 def test_an_edit_that_changes_nothing_modifies_nothing() -> None:
-    database, _ = store_of()
+    database, _ = database_of()
     name_it(database, ANN, "one")
     name_it(database, ANN, "factory")
     assert not database.modified
@@ -90,7 +90,7 @@ def test_an_edit_that_changes_nothing_modifies_nothing() -> None:
 
 
 def test_the_lock_keeps_others_out() -> None:
-    database, clock = store_of()
+    database, clock = database_of()
     database.lock(ANN)
     clock.now += 3661
     with pytest.raises(RefusedError, match="already open"):
@@ -116,7 +116,7 @@ def test_the_lock_keeps_others_out() -> None:
 
 
 def test_unlocking_or_leaving_discards() -> None:
-    database, _ = store_of()
+    database, _ = database_of()
     for leave in (database.unlock, database.end):
         database.lock(ANN)
         name_it(database, ANN, "x")
@@ -127,7 +127,7 @@ def test_unlocking_or_leaving_discards() -> None:
 
 
 def test_what_somebody_left_in_the_shared_candidate_stops_a_lock() -> None:
-    database, _ = store_of()
+    database, _ = database_of()
     name_it(database, ANN, "x")
     database.end(ANN)
     with pytest.raises(RefusedError, match="configuration database modified"):
@@ -137,7 +137,9 @@ def test_what_somebody_left_in_the_shared_candidate_stops_a_lock() -> None:
 
 
 def test_a_check_that_fails_commits_nothing() -> None:
-    database, _ = store_of(check=lambda tree: [RpcError("no", path="[edit system]")] if name_of(tree) == "bad" else [])
+    database, _ = database_of(
+        check=lambda tree: [RpcError("no", path="[edit system]")] if name_of(tree) == "bad" else []
+    )
     name_it(database, ANN, "bad")
     for act in (database.check, database.commit):
         with pytest.raises(RefusedError, match="no; configuration check-out failed"):
@@ -146,7 +148,7 @@ def test_a_check_that_fails_commits_nothing() -> None:
 
 
 def test_a_commit_comes_back_when_nobody_confirms_it() -> None:
-    database, clock = store_of()
+    database, clock = database_of()
     name_it(database, ANN, "trial")
     database.commit(ANN, confirm_s=120, minutes=2)
     assert database.commits()[0].comment == "commit confirmed, rollback in 2mins"
@@ -164,7 +166,7 @@ def test_a_commit_comes_back_when_nobody_confirms_it() -> None:
 
 @pytest.mark.parametrize("confirm", [lambda database: database.commit(BOB), lambda database: database.confirm()])
 def test_a_confirmed_commit_stays(confirm: Callable[[ConfigDatabase], None]) -> None:
-    database, clock = store_of()
+    database, clock = database_of()
     name_it(database, ANN, "trial")
     database.commit(ANN, confirm_s=120, minutes=2)
     confirm(database)
@@ -174,7 +176,7 @@ def test_a_confirmed_commit_stays(confirm: Callable[[ConfigDatabase], None]) -> 
 
 
 def test_a_second_confirmed_commit_comes_back_to_what_was_before_the_first() -> None:
-    database, clock = store_of()
+    database, clock = database_of()
     for name in ("trial", "second"):
         name_it(database, ANN, name)
         database.commit(ANN, confirm_s=120, minutes=2)
@@ -186,7 +188,7 @@ def test_a_second_confirmed_commit_comes_back_to_what_was_before_the_first() -> 
 
 
 def test_what_is_being_edited_survives_the_way_back() -> None:
-    database, clock = store_of()
+    database, clock = database_of()
     name_it(database, ANN, "trial")
     database.commit(ANN, confirm_s=60, minutes=1)
     name_it(database, ANN, "next")
@@ -196,40 +198,40 @@ def test_what_is_being_edited_survives_the_way_back() -> None:
 
 
 def test_everything_survives_a_restart(tmp_path: Path) -> None:
-    database, _ = store_of(tmp_path)
+    database, _ = database_of(tmp_path)
     for name in ("one", "two"):
         name_it(database, ANN, name)
         database.commit(ANN, log=name)
     name_it(database, ANN, "three")
-    again, _ = store_of(tmp_path)
+    again, _ = database_of(tmp_path)
     assert again.commits() == database.commits()
     assert [name_of(again.rollback_tree(number)) for number in range(3)] == ["two", "one", "factory"]
     assert (again.modified, name_of(again.candidate)) == (True, "three")
     again.discard(BOB)
-    assert not store_of(tmp_path)[0].modified
+    assert not database_of(tmp_path)[0].modified
 
 
 def test_a_restart_ends_the_lock_and_what_was_edited_under_it(tmp_path: Path) -> None:
-    database, _ = store_of(tmp_path)
+    database, _ = database_of(tmp_path)
     database.lock(ANN)
     name_it(database, ANN, "x")
-    again, _ = store_of(tmp_path)
+    again, _ = database_of(tmp_path)
     assert (again.holder, again.modified) == (None, False)
     database.restart()
     assert (database.holder, database.modified) == (None, False)
 
 
 def test_a_restart_rolls_back_what_waits_for_its_confirmation(tmp_path: Path) -> None:
-    database, _ = store_of(tmp_path)
+    database, _ = database_of(tmp_path)
     name_it(database, ANN, "trial")
     database.commit(ANN, confirm_s=120, minutes=2)
-    again, _ = store_of(tmp_path)
+    again, _ = database_of(tmp_path)
     assert (name_of(again.active), again.pending, len(again.commits())) == ("factory", None, 3)
-    assert name_of(store_of(tmp_path)[0].active) == "factory"
+    assert name_of(database_of(tmp_path)[0].active) == "factory"
 
 
 def test_a_full_disk_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    database, _ = store_of(tmp_path)
+    database, _ = database_of(tmp_path)
     name_it(database, ANN, "trial")
 
     def full(self: Disk, saved: Saved) -> None:
@@ -242,17 +244,17 @@ def test_a_full_disk_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert (name_of(database.active), name_of(database.candidate), database.pending) == ("factory", "trial", None)
     assert len(database.commits()) == 1
     database.commit(ANN)
-    assert name_of(store_of(tmp_path)[0].active) == "trial"
+    assert name_of(database_of(tmp_path)[0].active) == "trial"
 
 
 def test_old_texts_do_not_stay_on_disk(tmp_path: Path) -> None:
-    database, _ = store_of(tmp_path)
+    database, _ = database_of(tmp_path)
     for number in range(ROLLBACKS + 3):
         name_it(database, ANN, f"n{number}")
         database.commit(ANN)
     (tmp_path / ".index.json.abc").write_text("half")
     (tmp_path / "0123.conf").write_text("nobody names it")
-    store_of(tmp_path)
+    database_of(tmp_path)
     assert len(list(tmp_path.glob("*.conf"))) == ROLLBACKS
     assert not list(tmp_path.glob(".*"))
 
@@ -263,11 +265,11 @@ def test_old_texts_do_not_stay_on_disk(tmp_path: Path) -> None:
 def test_a_state_that_is_none(tmp_path: Path, content: str, reason: str) -> None:
     (tmp_path / "index.json").write_text(content)
     with pytest.raises(OutputError, match=reason):
-        store_of(tmp_path)
+        database_of(tmp_path)
 
 
 def test_a_text_that_is_missing(tmp_path: Path) -> None:
-    store_of(tmp_path)
+    database_of(tmp_path)
     next(tmp_path.glob("*.conf")).unlink()
     with pytest.raises(OutputError, match="missing, though"):
-        store_of(tmp_path)
+        database_of(tmp_path)

@@ -45,9 +45,9 @@ def test_devices_of_an_artifact_directory(artifacts: Path) -> None:
     for spec in loaded:
         device = Device(spec, fabric, schema=schema())
         device.database.check(device.session("admin"))
-    peerings = [peering for spec in loaded for peering in fabric.sessions(spec.name)]
-    assert len(peerings) == 16
-    assert all(peering.established for peering in peerings)
+    sessions = [session for spec in loaded for session in fabric.sessions(spec.name)]
+    assert len(sessions) == 16
+    assert all(session.established for session in sessions)
 
 
 def test_a_directory_without_switches(tmp_path: Path) -> None:
