@@ -101,7 +101,7 @@ def _hop_text(hop: Hop) -> str:
 
 
 def _summary(traces: list[PathTrace]) -> Iterator[str]:
-    """Tell how many arrive, and which share a link between switches: those share its bandwidth."""
+    """Return how many arrive, and which share a link between switches: those share its bandwidth."""
     arrived = [path_trace for path_trace in traces if not path_trace.problem]
     yield f"{len(arrived)} of {len(traces)} queue pairs arrive"
     users: dict[tuple[str, str], list[int]] = defaultdict(list)

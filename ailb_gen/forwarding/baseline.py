@@ -30,8 +30,8 @@ NOT_ONE = -1
 class Uses:
     """By position, the prefixes of a node whose best paths use it.
 
-    `plain` are those whose best paths, kept as the second key, are all in the FIB, sent to nobody, and best without
-    each other, too; `special` the others, with the positions of all paths where MED is compared.
+    `plain` are those whose best paths, kept as the second key, are all in the FIB, sent to no neighbor,
+    and best without each other, too; `special` the others, with the positions of all paths where MED is compared.
     """
 
     plain: dict[int, dict[Ways, Indices]]
@@ -110,7 +110,7 @@ class Baseline:
             self.uses[node] = Uses(arrays, dict(special[node]))
 
     def _is_plain(self, node: int, usable: Iterable[Candidate], best: Ways) -> bool:
-        """Tell whether the rest of the best paths are the best paths, and in the FIB, when one of them is lost."""
+        """Return whether the rest of the best paths are the best paths, and in the FIB, when one of them is lost."""
         device = self.graph.device(node)
         balancing, rules = self.graph.switches[device].balancing, self.graph.rules[device]
         if not balancing.per_packet or len(best) > balancing.maximum_ecmp:
@@ -118,7 +118,7 @@ class Baseline:
         return all(rules[candidate.group].multipath and rules[candidate.group].multiple_as for candidate in usable)
 
     def _is_silent(self, node: int, prefix: Prefix, rib: LocRib) -> bool:
-        """Tell whether a node sends nothing to anybody, and would not if another of its paths were the active one."""
+        """Return whether a node sends nothing, and would not if another of its paths were the active one."""
         if rib.selection.active is None or any(rib.sent):
             return not any(rib.sent)
         device = self.graph.device(node)

@@ -50,7 +50,7 @@ def outcomes(graph: Graph, state: State) -> dict[int, Outcome]:
 def _follow(graph: Graph, state: State, node: int, known: dict[int, Outcome], path: tuple[int, ...]) -> Outcome:
     """Recursion is bounded by the number of nodes, which is small: classes and what was taken apart.
 
-    Every node is followed once: what leads back to `path` goes round wherever it is entered.
+    Every node is followed once: what leads back to `path` is a loop wherever it is entered.
     """
     if node in known:
         return known[node]

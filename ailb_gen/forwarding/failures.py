@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Sessions (indices) whose links are down, and devices that are dead: spines, nobody who sends or owns a prefix."""
+    """Sessions (indices) whose links are down, and devices that are dead: only spines."""
 
     name: str
     sessions: frozenset[int] = frozenset()
@@ -70,7 +70,7 @@ class _Site:
     apart: Indices | None
 
     def plain(self) -> Iterator[tuple[Ways, Indices]]:
-        """Give the prefixes whose best paths are ECMP and sent to nobody, by those paths; each once."""
+        """Give the prefixes whose best paths are ECMP and sent to no neighbor, by those paths; each once."""
         if self.uses is None:
             return
         for at in self.down:
@@ -266,7 +266,7 @@ class _Assessment:
         return [device for device in self.baseline.senders[node] if device not in state.singles]
 
     def _used(self, old: State, device: int) -> bool:
-        """Tell whether any way from a device passed what failed."""
+        """Return whether any way from a device passed what failed."""
         graph = self.graph
         todo, seen = [device], {device}
         while todo:

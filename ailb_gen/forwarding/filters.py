@@ -99,7 +99,7 @@ def stopped(chain: tuple[Filter, ...], packet: Packet, filters: Filters) -> Stop
 
 
 def _problem(term: FilterTerm, packet: Packet, filters: Filters) -> str:
-    """Say what a term does to packets that they do not survive as they are; empty for nothing."""
+    """Return what a term does that discards or changes packets; empty for nothing."""
     if term.verdict == "discard":
         return "discards"
     for action, name in term.changes:
@@ -114,7 +114,7 @@ def _problem(term: FilterTerm, packet: Packet, filters: Filters) -> str:
 
 
 def _holds(term: FilterTerm, packet: Packet) -> tuple[bool | None, str]:
-    """Tell whether all conditions hold: None if that depends, with the condition that it depends on."""
+    """Return whether all conditions hold: None if that depends, with the condition that it depends on."""
     undecided = ""
     for condition in term.conditions:
         found = _fits(condition, packet)

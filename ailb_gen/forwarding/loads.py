@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     Volumes = NDArray[np.float64]
     Indices = NDArray[np.int64]
 
-# A way with more hops than this is a loop; what goes round is counted as lost.
+# A way with more hops than this is a loop; what is in it then counts as lost.
 MAX_HOPS = 8
 
 

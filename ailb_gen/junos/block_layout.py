@@ -54,17 +54,17 @@ def _entries(node: Node, keys: int) -> Iterator[Node]:
 
 
 def _deep(node: Node) -> bool:
-    """Tell whether anything stands behind the words behind a node."""
+    """Return whether anything stands behind the words behind a node."""
     return any(child.children for child in node)
 
 
 def _tagged(node: Node) -> bool:
-    """Tell whether something right behind a node is inactive, protected, to be replaced or deleted."""
+    """Return whether something right behind a node is inactive, protected, to be replaced or deleted."""
     return any(child.flags & TAGGED for child in node)
 
 
 def _inline(node: Node, word: str, form: str) -> bool:
-    """Tell whether what stands behind a node goes on its line."""
+    """Return whether what stands behind a node goes on its line."""
     if node.flags & LIST or form in (LINE, VALUE):
         return True
     if form == BLOCK or len(node.children) > 1:

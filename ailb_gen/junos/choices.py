@@ -98,7 +98,7 @@ CHOICES = _cases()
 
 
 def excluded(parent: str, block: str, word: str, taken: Collection[str]) -> bool:
-    """Tell whether one of the words taken in a block leaves no room for another one.
+    """Return whether one of the words taken in a block leaves no room for another one.
 
     `parent` is as what the grammar knows the block, `block` its last word.
     """

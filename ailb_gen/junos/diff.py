@@ -109,14 +109,14 @@ def _order(old: Node, new: Node) -> list[str]:
 
 
 def _gives_way(old: Node, new: Node, path: Sequence[str]) -> bool:
-    """Tell whether what stands behind a word is a value that gives way to another one, or to none."""
+    """Return whether what stands behind a word is a value that gives way to another one, or to none."""
     if not path or not old.children or any(child.children or child.word in new.children for child in old):
         return False
     return not _names_entries(path)
 
 
 def _survives(old: Node, new: Node) -> bool:
-    """Tell whether a statement stays while what goes is deleted: without anything in it, it would lose its marks."""
+    """Return whether a statement stays while what goes is deleted: without anything in it, it would lose its marks."""
     stack = [(old, new)]
     while stack:
         one, other = stack.pop()
@@ -127,13 +127,13 @@ def _survives(old: Node, new: Node) -> bool:
 
 
 def _names_entries(path: Sequence[str]) -> bool:
-    """Tell whether the words behind a path are keys: a device deletes an entry by all of them."""
+    """Return whether the words behind a path are keys: a device deletes an entry by all of them."""
     before, keys = _keys(path)
     return keys > 0 or (not before and path[-1:] == [PREFIX])
 
 
 def _keeps_order(path: Sequence[str]) -> bool:
-    """Tell whether the order of the words behind a path counts."""
+    """Return whether the order of the words behind a path counts."""
     return not path or (not _keys(path)[0] and path[-1] in FIRST_COUNTS)
 
 

@@ -39,8 +39,8 @@ def merge(
     What is tagged `delete:` goes; with `replace`, what is tagged `replace:` is taken whole. A device keeps a statement
     inactive or protected that is merged without a tag; with `marks`, `source` decides, about lines as well. `fresh`
     holds the ids of the nodes that lines of set text have made: of what the grammar does not know, only these may take
-    further words. With `share`, both trees have the nodes of what is new and has no tags: whoever changes one of the
-    trees later changes the other.
+    further words. With `share`, both trees have the nodes of what is new and has no tags: a later change of one changes
+    the other.
     """
     if source.flags & FLAT:
         source = copy(source)
@@ -111,7 +111,7 @@ def _make_room(old: Node, new: Node, form: str, before: str, fresh: Collection[i
 
 
 def is_value(node: Node, form: str) -> bool:
-    """Tell whether a statement of a form is a word with its one value, not a block or a list."""
+    """Return whether a statement of a form is a word with its one value, not a block or a list."""
     if form not in (VALUE, "") or node.flags & LIST or (not form and node.flags & ENDS):
         return False
     return len(node.children) == 1 and not any(child.children for child in node)
@@ -209,7 +209,7 @@ def unquoted(words: Words) -> list[str]:
 
 
 def _change(root: Node, verb: str, words: list[str]) -> bool:
-    """Delete, annotate or mark a statement; tell whether it is there. Raises ValueError."""
+    """Delete, annotate or mark a statement; return whether it is there. Raises ValueError."""
     note = words.pop() if verb == "annotate" else ""
     node = root.get(*words)
     if node is None or not words:
@@ -241,7 +241,7 @@ def delete(root: Node, words: list[str]) -> None:
 
 
 def _vanishes(words: list[str]) -> bool:
-    """Tell whether an empty block means nothing: a container or a list of the hierarchy, no entry, no family."""
+    """Return whether an empty block means nothing: a container or a list of the hierarchy, no entry, no family."""
     above, parent, word = ["", "", *words][-3:]
     if parent == PREFIX or form_of(above, parent)[0]:
         return False

@@ -206,14 +206,14 @@ def inherit(node: Node, source: Node, parent: str, group: str = "") -> None:
 
 
 def _takes(node: Node, wildcard: str, parent: str, group: str) -> bool:
-    """Tell whether a wildcard of a group speaks of a node."""
+    """Return whether a wildcard of a group speaks of a node."""
     if node.word in KEYWORDS or node.has(EXCEPT, group) or _is_value(node, parent):
         return False
     return fnmatchcase(node.word, wildcard[1:-1])
 
 
 def _is_value(node: Node, parent: str) -> bool:
-    """Tell whether a word is a setting with its one value, not an entry or a block."""
+    """Return whether a word is a setting with its one value, not an entry or a block."""
     keys, form = form_of(parent, node.word)
     if keys or form not in (VALUE, "") or len(node.children) != 1 or node.flags & (LIST | ENDS):
         return False

@@ -57,5 +57,5 @@ def _written(instance: Instance) -> tuple[str, ...]:
 
 
 def key_is_named(key: Definition) -> bool:
-    """Tell whether the name of a key is written in front of it (`drop-profile-map loss-priority any protocol any`)."""
+    """Return whether a key's name is written in front of it (`drop-profile-map loss-priority any protocol any`)."""
     return not key.flags & (NOKEYWORD | PLAIN) and key.name not in {CHOICE_IDENT, CHOICE_VALUE}

@@ -93,7 +93,7 @@ def compile_must(text: str) -> Callable[[Scope], bool | None]:
 
 
 def evaluate(text: str, scope: Scope) -> bool:
-    """Tell whether a constraint holds. Raises Unevaluable with the reason when nobody can say."""
+    """Return whether a constraint holds. Raises Unevaluable with the reason when that cannot be decided."""
     test = compile_must(text)
     holds = test(scope)
     if holds is None:
@@ -211,7 +211,7 @@ def _absent(path: Path, scope: Scope) -> bool | None:
 
 
 def _possible(path: Path, scope: Scope) -> bool:
-    """Tell whether a path that does not exist could."""
+    """Return whether a path that does not exist could."""
     instance = _climb(path.up, scope)
     # What is said of a routing instance is not true of the device as a whole.
     if instance is None or instance.parent is None:
@@ -221,7 +221,7 @@ def _possible(path: Path, scope: Scope) -> bool:
 
 @cache
 def _leads_on(definition: Definition, steps: tuple[str, ...]) -> bool:
-    """Tell whether the schema has the words of a path below a statement."""
+    """Return whether the schema has the words of a path below a statement."""
     if not steps:
         return True
     word, rest = steps[0], steps[1:]
@@ -278,7 +278,7 @@ def _number_of_all(path: Path, scope: Scope, most: int) -> int:
 
 
 def _is_countable(path: Path) -> bool:
-    """Tell whether all of a path but `$$` is the same everywhere: then all values of it are counted at once."""
+    """Return whether all of a path but `$$` is the same everywhere: then all values of it are counted at once."""
     variable = [step for step in path.steps if "$" in step and not step.startswith("$$={")]
     return path.up < 0 and any(map(is_glob, path.steps)) and variable in ([], ["$$"])
 
@@ -345,7 +345,7 @@ def _fill(start: Node, words: Sequence[str], scope: Scope) -> Iterator[Node]:
 
 
 def is_glob(word: str) -> bool:
-    """Tell whether a step of a path stands for any word."""
+    """Return whether a step of a path stands for any word."""
     return word[:1] == "<" and word[-1:] == ">"
 
 
@@ -362,7 +362,7 @@ def _words(steps: tuple[str, ...], scope: Scope) -> Iterator[str]:
         elif "${" in step:
             yield _KEY.sub(lambda found: _key(found[1], scope), step)
         else:
-            raise Unevaluable(f"nobody says what {step} stands for")
+            raise Unevaluable(f"the variable {step} is not known")
 
 
 def _interface(name: str, part: str) -> Iterator[str]:

@@ -94,7 +94,7 @@ def _check_lines(text: str, file: str) -> None:
 
 
 def is_set(text: str, start: int = 0) -> bool:
-    """Tell whether text is a list of commands: no statement of curly text starts with one of their names."""
+    """Return whether text is a list of commands: no statement of curly text starts with one of their names."""
     found = FIRST.match(text, start)
     return found is not None and found[1] in COMMANDS | REFUSED
 

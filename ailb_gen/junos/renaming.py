@@ -102,7 +102,7 @@ def _places(root: Node, words: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 def _is_name(path: Sequence[str]) -> bool:
-    """Tell whether the last word of a path, which is a statement of its own, is a name that the user gave."""
+    """Return whether the last word of a path, which is a statement of its own, is a name that the user gave."""
     parent, form = _around(path)
     known = path[-1] in FORMS or f"{parent}/{path[-1]}" in FORMS
     return form not in (VALUE, VALUES) and not known

@@ -151,14 +151,14 @@ class Definition:
         self._bare = tuple(sorted(bare, key=lambda one: one.takes_any))
 
     def _is_silent(self, below: Definition) -> bool:
-        """Tell whether the name of a statement below is not written, as far as its name says it."""
+        """Return whether the name of a statement below is not written, as far as its name says it."""
         if below.name in _PLAIN_BARE["*"] or below.name in _PLAIN_BARE.get(self.name, ()):
             return True
         return below.kind == LEAF and any(below.name == self.name + end for end in _PLAIN_VALUES)
 
     @property
     def takes_any(self) -> bool:
-        """Tell whether the first word of a bare statement may be anything."""
+        """Return whether the first word of a bare statement may be anything."""
         first = self.keys[0] if self.kind == LIST and self.keys else self
         return first.check is None
 
@@ -180,7 +180,7 @@ class Schema:
         return len(self._blocks)
 
     def has(self, *words: str) -> bool:
-        """Tell whether the models have a statement; of lists, give the word without keys."""
+        """Return whether the models have a statement; of lists, give the word without keys."""
         found: Definition | None = self.root
         for word in words:
             found = found.words.get(word) if found is not None else None

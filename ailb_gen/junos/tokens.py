@@ -25,10 +25,11 @@ TOKEN = re.compile(
 CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 # What may need a closer look than splitting a line at its spaces.
 SPECIAL = b'"[]#(;{}*'
-# A word that needs no quotes; one that looks like a tag or like something that a terminal printed does.
+# A word that needs no quotes; one that looks like a tag, like something that a terminal printed, or like another
+# vendor's comment does.
 PLAIN = re.compile(
     r"(?!#|(?:in)?active:$|(?:un)?protect:$|replace:$|delete:$"
-    r"|[+!-]$|--|[^@]+@.*[>#%]$|<(?:[?!]|rpc-reply|data|configuration|nc:))"
+    r"|!|[+-]$|--|[^@]+@.*[>#%]$|<(?:[?!]|rpc-reply|data|configuration|nc:))"
     r'(?:(?:[^\s{};\[\]"/]|/(?!\*))+|\( [^"]* \))'
 )
 BEHIND_STRING = frozenset(" \t\r\n;{}[]/#)")
@@ -194,7 +195,7 @@ def put(block: Node, words: Words, line: int) -> Node:
 
 
 def has_tags(words: Words) -> bool:
-    """Tell whether a tag stands in front of one of the words."""
+    """Return whether a tag stands in front of one of the words."""
     return any(isinstance(word, Tagged) or (isinstance(word, list) and has_tags([*word])) for word in words)
 
 

@@ -52,7 +52,7 @@ class Node:
         return node
 
     def has(self, *words: str) -> bool:
-        """Tell whether a path exists below this node."""
+        """Return whether a path exists below this node."""
         return self.get(*words) is not None
 
     def each(self, *words: str) -> Iterator[Node]:

@@ -36,14 +36,14 @@ _DECIMAL = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?")
 
 
 def is_wildcard(word: str) -> bool:
-    """Tell whether a word stands for many, as it may in a group: `<*>`, `<et-*>`."""
+    """Return whether a word stands for many, as it may in a group: `<*>`, `<et-*>`."""
     return word.startswith("<") and word.endswith(">")
 
 
 def compile_type(made: Json, unreadable: Callable[[str, str], object]) -> Callable[[str], Wrong | None] | None:
     """Return the function of a type, None where every word fits.
 
-    `unreadable` is told a pattern that cannot be compiled, and why; it checks nothing then.
+    `unreadable` is called with a pattern that cannot be compiled, and why; it checks nothing then.
     """
     name = made[0]
     if name == "union":
@@ -58,14 +58,14 @@ def compile_type(made: Json, unreadable: Callable[[str, str], object]) -> Callab
 
 
 def is_address(made: Json) -> bool:
-    """Tell whether values of a type are addresses or prefixes, which can be written in several ways."""
+    """Return whether values of a type are addresses or prefixes, which can be written in several ways."""
     if made[0] == "union":
         return any(map(is_address, made[1]))
     return made[0] == "junos" and str(made[1]).startswith(("ipaddr", "ipv4", "ipv6", "ipprefix"))
 
 
 def takes_empty(made: Json) -> bool:
-    """Tell whether a value may be left out."""
+    """Return whether a value may be left out."""
     return made[0] == "empty" or (made[0] == "union" and any(map(takes_empty, made[1])))
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ailb_gen.junos.tree import Node
     from ailb_gen.junos.values import Wrong
 
-# Statements that came with a feature: where models have none of them they are of an older release, which is told once.
+# Statements that came with a feature: models without any of them are of an older release, which is reported once.
 FEATURE = "BGP-DPF"
 FEATURE_WORDS = ("fabric-advertise", "fabric-color")
 FEATURE_HINT = "use the models of 25.4R1 or later, or those of 23.4X100-D4x for the QFX5240"
@@ -125,7 +125,7 @@ class Walk:
             self._fault(kinds.MISSING, instance, node, f"{node.word!r} needs a value")
 
     def _take_bare(self, instance: Instance, node: Node) -> bool:
-        """Walk a statement whose name is not written and whose first word is `node`; tell whether there is one."""
+        """Walk a statement whose name is not written and whose first word is `node`; return whether there is one."""
         for definition in instance.definition.bare:
             if not self._fits(definition, node):
                 continue
@@ -258,7 +258,7 @@ class Walk:
                 self._key(instance, definition, child, done)
 
     def _incomplete(self, instance: Instance, definition: Definition, node: Node, done: tuple[str, ...]) -> None:
-        """Tell what is missing of an entry whose keys `done` are there."""
+        """Report what is missing of an entry whose keys `done` are there."""
         key = _walked_keys(definition)[len(done)]
         one_of = key.check("") if key.name == CHOICE_IDENT and key.check is not None else None
         what = one_of.message.removeprefix("'' is not ") if one_of is not None else repr(key.name)

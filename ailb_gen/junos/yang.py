@@ -236,7 +236,7 @@ def _message(statement: Statement) -> str:
 
 
 def _is_plain(module: Statement) -> bool:
-    """Tell whether a module nowhere says which names the text leaves out."""
+    """Return whether a module nowhere says which names the text leaves out."""
     return not any(_features(statement)[0] & ~PRESENCE for statement in _below(module))
 
 
@@ -249,7 +249,7 @@ def _below(statement: Statement) -> Iterator[Statement]:
 
 
 def build(texts: list[tuple[Path, str]], advance: Callable[[int], None]) -> list[Json]:
-    """Return the children of `configuration`, and behind them the groupings 0, 1, …; `advance` is told characters done.
+    """Return the children of `configuration`, and behind them the groupings 0, 1, …; `advance` gets characters done.
 
     Raises UsageError for what is not YANG and for models that refer to others outside the folder.
     """

@@ -53,7 +53,7 @@ def evaluate(chain: tuple[Policy, ...], lists: Lists, prefix: Prefix, route: Rou
 
 
 def matches(term: Term, lists: Lists, prefix: Prefix, route: Route) -> bool:
-    """Tell whether all kinds of conditions of a term hold.
+    """Return whether all kinds of conditions of a term hold.
 
     Prefix lists and route filters are one kind: any of them suffices. A condition that is not evaluated never holds;
     the checks name such terms.
@@ -105,7 +105,7 @@ def _filtered(filters: tuple[RouteFilter, ...], prefix: Prefix) -> bool:
 
 
 def has_community(community: Community | None, values: frozenset[str]) -> bool:
-    """Tell whether a route has all members of a community; one that is not defined matches nothing."""
+    """Return whether a route has all members of a community; one that is not defined matches nothing."""
     if community is None or not community.members:
         return False
     return all(_has_member(member, values) for member in community.members)

@@ -77,7 +77,7 @@ class Routing:
         return {prefix: solve(self.graph, prefix, removed, dead, state) for prefix, state in self.states.items()}
 
     def state(self, prefix: Prefix) -> State:
-        """Return the RIBs of a prefix; of one that no device has an address in, nobody holds anything."""
+        """Return the RIBs of a prefix; without any where no device has an address in it."""
         return self.states.get(prefix) or State(prefix, frozenset(), {})
 
     def held(self, device: int, prefix: Prefix) -> LocRib:
@@ -153,7 +153,7 @@ def _lowest_meds(rib: LocRib, row: tuple[Adjacency, ...]) -> dict[int, int]:
 
 
 def _lost(rib: LocRib, route: Route, meds: dict[int, int]) -> str:
-    """Tell what a path lost against the active one, in the words of `show route extensive`.
+    """Return why a path lost against the active one, in the words of `show route extensive`.
 
     By MED it loses against another path from its own neighboring AS; `meds` are the lowest of each.
     """

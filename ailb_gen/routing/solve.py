@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 Sent = tuple[Route | None, ...]
 NOTHING: Sent = ()
-# A prefix whose routes still change after so many computations per node does not come to rest.
+# The routes of a prefix that still change after so many computations per node do not converge.
 PATIENCE = 64
 
 

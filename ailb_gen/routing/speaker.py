@@ -81,7 +81,7 @@ def originated(switch: Switch, route: FabricRoute, rule: Rules) -> Route | None:
     """Return what `fabric-advertise` sends over a session, or None.
 
     Over the route's own color with that community, and AIGP 0 if there is a backup; over a backup color with that
-    session's community and no AIGP; a route without a color to everybody. No export policy is asked.
+    session's community and no AIGP; a route without a color over every session. No export policy is applied.
     """
     if route.color is None:
         return Route()

@@ -54,7 +54,7 @@ def advertised(found: Routing) -> dict[int, tuple[Prefix, ...]]:
     return {device: row for device, row in rows.items() if row}
 
 
-def everybody(found: Routing) -> Volumes:
+def all_pairs(found: Routing) -> Volumes:
     """A matrix in which every leaf sends 1 to every other one."""
     leaves = list(advertised(found))
     matrix: Volumes = np.zeros((len(found.graph.names), len(found.graph.names)))

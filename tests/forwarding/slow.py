@@ -17,7 +17,7 @@ from ailb_gen.routing.solve import State, solve
 # (prefix, device) -> the positions that its FIB holds; nothing for a dead device.
 Fibs = dict[Prefix, dict[int, tuple[int, ...]]]
 Destinations = Mapping[int, tuple[Prefix, ...]]
-# What goes round longer than this is in a loop.
+# What needs more hops than this is in a loop.
 HOPS = 64
 
 NOTHING = Failure("nothing")
@@ -25,7 +25,7 @@ NOTHING = Failure("nothing")
 
 @dataclass(frozen=True)
 class Compared:
-    """What a failure changes; `worst` is None where packets go round, whose load depends on when they are dropped."""
+    """What a failure changes; `worst` is None where packets loop, whose load depends on when they are dropped."""
 
     moved: int
     lost: set[tuple[int, Prefix]]
@@ -64,7 +64,7 @@ class Slow:
                     yield from ((source, owner, prefix) for prefix in row)
 
     def follow(self, fibs: Fibs, source: int, prefix: Prefix) -> tuple[bool, bool, set[tuple[int, int]]]:
-        """Return whether all packets arrive, whether some go round, and the (device, position) that they pass."""
+        """Return whether all packets arrive, whether some loop, and the (device, position) that they pass."""
         passed: set[tuple[int, int]] = set()
         here, hops = {source}, 0
         arrives = True
@@ -83,7 +83,7 @@ class Slow:
         return arrives and not here, bool(here), passed
 
     def loads(self, fibs: Fibs, failure: Failure = NOTHING) -> dict[tuple[int, int], float] | None:
-        """Return the volume out of every position of every device; None when something goes round."""
+        """Return the volume out of every position of every device; None when something loops."""
         found: dict[tuple[int, int], float] = defaultdict(float)
         others = len(self.destinations) - 1
         for source, owner, prefix in self.sources(failure):
@@ -101,7 +101,7 @@ class Slow:
         return found
 
     def delivers(self) -> bool:
-        """Tell whether all traffic arrives while nothing fails."""
+        """Return whether all traffic arrives while nothing fails."""
         nothing = Failure("nothing")
         return all(self.follow(self.before, source, prefix)[0] for source, _, prefix in self.sources(nothing))
 
@@ -129,7 +129,7 @@ class Slow:
 
 
 def same_routes(graph: Graph, one: State, other: State) -> bool:
-    """Tell whether two states mean the same for every device, however devices are taken apart in them."""
+    """Return whether two states mean the same for every device, however devices are taken apart in them."""
     return all(
         _by_position(graph, one, device) == _by_position(graph, other, device) for device in graph.index.values()
     )

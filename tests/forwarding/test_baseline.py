@@ -113,7 +113,7 @@ def check_that_every_use_is_listed_once(found: Baseline) -> None:
 
 
 def check_that_what_is_plain_loses_a_path_and_nothing_else(found: Baseline) -> None:
-    """Whatever paths are lost, as long as one is left: the others are the best, are in the FIB, and nobody is told."""
+    """Whatever paths are lost, as long as one is left: the others are the best, in the FIB, and not sent."""
     graph = found.graph
     for node, uses in found.uses.items():
         device = graph.device(node)

@@ -89,7 +89,7 @@ def test_a_loop_is_named_also_where_it_is_only_entered() -> None:
 
 
 def test_every_node_is_followed_once_however_many_loops_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Everybody sends to everybody: there are tens of thousands of ways round."""
+    """Every leaf sends to every spine and back: there are tens of thousands of ways round."""
     graph = routing("jvd").graph
     spines = tuple(name for name in graph.names if name.startswith("spine"))
     leaves = tuple(name for name in graph.names if name not in spines)
@@ -123,7 +123,7 @@ def test_against_following_every_device(case: Case) -> None:
 
 
 def rounds(graph: Graph, ways: dict[int, tuple[int, ...]], device: int) -> int:
-    """Return how often all copies of a packet are sent on until nobody holds one any more."""
+    """Return how often all copies of a packet are sent on until none is left."""
     here, count = {device}, -1
     while here:
         here = {graph.adjacencies[at][position].peer for at in here for position in ways[at]}

@@ -110,7 +110,7 @@ def test_random_fabrics(case: Case, data: st.DataObject) -> None:
 
 
 def agreed(case: Case, routing: Routing, slow: Slow, failure: Failure) -> bool:
-    """Tell whether starting from the routes before a failure ends with the same routes as starting from none.
+    """Return whether starting from the routes before a failure ends with the same routes as starting from none.
 
     They must, unless the second control plane says that there are several stable routes or none (RFC 4264).
     """

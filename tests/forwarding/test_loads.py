@@ -12,7 +12,7 @@ from ailb_gen.forwarding.loads import Links, by_device, loads, spread
 from ailb_gen.forwarding.patterns import all_to_all, permutation, rails, ring
 from ailb_gen.routing.fib import held
 from ailb_gen.routing.rib import Routing
-from tests.forwarding.examples import LAB_LEAVES, advertised, by_name, everybody, routing
+from tests.forwarding.examples import LAB_LEAVES, advertised, all_pairs, by_name, routing
 from tests.forwarding.slow import Slow
 from tests.routing.fabrics import Case, cases, random_fabrics
 
@@ -51,10 +51,10 @@ def test_shares_of_parallel_links() -> None:
         assert set(shares.tolist()) == {share}
 
 
-def test_everybody_to_everybody_on_the_lab() -> None:
+def test_all_to_all_on_the_lab() -> None:
     """4 leaves send 1 to each of 3 others over 4 colors: 3 / 4 on every link up, and as much down."""
     found = routing("lab")
-    load, lost = loads(Links(found), found.states, advertised(found), everybody(found))
+    load, lost = loads(Links(found), found.states, advertised(found), all_pairs(found))
     assert lost == 0
     assert set(by_name(found, load).values()) == {0.75}
 
@@ -66,7 +66,7 @@ def test_one_link_fails_on_the_lab() -> None:
     leaf 1. Each other leaf moves 1/4, so 1/12 on each link. Color 2 between the others stays: 2 of 1/4.
     """
     found = routing("lab", f"{OWN} spine2")
-    load, lost = loads(Links(found), found.states, advertised(found), everybody(found))
+    load, lost = loads(Links(found), found.states, advertised(found), all_pairs(found))
     assert lost == 0
     expected = {}
     for spine in SPINES:
@@ -79,7 +79,7 @@ def test_one_link_fails_on_the_lab() -> None:
 def test_what_has_no_way_is_lost() -> None:
     """Leaf 1 is cut off: the 3 volumes to it and its own 3 are lost, 3 times 2 arrive over 2 hops."""
     found = routing("lab", *(f"{OWN} {spine}" for spine in SPINES))
-    load, lost = loads(Links(found), found.states, advertised(found), everybody(found))
+    load, lost = loads(Links(found), found.states, advertised(found), all_pairs(found))
     assert lost == pytest.approx(6)
     assert load.sum() == pytest.approx(12)
     assert by_name(found, load)["stripe2-leaf1 spine3"] == 0.5
@@ -154,7 +154,7 @@ def check_against_packets_followed_one_by_one(found: Routing) -> None:
     slow = Slow(found.graph, wanted)
     assert slow.loads_before is not None
     # The slow computation gives every device a volume of 1 for all others together.
-    load, _ = loads(links, found.states, wanted, everybody(found) / max(1, len(wanted) - 1))
+    load, _ = loads(links, found.states, wanted, all_pairs(found) / max(1, len(wanted) - 1))
     for device, row in enumerate(found.graph.adjacencies):
         for at in range(len(row)):
             assert abs(load[links.of[device][at]] - slow.loads_before.get((device, at), 0.0)) < 1e-9

@@ -68,7 +68,7 @@ def test_the_reference_fabric_keeps_nothing_to_itself_in_a_permutation() -> None
 
 
 @given(anything, st.integers(0, 12))
-def test_everybody_sends_and_receives_once(rows: list[list[int]], by: int) -> None:
+def test_every_leaf_sends_and_receives_once(rows: list[list[int]], by: int) -> None:
     """Every leaf sends and receives as much as it has servers, but for what stays on it."""
     matrix = shifted(rows, 6, by)
     stay = [

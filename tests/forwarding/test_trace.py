@@ -70,7 +70,7 @@ def test_no_route() -> None:
 
 
 def test_the_longest_prefix_decides() -> None:
-    """One leaf has a wider prefix, too, which nobody advertises."""
+    """One leaf has a wider prefix, too, which is not advertised."""
     found = Routing(with_address(network("lab"), FAR, "fc00:2:2::1/48"))
     wide = prefix("fc00:2:2::/48")
     start = found.graph.index[FAR]

@@ -49,7 +49,7 @@ CURLY = "system {\n  host-name a;\n}\n"
         ("# a\nset system host-name a\n# b\nset system host-name b\n", "f:4:1: host-name 'b' is another device"),
     ],
 )
-def test_the_first_line_that_is_no_configuration_is_told(text: str, message: str) -> None:
+def test_the_first_line_that_is_no_configuration_is_reported(text: str, message: str) -> None:
     with pytest.raises(JunosSyntaxError) as caught:
         read(text, "f")
     assert str(caught.value).startswith(message)

@@ -101,7 +101,7 @@ def test_what_holds_at_a_leaf(expression: str, value: str, holds: bool) -> None:
     assert bool(compile_must(expression)(known)) is holds
 
 
-def test_a_path_that_nobody_can_write_is_not_held_against_the_text() -> None:
+def test_a_path_that_cannot_be_written_is_not_held_against_the_text() -> None:
     # `no-such` is no statement of an interface: that it is not there is known, that it should be is not.
     assert evaluate('(!(".. no-such"))', scope())
     assert evaluate('(".. no-such" || ".. mtu")', scope())
@@ -136,7 +136,7 @@ def test_what_is_not_an_expression(expression: str, reason: str) -> None:
     [
         ('("vlans ${nobody}")', "no list of that name"),
         ('("interfaces $$")', "has no value"),
-        ('("interfaces $$-WHAT")', "nobody says"),
+        ('("interfaces $$-WHAT")', "is not known"),
     ],
 )
 def test_what_cannot_be_evaluated(expression: str, reason: str) -> None:

@@ -225,7 +225,7 @@ def test_a_piece_of_curly_text_is_nothing_else() -> None:
             read_curly(text)
 
 
-def test_a_closed_standard_input_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_closed_standard_input_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", None)
     with pytest.raises(UsageError, match="standard input: cannot be read: it is closed"):
         read_file(Path("-"))
@@ -279,6 +279,7 @@ def test_a_line_without_end_is_refused(line: str) -> None:
     assert str(caught.value) == "f:2:1: a line of more than 1,000,000 characters"
 
 
+@example("!0")
 @given(st.one_of(st.text(alphabet='ab{};[]()"\\#/*: \n\t\r\x00', max_size=80), st.text(max_size=40)))
 def test_no_text_crashes_the_reader(text: str) -> None:
     for start in ("", "set ", "set a\n"):

@@ -43,7 +43,7 @@ module junos-conf-things {
         junos:cli-feature "nokeyword";
         leaf name { junos:cli-feature "nokeyword"; type string; }
         leaf size { type uint8 { range "1 .. 9"; } }
-        leaf colour {
+        leaf color {
           type enumeration { enum red { junos:must "(\\".. size\\")"; junos:must-message "red has a size"; } }
         }
         uses things;
@@ -81,28 +81,28 @@ def _says(models: Path, text: str) -> list[str]:
 
 
 def test_a_schema_is_built_from_modules(models: Path) -> None:
-    assert _says(models, "set things a size 3\nset things a colour red\nset things a things b size 1\n") == []
-    assert _says(models, "set things a colour red\n") == ["red has a size"]
+    assert _says(models, "set things a size 3\nset things a color red\nset things a things b size 1\n") == []
+    assert _says(models, "set things a color red\n") == ["red has a size"]
     assert _says(models, "set things a things b things c size 10\n") == ["10 is not within 1-9"]
     assert _says(models, "set groups g things a size 0\n") == ["0 is not within 1-9"]
 
 
 def test_a_schema_is_built_once(models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    told: list[tuple[str, int, int]] = []
+    reported: list[tuple[str, int, int]] = []
 
     @contextmanager
     def progress(what: str, total: int) -> Iterator[Callable[[int], None]]:
         counts: list[int] = []
         yield counts.append
-        told.append((what, total, sum(counts)))
+        reported.append((what, total, sum(counts)))
 
     load_schema(models, progress)
-    [(_, total, done)] = told
+    [(_, total, done)] = reported
     assert total == done == len(ROOT_MODEL) + len(MODEL) + len(EXTENSIONS)
     assert len(_cached(models)) == 1
     monkeypatch.setattr(yang, "build", lambda *_: pytest.fail("built again"))
     assert list(load_schema(models, progress).root.words) == ["version", "groups", "things"]
-    assert len(told) == 1
+    assert len(reported) == 1
 
 
 def test_other_models_are_another_schema(models: Path) -> None:
@@ -289,10 +289,10 @@ def test_types(made: list[object], good: list[str], bad: list[str]) -> None:
     assert [word for word in bad if fits(word) is None] == []
 
 
-def test_a_pattern_that_cannot_be_compiled_is_told() -> None:
-    told: list[str] = []
-    assert compile_type(["string", "", [["posix", "(", "m"]]], lambda pattern, reason: told.append(pattern)) is None
-    assert told == ["("]
+def test_a_pattern_that_cannot_be_compiled_is_reported() -> None:
+    reported: list[str] = []
+    assert compile_type(["string", "", [["posix", "(", "m"]]], lambda pattern, reason: reported.append(pattern)) is None
+    assert reported == ["("]
 
 
 def test_posix_brackets() -> None:
@@ -304,16 +304,16 @@ def test_posix_brackets() -> None:
 
 def test_every_pattern_of_the_models_compiles() -> None:
     models = schema()
-    told: list[str] = []
+    reported: list[str] = []
     for number in range(models.blocks):
         stack = [models.block(number)]
         while stack:
             one = stack.pop()
             if isinstance(one, list):
                 if len(one) == 3 and one[0] == "string":
-                    compile_type(one, lambda pattern, reason: told.append(pattern))
+                    compile_type(one, lambda pattern, reason: reported.append(pattern))
                 stack += one
-    assert set(told) == set()
+    assert set(reported) == set()
 
 
 def test_one_address_has_one_form() -> None:

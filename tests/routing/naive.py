@@ -75,7 +75,7 @@ class Fabric:
         return True
 
     def run(self, prefix: Prefix, order: random.Random | None = None) -> dict[str, dict[str, Seen]]:
-        """Let the speakers talk about a prefix until nobody has anything to say. Raises NoRestError if they never stop.
+        """Let the speakers talk about a prefix until none has anything to send. Raises NoRestError if they never stop.
 
         Messages are delivered in the order of sending, with `order` at random.
         """
@@ -100,7 +100,7 @@ class Fabric:
         return {interface for interface, path in seen.items() if path.status in wanted}
 
     def _speak(self, switch: Switch, prefix: Prefix, queue: deque[Message]) -> None:
-        """Send every peer what it should now hear, if that is not what it was told last."""
+        """Send every peer what it should now hear, if that is not what it was sent last."""
         best = self._decide(switch, prefix)[0]
         for end in self.peerings[switch.named]:
             if has(switch, prefix):
@@ -199,7 +199,7 @@ def take(queue: deque[Message], order: random.Random | None) -> Message:
 
 
 def has(switch: Switch, prefix: Prefix) -> bool:
-    """Tell whether the switch has an address in the prefix: a direct route, which beats all that BGP says."""
+    """Return whether the switch has an address in the prefix: a direct route, which beats all that BGP says."""
     ports = [port for port in switch.ports.values() if not port.disabled]
     units = [unit for port in ports for unit in port.units if not unit.disabled]
     bridged = [vlan.irb for vlan in switch.vlans if vlan.vlan_id is not None]
@@ -283,7 +283,7 @@ def tie_break(fabric: Fabric, end: Peering) -> tuple[object, ...]:
 
 
 def shares(best: Peering, other: Peering) -> bool:
-    """Tell whether an equally good path is used beside the best one."""
+    """Return whether an equally good path is used beside the best one."""
     one_as = best.far.asn == other.far.asn
     return other is best or (best.group.multipath and other.group.multipath and (one_as or best.group.multiple_as))
 

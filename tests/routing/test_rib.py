@@ -1,4 +1,4 @@
-"""RIBs and FIBs as an operator looks at them: the reference fabric's behaviour, failures, leaks, no rest."""
+"""RIBs and FIBs as an operator looks at them: the reference fabric, failures, leaks, no convergence."""
 
 import random
 
@@ -158,7 +158,7 @@ FIRST = prefix("fc00:1:1:1::/64")
 
 
 def test_colors_stop_what_a_leaf_would_leak() -> None:
-    """Without its no-valley terms a leaf may pass routes on, but only over sessions of their color: to nobody else."""
+    """Without its no-valley terms a leaf may pass routes on, but only over sessions of their color: to no other."""
     name = "switches/stripe2-leaf1.conf"
     found = routing(lab((name, *LEAK), (name, *OPEN)))
     for spine in ("spine1", "spine2", "spine3", "spine4"):
@@ -182,7 +182,7 @@ def test_what_a_leaf_leaks_over_one_color_is_rejected_by_the_tag() -> None:
 
 
 def test_a_class_that_leaks_is_taken_apart_where_it_has_to_be() -> None:
-    """All leaves leak and nobody tags: what comes back to a leaf through another one is a loop only for that one."""
+    """All leaves leak and none tags: what comes back to a leaf through another one is a loop only for that one."""
     changes = [(f"switches/{name}.conf", *change) for name in (OWN, *OTHERS) for change in (LEAK, OPEN)]
     for k in range(1, 5):
         file = f"switches/spine{k}.conf"
@@ -223,7 +223,7 @@ GROUPS = {"up": ("FROM-O", "NOTHING"), "next": ("ASIDE", "NOTHING"), "before": (
 
 
 def ring(size: int) -> Network:
-    """Give a ring around an origin where everybody prefers the way through the next one to the straight way.
+    """Give a ring around an origin where each prefers the way through the next one to the straight way.
 
     With an odd number there are no stable routes (the "bad gadget" of Griffin, Shepherd and Wilfong, 2002), with an
     even number there are two solutions.

@@ -112,7 +112,7 @@ WITH_AIGP = Route(communities=frozenset({"color:0:1"}), aigp=0)
         ("color green; backup-color all-colors;", "plain", None),
         ("color green; backup-color all-colors;", "undefined", None),
         ("color all-colors; backup-color all-colors;", "doubtful", None),
-        # A route without a color goes to everybody, without any attribute.
+        # A route without a color goes over every session, without any attribute.
         ("", "green", Route()),
         ("", "plain", Route()),
         ("", "doubtful", Route()),
