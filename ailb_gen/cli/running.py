@@ -110,19 +110,16 @@ def collect(
 
     Exit codes: 0 done, 2 bad input, 3 a device cannot be read, or the directory cannot be written.
     """
-    from ailb_gen.deploy.collect import Collected, check_target, collect_host, collect_switch, write
-    from ailb_gen.deploy.device_pool import ByDevice
+    from ailb_gen.deploy.collect import check_target, collect_host, collect_switch, write
     from ailb_gen.deploy.switch import Phase, once
     from ailb_gen.design.build import build
 
     with fleet.Place(fabric, None, inventory, driver, jobs, accept_new_hostkeys).open(limit) as on:
-        switches, servers = ([name for name in some if name in on.picked] for some in (on.switches, on.servers))
         design, _ = build(on.intent)
         check_target(out, design.name)
         unmanaged = [target.name for target in on.inventory.targets.values() if not target.managed]
-        with progress("collecting", len(switches) + len(servers)) as advance:
-            found: ByDevice[Collected] = on.pool.run(switches, collect_switch, Phase.READ, advance, keep=False)
-            found.update(on.pool.run(servers, collect_host, Phase.READ, advance, keep=False))
+        with progress("collecting", len(on.picked)) as advance:
+            found = on.ask(collect_switch, collect_host, Phase.READ, advance)
         if not found.good:
             raise DeployError("\n".join([*once(found.bad.values()), "nothing was collected"]))
         written = write(out, design, found.good, [name for name in unmanaged if name not in on.switches])

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from ailb_gen.deploy.device_pool import ByDevice, DevicePool
 from ailb_gen.deploy.fabric_model import read_fabric_model, switch_of
@@ -27,6 +27,8 @@ from ailb_gen.errors import UsageError
 from ailb_gen.garbage import rare_garbage_collection
 from ailb_gen.intent.load import Intent, load
 from ailb_gen.selection import pick_devices
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +75,20 @@ class Context:
             expected = expected_of(self.inputs.trees[name], self.inputs.hosts[name].profile)
             return tuple(map(str, verify_host(server, expected)))
 
-        switches, servers = ([name for name in some if name in self.picked] for some in (self.switches, self.servers))
-        found = self.pool.run(switches, look, Phase.VERIFY, advance, keep=False)
-        found.update(self.pool.run(servers, look_at_host, Phase.VERIFY, advance, keep=False))
+        return self.ask(look, look_at_host, Phase.VERIFY, advance)
+
+    def ask(
+        self,
+        switch: Callable[[str, Switch], T],
+        server: Callable[[str, Server], T],
+        phase: Phase,
+        advance: Callable[[int], None],
+    ) -> ByDevice[T]:
+        """Do one thing with the picked switches, another with the picked servers; no connection is kept."""
+        found: ByDevice[T] = ByDevice()
+        for devices, work in ((self.switches, switch), (self.servers, server)):
+            picked = [name for name in devices if name in self.picked]
+            found.update(self.pool.run(picked, work, phase, advance, keep=False))
         return found
 
     def transactions(

@@ -15,55 +15,50 @@ from ailb_gen.errors import Place
 
 def unreached(errors: Mapping[str, DeviceError], count: int) -> Result:
     """Report the devices that could not be looked at; `count` is how many there are."""
-    findings = (Finding(REACHED.id, name, _without(name, str(error))) for name, error in sorted(errors.items()))
-    return Result(REACHED, tuple(findings), count)
+    rows = [(name, str(error).removeprefix(f"{name}: ")) for name, error in sorted(errors.items())]
+    return Result(REACHED, tuple(Finding(REACHED.id, *row) for row in rows), count)
 
 
-def _without(name: str, text: str) -> str:
-    return text.removeprefix(f"{name}: ")
-
-
-def drifted(plan_of: Plan, inputs: Inputs) -> Result:
+def drifted(plan: Plan, inputs: Inputs) -> Result:
     """Report every command that would bring a switch to what its file says."""
     findings = [
-        Finding(DRIFT.id, name, _drift(command), Place(inputs.files[name], line or 1), expected, found)
-        for name, look in sorted(plan_of.looks.items())
-        for command, line in zip_longest(look.commands, look.lines, fillvalue=0)
-        if isinstance(command, str)
-        for expected, found in [_sides(command)]
+        Finding(DRIFT.id, name, message, Place(inputs.files[name], line or 1), expected, found)
+        for name, look in sorted(plan.looks.items())
+        for command, line in zip_longest(look.commands, look.lines[: len(look.commands)], fillvalue=0)
+        for message, expected, found in [_drift(str(command))]
     ]
-    return Result(DRIFT, tuple(findings), len(plan_of.looks))
+    return Result(DRIFT, tuple(findings), len(plan.looks))
 
 
-def beside(plan_of: Plan, inputs: Inputs) -> Result:
+def _drift(command: str) -> tuple[str, str, str]:
+    """Return what a command shows: the message, what the file has, and what the switch has."""
+    verb, _, rest = command.partition(" ")
+    known = {
+        "set": (f"{rest}: is missing", rest, ""),
+        "delete": (f"{rest}: is not in the file", "", rest),
+        "insert": (f"{rest}: is in another order", command, ""),
+    }
+    return known.get(verb, (f"{rest}: needs {verb}", command, ""))
+
+
+def beside(plan: Plan, inputs: Inputs) -> Result:
     """Report what acts on a switch besides its file."""
     findings = [
         Finding(BESIDES.id, name, text, Place(inputs.files[name]))
-        for name, look in sorted(plan_of.looks.items())
+        for name, look in sorted(plan.looks.items())
         for text in look.besides
     ]
-    return Result(BESIDES, tuple(findings), len(plan_of.looks))
+    return Result(BESIDES, tuple(findings), len(plan.looks))
 
 
-def edited(plan_of: Plan) -> Result:
+def edited(plan: Plan) -> Result:
     """Report every file of a server that is not as it was generated."""
     findings = [
         Finding(FILES.id, name, f"{path} would be {change}")
-        for name, look in sorted(plan_of.hosts.items())
+        for name, look in sorted(plan.hosts.items())
         for change, _, path in (command.partition(" ") for command in look.commands)
     ]
-    return Result(FILES, tuple(findings), len(plan_of.hosts))
-
-
-def _drift(command: str) -> str:
-    verb, _, rest = command.partition(" ")
-    state = {"set": "is missing", "delete": "is not in the file", "insert": "is in another order"}
-    return f"{rest}: {state.get(verb, f'needs {verb}')}"
-
-
-def _sides(command: str) -> tuple[str, str]:
-    verb, _, rest = command.partition(" ")
-    return (rest, "") if verb == "set" else ("", rest) if verb == "delete" else (command, "")
+    return Result(FILES, tuple(findings), len(plan.hosts))
 
 
 def state(differences: Mapping[str, tuple[str, ...]]) -> Result:

@@ -23,7 +23,8 @@ from ailb_gen.deploy.bounded import connect
 from ailb_gen.deploy.devices import Kind
 from ailb_gen.deploy.inventory import Target
 from ailb_gen.deploy.known_hosts import SSH_PORT, HostKey, HostKeyError, Known, KnownHosts, add
-from ailb_gen.deploy.ssh_config import Route, read_ssh_config, route
+from ailb_gen.deploy.redact import causes
+from ailb_gen.deploy.ssh_config import SshRoute, read_ssh_config, route
 
 ED25519_AND_ECDSA = ("ssh-ed25519", "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384", "ecdsa-sha2-nistp521")
 # Types of keys that can be checked, the preferred first.
@@ -47,7 +48,7 @@ class Endpoint:
     name: str
     kind: Kind
     port: int
-    route: Route
+    route: SshRoute
     known: Known
     keys: tuple[HostKey, ...]
     connect_timeout_s: float
@@ -83,7 +84,9 @@ class HostKeys:
         way = route(text, target.ssh_config, target.hostname, target.port)
         with self._lock:
             known = files.lookup(way.hostname, target.port)
-        found = _endpoint(target, way, known, self.stop)
+        keys = sorted((key for key in known.keys if key.kind in USABLE), key=lambda key: USABLE.index(key.kind))
+        timeout = float(target.options.connect_timeout_s)
+        found = Endpoint(target.name, target.kind, target.port, way, known, tuple(keys), timeout, self.stop)
         if found.keys:
             return found
         if known.keys or known.authorities:
@@ -102,12 +105,6 @@ class HostKeys:
             f"{target.name}: the {added.kind} host key {added.fingerprint} of {known.name} was added: {added.where}"
         )
         return replace(found, known=replace(known, keys=(added,)), keys=(added,))
-
-
-def _endpoint(target: Target, way: Route, known: Known, stop: Event) -> Endpoint:
-    keys = sorted((key for key in known.keys if key.kind in USABLE), key=lambda key: USABLE.index(key.kind))
-    timeout = float(target.options.connect_timeout_s)
-    return Endpoint(target.name, target.kind, target.port, way, known, tuple(keys), timeout, stop)
 
 
 def paramiko_host_keys(endpoint: Endpoint) -> paramiko.HostKeys:
@@ -167,9 +164,9 @@ def host_key_error(endpoint: Endpoint, error: BaseException) -> HostKeyError | N
     Asks the host once more which key it shows, because the libraries keep it to themselves: PyEZ calls a wrong key a
     refused connection, and a host that has no key of a known type may just hang up.
     """
-    causes = list(_causes(error))
-    certain = any(type(one).__name__ in KEY_ERRORS or any(text in str(one) for text in NO_COMMON_KEY) for one in causes)
-    if not certain and not any(type(one).__name__ in LOST for one in causes):
+    chain = list(causes(error))
+    certain = any(type(one).__name__ in KEY_ERRORS or any(text in str(one) for text in NO_COMMON_KEY) for one in chain)
+    if not certain and not any(type(one).__name__ in LOST for one in chain):
         return None
     try:
         key = presented(endpoint)
@@ -182,20 +179,6 @@ def host_key_error(endpoint: Endpoint, error: BaseException) -> HostKeyError | N
         right = any((key.kind, key.text) == (one.kind, one.text) for one in endpoint.keys)
         return HostKeyError(_changed(endpoint, None if right else key))
     return None
-
-
-def _causes(error: BaseException) -> Iterator[BaseException]:
-    """Iterate over an error and all that led to it."""
-    waiting: list[BaseException | None] = [error]
-    seen: set[int] = set()
-    while waiting:
-        one = waiting.pop()
-        if one is None or id(one) in seen:
-            continue
-        seen.add(id(one))
-        yield one
-        # PyEZ keeps the first error under a name of its own.
-        waiting += [one.__cause__, one.__context__, getattr(one, "_orig", None)]
 
 
 def _unknown(endpoint: Endpoint) -> tuple[str, str]:

@@ -22,6 +22,8 @@ from ailb_gen.layout import CABLING, MANIFEST, SUFFIXES, SWITCHES, TOPOLOGY, ser
 from ailb_gen.manifest import LINK, Manifest, entry_of, read_generated
 from ailb_gen.textio import read_bytes, text_of
 
+# More doubts are counted.
+SHOWN = 9
 AGAIN = "run 'ailb-gen generate', review, and validate"
 # What files must be like: as their manifest has them; also files without any manifest; also files that differ from it,
 # for what takes changes back and pushes no file.
@@ -99,12 +101,9 @@ def read_inputs(
             doubts.append(f"{artifacts}/{server_folder(name)}: it does not lead to where it was generated to; {AGAIN}")
         digests.append(f"{name} {host.profile.folder}")
     if doubts and trust != "any":
-        raise UsageError(doubts[0] if len(doubts) == 1 else "\n".join([*doubts[:9], *_more(len(doubts) - 9)]))
+        more = [f"and {len(doubts) - SHOWN} more"] if len(doubts) > SHOWN else []
+        raise UsageError("\n".join([*doubts[:SHOWN], *more]))
     return Inputs(artifacts, files, sha256("\n".join(digests).encode()).hexdigest(), hosts, trees, texts, tuple(doubts))
-
-
-def _more(count: int) -> list[str]:
-    return [f"and {count} more"] if count > 0 else []
 
 
 def _doubts_of_manifest(intent: Intent, artifacts: Path, manifest: Manifest | None, trust: Trust) -> list[str]:

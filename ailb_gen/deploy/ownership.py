@@ -179,8 +179,3 @@ def _prune(target: Node, running: Node, file: Node) -> None:
     for parent, child in reversed(order):
         if not child.children:
             del parent.children[child.word]
-
-
-def differs(first: Node, second: Node) -> tuple[str, ...]:
-    """Return the commands that would make the second tree of the first; none if they say the same."""
-    return tuple(map(str, diff(first, second)))

@@ -68,6 +68,19 @@ SIGN = re.compile(r"[-+!<>]+(?=[A-Za-z\"]|$)")
 HIDDEN = "## SECRET-DATA"
 
 
+def causes(error: BaseException) -> Iterator[BaseException]:
+    """Iterate over an error and all that led to it."""
+    waiting: list[BaseException | None] = [error]
+    seen: set[int] = set()
+    while waiting:
+        one = waiting.pop()
+        if one is not None and id(one) not in seen:
+            seen.add(id(one))
+            yield one
+            # PyEZ keeps the first error under a name of its own.
+            waiting += [one.__cause__, one.__context__, getattr(one, "_orig", None)]
+
+
 class Redactor:
     """Replaces known secrets in text; more can be added at any time and from any thread."""
 
@@ -104,14 +117,8 @@ class Redactor:
 
     def clean(self, error: BaseException) -> None:
         """Take known secrets out of the messages of an error and of what led to it, before they are printed."""
-        waiting: list[BaseException | None] = [error]
-        seen: set[int] = set()
-        while waiting:
-            one = waiting.pop()
-            if one is not None and id(one) not in seen:
-                seen.add(id(one))
-                one.args = tuple(arg if (text := self(str(arg))) == str(arg) else text for arg in one.args)
-                waiting += [one.__cause__, one.__context__]
+        for one in causes(error):
+            one.args = tuple(arg if (text := self(str(arg))) == str(arg) else text for arg in one.args)
 
 
 # A secret may hold bytes that are no UTF-8; Python has them as lone surrogates.

@@ -23,7 +23,7 @@ class SshConfigError(DeployError):
 
 
 @dataclass(frozen=True, slots=True)
-class Route:
+class SshRoute:
     """How a host is reached: its real name or address, and what ssh_config adds; empty where it has nothing."""
 
     hostname: str
@@ -45,10 +45,10 @@ def read_ssh_config(path: Path | None) -> str:
         raise SshConfigError(f"{path}: cannot be read: {reason}; 'ssh_config: none' goes without") from error
 
 
-def route(text: str, path: Path | None, hostname: str, port: int) -> Route:
+def route(text: str, path: Path | None, hostname: str, port: int) -> SshRoute:
     """Look up a host as written in the inventory. Raises SshConfigError."""
     if not text:
-        return Route(hostname)
+        return SshRoute(hostname)
     try:
         # The first value wins, so that %p in a ProxyCommand is the port that is meant.
         found = paramiko.SSHConfig.from_text(f"Port {port}\n{text}").lookup(hostname)
@@ -58,7 +58,7 @@ def route(text: str, path: Path | None, hostname: str, port: int) -> Route:
     if "include" in found:
         hint = "name a file without it under data.ssh_config; 'none' goes without"
         raise SshConfigError(f"{path}: 'Include' is not supported; {hint}")
-    return Route(
+    return SshRoute(
         hostname=found["hostname"],
         user=found.get("user") or "",
         identity_files=tuple(Path(name).expanduser() for name in found.get("identityfile") or ()),

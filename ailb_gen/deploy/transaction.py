@@ -13,7 +13,7 @@ from enum import StrEnum
 from itertools import takewhile
 from typing import Protocol, TypeVar
 
-from ailb_gen.deploy.ownership import Ownership, commands, differs, digest, fingerprint, wanted
+from ailb_gen.deploy.ownership import Ownership, commands, digest, fingerprint, wanted
 from ailb_gen.deploy.switch import Commit, DeviceError, ForeignError, Phase, RefusedError, Switch
 from ailb_gen.deploy.verify import Expected
 from ailb_gen.errors import JunosSyntaxError
@@ -100,7 +100,7 @@ class SwitchTransaction:
             raise RefusedError(self.name, Phase.LOAD, OTHER_CHANGE, "nothing of it was loaded; plan again")
         connection.load(change)
         candidate = tree_of(self.name, connection.candidate())
-        strange = differs(target, candidate)
+        strange = commands(target, candidate).splitlines()
         if strange:
             reason = f"the device made something else of what was loaded, {len(strange)} statements, such as"
             raise RefusedError(self.name, Phase.LOAD, f"{reason} '{strange[0]}'", "this is a bug, or a mistyped file")

@@ -18,7 +18,7 @@ from ailb_gen.deploy.hostkeys import Endpoint, presented
 from ailb_gen.deploy.known_hosts import HostKey, HostKeyError, Known
 from ailb_gen.deploy.login import SshReach
 from ailb_gen.deploy.servers.ssh import SshServer
-from ailb_gen.deploy.ssh_config import Route
+from ailb_gen.deploy.ssh_config import SshRoute
 from ailb_gen.deploy.switch import DeviceError, Phase, RefusedError, Switch, UnknownOutcomeError
 from tests.deploy.hostile import HOST_KEY, Behave, closing, dripping, endless, netconf, serving, silent, ssh
 
@@ -107,14 +107,14 @@ def test_fetching_a_host_key(what: str) -> None:
     behave, seconds, _ = BEFORE_LOGIN[what]
     with serving(behave) as port:
         known = Known("127.0.0.1", port, ("known_hosts",))
-        endpoint = Endpoint(NAME, "switch", port, Route("127.0.0.1"), known, (), seconds)
+        endpoint = Endpoint(NAME, "switch", port, SshRoute("127.0.0.1"), known, (), seconds)
         with pytest.raises(HostKeyError, match="cannot be fetched"):
             presented(endpoint)
 
 
 def test_the_host_key_of_one_that_hangs_later() -> None:
     with serving(ssh("auth")) as port:
-        endpoint = Endpoint(NAME, "switch", port, Route("127.0.0.1"), Known("127.0.0.1", port, ()), (), LONG_S)
+        endpoint = Endpoint(NAME, "switch", port, SshRoute("127.0.0.1"), Known("127.0.0.1", port, ()), (), LONG_S)
         assert presented(endpoint) == HostKey(HOST_KEY.get_name(), HOST_KEY.get_base64())
 
 

@@ -17,7 +17,7 @@ from ailb_gen.deploy.inventory import Options, Target
 from ailb_gen.deploy.known_hosts import HostKey, HostKeyError
 from ailb_gen.deploy.login import SshReach
 from ailb_gen.deploy.servers.ssh import SshServer
-from ailb_gen.deploy.ssh_config import Route, SshConfigError
+from ailb_gen.deploy.ssh_config import SshConfigError, SshRoute
 from ailb_gen.errors import Place
 from tests.deploy.ssh_server import KINDS, Running, private_key, public, ssh_server
 
@@ -280,7 +280,7 @@ while True:
 """
 
 
-def way_of(tmp_path: Path, text: str, hostname: str = "spine1") -> Route:
+def way_of(tmp_path: Path, text: str, hostname: str = "spine1") -> SshRoute:
     config = tmp_path / "config"
     config.write_text(text, encoding="utf-8")
     known = tmp_path / "known_hosts"
@@ -300,7 +300,7 @@ def test_jump_hosts_become_a_command(tmp_path: Path) -> None:
 
 def test_users_and_identities_of_the_ssh_config_are_taken(tmp_path: Path) -> None:
     text = "Host spine*\nUser ops\nIdentityFile ~/one\nIdentityFile /two\n"
-    assert way_of(tmp_path, text) == Route("spine1", "ops", (Path("~/one").expanduser(), Path("/two")))
+    assert way_of(tmp_path, text) == SshRoute("spine1", "ops", (Path("~/one").expanduser(), Path("/two")))
 
 
 @pytest.mark.parametrize(

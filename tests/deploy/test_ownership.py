@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ailb_gen.deploy.ownership import OWNED, commands, differs, fingerprint, ownership, wanted
+from ailb_gen.deploy.ownership import OWNED, commands, fingerprint, ownership, wanted
 from ailb_gen.emulator.load_config import load, load_set
 from ailb_gen.emulator.source import factory
 from ailb_gen.errors import UsageError
@@ -83,7 +83,7 @@ def check(running: Node, file: Node) -> None:
     done, warnings = load_set(running, commands(running, target))
     again = device(to_curly(done))
     for one in (done, again):
-        assert differs(target, one) == ()
+        assert commands(target, one) == ""
         assert fingerprint(one) == fingerprint(target)
     assert warnings == []
     assert commands(again, wanted(again, file, RIGHTS)) == ""
@@ -154,10 +154,10 @@ def test_protected_statements_are_changed_all_the_same() -> None:
 
 
 def test_set_text_says_the_same_as_curly_text() -> None:
-    lines = "".join(f"{line}\n" for line in differs(Node(""), read(FILE)))
+    lines = commands(Node(""), read(FILE))
     assert lines.startswith("set ")
     targets = [wanted(device(RUNNING), read(text), RIGHTS) for text in (lines, FILE)]
-    assert differs(*targets) == ()
+    assert commands(*targets) == ""
     assert fingerprint(targets[0]) == fingerprint(targets[1])
 
 
@@ -206,7 +206,7 @@ def test_whatever_somebody_did_is_repaired(name: str, damages: Damage) -> None:
     running = device(to_curly(damage(good, damages)))
     target = wanted(running, file, RIGHTS)
     done, warnings = load_set(running, commands(running, target))
-    assert (differs(target, done), warnings) == ((), [])
+    assert (commands(target, done), warnings) == ("", [])
     assert fingerprint(done) == fingerprint(target)
     # Nothing of what the file says is missing, and pushing again changes nothing.
     assert all(done.has(*path) for path in file.paths())
@@ -221,7 +221,7 @@ CONFIGURATIONS = trees(WORDS).map(lambda root: device(to_curly(root)))
 
 @given(CONFIGURATIONS, CONFIGURATIONS)
 def test_one_fingerprint_for_what_says_the_same(first: Node, second: Node) -> None:
-    assert (fingerprint(first) == fingerprint(second)) == (differs(first, second) == ())
+    assert (fingerprint(first) == fingerprint(second)) == (commands(first, second) == "")
     assert fingerprint(device(to_curly(first))) == fingerprint(first)
 
 
@@ -232,7 +232,7 @@ def test_order_counts_in_a_fingerprint_where_it_counts_in_junos(root: Node, rand
         rows = list(node.children.items())
         random.shuffle(rows)
         node.children = dict(rows)
-    assert (fingerprint(shuffled) == fingerprint(root)) == (differs(root, shuffled) == ())
+    assert (fingerprint(shuffled) == fingerprint(root)) == (commands(root, shuffled) == "")
 
 
 @pytest.mark.parametrize(
