@@ -4,8 +4,6 @@ A push owns texts. Groups, interface ranges and other hierarchies reach into wha
 So what the switch will do, groups inherited and ranges expanded, is compared with what its file alone would do.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 

@@ -5,8 +5,6 @@ so whatever waits for that thread ends as well, wherever the other end has stopp
 in the middle of an answer.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import select

@@ -3,8 +3,6 @@
 Importing PyEZ patches `json` and PyYAML for the whole process: nothing imports this module before it connects.
 """
 
-from __future__ import annotations
-
 import re
 import warnings
 from collections.abc import Iterator

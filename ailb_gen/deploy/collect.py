@@ -4,8 +4,6 @@ No fabric can be asked for everything that such a directory holds. What no devic
 the manifest says so: under `collected` stands where the cables come from, and which servers were not read.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -45,6 +43,15 @@ PORT = re.compile(r"[a-z]{2,3}-\d{1,3}/\d{1,3}/\d{1,3}(?::\d{1,2})?")
 
 
 @dataclass(frozen=True, slots=True)
+class Heard:
+    """The other end of a port by LLDP."""
+
+    port: str
+    system: str
+    remote_port: str
+
+
+@dataclass(frozen=True, slots=True)
 class Collected:
     """What was read of a device: its files by their names below the directory, and its LLDP neighbors.
 
@@ -54,15 +61,6 @@ class Collected:
     files: Mapping[str, bytes]
     scripts: frozenset[str] = frozenset()
     heard: tuple[Heard, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Heard:
-    """The other end of a port by LLDP."""
-
-    port: str
-    system: str
-    remote_port: str
 
 
 def collect_switch(name: str, switch: Switch) -> Collected:

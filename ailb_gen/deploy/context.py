@@ -1,7 +1,5 @@
 """What every verb that connects needs: intent, inventory, files, the selected devices, and the pool of devices."""
 
-from __future__ import annotations
-
 import getpass
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Doing the same with many devices at once: Nornir, with one connection per device that is kept while it is good."""
 
-from __future__ import annotations
-
 import logging
 import math
 import time

@@ -7,8 +7,6 @@ Neither connects by itself: PyEZ distinguishes a silent device from one that ref
 waits without end for some answers.
 """
 
-from __future__ import annotations
-
 import os
 import warnings
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """What a push changes, for people: what a deleted block held, a value as old and new, and how much of it there is."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Drift and state as findings, so that every report that `validate` can write can be written of them too."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from itertools import zip_longest
 

@@ -1,7 +1,5 @@
 """The device pool of a fabric: Nornir with the inventory of this program, and what connects to each device."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -4,8 +4,6 @@ Which keys a device may show is decided here, from the user's known_hosts files 
 is given those keys alone, and compares the one that is shown on the very connection that it goes on with.
 """
 
-from __future__ import annotations
-
 import errno
 import logging
 import shlex

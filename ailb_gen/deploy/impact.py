@@ -5,8 +5,6 @@ switch decides. Traffic is computed by the rooms that prove the files: what arri
 rest must carry while the spines of a wave are away.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -3,8 +3,6 @@
 Every file is read once: what is checked against the manifest is what is pushed, whatever becomes of the directory.
 """
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field

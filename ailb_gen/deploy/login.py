@@ -4,8 +4,6 @@ The host key of the very connection that is used is checked before a credential 
 refused, silent, hung up, a key that cannot be used. No text of a library about a login gets into a message.
 """
 
-from __future__ import annotations
-
 import socket
 from dataclasses import dataclass, field
 from functools import lru_cache

@@ -5,8 +5,6 @@ character (RFC 6242), a limit of what comes as an answer, no DTD (RFC 6241, sect
 silence for what cannot be read.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

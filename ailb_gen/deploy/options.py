@@ -1,7 +1,5 @@
 """How a push is done: how long it waits, how many failures it allows, and how a person approves and watches it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field

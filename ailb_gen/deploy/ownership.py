@@ -5,8 +5,6 @@ configuration: users, root authentication and management stay. Below the paths o
 what its file says; of everything else in the file, only that it is there.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase

@@ -1,7 +1,5 @@
 """Runs of the past, by their records: what they left open, what they changed, and which one a command is about."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 

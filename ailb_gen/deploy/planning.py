@@ -4,8 +4,6 @@ Only little is kept of each switch: configurations are read, compared and let go
 a laptop.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace

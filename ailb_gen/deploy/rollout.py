@@ -1,7 +1,5 @@
 """The waves of a run: check everywhere, push wave by wave, and deal with what fails."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any

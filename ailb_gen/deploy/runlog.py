@@ -4,8 +4,6 @@ A line is on the disk before what it announces is done, so that after a crash no
 not know of. One run at a time uses a state directory. Runs are numbered, and ordered by their numbers: clocks go wrong.
 """
 
-from __future__ import annotations
-
 import fcntl
 import json
 import os

@@ -4,8 +4,6 @@ Two drivers stand behind it, NAPALM and PyEZ; nothing above this module knows wh
 something can go wrong; reports and the log name them.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ A transaction holds no connection; every step gets the one that is open. After a
 state, so that a lost answer never has to be guessed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 Every question is one RPC; names of replies and elements are those of Junos's XML output (`show … | display xml`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 

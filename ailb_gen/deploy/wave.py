@@ -5,8 +5,6 @@ be reached the outcome says so. A device that gives no answer is asked for its s
 the change back.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress

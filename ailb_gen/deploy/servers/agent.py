@@ -4,8 +4,6 @@ The command on the host is always `sh -s`: no argument, no file and no secret sh
 sudo's log. The call stands in braces, so that a text that was cut off is a syntax error, and nothing of it runs.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import io

@@ -4,8 +4,6 @@ Tenants can be root on servers. No answer of a host is trusted to have the right
 is used before it is one that a push can have written.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 import io

@@ -4,8 +4,6 @@ Each is one round trip, and each can be repeated. An apply or restore whose answ
 tells the state of a run, and after `restore` no late apply of that run can begin any more.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from ailb_gen.deploy.servers import agent

@@ -1,7 +1,5 @@
 """From the artifact directory to what a server gets: modes, the links that enable its services, nothing dubious."""
 
-from __future__ import annotations
-
 import os
 import re
 import stat

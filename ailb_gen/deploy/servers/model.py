@@ -1,7 +1,5 @@
 """What is to be on a server, what is there, and what was found wrong."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass

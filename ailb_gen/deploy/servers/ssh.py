@@ -4,8 +4,6 @@ The host key is checked before a credential is sent. The password for sudo is se
 standard input: never in a command line, and never to anything else.
 """
 
-from __future__ import annotations
-
 import select
 import time
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """A server in a push: the steps of its transaction, each a call to the host."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from ailb_gen.deploy.servers.calls import apply, confirm, look, restore, status

@@ -3,8 +3,6 @@
 NICs, rules, tables, gateways and kernel settings; the answers of the kernel and of the gateways are judged here.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
