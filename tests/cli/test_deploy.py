@@ -160,7 +160,7 @@ def test_a_dry_run_tells_what_a_device_refuses(tiny: Site) -> None:
     tiny.fleet.add_faults(SPINES[0], Fault("error", "check"))
     done = tiny.deploy("--dry-run")
     assert done.code == 3
-    assert re.search(rf"^ailb-gen: run \S+: nothing was changed:\n{SPINES[0]}: check: .*told to", done.err)
+    assert re.search(rf"^ailb-gen: run \S+: nothing was changed:\n{SPINES[0]}: check: .*an injected fault", done.err)
     assert assert_sound(tiny) == {}
 
 
