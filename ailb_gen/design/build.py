@@ -4,7 +4,7 @@ from collections import defaultdict
 
 from ailb_gen.addresses import address_text
 from ailb_gen.design import check, numbers
-from ailb_gen.design.addresses import AddressPlan, address_plan, ipv4_text
+from ailb_gen.design.addresses import ipv4_text, network
 from ailb_gen.design.colors import colors as fabric_colors
 from ailb_gen.design.drains import NOTHING, Drained, drained
 from ailb_gen.design.inventory import Platforms, Slot, StripeSlot, spines, stripes
@@ -18,16 +18,17 @@ from ailb_gen.design.switches import SwitchParts, build_switch, ranges
 from ailb_gen.design.wiring import Wire, wires
 from ailb_gen.errors import Problem
 from ailb_gen.intent.load import Intent
+from ailb_gen.intent.plans import Addressing
 
 # A route that carries it has passed a spine; a spine takes it from no leaf. Value after Juniper's published designs.
 LOCAL_COMMUNITY = "0:15"
 
 
-def _prefixes(plan: AddressPlan, leaf: Slot, colors: tuple[Color, ...]) -> tuple[Prefix, ...]:
+def _prefixes(plan: Addressing, leaf: Slot, colors: tuple[Color, ...]) -> tuple[Prefix, ...]:
     rows = []
     for color in colors:
-        network = plan.network(leaf.stripe, leaf.number, color.number)
-        rows.append(Prefix(color, network, f"{address_text(network)}/64", address_text(network | plan.gateway)))
+        value = network(plan, leaf.stripe, leaf.number, color.number)
+        rows.append(Prefix(color, value, f"{address_text(value)}/64", address_text(value | plan.gateway)))
     return tuple(rows)
 
 
@@ -49,7 +50,6 @@ class _Builder:
         self.spines = spines(self.fabric, platforms, self.problems)
         self.seats = seats(self.fabric, self.problems)
         self.colors = fabric_colors(self.fabric, self.problems)
-        self.plan = address_plan(self.fabric.addressing)
         self.device_settings: dict[int, DeviceSettings] = {}
 
     @property
@@ -71,7 +71,7 @@ class _Builder:
         if any(problem.code == "duplicate-name" for problem in problems.found):
             # Everything below goes by name; with two of a name it would find faults that are none.
             problems.stop_on_errors()
-        check.check_plan(self.plan, self.stripes, len(self.colors), problems)
+        check.check_plan(self.fabric.addressing, self.stripes, len(self.colors), problems)
         check.check_overlaps(fabric, problems)
         check.check_loopbacks(self.slots, fabric, problems)
         check.check_settings(self.slots, problems)
@@ -192,7 +192,7 @@ class _Builder:
         vlans = self.vlans()
         managed = self.server_management(handed)
         rows = wires(self.leaves, self.spines, self.colors, self.fabric, self.problems)
-        prefixes = {leaf.name: _prefixes(self.plan, leaf, self.colors) for leaf in self.leaves}
+        prefixes = {leaf.name: _prefixes(self.fabric.addressing, leaf, self.colors) for leaf in self.leaves}
         servers, uses = self.servers(prefixes, vlans, managed)
         by_name = {slot.name: slot for slot in self.slots}
         check.check_ports(by_name, rows, uses, self.problems)

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import cache
 
-from ailb_gen.design.addresses import AddressPlan, ipv4_text
+from ailb_gen.design.addresses import capacity, ipv4_text
 from ailb_gen.design.inventory import Slot, StripeSlot
 from ailb_gen.design.ports import PortUse
 from ailb_gen.design.problems import Problems
@@ -12,6 +12,7 @@ from ailb_gen.design.servers import HostPortUse, Seat
 from ailb_gen.design.switches import ECMP_STEPS
 from ailb_gen.design.wiring import Wire
 from ailb_gen.intent.models import Fabric
+from ailb_gen.intent.plans import Addressing
 from ailb_gen.intent.scalars import Cidr
 from ailb_gen.intent.settings import Settings, SwitchMtu
 from ailb_gen.yamlio import Path
@@ -81,26 +82,30 @@ def _name_path(slot: Slot) -> Path:
     return ("names", "leaf") if slot.role == "leaf" else (*slot.levels[1], "name")
 
 
-def check_plan(plan: AddressPlan, stripes: tuple[StripeSlot, ...], colors: int, problems: Problems) -> None:
+def check_plan(plan: Addressing, stripes: tuple[StripeSlot, ...], colors: int, problems: Problems) -> None:
     """Note fields of the address plan that overlap, lie in the pool, or are too small."""
-    fields = (plan.stripe, plan.leaf, plan.uplink)
-    needed = {"stripe": len(stripes), "leaf": max(len(s.leaves) for s in stripes), "uplink": colors}
-    left = 64 - plan.pool_length
+    pool = plan.pool.length
+    fields = (
+        ("stripe", plan.stripe, len(stripes)),
+        ("leaf", plan.leaf, max(len(s.leaves) for s in stripes)),
+        ("uplink", plan.uplink, colors),
+    )
+    left = 64 - pool
     if left < len(fields):
-        reason = f"a /{plan.pool_length} leaves {max(left, 0)} bits of the /64 for stripe, leaf and uplink"
+        reason = f"a /{pool} leaves {max(left, 0)} bits of the /64 for stripe, leaf and uplink"
         problems.error("bad-plan", ("addressing", "pool"), reason, "use a shorter pool, at most a /48 for most fabrics")
         return
-    for number, field in enumerate(fields):
-        path: Path = ("addressing", field.name)
-        if field.first < plan.pool_length:
-            reason = f"bits {field.first}-{field.last} lie inside the pool's own /{plan.pool_length}"
-            problems.error("bad-plan", path, reason, f"use bits {plan.pool_length} to 63")
-        if needed[field.name] > field.capacity:
-            reason = f"{needed[field.name]} numbers are needed, bits {field.first}-{field.last} hold {field.capacity}"
+    for number, (name, (first, last), needed) in enumerate(fields):
+        path: Path = ("addressing", name)
+        if first < pool:
+            reason = f"bits {first}-{last} lie inside the pool's own /{pool}"
+            problems.error("bad-plan", path, reason, f"use bits {pool} to 63")
+        if needed > capacity((first, last)):
+            reason = f"{needed} numbers are needed, bits {first}-{last} hold {capacity((first, last))}"
             problems.error("pool-exhausted", path, reason)
-        for other in fields[:number]:
-            if field.first <= other.last and other.first <= field.last:
-                problems.error("bad-plan", path, f"bits {field.first}-{field.last} are also those of {other.name}")
+        for other, (other_first, other_last), _ in fields[:number]:
+            if first <= other_last and other_first <= last:
+                problems.error("bad-plan", path, f"bits {first}-{last} are also those of {other}")
 
 
 def check_overlaps(fabric: Fabric, problems: Problems) -> None:

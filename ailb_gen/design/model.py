@@ -115,7 +115,7 @@ class RaTimers:
 
 
 @dataclass(frozen=True, slots=True)
-class DlbKnobs:
+class DlbSettings:
     """`enhanced-hash-key ecmp-dlb`; `quantization` is (min, max, rate weightage) in percent."""
 
     mode: str
@@ -164,7 +164,7 @@ class DeviceSettings:
     port_mtu: int
     bfd: BfdTimers | None
     ra: RaTimers
-    dlb: DlbKnobs | None
+    dlb: DlbSettings | None
     glb: bool
     roce: RoceClasses | None
 

@@ -3,7 +3,7 @@
 `docs/intent.md` documents this order; `extra_config` is the one thing that adds up instead.
 """
 
-from ailb_gen.design.model import BfdTimers, BufferShares, DeviceSettings, DlbKnobs, HostQos, RaTimers, RoceClasses
+from ailb_gen.design.model import BfdTimers, BufferShares, DeviceSettings, DlbSettings, HostQos, RaTimers, RoceClasses
 from ailb_gen.intent.settings import CommonSettings, LoadBalancing, Ra, Roce, Settings
 from ailb_gen.validation import merged
 
@@ -40,12 +40,12 @@ def _ra(ra: Ra) -> RaTimers:
     )
 
 
-def _dlb(balancing: LoadBalancing) -> DlbKnobs | None:
+def _dlb(balancing: LoadBalancing) -> DlbSettings | None:
     dlb = balancing.dlb
     if dlb.mode == "off":
         return None
     grades = dlb.egress_quantization
-    return DlbKnobs(
+    return DlbSettings(
         dlb.mode,
         dlb.inactivity_interval_us,
         dlb.flowset_table_size,

@@ -75,18 +75,15 @@ def make_environment(user_templates: Path | None = None) -> jinja2.Environment:
 class Templates:
     """Fills templates by name; failures name template, line and device."""
 
-    __slots__ = ("environment", "loaded")
+    __slots__ = ("environment",)
 
     def __init__(self, user_templates: Path | None = None) -> None:
         self.environment = make_environment(user_templates)
-        self.loaded: dict[str, jinja2.Template] = {}
 
     def render(self, name: str, device_name: str, values: dict[str, object]) -> str:
         """Fill the template `name` for a device. Raises TemplateError."""
         try:
-            if name not in self.loaded:
-                self.loaded[name] = self.environment.get_template(name)
-            text = self.loaded[name].render(values)
+            text = self.environment.get_template(name).render(values)
             text.encode()
             return text
         except jinja2.TemplateSyntaxError as error:

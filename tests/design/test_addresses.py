@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 from netaddr import EUI
 
 from ailb_gen.addresses import address_text, eui64
-from ailb_gen.design.addresses import AddressPlan, BitField, ipv4_text
+from ailb_gen.design.addresses import capacity, ipv4_text, network
+from ailb_gen.intent.plans import Addressing
+from ailb_gen.intent.scalars import Cidr
 from tests.conftest import design_of
 
 MACS = st.binary(min_size=6, max_size=6).map(lambda raw: ":".join(f"{octet:02x}" for octet in raw))
@@ -54,29 +56,31 @@ def test_ipv4_text_is_the_address(value: int) -> None:
 
 
 @st.composite
-def plans(draw: st.DrawFn) -> AddressPlan:
+def plans(draw: st.DrawFn) -> Addressing:
     """Draw a plan: a pool, and three fields in any order in the bits that are left."""
     length = draw(st.integers(8, 60))
     cuts = sorted(draw(st.lists(st.integers(length + 1, 63), min_size=2, max_size=2, unique=True)))
     spans = draw(st.permutations([(length, cuts[0] - 1), (cuts[0], cuts[1] - 1), (cuts[1], 63)]))
     pool = draw(st.integers(0, 2**length - 1)) << (128 - length)
-    fields = [BitField(name, *span) for name, span in zip(("stripe", "leaf", "uplink"), spans, strict=True)]
-    return AddressPlan(pool, length, fields[0], fields[1], fields[2], 1)
+    return Addressing.model_construct(
+        pool=Cidr(6, pool, length), stripe=spans[0], leaf=spans[1], uplink=spans[2], gateway=1
+    )
 
 
 @given(plans(), st.data())
-def test_no_two_leaves_share_a_prefix(plan: AddressPlan, data: st.DataObject) -> None:
-    def draw_number(field: BitField) -> int:
-        return data.draw(st.integers(1, field.capacity))
+def test_no_two_leaves_share_a_prefix(plan: Addressing, data: st.DataObject) -> None:
+    def draw_number(bits: tuple[int, int]) -> int:
+        return data.draw(st.integers(1, capacity(bits)))
 
     def draw_place() -> tuple[int, int, int]:
         return draw_number(plan.stripe), draw_number(plan.leaf), draw_number(plan.uplink)
 
     one, two = draw_place(), draw_place()
-    assert (plan.network(*one) == plan.network(*two)) == (one == two)
-    network = plan.network(*one)
-    assert network & (2**64 - 1) == 0, "a prefix is a /64"
-    assert network >> (128 - plan.pool_length) == plan.pool >> (128 - plan.pool_length), "it lies in the pool"
+    value = network(plan, *one)
+    assert (value == network(plan, *two)) == (one == two)
+    assert value & (2**64 - 1) == 0, "a prefix is a /64"
+    outside = 128 - plan.pool.length
+    assert value >> outside == plan.pool.address >> outside, "it lies in the pool"
 
 
 @given(st.integers(1, 6), st.integers(1, 5), st.integers(1, 6), st.integers(1, 3), st.integers(0, 3))
