@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from ailb_gen.addresses import Prefix
-    from ailb_gen.batfish.hops import Hops, Intent
+    from ailb_gen.batfish.hops import ExpectedRoutes, Hops
     from ailb_gen.batfish.model import Batfish, Row
     from ailb_gen.batfish.sample import Sample
     from ailb_gen.batfish.shadow import Shadow
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 START = "@enter(/.*/[/irb/])"
 
 
-def planned(routing: Routing, intent: Intent, seed: int) -> tuple[tuple[str, ...], Sample, Sample]:
+def failure_samples(routing: Routing, intent: ExpectedRoutes, seed: int) -> tuple[tuple[str, ...], Sample, Sample]:
     """Return the spines that are there, which of them fail, and which links."""
     graph = routing.graph
     spines = tuple(name for name in intent.spines() if name in graph.network.switches)
@@ -41,7 +41,7 @@ def planned(routing: Routing, intent: Intent, seed: int) -> tuple[tuple[str, ...
 def judge_spines(
     batfish: Batfish,
     shadow: Shadow,
-    intent: Intent,
+    intent: ExpectedRoutes,
     routing: Routing,
     spines: Iterable[str],
     findings: Findings,
@@ -72,7 +72,7 @@ def judge_spines(
 def judge_links(
     batfish: Batfish,
     shadow: Shadow,
-    intent: Intent,
+    intent: ExpectedRoutes,
     routing: Routing,
     links: Iterable[int],
     findings: Findings,
@@ -124,7 +124,7 @@ def _ignored(batfish: Batfish, what: str, instead: str) -> BatfishError:
     return BatfishError(f"Batfish {batfish.version} was asked to take {what} down, and {instead}; {UPDATE}")
 
 
-def _without_route(intent: Intent, found: Hops, there: Iterable[str]) -> list[tuple[str, Prefix]]:
+def _without_route(intent: ExpectedRoutes, found: Hops, there: Iterable[str]) -> list[tuple[str, Prefix]]:
     """Return the leaves and prefixes between which Batfish has no route."""
     names = set(there)
     return [
@@ -134,7 +134,7 @@ def _without_route(intent: Intent, found: Hops, there: Iterable[str]) -> list[tu
     ]
 
 
-def _changed(shadow: Shadow, intent: Intent, rows: Sequence[Row]) -> list[tuple[str, Prefix]]:
+def _changed(shadow: Shadow, intent: ExpectedRoutes, rows: Sequence[Row]) -> list[tuple[str, Prefix]]:
     """Return the leaves and prefixes of flows that arrive in one of two snapshots only."""
     names = shadow_nodes(intent.uplinks)
     found = []

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
     from ailb_gen.batfish.model import Batfish, Row
-    from ailb_gen.batfish.ports import Asked
+    from ailb_gen.batfish.ports import ExpectedPorts
     from ailb_gen.checks.model import Findings
     from ailb_gen.network.fabric import Network
     from ailb_gen.network.model import Switch
@@ -30,18 +30,18 @@ PROPERTIES = "Active,MTU"
 
 
 def judge_files(
-    batfish: Batfish, network: Network, asked: Asked, findings: Findings, advance: Callable[[], None]
+    batfish: Batfish, network: Network, expected: ExpectedPorts, findings: Findings, advance: Callable[[], None]
 ) -> None:
     """Ask about the snapshot of the files, and add findings. Raises BatfishError."""
     # A leaf without servers has a VLAN with nothing but its IRB.
-    bare = {key for key, members in asked.vlans.items() if len(members) == 1}
+    bare = {key for key, members in expected.vlans.items() if len(members) == 1}
     judges = dict(JUDGES) | {"unusedStructures": partial(judge_used, bare=bare)}
     for question, judge in judges.items():
         judge(network, batfish.ask(question, SNAPSHOT), findings)
         advance()
-    judge_ports(network, asked, batfish.ask("interfaceProperties", SNAPSHOT, properties=PROPERTIES), findings)
+    judge_ports(network, expected, batfish.ask("interfaceProperties", SNAPSHOT, properties=PROPERTIES), findings)
     advance()
-    judge_vlans(network, asked, batfish.ask("switchedVlanProperties", SNAPSHOT), findings)
+    judge_vlans(network, expected, batfish.ask("switchedVlanProperties", SNAPSHOT), findings)
     advance()
 
 

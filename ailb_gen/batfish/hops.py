@@ -62,7 +62,7 @@ def own_hops(graph: Graph, states: Mapping[Prefix, State]) -> Hops:
 
 
 @dataclass(frozen=True)
-class Intent:
+class ExpectedRoutes:
     """What the intent asks of routes.
 
     `uplinks` are a leaf's ports by color, `owners` the leaf and the color of every prefix, `cables` those that are
@@ -151,7 +151,7 @@ class Intent:
         return not ways[leaf].isdisjoint(ways[owner])
 
 
-def intent_of(expected: ExpectedFabric, cables: ExpectedCabling) -> Intent:
+def expected_routes(expected: ExpectedFabric, cables: ExpectedCabling) -> ExpectedRoutes:
     """Compute what the intent asks of routes."""
     alive = tuple(
         cable
@@ -173,7 +173,7 @@ def intent_of(expected: ExpectedFabric, cables: ExpectedCabling) -> Intent:
         for prefix, values in allowed_colors(expected).items()
     }
     uplinks = {leaf: {color: frozenset(found) for color, found in by.items()} for leaf, by in ports.items()}
-    return Intent(uplinks, owners, alive, allowed)
+    return ExpectedRoutes(uplinks, owners, alive, allowed)
 
 
 def ports_text(ports: frozenset[str]) -> str:

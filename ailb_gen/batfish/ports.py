@@ -28,7 +28,7 @@ MEMBERS = re.compile(r"([0-9]{1,4})(?:-([0-9]{1,4}))?")
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ExpectedPorts:
     """What the intent asks of ports and VLANs.
 
     `ports` maps every cabled port of a switch to its MTU, but for those that the intent disables; `vlans` maps every
@@ -39,7 +39,7 @@ class Asked:
     vlans: Mapping[tuple[str, int], frozenset[str]]
 
 
-def asked(expected: ExpectedFabric, cables: ExpectedCabling) -> Asked:
+def expected_ports(expected: ExpectedFabric, cables: ExpectedCabling) -> ExpectedPorts:
     """Compute what the intent asks of ports and VLANs."""
     switches = expected.switches
     ends = [End(cable.a_device, cable.a_port) for cable in (*cables.links, *cables.hosts)]
@@ -53,10 +53,10 @@ def asked(expected: ExpectedFabric, cables: ExpectedCabling) -> Asked:
         vlan = switches[cable.a_device].vlan
         if vlan is not None:
             vlans[cable.a_device, vlan].add(f"{cable.a_port}.0")
-    return Asked(ports, {key: frozenset(names) for key, names in vlans.items()})
+    return ExpectedPorts(ports, {key: frozenset(names) for key, names in vlans.items()})
 
 
-def judge_ports(network: Network, asked_for: Asked, rows: Sequence[Row], findings: Findings) -> None:
+def judge_ports(network: Network, asked: ExpectedPorts, rows: Sequence[Row], findings: Findings) -> None:
     """Judge interfaceProperties: every cabled port is up and has its MTU; both readers see the same."""
     seen = {interface(row["Interface"]): row for row in rows}
     for node, switch in by_node(network).items():
@@ -69,7 +69,7 @@ def judge_ports(network: Network, asked_for: Asked, rows: Sequence[Row], finding
             for message in _differences(port, row):
                 findings.at(READERS, switch, message, port.mtu_line or port.line, part=port.name)
     nodes = {switch.named: node for node, switch in by_node(network).items()}
-    for end, mtu in asked_for.ports.items():
+    for end, mtu in asked.ports.items():
         if end.device in nodes:
             findings.look(PORTS)
             found = seen.get((nodes[end.device], end.port))
@@ -98,18 +98,18 @@ def _judge_port(switch: Switch, name: str, mtu: int, row: Row | None, findings: 
         findings.at(PORTS, switch, message, line, mtu, row["MTU"], part=name)
 
 
-def judge_vlans(network: Network, asked_for: Asked, rows: Sequence[Row], findings: Findings) -> None:
+def judge_vlans(network: Network, asked: ExpectedPorts, rows: Sequence[Row], findings: Findings) -> None:
     """Judge switchedVlanProperties: in every VLAN the interfaces of the intent; both readers see the same."""
     seen = _seen_vlans(network, rows)
     known = {switch.named: switch for switch in by_node(network).values()}
-    for (name, vlan), expected in asked_for.vlans.items():
+    for (name, vlan), expected in asked.vlans.items():
         if name in known:
             findings.look(VLANS)
             have = seen.get((name, vlan), frozenset())
             if have != expected:
                 message = f"Batfish finds VLAN {vlan} {_difference(expected, have)}"
                 findings.at(VLANS, known[name], message, _vlan_line(known[name], vlan))
-    for name, vlan in sorted(seen.keys() - asked_for.vlans.keys()):
+    for name, vlan in sorted(seen.keys() - asked.vlans.keys()):
         message = f"Batfish finds VLAN {vlan}, which the intent does not know"
         findings.at(VLANS, known[name], message, _vlan_line(known[name], vlan))
     read = {(name, vlan): found for name, one in known.items() for vlan, found in _read_vlans(one).items()}

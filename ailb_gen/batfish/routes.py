@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from ailb_gen.addresses import Prefix
-    from ailb_gen.batfish.hops import Hops, Intent
+    from ailb_gen.batfish.hops import ExpectedRoutes, Hops
     from ailb_gen.batfish.model import Batfish, Row
     from ailb_gen.batfish.shadow import Shadow
     from ailb_gen.checks.model import Check, Findings
@@ -29,7 +29,12 @@ STATUSES = "BEST,BACKUP"
 
 
 def judge_shadow(
-    batfish: Batfish, shadow: Shadow, intent: Intent, routing: Routing, findings: Findings, advance: Callable[[], None]
+    batfish: Batfish,
+    shadow: Shadow,
+    intent: ExpectedRoutes,
+    routing: Routing,
+    findings: Findings,
+    advance: Callable[[], None],
 ) -> None:
     """Ask about the shadow without failures, and add findings. Raises BatfishError."""
     network = routing.graph.network
@@ -52,7 +57,7 @@ def judge_shadow(
     judge_loops(shadow, ask("multipathConsistency"), "arrives on some of its paths only", findings)
 
 
-def _nodes(network: Network, intent: Intent) -> str:
+def _nodes(network: Network, intent: ExpectedRoutes) -> str:
     """Name the spines that are there, as Batfish's node specifiers do: a name that begins with a digit in quotes."""
     names = [name.lower() for name in intent.spines() if name in network.switches]
     return ",".join(f'"{name}"' if name[0].isdigit() else name for name in names)
@@ -94,7 +99,9 @@ def _joined(value: object) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else ""
 
 
-def judge_sessions(network: Network, shadow: Shadow, intent: Intent, rows: Sequence[Row], findings: Findings) -> None:
+def judge_sessions(
+    network: Network, shadow: Shadow, intent: ExpectedRoutes, rows: Sequence[Row], findings: Findings
+) -> None:
     """Judge bgpSessionStatus: two established rows for every cable of the intent, and no others."""
     found = {_session(shadow, row): str(row["Established_Status"]) for row in rows}
     expected = intent.sides()
@@ -114,7 +121,9 @@ def judge_sessions(network: Network, shadow: Shadow, intent: Intent, rows: Seque
         findings.add(SESSIONS, "shadow", "Batfish reports a session between addresses that the shadow does not have")
 
 
-def judge_compatible(network: Network, shadow: Shadow, intent: Intent, rows: Sequence[Row], findings: Findings) -> None:
+def judge_compatible(
+    network: Network, shadow: Shadow, intent: ExpectedRoutes, rows: Sequence[Row], findings: Findings
+) -> None:
     """Judge bgpSessionCompatibility: both ends of the cables of the intent are configured for each other."""
     expected = intent.sides()
     for row in rows:
@@ -167,7 +176,7 @@ def _meaning(shadow: Shadow, address: str) -> str:
     return str(next(found, address))
 
 
-def judge_pinned(network: Network, intent: Intent, found: Hops, findings: Findings) -> None:
+def judge_pinned(network: Network, intent: ExpectedRoutes, found: Hops, findings: Findings) -> None:
     """Compare Batfish's next hops with what the intent asks: the uplinks of the prefix's color."""
     wrong: dict[str, list[str]] = {}
     for leaf, prefix, expected in intent.pinned():
@@ -197,7 +206,9 @@ def disagreements(network: Network, theirs: Hops, ours: Hops, check: Check, fail
         findings.add(check, name, f"{failure}the engines disagree: {first_of(messages)}", _bgp_place(network, name))
 
 
-def judge_transit(network: Network, shadow: Shadow, intent: Intent, rows: Sequence[Row], findings: Findings) -> None:
+def judge_transit(
+    network: Network, shadow: Shadow, intent: ExpectedRoutes, rows: Sequence[Row], findings: Findings
+) -> None:
     """Judge bgpRib of the spines: every prefix is heard from its own leaf, and from no other."""
     names = shadow_nodes(network.switches)
     heard: dict[tuple[str, Prefix], set[str]] = {}

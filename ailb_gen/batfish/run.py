@@ -8,9 +8,9 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from ailb_gen.batfish import files, routes
-from ailb_gen.batfish.failures import judge_links, judge_spines, planned
-from ailb_gen.batfish.hops import intent_of
-from ailb_gen.batfish.ports import asked
+from ailb_gen.batfish.failures import failure_samples, judge_links, judge_spines
+from ailb_gen.batfish.hops import expected_routes
+from ailb_gen.batfish.ports import expected_ports
 from ailb_gen.batfish.shadow import shadow
 from ailb_gen.batfish.snapshot import write_files, write_shadow
 from ailb_gen.checks.catalogue import WITH_BATFISH, checks_of
@@ -20,7 +20,7 @@ from ailb_gen.checks.model import Findings
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from ailb_gen.batfish.hops import Intent
+    from ailb_gen.batfish.hops import ExpectedRoutes
     from ailb_gen.batfish.model import Batfish
     from ailb_gen.batfish.sample import Sample
     from ailb_gen.checks.context import Context
@@ -35,16 +35,16 @@ FILES_STEPS, SHADOW_STEPS, FAILURE_STEPS = 1 + len(files.JUDGES) + 2, 1 + 9, 3
 
 
 @dataclass(frozen=True, slots=True)
-class Second:
+class SecondOpinion:
     """A second opinion: what was examined already, and the ids of the checks that were asked for."""
 
     context: Context
     chosen: frozenset[str]
 
     @property
-    def intent(self) -> Intent:
+    def intent(self) -> ExpectedRoutes:
         """What the intent asks of routes."""
-        return intent_of(self.context.expected, self.context.cabling)
+        return expected_routes(self.context.expected, self.context.cabling)
 
     def wants(self, entries: tuple[Check, ...]) -> bool:
         """Return whether any of some checks was asked for."""
@@ -56,10 +56,10 @@ class Second:
 
     def failures(self) -> tuple[tuple[str, ...], Sample, Sample]:
         """Return the spines, and which of them and of the links fail."""
-        return planned(self.context.routing, self.intent, self.context.seed)
+        return failure_samples(self.context.routing, self.intent, self.context.seed)
 
 
-def steps(second: Second) -> int:
+def steps(second: SecondOpinion) -> int:
     """Return about how many pieces of work there are: what a progress bar counts."""
     _, spines, links = second.failures()
     rows = (
@@ -71,7 +71,7 @@ def steps(second: Second) -> int:
     return sum(count for entries, count in rows if second.wants(entries))
 
 
-def second_opinion(batfish: Batfish, second: Second, advance: Callable[[], None]) -> Iterator[Result]:
+def second_opinion(batfish: Batfish, second: SecondOpinion, advance: Callable[[], None]) -> Iterator[Result]:
     """Yield the results of the checks that were asked for, stage by stage; `advance` counts pieces of work.
 
     Raises BatfishError, after the results of the stages that were finished, and UsageError for a fabric that the IPv4
@@ -83,7 +83,7 @@ def second_opinion(batfish: Batfish, second: Second, advance: Callable[[], None]
             write_files(context.root, network, Path(folder) / files.SNAPSHOT)
             batfish.upload(files.SNAPSHOT, Path(folder) / files.SNAPSHOT)
             advance()
-            files.judge_files(batfish, network, asked(context.expected, context.cabling), findings, advance)
+            files.judge_files(batfish, network, expected_ports(context.expected, context.cabling), findings, advance)
             findings.figure(checks.PARSED, "the service is Batfish", batfish.version)
             yield from second.results(findings, OF_FILES)
         if not second.wants((*OF_SHADOW, *OF_SPINES, *OF_LINKS)):

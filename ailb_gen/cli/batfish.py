@@ -72,9 +72,9 @@ def ask(service: Service | None, context: Context, chosen: frozenset[str]) -> tu
 
     if service is None:
         return list(skipped_by_batfish(chosen, (), NO_SERVICE)), None
-    from ailb_gen.batfish.run import Second, second_opinion, steps
+    from ailb_gen.batfish.run import SecondOpinion, second_opinion, steps
 
-    second = Second(context, chosen)
+    second = SecondOpinion(context, chosen)
     results: list[Result] = []
     trouble: AilbError | None = None
     try:

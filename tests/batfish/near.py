@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ailb_gen.batfish.model import Row
-from ailb_gen.batfish.run import Second, second_opinion
+from ailb_gen.batfish.run import SecondOpinion, second_opinion
 from ailb_gen.checks.catalogue import BY_ID, WITH_BATFISH, checks_of
 from ailb_gen.checks.model import Finding, Result, RunOptions
 from ailb_gen.checks.run import examine
@@ -83,5 +83,5 @@ def judged(
     """Return Batfish's results for a tree, and what the other checks find in it."""
     ids = frozenset(name for name in BY_ID if name[:5] in FAMILIES)
     run, context = examine(intent, root, RunOptions(ids, seed=seed, executor="serial"))
-    results = list(second_opinion(batfish or Near(), Second(context, chosen), lambda: None))
+    results = list(second_opinion(batfish or Near(), SecondOpinion(context, chosen), lambda: None))
     return results, [finding for result in run.results for finding in result.findings]

@@ -17,9 +17,9 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from ailb_gen.addresses import prefix_value
-from ailb_gen.batfish.hops import Intent
+from ailb_gen.batfish.hops import ExpectedRoutes
 from ailb_gen.batfish.numbering import Numbering
-from ailb_gen.batfish.ports import Asked
+from ailb_gen.batfish.ports import ExpectedPorts
 from ailb_gen.batfish.shadow import Shadow, ShadowSwitch
 from ailb_gen.checks.catalogue import WITH_BATFISH, checks_of
 from ailb_gen.checks.expected_cabling import ExpectedCable
@@ -163,12 +163,12 @@ def shadow(name: str) -> Shadow:
     return Shadow(tuple(ShadowSwitch(switch, (), ()) for switch in network(name).switches), numbering)
 
 
-def intent(name: str) -> Intent:
+def intent(name: str) -> ExpectedRoutes:
     """Return what the intent of a recorded shadow is: every color has a spine of its own, and all others back it up."""
     layout = LAYOUTS[name]
     pairs = [(leaf, number) for leaf in LEAVES for number in layout.spines]
     colors = frozenset(f"color-{number}" for number in layout.spines)
-    return Intent(
+    return ExpectedRoutes(
         uplinks={
             f"leaf{leaf}": {f"color-{spine}": frozenset({uplink(leaf, spine).port}) for spine in layout.spines}
             for leaf in LEAVES
@@ -186,12 +186,12 @@ def intent(name: str) -> Intent:
     )
 
 
-def ports(name: str) -> Asked:
+def ports(name: str) -> ExpectedPorts:
     """Return what the intent of a small recorded fabric is: VLAN 10k of a leaf has port et-0/1/k of a server."""
     layout = LAYOUTS.get(name, SMALL)
     pairs = [(leaf, spine) for leaf in LEAVES for spine in layout.spines]
     cabled = {end: 9216 for pair in pairs for end in (uplink(*pair), downlink(*pair))}
-    return Asked(
+    return ExpectedPorts(
         cabled | {End(f"leaf{leaf}", f"et-0/1/{vlan}"): 1500 for leaf, vlan in pairs},
         {(f"leaf{leaf}", 100 + vlan): frozenset({f"et-0/1/{vlan}.0", f"irb.{100 + vlan}"}) for leaf, vlan in pairs},
     )

@@ -10,7 +10,7 @@ from ipaddress import IPv4Address, IPv4Network
 import pytest
 
 from ailb_gen.addresses import Prefix
-from ailb_gen.batfish.hops import Intent, batfish_hops, intent_of, own_hops, ports_text
+from ailb_gen.batfish.hops import ExpectedRoutes, batfish_hops, expected_routes, own_hops, ports_text
 from ailb_gen.batfish.model import Row
 from ailb_gen.batfish.numbering import Numbering
 from ailb_gen.checks.expected import expected_fabric
@@ -155,12 +155,12 @@ def test_a_leaf_has_no_next_hop_to_its_own_prefix() -> None:
 # What the intent asks
 
 
-def asked(fabric: Fabric) -> Intent:
+def asked(fabric: Fabric) -> ExpectedRoutes:
     intended = expected_fabric(fabric)
-    return intent_of(intended, expected_cabling(intended))
+    return expected_routes(intended, expected_cabling(intended))
 
 
-def small_asks(more: str = "", spines: int = 2) -> Intent:
+def small_asks(more: str = "", spines: int = 2) -> ExpectedRoutes:
     return asked(fabric_file(SMALL.replace("spines: 2", f"spines: {spines}") + more).fabric)
 
 
@@ -201,7 +201,7 @@ def test_what_is_asked_is_what_is_in_the_files_of_an_example(name: str) -> None:
     )
 
 
-def ports(asks: Intent, leaf: str = "stripe1-leaf1") -> dict[str, list[str]]:
+def ports(asks: ExpectedRoutes, leaf: str = "stripe1-leaf1") -> dict[str, list[str]]:
     """Return the uplinks of a leaf by color."""
     return {color: sorted(found) for color, found in asks.uplinks[leaf].items()}
 

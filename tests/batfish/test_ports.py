@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from ailb_gen.batfish.ports import Asked, asked, judge_ports, judge_vlans
+from ailb_gen.batfish.ports import ExpectedPorts, expected_ports, judge_ports, judge_vlans
 from ailb_gen.checks.expected import expected_fabric
 from ailb_gen.checks.expected_cabling import expected_cabling
 from ailb_gen.checks.model import Finding
@@ -35,13 +35,13 @@ overrides:
 # The recorded fabrics of which all interfaces are recorded.
 WHOLE = ("d_v6_clean", "d_v4_clean", "d_v6_bad", "d_v4la_bad")
 # One leaf with channels and one VLAN, and a port in a VLAN that is not there.
-LEAF = Asked(
+LEAF = ExpectedPorts(
     {End("leaf1", "et-0/0/0:0"): 9216, End("leaf1", "et-0/0/0:1"): 9216, End("leaf1", "et-0/0/8"): 9216},
     {("leaf1", 2): frozenset({"et-0/0/8.0", "irb.2"})},
 )
 
 
-def intended(name: str) -> Asked:
+def intended(name: str) -> ExpectedPorts:
     return LEAF if name == "a_v6" else ports(name)
 
 
@@ -189,7 +189,7 @@ def test_a_port_that_the_intent_disables_may_be_down() -> None:
     for row in told:
         row["Active"] = row["Interface"] != "leaf2[et-0/0/0]"
     rest = {end: mtu for end, mtu in ports("d_v6_clean").ports.items() if end != End("leaf2", "et-0/0/0")}
-    assert judged(judge_ports, found, Asked(rest, {}), told) == []
+    assert judged(judge_ports, found, ExpectedPorts(rest, {}), told) == []
 
 
 def test_cabled_ports_that_batfish_does_not_mention() -> None:
@@ -198,7 +198,7 @@ def test_cabled_ports_that_batfish_does_not_mention() -> None:
         Finding("AILB806", "leaf1", message, at(16), part="et-0/0/0")
     ]
     # A port that the file does not have either stands at its first line.
-    far = Asked({End("leaf1", "et-0/0/77"): 9216}, {})
+    far = ExpectedPorts({End("leaf1", "et-0/0/77"): 9216}, {})
     assert judged(judge_ports, network("d_v6_clean"), far, rows("d_v6_clean", INTERFACES)) == [
         Finding("AILB806", "leaf1", message, at(1), part="et-0/0/77")
     ]
@@ -266,7 +266,7 @@ def test_a_vlan_that_only_batfish_knows() -> None:
 
 def test_a_vlan_that_the_intent_does_not_know() -> None:
     known = ports("d_v6_clean").vlans
-    fewer = Asked({}, {key: names for key, names in known.items() if key != ("leaf1", 102)})
+    fewer = ExpectedPorts({}, {key: names for key, names in known.items() if key != ("leaf1", 102)})
     assert judged(judge_vlans, network("d_v6_clean"), fewer, rows("d_v6_clean", "switchedVlanProperties")) == [
         Finding("AILB807", "leaf1", "Batfish finds VLAN 102, which the intent does not know", at(10))
     ]
@@ -323,8 +323,8 @@ def test_members_by_name_number_range_or_all(word: str) -> None:
 
 
 def test_what_the_intent_asks() -> None:
-    wanted_plan = expected_fabric(intent_of(RAIL).fabric)
-    assert asked(wanted_plan, expected_cabling(wanted_plan)) == Asked(
+    fabric = expected_fabric(intent_of(RAIL).fabric)
+    assert expected_ports(fabric, expected_cabling(fabric)) == ExpectedPorts(
         {
             End("stripe1-leaf1", "et-0/0/0"): 9216,
             End("stripe1-leaf1", "et-0/0/16"): 9000,

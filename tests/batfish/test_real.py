@@ -14,7 +14,7 @@ import pytest
 
 from ailb_gen.batfish.address import parse_address
 from ailb_gen.batfish.model import Batfish, Row
-from ailb_gen.batfish.run import Second, second_opinion
+from ailb_gen.batfish.run import SecondOpinion, second_opinion
 from ailb_gen.batfish.service import connect
 from ailb_gen.checks.model import Result, RunOptions
 from ailb_gen.checks.run import examine
@@ -52,7 +52,7 @@ def batfish() -> Iterator[Batfish]:
 
 def judged(batfish: Batfish, name: str, root: Path, ids: frozenset[str]) -> list[Result]:
     _, context = examine(load(EXAMPLES / name / "fabric.yaml"), root, RunOptions(frozenset(), executor="serial"))
-    return list(second_opinion(batfish, Second(context, ids), lambda: None))
+    return list(second_opinion(batfish, SecondOpinion(context, ids), lambda: None))
 
 
 @pytest.mark.parametrize("name", ["lab", "jvd", "jvd-8-uplinks", "brownfield"])

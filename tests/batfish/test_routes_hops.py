@@ -42,7 +42,7 @@ from tests.batfish.recorded import (
 from tests.conftest import ROOT, need_shared
 
 if TYPE_CHECKING:
-    from ailb_gen.batfish.hops import Hops, Intent
+    from ailb_gen.batfish.hops import ExpectedRoutes, Hops
     from ailb_gen.batfish.model import Row
 
 # Where `protocols bgp` stands on the second leaf and the first spine of both small fabrics.
@@ -53,7 +53,7 @@ def hops(name: str, *extra: Row) -> Hops:
     return batfish_hops(network(name), shadow(name).numbering, [*rows(name, ROUTES), *extra])
 
 
-def asked_of(name: str, leaf: str) -> Intent:
+def asked_of(name: str, leaf: str) -> ExpectedRoutes:
     """Return an intent that asks about the routes of one leaf: those of the others are not recorded."""
     found = intent(name)
     return replace(found, uplinks={leaf: found.uplinks[leaf]})
@@ -168,7 +168,7 @@ def test_engines_that_disagree() -> None:
     )
 
 
-def heard_by(name: str, spine: int) -> Intent:
+def heard_by(name: str, spine: int) -> ExpectedRoutes:
     """Return an intent whose only spine is this one: what others hear is not recorded."""
     found = intent(name)
     return replace(found, cables=tuple(one for one in found.cables if one.b_device == f"spine{spine}"))

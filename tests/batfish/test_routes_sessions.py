@@ -29,7 +29,7 @@ from tests.batfish.recorded import (
 )
 
 if TYPE_CHECKING:
-    from ailb_gen.batfish.hops import Intent
+    from ailb_gen.batfish.hops import ExpectedRoutes
     from ailb_gen.batfish.model import Row
     from ailb_gen.network.fabric import Network
 
@@ -122,7 +122,7 @@ def test_sessions_that_batfish_does_not_mention() -> None:
     assert of_compatible(GOOD, []) == []
 
 
-def without(name: str, leaf: int, spine: int) -> Intent:
+def without(name: str, leaf: int, spine: int) -> ExpectedRoutes:
     """Return an intent that does not know one of the cables."""
     found = intent(name)
     gone = uplink(leaf, spine)

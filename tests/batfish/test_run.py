@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ailb_gen.batfish.model import Row
-from ailb_gen.batfish.run import Second, second_opinion, steps
+from ailb_gen.batfish.run import SecondOpinion, second_opinion, steps
 from ailb_gen.checks.catalogue import BY_ID, skipped_by_batfish
 from ailb_gen.checks.causes import causes
 from ailb_gen.checks.families.batfish import NO_SERVICE
@@ -118,10 +118,10 @@ def test_stages_are_asked_for() -> None:
     assert set(near.snapshots) == {"shadow", "spine-1", "spine-2", "spine-3", "spine-4"}
 
 
-def second(chosen: frozenset[str] = ALL) -> Second:
+def second(chosen: frozenset[str] = ALL) -> SecondOpinion:
     root = GOLDEN / "lab"
     _, context = examine(lab(), root, RunOptions(frozenset(), executor="serial"))
-    return Second(context, chosen)
+    return SecondOpinion(context, chosen)
 
 
 def test_every_piece_of_work_is_a_step() -> None:
@@ -241,7 +241,7 @@ def test_what_both_engines_find_is_one_headline(name: str, check: str, tmp_path:
     copy_with(GOLDEN / "lab", changes_of(kind, tree, chosen(kind, tree, "lab", 1)), tmp_path / "out")
     own = frozenset(one for one in BY_ID if one < "AILB8")
     run, context = examine(lab(), tmp_path / "out", RunOptions(own, executor="serial"))
-    results = [*run.results, *second_opinion(Near(), Second(context, ALL), lambda: None)]
+    results = [*run.results, *second_opinion(Near(), SecondOpinion(context, ALL), lambda: None)]
     explained = causes(results)
     heads = {one.check for result in results for one in result.findings if one not in explained}
     assert any(one.check > "AILB8" for one in explained)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from ailb_gen.batfish.run import Second, second_opinion
+from ailb_gen.batfish.run import SecondOpinion, second_opinion
 from ailb_gen.batfish.sample import LINKS, MOST_ROUTES, link_sample, picked, sizes, spine_sample
 from ailb_gen.checks.model import RunOptions
 from ailb_gen.checks.run import examine
@@ -72,7 +72,7 @@ def test_the_report_says_how_many_failed(monkeypatch: pytest.MonkeyPatch) -> Non
     _, context = examine(load(EXAMPLES / "lab" / "fabric.yaml"), root, RunOptions(frozenset(), executor="serial"))
     near = Near()
     chosen = frozenset({"AILB818", "AILB819", "AILB822"})
-    results = list(second_opinion(near, Second(context, chosen), lambda: None))
+    results = list(second_opinion(near, SecondOpinion(context, chosen), lambda: None))
     assert set(near.snapshots) == {"shadow", "spine-1", "link-1"}
     kind = "which are of 1 kind: alike but for their color and neighbors"
     assert {result.check.id: result.figures for result in results} == {
