@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Callable, Iterable
 from ipaddress import IPv6Network
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ from ailb_gen.checks.cause_rules import ORDER, REPLACED, RULES, SERVER, Relation
 from ailb_gen.layout import PROFILES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from ailb_gen.checks.model import Finding, Result
 
@@ -142,7 +143,7 @@ class _Index:
 
     def _first(self, finding: Finding, chosen: Callable[[str], bool]) -> Finding | None:
         for checks, relation in RULES.get(finding.check, ()):
-            keys = list(_sought(finding, relation))
+            keys = list(SOUGHT[relation](finding))
             for check in filter(chosen, checks):
                 for key in keys:
                     found = self.found.get((check, relation, key))
@@ -156,18 +157,15 @@ def _held(finding: Finding) -> Iterator[tuple[Relation, object]]:
     yield Relation.ANYWHERE, ""
     if finding.alike:
         yield Relation.ALIKE, finding.alike
-    if finding.place is not None:
-        yield Relation.FILE, finding.place.file
-        if _stands(finding):
-            yield Relation.LINE, (finding.place.file, finding.place.line)
-        path = HOST_FILE.search(finding.place.file)
-        if path is not None:
-            yield Relation.TOPIC, path[0]
+    yield from ((Relation.LINE, line) for line in _lines(finding))
+    files = _files(finding)
+    for file in files:
+        yield Relation.FILE, file
+        yield from ((Relation.TOPIC, path) for path in HOST_FILE.findall(file)[:1])
     for topic in topics(finding):
         yield Relation.TOPIC, topic
         yield Relation.INVOLVED, topic
-        if finding.place is not None:
-            yield Relation.PART, (finding.place.file, topic)
+        yield from ((Relation.PART, (file, topic)) for file in files)
     for scope in (finding.scope, *finding.involves):
         for whole in _wholes(scope):
             yield Relation.INVOLVED, whole
@@ -178,32 +176,31 @@ def _held(finding: Finding) -> Iterator[tuple[Relation, object]]:
         yield Relation.OWN, (finding.scope,)
 
 
-def _sought(finding: Finding, relation: Relation) -> Iterator[object]:
-    """Yield the keys of what may be the cause of a finding."""
-    if relation is Relation.ANYWHERE:
-        yield ""
-    elif relation is Relation.TOPIC:
-        yield from sorted(topics(finding))
-    elif relation is Relation.INVOLVED:
-        yield from finding.involves
-    elif relation is Relation.OWN:
-        # What is about a part of it, and what is about a whole that it is a part of.
-        yield finding.scope
-        yield from ((whole,) for whole in _wholes(finding.scope))
-    elif relation is Relation.PART and finding.place is not None:
-        yield from ((finding.place.file, topic) for topic in sorted(topics(finding)))
-    elif relation is Relation.FILE and finding.place is not None:
-        yield finding.place.file
-    elif relation is Relation.LINE and finding.place is not None and _stands(finding):
-        yield finding.place.file, finding.place.line
-
-
-def _stands(finding: Finding) -> bool:
-    """Return whether a finding is about what stands at its line; what is missing is placed where it belongs."""
-    return finding.place is not None and finding.place.line > 1 and not (finding.expected and not finding.found)
+def _lines(finding: Finding) -> list[tuple[str, int]]:
+    """Return the file and line that a finding is about; none for what is missing, which is placed where it belongs."""
+    place = finding.place
+    is_there = place is not None and place.line > 1 and not (finding.expected and not finding.found)
+    return [(place.file, place.line)] if place is not None and is_there else []
 
 
 def _wholes(scope: str) -> Iterator[str]:
     """Yield a scope and what it is a part of: `leaf1 et-0/0/0` is about leaf1, too."""
     words = scope.split(" ")
     return (" ".join(words[:length]) for length in range(1, len(words) + 1))
+
+
+def _files(finding: Finding) -> list[str]:
+    return [finding.place.file] if finding.place is not None else []
+
+
+# The keys of what may be the cause of a finding.
+SOUGHT: dict[Relation, Callable[[Finding], Iterable[object]]] = {
+    Relation.ANYWHERE: lambda finding: [""],
+    Relation.TOPIC: lambda finding: sorted(topics(finding)),
+    Relation.INVOLVED: lambda finding: finding.involves,
+    # What is about a part of it, and what is about a whole that it is a part of.
+    Relation.OWN: lambda finding: [finding.scope, *((whole,) for whole in _wholes(finding.scope))],
+    Relation.PART: lambda finding: [(file, topic) for file in _files(finding) for topic in sorted(topics(finding))],
+    Relation.FILE: _files,
+    Relation.LINE: _lines,
+}
