@@ -1,4 +1,4 @@
-"""Words of messages: lists cut short, hints at the likely spelling."""
+"""Text for people: lists cut short, hints at the likely spelling, aligned tables."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 SHOWN = 3
 
@@ -24,3 +24,16 @@ def did_you_mean(word: object, known: Iterable[str]) -> str:
     names = {name.lower(): name for name in known}
     close = [names[one] for one in get_close_matches(str(word).lower(), list(names), n=1, cutoff=0.6)]
     return f"did you mean {close[0]!r}?" if close else ""
+
+
+def aligned(rows: Iterable[Sequence[object]], numbers: bool = False) -> list[str]:
+    """Return rows as lines, a rule under the first; with `numbers`, all columns but the first are set to the right."""
+    cells = [[str(cell) for cell in row] for row in rows]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    cells.insert(1, ["-" * width for width in widths])
+    return [
+        "  ".join(
+            (cell.rjust if numbers and column else cell.ljust)(widths[column]) for column, cell in enumerate(row)
+        ).rstrip()
+        for row in cells
+    ]

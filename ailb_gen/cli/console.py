@@ -77,11 +77,9 @@ def fabric_file(path: Path) -> Path:
 
 def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """Return rows as an aligned plain-text table under a title; the last column is not padded."""
-    cells = [[str(cell) for cell in row] for row in (columns, *rows)]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in cells]
-    rule = "  ".join("-" * width for width in widths)
-    return "\n".join([title, *([lines[0], rule, *lines[1:]] if cells else [])]) + "\n"
+    from ailb_gen.wording import aligned
+
+    return "\n".join([title, *aligned([columns, *rows])]) + "\n"
 
 
 @dataclass(frozen=True, slots=True)

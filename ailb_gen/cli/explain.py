@@ -49,10 +49,9 @@ def _tables(design: Design, name: str) -> list[Table]:
     for server in design.servers:
         if server.name == name:
             return _server(server)
-    from ailb_gen.cli.select import device_roles
     from ailb_gen.wording import did_you_mean
 
-    known = list(device_roles(design))
+    known = list(design.roles)
     some = ", ".join([*known[:3], "...", known[-1]] if len(known) > 4 else known)
     hint = did_you_mean(name, known) or f"it has {len(known)}: {some}"
     raise UsageError(f"{name!r}: the fabric has no such device; {hint}")

@@ -12,7 +12,6 @@ import typer
 from ailb_gen.cli.console import fabric_file, progress, table, warn
 from ailb_gen.cli.fleet import FABRIC
 from ailb_gen.cli.output import steady
-from ailb_gen.cli.select import device_roles
 from ailb_gen.errors import ExitCode
 from ailb_gen.garbage import no_garbage_collection
 from ailb_gen.layout import SWITCHES, owner
@@ -76,7 +75,7 @@ def generate(
         design, warnings = build(intent)
         warnings += tuple(collapsed(not_modelled(intent)))
         warn(warnings)
-        selected = pick_devices(device_roles(design), limit or [])
+        selected = pick_devices(design.roles, limit or [])
         options = RenderOptions(form, templates)
         shows = check or diff
         total = len(design.switches) + len(design.servers) if selected is None else len(selected)
@@ -199,7 +198,7 @@ def _summary(design: Design, rendering: Rendering, output: Path) -> str:
         ("prefixes", len(design.leaves) * len(design.colors)),
         *(("drained", line) for line in design.drained),
     )
-    roles = {switch.name: str(switch.role) for switch in design.switches}
+    roles = design.roles
     counts: dict[str, list[int]] = {}
     touched = ((0, rendering.changes.new), (1, rendering.changes.changed), (2, rendering.changes.deleted))
     for path in rendering.tree:

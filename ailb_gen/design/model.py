@@ -299,3 +299,8 @@ class Design:
     def switches(self) -> tuple[Switch, ...]:
         """Leaves, then spines."""
         return self.leaves + self.spines
+
+    @property
+    def roles(self) -> dict[str, str]:
+        """The role of every device: leaf, spine or server."""
+        return {switch.name: switch.role for switch in self.switches} | {one.name: "server" for one in self.servers}

@@ -141,11 +141,6 @@ def read_profile(root: Path, name: str) -> Profile:
     )
 
 
-def read_host(root: Path, folder: str) -> Host:
-    """Read the server whose files are in `folder`, relative to the artifact directory `root`."""
-    return Host(folder.rpartition("/")[2], read_profile(root, folder))
-
-
 def _folder_of(root: str, entry: os.DirEntry[str]) -> str:
     """Return where the files of a server are, relative to the real path `root`.
 

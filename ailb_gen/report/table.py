@@ -6,8 +6,9 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from ailb_gen.checks.catalogue import NAMES
-from ailb_gen.report.text import aligned, clean, detail, named, where, wrapped
+from ailb_gen.report.text import clean, detail, named, where, wrapped
 from ailb_gen.report.verdict import STATUSES, number
+from ailb_gen.wording import aligned
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,9 +45,8 @@ def _lines(verdict: Verdict, everything: bool) -> Iterator[str]:
     devices = ", ".join(f"{count} {role}" for role, count in sorted(roles.items())) or "no devices"
     yield from wrapped(f"Fabric {run.fabric} in {run.artifacts}: {devices}")
     yield ""
-    yield from aligned(
-        [[str(cell).upper() for cell in row] if n == 0 else row for n, row in enumerate(families(verdict))]
-    )
+    head, *rows = families(verdict)
+    yield from aligned([[str(cell).upper() for cell in head], *rows], numbers=True)
     for result, headlines in verdict.attention():
         yield ""
         yield from _group(result, headlines, everything)

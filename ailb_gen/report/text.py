@@ -7,8 +7,6 @@ from textwrap import wrap
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ailb_gen.checks.model import Finding, Run
 
 WIDTH = 80
@@ -19,17 +17,6 @@ def clean(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
-
-
-def aligned(rows: Sequence[Sequence[object]]) -> list[str]:
-    """Return rows as lines: the first column to the left, numbers to the right, a rule under the first row."""
-    cells = [[str(cell) for cell in row] for row in rows]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    cells.insert(1, ["-" * width for width in widths])
-    return [
-        "  ".join((cell.rjust if column else cell.ljust)(widths[column]) for column, cell in enumerate(row)).rstrip()
-        for row in cells
-    ]
 
 
 def wrapped(text: str, indent: str = "") -> list[str]:

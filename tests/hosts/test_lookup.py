@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from ailb_gen.addresses import address_text, address_value
 from ailb_gen.hosts.lookup import MAIN_TABLE, route, table_name
 from ailb_gen.hosts.model import Profile
-from ailb_gen.hosts.read import read_host, read_hosts
+from ailb_gen.hosts.read import read_hosts, read_profile
 from ailb_gen.layout import NETPLAN
 from tests.conftest import ROOT
 
@@ -26,7 +26,7 @@ def of(tmp_path: Path, text: str) -> Profile:
     path = tmp_path / "p" / NETPLAN
     path.parent.mkdir(parents=True)
     path.write_text(text)
-    return read_host(tmp_path, "p").profile
+    return read_profile(tmp_path, "p")
 
 
 @given(leaf=st.integers(1, 2), color=st.integers(1, 4), host=st.integers(2, 2**64 - 1))

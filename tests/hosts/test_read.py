@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ailb_gen.addresses import Prefix, prefix_value
 from ailb_gen.hosts.model import Profile
-from ailb_gen.hosts.read import read_host, read_hosts
+from ailb_gen.hosts.read import read_hosts, read_profile
 from ailb_gen.layout import ENVIRONMENT, NETPLAN, QOS, QOS_UNIT, SCRIPT, SCRIPT_UNIT, SYSCTL, TABLE_NAMES
 from tests.conftest import ROOT, examples
 
@@ -95,14 +95,14 @@ def test_scripts_names_and_settings(lab: Profile) -> None:
 
 
 def test_a_mac_is_read_where_netplan_has_one() -> None:
-    nic = read_host(GOLDEN / "brownfield", "servers/a-gpu1").profile.nics["eth0_gpu"]
+    nic = read_profile(GOLDEN / "brownfield", "servers/a-gpu1").nics["eth0_gpu"]
     assert nic.mac == "a0:88:c2:01:01:00"
     assert nic.value("set-name") == "eth0_gpu"
 
 
 def test_a_missing_file_is_no_fault_but_not_among_the_files(tree: Path) -> None:
     (tree / "profiles/stripe1" / SCRIPT).unlink()
-    profile = read_host(tree, "profiles/stripe1").profile
+    profile = read_profile(tree, "profiles/stripe1")
     assert not profile.defects
     assert profile.script is None
     assert SCRIPT not in profile.files
@@ -110,7 +110,7 @@ def test_a_missing_file_is_no_fault_but_not_among_the_files(tree: Path) -> None:
 
 def damaged(tree: Path, file: str, data: bytes) -> list[str]:
     (tree / "profiles/stripe1" / file).write_bytes(data)
-    defects = read_host(tree, "profiles/stripe1").profile.defects
+    defects = read_profile(tree, "profiles/stripe1").defects
     return [f"{defect.place}: {defect.reason}" for defect in defects]
 
 
@@ -150,16 +150,16 @@ def test_every_file_may_be_binary_huge_a_directory_or_a_loop(tree: Path, file: s
     assert "zero byte" in damaged(tree, file, b"# a\n\0")[0]
     path = tree / "profiles/stripe1" / file
     os.truncate(path, 100_000_000)
-    assert "larger than" in read_host(tree, "profiles/stripe1").profile.defects[0].reason
+    assert "larger than" in read_profile(tree, "profiles/stripe1").defects[0].reason
     path.unlink()
     path.mkdir()
-    assert "a directory" in read_host(tree, "profiles/stripe1").profile.defects[0].reason
+    assert "a directory" in read_profile(tree, "profiles/stripe1").defects[0].reason
     path.rmdir()
     path.symlink_to(path.name)
-    assert "symbolic links" in read_host(tree, "profiles/stripe1").profile.defects[0].reason
+    assert "symbolic links" in read_profile(tree, "profiles/stripe1").defects[0].reason
     path.unlink()
     os.mkfifo(path)
-    assert "not a regular file" in read_host(tree, "profiles/stripe1").profile.defects[0].reason
+    assert "not a regular file" in read_profile(tree, "profiles/stripe1").defects[0].reason
 
 
 @pytest.mark.parametrize(
@@ -190,7 +190,7 @@ def test_a_short_row_of_a_script_is_a_fault(tree: Path, file: str, row: bytes) -
 def test_a_nic_in_two_netplan_files_is_a_fault(tree: Path) -> None:
     other = tree / "profiles/stripe1/etc/netplan/90-mine.yaml"
     other.write_text("network: {ethernets: {gpu0_eth: {dhcp4: yes}}}\n")
-    profile = read_host(tree, "profiles/stripe1").profile
+    profile = read_profile(tree, "profiles/stripe1")
     assert ["merges" in defect.reason for defect in profile.defects] == [True]
     assert profile.nics["gpu0_eth"].value("dhcp4") is True
 
@@ -246,4 +246,4 @@ def test_a_random_line_never_raises(file: str, line: int, text: str, tmp_path_fa
     path = root / "p" / file
     path.parent.mkdir(parents=True)
     path.write_text("\n".join(lines), newline="")
-    assert read_host(root, "p").profile.folder == "p"
+    assert read_profile(root, "p").folder == "p"
