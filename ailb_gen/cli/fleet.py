@@ -134,7 +134,7 @@ class Stop:
         if len(self.signals) == 1:
             shout(f"ailb-gen: stopping; {self.effect}")
         elif len(self.signals) == 2:
-            shout("ailb-gen: still stopping; devices that do not answer soon are not waited for")
+            shout("ailb-gen: not done yet; devices that do not answer soon are not waited for")
         if self.asking:
             raise KeyboardInterrupt
 

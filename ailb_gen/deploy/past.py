@@ -126,9 +126,8 @@ class Past:
         found: dict[str, str] = dict(self._begin.get("digests", {}))
         for event in self.events:
             if event["event"] == "run":
-                for _, members in event["waves"]:
-                    for name in members:
-                        found.setdefault(name, "")
+                for _, names in event["waves"]:
+                    found |= {name: "" for name in names if name not in found}
         return found
 
     @property
@@ -188,7 +187,7 @@ def past_run(state: StateDirectory, given: str, fits: Callable[[Past], bool]) ->
     return next((past for past in (*left, *filter(fits, runs))), runs[0])
 
 
-def standing_changes(state: StateDirectory, past: Past) -> tuple[str, ...]:
+def remaining_changes(state: StateDirectory, past: Past) -> tuple[str, ...]:
     """Return the devices on which a run's change was confirmed and not taken back by a later run."""
     back = {
         name

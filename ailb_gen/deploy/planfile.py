@@ -151,7 +151,7 @@ def read_plan(path: Path) -> ApprovedPlan:
             str(body["inputs"]),
             {str(name): str(row["fingerprint"]) for name, row in body["devices"].items()},
             {str(name): str(row["change"]) for name, row in body["devices"].items()},
-            tuple(Wave(str(name), tuple(map(str, members))) for name, members in body["waves"]),
+            tuple(Wave(str(name), tuple(map(str, names))) for name, names in body["waves"]),
             str(body["version"]),
             sha256(data).hexdigest(),
         )

@@ -146,7 +146,7 @@ def _fits(event: Event) -> bool:
         case "results":
             return all(isinstance(row[0], str) for row in event["devices"].values())
         case "run":
-            named = [name for _, members in event["waves"] for name in members]
+            named = [name for _, names in event["waves"] for name in names]
             old = event["old"].items()
             return isinstance(event["leg"], int) and all(isinstance(text, str) for text in (*named, *chain(*old)))
         case "begin":

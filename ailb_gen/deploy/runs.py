@@ -10,7 +10,7 @@ from pathlib import Path
 from ailb_gen import __version__
 from ailb_gen.deploy.context import Context
 from ailb_gen.deploy.options import RunOptions
-from ailb_gen.deploy.past import Past, none_unsettled, past_run, standing_changes
+from ailb_gen.deploy.past import Past, none_unsettled, past_run, remaining_changes
 from ailb_gen.deploy.planning import Plan, plan_of
 from ailb_gen.deploy.rollout import INTERRUPTED, Report, Rollout
 from ailb_gen.deploy.runlog import DEPLOY, ROLLBACK, RunLog, StateDirectory
@@ -101,7 +101,7 @@ class Runs:
             if not past.over:
                 return self.resume(past.run)
             raise UsageError(_ambiguous(self.state, past))
-        confirmed = standing_changes(self.state, past) or past.changed
+        confirmed = remaining_changes(self.state, past) or past.changed
         servers = tuple(name for name in confirmed if name in self.on.servers)
         if not confirmed and not past.left.devices:
             raise UsageError(f"{past} changed nothing that could be rolled back")
@@ -248,7 +248,7 @@ def _ambiguous(state: StateDirectory, past: Past) -> str:
     ways = [f"'rollback … {past.run}' puts back on what it took back"]
     if past.undoes in state.runs():
         reason += f", of the run {past.undoes}"
-        left = standing_changes(state, Past(past.undoes, state.events(past.undoes)))
+        left = remaining_changes(state, Past(past.undoes, state.events(past.undoes)))
         if left:
             ways.insert(0, f"'rollback … {past.undoes}' goes on with {some(left)}, which it did not reach")
     others = (Past(run, state.events(run)) for run in reversed(state.runs()) if run not in (past.run, past.undoes))

@@ -286,7 +286,7 @@ def state_of(device: Device) -> State:
     return State(statements(database.active), holder, database.modified, database.pending is not None)
 
 
-def fates_of(events: list[dict[str, Any]]) -> dict[str, str]:
+def outcomes_of(events: list[dict[str, Any]]) -> dict[str, str]:
     """Return how every device ended, by the record of a run; a device that it does not name is untouched."""
     outcomes: dict[str, str] = {}
     for event in events:
@@ -297,7 +297,7 @@ def fates_of(events: list[dict[str, Any]]) -> dict[str, str]:
 
 def assert_sound(site: Site) -> dict[str, str]:
     """Assert that every device is as the record says, and that nothing is left on it; return the outcomes."""
-    outcomes = fates_of(site.events())
+    outcomes = outcomes_of(site.events())
     for name in site.fleet.devices:
         found = site.settled(name)
         outcome = outcomes.get(name, "untouched")

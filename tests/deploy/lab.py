@@ -1,4 +1,4 @@
-"""The lab fabric of the golden files as a push sees it: scenes, looks, prospects, without any device."""
+"""The lab fabric of the golden files as a push sees it: models, looks, plans, without any device."""
 
 from __future__ import annotations
 

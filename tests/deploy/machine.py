@@ -101,7 +101,7 @@ class Machine:
         """Return all devices as one wave."""
         return Wave("all", tuple(self.devices))
 
-    def standings(self) -> dict[str, CommitState]:
+    def final_states(self) -> dict[str, CommitState]:
         """Return where the devices stand when all timers have run out."""
         for device in self.devices.values():
             if device.commit_state is CommitState.PENDING:

@@ -10,7 +10,7 @@ from ailb_gen.emulator.source import specs
 from ailb_gen.render.artifacts import RenderOptions
 from ailb_gen.render.generate import rendering, write_rendering
 from tests.conftest import EXAMPLES, example
-from tests.deploy.fabric import DRIVERS, USER, Generated, fates_of, run, site
+from tests.deploy.fabric import DRIVERS, USER, Generated, outcomes_of, run, site
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +34,7 @@ def test_from_the_factory_and_back(lab: Generated, tmp_path: Path, driver: str) 
         assert run(*on.place("drift"), *how).code == 1
         done = on.deploy(*how, minutes=60)
         assert (done.code, done.err) == (0, "")
-        assert fates_of(on.events()) == dict.fromkeys(on.fleet.devices, "confirmed")
+        assert outcomes_of(on.events()) == dict.fromkeys(on.fleet.devices, "confirmed")
         for name in on.fleet.devices:
             assert on.settled(name).active == on.new[name]
         assert run(*on.place("verify"), *how).code == 0

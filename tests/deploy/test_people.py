@@ -21,7 +21,7 @@ from tests.deploy.fabric import (
     Site,
     State,
     assert_sound,
-    fates_of,
+    outcomes_of,
     run,
     site,
     state_of,
@@ -168,7 +168,7 @@ def test_a_lock_that_is_released_in_time_is_waited_for(tiny: Site, driver: str) 
 
 def test_a_lock_that_is_not_released_leaves_it_to_the_device(tiny: Site, driver: str) -> None:
     code, told = push_and_lose(tiny, driver, lambda: tiny.fleet.do(BUSY, lock), minutes=4)
-    assert (code, fates_of(tiny.events())) == (4, {CANARY: "confirmed", BUSY: "rolled back"})
+    assert (code, outcomes_of(tiny.events())) == (4, {CANARY: "confirmed", BUSY: "rolled back"})
     assert f"{BUSY}: lock: configuration database locked by: operator terminal" in told
     assert tiny.fleet.do(BUSY, state_of) == State(tiny.old[BUSY], "operator cli", False, False)
     assert_others(tiny, {CANARY: "confirmed"})
@@ -176,7 +176,7 @@ def test_a_lock_that_is_not_released_leaves_it_to_the_device(tiny: Site, driver:
 
 def test_a_candidate_of_somebody_is_neither_committed_nor_discarded(tiny: Site, driver: str) -> None:
     code, told = push_and_lose(tiny, driver, lambda: tiny.fleet.do(BUSY, edit), minutes=4)
-    assert (code, fates_of(tiny.events())) == (4, {CANARY: "confirmed", BUSY: "rolled back"})
+    assert (code, outcomes_of(tiny.events())) == (4, {CANARY: "confirmed", BUSY: "rolled back"})
     assert f"{BUSY}: lock: configuration database modified" in told
     assert tiny.fleet.do(BUSY, state_of) == State(tiny.old[BUSY], "", True, False)
     assert statements(tiny.device(BUSY).database.candidate) == with_theirs(tiny.new[BUSY])
@@ -193,7 +193,7 @@ def test_a_confirmation_by_somebody_is_as_good(tiny: Site, driver: str) -> None:
 def test_a_commit_of_somebody_on_top_needs_attention(tiny: Site, driver: str, waits: bool) -> None:
     act = commit_confirmed if waits else commit
     code, told = push_and_lose(tiny, driver, lambda: tiny.fleet.do(BUSY, act))
-    assert (code, fates_of(tiny.events())) == (5, {CANARY: "confirmed", BUSY: "needs attention"})
+    assert (code, outcomes_of(tiny.events())) == (5, {CANARY: "confirmed", BUSY: "needs attention"})
     assert f"{BUSY} could not be brought to its old or new configuration" in told
     assert "another session committed since; look at 'show system commit' and roll back by hand" in told
     assert tiny.settled(BUSY) == State(with_theirs(tiny.new[BUSY]), "", False, waits)

@@ -201,7 +201,7 @@ def test_a_record_that_cannot_be_written_ends_the_run() -> None:
     devices.full_after = 5
     with devices.running(), pytest.raises(OutputError):
         rollout(devices).run(OLD)
-    assert set(devices.standings().values()) == {CommitState.OLD}
+    assert set(devices.final_states().values()) == {CommitState.OLD}
 
 
 def event(kind: str, *names: str) -> dict[str, Any]:

@@ -122,7 +122,7 @@ def test_a_device_that_stays_silent_has_taken_the_change_back_when_it_is_given_u
     start = machine.clock.now
     assert ends(pushed(machine)) == {"a": Outcome.ATTENTION}
     assert machine.clock.now - start >= LIMITS.minutes * LIMITS.minute_s + LIMITS.grace_s
-    assert machine.standings() == {"a": CommitState.OLD}
+    assert machine.final_states() == {"a": CommitState.OLD}
 
 
 @pytest.mark.parametrize(("keep", "left"), [((), Outcome.ROLLED_BACK), (PAIR, Outcome.CONFIRMED)])

@@ -26,7 +26,7 @@ from tests.deploy.fabric import (
     Hooks,
     Outcome,
     Site,
-    fates_of,
+    outcomes_of,
     run,
     site,
     timer_ends,
@@ -171,7 +171,7 @@ def test_a_device_that_somebody_has_looked_at(tiny: Site) -> None:
     assert (wrong.code, f"the run {first} did not leave it unsettled" in wrong.err) == (2, True)
     done = verb(tiny, "rollback", first, "--as-is", STUCK, "--min-paths", "0")
     assert done.code == 0, done
-    assert fates_of(tiny.records.events(first))[STUCK] == "left as it is"
+    assert outcomes_of(tiny.records.events(first))[STUCK] == "left as it is"
     repaired(tiny)
     assert all_are(tiny, "old")
     assert tiny.deploy().code == 0
