@@ -12,7 +12,7 @@ from ailb_gen.cli.proof import HERE, Artifacts, Failed, view, warn_unsettled
 from ailb_gen.errors import ExitCode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from ailb_gen.forwarding.endpoints import Endpoint
     from ailb_gen.forwarding.trace import Hop, PathTrace
@@ -111,11 +111,7 @@ def _summary(traces: list[PathTrace]) -> Iterator[str]:
                 users[hop.device, hop.ways[hop.taken].interface].append(path_trace.source.pair)
     for (device, interface), pairs in users.items():
         if len(pairs) > 1:
-            yield f"{device} {interface} is shared by queue pairs {_listed(pairs)}"
-
-
-def _listed(numbers: Iterable[int]) -> str:
-    return ", ".join(map(str, numbers))
+            yield f"{device} {interface} is shared by queue pairs {', '.join(map(str, pairs))}"
 
 
 def _as_json(path_trace: PathTrace) -> dict[str, object]:

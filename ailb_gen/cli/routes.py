@@ -54,10 +54,6 @@ def _count(number: int, what: str) -> str:
     return f"{number} {what}{'' if number == 1 else 's'}"
 
 
-def _communities(path: Path) -> list[str]:
-    return sorted(path.route.communities)
-
-
 def _lines(path: Path) -> list[str]:
     mark, protocol = MARKS[path.status], PROTOCOLS[path.route.protocol]
     if not path.peer:
@@ -70,7 +66,7 @@ def _lines(path: Path) -> list[str]:
         f"    AS path: {as_path} I   Localpref: {path.route.local_preference}{aigp}{med}",
     ]
     if path.route.communities:
-        rows.append(f"    Communities: {' '.join(_communities(path))}")
+        rows.append(f"    Communities: {' '.join(sorted(path.route.communities))}")
     if path.reason:
         rows.append(f"    {'Hidden' if path.status == 'hidden' else 'Inactive'} reason: {path.reason}")
     return rows
@@ -88,7 +84,7 @@ def _as_json(path: Path) -> dict[str, object]:
         "local_preference": path.route.local_preference,
         "aigp": path.route.aigp,
         "med": path.route.med,
-        "communities": _communities(path),
+        "communities": sorted(path.route.communities),
     }
 
 

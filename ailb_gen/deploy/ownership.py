@@ -15,8 +15,7 @@ from ailb_gen.junos.block_layout import lay_out
 from ailb_gen.junos.diff import COMMUNITIES, diff
 from ailb_gen.junos.edit import merge
 from ailb_gen.junos.grammar import FIRST_COUNTS, step
-from ailb_gen.junos.groups import copy
-from ailb_gen.junos.tree import FLAT, Node
+from ailb_gen.junos.tree import FLAT, Node, copy
 from ailb_gen.junos.writer import to_set
 
 Pattern = tuple[str, ...]

@@ -17,10 +17,9 @@ from ailb_gen.emulator.load_operations import check_protected, load_content, rep
 from ailb_gen.emulator.messages import OK, RefusedError, RpcError, refusal
 from ailb_gen.emulator.outline import top
 from ailb_gen.emulator.xml_codec import from_xml
-from ailb_gen.junos.groups import copy
 from ailb_gen.junos.renaming import NOT_FOUND
 from ailb_gen.junos.tokens import quote
-from ailb_gen.junos.tree import DELETE, ENDS, Node
+from ailb_gen.junos.tree import DELETE, ENDS, Node, copy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,8 +11,7 @@ from typing import Literal
 from ailb_gen.errors import JunosSyntaxError
 from ailb_gen.junos.edit import apply, merge
 from ailb_gen.junos.grammar import VALUE, form_of, inside
-from ailb_gen.junos.groups import copy
-from ailb_gen.junos.tree import DELETE, INACTIVE, PROTECT, QUOTED, REPLACE, Node
+from ailb_gen.junos.tree import DELETE, INACTIVE, PROTECT, QUOTED, REPLACE, Node, copy
 from ailb_gen.junos.writer import MARK
 
 Action = Literal["merge", "replace", "override", "update"]

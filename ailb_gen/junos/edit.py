@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING
 from ailb_gen.junos.block_layout import lay_out
 from ailb_gen.junos.commands import FLAGS, commands
 from ailb_gen.junos.grammar import BLOCK, PREFIX, VALUE, form_of, inside, one_line
-from ailb_gen.junos.groups import copy
 from ailb_gen.junos.renaming import NOT_FOUND, copy_entry, rename, replace_pattern
 from ailb_gen.junos.tokens import Words, joined, put, unquote, wrong
-from ailb_gen.junos.tree import DELETE, ENDS, FLAT, INACTIVE, LIST, PROTECT, QUOTED, REPLACE, Node
+from ailb_gen.junos.tree import DELETE, ENDS, FLAT, INACTIVE, LIST, PROTECT, QUOTED, REPLACE, Node, copy
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -60,7 +59,7 @@ def merge(
             if child.flags & DELETE:
                 here.children.pop(child.word, None)
             elif found is None or (replace and child.flags & REPLACE):
-                made = here.children[child.word] = child if share else without_deleted(child)
+                made = here.children[child.word] = child if share else copy(child, done=True)
                 if fresh is not None:
                     fresh |= {id(node) for node in _below(made)}
             else:
@@ -70,22 +69,6 @@ def merge(
                 if not left:
                     _make_room(found, child, form, there.word, fresh or ())
                 stack.append((found, child, left, below))
-
-
-def without_deleted(root: Node) -> Node:
-    """Return a copy of a tree without what is tagged to be deleted, and without tags that are then done."""
-    result = Node(root.word, root.line, root.flags & ~REPLACE)
-    result.comment = root.comment
-    stack = [(root.children, result.children)]
-    while stack:
-        source, target = stack.pop()
-        for word, child in source.items():
-            if not child.flags & DELETE:
-                twin = target[word] = Node(child.word, child.line, child.flags & ~REPLACE)
-                twin.comment = child.comment
-                if child.children:
-                    stack.append((child.children, twin.children))
-    return result
 
 
 def _below(node: Node) -> list[Node]:

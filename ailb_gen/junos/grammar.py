@@ -238,3 +238,8 @@ def inside(parent: str, word: str) -> str:
     if word in FORMS or f"{parent}/{word}" in FORMS:
         return word
     return f"{parent}/*" if f"{parent}/*" in FORMS else parent
+
+
+def is_wildcard(word: str) -> bool:
+    """Return whether a word stands for many, as in groups and constraints: `<*>`, `<et-*>`."""
+    return word[:1] == "<" and word[-1:] == ">"

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from ailb_gen.errors import UsageError
 from ailb_gen.junos.block_layout import lay_out
 from ailb_gen.junos.choices import excluded
-from ailb_gen.junos.grammar import LINE, PREFIX, VALUE, form_of, inside
-from ailb_gen.junos.tree import DELETE, ENDS, FLAT, INACTIVE, LIST, Node
+from ailb_gen.junos.grammar import LINE, PREFIX, VALUE, form_of, inside, is_wildcard
+from ailb_gen.junos.tree import DELETE, ENDS, FLAT, INACTIVE, LIST, Node, copy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -82,21 +82,6 @@ def _keys(around: str, word: str) -> int:
     return 1 if word == PREFIX and form == LINE else keys
 
 
-def copy(root: Node) -> Node:
-    """Return a copy of a tree."""
-    result = Node(root.word, root.line, root.flags)
-    result.comment = root.comment
-    stack = [(root.children, result.children)]
-    while stack:
-        source, target = stack.pop()
-        for word, child in source.items():
-            twin = target[word] = Node(child.word, child.line, child.flags)
-            twin.comment = child.comment
-            if child.children:
-                stack.append((child.children, twin.children))
-    return result
-
-
 def expand_groups(root: Node) -> Node:
     """Return the tree with the statements of groups where `apply-groups` inherits them, and without `groups`.
 
@@ -156,12 +141,8 @@ def _speaking(node: Node, word: str) -> Iterator[Node]:
     if exact is not None:
         yield exact
     for child in node:
-        if word not in KEYWORDS and _is_wildcard(child.word) and fnmatchcase(word, child.word[1:-1]):
+        if word not in KEYWORDS and is_wildcard(child.word) and fnmatchcase(word, child.word[1:-1]):
             yield child
-
-
-def _is_wildcard(word: str) -> bool:
-    return word[:1] == "<" and word[-1:] == ">"
 
 
 def inherit(node: Node, source: Node, parent: str, group: str = "") -> None:
@@ -181,7 +162,7 @@ def inherit(node: Node, source: Node, parent: str, group: str = "") -> None:
                 continue
             below = parent if keys else inside(parent, word)
             left = keys - 1 if keys else _keys(parent, word)
-            if _is_wildcard(word):
+            if is_wildcard(word):
                 stack += [(there, child, below, left) for there in target if _takes(there, word, parent, group)]
                 continue
             there = target.children.get(word)

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 from ailb_gen.junos.block_layout import lay_out
 from ailb_gen.junos.grammar import inside
-from ailb_gen.junos.groups import active, copy, expand_groups, inherit, inherited
-from ailb_gen.junos.tree import ENDS, FLAT, Node
+from ailb_gen.junos.groups import active, expand_groups, inherit, inherited
+from ailb_gen.junos.tree import ENDS, FLAT, Node, copy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -25,6 +25,7 @@ from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from ailb_gen.junos.grammar import is_wildcard
 from ailb_gen.junos.statements import LEAF, LEAF_LIST, LIST
 
 if TYPE_CHECKING:
@@ -198,7 +199,7 @@ def _path_test(path: Path) -> Callable[[Scope], bool | None]:
         return lambda scope: _every(path, scope)
     # Decided here and not at every evaluation: there are hundreds for each switch.
     number = _number_of_all if _is_countable(path) else _number
-    if not any("$" in step or is_glob(step) for step in path.steps):
+    if not any("$" in step or is_wildcard(step) for step in path.steps):
         number = _number_of_words
     if path.quantifier == "unique":
         return lambda scope: number(path, scope, 2) < 2
@@ -237,7 +238,7 @@ def _leads_on(definition: Definition, steps: tuple[str, ...]) -> bool:
             word == "$$-IFL" and "unit" in bare.words and _leads_on(bare.words["unit"], rest)
         ):
             return True
-    return is_glob(word) and any(_leads_on(one, rest) for one in definition.words.values())
+    return is_wildcard(word) and any(_leads_on(one, rest) for one in definition.words.values())
 
 
 def _count(matches: Iterable[Node], most: int) -> int:
@@ -280,7 +281,7 @@ def _number_of_all(path: Path, scope: Scope, most: int) -> int:
 def _is_countable(path: Path) -> bool:
     """Return whether all of a path but `$$` is the same everywhere: then all values of it are counted at once."""
     variable = [step for step in path.steps if "$" in step and not step.startswith("$$={")]
-    return path.up < 0 and any(map(is_glob, path.steps)) and variable in ([], ["$$"])
+    return path.up < 0 and any(map(is_wildcard, path.steps)) and variable in ([], ["$$"])
 
 
 def _count_all(path: Path, scope: Scope) -> dict[str, int]:
@@ -297,7 +298,7 @@ def _count_all(path: Path, scope: Scope) -> dict[str, int]:
 
 
 def _every(path: Path, scope: Scope) -> bool:
-    last = max((number for number, step in enumerate(path.steps) if is_glob(step)), default=-1)
+    last = max((number for number, step in enumerate(path.steps) if is_wildcard(step)), default=-1)
     rest = [*_words(path.steps[last + 1 :], scope)]
     first = Path("", path.up, path.steps[: last + 1])
     return all(_count(_descend(node, rest, scope), 1) for node in _matches(first, scope))
@@ -327,7 +328,7 @@ def _descend(start: Node, words: Sequence[str], scope: Scope) -> Iterable[Node]:
     """Return what stands behind words below a node, in any order."""
     node = start
     for done, word in enumerate(words):
-        if is_glob(word):
+        if is_wildcard(word):
             return _fill(node, words[done:], scope)
         found = node.children.get(word) or scope.extra.get(id(node), NOTHING).get(word)
         if found is None:
@@ -342,11 +343,6 @@ def _fill(start: Node, words: Sequence[str], scope: Scope) -> Iterator[Node]:
     for one in (*start.children.values(), *scope.extra.get(id(start), NOTHING).values()):
         if glob == "*" or fnmatchcase(one.word, glob):
             yield from _descend(one, words[1:], scope)
-
-
-def is_glob(word: str) -> bool:
-    """Return whether a step of a path stands for any word."""
-    return word[:1] == "<" and word[-1:] == ">"
 
 
 def _words(steps: tuple[str, ...], scope: Scope) -> Iterator[str]:

@@ -10,8 +10,7 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from ailb_gen.junos.grammar import FORMS, PLUS, VALUE, VALUES, form_of, inside
-from ailb_gen.junos.groups import copy
-from ailb_gen.junos.tree import ENDS, Node
+from ailb_gen.junos.tree import ENDS, Node, copy
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -93,3 +93,20 @@ class Node:
                 stack.pop()
                 if stack:
                     path.pop()
+
+
+def copy(root: Node, done: bool = False) -> Node:
+    """Return a copy of a tree; if `done`, as if the tags `delete:` and `replace:` had been carried out."""
+    gone, cleared = (DELETE, REPLACE) if done else (0, 0)
+    result = Node(root.word, root.line, root.flags & ~cleared)
+    result.comment = root.comment
+    stack = [(root.children, result.children)]
+    while stack:
+        source, target = stack.pop()
+        for word, child in source.items():
+            if not child.flags & gone:
+                twin = target[word] = Node(child.word, child.line, child.flags & ~cleared)
+                twin.comment = child.comment
+                if child.children:
+                    stack.append((child.children, twin.children))
+    return result

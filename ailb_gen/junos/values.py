@@ -35,11 +35,6 @@ _NUMBER = re.compile(r"[+-]?[0-9]+|0[xX][0-9a-fA-F]+")
 _DECIMAL = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?")
 
 
-def is_wildcard(word: str) -> bool:
-    """Return whether a word stands for many, as it may in a group: `<*>`, `<et-*>`."""
-    return word.startswith("<") and word.endswith(">")
-
-
 def compile_type(made: Json, unreadable: Callable[[str, str], object]) -> Callable[[str], Wrong | None] | None:
     """Return the function of a type, None where every word fits.
 
@@ -290,18 +285,15 @@ _NAMED = {
     "ipaddr": _host,
     "ipv4addr": _address(_IPV4, "an IPv4 address"),
     "ipv6addr": _address(_IPV6, "an IPv6 address"),
-    "ipprefix": _prefix(_IPV4 + _IPV6, "an IPv4 or IPv6 prefix", "optional"),
-    "ipprefix-mandatory": _prefix(_IPV4 + _IPV6, "an IPv4 or IPv6 prefix", "mandatory"),
-    "ipprefix-optional": _prefix(_IPV4 + _IPV6, "an IPv4 or IPv6 prefix", "optional"),
-    "ipprefix-only": _prefix(_IPV4 + _IPV6, "an IPv4 or IPv6 prefix", "only"),
-    "ipv4prefix": _prefix(_IPV4, "an IPv4 prefix", "optional"),
-    "ipv4prefix-mandatory": _prefix(_IPV4, "an IPv4 prefix", "mandatory"),
-    "ipv4prefix-optional": _prefix(_IPV4, "an IPv4 prefix", "optional"),
-    "ipv4prefix-only": _prefix(_IPV4, "an IPv4 prefix", "only"),
-    "ipv6prefix": _prefix(_IPV6, "an IPv6 prefix", "optional"),
-    "ipv6prefix-mandatory": _prefix(_IPV6, "an IPv6 prefix", "mandatory"),
-    "ipv6prefix-optional": _prefix(_IPV6, "an IPv6 prefix", "optional"),
-    "ipv6prefix-only": _prefix(_IPV6, "an IPv6 prefix", "only"),
+    **{
+        f"{name}{suffix}": _prefix(versions, f"an {what} prefix", length)
+        for name, versions, what in (
+            ("ipprefix", _IPV4 + _IPV6, "IPv4 or IPv6"),
+            ("ipv4prefix", _IPV4, "IPv4"),
+            ("ipv6prefix", _IPV6, "IPv6"),
+        )
+        for suffix, length in (("", "optional"), *((f"-{one}", one) for one in ("mandatory", "optional", "only")))
+    },
     "mac-addr": _MAC,
     "mac-unicast": _MAC,
     "mac-multicast": _MAC,

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from ailb_gen.junos import check_result as kinds
 from ailb_gen.junos.check_result import Fault
-from ailb_gen.junos.grammar import HIERARCHIES, WITH_VALUE
+from ailb_gen.junos.grammar import HIERARCHIES, WITH_VALUE, is_wildcard
 from ailb_gen.junos.instance import Instance, key_is_named
 from ailb_gen.junos.schema import CHOICE_IDENT, CHOICE_VALUE
 from ailb_gen.junos.statements import CONTAINER, LEAF, LIST, ONE_LINE, PLAIN, PRESENCE
 from ailb_gen.junos.tree import ENDS
-from ailb_gen.junos.values import canonical, is_wildcard
+from ailb_gen.junos.values import canonical
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

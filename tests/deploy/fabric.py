@@ -27,8 +27,7 @@ from ailb_gen.emulator.fabric import EmulatedFabric
 from ailb_gen.emulator.fleet import Fleet
 from ailb_gen.emulator.host import Login
 from ailb_gen.emulator.source import servers, specs, write_inventory
-from ailb_gen.junos.groups import copy
-from ailb_gen.junos.tree import Node
+from ailb_gen.junos.tree import Node, copy
 from ailb_gen.junos.writer import to_set
 from ailb_gen.render.artifacts import RenderOptions
 from ailb_gen.render.generate import rendering, write_rendering

@@ -11,9 +11,8 @@ from ailb_gen.deploy.ownership import OWNED, commands, fingerprint, ownership, w
 from ailb_gen.emulator.load_config import load, load_set
 from ailb_gen.emulator.source import factory
 from ailb_gen.errors import UsageError
-from ailb_gen.junos.groups import copy
 from ailb_gen.junos.reader import read, read_file
-from ailb_gen.junos.tree import ENDS, INACTIVE, PROTECT, Node
+from ailb_gen.junos.tree import ENDS, INACTIVE, PROTECT, Node, copy
 from ailb_gen.junos.writer import to_curly
 from tests.conftest import ROOT, need_shared
 from tests.junos.drawn import every, trees

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from ailb_gen.deploy.ownership import fingerprint
 from ailb_gen.junos.diff import diff
 from ailb_gen.junos.edit import apply, merge
-from ailb_gen.junos.groups import copy
 from ailb_gen.junos.reader import read, read_file
-from ailb_gen.junos.tree import DELETE, ENDS, FLAT, INACTIVE, LIST, PROTECT, REPLACE, Node
+from ailb_gen.junos.tree import DELETE, ENDS, FLAT, INACTIVE, LIST, PROTECT, REPLACE, Node, copy
 from ailb_gen.junos.writer import to_curly, to_set
 from tests.conftest import ROOT, examples, need_shared
 from tests.junos.drawn import every, trees
