@@ -6,7 +6,8 @@ from bisect import bisect_left
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ailb_gen.junos.grammar import FIRST_COUNTS, PREFIX, step
+from ailb_gen.junos.edit import is_value
+from ailb_gen.junos.grammar import FIRST_COUNTS, PREFIX, form_of, step
 from ailb_gen.junos.tokens import written
 from ailb_gen.junos.tree import ENDS, INACTIVE, PROTECT, Node
 from ailb_gen.junos.writer import set_lines
@@ -90,13 +91,13 @@ def _differences(first: Node, second: Node, path: list[str], unlike: frozenset[i
         ):
             yield Change(f"unprotect {' '.join(path)}", new.line)
             flags &= ~PROTECT
-        if path[-2:] == COMMUNITIES and _order(old, new) != list(new.children):
-            # No `insert` moves one action in front of another of a different kind.
+        # No `insert` moves one action in front of another of a different kind.
+        if (path[-2:] == COMMUNITIES and _order(old, new) != list(new.children)) or _outgrows(old, new, path):
             yield Change(f"delete {' '.join(path)}", old.line)
             old, flags = Node(old.word), 0
         yield from _changed(old, new, path)
         # Deleting all that is in a statement may take it with its marks; telling them again does no harm.
-        again = flags if flags & (INACTIVE | PROTECT) and not _survives(old, new) else 0
+        again = flags if flags & (INACTIVE | PROTECT) and not _survives(old, new, path) else 0
         entered.append((0 if _gives_way(old, new, path) else flags, again, new))
         common = [child for child in old if id(child) in unlike and child.word in new.children]
         stack.append(iter([(child, new.children[child.word]) for child in common]))
@@ -115,15 +116,30 @@ def _gives_way(old: Node, new: Node, path: Sequence[str]) -> bool:
     return not _names_entries(path)
 
 
-def _survives(old: Node, new: Node) -> bool:
+def _outgrows(old: Node, new: Node, path: Sequence[str]) -> bool:
+    """Return whether a device would take what is added for the one value of a word that the grammar does not know."""
+    return len(new.children) > 1 and is_value(old, "") and bool(path) and _is_unknown(path)
+
+
+def _survives(old: Node, new: Node, path: Sequence[str]) -> bool:
     """Return whether a statement stays while what goes is deleted: without anything in it, it would lose its marks."""
-    stack = [(old, new)]
+    stack = [(old, new, path)]
     while stack:
-        one, other = stack.pop()
+        one, other, words = stack.pop()
         if not one.children:
             return True
-        stack += [(child, other.children[child.word]) for child in one if child.word in other.children]
+        if not _outgrows(one, other, words):
+            common = [child for child in one if child.word in other.children]
+            stack += [(child, other.children[child.word], [*words, child.word]) for child in common]
     return False
+
+
+def _is_unknown(path: Sequence[str]) -> bool:
+    """Return whether the last word of a path is neither a key nor a statement that the grammar knows."""
+    parent, keys = "", 0
+    for word in path[:-1]:
+        parent, keys = step(parent, keys, word)
+    return not keys and form_of(parent, path[-1]) == (0, "")
 
 
 def _names_entries(path: Sequence[str]) -> bool:
