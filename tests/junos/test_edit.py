@@ -179,7 +179,7 @@ def check(running: Node, target: Node) -> None:
     assert (to_set(copy(running)), to_set(copy(target))) == before
 
 
-@pytest.mark.parametrize("around", ["{}", "inactive: top {{ {} }}", "top {{ protect: {} }}"])
+@pytest.mark.parametrize("around", ["{}", "inactive: box {{ {} }}", "box {{ protect: {} }}"])
 def test_a_value_of_an_unknown_word_becomes_one_of_several(around: str) -> None:
     one, several = (read(around.format(text)) for text in ("word { x a; }", "word { x { a; b; } }"))
     check(one, several)
