@@ -30,7 +30,7 @@ from ailb_gen.deploy.switch import Commit, DeviceError, Phase, RefusedError, Swi
 warnings.filterwarnings("ignore", "An unknown exception occurred", RuntimeWarning, r"jnpr\.junos")
 # What PyEZ is given as host: it does not connect by itself.
 PLACEHOLDER = "device"
-NO_HELLO = "the device closed the connection before it said hello"
+NO_SESSION, NO_HELLO = "no NETCONF session", "the device closed the connection before it said hello"
 
 
 class _Session:
@@ -56,7 +56,7 @@ class _Session:
             text = f"{reach.address}: {reason}"
             client.close()
             connection.close()
-            raise DeviceError(self.name, Phase.CONNECT, text, _hint(reason)) from error
+            raise DeviceError(self.name, Phase.CONNECT, text, NO_HELLO if reason == NO_SESSION else "") from error
         # From here on every answer has a time of its own.
         connection.limit(None)
         device._conn.huge_tree = True
@@ -190,6 +190,7 @@ class NapalmSwitch(_Session):
         self.driver, self.device = driver, device
 
     def _napalm(self, phase: Phase, rpc: str, call: Callable[[], object]) -> object:
+        self._check_open()
         with translated(self.name, phase, rpc):
             try:
                 return call()
@@ -203,14 +204,12 @@ class NapalmSwitch(_Session):
         return self._configuration("candidate")
 
     def _configuration(self, which: str) -> str:
-        self._check_open()
         found = self._napalm(Phase.READ, "get-configuration", lambda: self.driver.get_config(retrieve=which))
         text = found[which] if isinstance(found, dict) else ""
         # NAPALM writes an answer without text as `None`.
         return text_of(self.name, None if text == "None" else text)
 
     def load(self, commands: str) -> None:
-        self._check_open()
         self._napalm(Phase.LOAD, "load-configuration", lambda: self.driver.load_merge_candidate(config=commands))
 
     def compare(self) -> str:
@@ -218,22 +217,20 @@ class NapalmSwitch(_Session):
         return str(self._napalm(Phase.LOAD, "get-configuration", self.driver.compare_config))
 
     def commit(self, log: str, confirm_minutes: int | None = None) -> None:
-        self._check_open()
         # NAPALM counts seconds and takes whole minutes only.
         revert_in = 60 * confirm_minutes if confirm_minutes is not None else None
-        commit = partial(self.driver.commit_config, message=log, revert_in=revert_in)
-        self._napalm(Phase.COMMIT, "commit-configuration", commit)
-
-
-def _hint(reason: str) -> str:
-    return NO_HELLO if reason == "no NETCONF session" else ""
+        self._napalm(
+            Phase.COMMIT,
+            "commit-configuration",
+            lambda: self.driver.commit_config(message=log, revert_in=revert_in),
+        )
 
 
 def _no_hello(error: Exception) -> str:
     """Return why there is a login and no NETCONF session."""
     if isinstance(error, AnswerError):
-        return f"no NETCONF session: {error}"
-    return "no NETCONF session: its hello cannot be read" if isinstance(error, LxmlError) else "no NETCONF session"
+        return f"{NO_SESSION}: {error}"
+    return f"{NO_SESSION}: its hello cannot be read" if isinstance(error, LxmlError) else NO_SESSION
 
 
 def _merge_errors(error: MergeConfigException) -> str:
