@@ -185,7 +185,7 @@ def test_another_process_finds_the_same(monkeypatch: pytest.MonkeyPatch) -> None
     assert sum(alone) == sum(told) and max(told) == 16
 
 
-def test_a_file_that_holds_no_survey_is_refused(tmp_path: Path) -> None:
+def test_a_file_that_holds_no_baseline_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "baseline"
     path.write_bytes(b"N.")
     with pytest.raises(TypeError, match="holds no baseline"):
