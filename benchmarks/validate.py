@@ -34,9 +34,9 @@ SHARED = Path(os.environ.get("AILB_SHARED", ROOT.parent / "shared"))
 T = TypeVar("T")
 # Limits: CPU seconds, wall-clock seconds, MiB.
 LIMITS = {
-    "jvd, everything": (1.5, None, None),
-    "frontier, no failures": (None, 120.0, 6144),
-    "frontier, failures": (None, 180.0, 6144),
+    "jvd, everything": (1.1, None, None),
+    "frontier, no failures": (30.0, 120.0, 6144),
+    "frontier, failures": (130.0, 180.0, 6144),
 }
 NO_FAILURES, FAILURES = ("--checks", "!AILB5"), ("--checks", "AILB501,AILB502,AILB503")
 JVD_RUNS = 7

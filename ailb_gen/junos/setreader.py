@@ -61,9 +61,10 @@ class SetReader:
             if word and not self.comments:
                 around = known(head) or self._head(head, number)
                 if around is not None:
-                    node = around.children.get(word)
+                    children = around.children
+                    node = children.get(word)
                     if node is None:
-                        around.children[word] = Node(word, number, flags)
+                        children[word] = Node(word, number, flags)
                         continue
                     if node.flags & ENDS:
                         again(around, [word])
