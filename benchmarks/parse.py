@@ -72,8 +72,8 @@ def main() -> None:
     for name, texts in samples():
         lines = sum(text.count("\n") for text in texts)
         rate, peer, lower_bound = (lines / seconds(work, texts) for work in (read, tokens, split))
-        kept = "kept" if rate >= LEAST else "NOT KEPT"
-        print(f"{name:18} {lines:8} {rate:9.0f} {peer:12.0f} {lower_bound:11.0f}  >= {LEAST}: {kept}")
+        kept = "kept" if rate >= LEAST[name] else "NOT KEPT"
+        print(f"{name:18} {lines:8} {rate:9.0f} {peer:12.0f} {lower_bound:11.0f}  >= {LEAST[name]}: {kept}")
 
 
 if __name__ == "__main__":
