@@ -71,13 +71,13 @@ class Level:
 
 
 # Stand for a word that is not known, and for what is below a harmless statement.
-UNKNOWN, SAID = Level({}), Level({})
+UNKNOWN, HARMLESS_LEVEL = Level({}), Level({})
 
 
 def _level(grammar: Grammar) -> Level:
     """Return a grammar as what is looked up once for every word."""
     below = {
-        word: SAID if rest is HARMLESS_BELOW else None if rest is None else _level(rest)
+        word: HARMLESS_LEVEL if rest is HARMLESS_BELOW else None if rest is None else _level(rest)
         for word, rest in grammar.items()
     }
     kinds = tuple((KINDS[kind], below[kind]) for kind in KINDS if kind in below and kind != OTHERS)
@@ -118,7 +118,7 @@ def _judge(above: Node, level: Level, path: tuple[str, ...], unmodelled: list[Un
         if below is UNKNOWN:
             text = " ".join((*path, word))
             unmodelled.append(Unmodelled(text, " ".join((text, *_rest(node))), node.line))
-        elif below is SAID:
+        elif below is HARMLESS_LEVEL:
             harmless.extend(" ".join((*path, *words)) for words in node.paths())
         elif node.children:
             _judge(node, below, (*path, word), unmodelled, harmless)
