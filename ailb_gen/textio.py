@@ -5,12 +5,10 @@ from __future__ import annotations
 import json
 import stat
 from dataclasses import field
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from ailb_gen.errors import IntentError, Place, Problem
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 MAX_BYTES = 64 * 1024 * 1024
 

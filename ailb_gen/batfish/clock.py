@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from collections.abc import Callable
 
 # Seconds between two looks at a piece of work, while it is young.
 POLL_S = 0.01

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
-from typing import TYPE_CHECKING
 
+from ailb_gen.network.fabric import Network
 from ailb_gen.network.policy import Community
 from ailb_gen.routing.policy import has_community, members
 from ailb_gen.routing.route import COLOR, WELL_KNOWN
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from ailb_gen.network.fabric import Network
 
 # The community that a route carries in the shadow where it has the AIGP attribute in the fabric.
 AIGP = "aigp"

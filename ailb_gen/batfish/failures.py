@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from ipaddress import IPv4Network
-from typing import TYPE_CHECKING
 
-from ailb_gen.batfish.hops import batfish_hops, own_hops
+from ailb_gen.addresses import Prefix
+from ailb_gen.batfish.hops import ExpectedRoutes, Hops, batfish_hops, own_hops
+from ailb_gen.batfish.model import Batfish, Row
 from ailb_gen.batfish.numbering import PREFIX_LENGTH, PREFIXES
 from ailb_gen.batfish.places import UPDATE, address_of, interface, shadow_nodes
 from ailb_gen.batfish.routes import SNAPSHOT, disagreements, first_of
-from ailb_gen.batfish.sample import link_sample, sizes, spine_sample
+from ailb_gen.batfish.sample import Sample, link_sample, sizes, spine_sample
+from ailb_gen.batfish.shadow import Shadow
 from ailb_gen.checks.families.batfish import AGREE_LINK, AGREE_SPINE, LINK_REACH, SPINE_REACH
+from ailb_gen.checks.model import Findings
 from ailb_gen.errors import BatfishError, Place
 from ailb_gen.layout import CABLING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from ailb_gen.addresses import Prefix
-    from ailb_gen.batfish.hops import ExpectedRoutes, Hops
-    from ailb_gen.batfish.model import Batfish, Row
-    from ailb_gen.batfish.sample import Sample
-    from ailb_gen.batfish.shadow import Shadow
-    from ailb_gen.checks.model import Findings
-    from ailb_gen.network.fabric import Cable
-    from ailb_gen.routing.rib import Routing
+from ailb_gen.network.fabric import Cable
+from ailb_gen.routing.rib import Routing
 
 # Packets of servers enter at the IRBs of the leaves.
 START = "@enter(/.*/[/irb/])"

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
+from ailb_gen.batfish.model import Batfish, Row
 from ailb_gen.batfish.places import by_file, by_node, integer_of, place, sharing
-from ailb_gen.batfish.ports import judge_ports, judge_vlans
+from ailb_gen.batfish.ports import ExpectedPorts, judge_ports, judge_vlans
 from ailb_gen.batfish.unsupported import QOS, WILDCARD_ADD, unrecognized
 from ailb_gen.checks.families.batfish import CONVERTED, DEFINED, PARSED, RECOGNIZED, USED
+from ailb_gen.checks.model import Findings
 from ailb_gen.errors import Place
+from ailb_gen.network.fabric import Network
+from ailb_gen.network.model import Switch
 from ailb_gen.routing.route import COLOR
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
-
-    from ailb_gen.batfish.model import Batfish, Row
-    from ailb_gen.batfish.ports import ExpectedPorts
-    from ailb_gen.checks.model import Findings
-    from ailb_gen.network.fabric import Network
-    from ailb_gen.network.model import Switch
 
 SNAPSHOT = "files"
 READ = ("PASSED", "PARTIALLY_UNRECOGNIZED")

@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
+from ailb_gen.addresses import Prefix
+from ailb_gen.batfish.model import Row
+from ailb_gen.batfish.numbering import Numbering
 from ailb_gen.batfish.places import network_of, shadow_nodes
-from ailb_gen.checks.expected import port_override
+from ailb_gen.checks.expected import ExpectedFabric, port_override
+from ailb_gen.checks.expected_cabling import ExpectedCable, ExpectedCabling
 from ailb_gen.checks.families.failures import allowed_colors
-from ailb_gen.network.fabric import End
+from ailb_gen.network.fabric import End, Network
 from ailb_gen.routing.fib import held
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from ailb_gen.addresses import Prefix
-    from ailb_gen.batfish.model import Row
-    from ailb_gen.batfish.numbering import Numbering
-    from ailb_gen.checks.expected import ExpectedFabric
-    from ailb_gen.checks.expected_cabling import ExpectedCable, ExpectedCabling
-    from ailb_gen.network.fabric import Network
-    from ailb_gen.routing.graph import Graph
-    from ailb_gen.routing.solve import State
+from ailb_gen.routing.graph import Graph
+from ailb_gen.routing.solve import State
 
 # A switch and a prefix of another one, to the switch's own ports that packets leave by.
 Hops = dict[tuple[str, "Prefix"], frozenset[str]]

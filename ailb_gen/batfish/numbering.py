@@ -6,20 +6,15 @@ range.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from ipaddress import AddressValueError, IPv4Address, IPv4Network, collapse_addresses
-from typing import TYPE_CHECKING
 
-from ailb_gen.addresses import BITS
+from ailb_gen.addresses import BITS, Prefix
 from ailb_gen.errors import UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from ailb_gen.addresses import Prefix
-    from ailb_gen.network.fabric import Cable, End, Network
-    from ailb_gen.network.model import Address, Switch
+from ailb_gen.network.fabric import Cable, End, Network
+from ailb_gen.network.model import Address, Switch
 
 # Private addresses (RFC 1918), cut so that a fabric of 512 leaves with 64 colors fits.
 PREFIXES = IPv4Network("10.0.0.0/9")

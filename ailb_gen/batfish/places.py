@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Mapping
 from ipaddress import IPv4Address, IPv4Network
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
 
 from ailb_gen.errors import BatfishError, Place
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from ailb_gen.network.fabric import Network
-    from ailb_gen.network.model import Switch
+from ailb_gen.network.fabric import Network
+from ailb_gen.network.model import Switch
 
 # What helps where the service says something else than the release that this room was written for.
 UPDATE = "update both: docker pull batfish/batfish, pip install -U pybatfish"

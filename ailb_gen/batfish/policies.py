@@ -9,23 +9,18 @@ preference wherever it is received.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from ipaddress import IPv4Network
 
+from ailb_gen.addresses import Prefix
+from ailb_gen.batfish.communities import Communities
+from ailb_gen.batfish.numbering import Numbering
+from ailb_gen.network.model import Group, Switch
+from ailb_gen.network.policy import Policy, Term
 from ailb_gen.routing.policy import matches
 from ailb_gen.routing.route import DEFAULT_LOCAL_PREFERENCE, Route
-from ailb_gen.routing.speaker import lists_of, originated, rules
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from ipaddress import IPv4Network
-
-    from ailb_gen.addresses import Prefix
-    from ailb_gen.batfish.communities import Communities
-    from ailb_gen.batfish.numbering import Numbering
-    from ailb_gen.network.model import Group, Switch
-    from ailb_gen.network.policy import Policy, Term
-    from ailb_gen.routing.speaker import Rules
+from ailb_gen.routing.speaker import Rules, lists_of, originated, rules
 
 # A route's local preference is doubled, so that AIGP fits in between.
 SCALE = 2

@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from ailb_gen.batfish.model import Row
 from ailb_gen.batfish.places import by_node, integer_of, interface
 from ailb_gen.batfish.unsupported import MANAGEMENT
-from ailb_gen.checks.expected import port_override
+from ailb_gen.checks.expected import ExpectedFabric, port_override
+from ailb_gen.checks.expected_cabling import ExpectedCabling
 from ailb_gen.checks.families.batfish import PORTS, READERS, VLANS
-from ailb_gen.network.fabric import End
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from ailb_gen.batfish.model import Row
-    from ailb_gen.checks.expected import ExpectedFabric
-    from ailb_gen.checks.expected_cabling import ExpectedCabling
-    from ailb_gen.checks.model import Findings
-    from ailb_gen.network.fabric import Network
-    from ailb_gen.network.model import Port, Switch
+from ailb_gen.checks.model import Findings
+from ailb_gen.network.fabric import End, Network
+from ailb_gen.network.model import Port, Switch
 
 # What Batfish, like Junos, assumes for an Ethernet port without `mtu` (RFC 894).
 DEFAULT_MTU = 1500

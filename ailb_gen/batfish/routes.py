@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from ipaddress import IPv4Network
-from typing import TYPE_CHECKING
 
-from ailb_gen.batfish.hops import batfish_hops, own_hops, ports_text
+from ailb_gen.addresses import Prefix
+from ailb_gen.batfish.hops import ExpectedRoutes, Hops, batfish_hops, own_hops, ports_text
+from ailb_gen.batfish.model import Batfish, Row
 from ailb_gen.batfish.places import address_of, network_of, shadow_nodes
+from ailb_gen.batfish.shadow import Shadow
 from ailb_gen.batfish.unsupported import NOT_MODELLED
 from ailb_gen.checks.families.batfish import AGREE, LOOPS, OWNERS, PINNED, SESSIONS, SHOWN, TRANSIT, UNDERSTOOD
+from ailb_gen.checks.model import Check, Findings
 from ailb_gen.errors import Place
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from ailb_gen.addresses import Prefix
-    from ailb_gen.batfish.hops import ExpectedRoutes, Hops
-    from ailb_gen.batfish.model import Batfish, Row
-    from ailb_gen.batfish.shadow import Shadow
-    from ailb_gen.checks.model import Check, Findings
-    from ailb_gen.network.fabric import End, Network
-    from ailb_gen.routing.rib import Routing
+from ailb_gen.network.fabric import End, Network
+from ailb_gen.routing.rib import Routing
 
 SNAPSHOT = "shadow"
 ESTABLISHED, MATCHED = "ESTABLISHED", "UNIQUE_MATCH"

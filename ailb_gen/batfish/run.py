@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
 
 from ailb_gen.batfish import files, routes
 from ailb_gen.batfish.failures import failure_samples, judge_links, judge_spines
-from ailb_gen.batfish.hops import expected_routes
+from ailb_gen.batfish.hops import ExpectedRoutes, expected_routes
+from ailb_gen.batfish.model import Batfish
 from ailb_gen.batfish.ports import expected_ports
+from ailb_gen.batfish.sample import Sample
 from ailb_gen.batfish.shadow import shadow
 from ailb_gen.batfish.snapshot import write_files, write_shadow
 from ailb_gen.checks.catalogue import WITH_BATFISH, checks_of
+from ailb_gen.checks.context import Context
 from ailb_gen.checks.families import batfish as checks
-from ailb_gen.checks.model import Findings
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from ailb_gen.batfish.hops import ExpectedRoutes
-    from ailb_gen.batfish.model import Batfish
-    from ailb_gen.batfish.sample import Sample
-    from ailb_gen.checks.context import Context
-    from ailb_gen.checks.model import Check, Result
+from ailb_gen.checks.model import Check, Findings, Result
 
 # The stages: the files, the shadow without failures, with a spine down, with a link down.
 OF_SPINES, OF_LINKS = (checks.SPINE_REACH, checks.AGREE_SPINE), (checks.LINK_REACH, checks.AGREE_LINK)

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ailb_gen.routing.graph import Graph
+from ailb_gen.routing.graph import Graph
 
 # Routes (switches times prefixes) that Batfish computes in about four minutes: on 64 leaves, 16 spines and 16 colors a
 # single failure took 100 s.

@@ -7,24 +7,17 @@ AS number in a file is wrong in the shadow.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from ipaddress import IPv4Address
 
 from ailb_gen.batfish.communities import communities
-from ailb_gen.batfish.numbering import number
-from ailb_gen.batfish.policies import OURS, Gap, Translator, plain_name
-from ailb_gen.network.sessions import Side, refused, sides
+from ailb_gen.batfish.numbering import Numbering, number
+from ailb_gen.batfish.policies import OURS, Gap, Ranges, Translator, plain_name
+from ailb_gen.network.fabric import Network
+from ailb_gen.network.model import Port, Switch
+from ailb_gen.network.sessions import Ready, Side, refused, sides
 from ailb_gen.routing.graph import router_id_value
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from ipaddress import IPv4Address
-
-    from ailb_gen.batfish.numbering import Numbering
-    from ailb_gen.batfish.policies import Ranges
-    from ailb_gen.network.fabric import Network
-    from ailb_gen.network.model import Port, Switch
-    from ailb_gen.network.sessions import Ready
 
 # A port that keeps the VLAN of an IRB up. Which ports are in which VLAN is judged on the real files.
 STAND_IN = "et-9/9/{}"

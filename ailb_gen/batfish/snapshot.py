@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
 
+from ailb_gen.batfish.shadow import Shadow
 from ailb_gen.errors import OutputError, UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ailb_gen.batfish.shadow import Shadow
-    from ailb_gen.network.fabric import Network
+from ailb_gen.network.fabric import Network
 
 WRITTEN = FILES, SHADOW, NUMBERS = "files", "shadow", "numbers.csv"
 CONFIGS = "configs"

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Iterator
 from importlib import import_module
 from pkgutil import iter_modules
 from textwrap import dedent
-from typing import TYPE_CHECKING
 
 from ailb_gen.checks import families
 from ailb_gen.checks.model import Check, Result
 from ailb_gen.network.harmless import HARMLESS
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
 
 # What an id begins with stands for: the name that `--checks` takes, and a title.
 FAMILIES = {

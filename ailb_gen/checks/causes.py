@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from ipaddress import IPv6Network
-from typing import TYPE_CHECKING
 
 from ailb_gen.checks.cause_rules import ORDER, REPLACED, RULES, SERVER, Relation
+from ailb_gen.checks.model import Finding, Result
 from ailb_gen.layout import PROFILES
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from ailb_gen.checks.model import Finding, Result
 
 # Names in messages: of addresses and prefixes, of both ends of cables, of ports, and of what belongs to a device.
 ADDRESS = re.compile(r"(?<![\w:])[0-9a-f]{1,4}:[0-9a-f:]*:[0-9a-f:]*")

@@ -3,32 +3,27 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ailb_gen.checks.expected import ExpectedFabric, expected_fabric
 from ailb_gen.checks.expected_cabling import ExpectedCabling, expected_cabling
 from ailb_gen.checks.expected_hosts import ExpectedHost, expected_hosts
+from ailb_gen.checks.expected_switches import ExpectedSwitch
 from ailb_gen.checks.host_groups import HostGroup, host_groups
 from ailb_gen.checks.shares import Shares
 from ailb_gen.checks.steps import NO_STEPS, Steps
 from ailb_gen.checks.ways import Ways
-from ailb_gen.network.fabric import End
+from ailb_gen.intent.models import Fabric
+from ailb_gen.junos.check_result import CheckResult
+from ailb_gen.network.fabric import End, Network
+from ailb_gen.network.model import Switch
 from ailb_gen.network.port_qos import PortQos, port_entry, qos_of
+from ailb_gen.network.records import Record
 from ailb_gen.routing.rib import Routing
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from concurrent.futures import Executor
-
-    from ailb_gen.checks.expected_switches import ExpectedSwitch
-    from ailb_gen.intent.models import Fabric
-    from ailb_gen.junos.check_result import CheckResult
-    from ailb_gen.network.fabric import Network
-    from ailb_gen.network.model import Switch
-    from ailb_gen.network.records import Record
 
 
 @dataclass(frozen=True)

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from ailb_gen.checks.expected_cabling import expected_cabling
 from ailb_gen.checks.expected_switches import Outline, outline
 from ailb_gen.errors import UsageError
-from ailb_gen.intent.drain import IN_ALL, Ends, capacity, chosen, trouble
+from ailb_gen.intent.drain import IN_ALL, Drain, Ends, capacity, chosen, trouble
+from ailb_gen.intent.models import Fabric
 from ailb_gen.intent.settings import PortOverride
 from ailb_gen.network.fabric import End
 from ailb_gen.wording import did_you_mean
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from ailb_gen.intent.drain import Drain
-    from ailb_gen.intent.models import Fabric
 
 PLAIN_PORT = PortOverride()
 # How many links a leaf has, by spine and color, both names.

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from ailb_gen.checks.expected_hosts import DEFAULT_NIC, seats
-from ailb_gen.checks.expected_switches import profile_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from ailb_gen.checks.expected_switches import ExpectedSwitch, Outline
-    from ailb_gen.intent.models import Downlinks, Fabric, Spread
-    from ailb_gen.intent.platforms import Profile
+from ailb_gen.checks.expected_switches import ExpectedSwitch, Outline, profile_of
+from ailb_gen.intent.models import Downlinks, Fabric, Spread
+from ailb_gen.intent.platforms import Profile
 
 
 class ExpectedCable(NamedTuple):

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from ailb_gen.checks.expected_switches import color_names, rails, stripe_settings
-from ailb_gen.intent.models import Nic, ServerOverride
+from ailb_gen.intent.models import Fabric, Nic, ServerOverride
+from ailb_gen.intent.settings import Roce
 from ailb_gen.validation import merged
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ailb_gen.intent.models import Fabric
-    from ailb_gen.intent.settings import Roce
 
 # What holds for an entry that the intent leaves out.
 DEFAULT_NIC, DEFAULT_SERVER = Nic(), ServerOverride()

@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from ipaddress import IPv4Address
-from typing import TYPE_CHECKING, TypedDict
+from typing import TypedDict
 
 from ailb_gen.addresses import BITS, Prefix, address_text
 from ailb_gen.errors import UsageError
-from ailb_gen.intent.models import DEFAULT_COLORS, Colors, LeafOverride, SpineOverride, StripeOverride
-from ailb_gen.intent.platforms import shipped, shipped_names
-from ailb_gen.intent.settings import Settings
+from ailb_gen.intent.models import DEFAULT_COLORS, Colors, Device, Fabric, LeafOverride, SpineOverride, StripeOverride
+from ailb_gen.intent.plans import Addressing
+from ailb_gen.intent.platforms import Profile, shipped, shipped_names
+from ailb_gen.intent.scalars import AsnRange, Cidr
+from ailb_gen.intent.settings import PortOverride, Roce, Settings
 from ailb_gen.network.speeds import GIGABIT
 from ailb_gen.validation import merged
 from ailb_gen.wording import did_you_mean
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from ailb_gen.intent.models import Device, Fabric
-    from ailb_gen.intent.plans import Addressing
-    from ailb_gen.intent.platforms import Profile
-    from ailb_gen.intent.scalars import AsnRange, Cidr
-    from ailb_gen.intent.settings import PortOverride, Roce
 
 ALL_COLORS = "all-colors"
 LEAF, SPINE = "leaf", "spine"

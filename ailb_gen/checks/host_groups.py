@@ -5,17 +5,13 @@ So a fabric of thousands costs little; only what depends on the cable of a serve
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from ailb_gen.checks.expected_hosts import ExpectedHost
+from ailb_gen.hosts.model import Nic, Profile
 from ailb_gen.layout import NETPLAN, server_folder
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from ailb_gen.checks.expected_hosts import ExpectedHost
-    from ailb_gen.hosts.model import Nic, Profile
-    from ailb_gen.network.fabric import Network
+from ailb_gen.network.fabric import Network
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import TYPE_CHECKING
+from pathlib import Path
 
+from ailb_gen.checks.context import Context
 from ailb_gen.errors import Place
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from pathlib import Path
-
-    from ailb_gen.checks.context import Context
-    from ailb_gen.network.model import Switch
+from ailb_gen.network.model import Switch
 
 
 class Severity(IntEnum):

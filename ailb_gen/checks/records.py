@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ailb_gen.addresses import address_text, eui64
-from ailb_gen.checks.expected_hosts import seats
-from ailb_gen.checks.expected_switches import LEAF, management_address
+from ailb_gen.addresses import Prefix, address_text, eui64
+from ailb_gen.checks.expected import ExpectedFabric
+from ailb_gen.checks.expected_cabling import ExpectedCable, ExpectedCabling
+from ailb_gen.checks.expected_hosts import ExpectedHost, ExpectedNic, seats
+from ailb_gen.checks.expected_switches import LEAF, ExpectedSwitch, management_address
 from ailb_gen.network.records import Record
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from ailb_gen.addresses import Prefix
-    from ailb_gen.checks.expected import ExpectedFabric
-    from ailb_gen.checks.expected_cabling import ExpectedCable, ExpectedCabling
-    from ailb_gen.checks.expected_hosts import ExpectedHost, ExpectedNic
-    from ailb_gen.checks.expected_switches import ExpectedSwitch
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,32 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from ailb_gen.checks.catalogue import BY_ID
 from ailb_gen.checks.context import Context
-from ailb_gen.checks.model import Findings, Run
+from ailb_gen.checks.model import Check, Findings, Result, Run, RunOptions
 from ailb_gen.checks.steps import Steps
 from ailb_gen.garbage import no_garbage_collection
+from ailb_gen.intent.load import Intent
 from ailb_gen.junos.check import check
 from ailb_gen.junos.check_result import CheckResult
 from ailb_gen.junos.groups import active
 from ailb_gen.junos.schema import Schema, load_schema
+from ailb_gen.junos.tree import Node
 from ailb_gen.junos.yang_files import model_directory
 from ailb_gen.layout import server_folder
 from ailb_gen.network.read import read_network, switch_count
 from ailb_gen.parallel import executor_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from pathlib import Path
-
-    from ailb_gen.checks.model import Check, Result, RunOptions
-    from ailb_gen.intent.load import Intent
-    from ailb_gen.junos.tree import Node
 
 NOTHING = CheckResult((), 0, ())
 # In the order in which they run: a step of the progress bar, and the families that it runs. Paths and failures have

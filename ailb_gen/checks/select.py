@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING
 
+from ailb_gen.checks.model import Check, Result
 from ailb_gen.errors import UsageError
 from ailb_gen.selection import patterns_of
 from ailb_gen.wording import did_you_mean
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from collections.abc import Set as AbstractSet
-
-    from ailb_gen.checks.model import Check, Result
 
 
 def pick_checks(

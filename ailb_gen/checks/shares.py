@@ -6,21 +6,17 @@ fabric does not matter. Where a spine may pass on any of several backups, the wo
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+from ailb_gen.checks.expected import ExpectedFabric
+from ailb_gen.checks.ways import Ways
 
-    from numpy.typing import NDArray
-
-    from ailb_gen.checks.expected import ExpectedFabric
-    from ailb_gen.checks.ways import Ways
-
-    # How many links leaves have, or what each of these carries: the last two axes are spine and color.
-    Table = NDArray[np.float64]
+# How many links leaves have, or what each of these carries: the last two axes are spine and color.
+Table = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import datetime
 import os
 import re
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Annotated, Any
+from pathlib import Path
+from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field, RootModel, ValidationError
 
@@ -18,10 +20,6 @@ from ailb_gen.textio import read_text
 from ailb_gen.validation import Model, distinct, problem, wrong
 from ailb_gen.wording import did_you_mean
 from ailb_gen.yamlio import dotted, read_yaml
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
-    from pathlib import Path
 
 CHECKS = (EXPIRED, UNUSED)
 

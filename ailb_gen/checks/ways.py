@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
 
-from ailb_gen.checks.expected_switches import ALL_COLORS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from ailb_gen.checks.expected import ExpectedFabric
-    from ailb_gen.checks.expected_switches import ExpectedColor
+from ailb_gen.checks.expected import ExpectedFabric
+from ailb_gen.checks.expected_switches import ALL_COLORS, ExpectedColor
 
 # How many links a leaf has in service, by spine and color value.
 Links = dict[tuple[str, str], int]

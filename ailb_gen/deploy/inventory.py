@@ -12,8 +12,9 @@ from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import nornir.core.inventory as nornir
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
@@ -27,9 +28,6 @@ from ailb_gen.validation import distinct, merged, problem
 from ailb_gen.wording import did_you_mean
 from ailb_gen.yamlio import Path as YamlPath
 from ailb_gen.yamlio import Source, dotted, read_yaml
-
-if TYPE_CHECKING:
-    import nornir.core.inventory as nornir
 
 PLATFORMS: Mapping[Kind, str] = {"switch": "junos", "server": "linux"}
 PORTS: Mapping[Kind, int] = {"switch": 830, "server": 22}

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from ailb_gen import __version__
 from ailb_gen.atomic import replace_file
-from ailb_gen.deploy.planning import HostLook, Look
+from ailb_gen.deploy.edits import Edit
+from ailb_gen.deploy.impact import Impact
+from ailb_gen.deploy.inputs import Inputs
+from ailb_gen.deploy.planning import HostLook, Look, Plan
 from ailb_gen.deploy.wave_order import Wave
 from ailb_gen.errors import OutputError, UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from ailb_gen.deploy.edits import Edit
-    from ailb_gen.deploy.impact import Impact
-    from ailb_gen.deploy.inputs import Inputs
-    from ailb_gen.deploy.planning import Plan
 
 # Of the file, and of what other programs get.
 FORMAT, JSON_FORMAT = 2, 1

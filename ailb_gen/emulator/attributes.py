@@ -5,18 +5,13 @@ Source: Juniper, "Junos XML Management Protocol Developer Guide", attributes of 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from lxml import etree
 
 from ailb_gen.emulator.messages import refusal
+from ailb_gen.emulator.xml_codec import Met
 from ailb_gen.junos.edit import insert
 from ailb_gen.junos.renaming import NOT_FOUND, rename, replace_pattern, statement_ends
-from ailb_gen.junos.tree import INACTIVE, PROTECT
-
-if TYPE_CHECKING:
-    from lxml import etree
-
-    from ailb_gen.emulator.xml_codec import Met
-    from ailb_gen.junos.tree import Node
+from ailb_gen.junos.tree import INACTIVE, PROTECT, Node
 
 CLEARS = {"active": INACTIVE, "unprotect": PROTECT}
 

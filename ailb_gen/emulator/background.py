@@ -12,14 +12,12 @@ import os
 import signal
 import sys
 import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, TextIO
+from pathlib import Path
+from typing import TextIO
 
 from ailb_gen.errors import OutputError, UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
 
 FILE, LOG = "emulator.json", "emulator.log"
 # How long an emulator may take to close its sessions, in seconds.

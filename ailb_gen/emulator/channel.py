@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import asyncssh
 
+from ailb_gen.emulator.host import Host
 from ailb_gen.emulator.netconf import NetconfSession
 from ailb_gen.emulator.terminal import Terminal
-
-if TYPE_CHECKING:
-    from ailb_gen.emulator.host import Host
 
 NETCONF_COMMANDS = frozenset({"netconf", "xml-mode netconf need-trailer"})
 

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING
+
+import asyncssh
 
 from ailb_gen.emulator.fault_effects import DroppedError
-
-if TYPE_CHECKING:
-    import asyncssh
-
-    from ailb_gen.emulator.host import Host
+from ailb_gen.emulator.host import Host
 
 
 class ChannelSession(ABC):

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from lxml import etree
 
+from ailb_gen.emulator.config_database import Session
 from ailb_gen.emulator.configmode import ConfigMode
-from ailb_gen.emulator.device import REBOOT_S, REBOOT_SOON_S
+from ailb_gen.emulator.device import REBOOT_S, REBOOT_SOON_S, Device
+from ailb_gen.emulator.host import Host
 from ailb_gen.emulator.messages import refusal
 from ailb_gen.emulator.operations import OPERATIONS, as_text, rpc_of
 from ailb_gen.emulator.operations.build import date
@@ -23,12 +24,6 @@ from ailb_gen.emulator.pipes import Line, filtered, read_line
 from ailb_gen.emulator.shell import Shell
 from ailb_gen.emulator.show_configuration import show_tree, wrapped
 from ailb_gen.junos.writer import to_curly
-
-if TYPE_CHECKING:
-    from ailb_gen.emulator.config_database import Session
-    from ailb_gen.emulator.device import Device
-    from ailb_gen.emulator.host import Host
-
 
 # Also within the quotes of `cli -c '...'`.
 NO_MORE = re.compile(r"\|\s*no-m[ore]*\b")

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from ailb_gen.emulator.load_config import ACTIONS
+from ailb_gen.emulator.outline import Statement
 from ailb_gen.emulator.xml_codec import key_is_named_here, walked_keys
 from ailb_gen.junos.statements import CONTAINER, LIST
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ailb_gen.emulator.outline import Statement
-    from ailb_gen.junos.tree import Node
+from ailb_gen.junos.tree import Node
 
 # What may follow a command that takes no statement.
 WORDS: dict[str, tuple[str, ...]] = {

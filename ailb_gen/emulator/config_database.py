@@ -6,10 +6,9 @@ Source: Juniper, CLI User Guide, "Commit the Configuration" and "Use the Configu
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
 from ailb_gen.emulator.disk import Commit, Disk, Saved
 from ailb_gen.emulator.messages import RefusedError, RpcError, refusal
@@ -18,9 +17,6 @@ from ailb_gen.errors import OutputError
 from ailb_gen.junos.reader import read_curly
 from ailb_gen.junos.tree import Node
 from ailb_gen.junos.writer import to_curly
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 # Rollback 0 is the active configuration.
 ROLLBACKS = 50

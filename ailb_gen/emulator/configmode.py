@@ -9,9 +9,10 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from ailb_gen.emulator.completion import WORDS, next_words
+from ailb_gen.emulator.config_database import Session
+from ailb_gen.emulator.device import Device
 from ailb_gen.emulator.load_config import ACTIONS, load_set
 from ailb_gen.emulator.load_operations import check_syntax, load_commands, load_text, roll_back
 from ailb_gen.emulator.messages import RefusedError, refusal
@@ -22,10 +23,6 @@ from ailb_gen.emulator.show_configuration import show_tree
 from ailb_gen.emulator.wildcard import expanded, matching
 from ailb_gen.junos.renaming import EXISTS, NOT_FOUND, statement_ends
 from ailb_gen.junos.tokens import quote
-
-if TYPE_CHECKING:
-    from ailb_gen.emulator.config_database import Session
-    from ailb_gen.emulator.device import Device
 
 EDITING = (
     *("activate", "annotate", "copy", "deactivate", "delete", "insert", "protect", "rename", "replace", "set"),

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
 
 from lxml import etree
 
+from ailb_gen.emulator.config_database import Session
+from ailb_gen.emulator.device import Device
 from ailb_gen.emulator.json_codec import to_json
 from ailb_gen.emulator.messages import refusal
 from ailb_gen.emulator.monitoring import state
@@ -19,10 +20,6 @@ from ailb_gen.errors import UsageError
 from ailb_gen.junos.interface_ranges import effective
 from ailb_gen.junos.tree import ENDS, Node
 from ailb_gen.junos.writer import to_curly, to_set
-
-if TYPE_CHECKING:
-    from ailb_gen.emulator.config_database import Session
-    from ailb_gen.emulator.device import Device
 
 # Values of the attributes of `get-configuration`. NAPALM asks for the names of groups, which are left out.
 ATTRIBUTES = {

@@ -4,26 +4,21 @@ from __future__ import annotations
 
 import itertools
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from ailb_gen.emulator.config_database import ConfigDatabase, Session
-from ailb_gen.emulator.disk import Disk
+from ailb_gen.emulator.disk import Commit, Disk
+from ailb_gen.emulator.fabric_state import FabricState
 from ailb_gen.emulator.faults import Faults
 from ailb_gen.emulator.messages import RpcError
 from ailb_gen.errors import UsageError
 from ailb_gen.junos.check import check
 from ailb_gen.junos.groups import active, inherited
+from ailb_gen.junos.schema import Schema
 from ailb_gen.junos.tree import DELETE, Node
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from ailb_gen.emulator.disk import Commit
-    from ailb_gen.emulator.fabric_state import FabricState
-    from ailb_gen.junos.schema import Schema
 
 VERSION = "25.4R1.12-EVO"
 MODEL = "QFX5240-64OD"

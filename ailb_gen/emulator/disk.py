@@ -10,13 +10,10 @@ import json
 import os
 from dataclasses import asdict, dataclass
 from hashlib import blake2b
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from ailb_gen.atomic import replace_file
 from ailb_gen.errors import OutputError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 FORMAT = 1
 INDEX = "index.json"

@@ -6,12 +6,15 @@ Source: RFC 6241 section 7.2 and appendix A; Juniper's `<config-text>`.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import takewhile
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from lxml import etree
 
 from ailb_gen.emulator.attributes import carry_out
+from ailb_gen.emulator.config_database import Session
+from ailb_gen.emulator.device import Device
 from ailb_gen.emulator.load_config import load, load_set
 from ailb_gen.emulator.load_operations import check_protected, load_content, replace_candidate
 from ailb_gen.emulator.messages import OK, RefusedError, RpcError, refusal
@@ -20,12 +23,6 @@ from ailb_gen.emulator.xml_codec import from_xml
 from ailb_gen.junos.renaming import NOT_FOUND
 from ailb_gen.junos.tokens import quote
 from ailb_gen.junos.tree import DELETE, ENDS, Node, copy
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ailb_gen.emulator.config_database import Session
-    from ailb_gen.emulator.device import Device
 
 OPERATIONS = ("merge", "replace", "create", "delete", "remove")
 DEFAULTS = ("merge", "replace", "none")

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import time
 from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path as FilePath
+from typing import NamedTuple
 
-from ailb_gen.emulator.fabric_state import BgpSession, Counters, RouteTotals
+from ailb_gen.addresses import Prefix
+from ailb_gen.emulator.fabric_state import BgpSession, Counters, PrefixCounts, RouteTotals
 from ailb_gen.emulator.ribs import LazyRouting, never_exported, own_routes, transit_routes
 from ailb_gen.errors import UsageError
 from ailb_gen.junos.interface_ranges import effective
@@ -15,23 +18,15 @@ from ailb_gen.junos.tree import Node
 from ailb_gen.layout import CABLING, TOPOLOGY, switch_file
 from ailb_gen.network.fabric import Cable, End, Network
 from ailb_gen.network.links import cables
+from ailb_gen.network.model import Switch
 from ailb_gen.network.read import read_network
-from ailb_gen.network.sessions import Side, refused, sides
+from ailb_gen.network.sessions import Ready, Side, refused, sides
 from ailb_gen.network.switch import switch
 from ailb_gen.network.topology import Topology, read_cabling, read_topology
+from ailb_gen.routing.rib import NextHop, Path
+from ailb_gen.routing.route import Route
 from ailb_gen.routing.speaker import direct_prefixes, lists_of, rules
 from ailb_gen.textio import read_text
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-    from pathlib import Path as FilePath
-
-    from ailb_gen.addresses import Prefix
-    from ailb_gen.emulator.fabric_state import PrefixCounts
-    from ailb_gen.network.model import Switch
-    from ailb_gen.network.sessions import Ready
-    from ailb_gen.routing.rib import NextHop, Path
-    from ailb_gen.routing.route import Route
 
 
 class Outgoing(NamedTuple):

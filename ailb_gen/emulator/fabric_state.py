@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from ailb_gen.addresses import Prefix
-    from ailb_gen.junos.tree import Node
-    from ailb_gen.network.fabric import End
-    from ailb_gen.network.model import Switch
-    from ailb_gen.routing.rib import NextHop, Path
-    from ailb_gen.routing.route import Route
+from ailb_gen.addresses import Prefix
+from ailb_gen.junos.tree import Node
+from ailb_gen.network.fabric import End
+from ailb_gen.network.model import Switch
+from ailb_gen.routing.rib import NextHop, Path
+from ailb_gen.routing.route import Route
 
 
 @dataclass(frozen=True, slots=True)

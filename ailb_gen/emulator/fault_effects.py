@@ -6,13 +6,11 @@ import asyncio
 import errno
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from ailb_gen.emulator.config_database import disk_full
+from ailb_gen.emulator.host import Host
 from ailb_gen.emulator.messages import RefusedError, RpcError
-
-if TYPE_CHECKING:
-    from ailb_gen.emulator.host import Host
 
 Result = TypeVar("Result")
 

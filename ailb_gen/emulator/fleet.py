@@ -12,26 +12,21 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from types import TracebackType
+from typing import TypeVar
 
 import asyncssh
 
 from ailb_gen.atomic import replace_file
-from ailb_gen.emulator.device import Device
-from ailb_gen.emulator.host import KEY, Host
+from ailb_gen.emulator.device import Device, Spec
+from ailb_gen.emulator.fabric_state import FabricState
+from ailb_gen.emulator.faults import Fault
+from ailb_gen.emulator.host import KEY, Host, Login
 from ailb_gen.emulator.server import Connection
 from ailb_gen.errors import OutputError, UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Sequence
-    from types import TracebackType
-
-    from ailb_gen.emulator.device import Spec
-    from ailb_gen.emulator.fabric_state import FabricState
-    from ailb_gen.emulator.faults import Fault
-    from ailb_gen.emulator.host import Login
-    from ailb_gen.junos.schema import Schema
+from ailb_gen.junos.schema import Schema
 
 Result = TypeVar("Result")
 LAST_PORT = 65535

@@ -8,19 +8,16 @@ from __future__ import annotations
 import asyncio
 import errno
 import os
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import asyncssh
 
+from ailb_gen.emulator.device import Device
+from ailb_gen.emulator.faults import Fault
 from ailb_gen.emulator.messages import RefusedError
 from ailb_gen.errors import UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine
-
-    from ailb_gen.emulator.device import Device
-    from ailb_gen.emulator.faults import Fault
 
 KEY = "ssh-ed25519"
 # Seconds after which a rollback that failed is tried again.

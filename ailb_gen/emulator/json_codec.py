@@ -7,16 +7,14 @@ value is `[null]`, attributes stand in `@` or `@NAME`. Every value is a string h
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lxml import etree
 
 from ailb_gen.emulator.messages import refusal
+from ailb_gen.emulator.outline import Statement
 from ailb_gen.emulator.xml_codec import look_up
 from ailb_gen.junos.statements import CONTAINER, LEAF_LIST, LIST
-
-if TYPE_CHECKING:
-    from ailb_gen.emulator.outline import Statement
 
 # No configuration is deeper.
 MAX_DEPTH = 100

@@ -5,33 +5,27 @@ Source: Juniper, "Junos XML Management Protocol Developer Guide", `<load-configu
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from lxml import etree
 
 from ailb_gen.emulator.attributes import carry_out
+from ailb_gen.emulator.config_database import Session
 from ailb_gen.emulator.configuration import rollback_number
+from ailb_gen.emulator.device import Device
 from ailb_gen.emulator.json_codec import from_json
 from ailb_gen.emulator.load_config import ACTIONS, load, load_set
 from ailb_gen.emulator.messages import OK, RefusedError, RpcError, refusal
 from ailb_gen.emulator.outline import top
-from ailb_gen.emulator.xml_codec import from_xml
+from ailb_gen.emulator.xml_codec import Met, from_xml
 from ailb_gen.errors import JunosSyntaxError
 from ailb_gen.junos import check_result as kinds
 from ailb_gen.junos.check import check
+from ailb_gen.junos.check_result import Fault
 from ailb_gen.junos.reader import read_curly
-from ailb_gen.junos.tree import PROTECT
+from ailb_gen.junos.schema import Schema
+from ailb_gen.junos.tree import PROTECT, Node
 from ailb_gen.junos.writer import set_lines
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ailb_gen.emulator.config_database import Session
-    from ailb_gen.emulator.device import Device
-    from ailb_gen.emulator.xml_codec import Met
-    from ailb_gen.junos.check_result import Fault
-    from ailb_gen.junos.schema import Schema
-    from ailb_gen.junos.tree import Node
 
 FORMATS = ("xml", "text", "json", "set")
 LOAD_RESULTS = "load-configuration-results"

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
 
 from lxml import etree
 
+from ailb_gen.emulator.config_database import Session
+from ailb_gen.emulator.device import Device
 from ailb_gen.emulator.messages import CAPABILITIES, refusal
-
-if TYPE_CHECKING:
-    from ailb_gen.emulator.config_database import Session
-    from ailb_gen.emulator.device import Device
 
 MONITORING = "urn:ietf:params:xml:ns:yang:ietf-netconf-monitoring"
 

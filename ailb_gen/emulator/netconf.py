@@ -5,12 +5,15 @@ Source: RFC 6242; Juniper's `xml-mode netconf need-trailer`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+
+import asyncssh
 
 from ailb_gen.emulator.channel_session import ChannelSession
 from ailb_gen.emulator.device import REBOOT_S, REBOOT_SOON_S
 from ailb_gen.emulator.fault_effects import with_faults
 from ailb_gen.emulator.framing import Decoder, FramingError, frame
+from ailb_gen.emulator.host import Host
 from ailb_gen.emulator.messages import (
     BASE_1_1,
     OK,
@@ -24,14 +27,6 @@ from ailb_gen.emulator.messages import (
     reply,
 )
 from ailb_gen.emulator.rpc import answer, phase_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import asyncssh
-
-    from ailb_gen.emulator.host import Host
-
 
 _REBOOTS = (
     "<request-reboot-results>\n"

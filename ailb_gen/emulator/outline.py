@@ -5,18 +5,13 @@ The outline, `statements.txt`, was made from the models; what it does not have i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
-from ailb_gen.junos.schema import CHOICE_IDENT, CHOICE_VALUE
+from ailb_gen.junos.schema import CHOICE_IDENT, CHOICE_VALUE, Schema
 from ailb_gen.junos.statements import CONTAINER, LEAF, LEAF_LIST, LIST, NOKEYWORD
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ailb_gen.junos.schema import Schema
 
 
 class Statement(Protocol):

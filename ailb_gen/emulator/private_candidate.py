@@ -5,14 +5,10 @@ Source: Juniper, CLI User Guide, "Using the configure private Command".
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ailb_gen.emulator.load_config import load_set
 from ailb_gen.junos.diff import diff
+from ailb_gen.junos.tree import Node
 from ailb_gen.junos.writer import set_lines
-
-if TYPE_CHECKING:
-    from ailb_gen.junos.tree import Node
 
 
 class ConflictError(Exception):

@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
 
+from ailb_gen.addresses import Prefix
 from ailb_gen.emulator.fabric_state import PrefixCounts, RouteTotals
+from ailb_gen.network.fabric import Network
+from ailb_gen.network.model import Switch
+from ailb_gen.network.policy import Policy
 from ailb_gen.routing.fib import held
 from ailb_gen.routing.policy import Lists, matches
 from ailb_gen.routing.rib import Routing
 from ailb_gen.routing.route import BGP, Route
 from ailb_gen.routing.solve import EMPTY, LocRib, State, solve
 from ailb_gen.routing.speaker import direct, direct_prefixes, exported, lists_of, originated, rules
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from ailb_gen.addresses import Prefix
-    from ailb_gen.network.fabric import Network
-    from ailb_gen.network.model import Switch
-    from ailb_gen.network.policy import Policy
-
 
 # The position under which the totals of all sessions are counted.
 WHOLE = -1

@@ -6,10 +6,10 @@ Source: RFC 6241; Juniper, "Junos XML Management Protocol Developer Guide".
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from lxml import etree
 
+from ailb_gen.emulator.config_database import Session
 from ailb_gen.emulator.configuration import (
     get,
     get_config,
@@ -19,6 +19,7 @@ from ailb_gen.emulator.configuration import (
     shown,
     with_version,
 )
+from ailb_gen.emulator.device import Device
 from ailb_gen.emulator.editconfig import delete_config, edit_config
 from ailb_gen.emulator.load_operations import load_configuration
 from ailb_gen.emulator.messages import OK, RpcError, refusal
@@ -29,10 +30,6 @@ from ailb_gen.emulator.pipes import Line, read_line
 from ailb_gen.emulator.show_compare import patch
 from ailb_gen.emulator.show_configuration import only, show_tree
 from ailb_gen.junos.writer import to_curly
-
-if TYPE_CHECKING:
-    from ailb_gen.emulator.config_database import Session
-    from ailb_gen.emulator.device import Device
 
 Handler = Callable[["Device", "Session", etree._Element], str]
 # Minutes of `commit confirmed`: the default of Junos, and the maximum.

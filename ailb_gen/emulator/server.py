@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import hmac
-from typing import TYPE_CHECKING
 
 import asyncssh
 
 from ailb_gen.emulator.channel import Channel
-
-if TYPE_CHECKING:
-    from ailb_gen.emulator.faults import Fault
-    from ailb_gen.emulator.host import Host
+from ailb_gen.emulator.faults import Fault
+from ailb_gen.emulator.host import Host
 
 
 class Connection(asyncssh.SSHServer):

@@ -7,13 +7,10 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
+from ailb_gen.emulator.device import Device
 from ailb_gen.emulator.messages import RefusedError
 from ailb_gen.emulator.operations.system import HOME, host_name
-
-if TYPE_CHECKING:
-    from ailb_gen.emulator.device import Device
 
 NOT_FOUND = 127
 

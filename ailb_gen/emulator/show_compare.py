@@ -5,19 +5,14 @@ Source: Juniper, CLI User Guide, "Compare Configuration Changes with a Prior Ver
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from typing import TYPE_CHECKING
 
 from ailb_gen.junos.block_layout import lay_out
 from ailb_gen.junos.grammar import FIRST_COUNTS, form_of, inside
-from ailb_gen.junos.tree import FLAT
+from ailb_gen.junos.tree import FLAT, Node
 from ailb_gen.junos.writer import MARK, statements, tags_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from ailb_gen.junos.tree import Node
 
 # How far a changed value, a list entry, and anything else stand from the mark at the start of their line.
 CHANGED, ENTRY, OTHER = "  ", "    ", "   "

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from lxml import etree
 
 from ailb_gen.emulator.configuration import attributes, rollback_number, with_version
+from ailb_gen.emulator.device import Device
 from ailb_gen.emulator.json_codec import to_json
 from ailb_gen.emulator.messages import refusal
 from ailb_gen.emulator.outline import top
@@ -19,11 +20,6 @@ from ailb_gen.junos.interface_ranges import effective
 from ailb_gen.junos.tokens import written
 from ailb_gen.junos.tree import ENDS, Node
 from ailb_gen.junos.writer import set_lines, to_curly
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ailb_gen.emulator.device import Device
 
 JUNOS = "http://xml.juniper.net/junos/{release}/junos"
 

@@ -5,25 +5,21 @@ from __future__ import annotations
 import json
 import re
 import secrets
+from collections.abc import Mapping, Sequence
 from hashlib import sha256, sha512
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import asyncssh
 import yaml
 
 from ailb_gen.atomic import replace_file
 from ailb_gen.emulator.device import Spec
+from ailb_gen.emulator.fleet import Fleet
 from ailb_gen.emulator.load_config import load
 from ailb_gen.errors import OutputError, UsageError
 from ailb_gen.junos.reader import read_curly, read_file
 from ailb_gen.junos.tree import Node
 from ailb_gen.layout import SERVERS, SWITCHES
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-
-    from ailb_gen.emulator.fleet import Fleet
 
 # A public key of OpenSSH, wherever it stands in a line.
 KEY = re.compile(r"(?:ssh-|ecdsa-sha2-|sk-ssh-|sk-ecdsa-)\S+ [A-Za-z0-9+/=]+")

@@ -8,19 +8,15 @@ from __future__ import annotations
 
 import codecs
 import re
-from typing import TYPE_CHECKING
+
+import asyncssh
 
 from ailb_gen.emulator.channel_session import ChannelSession
 from ailb_gen.emulator.commandline import CommandLine
 from ailb_gen.emulator.fault_effects import with_faults
+from ailb_gen.emulator.host import Host
 from ailb_gen.emulator.messages import RefusedError, RpcError
 from ailb_gen.emulator.pager import Pager
-
-if TYPE_CHECKING:
-    import asyncssh
-
-    from ailb_gen.emulator.host import Host
-    from ailb_gen.emulator.messages import RpcError
 
 INTERRUPT, END, ERASE_LINE, ERASE_WORD = "\x03", "\x04", "\x15", "\x17"
 BACKSPACES = "\x08\x7f"

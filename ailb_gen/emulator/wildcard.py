@@ -6,16 +6,12 @@ Source: Juniper, CLI User Guide, "Use Wildcard Characters to Delete Configuratio
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from itertools import product
-from typing import TYPE_CHECKING
 
 from ailb_gen.emulator.messages import refusal
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ailb_gen.junos.tree import Node
+from ailb_gen.junos.tree import Node
 
 RANGE = re.compile(r"\[([^\]]*)\]")
 PART = re.compile(r"(!?)(\d{1,9})(?:-(\d{1,9}))?")

@@ -5,23 +5,18 @@ Source: how Juniper's YANG models name statements; Junos XML API Guide, "XML and
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
 from lxml import etree
 
 from ailb_gen.emulator.messages import RefusedError, refusal
-from ailb_gen.emulator.outline import Outlined
+from ailb_gen.emulator.outline import Outlined, Statement
 from ailb_gen.junos.block_layout import lay_out
 from ailb_gen.junos.instance import key_is_named
 from ailb_gen.junos.schema import CHOICE_IDENT, CHOICE_VALUE
 from ailb_gen.junos.statements import CONTAINER, LEAF, LEAF_LIST, LIST
 from ailb_gen.junos.tree import DELETE, ENDS, FLAT, INACTIVE, PROTECT, REPLACE, Node
 from ailb_gen.junos.writer import MARK
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from ailb_gen.emulator.outline import Statement
 
 # Words of the CLI that are called otherwise in XML.
 XML_NAMES = {"802.3ad": "ieee-802.3ad", "to": "end-range"}

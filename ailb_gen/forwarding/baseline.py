@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ailb_gen.forwarding.loads import Links, spread
+from ailb_gen.addresses import Prefix
+from ailb_gen.forwarding.loads import Indices, Links, Volumes, spread
+from ailb_gen.network.policy import Policy
 from ailb_gen.routing.fib import fib_entry, held, node_of
 from ailb_gen.routing.policy import evaluate
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from ailb_gen.addresses import Prefix
-    from ailb_gen.forwarding.loads import Indices, Volumes
-    from ailb_gen.network.policy import Policy
-    from ailb_gen.routing.rib import Routing
-    from ailb_gen.routing.solve import Candidate, LocRib, State
+from ailb_gen.routing.rib import Routing
+from ailb_gen.routing.solve import Candidate, LocRib, State
 
 Ways = tuple[int, ...]
 # Marks in Survey.second: the way from here is not a single link to the destination.

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from ailb_gen.routing.fib import fib_entry, node_of
-from ailb_gen.routing.solve import EMPTY
-
-if TYPE_CHECKING:
-    from ailb_gen.routing.graph import Graph
-    from ailb_gen.routing.solve import State
+from ailb_gen.routing.graph import Graph
+from ailb_gen.routing.solve import EMPTY, State
 
 # Hops from a leaf to any other: up to a spine and down again. What needs more passes a valley.
 VALLEY_FREE_HOPS = 2

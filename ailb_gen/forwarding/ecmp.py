@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from ailb_gen.forwarding.loads import Links, Volumes
+from ailb_gen.forwarding.loads import Links, Volumes
 
 # Draws are cut down where flows times links would take longer than the rest of the validation.
 DRAWS = 50

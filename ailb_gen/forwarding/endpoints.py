@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from ailb_gen.addresses import address_text, address_value, eui64
+from ailb_gen.addresses import Prefix, address_text, address_value, eui64
 from ailb_gen.errors import UsageError
 from ailb_gen.hosts.lookup import Lookup, route
-from ailb_gen.network.fabric import End
+from ailb_gen.hosts.model import Host, Nic
+from ailb_gen.network.fabric import End, Network
 from ailb_gen.wording import did_you_mean, some
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ailb_gen.addresses import Prefix
-    from ailb_gen.hosts.model import Host, Nic
-    from ailb_gen.network.fabric import Network
 
 MAC = re.compile(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}")
 

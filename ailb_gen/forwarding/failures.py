@@ -8,25 +8,18 @@ any is the selection made again.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ailb_gen.forwarding.baseline import NOT_ONE, Ways
+from ailb_gen.addresses import Prefix
+from ailb_gen.forwarding.baseline import NOT_ONE, Baseline, Uses, Ways
 from ailb_gen.forwarding.delivery import outcome_at, outcomes, stranded
-from ailb_gen.forwarding.loads import spread
+from ailb_gen.forwarding.loads import Indices, spread
 from ailb_gen.routing.fib import fib_entry, installed, members_of, node_of
 from ailb_gen.routing.rib import removed_positions
-from ailb_gen.routing.solve import Candidate, State, select, solve
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from ailb_gen.addresses import Prefix
-    from ailb_gen.forwarding.baseline import Baseline, Uses
-    from ailb_gen.forwarding.loads import Indices
-    from ailb_gen.routing.solve import LocRib, Removed
+from ailb_gen.routing.solve import Candidate, LocRib, Removed, State, select, solve
 
 
 @dataclass(frozen=True, slots=True)

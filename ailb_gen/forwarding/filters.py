@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from ailb_gen.addresses import BITS, Prefix
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from ailb_gen.network.filters import Condition, Filter, Filters, FilterTerm, Span
+from ailb_gen.network.filters import Condition, Filter, Filters, FilterTerm, Span
 
 TCP, UDP, ICMP6 = 6, 17, 58
 BGP_PORT, BFD_PORT, ROCE_PORT = 179, 3784, 4791

@@ -7,25 +7,19 @@ A link is a session; its load has two directions, `2 * session` from the cable's
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
+from ailb_gen.addresses import Prefix
 from ailb_gen.routing.fib import fib_entry, node_of
-from ailb_gen.routing.solve import EMPTY
+from ailb_gen.routing.rib import Routing
+from ailb_gen.routing.solve import EMPTY, State
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from numpy.typing import NDArray
-
-    from ailb_gen.addresses import Prefix
-    from ailb_gen.routing.rib import Routing
-    from ailb_gen.routing.solve import State
-
-    Volumes = NDArray[np.float64]
-    Indices = NDArray[np.int64]
+Volumes = NDArray[np.float64]
+Indices = NDArray[np.int64]
 
 # A way with more hops than this is a loop; what is in it then counts as lost.
 MAX_HOPS = 8

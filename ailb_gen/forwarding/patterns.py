@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from ailb_gen.forwarding.loads import Volumes
-    from ailb_gen.network.fabric import Network
+from ailb_gen.forwarding.loads import Volumes
+from ailb_gen.network.fabric import Network
 
 Rails = list[list[int]]
 

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import TYPE_CHECKING
 
-from ailb_gen.addresses import address_text
-from ailb_gen.forwarding.endpoints import leave
-
-if TYPE_CHECKING:
-    from ailb_gen.addresses import Prefix
-    from ailb_gen.forwarding.endpoints import Endpoint
-    from ailb_gen.hosts.lookup import Lookup
-    from ailb_gen.network.fabric import Network
-    from ailb_gen.routing.rib import NextHop, Routing
+from ailb_gen.addresses import Prefix, address_text
+from ailb_gen.forwarding.endpoints import Endpoint, leave
+from ailb_gen.hosts.lookup import Lookup
+from ailb_gen.network.fabric import Network
+from ailb_gen.routing.rib import NextHop, Routing
 
 MAX_HOPS = 16
 

@@ -5,13 +5,10 @@ The main table holds the prefixes that router advertisements put on every NIC, a
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from ailb_gen.hosts.model import Profile, Route, Rule
+from ailb_gen.hosts.model import Profile, Route, Rule
 
 MAIN_TABLE = 254
 # ip-rule(8): the kernel's own rule for the main table.

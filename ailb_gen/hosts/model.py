@@ -6,16 +6,12 @@ folder. Lines never take part in comparisons, so that what says the same compare
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
+from ailb_gen.addresses import Prefix
+from ailb_gen.errors import Place
 from ailb_gen.textio import line_field
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from ailb_gen.addresses import Prefix
-    from ailb_gen.errors import Place
 
 # A value of a YAML file: text, number, boolean or null; lists of them as tuples.
 Value = str | int | float | bool | None | tuple["Value", ...]

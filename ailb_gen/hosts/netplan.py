@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 from ailb_gen.addresses import Prefix, address_value, prefix_value
 from ailb_gen.errors import IntentError
 from ailb_gen.hosts.model import Nic, Route, Rule, Setting, Value
+from ailb_gen.hosts.text import Folder
 from ailb_gen.yamlio import Path, Source, read_yaml
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ailb_gen.hosts.text import Folder
 
 # netplan reads YAML 1.1, where these words are booleans.
 WORDS = {"yes": True, "on": True, "no": False, "off": False}

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ailb_gen.errors import Place
 from ailb_gen.hosts.extras import modes, read_extras
@@ -32,10 +33,6 @@ from ailb_gen.layout import (
     drop_in_file,
     server_folder,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from concurrent.futures import Executor
 
 DROP_IN = re.compile(r"^10-netplan-(.+)\.network\.d$")
 # Rules and routes without a number come last.

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from ailb_gen.addresses import address_value, prefix_value
 from ailb_gen.hosts.model import Code, QosScript, RdmaNic, Row, Setting, TableName, TableScript
-from ailb_gen.hosts.text import here_document, numbered
+from ailb_gen.hosts.text import Folder, here_document, numbered
 from ailb_gen.layout import SCRIPT, TABLE_NAMES
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ailb_gen.hosts.text import Folder
 
 NUMBER = re.compile(r"^[0-9]{1,10}$")
 LOOP = "while read"

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import re
 import shlex
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 from ailb_gen.errors import IntentError, Place
 from ailb_gen.hosts.model import HostDefect, Setting
 from ailb_gen.textio import read_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 # A server of 64 NICs with 64 tables each needs less than half of this.
 MAX_BYTES = 2 * 1024 * 1024

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from ailb_gen.junos.grammar import BLOCK, LINE, PLUS, PREFIX, VALUE, VALUES, form_of, inside
 from ailb_gen.junos.tree import ENDS, FLAT, LIST, TAGGED, Node
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 def lay_out(root: Node) -> None:

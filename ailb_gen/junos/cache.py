@@ -12,18 +12,14 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from hashlib import blake2b
 from itertools import accumulate
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ailb_gen.errors import OutputError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from ailb_gen.junos.statements import Json
+from ailb_gen.junos.statements import Json
 
 # Raise it when the format, or what the builder makes of the models, changes.
 FORMAT = 2

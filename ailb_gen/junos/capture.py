@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from ailb_gen.junos.tree import Node
+from ailb_gen.junos.tree import Node
 
 ALONE = "a file holds the configuration of one device and nothing else"
 SAVE = f"{ALONE}; save `show configuration | no-more` of each device in a file of its own"

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ailb_gen.junos import check_result as kinds
 from ailb_gen.junos.check_result import CheckResult, Fault, Unevaluated
 from ailb_gen.junos.instance import Instance
 from ailb_gen.junos.must import Path, Scope, Unevaluable, evaluate
+from ailb_gen.junos.schema import Schema
 from ailb_gen.junos.tree import Node
 from ailb_gen.junos.walk import Walk
-
-if TYPE_CHECKING:
-    from ailb_gen.junos.schema import Schema
 
 
 def check(root: Node, schema: Schema, groups: Node | None = None) -> CheckResult:

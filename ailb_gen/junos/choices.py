@@ -5,12 +5,9 @@ Source: the `choice` statements of Juniper's YANG models (24.4R1-EVO), those of 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Collection
 
 from ailb_gen.junos.grammar import one_line
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
 
 # Any word that is no case of its own and no attribute: the value that stands alone (`metric 10`, `metric add 5`).
 BARE = "*"

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from ailb_gen.junos.capture import line_fault
 from ailb_gen.junos.tokens import TOKEN, Words, bad, check_string, wrong
 from ailb_gen.junos.tree import INACTIVE, PROTECT
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 # Command to the flag it sets and the flag it clears.
 FLAGS = {

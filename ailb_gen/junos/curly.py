@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ailb_gen.errors import JunosSyntaxError
 from ailb_gen.junos.capture import heading_fault, line_fault
 from ailb_gen.junos.grammar import ONELINER_WORDS, STARTS, TOP
@@ -12,6 +10,7 @@ from ailb_gen.junos.tokens import (
     TAGS,
     TOKEN,
     Tagged,
+    Words,
     again,
     bad,
     check_string,
@@ -23,9 +22,6 @@ from ailb_gen.junos.tokens import (
     wrong,
 )
 from ailb_gen.junos.tree import ENDS, Node
-
-if TYPE_CHECKING:
-    from ailb_gen.junos.tokens import Words
 
 
 class CurlyReader:

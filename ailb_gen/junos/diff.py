@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from ailb_gen.junos.edit import is_value
 from ailb_gen.junos.grammar import FIRST_COUNTS, PREFIX, form_of, step
 from ailb_gen.junos.tokens import written
 from ailb_gen.junos.tree import ENDS, INACTIVE, PROTECT, Node
 from ailb_gen.junos.writer import set_lines
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 COMMUNITIES = ["then", "community"]
 MARKS = ((INACTIVE, "deactivate", "activate"), (PROTECT, "protect", "unprotect"))

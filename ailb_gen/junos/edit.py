@@ -6,19 +6,14 @@ Configuration Files". A statement that takes one value keeps the last; one that 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Sequence
 
 from ailb_gen.junos.block_layout import lay_out
-from ailb_gen.junos.commands import FLAGS, commands
+from ailb_gen.junos.commands import FLAGS, Command, commands
 from ailb_gen.junos.grammar import BLOCK, PREFIX, VALUE, form_of, inside, one_line
 from ailb_gen.junos.renaming import NOT_FOUND, copy_entry, rename, replace_pattern
 from ailb_gen.junos.tokens import Words, joined, put, unquote, wrong
 from ailb_gen.junos.tree import DELETE, ENDS, FLAT, INACTIVE, LIST, PROTECT, QUOTED, REPLACE, Node, copy
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
-    from ailb_gen.junos.commands import Command
 
 MARKS = INACTIVE | PROTECT
 # What a statement that is merged says of the one that is there.

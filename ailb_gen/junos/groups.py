@@ -5,17 +5,14 @@ Source: Junos CLI User Guide, "Use Configuration Groups".
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING
 
 from ailb_gen.errors import UsageError
 from ailb_gen.junos.block_layout import lay_out
 from ailb_gen.junos.choices import excluded
 from ailb_gen.junos.grammar import LINE, PREFIX, VALUE, form_of, inside, is_wildcard
 from ailb_gen.junos.tree import DELETE, ENDS, FLAT, INACTIVE, LIST, Node, copy
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 APPLY, EXCEPT = "apply-groups", "apply-groups-except"
 # Wildcards match names, not these, which stand beside names.

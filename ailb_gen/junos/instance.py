@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from ailb_gen.junos.schema import CHOICE_IDENT, CHOICE_VALUE
+from ailb_gen.junos.schema import CHOICE_IDENT, CHOICE_VALUE, Definition
 from ailb_gen.junos.statements import LIST, NOKEYWORD, PLAIN
-
-if TYPE_CHECKING:
-    from ailb_gen.junos.schema import Definition
-    from ailb_gen.junos.tree import Node
+from ailb_gen.junos.tree import Node
 
 
 class Instance:

@@ -8,18 +8,15 @@ wins over a later one, groups come last.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 from itertools import product
 from math import prod
-from typing import TYPE_CHECKING
 
 from ailb_gen.junos.block_layout import lay_out
 from ailb_gen.junos.grammar import inside
 from ailb_gen.junos.groups import active, expand_groups, inherit, inherited
 from ailb_gen.junos.tree import ENDS, FLAT, Node, copy
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 RANGE = "interface-range"
 MEMBERSHIP = ("member", "member-range")

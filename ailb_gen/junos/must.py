@@ -19,27 +19,23 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from ailb_gen.junos.grammar import is_wildcard
+from ailb_gen.junos.instance import Instance
+from ailb_gen.junos.schema import Definition
 from ailb_gen.junos.statements import LEAF, LEAF_LIST, LIST
+from ailb_gen.junos.tree import Node
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from ailb_gen.junos.instance import Instance
-    from ailb_gen.junos.schema import Definition
-    from ailb_gen.junos.tree import Node
-
-    Test = Callable[["Scope"], bool | None]
-    # What was read, and the position behind it.
-    Parsed = tuple[Test, int]
-    Parser = Callable[[list[str], int, int], Parsed]
-    Fold = Callable[[list[Test], "Scope"], bool | None]
+Test = Callable[["Scope"], bool | None]
+# What was read, and the position behind it.
+Parsed = tuple[Test, int]
+Parser = Callable[[list[str], int, int], Parsed]
+Fold = Callable[[list[Test], "Scope"], bool | None]
 
 _TOKEN = re.compile(r'\s*(?:(?P<path>"[^"]*")|(?P<sign>&&|\|\||[!()])|(?P<word>any|all|unique)\b)')
 _KEY = re.compile(r"\$\{([^}]*)\}")

@@ -7,13 +7,10 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from ailb_gen.junos.grammar import FORMS, PLUS, VALUE, VALUES, form_of, inside
 from ailb_gen.junos.tree import ENDS, Node, copy
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 NOT_FOUND, EXISTS = "statement not found", "statement already exists"
 REFERENCE = re.compile(r"\\([0-9])")

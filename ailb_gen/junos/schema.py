@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from importlib import import_module
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from ailb_gen.atomic import replace_file
 from ailb_gen.junos import cache
@@ -22,11 +23,6 @@ from ailb_gen.junos.statements import (
 )
 from ailb_gen.junos.values import Wrong, compile_type, is_address, takes_empty
 from ailb_gen.junos.yang_files import model_directory, model_files
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from contextlib import AbstractContextManager
-    from pathlib import Path
 
 # The branch of each choice around a statement: the choice, its name, the number of the case.
 Case = tuple[int, str, int]

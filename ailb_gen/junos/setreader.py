@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
-from ailb_gen.junos.commands import COMMANDS, FLAGS, MOVES, REFUSED, command_at
+from ailb_gen.junos.commands import COMMANDS, FLAGS, MOVES, REFUSED, Command, command_at
 from ailb_gen.junos.edit import insert, unquoted
 from ailb_gen.junos.grammar import ONELINER_WORDS
 from ailb_gen.junos.tokens import SPECIAL, Words, again, marked, note, plain, put, unquote, walk, wrong
 from ailb_gen.junos.tree import DELETE, ENDS, FLAT, INACTIVE, QUOTED, REPLACE, Node
-
-if TYPE_CHECKING:
-    from ailb_gen.junos.commands import Command
 
 # Characters of a line whose path is remembered: more would take memory, and a call for each word.
 LONGEST = 300

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from ailb_gen.errors import JunosSyntaxError
 from ailb_gen.junos.grammar import FIRST_COUNTS, LINE, PREFIX, WITH_VALUE, form_of, one_line
 from ailb_gen.junos.tree import DELETE, ENDS, INACTIVE, LIST, PROTECT, QUOTED, REPLACE, Node
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 # Possessive wherever it can be: long text must not fill the memory with ways back. Not around groups, of which Python
 # before 3.11.5 keeps a half that did not match (gh-106052): a string has at most so many escapes.

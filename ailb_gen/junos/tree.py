@@ -6,12 +6,9 @@ their first words share nodes, so that a configuration reads the same however it
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from ailb_gen.junos.grammar import one_line
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 # Flags of a node.
 ENDS = 1  # a statement ends here: in curly text, `;` or `{` stood behind this word

@@ -7,14 +7,12 @@ names of their types say more, and what those mean is in `_NAMED`.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import lru_cache
 from socket import AF_INET, AF_INET6, inet_pton
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ailb_gen.junos.statements import Json
+from ailb_gen.junos.statements import Json
 
 
 class Wrong(NamedTuple):

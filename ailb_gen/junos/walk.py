@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from difflib import get_close_matches
-from typing import TYPE_CHECKING
 
 from ailb_gen.junos import check_result as kinds
 from ailb_gen.junos.check_result import Fault
 from ailb_gen.junos.grammar import HIERARCHIES, WITH_VALUE, is_wildcard
 from ailb_gen.junos.instance import Instance, key_is_named
-from ailb_gen.junos.schema import CHOICE_IDENT, CHOICE_VALUE
+from ailb_gen.junos.schema import CHOICE_IDENT, CHOICE_VALUE, Definition
 from ailb_gen.junos.statements import CONTAINER, LEAF, LIST, ONE_LINE, PLAIN, PRESENCE
-from ailb_gen.junos.tree import ENDS
-from ailb_gen.junos.values import canonical
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from ailb_gen.junos.schema import Definition
-    from ailb_gen.junos.tree import Node
-    from ailb_gen.junos.values import Wrong
+from ailb_gen.junos.tree import ENDS, Node
+from ailb_gen.junos.values import Wrong, canonical
 
 # Statements that came with a feature: models without any of them are of an older release, which is reported once.
 FEATURE = "BGP-DPF"

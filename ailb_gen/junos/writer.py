@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
 
 from ailb_gen.junos.block_layout import lay_out
 from ailb_gen.junos.grammar import one_line
 from ailb_gen.junos.tokens import quote, reach, written
 from ailb_gen.junos.tree import DELETE, ENDS, FLAT, INACTIVE, LIST, PROTECT, REPLACE, TAGGED, Node
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 TAGS = ((INACTIVE, "inactive: "), (PROTECT, "protect: "), (REPLACE, "replace: "), (DELETE, "delete: "))
 NAMES = ((INACTIVE, "inactive"), (PROTECT, "protect"), (REPLACE, "replace"), (DELETE, "delete"), (LIST, "list"))

@@ -8,7 +8,9 @@ validation expands everything and takes a minute where parsing takes seconds. `s
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Protocol
 
 from pyang import context, error, repository, yang_parser  # type: ignore[import-untyped]
 
@@ -28,11 +30,6 @@ from ailb_gen.junos.statements import (
     Json,
 )
 from ailb_gen.junos.values import compile_type
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
 
 _FEATURES = {"nokeyword": NOKEYWORD, "oneliner": ONE_LINE, "oneliner-plus": ONE_LINE}
 _KINDS = {"container": CONTAINER, "list": LIST, "leaf": LEAF, "leaf-list": LEAF_LIST}

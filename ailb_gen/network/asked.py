@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from ailb_gen.errors import UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ailb_gen.errors import Problem
-    from ailb_gen.intent.load import Intent
-    from ailb_gen.yamlio import Path
+from ailb_gen.errors import Problem, UsageError
+from ailb_gen.intent.load import Intent
+from ailb_gen.yamlio import Path
 
 KEY = "extra_config"
 # Where it may stand: for all, or in an entry of one of these.

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ailb_gen.addresses import prefix_value
+from ailb_gen.junos.tree import Node
 from ailb_gen.network.model import Bfd, Discovery, FabricRoute, Group
 from ailb_gen.network.ports import line, number
-
-if TYPE_CHECKING:
-    from ailb_gen.junos.tree import Node
 
 # What may not stand beside peer-auto-discovery (single-hop EBGP only), at the group or the dynamic neighbor.
 FORBIDDEN = ("authentication-key", "authentication-algorithm", "authentication-key-chain", "allow", "multihop")

@@ -6,15 +6,11 @@ What is missing or incomplete is left out; code points are numbers.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from ailb_gen.junos.tree import Node
 from ailb_gen.textio import line_field
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from ailb_gen.junos.tree import Node
 
 BITS = re.compile(r"^[01]{3,6}$")
 # Junos's aliases of DSCPs (RFC 2474, RFC 2597, RFC 3246).

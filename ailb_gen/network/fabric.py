@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from ailb_gen.errors import Place
+from ailb_gen.hosts.model import Host
+from ailb_gen.network.model import Switch
 from ailb_gen.textio import line_field
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from ailb_gen.errors import Place
-    from ailb_gen.hosts.model import Host
-    from ailb_gen.network.model import Switch
 
 
 @dataclass(frozen=True, slots=True, order=True)

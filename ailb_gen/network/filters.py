@@ -6,18 +6,14 @@ Source: Junos routing policies, firewall filters and traffic policers user guide
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from ailb_gen.addresses import BITS, address_value, prefix_value
+from ailb_gen.junos.tree import Node
 from ailb_gen.network.cos import code_point
 from ailb_gen.network.filter_names import ICMP6_TYPES, PORTS, PROTOCOLS
 from ailb_gen.textio import line_field
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from ailb_gen.junos.tree import Node
 
 # Both ends included.
 Span = tuple[int, int]

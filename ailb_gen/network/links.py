@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from ailb_gen.errors import Place
 from ailb_gen.layout import CABLING, TOPOLOGY
 from ailb_gen.network.fabric import Cable, Defect, End
+from ailb_gen.network.model import Port, Switch
 from ailb_gen.network.speeds import speed_text
 from ailb_gen.network.topology import Topology
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from ailb_gen.network.model import Port, Switch
 
 # What the descriptions of generated ports look like: `facing_spine1:et-0/0/0:0`, `to.h100-01:gpu0_eth`.
 FACING = re.compile(r"facing_([^:\s]+):(\S+)")

@@ -7,15 +7,12 @@ comparisons, so that switches configured alike compare equal.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from ailb_gen.addresses import Prefix
+from ailb_gen.network.cos import ClassOfService
+from ailb_gen.network.filters import Filters
+from ailb_gen.network.policy import Community, Policy, PrefixList
 from ailb_gen.textio import line_field
-
-if TYPE_CHECKING:
-    from ailb_gen.addresses import Prefix
-    from ailb_gen.network.cos import ClassOfService
-    from ailb_gen.network.filters import Filters
-    from ailb_gen.network.policy import Community, Policy, PrefixList
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from ailb_gen.addresses import BITS, Prefix, prefix_value
+from ailb_gen.junos.tree import Node
 from ailb_gen.network.bgp import as_number
 from ailb_gen.network.model import AsList
 from ailb_gen.network.policy import Community, Policy, PrefixList, RouteFilter, Term
 from ailb_gen.network.ports import number
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ailb_gen.junos.tree import Node
 
 MATCHES = ("exact", "orlonger", "longer", "upto", "prefix-length-range")
 LIST_MATCHES = ("exact", "orlonger", "longer")

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from ailb_gen.addresses import Prefix
 from ailb_gen.textio import line_field
-
-if TYPE_CHECKING:
-    from ailb_gen.addresses import Prefix
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,10 @@ The entry under `interfaces` whose name is most specific counts alone: `et-0/0/0
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from ailb_gen.network.cos import (
     CLASSIFIERS,
@@ -22,9 +23,6 @@ from ailb_gen.network.cos import (
     Scheduler,
 )
 from ailb_gen.textio import line_field
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 WILD = "*?["
 

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from ailb_gen.addresses import interface_value, prefix_value
+from ailb_gen.junos.tree import Node
 from ailb_gen.network.model import Address, Port, RaPrefix, RouterAdvertisement, Unit, Vlan
 from ailb_gen.network.speeds import read_speed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ailb_gen.junos.tree import Node
-
 
 ETHERNET = ("ether-options", "gigether-options")
 FAMILIES = ("inet6", "ethernet-switching")

@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from ailb_gen.errors import IntentError, JunosSyntaxError, Place, UsageError
 from ailb_gen.hosts.read import read_hosts
 from ailb_gen.junos.groups import APPLY, inherited
 from ailb_gen.junos.interface_ranges import expand_ranges
 from ailb_gen.junos.reader import read
+from ailb_gen.junos.tree import Node
 from ailb_gen.layout import CABLING, SUFFIXES, SWITCHES, TOPOLOGY
 from ailb_gen.network.fabric import Defect, Network
 from ailb_gen.network.links import cables
+from ailb_gen.network.model import Switch
+from ailb_gen.network.records import Record
 from ailb_gen.network.switch import applied_groups, switch
 from ailb_gen.network.topology import Topology, read_cabling, read_topology
 from ailb_gen.textio import read_text
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from ailb_gen.junos.tree import Node
-    from ailb_gen.network.model import Switch
-    from ailb_gen.network.records import Record
 
 ROLES = ("leaf", "spine")
 CHUNK = 8

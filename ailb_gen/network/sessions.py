@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from ailb_gen.network.fabric import Cable, End, Network
-    from ailb_gen.network.model import Group, Switch
-
+from ailb_gen.network.fabric import Cable, End, Network
+from ailb_gen.network.model import Group, Switch
 
 # The one obstacle that the intent may ask for.
 DISABLED = "the interface is disabled"

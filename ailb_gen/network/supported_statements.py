@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Union
+from typing import Union
 
+from ailb_gen.junos.tree import Node
 from ailb_gen.network.harmless import HARMLESS
 from ailb_gen.network.model import Unmodelled
 from ailb_gen.network.read_statements import READ
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from ailb_gen.junos.tree import Node
 
 # Word -> what may stand below it: None is anything. A key of KINDS stands for all other words of that kind.
 Grammar = dict[str, Union["Grammar", None]]

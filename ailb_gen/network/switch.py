@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ailb_gen.junos.groups import APPLY
+from ailb_gen.junos.tree import Node
 from ailb_gen.network.bgp import as_number, fabric_routes, groups
 from ailb_gen.network.cos import class_of_service
 from ailb_gen.network.filters import filters
 from ailb_gen.network.model import LoadBalancing, Switch
 from ailb_gen.network.policies import as_lists, communities, policies, prefix_lists
+from ailb_gen.network.policy import Policy
 from ailb_gen.network.ports import advertisements, line, number, ports, statements, vlans
 from ailb_gen.network.supported_statements import judged
-
-if TYPE_CHECKING:
-    from ailb_gen.junos.tree import Node
-    from ailb_gen.network.policy import Policy
 
 # Junos's own limit of next hops per route.
 DEFAULT_MAXIMUM_ECMP = 16

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import csv
 import json
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from io import StringIO
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ailb_gen.errors import Place
 from ailb_gen.layout import CABLING, TOPOLOGY
@@ -14,9 +15,6 @@ from ailb_gen.network.fabric import Cable, Defect, End
 from ailb_gen.network.records import Record, entry_lines, values
 from ailb_gen.network.speeds import read_speed
 from ailb_gen.textio import parse_json
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
 
 COLUMNS = ("a_device", "a_port", "b_device", "b_port", "speed", "kind", "color", "rail")
 

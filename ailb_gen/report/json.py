@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
 
 from ailb_gen import __version__
 from ailb_gen.checks.catalogue import NAMES
-from ailb_gen.checks.model import Severity
-from ailb_gen.report.verdict import STATUSES, fingerprints
-
-if TYPE_CHECKING:
-    from ailb_gen.checks.model import Finding, Result
-    from ailb_gen.report.verdict import Verdict
+from ailb_gen.checks.model import Finding, Result, Severity
+from ailb_gen.report.verdict import STATUSES, Verdict, fingerprints
 
 # Keys may be added under one number; a key that goes, or changes its meaning, needs the next.
 VERSION = 1

@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Collection, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from ailb_gen.checks.model import Run, Severity
+from ailb_gen.checks.model import Finding, Result, Run, Severity
 from ailb_gen.checks.select import limited
-from ailb_gen.checks.waivers import accept, review
+from ailb_gen.checks.waivers import Waiver, accept, review
 from ailb_gen.report.verdict import Verdict
 from ailb_gen.selection import pick_devices
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
-    from ailb_gen.checks.model import Finding, Result
-    from ailb_gen.checks.waivers import Waiver
 
 
 def today() -> datetime.date:

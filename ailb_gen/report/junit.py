@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from itertools import groupby
-from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape, quoteattr
 
 from ailb_gen.checks.catalogue import FAMILIES, NAMES
+from ailb_gen.checks.model import Finding, Result
 from ailb_gen.report.text import clean, detail, from_here, named
-from ailb_gen.report.verdict import number
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from ailb_gen.checks.model import Finding, Result
-    from ailb_gen.report.verdict import Verdict
+from ailb_gen.report.verdict import Verdict, number
 
 SHOWN = 500
 

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
+from ailb_gen.checks.model import Result
 from ailb_gen.report.table import families
 from ailb_gen.report.text import clean, detail, from_here, named
-from ailb_gen.report.verdict import number
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ailb_gen.checks.model import Result
-    from ailb_gen.report.verdict import Headline, Verdict
+from ailb_gen.report.verdict import Headline, Verdict, number
 
 # A comment on GitHub holds 65,536 characters.
 MAX_CHARACTERS = 65_000

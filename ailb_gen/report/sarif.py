@@ -5,19 +5,15 @@ from __future__ import annotations
 import gzip
 import json
 import posixpath
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import Any
 from urllib.parse import quote
 
 from ailb_gen import __version__
 from ailb_gen.checks.catalogue import NAMES
+from ailb_gen.checks.model import Check, Finding
 from ailb_gen.report.text import clean, detail, from_here
-from ailb_gen.report.verdict import fingerprints
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from ailb_gen.checks.model import Check, Finding
-    from ailb_gen.report.verdict import Verdict
+from ailb_gen.report.verdict import Verdict, fingerprints
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 # GitHub refuses a file with more results in a run, or with more bytes once compressed.

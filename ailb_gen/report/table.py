@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from ailb_gen.checks.catalogue import NAMES
+from ailb_gen.checks.model import Finding, Result
 from ailb_gen.report.text import clean, detail, named, where, wrapped
-from ailb_gen.report.verdict import STATUSES, number
+from ailb_gen.report.verdict import STATUSES, Headline, Verdict, number
 from ailb_gen.wording import aligned
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ailb_gen.checks.model import Finding, Result
-    from ailb_gen.report.verdict import Headline, Verdict
 
 SHOWN = 20
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import posixpath
 from textwrap import wrap
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from ailb_gen.checks.model import Finding, Run
+from ailb_gen.checks.model import Finding, Run
 
 WIDTH = 80
 

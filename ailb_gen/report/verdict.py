@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-from ailb_gen.checks.model import Severity
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from ailb_gen.checks.model import Finding, Result, Run
-    from ailb_gen.checks.waivers import Waiver
+from ailb_gen.checks.model import Finding, Result, Run, Severity
+from ailb_gen.checks.waivers import Waiver
 
 Status = Literal["pass", "fail", "warn", "skip", "empty"]
 STATUSES: tuple[Status, ...] = ("pass", "fail", "warn", "skip", "empty")

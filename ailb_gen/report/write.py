@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ailb_gen.atomic import replace_file
 from ailb_gen.errors import OutputError
@@ -13,11 +13,7 @@ from ailb_gen.report.json import as_json
 from ailb_gen.report.markdown import markdown
 from ailb_gen.report.sarif import sarif
 from ailb_gen.report.table import table
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ailb_gen.report.verdict import Verdict
+from ailb_gen.report.verdict import Verdict
 
 
 def _junit(verdict: Verdict) -> str:

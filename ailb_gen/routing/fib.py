@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from ailb_gen.routing.solve import EMPTY
-
-if TYPE_CHECKING:
-    from ailb_gen.network.model import LoadBalancing
-    from ailb_gen.routing.graph import Graph
-    from ailb_gen.routing.solve import LocRib, Selection, State
+from ailb_gen.network.model import LoadBalancing
+from ailb_gen.routing.graph import Graph
+from ailb_gen.routing.solve import EMPTY, LocRib, Selection, State
 
 
 def node_of(graph: Graph, state: State, device: int) -> int:

@@ -8,23 +8,18 @@ computed for one holds for all. `solve` takes apart whatever is different for a 
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from ipaddress import AddressValueError, IPv4Address
-from typing import TYPE_CHECKING
 
+from ailb_gen.addresses import Prefix
+from ailb_gen.network.fabric import Network
+from ailb_gen.network.model import FabricRoute, Switch
+from ailb_gen.network.policy import Policy
 from ailb_gen.network.sessions import Session, Sessions, sessions
-from ailb_gen.routing.policy import referred
+from ailb_gen.routing.policy import Lists, referred
 from ailb_gen.routing.speaker import Rules, direct_prefixes, lists_of, rules
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from ailb_gen.addresses import Prefix
-    from ailb_gen.network.fabric import Network
-    from ailb_gen.network.model import FabricRoute, Switch
-    from ailb_gen.network.policy import Policy
-    from ailb_gen.routing.policy import Lists
 
 
 @dataclass(frozen=True, slots=True)

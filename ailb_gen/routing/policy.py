@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
-from ailb_gen.routing.route import WELL_KNOWN
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from ailb_gen.addresses import Prefix
-    from ailb_gen.network.policy import Community, Policy, PrefixList, RouteFilter, Term
-    from ailb_gen.routing.route import Route
+from ailb_gen.addresses import Prefix
+from ailb_gen.network.policy import Community, Policy, PrefixList, RouteFilter, Term
+from ailb_gen.routing.route import WELL_KNOWN, Route
 
 WILDCARD = re.compile(r"[*.^$\[\]()|?+]")
 

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from ailb_gen.addresses import Prefix
+from ailb_gen.network.fabric import Network
 from ailb_gen.routing.fib import fib_entry, held, node_of
-from ailb_gen.routing.graph import Graph
-from ailb_gen.routing.route import rank
+from ailb_gen.routing.graph import Adjacency, Graph
+from ailb_gen.routing.route import Route, rank
 from ailb_gen.routing.solve import LocRib, Removed, State, ranked, solve
 from ailb_gen.routing.speaker import direct
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from ailb_gen.addresses import Prefix
-    from ailb_gen.network.fabric import Network
-    from ailb_gen.routing.graph import Adjacency
-    from ailb_gen.routing.route import Route
 
 
 @dataclass(frozen=True, slots=True)

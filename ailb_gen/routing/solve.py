@@ -8,17 +8,13 @@ neighbor sends something else, until nothing changes.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
+from ailb_gen.addresses import Prefix
+from ailb_gen.routing.graph import Graph
 from ailb_gen.routing.route import Rank, Route, rank
 from ailb_gen.routing.speaker import direct, exported, originated, received
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from ailb_gen.addresses import Prefix
-    from ailb_gen.routing.graph import Graph
 
 Sent = tuple[Route | None, ...]
 NOTHING: Sent = ()

@@ -6,15 +6,12 @@ The rules are those of BGP-DPF (fabric colors, AIGP) on top of Junos's own; `col
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
+from ailb_gen.addresses import Prefix
+from ailb_gen.network.model import FabricRoute, Group, Switch
+from ailb_gen.network.policy import Policy
 from ailb_gen.routing.policy import Lists, evaluate, members
 from ailb_gen.routing.route import BGP, DEFAULT_LOCAL_PREFERENCE, DIRECT, KEPT_BACK, Route
-
-if TYPE_CHECKING:
-    from ailb_gen.addresses import Prefix
-    from ailb_gen.network.model import FabricRoute, Group, Switch
-    from ailb_gen.network.policy import Policy
 
 ALL_COLORS = "all-colors"
 

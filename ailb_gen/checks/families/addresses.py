@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from ailb_gen.addresses import BITS, Prefix, address_text
-from ailb_gen.checks.expected_switches import LEAF, management_interface
-from ailb_gen.checks.model import Check
+from ailb_gen.checks.context import Context
+from ailb_gen.checks.expected_switches import LEAF, ExpectedSwitch, management_interface
+from ailb_gen.checks.model import Check, Findings
 from ailb_gen.errors import Place
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ailb_gen.checks.context import Context
-    from ailb_gen.checks.expected_switches import ExpectedSwitch
-    from ailb_gen.checks.model import Findings
-    from ailb_gen.network.model import Address, Switch, Unit
+from ailb_gen.network.model import Address, Switch, Unit
 
 # A prefix, the interface that has it, and where.
 Held = tuple[Prefix, str, Place]

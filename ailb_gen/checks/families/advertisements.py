@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from ailb_gen.checks.model import Check
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ailb_gen.checks.context import Context
-    from ailb_gen.checks.model import Findings
-    from ailb_gen.intent.settings import Ra
-    from ailb_gen.network.model import RaPrefix, RouterAdvertisement, Switch, Unit
+from ailb_gen.checks.context import Context
+from ailb_gen.checks.model import Check, Findings
+from ailb_gen.intent.settings import Ra
+from ailb_gen.network.model import RaPrefix, RouterAdvertisement, Switch, Unit
 
 # What holds for a prefix without a statement, in seconds.
 VALID_LIFETIME_S, PREFERRED_LIFETIME_S = 2592000, 604800

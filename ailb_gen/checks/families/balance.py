@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 import numpy as np
 
-from ailb_gen.checks.model import Check
+from ailb_gen.addresses import Prefix
+from ailb_gen.checks.context import Context
+from ailb_gen.checks.model import Check, Findings
 from ailb_gen.forwarding.ecmp import monte_carlo
-from ailb_gen.forwarding.loads import Links, by_device, loads
+from ailb_gen.forwarding.loads import Links, Volumes, by_device, loads
 from ailb_gen.forwarding.patterns import all_to_all, permutation, rails, ring
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from ailb_gen.addresses import Prefix
-    from ailb_gen.checks.context import Context
-    from ailb_gen.checks.model import Findings
-    from ailb_gen.forwarding.loads import Volumes
 
 # Fluid loads are sums of fractions; what differs by less is the same.
 EXACT = 1e-6

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from typing import TYPE_CHECKING
 
-from ailb_gen.checks.model import Check
+from ailb_gen.checks.context import Context
+from ailb_gen.checks.expected import ExpectedFabric
+from ailb_gen.checks.expected_switches import ExpectedSwitch
+from ailb_gen.checks.model import Check, Findings
+from ailb_gen.network.fabric import End
+from ailb_gen.network.model import FabricRoute, Switch
 from ailb_gen.network.sessions import discovered
 from ailb_gen.routing.policy import members
 from ailb_gen.routing.speaker import color_value, direct_prefixes
-
-if TYPE_CHECKING:
-    from ailb_gen.checks.context import Context
-    from ailb_gen.checks.expected import ExpectedFabric
-    from ailb_gen.checks.expected_switches import ExpectedSwitch
-    from ailb_gen.checks.model import Findings
-    from ailb_gen.network.fabric import End
-    from ailb_gen.network.model import FabricRoute, Switch
 
 # One end of a link, the other, the color that it has as a value, and the one that it must have.
 WrongEnd = tuple["End", "End", str | None, str | None]

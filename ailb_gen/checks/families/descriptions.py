@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
+from ailb_gen.checks.context import Context
 from ailb_gen.checks.expected import port_override
-from ailb_gen.checks.model import Check
+from ailb_gen.checks.expected_switches import ExpectedSwitch
+from ailb_gen.checks.model import Check, Findings
 from ailb_gen.network.fabric import End
 from ailb_gen.network.links import neighbor
-
-if TYPE_CHECKING:
-    from ailb_gen.checks.context import Context
-    from ailb_gen.checks.expected_switches import ExpectedSwitch
-    from ailb_gen.checks.model import Findings
-    from ailb_gen.network.model import Port, Switch
+from ailb_gen.network.model import Port, Switch
 
 PORT = re.compile(r"\b[a-z]{2}-\d+/\d+/\d+(?::\d+)?\b")
 RAIL = re.compile(r"\brail\s*(\d+)")

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
-from ailb_gen.checks.model import Check
+from ailb_gen.checks.context import Context
+from ailb_gen.checks.model import Check, Findings
 from ailb_gen.errors import UsageError
 from ailb_gen.junos.interface_ranges import effective
 from ailb_gen.junos.reader import read
 from ailb_gen.network.supported_statements import judged
-
-if TYPE_CHECKING:
-    from ailb_gen.checks.context import Context
-    from ailb_gen.checks.model import Findings
 
 
 def _check_extra(context: Context, findings: Findings) -> None:

@@ -5,30 +5,25 @@ from __future__ import annotations
 import gc
 import pickle
 import random
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
 
+from ailb_gen.addresses import Prefix
+from ailb_gen.checks.context import Context
+from ailb_gen.checks.expected import ExpectedFabric
 from ailb_gen.checks.expected_switches import ALL_COLORS
 from ailb_gen.checks.families.balance import destinations
-from ailb_gen.checks.model import Check
+from ailb_gen.checks.model import Check, Findings
+from ailb_gen.checks.shares import Shares
 from ailb_gen.errors import Place
 from ailb_gen.forwarding.baseline import Baseline
 from ailb_gen.forwarding.failures import Failure, assess
 from ailb_gen.layout import CABLING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from concurrent.futures import Executor
-
-    from ailb_gen.addresses import Prefix
-    from ailb_gen.checks.context import Context
-    from ailb_gen.checks.expected import ExpectedFabric
-    from ailb_gen.checks.model import Findings
-    from ailb_gen.checks.shares import Shares
-    from ailb_gen.routing.graph import Graph
+from ailb_gen.routing.graph import Graph
 
 # Pairs of links that are examined: all of them in a small fabric, else a sample.
 PAIRS = 64

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from ailb_gen.checks import records
-from ailb_gen.checks.model import Check
+from ailb_gen.checks.context import Context
+from ailb_gen.checks.model import Check, Findings
 from ailb_gen.errors import Place
 from ailb_gen.layout import CABLING, TOPOLOGY, switch_file
-from ailb_gen.network.fabric import End
+from ailb_gen.network.fabric import End, Network
 from ailb_gen.network.records import Record
 from ailb_gen.network.topology import COLUMNS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from ailb_gen.checks.context import Context
-    from ailb_gen.checks.model import Findings
-    from ailb_gen.network.fabric import Network
 
 ENDS = COLUMNS[:4]
 # A record of these kinds is about a device, or a port of one; others are about the file.

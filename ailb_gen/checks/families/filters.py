@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from ailb_gen.checks.expected_switches import LEAF
-from ailb_gen.checks.model import Check
-from ailb_gen.forwarding.filters import discovery_packets, rdma_packets, session_packets, stopped
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ailb_gen.checks.context import Context
-    from ailb_gen.checks.expected_switches import ExpectedSwitch
-    from ailb_gen.checks.model import Findings
-    from ailb_gen.forwarding.filters import Packet
-    from ailb_gen.network.filters import Attachment
-    from ailb_gen.network.model import Switch
+from ailb_gen.checks.context import Context
+from ailb_gen.checks.expected_switches import LEAF, ExpectedSwitch
+from ailb_gen.checks.model import Check, Findings
+from ailb_gen.forwarding.filters import Packet, discovery_packets, rdma_packets, session_packets, stopped
+from ailb_gen.network.filters import Attachment
+from ailb_gen.network.model import Switch
 
 # IPv4 carries nothing of the fabric.
 OTHER_FAMILIES = frozenset({"inet", "mpls", "iso", "vpls", "ccc"})

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from ailb_gen.checks.model import Check, Severity
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ailb_gen.checks.context import Context
-    from ailb_gen.checks.model import Findings
-    from ailb_gen.network.model import Group, Switch
+from ailb_gen.checks.context import Context
+from ailb_gen.checks.model import Check, Findings, Severity
+from ailb_gen.network.model import Group, Switch
 
 # Junos CLI reference, bfd-liveness-detection.
 DEFAULT_MULTIPLIER = 3

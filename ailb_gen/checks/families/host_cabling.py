@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from ailb_gen.addresses import address_text
+from ailb_gen.addresses import Prefix, address_text
+from ailb_gen.checks.context import Context
+from ailb_gen.checks.expected_hosts import ExpectedNic, ExpectedTable
 from ailb_gen.checks.families.hosts import HostFindings
-from ailb_gen.checks.model import Check
+from ailb_gen.checks.host_groups import HostGroup
+from ailb_gen.checks.model import Check, Findings
 from ailb_gen.errors import Place
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from ailb_gen.addresses import Prefix
-    from ailb_gen.checks.context import Context
-    from ailb_gen.checks.expected_hosts import ExpectedNic, ExpectedTable
-    from ailb_gen.checks.host_groups import HostGroup
-    from ailb_gen.checks.model import Findings
-    from ailb_gen.hosts.model import Nic, Route
-    from ailb_gen.network.fabric import End, Network
-    from ailb_gen.network.model import Port, Switch, Unit
+from ailb_gen.hosts.model import Nic, Route
+from ailb_gen.network.fabric import End, Network
+from ailb_gen.network.model import Port, Switch, Unit
 
 # Junos counts the Ethernet header into the MTU of a port; hosts send untagged.
 ETHERNET_HEADER = 14

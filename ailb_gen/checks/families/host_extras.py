@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable
 
 from ailb_gen import layout as files
 from ailb_gen.checks.families.hosts import HostFindings, per_group
+from ailb_gen.checks.host_groups import HostGroup
 from ailb_gen.checks.model import Check
+from ailb_gen.hosts.model import Extra
 from ailb_gen.hosts.text import ini, numbered, sysctls
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from ailb_gen.checks.host_groups import HostGroup
-    from ailb_gen.hosts.model import Extra
 
 # Folders that systemd and its relatives read, the first wins for files of one name (systemd.unit(5), sysctl.d(5)).
 _TREES = r"(?:etc|run|usr/local/lib|usr/lib|lib)"

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from ailb_gen import layout as files
+from ailb_gen.checks.context import Context
 from ailb_gen.checks.families.hosts import REGENERATE, HostFindings, per_group
-from ailb_gen.checks.model import Check
+from ailb_gen.checks.host_groups import HostGroup
+from ailb_gen.checks.model import Check, Findings
 from ailb_gen.errors import Place
+from ailb_gen.hosts.model import Setting
 from ailb_gen.layout import PLAIN_FILES, QOS_FILES, drop_in_file, server_folder
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from ailb_gen.checks.context import Context
-    from ailb_gen.checks.host_groups import HostGroup
-    from ailb_gen.checks.model import Findings
-    from ailb_gen.hosts.model import Setting
 
 
 def _check_present(context: Context, findings: Findings) -> None:

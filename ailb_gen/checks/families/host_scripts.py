@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from ailb_gen import layout as files
 from ailb_gen.addresses import address_text
+from ailb_gen.checks.context import Context
 from ailb_gen.checks.families.host_tables import prefix_of
 from ailb_gen.checks.families.hosts import REGENERATE, HostFindings, per_group
-from ailb_gen.checks.model import Check
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ailb_gen.checks.context import Context
-    from ailb_gen.checks.host_groups import HostGroup
-    from ailb_gen.checks.model import Findings
-    from ailb_gen.hosts.model import Code
+from ailb_gen.checks.host_groups import HostGroup
+from ailb_gen.checks.model import Check, Findings
+from ailb_gen.hosts.model import Code
 
 # Without these commands the scripts set nothing, whatever else they say; the variables are those around them.
 COMMANDS = {

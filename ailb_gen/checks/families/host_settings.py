@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
 
 from ailb_gen import layout as files
 from ailb_gen.checks.families.hosts import REGENERATE, HostFindings, per_group
+from ailb_gen.checks.host_groups import HostGroup
 from ailb_gen.checks.model import Check
+from ailb_gen.hosts.model import Setting, Value
 from ailb_gen.layout import drop_in_file
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from ailb_gen.checks.host_groups import HostGroup
-    from ailb_gen.hosts.model import Setting, Value
 
 # By section and key.
 Settings = dict[tuple[str, str], "Value"]

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from ailb_gen import layout as files
+from ailb_gen.addresses import Prefix
+from ailb_gen.checks.expected_hosts import ExpectedNic, ExpectedTable
 from ailb_gen.checks.families.hosts import REGENERATE, HostFindings, per_group
+from ailb_gen.checks.host_groups import HostGroup
 from ailb_gen.checks.model import Check
 from ailb_gen.hosts.lookup import MAIN_PRIORITY
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from ailb_gen.addresses import Prefix
-    from ailb_gen.checks.expected_hosts import ExpectedNic, ExpectedTable
-    from ailb_gen.checks.host_groups import HostGroup
-    from ailb_gen.hosts.model import Nic, Route, Rule
+from ailb_gen.hosts.model import Nic, Route, Rule
 
 # Tables that the kernel has names and uses for (rt_tables: unspec, default, main, local).
 SYSTEM_TABLES = frozenset({0, 253, 254, 255})

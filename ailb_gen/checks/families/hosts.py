@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import TYPE_CHECKING
 
+from ailb_gen.checks.context import Context
+from ailb_gen.checks.host_groups import HostGroup
+from ailb_gen.checks.model import Check, Findings
 from ailb_gen.errors import Place
-
-if TYPE_CHECKING:
-    from ailb_gen.checks.context import Context
-    from ailb_gen.checks.host_groups import HostGroup
-    from ailb_gen.checks.model import Check, Findings
-    from ailb_gen.hosts.model import Nic
+from ailb_gen.hosts.model import Nic
 
 REGENERATE = "Generate the files again, or correct the line by hand on every server that has it."
 

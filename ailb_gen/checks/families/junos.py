@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from ailb_gen.checks.model import Check, Finding, Severity
+from ailb_gen.checks.context import Context
+from ailb_gen.checks.model import Check, Finding, Findings, Severity
 from ailb_gen.errors import Place
 from ailb_gen.junos import check_result as kinds
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ailb_gen.checks.context import Context
-    from ailb_gen.checks.model import Findings
-    from ailb_gen.junos.check_result import CheckResult, Fault
+from ailb_gen.junos.check_result import CheckResult, Fault
 
 NO_MODELS = "no YANG models were given (--yang DIR or AILB_YANG)"
 LONG = 80  # characters of a word; names are shorter, and what is not one need not be shown whole

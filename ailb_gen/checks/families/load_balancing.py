@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
+from ailb_gen.checks.context import Context
 from ailb_gen.checks.expected_switches import LEAF, SPINE
-from ailb_gen.checks.model import Check
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ailb_gen.checks.context import Context
-    from ailb_gen.checks.model import Findings
-    from ailb_gen.intent.settings import Dlb
-    from ailb_gen.network.model import Switch
+from ailb_gen.checks.model import Check, Findings
+from ailb_gen.intent.settings import Dlb
+from ailb_gen.network.model import Switch
 
 GLB_ROLES = {LEAF: "load-balancer-only", SPINE: "helper-only"}
 DLB_MODES = ("flowlet", "per-packet", "assigned-flow")

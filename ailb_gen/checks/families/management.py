@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from ipaddress import IPv4Address
-from typing import TYPE_CHECKING
 
 from ailb_gen.addresses import BITS, address_text
+from ailb_gen.checks.context import Context
 from ailb_gen.checks.expected_switches import management_interface
 from ailb_gen.checks.families.addresses import AGAIN
-from ailb_gen.checks.model import Check
+from ailb_gen.checks.model import Check, Findings
+from ailb_gen.network.model import Unit
 from ailb_gen.network.switch import OPERATING
-
-if TYPE_CHECKING:
-    from ailb_gen.checks.context import Context
-    from ailb_gen.checks.model import Findings
-    from ailb_gen.network.model import Unit
 
 
 def _check_operated(context: Context, findings: Findings) -> None:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
 
 from ailb_gen import __version__
-from ailb_gen.checks.model import Check, Severity
+from ailb_gen.checks.context import Context
+from ailb_gen.checks.model import Check, Findings, Severity
 from ailb_gen.checks.records import compare
 from ailb_gen.errors import IntentError, Place
 from ailb_gen.layout import (
@@ -21,16 +24,9 @@ from ailb_gen.layout import (
     server_folder,
 )
 from ailb_gen.manifest import found_entry, parse
+from ailb_gen.network.fabric import Network
 from ailb_gen.network.records import Record, values
 from ailb_gen.textio import read_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
-
-    from ailb_gen.checks.context import Context
-    from ailb_gen.checks.model import Findings
-    from ailb_gen.network.fabric import Network
 
 GENERATOR = re.compile(r"ailb-gen \S+")
 # What a difference of these values means.

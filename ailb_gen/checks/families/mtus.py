@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from ailb_gen.checks.model import Check
-
-if TYPE_CHECKING:
-    from ailb_gen.checks.context import Context
-    from ailb_gen.checks.expected_switches import ExpectedSwitch
-    from ailb_gen.checks.model import Findings
-    from ailb_gen.network.fabric import End
-    from ailb_gen.network.model import Port, Switch
+from ailb_gen.checks.context import Context
+from ailb_gen.checks.expected_switches import ExpectedSwitch
+from ailb_gen.checks.model import Check, Findings
+from ailb_gen.network.fabric import End
+from ailb_gen.network.model import Port, Switch
 
 DEFAULT = "Junos's default"
 

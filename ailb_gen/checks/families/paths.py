@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from ailb_gen.addresses import Prefix
+from ailb_gen.checks.context import Context
 from ailb_gen.checks.families.ribs import devices_of_leaves
-from ailb_gen.checks.model import Check
+from ailb_gen.checks.model import Check, Findings
+from ailb_gen.checks.ways import Ways
 from ailb_gen.forwarding.delivery import VALLEY_FREE_HOPS, Outcome, outcome_at, outcomes, stranded
 from ailb_gen.routing.fib import fib_entry, members_of, nodes_of
-
-if TYPE_CHECKING:
-    from ailb_gen.addresses import Prefix
-    from ailb_gen.checks.context import Context
-    from ailb_gen.checks.model import Findings
-    from ailb_gen.checks.ways import Ways
-    from ailb_gen.routing.graph import Graph
-    from ailb_gen.routing.solve import State
+from ailb_gen.routing.graph import Graph
+from ailb_gen.routing.solve import State
 
 SHOWN = 8
 

@@ -3,29 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from ailb_gen.addresses import Prefix
+from ailb_gen.checks.context import Context
+from ailb_gen.checks.expected import ExpectedFabric
 from ailb_gen.checks.expected_switches import LEAF, SPINE
 from ailb_gen.checks.families.ribs import devices_of_leaves
 from ailb_gen.checks.families.route_probes import heard, local, prefixes
-from ailb_gen.checks.model import Check, Severity
+from ailb_gen.checks.model import Check, Findings, Severity
+from ailb_gen.network.model import Switch
+from ailb_gen.network.policy import Policy, Term
 from ailb_gen.routing.fib import members_of
-from ailb_gen.routing.policy import evaluate, referred
+from ailb_gen.routing.graph import Graph
+from ailb_gen.routing.policy import Lists, evaluate, referred
 from ailb_gen.routing.route import BGP, DIRECT, Route
 from ailb_gen.wording import some
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from ailb_gen.checks.context import Context
-    from ailb_gen.checks.expected import ExpectedFabric
-    from ailb_gen.checks.model import Findings
-    from ailb_gen.network.model import Switch
-    from ailb_gen.network.policy import Policy, Term
-    from ailb_gen.routing.graph import Graph
-    from ailb_gen.routing.policy import Lists
 
 ENDS = ("accept", "reject", "next-policy")
 Chain = tuple["Policy", ...]

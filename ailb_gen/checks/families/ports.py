@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from typing import TYPE_CHECKING
 
+from ailb_gen.checks.context import Context
 from ailb_gen.checks.expected import port_override
 from ailb_gen.checks.expected_switches import native_speeds
-from ailb_gen.checks.model import Check
+from ailb_gen.checks.model import Check, Findings
 from ailb_gen.network.fabric import End
+from ailb_gen.network.model import Port, Switch, Unit
 from ailb_gen.network.speeds import GIGABIT, speed_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from ailb_gen.checks.context import Context
-    from ailb_gen.checks.model import Findings
-    from ailb_gen.network.model import Port, Switch, Unit
 
 UNSPLIT: Mapping[str, int] = {}
 # A message and the line that it is about; 0 is that of the port.

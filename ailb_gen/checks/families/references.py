@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Container, Iterator
 
+from ailb_gen.checks.context import Context
 from ailb_gen.checks.expected_switches import ALL_COLORS
-from ailb_gen.checks.model import Check
+from ailb_gen.checks.model import Check, Findings
 from ailb_gen.network.consequences import consequence
-from ailb_gen.network.model import Unmodelled
-
-if TYPE_CHECKING:
-    from collections.abc import Container, Iterator
-
-    from ailb_gen.checks.context import Context
-    from ailb_gen.checks.model import Findings
-    from ailb_gen.network.model import Switch
-    from ailb_gen.network.policy import Term
+from ailb_gen.network.model import Switch, Unmodelled
+from ailb_gen.network.policy import Term
 
 # Kind, name, what names it, line.
 Reference = tuple[str, str, str, int]

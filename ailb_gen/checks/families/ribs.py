@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
 
-from ailb_gen.checks.model import Check
+from ailb_gen.addresses import Prefix
+from ailb_gen.checks.context import Context
+from ailb_gen.checks.expected_switches import ExpectedColor
+from ailb_gen.checks.model import Check, Findings
 from ailb_gen.routing.fib import members_of, nodes_of
-from ailb_gen.routing.solve import EMPTY
+from ailb_gen.routing.graph import Graph
+from ailb_gen.routing.solve import EMPTY, Candidate
 from ailb_gen.wording import some
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from ailb_gen.addresses import Prefix
-    from ailb_gen.checks.context import Context
-    from ailb_gen.checks.expected_switches import ExpectedColor
-    from ailb_gen.checks.model import Findings
-    from ailb_gen.routing.graph import Graph
-    from ailb_gen.routing.solve import Candidate
 
 # Findings of one kind on one switch that are worth listing one by one.
 SHOWN = 8

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from ailb_gen.checks.model import Check
+from ailb_gen.checks.context import Context
+from ailb_gen.checks.model import Check, Findings
 from ailb_gen.errors import Place
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from ailb_gen.checks.context import Context
-    from ailb_gen.checks.model import Findings
-    from ailb_gen.intent.settings import Roce
-    from ailb_gen.network.model import Switch
-    from ailb_gen.network.port_qos import PortQos, Treatment
+from ailb_gen.intent.settings import Roce
+from ailb_gen.network.model import Switch
+from ailb_gen.network.port_qos import PortQos, Treatment
 
 # What is compared, its value in the intent and in the file, the line, and the part of a treatment that it belongs to.
 Row = tuple[str, object, object, int, str]

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
 
+from ailb_gen.checks.context import Context
 from ailb_gen.checks.families.hosts import HostFindings
 from ailb_gen.checks.families.roce import REPAIR
-from ailb_gen.checks.model import Check
+from ailb_gen.checks.model import Check, Findings
 from ailb_gen.errors import Place
+from ailb_gen.hosts.model import QosScript, Value
+from ailb_gen.intent.settings import Roce
 from ailb_gen.layout import QOS
 from ailb_gen.network.port_qos import PortQos
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ailb_gen.checks.context import Context
-    from ailb_gen.checks.model import Findings
-    from ailb_gen.hosts.model import QosScript, Value
-    from ailb_gen.intent.settings import Roce
 
 # The two low bits of the traffic class say "ECN-capable transport" (RFC 3168, section 5).
 ECT_0 = 0b10

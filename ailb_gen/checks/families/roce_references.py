@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
+from ailb_gen.checks.context import Context
 from ailb_gen.checks.families.roce import REPAIR
-from ailb_gen.checks.model import Check
-from ailb_gen.network.cos import CLASSIFIERS, DEFAULT_CLASSES
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ailb_gen.checks.context import Context
-    from ailb_gen.checks.model import Findings
-    from ailb_gen.intent.settings import Buffers
-    from ailb_gen.network.cos import ClassOfService
+from ailb_gen.checks.model import Check, Findings
+from ailb_gen.intent.settings import Buffers
+from ailb_gen.network.cos import CLASSIFIERS, DEFAULT_CLASSES, ClassOfService
 
 
 def _references(cos: ClassOfService) -> Iterator[tuple[str, str, int]]:

@@ -7,16 +7,12 @@ is as good as all of them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
 
 from ailb_gen.addresses import BITS, Prefix
+from ailb_gen.network.policy import Policy, Term
+from ailb_gen.routing.policy import Lists
 from ailb_gen.routing.route import BGP, DIRECT, STATIC, Route
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from ailb_gen.network.policy import Policy, Term
-    from ailb_gen.routing.policy import Lists
 
 SUBNET = 64
 # What a leaf hears from a spine: some path, and the AIGP that the origin put on.

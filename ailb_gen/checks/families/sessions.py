@@ -4,23 +4,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
+from ailb_gen.checks.context import Context
+from ailb_gen.checks.expected import ExpectedFabric
 from ailb_gen.checks.expected_switches import ALL_COLORS, LEAF
-from ailb_gen.checks.model import Check
+from ailb_gen.checks.model import Check, Findings
 from ailb_gen.errors import Place
-from ailb_gen.network.fabric import End
-from ailb_gen.network.sessions import DISABLED, local_as
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from ailb_gen.checks.context import Context
-    from ailb_gen.checks.expected import ExpectedFabric
-    from ailb_gen.checks.model import Findings
-    from ailb_gen.network.fabric import Network
-    from ailb_gen.network.model import AsList, Group, Switch
-    from ailb_gen.network.sessions import Sessions
+from ailb_gen.network.fabric import End, Network
+from ailb_gen.network.model import AsList, Group, Switch
+from ailb_gen.network.sessions import DISABLED, Sessions, local_as
 
 AS_NUMBER = re.compile(r"\bAS [0-9]+\b")
 # By device and group: the devices of every AS number there.

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
 
 from lxml import etree
 
+from ailb_gen.emulator.device import Device
 from ailb_gen.emulator.messages import refusal
 from ailb_gen.emulator.operations import bgp, interfaces, neighbors, reach, resources, routes, system
 from ailb_gen.emulator.operations.build import element
@@ -16,11 +16,6 @@ from ailb_gen.emulator.operations.commands import parse
 from ailb_gen.emulator.operations.jsonreply import to_json
 from ailb_gen.emulator.operations.layout import lines, plain
 from ailb_gen.emulator.operations.layouts import LAYOUTS
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from ailb_gen.emulator.device import Device
 
 # What a device of such a fabric has none of: the reply, which is empty, by the tag of the rpc.
 EMPTY = {

@@ -5,21 +5,15 @@ Source: Juniper's operational YANG models (junos-rpc-bgp, junos-rpc-bfd).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from ailb_gen.emulator.fabric_state import PrefixCounts
+from lxml import etree
+
+from ailb_gen.emulator.device import Device
+from ailb_gen.emulator.fabric_state import BgpSession, PrefixCounts
 from ailb_gen.emulator.hardware import link_local
-from ailb_gen.emulator.operations.build import argument, elapsed, element, flag
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from lxml import etree
-
-    from ailb_gen.emulator.device import Device
-    from ailb_gen.emulator.fabric_state import BgpSession
-    from ailb_gen.emulator.operations.build import Child
-    from ailb_gen.network.model import Group, Switch
+from ailb_gen.emulator.operations.build import Child, argument, elapsed, element, flag
+from ailb_gen.network.model import Group, Switch
 
 TABLE, FAMILY = "inet6.0", "inet6-unicast"
 # Junos counts these names the same: no instance named, or the default one.

@@ -5,23 +5,18 @@ Source: Juniper's operational YANG model junos-rpc-interfaces.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING
+
+from lxml import etree
 
 from ailb_gen.addresses import address_text
+from ailb_gen.emulator.device import Device
+from ailb_gen.emulator.fabric_state import Counters
 from ailb_gen.emulator.hardware import link_local, mac
-from ailb_gen.emulator.operations.build import argument, date, elapsed, element, flag
+from ailb_gen.emulator.operations.build import Child, argument, date, elapsed, element, flag
+from ailb_gen.network.model import Port, Switch, Unit
 from ailb_gen.network.speeds import speed_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from lxml import etree
-
-    from ailb_gen.emulator.device import Device
-    from ailb_gen.emulator.fabric_state import Counters
-    from ailb_gen.emulator.operations.build import Child
-    from ailb_gen.network.model import Port, Switch, Unit
 
 # Interfaces that are up by themselves.
 LOGICAL = ("irb", "lo0")

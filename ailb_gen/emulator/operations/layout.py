@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+
+from lxml import etree
 
 from ailb_gen.emulator.operations.build import JUNOS
-
-if TYPE_CHECKING:
-    from lxml import etree
 
 FIELD = re.compile(r"\{([^{}:!@]+)(?:@([a-z]+))?(?:!([a-z]+))?(?::([^{}]*))?\}")
 OPTIONAL = re.compile(r"\[\[(.*?)\]\]")

@@ -7,12 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+from lxml import etree
 
 from ailb_gen.emulator.operations.layout import lines, read_layouts, text_of
-
-if TYPE_CHECKING:
-    from lxml import etree
 
 
 def _terse(reply: etree._Element) -> Iterator[str]:

@@ -5,21 +5,16 @@ Source: Juniper's operational YANG models (junos-rpc-ipv6, junos-rpc-lldp, junos
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
+from lxml import etree
+
+from ailb_gen.emulator.device import Device
 from ailb_gen.emulator.hardware import link_local, mac
-from ailb_gen.emulator.operations.build import age, argument, element
+from ailb_gen.emulator.operations.build import Child, age, argument, element
 from ailb_gen.emulator.operations.system import host_name
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from lxml import etree
-
-    from ailb_gen.emulator.device import Device
-    from ailb_gen.emulator.operations.build import Child
-    from ailb_gen.network.fabric import End
-    from ailb_gen.network.model import RouterAdvertisement, Switch
+from ailb_gen.network.fabric import End
+from ailb_gen.network.model import RouterAdvertisement, Switch
 
 # Junos's defaults of [edit protocols router-advertisement interface]: seconds between two advertisements at most.
 MAX_INTERVAL_S, LIFETIMES = 600, 3

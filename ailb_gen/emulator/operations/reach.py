@@ -5,22 +5,17 @@ Servers are not emulated and never answer. Source: Juniper's operational YANG mo
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+
+from lxml import etree
 
 from ailb_gen.addresses import BITS, address_text, interface_value
+from ailb_gen.emulator.device import Device
 from ailb_gen.emulator.hardware import link_local
 from ailb_gen.emulator.messages import refusal
-from ailb_gen.emulator.operations.build import argument, element
+from ailb_gen.emulator.operations.build import Child, argument, element
 from ailb_gen.emulator.operations.system import host_name
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from lxml import etree
-
-    from ailb_gen.emulator.device import Device
-    from ailb_gen.emulator.operations.build import Child
-    from ailb_gen.network.model import Switch
+from ailb_gen.network.model import Switch
 
 PROBES, BYTES, MOST_HOPS = 5, 56, 30
 # Microseconds per hop.

@@ -7,16 +7,13 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from hashlib import md5, sha1, sha256
-from typing import TYPE_CHECKING
 
+from lxml import etree
+
+from ailb_gen.emulator.device import Device
 from ailb_gen.emulator.messages import refusal
 from ailb_gen.emulator.operations.build import argument, dated, element, lasted, length
 from ailb_gen.emulator.operations.system import MEMORY_MB, POWER_SUPPLIES, file_text
-
-if TYPE_CHECKING:
-    from lxml import etree
-
-    from ailb_gen.emulator.device import Device
 
 USED_PERCENT = 15
 PSM_WATTS, PSM_LOAD_WATTS = 3000, 900

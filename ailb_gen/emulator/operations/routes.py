@@ -5,31 +5,25 @@ Source: Juniper's operational YANG model junos-rpc-route.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from ipaddress import ip_network
-from typing import TYPE_CHECKING
+
+from lxml import etree
 
 from ailb_gen.addresses import BITS, Prefix, address_text, interface_value
+from ailb_gen.emulator.device import Device
+from ailb_gen.emulator.fabric_state import BgpSession
 from ailb_gen.emulator.hardware import link_local
 from ailb_gen.emulator.messages import refusal
 from ailb_gen.emulator.operations.bgp import TABLE, chosen, peer_address, up_for
-from ailb_gen.emulator.operations.build import age, argument, element, flag
-from ailb_gen.routing.route import BGP
+from ailb_gen.emulator.operations.build import Child, age, argument, element, flag
+from ailb_gen.routing.rib import Path
+from ailb_gen.routing.route import BGP, Route
 from ailb_gen.routing.speaker import direct_prefixes
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from lxml import etree
-
-    from ailb_gen.emulator.device import Device
-    from ailb_gen.emulator.fabric_state import BgpSession
-    from ailb_gen.emulator.operations.build import Child
-    from ailb_gen.routing.rib import Path
-    from ailb_gen.routing.route import Route
-
-    # The rows of a table about one neighbor, by prefix.
-    Row = tuple[Prefix, etree._Element]
-    Rows = Callable[[Device, etree._Element, BgpSession], Iterator[Row]]
+# The rows of a table about one neighbor, by prefix.
+Row = tuple[Prefix, etree._Element]
+Rows = Callable[[Device, etree._Element, BgpSession], Iterator[Row]]
 
 PREFERENCE = {"direct": 0, "local": 0, "bgp": 170}
 NAMES = {"direct": "Direct", "local": "Local", "bgp": "BGP"}

@@ -6,18 +6,14 @@ in `jnpr.junos.facts`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
+from lxml import etree
+
+from ailb_gen.emulator.device import Device
+from ailb_gen.emulator.disk import Commit
 from ailb_gen.emulator.messages import refusal
 from ailb_gen.emulator.operations.build import argument, date, dated, element, lasted
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from lxml import etree
-
-    from ailb_gen.emulator.device import Device
-    from ailb_gen.emulator.disk import Commit
 
 HOME = "/var/home/admin"
 # PyEZ recognizes Junos OS Evolved by this file.
