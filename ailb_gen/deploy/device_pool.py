@@ -24,6 +24,7 @@ PLUGIN = "ailb"
 PAUSES = (0.2, 0.5, 1.0, 2.0, 5.0)
 # How long devices may take to answer after a signal, and how often signals are looked for, in seconds.
 PATIENCE_S, SLICE_S = 10.0, 0.2
+COMMITTING = frozenset({Phase.COMMIT, Phase.CONFIRM, Phase.ROLLBACK})
 
 
 def no_signals() -> int:
@@ -66,7 +67,7 @@ class Runner:
 
     Ctrl-C ends every connection instead of waiting for it. Where signals are counted instead (`signals`), one that
     comes while devices are waited for gives them PATIENCE_S to answer, then ends the connections that are left: but
-    never while they commit.
+    never in a phase that commits, which on a large switch takes longer.
     """
 
     def __init__(self, jobs: int, stop: Event, signals: Callable[[], int] = no_signals) -> None:
@@ -78,7 +79,7 @@ class Runner:
         pool = ThreadPoolExecutor(self.jobs)
         try:
             futures = [pool.submit(task.copy().start, host) for host in hosts]
-            if task.name != Phase.COMMIT:
+            if task.name not in COMMITTING:
                 self._wait(futures, signals)
             for done in futures:
                 one = done.result()

@@ -235,13 +235,14 @@ def test_after_a_signal_devices_may_still_answer_and_later_connections_stay_open
     assert not stop.is_set()
 
 
-def test_a_commit_is_waited_for_whatever_signals_come() -> None:
+@pytest.mark.parametrize("phase", [Phase.COMMIT, Phase.CONFIRM, Phase.ROLLBACK])
+def test_a_commit_is_waited_for_whatever_signals_come(phase: Phase) -> None:
     stop, begun = Event(), Event()
 
     class Committing(Waiting):
         """Takes its time."""
 
-        name = str(Phase.COMMIT)
+        name = str(phase)
 
         def start(self, host: object) -> object:
             self.begun.set()
