@@ -26,12 +26,12 @@ DEAD_MS = 45_000
 
 
 class BoundedSocket:
-    """What paramiko needs of a socket; `fault` says why it was ended from here, empty otherwise."""
+    """What paramiko needs of a socket; `ended` says why it was ended from here, empty otherwise."""
 
     def __init__(self, connection: socket.socket, stop: Event, process: subprocess.Popen[bytes] | None = None) -> None:
         self.connection, self.stop, self.process = connection, stop, process
         self.until: float | None = None
-        self.fault = ""
+        self.ended = ""
         self._head: bytearray | None = bytearray()
         self._received, self._trusted = 0, False
 
@@ -45,11 +45,11 @@ class BoundedSocket:
 
     def _check(self) -> None:
         if self.stop.is_set():
-            self.fault = self.fault or STOPPED
+            self.ended = self.ended or STOPPED
         elif self.until is not None and time.monotonic() >= self.until:
-            self.fault = self.fault or LATE
-        if self.fault:
-            raise OSError(errno.ECONNABORTED, self.fault)
+            self.ended = self.ended or LATE
+        if self.ended:
+            raise OSError(errno.ECONNABORTED, self.ended)
 
     def recv(self, size: int) -> bytes:
         """Receive. Raises TimeoutError as a socket does, OSError when it has been enough."""
@@ -66,8 +66,8 @@ class BoundedSocket:
             if self._head.startswith(b"SSH-") or b"\nSSH-" in self._head:
                 self._head = None
         if self._received > (LOGIN_BYTES if self._head is None else GREETING_BYTES):
-            self.fault = TOO_MUCH
-            raise OSError(errno.ECONNABORTED, self.fault)
+            self.ended = TOO_MUCH
+            raise OSError(errno.ECONNABORTED, self.ended)
 
     def send(self, data: bytes) -> int:
         """Send."""

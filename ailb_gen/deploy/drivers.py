@@ -52,7 +52,7 @@ class _Session:
         try:
             device._conn = open_netconf(client, AFTER * reach.connect_s)
         except Exception as error:
-            reason = "no answer in time: it hangs before its NETCONF hello" if connection.fault else _no_hello(error)
+            reason = "no answer in time: it hangs before its NETCONF hello" if connection.ended else _no_hello(error)
             text = f"{reach.address}: {reason}"
             client.close()
             connection.close()

@@ -133,8 +133,8 @@ def _transport(endpoint: Endpoint) -> Iterator[paramiko.Transport]:
         yield transport
     except (SSHException, EOFError) as error:
         # Its thread has hidden why it ended.
-        if connection.fault:
-            raise OSError(errno.ECONNABORTED, connection.fault) from error
+        if connection.ended:
+            raise OSError(errno.ECONNABORTED, connection.ended) from error
         raise
     finally:
         transport.close()

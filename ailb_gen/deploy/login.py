@@ -148,17 +148,17 @@ def _named(reach: SshReach) -> list[str]:
 
 
 def _failed(reach: SshReach, error: Exception, connection: BoundedSocket | None = None, stage: str = "") -> DeviceError:
-    reason, hint = _diagnosis(reach, error, connection.fault if connection is not None else "", stage)
+    reason, hint = _diagnosis(reach, error, connection.ended if connection is not None else "", stage)
     return DeviceError(reach.name, Phase.CONNECT, f"{reach.address}: {reason}", hint)
 
 
-def _diagnosis(reach: SshReach, error: Exception, fault: str, stage: str) -> tuple[str, str]:
-    """Return why there is no login, and what to do about it; `fault` is why the connection was ended from here."""
-    if fault == TOO_MUCH:
-        return fault, "something else than SSH answers there: is the port right?"
-    if fault == STOPPED:
-        return fault, ""
-    if fault or isinstance(error, TimeoutError):
+def _diagnosis(reach: SshReach, error: Exception, ended: str, stage: str) -> tuple[str, str]:
+    """Return why there is no login, and what to do about it; `ended` is why the connection was ended from here."""
+    if ended == TOO_MUCH:
+        return ended, "something else than SSH answers there: is the port right?"
+    if ended == STOPPED:
+        return ended, ""
+    if ended or isinstance(error, TimeoutError):
         return f"no answer in time{f': it hangs {stage} the login' if stage else ''}", LATE_HINTS[reach.kind]
     for kind, reason, hints in _REFUSALS:
         if isinstance(error, kind) and not any(text in str(error) for text in HUNG_UP):

@@ -21,7 +21,7 @@ from ailb_gen.emulator.xml_codec import Met, from_xml
 from ailb_gen.errors import JunosSyntaxError
 from ailb_gen.junos import check_result as kinds
 from ailb_gen.junos.check import check
-from ailb_gen.junos.check_result import Fault
+from ailb_gen.junos.check_result import Violation
 from ailb_gen.junos.reader import read_curly
 from ailb_gen.junos.schema import Schema
 from ailb_gen.junos.tree import PROTECT, Node
@@ -108,12 +108,12 @@ def load_commands(device: Device, session: Session, text: str) -> list[str]:
 def check_syntax(schema: Schema, before: Node, after: Node) -> None:
     """Raise RefusedError for statements that a load has brought and that the models do not have."""
 
-    def faults(tree: Node) -> dict[tuple[str, tuple[str, ...]], Fault]:
+    def violations(tree: Node) -> dict[tuple[str, tuple[str, ...]], Violation]:
         found = check(tree, schema).findings
-        return {(fault.kind, fault.path): fault for fault in found if fault.kind in AT_LOAD}
+        return {(violation.kind, violation.path): violation for violation in found if violation.kind in AT_LOAD}
 
-    old = faults(before)
-    new = [fault for key, fault in faults(after).items() if key not in old]
+    old = violations(before)
+    new = [violation for key, violation in violations(after).items() if key not in old]
     if new:
         raise RefusedError(*map(_syntax_error, new))
 
@@ -132,10 +132,12 @@ def check_protected(before: Node, after: Node) -> None:
         stack += [(one, new.children.get(one.word) if new is not None else None, (*path, one.word)) for one in old]
 
 
-def _syntax_error(fault: Fault) -> RpcError:
-    path = f"[edit{''.join(f' {word}' for word in fault.path[:-1])}]"
-    text = "syntax error" if fault.kind == kinds.UNKNOWN else f"syntax error: {fault.juniper or fault.message}"
-    return RpcError(text, path=path, element=fault.path[-1] if fault.path else "", daemon="mgd")
+def _syntax_error(violation: Violation) -> RpcError:
+    path = f"[edit{''.join(f' {word}' for word in violation.path[:-1])}]"
+    text = (
+        "syntax error" if violation.kind == kinds.UNKNOWN else f"syntax error: {violation.juniper or violation.message}"
+    )
+    return RpcError(text, path=path, element=violation.path[-1] if violation.path else "", daemon="mgd")
 
 
 def _refused(error: JunosSyntaxError) -> RefusedError:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ailb_gen.junos import check_result as kinds
-from ailb_gen.junos.check_result import CheckResult, Fault, Unevaluated
+from ailb_gen.junos.check_result import CheckResult, Unevaluated, Violation
 from ailb_gen.junos.instance import Instance
 from ailb_gen.junos.must import Path, Scope, Unevaluable, evaluate
 from ailb_gen.junos.schema import Schema
@@ -29,12 +29,17 @@ def check(root: Node, schema: Schema, groups: Node | None = None) -> CheckResult
     walk.tell_later()
     for pattern, reason in schema.unreadable.items():
         unevaluated.append(Unevaluated(pattern, (), 0, f"a pattern that cannot be compiled: {reason}"))
-    findings = tuple(sorted(set(walk.faults), key=lambda fault: (fault.line, fault.path, fault.kind, fault.message)))
+    findings = tuple(
+        sorted(
+            set(walk.violations),
+            key=lambda violation: (violation.line, violation.path, violation.kind, violation.message),
+        )
+    )
     return CheckResult(findings, evaluated, tuple(unevaluated), walk.unmodelled, walk.words, walk.unmodelled_lines)
 
 
 def _evaluate(walk: Walk, root: Node) -> tuple[int, list[Unevaluated]]:
-    """Evaluate the constraints that a walk met, add to its faults; return how many, and which cannot be."""
+    """Evaluate the constraints that a walk met, add to its violations; return how many, and which cannot be."""
     evaluated, unevaluated = 0, []
     counts: dict[Path, dict[str, int]] = {}
     for instance, musts, value, node, leaf, words in walk.musts:
@@ -51,5 +56,5 @@ def _evaluate(walk: Walk, root: Node) -> tuple[int, list[Unevaluated]]:
                 path = (*instance.path(), *words)
                 text = f"the commit constraint {expression} does not hold"
                 juniper = message.replace("$$", value) if value is not None else message
-                walk.faults.append(Fault(kinds.MUST, path, node.line, text, juniper))
+                walk.violations.append(Violation(kinds.MUST, path, node.line, text, juniper))
     return evaluated, unevaluated

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-# Kinds of faults.
+# Kinds of violations.
 UNKNOWN = "unknown"
 TYPE, RANGE, LENGTH, ENUMERATION, PATTERN = "type", "range", "length", "enumeration", "pattern"
 MISSING = "missing"
@@ -17,7 +17,7 @@ VALUE_KINDS = frozenset({TYPE, RANGE, LENGTH, ENUMERATION, PATTERN, TOO_MANY})
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class Violation:
     """One thing that a device would refuse.
 
     `path` is the statement from the top, `line` its last word's; `juniper` is the message of the models, `hint` a way
@@ -51,7 +51,7 @@ class CheckResult:
     starts.
     """
 
-    findings: tuple[Fault, ...]
+    findings: tuple[Violation, ...]
     evaluated: int
     unevaluated: tuple[Unevaluated, ...]
     unmodelled: dict[str, int] = field(default_factory=dict)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 
 from ailb_gen.junos import check_result as kinds
-from ailb_gen.junos.check_result import Fault
+from ailb_gen.junos.check_result import Violation
 from ailb_gen.junos.grammar import HIERARCHIES, WITH_VALUE, is_wildcard
 from ailb_gen.junos.instance import Instance, key_is_named
 from ailb_gen.junos.schema import CHOICE_IDENT, CHOICE_VALUE, Definition
@@ -20,18 +20,18 @@ FEATURE_WORDS = ("fabric-advertise", "fabric-color")
 FEATURE_HINT = "use the models of 25.4R1 or later, or those of 23.4X100-D4x for the QFX5240"
 
 _BGP = ("protocols", "bgp")
-_HINTS = 200  # faults of one file that get a did-you-mean: looking for one takes a millisecond
+_HINTS = 200  # violations of one file that get a did-you-mean: looking for one takes a millisecond
 
 
 class Walk:
-    """The walk over one tree; faults and constraints are collected on the way.
+    """The walk over one tree; violations and constraints are collected on the way.
 
     Work is kept on a stack of instances, their nodes and whether the words behind the node follow on the same line
     after a value: what then fits the statement around belongs to it.
     """
 
     def __init__(self) -> None:
-        self.faults: list[Fault] = []
+        self.violations: list[Violation] = []
         self.musts: list[tuple[Instance, list[list[str]], str | None, Node, bool, tuple[str, ...]]] = []
         self.extra: dict[int, dict[str, Node]] = {}
         self.groups: list[Instance] = []
@@ -184,7 +184,7 @@ class Walk:
                 if other is not value:
                     message = f"{value.word} is the same as {other.word}"
                     path = (*instance.path(), *_written(instance, definition, value.word))
-                    self.faults.append(Fault(kinds.DUPLICATE, path, value.line, message))
+                    self.violations.append(Violation(kinds.DUPLICATE, path, value.line, message))
 
     def _value(self, instance: Instance, definition: Definition, node: Node, whole: bool = False) -> None:
         word = node.word
@@ -258,7 +258,7 @@ class Walk:
         if key.name == CHOICE_VALUE:
             what = f"a value behind {node.word!r}"
         path = Instance(definition, node, instance, done).path()
-        self.faults.append(Fault(kinds.MISSING, path, node.line, f"{definition.name!r} needs {what}"))
+        self.violations.append(Violation(kinds.MISSING, path, node.line, f"{definition.name!r} needs {what}"))
 
     def _entry(self, instance: Instance, definition: Definition, node: Node, key: tuple[str, ...]) -> None:
         entry = Instance(definition, node, instance, key)
@@ -286,7 +286,7 @@ class Walk:
 
     def _wrong(self, path: tuple[str, ...], definition: Definition, node: Node, wrong: Wrong) -> None:
         hint = self._close((definition, node.word), wrong.names)
-        self.faults.append(Fault(wrong.kind, path, node.line, wrong.message, wrong.juniper, hint))
+        self.violations.append(Violation(wrong.kind, path, node.line, wrong.message, wrong.juniper, hint))
 
     def _unknown(self, instance: Instance, node: Node) -> None:
         at_top = instance.parent is None or (instance.parent.parent is None and instance.definition.name == "groups")
@@ -308,7 +308,7 @@ class Walk:
         self._fault(kinds.UNKNOWN, instance, node, "there is no such statement", hint)
 
     def tell_later(self) -> None:
-        """Make one fault of all statements that models of a later release have."""
+        """Make one violation of all statements that models of a later release have."""
         if self.later:
             instance, node = min(self.later, key=lambda found: found[1].line)
             message = f"these models lack {FEATURE} ({', '.join(FEATURE_WORDS)}); what needs it is not checked"
@@ -323,7 +323,7 @@ class Walk:
     def _fault(
         self, kind: str, instance: Instance, node: Node, message: str, hint: str = "", before: tuple[str, ...] = ()
     ) -> None:
-        self.faults.append(Fault(kind, (*instance.path(), *before, node.word), node.line, message, "", hint))
+        self.violations.append(Violation(kind, (*instance.path(), *before, node.word), node.line, message, "", hint))
 
 
 def _walked_keys(definition: Definition) -> tuple[Definition, ...]:

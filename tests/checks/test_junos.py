@@ -5,7 +5,7 @@ from ailb_gen.checks.families.junos import findings_of, message_of
 from ailb_gen.checks.model import Finding, Severity
 from ailb_gen.errors import Place
 from ailb_gen.junos import check_result as kinds
-from ailb_gen.junos.check_result import CheckResult, Fault, Unevaluated
+from ailb_gen.junos.check_result import CheckResult, Unevaluated, Violation
 
 ALL_KINDS = sorted(
     {value for name, value in vars(kinds).items() if name.isupper() and isinstance(value, str)} | kinds.VALUE_KINDS
@@ -14,7 +14,7 @@ ALL_KINDS = sorted(
 
 @pytest.mark.parametrize("kind", ALL_KINDS)
 def test_every_kind_has_a_check(kind: str) -> None:
-    outcome = CheckResult((Fault(kind, ("a", "b"), 7, "why"),), 1, ())
+    outcome = CheckResult((Violation(kind, ("a", "b"), 7, "why"),), 1, ())
     [found] = findings_of(outcome, "leaf1", "switches/leaf1.conf")
     assert found.check in {one.id for one in checks_of("AILB9")}
     assert found.place == Place("switches/leaf1.conf", 7)
@@ -22,9 +22,9 @@ def test_every_kind_has_a_check(kind: str) -> None:
 
 
 def test_what_a_finding_says() -> None:
-    fault = Fault("must", ("vlans", "v2"), 3, "a constraint does not hold", "Juniper's words", "do this")
-    assert message_of(fault) == "vlans v2: a constraint does not hold (Juniper's words); do this"
-    long = Fault("unknown", ("x" * 5000,), 1, "there is no such statement")
+    violation = Violation("must", ("vlans", "v2"), 3, "a constraint does not hold", "Juniper's words", "do this")
+    assert message_of(violation) == "vlans v2: a constraint does not hold (Juniper's words); do this"
+    long = Violation("unknown", ("x" * 5000,), 1, "there is no such statement")
     assert len(message_of(long)) < 120
 
 

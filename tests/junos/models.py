@@ -42,7 +42,7 @@ def outcome_of_tree(root: Node) -> CheckResult:
 
 
 def said(text: str) -> list[tuple[str, str, str]]:
-    """Return kind, statement and message of every fault, Juniper's words where there are any."""
+    """Return kind, statement and message of every violation, Juniper's words where there are any."""
     return [(one.kind, " ".join(one.path), one.juniper or one.message) for one in outcome_of(text).findings]
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from ailb_gen.checks.families.junos import findings_of
 from ailb_gen.errors import AilbError
 from ailb_gen.junos.check import check
-from ailb_gen.junos.check_result import CheckResult, Fault
+from ailb_gen.junos.check_result import CheckResult, Violation
 from ailb_gen.junos.reader import read
 from ailb_gen.junos.tree import Node
 from ailb_gen.junos.writer import to_set
@@ -64,9 +64,9 @@ RIGHT = [
 @pytest.mark.parametrize("case", WRONG, ids=[case["statement"] for case in WRONG])
 def test_a_wrong_statement(case: dict[str, str]) -> None:
     statement = case["statement"]
-    [fault] = outcome_of(f"set {statement}\n").findings
+    [violation] = outcome_of(f"set {statement}\n").findings
     where = case.get("where", statement)
-    assert (fault.kind, " ".join(fault.path), fault.message) == (case["kind"], where, case["message"])
+    assert (violation.kind, " ".join(violation.path), violation.message) == (case["kind"], where, case["message"])
 
 
 @pytest.mark.parametrize("statement", RIGHT)
@@ -85,19 +85,19 @@ def test_a_right_statement(statement: str) -> None:
     ],
 )
 def test_did_you_mean(text: str, hint: str) -> None:
-    [fault] = outcome_of(text).findings
-    assert fault.hint == hint
+    [violation] = outcome_of(text).findings
+    assert violation.hint == hint
 
 
 def test_places_are_lines() -> None:
     text = "interfaces {\n    et-0/0/0 {\n        mtuu 9;\n        unit 0 {\n            famly inet6;\n}}}\n"
-    assert [fault.line for fault in outcome_of(text).findings] == [3, 5]
+    assert [violation.line for violation in outcome_of(text).findings] == [3, 5]
 
 
 def test_two_values_of_one_leaf() -> None:
     text = "routing-options {\n    router-id 10.0.0.1;\n    router-id 10.0.0.2;\n}\n"
-    [fault] = outcome_of(text).findings
-    assert (fault.kind, fault.line, fault.message) == (
+    [violation] = outcome_of(text).findings
+    assert (violation.kind, violation.line, violation.message) == (
         "duplicate",
         3,
         "'router-id' has 2 values: '10.0.0.1', '10.0.0.2'",
@@ -105,34 +105,48 @@ def test_two_values_of_one_leaf() -> None:
 
 
 def test_two_values_of_a_leaf_without_name() -> None:
-    [fault] = outcome_of("set routing-options autonomous-system 1\nset routing-options autonomous-system 2\n").findings
-    assert (fault.kind, fault.message) == ("duplicate", "'as-number' has 2 values: 1, 2")
+    [violation] = outcome_of(
+        "set routing-options autonomous-system 1\nset routing-options autonomous-system 2\n"
+    ).findings
+    assert (violation.kind, violation.message) == ("duplicate", "'as-number' has 2 values: 1, 2")
 
 
 def test_one_address_written_in_two_ways() -> None:
     inet6 = "set interfaces irb unit 2 family inet6 address"
-    [fault] = outcome_of(f"{inet6} fc00::1/64\n{inet6} FC00:0::1/64\n").findings
-    assert (fault.kind, fault.line, fault.message) == ("duplicate", 2, "FC00:0::1/64 is the same as fc00::1/64")
-    assert " ".join(fault.path) == "interfaces irb unit 2 family inet6 address FC00:0::1/64"
+    [violation] = outcome_of(f"{inet6} fc00::1/64\n{inet6} FC00:0::1/64\n").findings
+    assert (violation.kind, violation.line, violation.message) == (
+        "duplicate",
+        2,
+        "FC00:0::1/64 is the same as fc00::1/64",
+    )
+    assert " ".join(violation.path) == "interfaces irb unit 2 family inet6 address FC00:0::1/64"
     route = "set routing-options static route"
-    [fault] = outcome_of(f"{route} 10/8 discard\n{route} 10.0.0.0/8 discard\n").findings
-    assert fault.message == "10.0.0.0/8 is the same as 10/8"
+    [violation] = outcome_of(f"{route} 10/8 discard\n{route} 10.0.0.0/8 discard\n").findings
+    assert violation.message == "10.0.0.0/8 is the same as 10/8"
 
 
 def test_cases_of_a_choice() -> None:
-    [fault] = outcome_of("set vlans v2 vlan-id 2\nset vlans v2 vlan-id-list 3\n").findings
-    assert (fault.kind, fault.line, fault.message) == ("choice", 2, "'vlan-id' and 'vlan-id-list' exclude each other")
+    [violation] = outcome_of("set vlans v2 vlan-id 2\nset vlans v2 vlan-id-list 3\n").findings
+    assert (violation.kind, violation.line, violation.message) == (
+        "choice",
+        2,
+        "'vlan-id' and 'vlan-id-list' exclude each other",
+    )
 
 
 def test_too_many_entries() -> None:
     lines = [f"set class-of-service forwarding-classes class c{number} queue-num 1\n" for number in range(17)]
-    [fault] = outcome_of("".join(lines)).findings
-    assert (fault.kind, fault.line, fault.message) == ("too-many", 17, "'class' has 17 entries; at most 16 are allowed")
+    [violation] = outcome_of("".join(lines)).findings
+    assert (violation.kind, violation.line, violation.message) == (
+        "too-many",
+        17,
+        "'class' has 17 entries; at most 16 are allowed",
+    )
 
 
 def test_a_constraint_says_what_juniper_says() -> None:
-    [fault] = outcome_of("set protocols bgp fabric-advertise route fc00::/64 backup-color blue\n").findings
-    assert fault == Fault(
+    [violation] = outcome_of("set protocols bgp fabric-advertise route fc00::/64 backup-color blue\n").findings
+    assert violation == Violation(
         "must",
         ("protocols", "bgp", "fabric-advertise", "route", "fc00::/64", "backup-color", "blue"),
         1,
@@ -198,21 +212,25 @@ def test_the_corpus_passes_but_for_known_gaps() -> None:
     for path in files:
         outcome = outcome_of_file(path)
         outcomes.append(outcome)
-        for fault in outcome.findings:
-            gap = _gap(path, fault)
+        for violation in outcome.findings:
+            gap = _gap(path, violation)
             used.add(gap)
             if gap is None:
-                unexplained.append((path.name, fault))
+                unexplained.append((path.name, violation))
     assert unexplained == []
     assert [gap["statement"] for number, gap in enumerate(GAPS) if number not in used] == []
     assert _share(outcomes) >= 0.95
     assert sum(outcome.evaluated for outcome in outcomes) > 5000
 
 
-def _gap(path: Path, fault: Fault) -> int | None:
+def _gap(path: Path, violation: Violation) -> int | None:
     for number, gap in enumerate(GAPS):
         wanted = (gap["statement"], gap["kind"])
-        if fnmatchcase(" ".join(fault.path), wanted[0]) and fault.kind == wanted[1] and path.match(gap["files"]):
+        if (
+            fnmatchcase(" ".join(violation.path), wanted[0])
+            and violation.kind == wanted[1]
+            and path.match(gap["files"])
+        ):
             return number
     return None
 
@@ -234,7 +252,7 @@ def test_any_words_are_judged(lines: list[list[str]]) -> None:
         for word in words:
             node = node.children.setdefault(word, Node(word, number))
     outcome = check(root, schema())
-    assert all(fault.line and fault.path and fault.message for fault in outcome.findings)
+    assert all(violation.line and violation.path and violation.message for violation in outcome.findings)
 
 
 @given(st.binary(max_size=300))

@@ -189,8 +189,8 @@ def _check_macs(context: Context, findings: Findings) -> None:
                 continue
             findings.look(MACS)
             of_group = HostFindings(group, findings)
-            for fault in _mac_faults(nic, expected.mac):
-                of_group.at(MACS, nic, *fault)
+            for defect in _mac_defects(nic, expected.mac):
+                of_group.at(MACS, nic, *defect)
             if nic.mac is None:
                 continue
             for server in group.servers:
@@ -201,7 +201,7 @@ def _check_macs(context: Context, findings: Findings) -> None:
                     findings.add(MACS, server, message, place, "", nic.mac, part=nic.name)
 
 
-def _mac_faults(nic: Nic, expected: str) -> Iterator[tuple[str, int, str, str]]:
+def _mac_defects(nic: Nic, expected: str) -> Iterator[tuple[str, int, str, str]]:
     """Iterate over (message, line, expected, found)."""
     given, name = nic.mac or "", nic.value("set-name")
     if given != expected:

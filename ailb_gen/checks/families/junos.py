@@ -8,7 +8,7 @@ from ailb_gen.checks.context import Context
 from ailb_gen.checks.model import Check, Finding, Findings, Severity
 from ailb_gen.errors import Place
 from ailb_gen.junos import check_result as kinds
-from ailb_gen.junos.check_result import CheckResult, Fault
+from ailb_gen.junos.check_result import CheckResult, Violation
 
 NO_MODELS = "no YANG models were given (--yang DIR or AILB_YANG)"
 LONG = 80  # characters of a word; names are shorter, and what is not one need not be shown whole
@@ -29,9 +29,9 @@ def _check_commit(context: Context, findings: Findings) -> None:
     findings.figure(MUST, "constraints evaluated", sum(result.evaluated for result in results.values()))
 
 
-def check_of(fault: Fault) -> Check:
-    """Return the check that a fault belongs to."""
-    return _OF_KIND[fault.kind]
+def check_of(violation: Violation) -> Check:
+    """Return the check that a violation belongs to."""
+    return _OF_KIND[violation.kind]
 
 
 def statement(path: tuple[str, ...]) -> str:
@@ -39,11 +39,11 @@ def statement(path: tuple[str, ...]) -> str:
     return " ".join(word if len(word) <= LONG else f"{word[: LONG - 1]}…" for word in path)
 
 
-def message_of(fault: Fault) -> str:
-    """Return a fault as text: the statement, why, Juniper's words, the way out."""
-    juniper = f" ({fault.juniper})" if fault.juniper else ""
-    hint = f"; {fault.hint}" if fault.hint else ""
-    return f"{statement(fault.path)}: {fault.message}{juniper}{hint}"
+def message_of(violation: Violation) -> str:
+    """Return a violation as text: the statement, why, Juniper's words, the way out."""
+    juniper = f" ({violation.juniper})" if violation.juniper else ""
+    hint = f"; {violation.hint}" if violation.hint else ""
+    return f"{statement(violation.path)}: {violation.message}{juniper}{hint}"
 
 
 def of_all(found: list[Finding]) -> list[Finding]:
@@ -59,8 +59,8 @@ def of_all(found: list[Finding]) -> list[Finding]:
 
 def findings_of(result: CheckResult, device: str, file: str) -> Iterator[Finding]:
     """Yield what the commit check of one device found; `file` is its configuration, relative to the artifacts."""
-    for fault in result.findings:
-        yield Finding(check_of(fault).id, device, message_of(fault), Place(file, fault.line or 1))
+    for violation in result.findings:
+        yield Finding(check_of(violation).id, device, message_of(violation), Place(file, violation.line or 1))
     for top, count in sorted(result.unmodelled.items()):
         message = f"no model for {top}: {count} statement{'' if count == 1 else 's'} not checked"
         yield Finding(UNCHECKED.id, device, message, Place(file, result.unmodelled_lines.get(top, 1) or 1))

@@ -16,8 +16,8 @@ from ailb_gen.network.speeds import GIGABIT, speed_text
 
 UNSPLIT: Mapping[str, int] = {}
 # A message and the line that it is about; 0 is that of the port.
-Fault = tuple[str, int]
-Inspect = Callable[["Switch", "Port", "Unit | None"], "Iterator[Fault]"]
+Defect = tuple[str, int]
+Inspect = Callable[["Switch", "Port", "Unit | None"], "Iterator[Defect]"]
 
 
 def _check_fabric_ports(context: Context, findings: Findings) -> None:
@@ -26,7 +26,7 @@ def _check_fabric_ports(context: Context, findings: Findings) -> None:
         End(cable.b_device, cable.b_port) for cable in links
     }
     for end in context.network.link_ends():
-        _check_end(context, end, end in ends, FABRIC_PORTS, _link_faults, findings)
+        _check_end(context, end, end in ends, FABRIC_PORTS, _link_defects, findings)
 
 
 def _check_access(context: Context, findings: Findings) -> None:
@@ -34,7 +34,7 @@ def _check_access(context: Context, findings: Findings) -> None:
     ends = {End(cable.a_device, cable.a_port) for cable in context.cabling.hosts}
     vlans = {leaf.name: leaf.vlan for leaf in context.expected.leaves}
     for end in network.attachments.values():
-        _check_end(context, end, end in ends, ACCESS, partial(_server_faults, vlans.get(end.device)), findings)
+        _check_end(context, end, end in ends, ACCESS, partial(_server_defects, vlans.get(end.device)), findings)
     cabled = {*network.link_ends(), *network.attachments.values()}
     for switch, _ in context.switches:
         for port in switch.ports.values():
@@ -63,11 +63,11 @@ def _check_end(context: Context, end: End, as_asked: bool, check: Check, inspect
         return
     unit = next((unit for unit in port.units if unit.name == f"{port.name}.0"), None)
     disabled = port_override(context.expected, end).disabled
-    for message, line in (*_state_faults(port, unit, disabled), *inspect(switch, port, unit)):
+    for message, line in (*_state_defects(port, unit, disabled), *inspect(switch, port, unit)):
         findings.at(check, switch, message, line or port.line, involves=involves, part=end.port)
 
 
-def _state_faults(port: Port, unit: Unit | None, disabled: bool) -> Iterator[Fault]:
+def _state_defects(port: Port, unit: Unit | None, disabled: bool) -> Iterator[Defect]:
     """Yield what is wrong with any cabled port; `disabled` is whether the intent disables it."""
     if (port.disabled or (unit is not None and unit.disabled)) and not disabled:
         yield "the port is disabled", port.line
@@ -78,7 +78,7 @@ def _state_faults(port: Port, unit: Unit | None, disabled: bool) -> Iterator[Fau
             yield f"{other.name} does not belong there: a cabled port has unit 0 alone", other.line
 
 
-def _link_faults(switch: Switch, port: Port, unit: Unit | None) -> Iterator[Fault]:
+def _link_defects(switch: Switch, port: Port, unit: Unit | None) -> Iterator[Defect]:
     if unit is None or not unit.inet6:
         yield "unit 0 lacks family inet6", port.line
         return
@@ -89,7 +89,7 @@ def _link_faults(switch: Switch, port: Port, unit: Unit | None) -> Iterator[Faul
     yield from _other_families(unit)
 
 
-def _server_faults(vlan: int | None, switch: Switch, port: Port, unit: Unit | None) -> Iterator[Fault]:
+def _server_defects(vlan: int | None, switch: Switch, port: Port, unit: Unit | None) -> Iterator[Defect]:
     if port.native_vlan != vlan:
         yield f"the native VLAN is {port.native_vlan}; it must be {vlan}", port.native_vlan_line
     if unit is None or not unit.switching or unit.mode != "trunk":
@@ -106,7 +106,7 @@ def _server_faults(vlan: int | None, switch: Switch, port: Port, unit: Unit | No
     yield from _other_families(unit)
 
 
-def _other_families(unit: Unit) -> Iterator[Fault]:
+def _other_families(unit: Unit) -> Iterator[Defect]:
     return ((f"family {family} does not belong there", line) for family, line in unit.others)
 
 
