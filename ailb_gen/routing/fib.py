@@ -43,4 +43,6 @@ def installed(balancing: LoadBalancing, selection: Selection) -> tuple[int, ...]
 def fib_entry(graph: Graph, state: State, node: int) -> tuple[int, ...]:
     """Return the positions over which the devices of a node send packets to the state's prefix."""
     rib = state.nodes.get(node)
-    return () if rib is None else installed(graph.switches[graph.device(node)].balancing, rib.selection)
+    if rib is None or not rib.selection.best:
+        return ()
+    return installed(graph.switches[graph.device(node)].balancing, rib.selection)
