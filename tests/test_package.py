@@ -6,10 +6,13 @@ import sys
 import zipfile
 from pathlib import Path
 
+import pytest
+
 from tests.conftest import EXAMPLES, ROOT
 from tests.render.test_golden import GOLDEN, snapshot
 
 
+@pytest.mark.long
 def test_the_wheel_generates_the_reference_fabric(tmp_path: Path) -> None:
     build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
     subprocess.run(build, cwd=ROOT, check=True, capture_output=True)

@@ -102,6 +102,7 @@ def test_a_push_that_fails_says_so_with_its_code(tiny: Site) -> None:
     assert assert_sound(tiny) == {CANARY: "confirmed", SPINES[0]: "untouched"}
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("closing", [">&-", "<&- >&- 2>&-", "2>&-"])
 def test_closed_descriptors(tiny: Site, closing: str) -> None:
     words = subprocess.list2cmdline(command(*tiny.words("deploy", minutes=60)))
@@ -223,6 +224,7 @@ def test_a_terminal_that_is_closed(tiny: Site) -> None:
     assert tiny.events()[-1]["event"] == "done"
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGQUIT, signal.SIGHUP])
 def test_signals_end_a_push_in_order_and_say_what_is_next(tiny: Site, number: signal.Signals) -> None:
     words = waiting(tiny)

@@ -137,6 +137,7 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("words", commands(), ids=" ".join)
 @pytest.mark.parametrize("clean", [True, False])
 def test_every_command_runs(words: list[str], clean: bool, repository: Path) -> None:
