@@ -17,7 +17,7 @@ from ailb_gen.routing.rib import Routing
 from ailb_gen.routing.solve import Candidate, LocRib, State
 
 Ways = tuple[int, ...]
-# Marks in Survey.second: the way from here is not a single link to the destination.
+# Marks in Baseline.second: the way from here is not a single link to the destination.
 NOT_ONE = -1
 
 

@@ -23,7 +23,7 @@ from ailb_gen.errors import OutputError
 from tests.conftest import examples
 from tests.deploy.lab import NAMES, fabric_model, look
 from tests.deploy.machine import LIMITS, MISHAPS, FakeTransaction, Machine, machine_of
-from tests.deploy.test_wave import STANDING, Scripts
+from tests.deploy.test_wave import COMMIT_STATES, Scripts
 
 LEAVES = tuple(name for name in NAMES if "leaf" in name)
 WAVES = (Wave("canary leaf", LEAVES[:1]), Wave("spines", ("spine1", "spine2")), Wave("leaves", LEAVES[1:3]))
@@ -57,7 +57,7 @@ def run(machine: Machine, **how: Any) -> Report:
         report = rollout(machine, **how).run(OLD)
     for name, result in report.results.items():
         if result.outcome is not Outcome.ATTENTION:
-            assert machine.devices[name].commit_state is STANDING[result.outcome], name
+            assert machine.devices[name].commit_state is COMMIT_STATES[result.outcome], name
     assert unfinished(machine.events).devices == ()
     return report
 
@@ -178,7 +178,7 @@ def test_killed_at_any_moment_nothing_is_forgotten(rows: Scripts, failures: int,
             )
         for name, result in results.items():
             assert result.outcome in (Outcome.CONFIRMED, Outcome.ROLLED_BACK)
-            assert again.devices[name].commit_state is STANDING[result.outcome]
+            assert again.devices[name].commit_state is COMMIT_STATES[result.outcome]
             assert result.outcome is Outcome.ROLLED_BACK or name in left.to_new
         assert CommitState.PENDING not in {device.commit_state for device in again.devices.values()}
         # And the record of that says so: a second look finds nothing more to do.

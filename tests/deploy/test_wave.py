@@ -16,7 +16,7 @@ from ailb_gen.errors import OutputError
 from tests.conftest import examples
 from tests.deploy.machine import LIMITS, MISHAPS, STEPS, Machine, machine_of
 
-STANDING = {
+COMMIT_STATES = {
     Outcome.CONFIRMED: CommitState.NEW,
     Outcome.UNTOUCHED: CommitState.OLD,
     Outcome.ROLLED_BACK: CommitState.OLD,
@@ -36,7 +36,7 @@ def pushed(machine: Machine, failures: int = 0, stop_after: int = 10**9) -> dict
     # It is as it is said already before the timers of the devices run out.
     for name, result in results.items():
         if result.outcome is not Outcome.ATTENTION:
-            assert machine.devices[name].commit_state is STANDING[result.outcome], name
+            assert machine.devices[name].commit_state is COMMIT_STATES[result.outcome], name
     failed = [name for name, result in results.items() if result.reason]
     assert push.failed == len(failed)
     if push.failed > failures:
