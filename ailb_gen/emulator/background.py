@@ -46,6 +46,8 @@ def locked(directory: Path) -> Iterator[Callable[[str], None]]:
             yield lambda ready: _note(file, {"pid": os.getpid(), **json.loads(ready)})
         finally:
             _note(file, {})
+            # Locked until the process has ended: whoever waits for the lock counts on its ports and its memory.
+            os.dup(file.fileno())
 
 
 def stop(directory: Path) -> bool:

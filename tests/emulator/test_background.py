@@ -1,0 +1,28 @@
+"""The process that emulates from a directory: whoever stopped it finds it gone."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from ailb_gen.emulator.background import stop
+
+# Ends a while after it has closed everything, as a process with a coverage report or much memory does.
+SLOW = """
+import atexit, signal, sys, time
+from pathlib import Path
+from ailb_gen.emulator.background import locked
+atexit.register(time.sleep, 0.5)
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+with locked(Path(sys.argv[1])):
+    print("ready", flush=True)
+    signal.pause()
+"""
+
+
+def test_the_process_has_ended_when_stop_returns(tmp_path: Path) -> None:
+    with subprocess.Popen([sys.executable, "-c", SLOW, str(tmp_path)], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        assert stop(tmp_path) is True
+        assert Path(f"/proc/{process.pid}/cmdline").read_bytes() == b"", "neither running nor about to end"
+        assert stop(tmp_path) is False
