@@ -1,0 +1,143 @@
+"""The table of load balancers: names, numbers in the engine, parameters with defaults and their sources."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter of a load balancer; its unit is the end of its name. `least` and `most` are allowed, too."""
+
+    name: str
+    default: float
+    text: str
+    least: float = 0.0
+    most: float = float("inf")
+
+
+@dataclass(frozen=True, slots=True)
+class Balancer:
+    """A load balancer. `number` is its place in the engine; `source` says where rule and defaults come from."""
+
+    name: str
+    number: int
+    text: str
+    source: str
+    parameters: tuple[Parameter, ...] = ()
+
+
+POLARIZED = Parameter("same_seed", 0, "1: all switches hash alike, so that their choices repeat (polarization)", 0, 1)
+BY_START = Parameter("hash_start", 0, "1: the start time of a flow is hashed instead of its port", 0, 1)
+DLB_BANDS = (
+    Parameter("rate_weight_percent", 50, "weight of the load in the quality; the queue has the rest", 0, 100),
+    Parameter("min_percent", 10, "load up to which the band is 7, the best", 0, 100),
+    Parameter("max_percent", 50, "load above which the band is 0, the worst", 0, 100),
+    Parameter("min_queue_bytes", 16_384, "queue up to which the band is 7"),
+    Parameter("max_queue_bytes", 262_144, "queue above which the band is 0"),
+    Parameter("sampling_rate", 62_500, "samples of load and queue per second", 1),
+)
+DLB_FLOWLET = (
+    Parameter("inactivity_us", 128, "silence after which a flow may move"),
+    Parameter("quality_delta", 0, "an active flow may move to a band better by so much; 0: never", 0, 7),
+    Parameter("probability", 0.1, "probability per packet that it does then", 0, 1),
+)
+_JUNOS = "Junos documentation, `forwarding-options enhanced-hash-key` and `load-balancing`"
+_ROWS = (
+    Balancer("ecmp", 0, "hash of the flow", "RFC 2992", (POLARIZED, BY_START)),
+    Balancer("spray", 1, "a random member per packet", "Dixit et al., INFOCOM 2013"),
+    Balancer("adaptive", 2, "the member with the fewest waiting packets, per packet, NICs included", "Zeltser 2026"),
+    Balancer(
+        "drill",
+        3,
+        "the shortest of some random queues and the best one remembered",
+        "Ghorbani et al., SIGCOMM 2017",
+        (
+            Parameter("samples", 2, "random members looked at", 1, 16),
+            Parameter("memory", 1, "members remembered", 0, 1),
+        ),
+    ),
+    Balancer(
+        "letflow",
+        4,
+        "a random member after a gap in the flow",
+        "Vanini et al., NSDI 2017",
+        (Parameter("gap_us", 100, "silence that ends a flowlet"),),
+    ),
+    Balancer(
+        "flowlet",
+        5,
+        "a new hash after a number of packets of a flow",
+        "Zeltser 2026",
+        (Parameter("packets", 64, "packets of a flowlet", 1), POLARIZED, BY_START),
+    ),
+    Balancer(
+        "conga",
+        6,
+        "the least congested path between two leaves, per flowlet",
+        "Alizadeh et al., SIGCOMM 2014",
+        (
+            Parameter("gap_us", 100, "silence that ends a flowlet"),
+            Parameter("dre_us", 50, "interval of the discounting rate estimator", 0.001),
+            Parameter("alpha", 0.2, "its discount", 0, 1),
+            Parameter("bits", 3, "of a congestion metric", 1, 8),
+            Parameter("aging_us", 500, "age at which a remote metric is forgotten"),
+            Parameter("samples", 4, "random paths compared", 1, 64),
+        ),
+    ),
+    Balancer(
+        "conweave",
+        7,
+        "another path when a reply is late; the last switch puts packets in order again",
+        "Song et al., SIGCOMM 2023",
+        (
+            Parameter("reply_us", 8, "deadline of a reply"),
+            Parameter("pause_us", 16, "time a path is avoided after a NOTIFY"),
+            Parameter("inactivity_us", 300, "silence that starts a new epoch"),
+            Parameter("resume_us", 216, "longest wait of packets for those before them"),
+            Parameter("samples", 2, "random paths looked at", 1, 16),
+        ),
+    ),
+    Balancer("dlb", 8, "quality bands of load and queue, per flowlet", _JUNOS, DLB_BANDS + DLB_FLOWLET),
+    Balancer("dlb-per-packet", 9, "quality bands of load and queue, per packet", _JUNOS, DLB_BANDS),
+    Balancer("dlb-assigned-flow", 10, "the best band at a flow's first packet, for good", _JUNOS, DLB_BANDS),
+    Balancer(
+        "glb",
+        11,
+        "DLB with the quality of the spines' links as they flood it",
+        f"{_JUNOS}, `protocols bgp global-load-balancing`",
+        (
+            *DLB_BANDS,
+            *DLB_FLOWLET,
+            Parameter("flood_us", 100, "interval at which spines tell the quality of their links", 0.001),
+            Parameter("flood_delay_us", 10, "time until leaves know it"),
+        ),
+    ),
+    Balancer(
+        "rlb",
+        12,
+        "the color of the queue pair decides; among several next hops (after failures) DLB",
+        "Juniper, RDMA-aware load balancing with BGP-DPF",
+        DLB_BANDS + DLB_FLOWLET,
+    ),
+    Balancer(
+        "flowbender",
+        13,
+        "hosts send a flow on a random other path when too many packets of a round trip are marked",
+        "Kabbani et al., CoNEXT 2014",
+        (Parameter("marked_percent", 5, "share of marked packets of a round trip that is too many", 0, 100),),
+    ),
+    Balancer(
+        "hopper",
+        14,
+        "hosts probe other paths when round trips grow, and switch when one is clearly better",
+        "Nosrati and Ghaderi 2025",
+        (
+            Parameter("alpha", 1, "weight of a new round trip in the average", 0, 1),
+            Parameter("probe_factor", 1.5, "average over base round trip from which paths are probed", 1),
+            Parameter("congested_factor", 2.5, "average over base round trip from which the path is left", 1),
+            Parameter("probe_life_factor", 4, "age of a probe's result, in base round trips, at which it is forgotten"),
+            Parameter("margin", 0.8, "the new round trip must be below this share of the old one", 0, 1),
+            Parameter("paths", 2, "random paths probed at a time", 1, 8),
+        ),
+    ),
+)
+BALANCERS = {row.name: row for row in _ROWS}

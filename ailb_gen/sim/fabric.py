@@ -1,0 +1,87 @@
+"""The fabric as arrays: nodes, directed links and next hops, without any knowledge of Junos or prefixes.
+
+Nodes are numbered, hosts first, then switches. A host is what has one set of links of its own and sends and receives:
+a NIC of a GPU server, or a whole server in published scenarios. Every host has one or more destinations: addresses,
+one per queue pair, which the fabric may route differently. Destinations of one prefix are routed alike everywhere but
+at the switch that they are attached to.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+Int32 = npt.NDArray[np.int32]
+Int64 = npt.NDArray[np.int64]
+Float64 = npt.NDArray[np.float64]
+
+# In place of a next-hop set: packets are dropped; packets go to the destination's own `delivery_set`.
+UNREACHABLE, LOCAL = -1, -2
+HOST, LEAF, SPINE = 0, 1, 2
+PS_PER_S = 10**12
+PS_PER_US = 10**6
+
+
+@dataclass(frozen=True, slots=True)
+class Forwarding:
+    """The FIBs of all switches from a time on.
+
+    `next_hops` has shape (switches, prefixes): the index of a next-hop set, UNREACHABLE, or LOCAL.
+    """
+
+    at_ps: int
+    next_hops: Int32
+
+
+@dataclass(frozen=True, slots=True)
+class LinkChange:
+    """A directed link that goes down, or comes back, at a time. Packets on it and sent over it meanwhile are lost."""
+
+    at_ps: int
+    link: int
+    up: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Fabric:
+    """A fabric of H hosts, S switches, L directed links, D destinations, P prefixes and K next-hop sets.
+
+    Links of next-hop sets are in the order of the FIB, which is the order in which hashing counts them.
+    """
+
+    names: tuple[str, ...]  # (H + S,) of nodes
+    host_count: int  # H
+    tier: Int32  # (H + S,) HOST, LEAF, SPINE
+    link_names: tuple[str, ...]  # (L,) the sending port, "leaf1:et-0/0/3"
+    link_source: Int32  # (L,) nodes
+    link_target: Int32  # (L,)
+    link_reverse: Int32  # (L,) the link of the same cable in the other direction
+    rate_bps: Int64  # (L,)
+    delay_ps: Int64  # (L,)
+    first_destination: (
+        Int32  # (H + 1,) destinations of host h are first_destination[h] ... first_destination[h + 1] - 1
+    )
+    destination_prefix: Int32  # (D,)
+    host_set: Int32  # (H,) the next-hop set of a host's own links
+    delivery_set: Int32  # (D,) the next-hop set, at the switch a destination is attached to, of the links to it
+    set_first: Int32  # (K + 1,) the links of set k are set_links[set_first[k] : set_first[k + 1]]
+    set_links: Int32
+    # The first one holds from time 0 on; at_ps increases.
+    forwarding: tuple[Forwarding, ...]
+    changes: tuple[LinkChange, ...] = ()
+    prefix_names: tuple[str, ...] = field(default=())  # (P,) for messages
+
+    @property
+    def switch_count(self) -> int:
+        """The number of switches, S."""
+        return len(self.names) - self.host_count
+
+    @property
+    def link_count(self) -> int:
+        """The number of directed links, L."""
+        return len(self.link_source)
+
+    def destination_hosts(self) -> Int32:
+        """Return the host of every destination, shape (D,)."""
+        counts = np.diff(self.first_destination)
+        return np.repeat(np.arange(self.host_count, dtype=np.int32), counts)

@@ -1,0 +1,49 @@
+"""What a simulation found, as arrays by task and by link."""
+
+from dataclasses import dataclass
+
+from ailb_gen.sim.fabric import Int32, Int64
+
+# In place of a time: it has not come.
+NEVER = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Times and counts of T tasks, L directed links and the whole run. A fluid run counts bytes, and no packets."""
+
+    start_ps: Int64  # (T,) NEVER: not started
+    finish_ps: Int64  # (T,) NEVER: not ended
+    retransmitted: Int32  # (T,) packets sent again
+    marked: Int32  # (T,) marks that came back to the sender
+    out_of_order: Int32  # (T,) packets that arrived after a later one
+    distance: Int32  # (T,) by how many packets, at most
+    rerouted: Int32  # (T,) how often the path changed
+    link_packets: Int64  # (L,) sent
+    link_bytes: Int64  # (L,)
+    link_peak: Int32  # (L,) most packets that waited, the one that is being sent not counted
+    link_peak_bytes: Int64  # (L,)
+    link_drops: Int64  # (L,) dropped for lack of buffer before this link
+    link_lost: Int64  # (L,) lost on the link: random loss and failures
+    link_marks: Int64  # (L,)
+    link_pauses: Int64  # (L,) pause frames that stopped this link
+    link_paused_ps: Int64  # (L,) how long any class of it was stopped
+    histogram: Int64  # (L, 32) packets by the number that waited before them: 0, 1, 2-3, 4-7, ...
+    load: Int64  # (samples, L) bytes sent per interval
+    load_interval_ps: int
+    # By name: packets (data, first sending), data_hops, hops, acks, nacks, cnps, timeouts, retransmissions, drops,
+    # lost, unreachable, events.
+    totals: dict[str, int]
+    end_ps: int
+    # False: stopped before all tasks ended.
+    complete: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a running simulation is."""
+
+    now_ps: int
+    events: int
+    ended: int
+    tasks: int

@@ -1,0 +1,126 @@
+"""What a simulation is told besides fabric and traffic: switches, load balancer, transport, congestion control, NICs.
+
+All are plain numbers; names of balancers and transports are looked up in the engine's tables. Times are in ps,
+rates in bit/s, sizes in bytes.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from ailb_gen.sim.fabric import PS_PER_US, Float64, Int64
+
+TransportName = Literal["raw", "go-back-n", "selective-repeat", "timeout-only"]
+CongestionName = Literal["none", "dcqcn"]
+Scheduling = Literal["strict", "round-robin"]
+
+
+@dataclass(frozen=True, slots=True)
+class PacketSettings:
+    """Sizes on the wire: n payload bytes take n + `header_bytes`; ACK, NACK, CNP and pause frames `control_bytes`."""
+
+    payload_bytes: int = 4096
+    header_bytes: int = 48
+    control_bytes: int = 60
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchSettings:
+    """Queues and buffers of every switch.
+
+    Without `shared_buffer_bytes` queues are infinite and nothing is paused. Otherwise a queue takes a packet while it
+    is shorter than `egress_alpha` times the rest of the shared pool, unless the class is lossless: then an ingress
+    queue longer than `ingress_alpha` times the rest is paused, and what still arrives goes to the port's headroom.
+    With `pause_bytes` the threshold is that fixed number instead; an ingress queue is resumed `resume_offset_bytes`
+    below its threshold. `ecn_*` have shape (L,): marking begins at `ecn_min_bytes` of an egress queue and reaches
+    `ecn_probability` at `ecn_max_bytes`, above which every packet is marked; a link whose minimum is negative marks
+    nothing.
+    """
+
+    shared_buffer_bytes: int | None = None
+    egress_alpha: float = 1.0
+    ingress_alpha: float = 1 / 16
+    pfc: bool = False
+    pause_bytes: int | None = None
+    resume_offset_bytes: int = 0
+    headroom_bytes: int = 0
+    ecn_min_bytes: Int64 | None = None
+    ecn_max_bytes: Int64 | None = None
+    ecn_probability: Float64 | None = None
+    scheduling: Scheduling = "strict"
+    # Probability that a packet is lost on a link, shape (L,).
+    loss_probability: Float64 | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BalancerSettings:
+    """A load balancer by its name in the engine's table, and its parameters by name; absent ones have defaults."""
+
+    name: str = "ecmp"
+    parameters: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class TransportSettings:
+    """How hosts send, acknowledge and repeat.
+
+    `window_bytes`: how much a queue pair may have in flight; None: one bandwidth-delay product (selective repeat) or
+    no limit (the others). `reordering_packets`: how far out of order packets are acknowledged without a NACK.
+    """
+
+    name: TransportName = "raw"
+    window_bytes: int | None = None
+    reordering_packets: int = 0
+    nack_interval_ps: int = 4 * PS_PER_US
+    timeout_ps: int = 4000 * PS_PER_US
+    # In place of `timeout_ps` while at most `few_packets` are in flight.
+    few_packets: int = 3
+    timeout_few_ps: int = 4000 * PS_PER_US
+
+
+@dataclass(frozen=True, slots=True)
+class CongestionSettings:
+    """DCQCN's parameters as in its paper (Zhu et al., SIGCOMM 2015), without byte counter."""
+
+    name: CongestionName = "none"
+    gain: float = 1 / 256
+    alpha_interval_ps: int = 1 * PS_PER_US
+    cut_interval_ps: int = 4 * PS_PER_US
+    increase_interval_ps: int = 300 * PS_PER_US
+    fast_recovery_stages: int = 1
+    additive_bps: int = 40_000_000
+    hyper_bps: int = 100_000_000
+    minimum_bps: int = 100_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class NicSettings:
+    """`context_cache` queue pairs are known to the NIC; sending for another one costs `context_miss_ps` (0: none)."""
+
+    context_cache: int = 0
+    context_miss_ps: int = 0
+    # Of every message, before its first packet.
+    message_ps: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """What is sampled: the load of every link per `load_interval_ps`, for at most `load_samples` (0: not at all)."""
+
+    load_interval_ps: int = 0
+    load_samples: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything but fabric, traffic and random seed."""
+
+    packets: PacketSettings = PacketSettings()
+    switches: SwitchSettings = SwitchSettings()
+    balancer: BalancerSettings = BalancerSettings()
+    transport: TransportSettings = TransportSettings()
+    congestion: CongestionSettings = CongestionSettings()
+    nics: NicSettings = NicSettings()
+    measurement: Measurement = Measurement()
+    # Simulated time at which to stop, whatever is unfinished.
+    until_ps: int | None = None

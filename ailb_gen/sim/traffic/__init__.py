@@ -1,0 +1,1 @@
+"""Traffic: collectives, training jobs, arrivals, flow lists."""

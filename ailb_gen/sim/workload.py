@@ -1,0 +1,82 @@
+"""Traffic as a graph: flows and computations that wait for each other, so that any collective is data."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ailb_gen.sim.fabric import Int32, Int64
+
+# In place of a flow's source: the task is a computation, which keeps no link busy.
+COMPUTATION = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """T tasks, flows and computations, with E dependencies.
+
+    A task starts when all tasks that it waits for have ended and its own `start_ps` has come. A flow ends when its
+    last byte has arrived; a computation takes `amount` ps (0: a barrier).
+    """
+
+    source: Int32  # (T,) the sending host, or COMPUTATION
+    target: Int32  # (T,) the receiving host
+    queue_pair: Int32  # (T,) which of the addresses of the target it goes to, from 0 on; modulo their number
+    port: Int32  # (T,) what hashing sees of the flow besides its ends: the UDP source port of its queue pair
+    amount: Int64  # (T,) bytes of a flow, ps of a computation
+    start_ps: Int64  # (T,) not before
+    waits: Int32  # (T,) of how many tasks the end is awaited
+    first_successor: (
+        Int64  # (T + 1,) tasks that wait for task t: successors[first_successor[t] : first_successor[t + 1]]
+    )
+    successors: Int32  # (E,)
+    job: Int32  # (T,) which of `jobs`, or -1: background, mice
+    label: Int32  # (T,) which of `labels`, for statistics of groups of flows
+    jobs: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
+    # Per job, the tasks whose ends are the ends of its steps, in order; the job ends with the last one.
+    steps: tuple[Int32, ...] = ()
+
+    @property
+    def count(self) -> int:
+        """The number of tasks, T."""
+        return len(self.source)
+
+
+def merged(workloads: Sequence[Workload]) -> Workload:
+    """Return several workloads as one; jobs and labels keep their order."""
+    shifts = np.cumsum([0, *(one.count for one in workloads)])
+    edges = np.cumsum([0, *(len(one.successors) for one in workloads)])
+    jobs = np.cumsum([0, *(len(one.jobs) for one in workloads)])
+    labels = np.cumsum([0, *(len(one.labels) for one in workloads)])
+
+    def joined(name: str) -> Int32:
+        return np.concatenate([getattr(one, name) for one in workloads]).astype(np.int32, copy=False)
+
+    def offset(name: str, by: npt.NDArray[np.int64]) -> Int32:
+        rows = [
+            np.where(getattr(one, name) >= 0, getattr(one, name) + shift, -1)
+            for one, shift in zip(workloads, by, strict=False)
+        ]
+        return np.concatenate(rows).astype(np.int32)
+
+    ends = [one.first_successor[1:] + edge for one, edge in zip(workloads, edges, strict=False)]
+    return Workload(
+        source=joined("source"),
+        target=joined("target"),
+        queue_pair=joined("queue_pair"),
+        port=joined("port"),
+        amount=np.concatenate([one.amount for one in workloads]),
+        start_ps=np.concatenate([one.start_ps for one in workloads]),
+        waits=joined("waits"),
+        first_successor=np.concatenate([[0], *ends]).astype(np.int64),
+        successors=offset("successors", shifts),
+        job=offset("job", jobs),
+        label=offset("label", labels),
+        jobs=tuple(name for one in workloads for name in one.jobs),
+        labels=tuple(name for one in workloads for name in one.labels),
+        steps=tuple(
+            (step + shift).astype(np.int32) for one, shift in zip(workloads, shifts, strict=False) for step in one.steps
+        ),
+    )
