@@ -62,8 +62,10 @@ class Fabric:
         Int32  # (H + 1,) destinations of host h are first_destination[h] ... first_destination[h + 1] - 1
     )
     destination_prefix: Int32  # (D,)
-    host_set: Int32  # (H,) the next-hop set of a host's own links
-    delivery_set: Int32  # (D,) the next-hop set, at the switch a destination is attached to, of the links to it
+    # The next-hop set of a host's own links, and, at the switch that a destination is attached to, of the links to
+    # it; or UNREACHABLE.
+    host_set: Int32  # (H,)
+    delivery_set: Int32  # (D,)
     set_first: Int32  # (K + 1,) the links of set k are set_links[set_first[k] : set_first[k + 1]]
     set_links: Int32
     # The first one holds from time 0 on; at_ps increases.
