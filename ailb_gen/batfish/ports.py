@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -15,10 +14,10 @@ from ailb_gen.checks.families.batfish import PORTS, READERS, VLANS
 from ailb_gen.checks.model import Findings
 from ailb_gen.network.fabric import End, Network
 from ailb_gen.network.model import Port, Switch
+from ailb_gen.network.vlans import vlan_interfaces
 
 # What Batfish, like Junos, assumes for an Ethernet port without `mtu` (RFC 894).
 DEFAULT_MTU = 1500
-MEMBERS = re.compile(r"([0-9]{1,4})(?:-([0-9]{1,4}))?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +105,7 @@ def judge_vlans(network: Network, asked: ExpectedPorts, rows: Sequence[Row], fin
     for name, vlan in sorted(seen.keys() - asked.vlans.keys()):
         message = f"Batfish finds VLAN {vlan}, which the intent does not know"
         findings.at(VLANS, known[name], message, _vlan_line(known[name], vlan))
-    read = {(name, vlan): found for name, one in known.items() for vlan, found in _read_vlans(one).items()}
+    read = {(name, vlan): found for name, one in known.items() for vlan, found in vlan_interfaces(one).items()}
     for name, vlan in sorted(read.keys() | seen.keys()):
         findings.look(READERS)
         members, have = read.get((name, vlan), frozenset()), seen.get((name, vlan), frozenset())
@@ -124,30 +123,6 @@ def _seen_vlans(network: Network, rows: Sequence[Row]) -> dict[tuple[str, int], 
             members = row["Interfaces"] if isinstance(row["Interfaces"], list) else []
             found[switch.named, integer_of(row["VLAN_ID"])] = frozenset(interface(member)[1] for member in members)
     return found
-
-
-def _read_vlans(switch: Switch) -> dict[int, frozenset[str]]:
-    """Return the logical interfaces in every VLAN of a switch, as our own reader sees them."""
-    names = {vlan.name: vlan.vlan_id for vlan in switch.vlans}
-    found: dict[int, set[str]] = {}
-    for vlan in switch.vlans:
-        if vlan.vlan_id is not None and vlan.irb is not None and switch.unit(vlan.irb) is not None:
-            found.setdefault(vlan.vlan_id, set()).add(vlan.irb)
-    for port in switch.ports.values():
-        for unit in port.units:
-            for word, _ in unit.vlans if unit.switching else ():
-                for number in _numbers(word, names):
-                    found.setdefault(number, set()).add(unit.name)
-    return {vlan: frozenset(members) for vlan, members in found.items()}
-
-
-def _numbers(word: str, names: Mapping[str, int | None]) -> Sequence[int]:
-    """Return the VLANs that a member of `vlan members` stands for: a name, a number, a range of them, or all."""
-    if word in names:
-        number = names[word]
-        return () if number is None else (number,)
-    found = MEMBERS.fullmatch("1-4094" if word == "all" else word)
-    return range(int(found[1]), int(found[2] or found[1]) + 1) if found is not None else ()
 
 
 def _vlan_line(switch: Switch, vlan_id: int) -> int:

@@ -102,17 +102,18 @@ def _unknown(network: Network, name: str) -> str:
 def _prefixes(host: Host, rail: int) -> list[Prefix]:
     """Return the prefixes of a NIC, in the order of its rules: one per queue pair. Raises UsageError without any."""
     nic = list(host.profile.nics.values())[rail]
-    found = _sources(host, nic)
+    found = sources(host, nic)
     if not found:
         raise UsageError(f"{host.name}: {nic.name} has no usable routing rules, so no queue pair has an address there")
     return found
 
 
-def _sources(host: Host, nic: Nic) -> list[Prefix]:
+def sources(host: Host, nic: Nic) -> list[Prefix]:
+    """Return the prefixes of a NIC, in the order of its rules: one per queue pair."""
     return [rule.source for rule in host.profile.rules if rule.nic == nic.name and rule.source is not None]
 
 
-def _identifier(nic: Nic) -> int | None:
+def interface_identifier(nic: Nic) -> int | None:
     """Return the interface identifier that SLAAC makes of the MAC address; None where that is not known."""
     return eui64(nic.mac) if nic.mac is not None and MAC.fullmatch(nic.mac) else None
 
@@ -122,7 +123,7 @@ def _endpoint(network: Network, host: Host, rail: int, pair: int) -> Endpoint:
     prefixes = _prefixes(host, rail)
     if pair > len(prefixes):
         raise UsageError(f"--qp {pair}: {nic.name} of {host.name} has {len(prefixes)} prefixes, counted from 1")
-    prefix, identifier = prefixes[pair - 1], _identifier(nic)
+    prefix, identifier = prefixes[pair - 1], interface_identifier(nic)
     leaf = network.attachments.get((host.name, nic.name))
     address = prefix.value + (identifier or 0)
     return Endpoint(host.name, nic.name, rail, pair, prefix, address, identifier is not None, True, leaf)
@@ -161,9 +162,9 @@ def _on_prefix(network: Network, value: int) -> Iterator[tuple[Endpoint, int | N
     """Give every NIC with a prefix that holds an address, as if it had it, and its interface identifier."""
     for host in network.hosts.values():
         for rail, nic in enumerate(host.profile.nics.values()):
-            for pair, prefix in enumerate(_sources(host, nic), 1):
+            for pair, prefix in enumerate(sources(host, nic), 1):
                 if prefix.holds(value):
-                    identifier = _identifier(nic)
+                    identifier = interface_identifier(nic)
                     leaf = network.attachments.get((host.name, nic.name))
                     certain = identifier is not None
                     found = Endpoint(host.name, nic.name, rail, pair, prefix, value, True, certain, leaf)

@@ -24,14 +24,14 @@ def rails(network: Network, index: Mapping[str, int]) -> Rails:
         nics[server].append(nic)
     leaves: dict[str, dict[int, int]] = {}
     for server, names in nics.items():
-        ends = [network.attachments[server, nic].device for nic in sorted(names, key=_natural)]
+        ends = [network.attachments[server, nic].device for nic in sorted(names, key=natural)]
         leaves[server] = {rail: index[device] for rail, device in enumerate(ends) if device in index}
-    servers = sorted(filter(leaves.get, leaves), key=lambda name: (min(leaves[name].values()), _natural(name)))
+    servers = sorted(filter(leaves.get, leaves), key=lambda name: (min(leaves[name].values()), natural(name)))
     width = max((rail + 1 for row in leaves.values() for rail in row), default=0)
     return [[leaves[name][rail] for name in servers if rail in leaves[name]] for rail in range(width)]
 
 
-def _natural(text: str) -> tuple[tuple[int, int | str], ...]:
+def natural(text: str) -> tuple[tuple[int, int | str], ...]:
     """Order numbers within names by value: gpu2 before gpu10."""
     parts: list[tuple[int, int | str]] = []
     digits = ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ailb_gen.errors import Place
 from ailb_gen.hosts.model import Host
@@ -50,8 +50,9 @@ class Defect:
 class Network:
     """Everything read from an artifact directory.
 
-    `links` are the cables between switches, `attachments` those to servers by (server, NIC). `roles` says leaf or
-    spine for every switch. A switch or server whose file is missing or unreadable is not in here; `defects` tells.
+    `links` are the cables between switches, `attachments` those to servers by (server, NIC); `attachment_bps` are the
+    speeds of the latter by the switch's port, where the list of cables has them. `roles` says leaf or spine for every
+    switch. A switch or server whose file is missing or unreadable is not in here; `defects` tells.
     """
 
     switches: Mapping[str, Switch]
@@ -60,6 +61,7 @@ class Network:
     links: tuple[Cable, ...]
     attachments: Mapping[tuple[str, str], End]
     defects: tuple[Defect, ...]
+    attachment_bps: Mapping[End, int] = field(default_factory=dict)
 
     def link_ends(self) -> Iterator[End]:
         """Iterate over both ends of every cable between switches."""

@@ -84,6 +84,7 @@ def read_network(
         links=found_cables.links,
         attachments={(cable.b.device, cable.b.port): cable.a for cable in found_cables.attachments},
         defects=(*defects, *host_defects, *topology.defects, *cabling.defects, *found_cables.defects),
+        attachment_bps={cable.a: cable.speed_bps for cable in found_cables.attachments if cable.speed_bps},
     )
     return Reading(network, {TOPOLOGY: topology.records, CABLING: cabling.records}, inspected)
 
