@@ -108,8 +108,8 @@ class Builder:
         self._columns: dict[str, list[npt.NDArray[np.integer]]] = {
             name: [] for name in ("source", "target", "queue_pair", "port", "amount", "start_ps", "job", "label")
         }
-        self._before: list[Int64] = []
-        self._after: list[Int64] = []
+        self._before: list[Int32] = []
+        self._after: list[Int32] = []
         self._jobs: list[str] = []
         self._labels: dict[str, int] = {}
         self._steps: list[list[int]] = []
@@ -235,8 +235,8 @@ class Builder:
     def depend(self, before: npt.NDArray[np.integer], after: npt.NDArray[np.integer]) -> None:
         """Let task after[i] wait for task before[i]."""
         if len(before):
-            self._before.append(np.asarray(before, dtype=np.int64))
-            self._after.append(np.asarray(after, dtype=np.int64))
+            self._before.append(np.asarray(before, dtype=np.int32))
+            self._after.append(np.asarray(after, dtype=np.int32))
 
     def barrier(self, tasks: npt.NDArray[np.integer], job: Job | None = None, label: str = "barrier") -> int:
         """Return a task that ends when all of `tasks` have: a barrier, or the task itself if it is the only one."""
@@ -263,9 +263,9 @@ class Builder:
         sent = np.flatnonzero((columns["job"] >= 0) & (source >= 0))
         connection = (columns["job"][sent], source[sent], target[sent], queue_pair[sent])
         port[sent] = FIRST_PORT + (mixed(self._seed % 2**63, *connection) % np.uint64(PORTS)).astype(np.int32)
-        before = np.concatenate([np.empty(0, dtype=np.int64), *self._before])
-        after = np.concatenate([np.empty(0, dtype=np.int64), *self._after])
-        successors = after[np.argsort(before, kind="stable")].astype(np.int32)
+        before = np.concatenate([np.empty(0, dtype=np.int32), *self._before])
+        after = np.concatenate([np.empty(0, dtype=np.int32), *self._after])
+        successors = after[np.argsort(before, kind="stable")]
         first_successor = np.zeros(self._count + 1, dtype=np.int64)
         np.cumsum(np.bincount(before, minlength=self._count), out=first_successor[1:])
         return Workload(
