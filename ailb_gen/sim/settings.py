@@ -76,6 +76,8 @@ class TransportSettings:
     # In place of `timeout_ps` while at most `few_packets` are in flight.
     few_packets: int = 3
     timeout_few_ps: int = 4000 * PS_PER_US
+    # A flow ends when its sender knows that all has arrived, not when it has arrived.
+    ends_acknowledged: bool = False
 
 
 @dataclass(frozen=True, slots=True)

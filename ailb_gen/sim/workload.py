@@ -37,6 +37,7 @@ class Workload:
     labels: tuple[str, ...] = ()
     # Per job, the tasks whose ends are the ends of its steps, in order; the job ends with the last one.
     steps: tuple[Int32, ...] = ()
+    priority: Int32 | None = None  # (T,) the data class of a flow, 0 (served first when strict) on; None: all 0
 
     @property
     def count(self) -> int:
@@ -62,6 +63,7 @@ def merged(workloads: Sequence[Workload]) -> Workload:
         return np.concatenate(rows).astype(np.int32)
 
     ends = [one.first_successor[1:] + edge for one, edge in zip(workloads, edges, strict=False)]
+    classes = [np.zeros(one.count, np.int32) if one.priority is None else one.priority for one in workloads]
     return Workload(
         source=joined("source"),
         target=joined("target"),
@@ -79,4 +81,5 @@ def merged(workloads: Sequence[Workload]) -> Workload:
         steps=tuple(
             (step + shift).astype(np.int32) for one, shift in zip(workloads, shifts, strict=False) for step in one.steps
         ),
+        priority=None if all(one.priority is None for one in workloads) else np.concatenate(classes),
     )

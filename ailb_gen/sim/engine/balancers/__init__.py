@@ -1,0 +1,1 @@
+"""The load balancers, a module each, and which of them chooses."""

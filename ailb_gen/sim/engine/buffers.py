@@ -1,0 +1,83 @@
+"""The shared buffer of a switch: admission, thresholds, pause and resume."""
+
+from ailb_gen.sim.engine.events import schedule
+from ailb_gen.sim.engine.jit import compiled, inlined
+from ailb_gen.sim.engine.records import CONTROL, NEVER, NONE, PAUSE, RESUME, State
+from ailb_gen.sim.engine.wire import append, new_packet, transmit
+
+
+@inlined
+def _threshold(state: State, node: int) -> int:
+    """Return how long an ingress queue may be."""
+    config = state.config[0]
+    if config.pause != NONE:
+        return config.pause
+    return int(config.ingress_alpha * (config.buffer - state.nodes[node].used))
+
+
+@compiled
+def _send_frame(state: State, kind: int, came: int, priority: int, now: int) -> None:
+    """Send a pause or resume frame of a class to the other end of the link over which packets came."""
+    back = state.links[came].reverse
+    frame = new_packet(state, kind, NONE, state.config[0].control)
+    state.packets[frame].extra = priority
+    state.packets[frame].priority = CONTROL
+    record = state.links[back]
+    if record.free <= now and not record.backlog:
+        transmit(state, back, frame, now)
+        schedule(state, back)
+        return
+    append(state, back, frame)
+    if record.wake == NEVER:
+        record.wake = max(record.free, now)
+        schedule(state, back)
+
+
+@compiled
+def admit(state: State, node: int, link: int, packet: int, now: int) -> bool:
+    """Return whether a switch has room for a packet, and count it; pause who sent it when its share is used up."""
+    config = state.config[0]
+    record = state.nodes[node]
+    size = state.packets[packet].bytes
+    came, priority = state.packets[packet].came, state.packets[packet].priority
+    if not config.pfc:
+        rest = config.buffer - record.used
+        if size > rest or state.queues[link * config.classes + priority].bytes + size > config.egress_alpha * rest:
+            return False
+        record.used += size
+        return True
+    ingress = state.queues[came * config.classes + priority]
+    if ingress.ingress + size > _threshold(state, node) or record.used + size > config.buffer:
+        if ingress.headroom + size > config.headroom:
+            return False
+        ingress.headroom += size
+    else:
+        ingress.ingress += size
+        record.used += size
+    if not ingress.pausing and (ingress.headroom > 0 or ingress.ingress >= _threshold(state, node)):
+        ingress.pausing = 1
+        _send_frame(state, PAUSE, came, priority, now)
+    return True
+
+
+@compiled
+def release(state: State, link: int, packet: int) -> None:
+    """Count a packet out that leaves a switch over a link; let its sender go on when there is room again."""
+    config = state.config[0]
+    node = state.links[link].source
+    record = state.nodes[node]
+    size = state.packets[packet].bytes
+    if not config.pfc:
+        record.used -= size
+        return
+    came, priority = state.packets[packet].came, state.packets[packet].priority
+    ingress = state.queues[came * config.classes + priority]
+    spare = min(ingress.headroom, size)
+    ingress.headroom -= spare
+    ingress.ingress -= size - spare
+    record.used -= size - spare
+    if not ingress.pausing or ingress.headroom:
+        return
+    if ingress.ingress == 0 or ingress.ingress + config.resume_offset <= _threshold(state, node):
+        ingress.pausing = 0
+        _send_frame(state, RESUME, came, priority, state.run[0].now)

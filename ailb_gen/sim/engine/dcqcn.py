@@ -1,0 +1,106 @@
+"""DCQCN: the rate of a flow from the marks that come back (Zhu et al., SIGCOMM 2015), without byte counter.
+
+Nothing happens at fixed times: what the timers of alpha, cuts and increases would have done is done when somebody
+asks for the rate. Rates are in bytes per ps.
+"""
+
+from ailb_gen.sim.engine.jit import compiled
+from ailb_gen.sim.engine.records import NEVER, State
+
+
+@compiled
+def begin(state: State, flow: int) -> None:
+    """Start a flow at the rate of its link."""
+    record = state.flows[flow]
+    record.rate = 1.0 / state.links[record.link].byte_ps
+    record.rate_target = record.rate
+    record.alpha = 1.0
+    record.alpha_at = NEVER
+    record.cut_at = NEVER
+    record.increase_at = NEVER
+    record.stage = 0
+    record.marked = 0
+    record.cut_marked = 0
+
+
+@compiled
+def _update_alpha(state: State, flow: int, until: int) -> None:
+    """Do the updates of alpha that were due."""
+    config = state.config[0]
+    record = state.flows[flow]
+    while record.alpha_at <= until:
+        # What has no marks for a thousand updates has no alpha either.
+        if not record.marked and until - record.alpha_at > 4096 * config.alpha_interval:
+            skipped = (until - record.alpha_at) // config.alpha_interval
+            record.alpha = 0.0
+            record.alpha_at += skipped * config.alpha_interval
+        record.alpha = (1.0 - config.gain) * record.alpha + (config.gain if record.marked else 0.0)
+        record.marked = 0
+        record.alpha_at += config.alpha_interval
+
+
+@compiled
+def _cut(state: State, flow: int) -> None:
+    config = state.config[0]
+    record = state.flows[flow]
+    _update_alpha(state, flow, record.cut_at)
+    if record.cut_marked:
+        if record.stage:
+            record.rate_target = record.rate
+        record.rate = max(config.minimum, record.rate * (1.0 - record.alpha / 2.0))
+        record.stage = 0
+        record.cut_marked = 0
+        record.increase_at = record.cut_at + config.increase_interval
+        record.cut_at += config.cut_interval
+    else:
+        # The next mark looks at the grid of cuts again.
+        record.cut_at = -record.cut_at
+
+
+@compiled
+def _increase(state: State, flow: int) -> None:
+    config = state.config[0]
+    record = state.flows[flow]
+    line = 1.0 / state.links[record.link].byte_ps
+    if record.stage >= config.fast_stages:
+        step = config.additive if record.stage == config.fast_stages else config.hyper
+        record.rate_target = min(line, record.rate_target + step)
+    record.rate = (record.rate + record.rate_target) / 2.0
+    record.stage += 1
+    record.increase_at += config.increase_interval
+
+
+@compiled
+def catch_up(state: State, flow: int, now: int) -> None:
+    """Bring the rate of a flow up to date."""
+    record = state.flows[flow]
+    if record.increase_at == NEVER and record.cut_at == NEVER:
+        return
+    while True:
+        cut = record.cut_at if record.cut_at > 0 else NEVER
+        if min(cut, record.increase_at) > now:
+            return
+        if cut <= record.increase_at:
+            _cut(state, flow)
+        else:
+            _increase(state, flow)
+
+
+@compiled
+def mark(state: State, flow: int, now: int) -> None:
+    """Note a mark that came back."""
+    config = state.config[0]
+    record = state.flows[flow]
+    if record.alpha_at == NEVER:
+        record.alpha_at = now + config.alpha_interval
+        record.cut_at = now
+        record.cut_marked = 1
+        record.increase_at = now + config.increase_interval
+        return
+    catch_up(state, flow, now)
+    _update_alpha(state, flow, now)
+    record.marked = 1
+    record.cut_marked = 1
+    if record.cut_at < 0:
+        passed = -record.cut_at
+        record.cut_at = passed + (now - passed + config.cut_interval - 1) // config.cut_interval * config.cut_interval

@@ -1,0 +1,84 @@
+"""What happens next: a tournament of the links and the timers, and a heap of timers.
+
+Every link has one entry, the earlier of its next arrival and its next sending; the timers have one for the first of
+them. A key is a time and, in its last bits, the number of the entry, so that the smallest key says what happens.
+"""
+
+from ailb_gen.sim.engine.jit import compiled, inlined
+from ailb_gen.sim.engine.records import NEVER, State
+
+
+@inlined
+def set_key(state: State, leaf: int, time: int) -> None:
+    """Enter the time of an entry; NEVER takes it out."""
+    config = state.config[0]
+    tree = state.tree
+    key = (time << config.bits) | leaf if time != NEVER else NEVER
+    at = config.leaves + leaf
+    tree[at] = key
+    while at > 1:
+        other = tree[at ^ 1]
+        key = min(key, other)
+        at >>= 1
+        # What is above has seen this key already.
+        if tree[at] == key:
+            break
+        tree[at] = key
+
+
+@inlined
+def schedule(state: State, link: int) -> None:
+    """Enter a link anew after its next arrival or its next sending has changed."""
+    record = state.links[link]
+    set_key(state, link, min(record.arrival, record.wake))
+
+
+@inlined
+def _precedes(state: State, left: int, right: int) -> bool:
+    first, second = state.timers[left], state.timers[right]
+    return first.time < second.time or (first.time == second.time and first.order < second.order)
+
+
+@compiled
+def _swap(state: State, left: int, right: int) -> None:
+    first, second = state.timers[left], state.timers[right]
+    time, order, kind, subject = first.time, first.order, first.kind, first.subject
+    first.time, first.order, first.kind, first.subject = second.time, second.order, second.kind, second.subject
+    second.time, second.order, second.kind, second.subject = time, order, kind, subject
+
+
+@compiled
+def add_timer(state: State, time: int, kind: int, subject: int) -> None:
+    """Start a timer; those of one time expire in the order in which they were started."""
+    run = state.run[0]
+    at = run.timers
+    timer = state.timers[at]
+    timer.time, timer.order, timer.kind, timer.subject = time, run.order, kind, subject
+    run.timers += 1
+    run.order += 1
+    while at > 0 and _precedes(state, at, (at - 1) >> 1):
+        _swap(state, at, (at - 1) >> 1)
+        at = (at - 1) >> 1
+    if at == 0:
+        set_key(state, state.config[0].timer_leaf, time)
+
+
+@compiled
+def remove_timer(state: State) -> None:
+    """Take the first timer out."""
+    run = state.run[0]
+    last = run.timers - 1
+    run.timers = last
+    _swap(state, 0, last)
+    at = 0
+    while True:
+        least = 2 * at + 1
+        if least >= last:
+            break
+        if least + 1 < last and _precedes(state, least + 1, least):
+            least += 1
+        if not _precedes(state, least, at):
+            break
+        _swap(state, at, least)
+        at = least
+    set_key(state, state.config[0].timer_leaf, state.timers[0].time if last > 0 else NEVER)

@@ -1,0 +1,108 @@
+"""The start of flows: their records, their first packets."""
+
+from ailb_gen.sim.engine import dcqcn
+from ailb_gen.sim.engine.balancers.choose import choose
+from ailb_gen.sim.engine.jit import compiled, inlined
+from ailb_gen.sim.engine.links import join, kick
+from ailb_gen.sim.engine.nic import activate, payload_of
+from ailb_gen.sim.engine.random import mix
+from ailb_gen.sim.engine.records import DATA, HOPS, IDLE, NONE, RAW, State
+from ailb_gen.sim.engine.wire import new_packet
+
+HASH_START = 1
+
+
+@inlined
+def packets_of(state: State, task: int) -> int:
+    """Return how many packets a flow has."""
+    payload = state.config[0].payload
+    return (state.tasks[task].amount + payload - 1) // payload
+
+
+@compiled
+def _new_flow(state: State, task: int, now: int) -> int:
+    """Return the record of a flow that starts; there must be a free one."""
+    config, run, entry = state.config[0], state.run[0], state.tasks[task]
+    number = run.free_flow
+    flow = state.flows[number]
+    run.free_flow = flow.ring_next
+    run.free_flows -= 1
+    entry.flow = number
+    target, source = state.hosts[entry.target], state.hosts[entry.source]
+    flow.task = task
+    flow.references = 0
+    flow.source, flow.target = entry.source, entry.target
+    flow.destination = target.first + entry.queue_pair % target.count
+    flow.back = source.first + entry.queue_pair % source.count
+    told = now // 1000 if config.hash_start else entry.port
+    flow.key = (mix(mix(entry.source + (entry.target << 20)) + (told & 0xFFFFFFFFFF)) << 20) + mix(told)
+    flow.packets = packets_of(state, task)
+    flow.last_bytes = entry.amount - (flow.packets - 1) * config.payload
+    flow.priority = entry.priority + 1
+    flow.ring_next = NONE
+    flow.phase = IDLE
+    flow.next = flow.unsent = flow.acknowledged = flow.repair = flow.highest = 0
+    flow.recovery = NONE
+    flow.timer = 0
+    flow.available = now + config.message
+    flow.started = now
+    flow.expected = flow.arrived = 0
+    flow.latest = flow.refused = NONE
+    flow.refused_at = 0
+    flow.context = 0
+    flow.path = 0
+    flow.epoch_at = now
+    flow.epoch_packets = flow.epoch_marks = 0
+    flow.round_trip = 0.0
+    flow.base_round_trip = 0
+    for hop in range(HOPS):
+        flow.choice[hop] = NONE
+        flow.chosen_at[hop] = 0
+    # Bits of an earlier flow that was given up.
+    for word in range(state.arrived.shape[1]):
+        state.arrived[number, word] = 0
+        state.acknowledged[number, word] = 0
+    return number
+
+
+@inlined
+def _data_packet(state: State, flow: int, sequence: int, now: int) -> int:
+    record = state.flows[flow]
+    number = new_packet(state, DATA, flow, payload_of(state, flow, sequence) + state.config[0].header)
+    packet = state.packets[number]
+    packet.sequence = sequence
+    packet.sent = now
+    packet.destination = record.destination
+    packet.key = record.key
+    packet.priority = record.priority
+    return number
+
+
+@inlined
+def _nic(state: State, flow: int, packet: int, now: int) -> int:
+    """Return the link over which a host sends a packet."""
+    source = state.flows[flow].source
+    entry = state.sets[state.hosts[source].links]
+    if entry.count == 1:
+        return state.set_links[entry.first]
+    return state.set_links[entry.first + choose(state, source, entry.first, entry.count, packet, now)]
+
+
+@compiled
+def start_flow(state: State, task: int, now: int) -> None:
+    """Start a flow: all of its packets at once (raw), or its queue pair."""
+    flow = _new_flow(state, task, now)
+    record = state.flows[flow]
+    if state.config[0].transport == RAW:
+        state.run[0].packets += record.packets
+        for sequence in range(record.packets):
+            packet = _data_packet(state, flow, sequence, now)
+            join(state, _nic(state, flow, packet, now), packet, now)
+        return
+    entry = state.sets[state.hosts[record.source].links]
+    # The same link for a flow and what answers it.
+    record.link = state.set_links[entry.first + (record.key & 0x7FFFFFFF) % entry.count]
+    if state.config[0].dcqcn:
+        dcqcn.begin(state, flow)
+    if activate(state, flow, now):
+        kick(state, record.link, now)

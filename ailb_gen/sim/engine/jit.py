@@ -1,0 +1,63 @@
+"""The compiler: functions compiled by Numba and kept on disk, or run as they are with NUMBA_DISABLE_JIT=1.
+
+What is kept belongs to one state of the engine's sources: Numba itself would not notice a change in a function that
+another file calls.
+"""
+
+import hashlib
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+import numba
+
+F = TypeVar("F", bound=Callable[..., object])
+KEPT_STATES = 3
+
+
+def _sources_digest() -> str:
+    digest = hashlib.sha256()
+    for path in sorted(Path(__file__).parent.rglob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _cache() -> Path:
+    """Return the directory for compiled functions of these sources; remove those of older ones but the last few."""
+    base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "ailb-gen" / "engine"
+    own = base / f"{numba.__version__}-{_sources_digest()}"
+    try:
+        own.mkdir(parents=True, exist_ok=True)
+        states = sorted((path for path in base.iterdir() if path != own), key=lambda path: path.stat().st_mtime)
+        for path in states[: 1 - KEPT_STATES]:
+            shutil.rmtree(path, ignore_errors=True)
+    except OSError:
+        # Read-only or no home directory: Numba compiles for this process only.
+        return own
+    return own
+
+
+CACHE = _cache()
+DISABLED = bool(numba.config.DISABLE_JIT)
+_KEEP = os.access(CACHE, os.W_OK)
+if _KEEP:
+    numba.config.CACHE_DIR = str(CACHE)
+
+
+def is_compiled() -> bool:
+    """Return whether functions of these sources were compiled before, and kept."""
+    return DISABLED or next(CACHE.rglob("loop.advance*.nbc"), None) is not None
+
+
+def compiled(function: F) -> F:
+    """Compile a function at its first call; divisions by zero give infinity, as in C."""
+    result: F = numba.njit(function, cache=_KEEP, error_model="numpy")
+    return result
+
+
+def inlined(function: F) -> F:
+    """Compile a function into those that call it: for what runs several times per event."""
+    result: F = numba.njit(function, cache=_KEEP, error_model="numpy", forceinline=True)
+    return result

@@ -1,0 +1,119 @@
+"""Links and their queues: sending, waiting, marking, and which class is next."""
+
+from ailb_gen.sim.engine.buffers import release
+from ailb_gen.sim.engine.events import schedule
+from ailb_gen.sim.engine.jit import compiled, inlined
+from ailb_gen.sim.engine.nic import next_packet
+from ailb_gen.sim.engine.random import happens
+from ailb_gen.sim.engine.records import CONTROL, NEVER, NONE, State
+from ailb_gen.sim.engine.wire import append, pick, transmit
+
+
+@inlined
+def _mark(state: State, link: int, packet: int, queued: int) -> None:
+    """Mark a packet that leaves a queue of so many bytes behind (RED on the instantaneous length)."""
+    record = state.links[link]
+    if record.ecn_min < 0 or queued <= record.ecn_min:
+        return
+    if queued < record.ecn_max:
+        share = (queued - record.ecn_min) / (record.ecn_max - record.ecn_min)
+        if not happens(state, share * record.ecn_probability):
+            return
+    state.packets[packet].marked = 1
+    record.marks += 1
+
+
+@inlined
+def _dequeue(state: State, link: int, priority: int, start: int) -> None:
+    """Send the first packet of a class."""
+    config = state.config[0]
+    record = state.links[link]
+    queue = state.queues[link * config.classes + priority]
+    packet = queue.head
+    following = state.packets[packet].next
+    queue.head = following
+    if following == NONE:
+        record.backlog &= ~(1 << priority)
+    queue.bytes -= state.packets[packet].bytes
+    state.waiting[link] -= 1
+    record.turn = priority
+    if priority != CONTROL and state.packets[packet].came != NONE:
+        if config.buffer != NONE:
+            release(state, link, packet)
+        _mark(state, link, packet, queue.bytes)
+    transmit(state, link, packet, start)
+
+
+@inlined
+def serve(state: State, link: int, now: int) -> None:
+    """Send what is next on a link that is free; note when to look again."""
+    record = state.links[link]
+    record.wake = NEVER
+    priority = pick(state, link)
+    if priority != NONE:
+        _dequeue(state, link, priority, now)
+    else:
+        while record.ring_head != NONE and not record.paused:
+            packet = next_packet(state, link, now)
+            if packet != NONE:
+                transmit(state, link, packet, now)
+                break
+    if record.backlog & ~record.paused or (record.ring_head != NONE and not record.paused):
+        record.wake = record.free
+    schedule(state, link)
+
+
+@compiled
+def catch_up(state: State, link: int, now: int) -> None:
+    """Send what would have been sent since somebody looked at a link that nobody watches."""
+    record = state.links[link]
+    while record.backlog and record.free <= now:
+        _dequeue(state, link, pick(state, link), record.free)
+
+
+@inlined
+def join(state: State, link: int, packet: int, now: int) -> None:
+    """Send a packet at once, or put it at the end of its queue."""
+    if state.config[0].lazy:
+        if state.links[link].backlog:
+            catch_up(state, link, now)
+        record = state.links[link]
+        if record.backlog or record.free > now:
+            append(state, link, packet)
+        else:
+            record.peak = max(record.peak, 1)
+            transmit(state, link, packet, now)
+            schedule(state, link)
+        return
+    append_or_send(state, link, packet, now)
+
+
+@inlined
+def append_or_send(state: State, link: int, packet: int, now: int) -> None:
+    """Send a packet at once if the link is free and nothing waits, else let it wait, and the link wake up."""
+    record = state.links[link]
+    priority = state.packets[packet].priority
+    if record.free <= now and not record.backlog and not (record.paused >> priority) & 1:
+        record.peak = max(record.peak, 1)
+        transmit(state, link, packet, now)
+        if record.ring_head != NONE:
+            record.wake = record.free
+        schedule(state, link)
+        return
+    append(state, link, packet)
+    if record.wake == NEVER and not (record.paused >> priority) & 1:
+        record.wake = max(record.free, now)
+        schedule(state, link)
+
+
+@compiled
+def kick(state: State, link: int, now: int) -> None:
+    """Let a link send that has something to send again."""
+    record = state.links[link]
+    if record.wake != NEVER:
+        return
+    if record.free <= now:
+        serve(state, link, now)
+    else:
+        record.wake = record.free
+        schedule(state, link)

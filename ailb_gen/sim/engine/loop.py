@@ -1,0 +1,240 @@
+"""The event loop: what arrives goes on or is taken, links send, timers expire."""
+
+from ailb_gen.sim.engine.balancers.choose import choose
+from ailb_gen.sim.engine.buffers import admit
+from ailb_gen.sim.engine.events import add_timer, remove_timer, schedule
+from ailb_gen.sim.engine.flows import packets_of, start_flow
+from ailb_gen.sim.engine.jit import compiled, inlined
+from ailb_gen.sim.engine.links import catch_up, join, kick, serve
+from ailb_gen.sim.engine.nic import rate_allows, release_flow
+from ailb_gen.sim.engine.random import happens
+from ailb_gen.sim.engine.records import (
+    ARRIVALS,
+    CHANGE,
+    COMPUTED,
+    DATA,
+    FIBS,
+    FINISHED,
+    GOES_ON,
+    MOST_HOPS,
+    NEEDS_FLOWS,
+    NEEDS_PACKETS,
+    NEEDS_TIMERS,
+    NEVER,
+    NONE,
+    PAUSE,
+    RATE,
+    RAW,
+    RESUME,
+    START,
+    STOPPED,
+    TIMEOUT,
+    State,
+)
+from ailb_gen.sim.engine.tasks import compute, end_task, make_ready, next_arrivals
+from ailb_gen.sim.engine.transport import expire, receive_answer, receive_data
+from ailb_gen.sim.engine.wire import arrive, free_packet
+from ailb_gen.sim.fabric import LOCAL, UNREACHABLE
+
+# One event makes at most so many packets, flows excepted, and starts at most so many timers.
+SPARE = 16
+
+
+@compiled
+def _lose(state: State, packet: int) -> None:
+    """Drop a packet for good."""
+    flow = state.packets[packet].flow
+    free_packet(state, packet)
+    if flow != NONE:
+        release_flow(state, flow)
+
+
+@inlined
+def _next_hops(state: State, node: int, packet: int) -> int:
+    """Return the next-hop set of a packet at a switch."""
+    config = state.config[0]
+    destination = state.destinations[state.packets[packet].destination]
+    entry = state.next_hops[state.run[0].version, (node - config.hosts) * config.prefixes + destination.prefix]
+    return destination.delivery if entry == LOCAL else entry
+
+
+@inlined
+def _forward(state: State, node: int, packet: int, now: int) -> None:
+    """Send a packet on over one of the next hops."""
+    number = _next_hops(state, node, packet)
+    record = state.packets[packet]
+    if number == UNREACHABLE or record.hops >= MOST_HOPS:
+        state.run[0].unreachable += 1
+        _lose(state, packet)
+        return
+    entry = state.sets[number]
+    position = 0 if entry.count == 1 else choose(state, node, entry.first, entry.count, packet, now)
+    link = state.set_links[entry.first + position]
+    if state.config[0].buffer != NONE and record.kind == DATA:
+        out = state.links[link]
+        idle = out.free <= now and not out.backlog and not (out.paused >> record.priority) & 1
+        if not idle and not admit(state, node, link, packet, now):
+            out.drops += 1
+            state.run[0].drops += 1
+            _lose(state, packet)
+            return
+    join(state, link, packet, now)
+
+
+@compiled
+def _pause(state: State, link: int, packet: int, now: int) -> None:
+    """Stop or restart a class of the link in the other direction, as a frame asks."""
+    record = state.links[state.links[link].reverse]
+    bit = 1 << state.packets[packet].extra
+    before = record.paused
+    if state.packets[packet].kind == PAUSE:
+        record.paused |= bit
+        record.pauses += 1
+        if not before:
+            record.paused_at = now
+    else:
+        record.paused &= ~bit
+        if before and not record.paused:
+            record.paused_ps += now - record.paused_at
+        kick(state, state.links[link].reverse, now)
+    free_packet(state, packet)
+
+
+@inlined
+def _is_lost(state: State, link: int, packet: int) -> bool:
+    """Return whether a packet is lost on a link that fails, failed while it was on the way, or loses at random."""
+    record = state.links[link]
+    sent = record.delay + state.packets[packet].bytes * record.byte_ps
+    return bool(
+        record.down
+        or state.packets[packet].time - sent < record.restored
+        or (record.loss > 0.0 and happens(state, record.loss))
+    )
+
+
+@inlined
+def _arrival(state: State, link: int, now: int) -> None:
+    """Take the first packet off a link: at a switch it goes on, at a host it has arrived."""
+    packet = arrive(state, link)
+    if state.config[0].lazy:
+        catch_up(state, link, now)
+    schedule(state, link)
+    wire, record = state.links[link], state.packets[packet]
+    if wire.lossy and _is_lost(state, link, packet):
+        wire.lost += 1
+        state.run[0].lost += 1
+        _lose(state, packet)
+        return
+    kind = record.kind
+    if kind in (PAUSE, RESUME):
+        _pause(state, link, packet, now)
+        return
+    record.came = link
+    if wire.target >= state.config[0].hosts:
+        _forward(state, wire.target, packet, now)
+    elif kind == DATA:
+        receive_data(state, packet, now)
+    else:
+        receive_answer(state, packet, now)
+
+
+@compiled
+def _change(state: State, number: int) -> None:
+    """Let a link fail or come back."""
+    change = state.changes[number]
+    link = state.links[change.link]
+    link.down = 0 if change.up else 1
+    link.lossy = 1
+    if change.up:
+        link.restored = change.time
+
+
+@compiled
+def _expire(state: State, now: int) -> None:
+    """Do what the first timer is for."""
+    kind, subject = state.timers[0].kind, state.timers[0].subject
+    remove_timer(state)
+    if kind == RATE:
+        flow = state.tasks[subject].flow
+        if flow != NONE:
+            rate_allows(state, flow)
+            kick(state, state.flows[flow].link, now)
+    elif kind == TIMEOUT:
+        expire(state, subject, now)
+    elif kind == COMPUTED:
+        end_task(state, subject, now)
+    elif kind == START:
+        make_ready(state, subject, now)
+    elif kind == ARRIVALS:
+        next_arrivals(state, now)
+    elif kind == CHANGE:
+        _change(state, subject)
+    elif kind == FIBS:
+        state.run[0].version = subject
+
+
+@compiled
+def _start(state: State, now: int) -> int:
+    """Start the next task that is ready; return GOES_ON, or what is lacking for it."""
+    run = state.run[0]
+    task = run.ready_head
+    record = state.tasks[task]
+    if record.source != NONE:
+        if run.free_flows == 0:
+            return NEEDS_FLOWS
+        if state.config[0].transport == RAW and run.free_packets < packets_of(state, task) + SPARE:
+            run.needed = packets_of(state, task) + SPARE
+            return NEEDS_PACKETS
+    run.ready_head = record.next_ready
+    record.start = now
+    if record.source == NONE:
+        compute(state, task, now)
+    else:
+        start_flow(state, task, now)
+    return GOES_ON
+
+
+@compiled
+def begin(state: State) -> None:
+    """Start the timers that are known from the beginning."""
+    for number in range(len(state.changes)):
+        add_timer(state, state.changes[number].time, CHANGE, number)
+    for number in range(1, len(state.fib_times)):
+        add_timer(state, state.fib_times[number], FIBS, number)
+    next_arrivals(state, 0)
+
+
+@compiled
+def advance(state: State, events: int) -> int:
+    """Run for so many events; return GOES_ON, FINISHED, STOPPED at the end of the time, or what must be enlarged."""
+    config, run = state.config[0], state.run[0]
+    mask = (1 << config.bits) - 1
+    for _ in range(events):
+        if run.free_packets < SPARE:
+            run.needed = SPARE
+            return NEEDS_PACKETS
+        if run.timers + SPARE + config.delayed > len(state.timers):
+            return NEEDS_TIMERS
+        if run.ready_head != NONE:
+            result = _start(state, run.now)
+            if result != GOES_ON:
+                return result
+            continue
+        key = state.tree[1]
+        if key == NEVER:
+            return FINISHED
+        now = key >> config.bits
+        if now > config.until:
+            return STOPPED
+        run.now = now
+        run.events += 1
+        leaf = key & mask
+        if leaf == config.timer_leaf:
+            _expire(state, now)
+            continue
+        link = state.links[leaf]
+        if link.arrival <= link.wake:
+            _arrival(state, leaf, now)
+        else:
+            serve(state, leaf, now)
+    return GOES_ON

@@ -1,0 +1,301 @@
+"""The arrays of a run, from fabric, workload and settings; their growth."""
+
+from typing import Any
+
+import numpy as np
+
+from ailb_gen.sim.balancers import BALANCERS
+from ailb_gen.sim.engine import records as r
+from ailb_gen.sim.engine.balancers.choose import QUEUE_READERS
+from ailb_gen.sim.engine.random import MASK, seeded
+from ailb_gen.sim.engine.records import NEVER, NONE, Records, State, records
+from ailb_gen.sim.fabric import PS_PER_S, PS_PER_US, Fabric
+from ailb_gen.sim.settings import Settings
+from ailb_gen.sim.workload import COMPUTATION, Workload
+
+TRANSPORTS = {"raw": r.RAW, "go-back-n": r.GO_BACK_N, "selective-repeat": r.SELECTIVE, "timeout-only": r.SELECTIVE}
+FIRST_PACKETS, FIRST_FLOWS, FIRST_TIMERS = 4096, 256, 1024
+NO_LIMIT = 2**31 - 1
+
+
+def byte_ps(fabric: Fabric) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """Return how many ps a byte takes on every link, shape (L,), rounded."""
+    return np.rint(8 * PS_PER_S / fabric.rate_bps).astype(np.int64)
+
+
+def window_packets(fabric: Fabric, settings: Settings) -> int:
+    """Return how many packets a queue pair may have in flight; NO_LIMIT for as many as it likes."""
+    transport = settings.transport
+    if transport.window_bytes is not None:
+        return max(1, transport.window_bytes // settings.packets.payload_bytes)
+    if transport.name != "selective-repeat":
+        return NO_LIMIT
+    # One bandwidth-delay product of the longest way there and back over two tiers (Mittal et al., SIGCOMM 2018).
+    wire = settings.packets.payload_bytes + settings.packets.header_bytes
+    slowest = float(byte_ps(fabric).max())
+    round_trip = 2 * 4 * float(fabric.delay_ps.max()) + 4 * wire * slowest
+    return max(1, int(round_trip / float(byte_ps(fabric).min()) / settings.packets.payload_bytes))
+
+
+def new_state(fabric: Fabric, workload: Workload, settings: Settings, seed: int) -> State:
+    """Return the state at time 0."""
+    words = _words(fabric, workload, settings)
+    random = np.zeros(4, np.int64)
+    seeded(seed, random)
+    classes = int(max(0, workload.priority.max(initial=0) if workload.priority is not None else 0)) + 2
+    links = fabric.link_count
+    bits = int(links).bit_length()
+    sets, destinations, hosts = _sets(fabric), _destinations(fabric), _hosts(fabric)
+    measured = settings.measurement
+    return State(
+        config=_config(fabric, workload, settings, classes, bits),
+        run=_run(),
+        tree=np.full(2 << bits, NEVER, np.int64),
+        timers=records(FIRST_TIMERS, r.TIMER),
+        links=_links(fabric, settings),
+        waiting=np.zeros(links, np.int32),
+        queues=_queues(links * classes),
+        packets=_packets(FIRST_PACKETS, 0),
+        flows=_flows(FIRST_FLOWS, 0),
+        tasks=_tasks(workload),
+        successors=workload.successors,
+        arrivals=_arrivals(workload),
+        changes=_changes(fabric),
+        next_hops=np.stack([state.next_hops.reshape(-1) for state in fabric.forwarding]).astype(np.int32),
+        fib_times=np.array([state.at_ps for state in fabric.forwarding], np.int64),
+        sets=sets,
+        set_links=fabric.set_links,
+        destinations=destinations,
+        hosts=hosts,
+        nodes=_nodes(fabric, seed),
+        arrived=np.zeros((FIRST_FLOWS, words), np.int64),
+        acknowledged=np.zeros((FIRST_FLOWS, words), np.int64),
+        random=random,
+        histogram=np.zeros((links, r.BUCKETS), np.int64),
+        buckets=np.array([int(number).bit_length() for number in range(1 << 16)], np.int32),
+        load=np.zeros((measured.load_samples if measured.load_interval_ps else 0, links), np.int64),
+        parameters=_parameters(settings),
+        metrics=np.zeros(1, np.int32),
+    )
+
+
+def _words(fabric: Fabric, workload: Workload, settings: Settings) -> int:
+    """Return the words of bits per flow: a power of two that holds the window."""
+    if settings.transport.name in ("raw", "go-back-n"):
+        return 1
+    flows = workload.source != COMPUTATION
+    longest = int(workload.amount[flows].max(initial=1)) // settings.packets.payload_bytes + 1
+    bits = min(window_packets(fabric, settings), longest) + 64
+    return 1 << max(0, ((bits + 31) // 32 - 1).bit_length())
+
+
+def _config(fabric: Fabric, workload: Workload, settings: Settings, classes: int, bits: int) -> Records:
+    result = records(1, r.CONFIG)
+    balancer = BALANCERS[settings.balancer.name]
+    packets, switches, transport = settings.packets, settings.switches, settings.transport
+    congestion, nics = settings.congestion, settings.nics
+    values: dict[str, float] = {
+        "bits": bits,
+        "leaves": 1 << bits,
+        "timer_leaf": fabric.link_count,
+        "hosts": fabric.host_count,
+        "prefixes": fabric.forwarding[0].next_hops.shape[1],
+        "classes": classes,
+        "until": NEVER if settings.until_ps is None else settings.until_ps,
+        "lazy": transport.name == "raw"
+        and switches.shared_buffer_bytes is None
+        and balancer.number not in QUEUE_READERS
+        and classes == 2,
+        "transport": TRANSPORTS[transport.name],
+        "dcqcn": congestion.name == "dcqcn",
+        "balancer": balancer.number,
+        "hash_start": settings.balancer.parameters.get("hash_start", 0),
+        "delayed": int(np.count_nonzero((workload.waits > 0) & (workload.start_ps > 0))),
+        "payload": packets.payload_bytes,
+        "header": packets.header_bytes,
+        "control": packets.control_bytes,
+        "buffer": NONE if switches.shared_buffer_bytes is None else switches.shared_buffer_bytes,
+        "pfc": switches.pfc,
+        "pause": NONE if switches.pause_bytes is None else switches.pause_bytes,
+        "resume_offset": switches.resume_offset_bytes,
+        "headroom": switches.headroom_bytes,
+        "egress_alpha": switches.egress_alpha,
+        "ingress_alpha": switches.ingress_alpha,
+        "round_robin": switches.scheduling == "round-robin",
+        "window": window_packets(fabric, settings),
+        "reordering": NO_LIMIT if transport.name == "timeout-only" else transport.reordering_packets,
+        "nack_interval": transport.nack_interval_ps,
+        "timeout": transport.timeout_ps,
+        "timeout_few": transport.timeout_few_ps,
+        "few": transport.few_packets,
+        "ends_acknowledged": transport.ends_acknowledged,
+        "gain": congestion.gain,
+        "alpha_interval": congestion.alpha_interval_ps,
+        "cut_interval": congestion.cut_interval_ps,
+        "increase_interval": congestion.increase_interval_ps,
+        "fast_stages": congestion.fast_recovery_stages,
+        "additive": congestion.additive_bps / 8 / PS_PER_S,
+        "hyper": congestion.hyper_bps / 8 / PS_PER_S,
+        "minimum": congestion.minimum_bps / 8 / PS_PER_S,
+        "context_cache": nics.context_cache,
+        "context_miss": nics.context_miss_ps,
+        "message": nics.message_ps,
+        "load_interval": settings.measurement.load_interval_ps,
+    }
+    for name, value in values.items():
+        result[name] = value
+    return result
+
+
+def _run() -> Records:
+    result = records(1, r.RUN)
+    result["free_packets"], result["free_flows"] = FIRST_PACKETS, FIRST_FLOWS
+    result["ready_head"] = NONE
+    return result
+
+
+def _links(fabric: Fabric, settings: Settings) -> Records:
+    result = records(fabric.link_count, r.LINK)
+    for name in ("arrival", "wake"):
+        result[name] = NEVER
+    for name in ("head", "tail", "ring_head", "ring_tail", "context_head", "context_tail"):
+        result[name] = NONE
+    result["delay"], result["byte_ps"] = fabric.delay_ps, byte_ps(fabric)
+    result["source"], result["target"] = fabric.link_source, fabric.link_target
+    result["reverse"] = fabric.link_reverse
+    switches = settings.switches
+    result["ecn_min"] = NONE
+    if switches.ecn_min_bytes is not None:
+        result["ecn_min"] = switches.ecn_min_bytes
+        result["ecn_max"] = switches.ecn_max_bytes
+        result["ecn_probability"] = switches.ecn_probability
+    if switches.loss_probability is not None:
+        result["loss"] = switches.loss_probability
+        result["lossy"] = switches.loss_probability > 0
+    return result
+
+
+def _queues(count: int) -> Records:
+    result = records(count, r.QUEUE)
+    result["head"] = result["tail"] = NONE
+    return result
+
+
+def _packets(count: int, first: int) -> Records:
+    """Return packets that are all free, chained from `first` on."""
+    result = records(count, r.PACKET)
+    result["next"] = np.arange(first + 1, first + count + 1)
+    result["next"][-1:] = NONE
+    return result
+
+
+def _flows(count: int, first: int) -> Records:
+    result = records(count, r.FLOW)
+    result["ring_next"] = np.arange(first + 1, first + count + 1)
+    result["ring_next"][-1:] = NONE
+    result["task"] = NONE
+    return result
+
+
+def _tasks(workload: Workload) -> Records:
+    count = workload.count
+    result = records(count + 1, r.TASK)
+    for name, column in (
+        ("source", workload.source),
+        ("target", workload.target),
+        ("queue_pair", workload.queue_pair),
+        ("port", workload.port),
+        ("amount", workload.amount),
+        ("not_before", workload.start_ps),
+        ("waits", workload.waits),
+    ):
+        result[name][:count] = column
+    if workload.priority is not None:
+        result["priority"][:count] = workload.priority
+    result["first_successor"] = workload.first_successor
+    result["start"] = result["finish"] = result["flow"] = NONE
+    return result
+
+
+def _arrivals(workload: Workload) -> r.Ints32:
+    """Return the tasks that wait for nothing, in the order of their times."""
+    first = np.flatnonzero(workload.waits == 0)
+    return first[np.argsort(workload.start_ps[first], kind="stable")].astype(np.int32)
+
+
+def _changes(fabric: Fabric) -> Records:
+    result = records(len(fabric.changes), r.CHANGED)
+    for number, change in enumerate(fabric.changes):
+        result[number] = (change.at_ps, change.link, change.up)
+    return result
+
+
+def _sets(fabric: Fabric) -> Records:
+    result = records(len(fabric.set_first) - 1, r.SET)
+    result["first"], result["count"] = fabric.set_first[:-1], np.diff(fabric.set_first)
+    return result
+
+
+def _destinations(fabric: Fabric) -> Records:
+    result = records(len(fabric.destination_prefix), r.DESTINATION)
+    result["prefix"], result["delivery"] = fabric.destination_prefix, fabric.delivery_set
+    result["host"] = fabric.destination_hosts()
+    return result
+
+
+def _hosts(fabric: Fabric) -> Records:
+    result = records(fabric.host_count, r.HOST_ENTRY)
+    result["links"], result["first"] = fabric.host_set, fabric.first_destination[:-1]
+    result["count"] = np.diff(fabric.first_destination)
+    return result
+
+
+def _nodes(fabric: Fabric, seed: int) -> Records:
+    result = records(len(fabric.names), r.NODE)
+    words = np.zeros(len(fabric.names), np.int64)
+    seeded(seed ^ MASK, words)
+    result["seed"] = words
+    return result
+
+
+def _parameters(settings: Settings) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Return the parameters of the load balancer in the order of its table; times in ps."""
+    row = BALANCERS[settings.balancer.name]
+    values = [settings.balancer.parameters.get(one.name, one.default) for one in row.parameters]
+    scales = [PS_PER_US if one.name.endswith("_us") else 1 for one in row.parameters]
+    return np.array([value * scale for value, scale in zip(values, scales, strict=True)] or [0.0])
+
+
+def grown(state: State, reason: int) -> State:
+    """Return the state with more room for packets, flows or timers."""
+    run = state.run[0]
+    if reason == r.NEEDS_TIMERS:
+        more = records(len(state.timers) + int(state.config[0].delayed), r.TIMER)
+        return state._replace(timers=_joined(state.timers, more))
+    if reason == r.NEEDS_FLOWS:
+        count = len(state.flows)
+        fresh = _flows(count, count)
+        fresh["ring_next"][-1] = run.free_flow
+        run.free_flow = count
+        run.free_flows += count
+        bits = np.zeros_like(state.arrived)
+        return state._replace(
+            flows=_joined(state.flows, fresh),
+            arrived=np.concatenate([state.arrived, bits]),
+            acknowledged=np.concatenate([state.acknowledged, bits]),
+        )
+    count = max(len(state.packets), int(run.needed))
+    first = len(state.packets)
+    fresh = _packets(count, first)
+    fresh["next"][-1] = run.free_packet
+    run.free_packet = first
+    run.free_packets += count
+    return state._replace(packets=_joined(state.packets, fresh))
+
+
+def _joined(old: Records, fresh: Records) -> Records:
+    """Return two arrays of records as one, of the kind that they are."""
+    result = records(len(old) + len(fresh), old.dtype)
+    result[: len(old)] = old
+    result[len(old) :] = fresh
+    return result

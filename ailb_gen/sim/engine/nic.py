@@ -1,0 +1,209 @@
+"""The sending side of a NIC: its flows in turn, each at its rate and within its window."""
+
+from ailb_gen.sim.engine.dcqcn import catch_up as settle_rate
+from ailb_gen.sim.engine.events import add_timer
+from ailb_gen.sim.engine.jit import compiled, inlined
+from ailb_gen.sim.engine.records import (
+    DATA,
+    IDLE,
+    NONE,
+    PACED,
+    RATE,
+    RAW,
+    RINGED,
+    TIMEOUT,
+    State,
+)
+from ailb_gen.sim.engine.wire import new_packet
+
+
+@inlined
+def payload_of(state: State, flow: int, sequence: int) -> int:
+    """Return the payload bytes of a packet of a flow."""
+    record = state.flows[flow]
+    return record.last_bytes if sequence == record.packets - 1 else state.config[0].payload
+
+
+@inlined
+def is_acknowledged(state: State, flow: int, sequence: int) -> bool:
+    """Return whether a packet after the first unacknowledged one was acknowledged on its own."""
+    word = (sequence >> 5) & (state.acknowledged.shape[1] - 1)
+    return bool((state.acknowledged[flow, word] >> (sequence & 31)) & 1)
+
+
+@compiled
+def _next_repair(state: State, flow: int) -> int:
+    """Return the next packet to be sent again; NONE when there is none (left)."""
+    record = state.flows[flow]
+    sequence = max(record.repair, record.acknowledged)
+    while sequence < record.highest:
+        if not is_acknowledged(state, flow, sequence):
+            record.repair = sequence
+            return sequence
+        sequence += 1
+    record.repair = sequence
+    return NONE
+
+
+@inlined
+def to_send(state: State, flow: int) -> int:
+    """Return the packet that a flow would send now; NONE: it waits for acknowledgements."""
+    record = state.flows[flow]
+    if record.recovery != NONE:
+        sequence = _next_repair(state, flow)
+        if sequence != NONE:
+            return sequence
+    if record.next < record.packets and record.next - record.acknowledged < state.config[0].window:
+        return record.next
+    return NONE
+
+
+@inlined
+def _append_to_ring(state: State, flow: int) -> None:
+    record = state.flows[flow]
+    link = state.links[record.link]
+    record.ring_next = NONE
+    record.phase = RINGED
+    if link.ring_head == NONE:
+        link.ring_head = flow
+    else:
+        state.flows[link.ring_tail].ring_next = flow
+    link.ring_tail = flow
+
+
+@inlined
+def activate(state: State, flow: int, now: int) -> bool:
+    """Let a flow that has something to send take its turn, now or when its rate allows; True: its NIC has work."""
+    record = state.flows[flow]
+    if record.phase != IDLE or to_send(state, flow) == NONE:
+        return False
+    if record.available <= now:
+        _append_to_ring(state, flow)
+        return True
+    record.phase = PACED
+    add_timer(state, record.available, RATE, record.task)
+    return False
+
+
+@inlined
+def rate_allows(state: State, flow: int) -> None:
+    """Put a flow into the ring again when its time has come."""
+    state.flows[flow].phase = IDLE
+    if to_send(state, flow) != NONE:
+        _append_to_ring(state, flow)
+
+
+@compiled
+def forget_context(state: State, flow: int) -> None:
+    """Take a flow out of the contexts that its NIC holds."""
+    record = state.flows[flow]
+    if not record.context:
+        return
+    link = state.links[record.link]
+    if record.context_previous == NONE:
+        link.context_head = record.context_next
+    else:
+        state.flows[record.context_previous].context_next = record.context_next
+    if record.context_next == NONE:
+        link.context_tail = record.context_previous
+    else:
+        state.flows[record.context_next].context_previous = record.context_previous
+    record.context = 0
+    link.contexts -= 1
+
+
+@compiled
+def _use_context(state: State, flow: int) -> int:
+    """Return the ps until the NIC has the context of a flow; the least recently used one makes room."""
+    config = state.config[0]
+    record = state.flows[flow]
+    link = state.links[record.link]
+    cost = 0 if record.context else config.context_miss
+    forget_context(state, flow)
+    record.context_previous, record.context_next = NONE, link.context_head
+    if link.context_head == NONE:
+        link.context_tail = flow
+    else:
+        state.flows[link.context_head].context_previous = flow
+    link.context_head = flow
+    record.context = 1
+    link.contexts += 1
+    if link.contexts > config.context_cache:
+        forget_context(state, link.context_tail)
+    return cost
+
+
+@compiled
+def release_flow(state: State, flow: int) -> None:
+    """Give a flow back that is acknowledged and has nothing in the network or in a ring any more."""
+    record = state.flows[flow]
+    if record.references or record.phase == RINGED or record.task == NONE:
+        return
+    # What is lost without a transport is not sent again: the flow never ends.
+    if record.acknowledged < record.packets and state.config[0].transport != RAW:
+        return
+    if state.config[0].context_cache:
+        forget_context(state, flow)
+    state.tasks[record.task].flow = NONE
+    record.task = NONE
+    record.ring_next = state.run[0].free_flow
+    state.run[0].free_flow = flow
+    state.run[0].free_flows += 1
+
+
+@inlined
+def timeout_of(state: State, flow: int) -> int:
+    """Return how long a flow waits for an acknowledgement."""
+    config = state.config[0]
+    record = state.flows[flow]
+    return config.timeout_few if record.next - record.acknowledged <= config.few else config.timeout
+
+
+@compiled
+def next_packet(state: State, link: int, now: int) -> int:
+    """Return the packet that the first flow of the ring sends, NONE if that has none; its next turn is arranged."""
+    config = state.config[0]
+    host = state.links[link]
+    flow = host.ring_head
+    record = state.flows[flow]
+    host.ring_head = record.ring_next
+    record.phase = IDLE
+    sequence = to_send(state, flow)
+    if sequence == NONE:
+        release_flow(state, flow)
+        return NONE
+    packet = new_packet(state, DATA, flow, payload_of(state, flow, sequence) + config.header)
+    entry = state.packets[packet]
+    entry.sequence = sequence
+    entry.sent = now
+    entry.destination = record.destination
+    entry.key = record.key + record.path
+    entry.priority = record.priority
+    if sequence < record.unsent:
+        state.tasks[record.task].retransmitted += 1
+        state.run[0].retransmissions += 1
+    else:
+        state.run[0].packets += 1
+        record.unsent = sequence + 1
+    if sequence == record.next:
+        record.next = sequence + 1
+    else:
+        record.repair = sequence + 1
+    if not record.timer:
+        record.timer = 1
+        record.timeout_at = now + timeout_of(state, flow)
+        add_timer(state, record.timeout_at, TIMEOUT, record.task)
+    duration = entry.bytes * host.byte_ps
+    if config.dcqcn:
+        settle_rate(state, flow, now)
+        duration = max(duration, int(entry.bytes / record.rate))
+    if config.context_cache:
+        duration += _use_context(state, flow)
+    record.available = now + duration
+    if to_send(state, flow) != NONE:
+        if duration <= entry.bytes * host.byte_ps:
+            _append_to_ring(state, flow)
+        else:
+            record.phase = PACED
+            add_timer(state, record.available, RATE, record.task)
+    return packet

@@ -1,0 +1,53 @@
+"""Random numbers and hashes in 32-bit steps, the same on every machine, compiled or not."""
+
+from ailb_gen.sim.engine.jit import inlined
+from ailb_gen.sim.engine.records import Ints, State
+
+MASK = 0xFFFFFFFF
+
+
+@inlined
+def random_bits(state: State) -> int:
+    """Return 32 random bits (Marsaglia, Xorshift RNGs, 2003, xor128)."""
+    words = state.random
+    first = words[0]
+    first ^= (first << 11) & MASK
+    last = words[3]
+    words[0], words[1], words[2] = words[1], words[2], last
+    last = last ^ (last >> 19) ^ first ^ (first >> 8)
+    words[3] = last
+    return last
+
+
+@inlined
+def random_below(state: State, count: int) -> int:
+    """Return a random number from 0 to count - 1."""
+    return (random_bits(state) * count) >> 32
+
+
+@inlined
+def happens(state: State, probability: float) -> bool:
+    """Return True with a probability."""
+    return random_bits(state) < probability * 4294967296.0
+
+
+@inlined
+def mix(value: int) -> int:
+    """Return a 32-bit hash of a number of 62 bits."""
+    word = (int(value) ^ (int(value) >> 31)) & MASK
+    word = ((word ^ (word >> 16)) * 0x7FEB352D) & MASK
+    # A product of two numbers of 32 bits would not fit into 63.
+    word ^= word >> 15
+    word = (word * 0x46CA68B + ((word & 1) << 31)) & MASK
+    return word ^ (word >> 16)
+
+
+def seeded(seed: int, words: Ints) -> None:
+    """Fill the words of the generator from a seed (Steele et al., SplitMix, 2014)."""
+    value = seed & (2**64 - 1)
+    for number in range(len(words)):
+        value = (value + 0x9E3779B97F4A7C15) & (2**64 - 1)
+        mixed = value
+        mixed = ((mixed ^ (mixed >> 30)) * 0xBF58476D1CE4E5B9) & (2**64 - 1)
+        mixed = ((mixed ^ (mixed >> 27)) * 0x94D049BB133111EB) & (2**64 - 1)
+        words[number] = ((mixed ^ (mixed >> 31)) & MASK) or 1

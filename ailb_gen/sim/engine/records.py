@@ -1,0 +1,322 @@
+"""The records of the engine: what it keeps of links, queues, packets, flows, tasks, switches, and of the run.
+
+All are flat arrays. Lists are chained through numbers of records, NONE ends one. Times are in ps.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ailb_gen.sim.engine.jit import DISABLED
+
+Records = npt.NDArray[np.void]
+Ints = npt.NDArray[np.int64]
+Ints32 = npt.NDArray[np.int32]
+
+NONE = -1
+NEVER = 2**63 - 1
+# Switch hops of a path that a flow remembers choices for.
+HOPS = 4
+# A packet that was sent so often goes in circles.
+MOST_HOPS = 16
+BUCKETS = 32
+
+# Kinds of packets.
+DATA, ACK, NACK, PAUSE, RESUME, REPLY, NOTIFY, CLEAR, FLOOD, PROBE, PROBED = range(11)
+# The class of acknowledgements and pause frames; data has the classes after it.
+CONTROL = 0
+# Transports.
+RAW, GO_BACK_N, SELECTIVE = 0, 1, 2
+# Where a flow is: waiting for an acknowledgement, in the ring of its NIC, waiting for its rate.
+IDLE, RINGED, PACED = 0, 1, 2
+# Kinds of timers.
+ARRIVALS, START, COMPUTED, RATE, TIMEOUT, CHANGE, FIBS, BALANCER, RESUME_ORDER = range(9)
+# How `advance` ends.
+GOES_ON, FINISHED, STOPPED, NEEDS_PACKETS, NEEDS_FLOWS, NEEDS_TIMERS = range(6)
+
+LINK = np.dtype(
+    [
+        ("arrival", "i8"),  # when the first packet on the wire arrives
+        ("wake", "i8"),  # when the next packet is to be sent
+        ("free", "i8"),  # when the last packet sent has left
+        ("delay", "i8"),
+        ("byte_ps", "i8"),
+        ("head", "i4"),  # packets on the wire
+        ("tail", "i4"),
+        ("source", "i4"),
+        ("target", "i4"),
+        ("reverse", "i4"),
+        ("backlog", "i4"),  # bits of classes with waiting packets
+        ("paused", "i4"),  # bits of classes that the other end has stopped
+        ("turn", "i4"),  # the class that was served last
+        ("ring_head", "i4"),  # flows of a NIC that are ready to send
+        ("ring_tail", "i4"),
+        ("bytes", "i8"),
+        ("packets", "i8"),
+        ("data_packets", "i8"),
+        ("peak", "i8"),
+        ("peak_bytes", "i8"),
+        ("drops", "i8"),
+        ("lost", "i8"),
+        ("marks", "i8"),
+        ("pauses", "i8"),
+        ("paused_at", "i8"),
+        ("paused_ps", "i8"),
+        ("restored", "i8"),  # what was sent before is lost
+        ("down", "i4"),
+        ("lossy", "i4"),
+        ("loss", "f8"),
+        ("ecn_min", "i8"),
+        ("ecn_max", "i8"),
+        ("ecn_probability", "f8"),
+        ("context_head", "i4"),  # flows whose context the NIC holds, the last one used first
+        ("context_tail", "i4"),
+        ("contexts", "i4"),
+        ("quality", "i4"),  # the band of DLB
+        ("sampled_at", "i8"),
+        ("sampled_bytes", "i8"),
+        ("load", "f8"),  # of DLB in bytes per ps, of CONGA's estimator in bytes
+        ("load_at", "i8"),
+    ],
+    align=True,
+)
+# Of one class on one link: the queue of its sender, and what its receiver holds of the packets that came over it.
+QUEUE = np.dtype(
+    [
+        ("head", "i4"),
+        ("tail", "i4"),
+        ("bytes", "i8"),
+        ("ingress", "i8"),  # in the shared pool
+        ("headroom", "i8"),
+        ("pausing", "i8"),
+    ],
+    align=True,
+)
+PACKET = np.dtype(
+    [
+        ("next", "i4"),
+        ("flow", "i4"),
+        ("time", "i8"),  # when it arrives at the end of the link
+        ("sent", "i8"),  # when its host sent it; in acknowledgements, when the packet was sent that is acknowledged
+        ("key", "i8"),  # what hashing sees of it
+        ("sequence", "i4"),
+        ("bytes", "i4"),
+        ("destination", "i4"),
+        ("came", "i4"),  # the link over which it came
+        ("extra", "i4"),  # in acknowledgements, the packet that is acknowledged
+        ("kind", "u1"),
+        ("priority", "u1"),
+        ("hops", "u1"),
+        ("marked", "u1"),
+        ("tag", "i4"),  # of the load balancer
+        ("metric", "i4"),
+    ],
+    align=True,
+)
+FLOW = np.dtype(
+    [
+        ("task", "i4"),
+        ("references", "i4"),  # packets of it in the network
+        ("key", "i8"),
+        ("destination", "i4"),
+        ("back", "i4"),  # the destination of its acknowledgements
+        ("source", "i4"),
+        ("target", "i4"),
+        ("link", "i4"),
+        ("ring_next", "i4"),
+        ("phase", "i4"),
+        ("priority", "i4"),
+        ("packets", "i4"),
+        ("last_bytes", "i4"),
+        # The sender.
+        ("next", "i4"),  # the packet to be sent next, unless repairing
+        ("unsent", "i4"),  # the first that was never sent
+        ("acknowledged", "i4"),  # all packets before
+        ("recovery", "i4"),  # repairing until this one is acknowledged; NONE: not repairing
+        ("repair", "i4"),  # the packet to be looked at next when repairing
+        ("highest", "i4"),  # the highest that was acknowledged on its own
+        ("timer", "i4"),
+        ("timeout_at", "i8"),
+        ("available", "i8"),  # when its rate lets it send again
+        ("started", "i8"),
+        # The receiver.
+        ("expected", "i4"),
+        ("arrived", "i4"),
+        ("latest", "i4"),
+        ("refused", "i4"),  # the packet that the last NACK asked for
+        ("refused_at", "i8"),
+        # Congestion control.
+        ("rate", "f8"),
+        ("rate_target", "f8"),
+        ("alpha", "f8"),
+        ("alpha_at", "i8"),
+        ("cut_at", "i8"),
+        ("increase_at", "i8"),
+        ("stage", "i4"),
+        ("marked", "i4"),  # since the last update of alpha
+        ("cut_marked", "i4"),
+        ("context_next", "i4"),
+        ("context_previous", "i4"),
+        ("context", "i4"),
+        # The load balancer.
+        ("path", "i4"),  # that hosts choose, hashed with the key
+        ("choice", "i4", (HOPS,)),
+        ("chosen_at", "i8", (HOPS,)),
+        ("epoch_at", "i8"),
+        ("epoch_packets", "i4"),
+        ("epoch_marks", "i4"),
+        ("round_trip", "f8"),
+        ("base_round_trip", "i8"),
+    ],
+    align=True,
+)
+TASK = np.dtype(
+    [
+        ("source", "i4"),
+        ("target", "i4"),
+        ("queue_pair", "i4"),
+        ("port", "i4"),
+        ("amount", "i8"),
+        ("not_before", "i8"),
+        ("first_successor", "i8"),
+        ("waits", "i4"),
+        ("priority", "i4"),
+        ("next_ready", "i4"),
+        ("flow", "i4"),
+        ("start", "i8"),
+        ("finish", "i8"),
+        ("retransmitted", "i4"),
+        ("marked", "i4"),
+        ("out_of_order", "i4"),
+        ("distance", "i4"),
+        ("rerouted", "i4"),
+    ],
+    align=True,
+)
+NODE = np.dtype([("used", "i8"), ("seed", "i8"), ("remembered", "i4")], align=True)
+SET = np.dtype([("first", "i4"), ("count", "i4")], align=True)
+DESTINATION = np.dtype([("prefix", "i4"), ("delivery", "i4"), ("host", "i4")], align=True)
+HOST_ENTRY = np.dtype([("links", "i4"), ("first", "i4"), ("count", "i4")], align=True)
+TIMER = np.dtype([("time", "i8"), ("order", "i8"), ("kind", "i4"), ("subject", "i4")], align=True)
+CHANGED = np.dtype([("time", "i8"), ("link", "i4"), ("up", "i4")], align=True)
+
+_COUNTS = (
+    "packets",
+    "acks",
+    "nacks",
+    "cnps",
+    "timeouts",
+    "retransmissions",
+    "drops",
+    "lost",
+    "unreachable",
+    "events",
+)
+RUN = np.dtype(
+    [
+        ("now", "i8"),
+        ("free_packet", "i4"),
+        ("free_packets", "i4"),
+        ("free_flow", "i4"),
+        ("free_flows", "i4"),
+        ("timers", "i8"),
+        ("order", "i8"),
+        ("ready_head", "i4"),
+        ("ready_tail", "i4"),
+        ("arrival", "i8"),
+        ("ended", "i8"),
+        ("version", "i8"),
+        ("needed", "i8"),
+        *((name, "i8") for name in _COUNTS),
+    ],
+    align=True,
+)
+TOTALS = _COUNTS
+CONFIG = np.dtype(
+    [
+        ("bits", "i8"),  # of the number of an event source in a key
+        ("leaves", "i8"),
+        ("timer_leaf", "i8"),
+        ("hosts", "i8"),
+        ("prefixes", "i8"),
+        ("classes", "i8"),
+        ("until", "i8"),
+        ("lazy", "i8"),  # queues are looked at only when a packet joins or leaves them
+        ("transport", "i8"),
+        ("dcqcn", "i8"),
+        ("balancer", "i8"),
+        ("hash_start", "i8"),  # hash the start of a flow in place of its port
+        ("delayed", "i8"),  # tasks that wait for others and for a time
+        ("payload", "i8"),
+        ("header", "i8"),
+        ("control", "i8"),
+        ("buffer", "i8"),  # NONE: infinite
+        ("pfc", "i8"),
+        ("pause", "i8"),  # NONE: dynamic
+        ("resume_offset", "i8"),
+        ("headroom", "i8"),
+        ("egress_alpha", "f8"),
+        ("ingress_alpha", "f8"),
+        ("round_robin", "i8"),
+        ("window", "i8"),  # packets in flight
+        ("reordering", "i8"),
+        ("nack_interval", "i8"),
+        ("timeout", "i8"),
+        ("timeout_few", "i8"),
+        ("few", "i8"),
+        ("ends_acknowledged", "i8"),
+        ("gain", "f8"),
+        ("alpha_interval", "i8"),
+        ("cut_interval", "i8"),
+        ("increase_interval", "i8"),
+        ("fast_stages", "i8"),
+        ("additive", "f8"),  # rates in bytes per ps
+        ("hyper", "f8"),
+        ("minimum", "f8"),
+        ("context_cache", "i8"),
+        ("context_miss", "i8"),
+        ("message", "i8"),
+        ("load_interval", "i8"),
+    ],
+    align=True,
+)
+
+
+class State(NamedTuple):
+    """All arrays of a run; records by name, the rest plain."""
+
+    config: Records  # one
+    run: Records  # one
+    tree: Ints  # of the next event of every link and the first timer
+    timers: Records
+    links: Records
+    waiting: Ints32  # packets that wait, by link
+    queues: Records  # by link and class
+    packets: Records
+    flows: Records
+    tasks: Records
+    successors: Ints32
+    arrivals: Ints32  # tasks that wait for nothing, by time
+    changes: Records
+    next_hops: Ints32  # (states of the FIBs, switches * prefixes)
+    fib_times: Ints
+    sets: Records
+    set_links: Ints32
+    destinations: Records
+    hosts: Records
+    nodes: Records  # hosts and switches
+    arrived: Ints  # (flows, words): bits of packets that arrived, selective repeat
+    acknowledged: Ints
+    random: Ints  # (4,)
+    histogram: Ints  # (links, BUCKETS)
+    buckets: Ints32
+    load: Ints  # (samples, links)
+    parameters: npt.NDArray[np.float64]  # of the load balancer
+    metrics: Ints32  # of the load balancer: CONGA's tables, GLB's floods
+
+
+def records(count: int, dtype: np.dtype[Any]) -> Records:
+    """Return so many records of zeros; fields are attributes, compiled or not."""
+    plain = np.zeros(count, dtype)
+    return plain.view(np.recarray) if DISABLED else plain

@@ -1,0 +1,78 @@
+"""Run a simulation: the compiled event loop in slices, with progress and an orderly end in between."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ailb_gen.sim.engine import records as r
+from ailb_gen.sim.engine.loop import advance, begin
+from ailb_gen.sim.engine.memory import grown, new_state
+from ailb_gen.sim.engine.records import State
+from ailb_gen.sim.fabric import Fabric
+from ailb_gen.sim.outcome import Outcome, Progress
+from ailb_gen.sim.settings import Settings
+from ailb_gen.sim.workload import Workload
+
+# Several slices a second.
+SLICE = 1_000_000
+
+
+def simulate(
+    fabric: Fabric,
+    workload: Workload,
+    settings: Settings,
+    seed: int,
+    watch: Callable[[Progress], bool] | None = None,
+) -> Outcome:
+    """Run a workload on a fabric until all tasks have ended, nothing happens any more, or the time is over.
+
+    `watch` is called several times a second; when it returns False the run stops, and the outcome is not complete.
+    """
+    state = new_state(fabric, workload, settings, seed)
+    begin(state)
+    while True:
+        result = advance(state, SLICE)
+        run = state.run[0]
+        if result in (r.FINISHED, r.STOPPED):
+            break
+        if result != r.GOES_ON:
+            state = grown(state, result)
+            continue
+        ended = int(run.ended)
+        if watch is not None and not watch(Progress(int(run.now), int(run.events), ended, workload.count)):
+            break
+    return _outcome(state, workload, settings)
+
+
+def _outcome(state: State, workload: Workload, settings: Settings) -> Outcome:
+    run, tasks, links = state.run[0], state.tasks[:-1], state.links
+    totals = {name: int(run[name]) for name in r.TOTALS}
+    totals["hops"] = int(links["packets"].sum())
+    totals["data_hops"] = int(links["data_packets"].sum())
+    paused = links["paused_ps"] + np.where(links["paused"] != 0, run.now - links["paused_at"], 0)
+    histogram = state.histogram.copy()
+    histogram[:, 0] += links["packets"] - histogram.sum(axis=1)
+    return Outcome(
+        start_ps=tasks["start"].copy(),
+        finish_ps=tasks["finish"].copy(),
+        retransmitted=tasks["retransmitted"].copy(),
+        marked=tasks["marked"].copy(),
+        out_of_order=tasks["out_of_order"].copy(),
+        distance=tasks["distance"].copy(),
+        rerouted=tasks["rerouted"].copy(),
+        link_packets=links["packets"].copy(),
+        link_bytes=links["bytes"].copy(),
+        link_peak=links["peak"].astype(np.int32),
+        link_peak_bytes=links["peak_bytes"].copy(),
+        link_drops=links["drops"].copy(),
+        link_lost=links["lost"].copy(),
+        link_marks=links["marks"].copy(),
+        link_pauses=links["pauses"].copy(),
+        link_paused_ps=paused,
+        histogram=histogram,
+        load=state.load,
+        load_interval_ps=settings.measurement.load_interval_ps,
+        totals=totals,
+        end_ps=int(run.now),
+        complete=int(run.ended) == workload.count,
+    )

@@ -1,0 +1,193 @@
+"""The receiving side of hosts, acknowledgements, and what senders make of them.
+
+Go-back-N (RoCEv2 NICs): only the expected packet is taken, one NACK per gap and interval. Selective repeat (IRN,
+Mittal et al., SIGCOMM 2018): every packet is taken and acknowledged on its own; one that is further ahead than the
+reordering window makes the sender repair what is missing. Timeout only: the reordering window has no end.
+"""
+
+from ailb_gen.sim.engine import dcqcn
+from ailb_gen.sim.engine.events import add_timer
+from ailb_gen.sim.engine.jit import compiled, inlined
+from ailb_gen.sim.engine.links import append_or_send, kick
+from ailb_gen.sim.engine.nic import activate, is_acknowledged, release_flow, timeout_of
+from ailb_gen.sim.engine.records import ACK, CONTROL, GO_BACK_N, IDLE, NACK, NONE, RAW, TIMEOUT, State
+from ailb_gen.sim.engine.tasks import end_task
+from ailb_gen.sim.engine.wire import free_packet, new_packet
+
+
+@inlined
+def _note_order(state: State, flow: int, sequence: int) -> None:
+    """Count a packet that comes after a later one."""
+    record = state.flows[flow]
+    if sequence > record.latest:
+        record.latest = sequence
+        return
+    if sequence < record.latest and sequence >= record.expected:
+        task = state.tasks[record.task]
+        task.out_of_order += 1
+        task.distance = max(task.distance, record.latest - sequence)
+
+
+@compiled
+def _answer(state: State, kind: int, packet: int, now: int) -> None:
+    """Send what acknowledges a packet, or asks for another one."""
+    data = state.packets[packet]
+    flow = data.flow
+    record = state.flows[flow]
+    number = new_packet(state, kind, flow, state.config[0].control)
+    answer = state.packets[number]
+    answer.sequence = record.expected
+    answer.extra = data.sequence
+    answer.sent = data.sent
+    answer.marked = data.marked
+    answer.destination = record.back
+    answer.key = data.key ^ 0x5BD1E995
+    answer.priority = CONTROL
+    answer.tag = data.tag
+    host = state.hosts[record.target]
+    entry = state.sets[host.links]
+    # Several links: the one with the number that the sender's has.
+    link = state.set_links[entry.first + (record.key & 0x7FFFFFFF) % entry.count]
+    if kind == ACK:
+        state.run[0].acks += 1
+    else:
+        state.run[0].nacks += 1
+    append_or_send(state, link, number, now)
+
+
+@inlined
+def _note_arrival(state: State, flow: int, sequence: int) -> bool:
+    """Note a packet that was taken out of turn; return whether it is new."""
+    record = state.flows[flow]
+    words = state.arrived.shape[1]
+    word = (sequence >> 5) & (words - 1)
+    bit = 1 << (sequence & 31)
+    if sequence < record.expected or state.arrived[flow, word] & bit:
+        return False
+    state.arrived[flow, word] |= bit
+    while record.expected < record.packets:
+        word = (record.expected >> 5) & (words - 1)
+        bit = 1 << (record.expected & 31)
+        if not state.arrived[flow, word] & bit:
+            break
+        state.arrived[flow, word] &= ~bit
+        record.expected += 1
+    return True
+
+
+@inlined
+def _is_refused(state: State, flow: int, now: int) -> bool:
+    """Return whether a NACK for the expected packet is due; note it."""
+    record = state.flows[flow]
+    if record.refused == record.expected and now < record.refused_at + state.config[0].nack_interval:
+        return False
+    record.refused = record.expected
+    record.refused_at = now
+    return True
+
+
+@compiled
+def receive_data(state: State, packet: int, now: int) -> None:
+    """Take a data packet at its host."""
+    config = state.config[0]
+    data = state.packets[packet]
+    flow = data.flow
+    record = state.flows[flow]
+    sequence = data.sequence
+    _note_order(state, flow, sequence)
+    if config.transport == RAW:
+        record.arrived += 1
+        complete = record.arrived == record.packets
+    elif config.transport == GO_BACK_N:
+        complete = False
+        if sequence == record.expected:
+            record.expected += 1
+            record.refused = NONE
+            complete = record.expected == record.packets
+            _answer(state, ACK, packet, now)
+        elif sequence < record.expected:
+            _answer(state, ACK, packet, now)
+        elif _is_refused(state, flow, now):
+            _answer(state, NACK, packet, now)
+    else:
+        complete = _note_arrival(state, flow, sequence) and record.expected == record.packets
+        late = sequence > record.expected + config.reordering
+        _answer(state, NACK if late else ACK, packet, now)
+    if complete and (config.transport == RAW or not config.ends_acknowledged):
+        end_task(state, record.task, now)
+    free_packet(state, packet)
+    release_flow(state, flow)
+
+
+@inlined
+def _advance(state: State, flow: int, expected: int, now: int) -> None:
+    """Take a cumulative acknowledgement."""
+    record = state.flows[flow]
+    if expected <= record.acknowledged:
+        return
+    if state.config[0].transport != GO_BACK_N:
+        mask = state.acknowledged.shape[1] - 1
+        for sequence in range(record.acknowledged, expected):
+            state.acknowledged[flow, (sequence >> 5) & mask] &= ~(1 << (sequence & 31))
+    record.acknowledged = expected
+    record.next = max(record.next, expected)
+    record.timeout_at = now + timeout_of(state, flow)
+    if record.recovery != NONE and expected > record.recovery:
+        record.recovery = NONE
+
+
+@compiled
+def receive_answer(state: State, packet: int, now: int) -> None:
+    """Take an ACK or NACK at the host that sent the data."""
+    config = state.config[0]
+    answer = state.packets[packet]
+    flow, kind, expected, single, marked = answer.flow, answer.kind, answer.sequence, answer.extra, answer.marked
+    free_packet(state, packet)
+    record = state.flows[flow]
+    if marked:
+        state.run[0].cnps += 1
+        state.tasks[record.task].marked += 1
+    if config.dcqcn and (marked or (kind == NACK and config.transport == GO_BACK_N)):
+        dcqcn.mark(state, flow, now)
+    before = record.acknowledged
+    _advance(state, flow, expected, now)
+    if config.transport == GO_BACK_N:
+        if kind == NACK and expected < record.next and expected >= record.acknowledged:
+            record.next = expected
+            record.timeout_at = now + timeout_of(state, flow)
+    elif single >= record.acknowledged:
+        mask = state.acknowledged.shape[1] - 1
+        if not is_acknowledged(state, flow, single):
+            state.acknowledged[flow, (single >> 5) & mask] |= 1 << (single & 31)
+        record.highest = max(record.highest, single)
+        if kind == NACK and record.recovery == NONE:
+            record.recovery = record.next - 1
+            record.repair = record.acknowledged
+    if config.ends_acknowledged and before < record.packets and record.acknowledged == record.packets:
+        end_task(state, record.task, now)
+    if activate(state, flow, now):
+        kick(state, record.link, now)
+    release_flow(state, flow)
+
+
+@compiled
+def expire(state: State, task: int, now: int) -> None:
+    """Send again what was not acknowledged in time."""
+    flow = state.tasks[task].flow
+    if flow == NONE or state.flows[flow].acknowledged == state.flows[flow].packets:
+        return
+    record = state.flows[flow]
+    if now < record.timeout_at:
+        add_timer(state, record.timeout_at, TIMEOUT, task)
+        return
+    state.run[0].timeouts += 1
+    if state.config[0].transport == GO_BACK_N:
+        record.next = record.acknowledged
+    else:
+        record.recovery = record.next - 1
+        record.repair = record.acknowledged
+        record.highest = record.next
+    record.timeout_at = now + timeout_of(state, flow)
+    add_timer(state, record.timeout_at, TIMEOUT, task)
+    if record.phase == IDLE and activate(state, flow, now):
+        kick(state, record.link, now)

@@ -1,0 +1,117 @@
+"""What lies lowest: records of packets, the wire of a link, the queues before it."""
+
+from ailb_gen.sim.engine.jit import inlined
+from ailb_gen.sim.engine.records import DATA, NEVER, NONE, State
+
+
+@inlined
+def new_packet(state: State, kind: int, flow: int, bytes_: int) -> int:
+    """Return a packet of a flow (NONE: of none); there must be a free one."""
+    run = state.run[0]
+    number = run.free_packet
+    packet = state.packets[number]
+    run.free_packet = packet.next
+    run.free_packets -= 1
+    packet.next = NONE
+    packet.flow = flow
+    packet.kind = kind
+    packet.bytes = bytes_
+    packet.came = NONE
+    packet.hops = 0
+    packet.marked = 0
+    packet.priority = 0
+    packet.tag = 0
+    packet.metric = 0
+    if flow != NONE:
+        state.flows[flow].references += 1
+    return number
+
+
+@inlined
+def free_packet(state: State, number: int) -> None:
+    """Give a packet back."""
+    run = state.run[0]
+    packet = state.packets[number]
+    if packet.flow != NONE:
+        state.flows[packet.flow].references -= 1
+    packet.next = run.free_packet
+    run.free_packet = number
+    run.free_packets += 1
+
+
+@inlined
+def transmit(state: State, link: int, number: int, start: int) -> None:
+    """Put a packet on the wire of a link that is free; the caller schedules the link."""
+    record = state.links[link]
+    packet = state.packets[number]
+    record.free = start + packet.bytes * record.byte_ps
+    packet.time = record.free + record.delay
+    packet.next = NONE
+    packet.hops += 1
+    if record.head == NONE:
+        record.head = number
+        record.arrival = packet.time
+    else:
+        state.packets[record.tail].next = number
+    record.tail = number
+    record.packets += 1
+    record.bytes += packet.bytes
+    if packet.kind == DATA:
+        record.data_packets += 1
+    interval = state.config[0].load_interval
+    if interval:
+        sample = start // interval
+        if sample < len(state.load):
+            state.load[sample, link] += packet.bytes
+
+
+@inlined
+def arrive(state: State, link: int) -> int:
+    """Take the first packet off the wire; the caller schedules the link."""
+    record = state.links[link]
+    number = record.head
+    following = state.packets[number].next
+    record.head = following
+    record.arrival = NEVER if following == NONE else state.packets[following].time
+    return number
+
+
+@inlined
+def append(state: State, link: int, number: int) -> None:
+    """Put a packet at the end of the queue of its class."""
+    record = state.links[link]
+    packet = state.packets[number]
+    priority = packet.priority
+    queue = state.queues[link * state.config[0].classes + priority]
+    packet.next = NONE
+    if (record.backlog >> priority) & 1:
+        state.packets[queue.tail].next = number
+    else:
+        queue.head = number
+        record.backlog |= 1 << priority
+    queue.tail = number
+    queue.bytes += packet.bytes
+    before = state.waiting[link]
+    state.histogram[link, state.buckets[min(before, len(state.buckets) - 1)]] += 1
+    state.waiting[link] = before + 1
+    record.peak = max(record.peak, before + 1)
+    record.peak_bytes = max(record.peak_bytes, queue.bytes)
+
+
+@inlined
+def pick(state: State, link: int) -> int:
+    """Return the class whose turn it is: control first, then the lowest, or the next one; NONE if none may send."""
+    record = state.links[link]
+    able = record.backlog & ~record.paused
+    if not able:
+        return NONE
+    if able & 1:
+        return 0
+    classes = state.config[0].classes
+    priority = record.turn + 1 if state.config[0].round_robin else 1
+    while True:
+        if priority >= classes:
+            priority = 1
+        if (able >> priority) & 1:
+            return priority
+        priority += 1
