@@ -34,8 +34,9 @@ def _new_flow(state: State, task: int, now: int) -> int:
     flow.source, flow.target = entry.source, entry.target
     flow.destination = target.first + entry.queue_pair % target.count
     flow.back = source.first + entry.queue_pair % source.count
-    told = now // 1000 if config.hash_start else entry.port
-    flow.key = (mix(mix(entry.source + (entry.target << 20)) + (told & 0xFFFFFFFFFF)) << 20) + mix(told)
+    ends = mix(int(entry.source) + (int(entry.target) << 24))
+    # Some ps between two messages of a host are no difference to their hash.
+    flow.key = mix((ends << 30) + (int(now) if config.hash_start else int(entry.port)))
     flow.packets = packets_of(state, task)
     flow.last_bytes = entry.amount - (flow.packets - 1) * config.payload
     flow.priority = entry.priority + 1

@@ -4,7 +4,7 @@ from ailb_gen.sim.engine.balancers.choose import choose
 from ailb_gen.sim.engine.buffers import admit
 from ailb_gen.sim.engine.events import add_timer, remove_timer, schedule
 from ailb_gen.sim.engine.flows import packets_of, start_flow
-from ailb_gen.sim.engine.jit import compiled, inlined
+from ailb_gen.sim.engine.jit import compiled, entry, inlined
 from ailb_gen.sim.engine.links import catch_up, join, kick, serve
 from ailb_gen.sim.engine.nic import rate_allows, release_flow
 from ailb_gen.sim.engine.random import happens
@@ -195,7 +195,7 @@ def _start(state: State, now: int) -> int:
 
 
 @compiled
-def begin(state: State) -> None:
+def _begin(state: State) -> None:
     """Start the timers that are known from the beginning."""
     for number in range(len(state.changes)):
         add_timer(state, state.changes[number].time, CHANGE, number)
@@ -204,10 +204,13 @@ def begin(state: State) -> None:
     next_arrivals(state, 0)
 
 
-@compiled
+@entry
 def advance(state: State, events: int) -> int:
     """Run for so many events; return GOES_ON, FINISHED, STOPPED at the end of the time, or what must be enlarged."""
     config, run = state.config[0], state.run[0]
+    if not run.begun:
+        run.begun = 1
+        _begin(state)
     mask = (1 << config.bits) - 1
     for _ in range(events):
         if run.free_packets < SPARE:

@@ -270,26 +270,26 @@ def grown(state: State, reason: int) -> State:
     """Return the state with more room for packets, flows or timers."""
     run = state.run[0]
     if reason == r.NEEDS_TIMERS:
-        more = records(len(state.timers) + int(state.config[0].delayed), r.TIMER)
+        more = records(len(state.timers) + int(state.config[0]["delayed"]), r.TIMER)
         return state._replace(timers=_joined(state.timers, more))
     if reason == r.NEEDS_FLOWS:
         count = len(state.flows)
         fresh = _flows(count, count)
-        fresh["ring_next"][-1] = run.free_flow
-        run.free_flow = count
-        run.free_flows += count
+        fresh["ring_next"][-1] = run["free_flow"]
+        run["free_flow"] = count
+        run["free_flows"] += count
         bits = np.zeros_like(state.arrived)
         return state._replace(
             flows=_joined(state.flows, fresh),
             arrived=np.concatenate([state.arrived, bits]),
             acknowledged=np.concatenate([state.acknowledged, bits]),
         )
-    count = max(len(state.packets), int(run.needed))
+    count = max(len(state.packets), int(run["needed"]))
     first = len(state.packets)
     fresh = _packets(count, first)
-    fresh["next"][-1] = run.free_packet
-    run.free_packet = first
-    run.free_packets += count
+    fresh["next"][-1] = run["free_packet"]
+    run["free_packet"] = first
+    run["free_packets"] += count
     return state._replace(packets=_joined(state.packets, fresh))
 
 

@@ -16,13 +16,13 @@ def random_bits(state: State) -> int:
     words[0], words[1], words[2] = words[1], words[2], last
     last = last ^ (last >> 19) ^ first ^ (first >> 8)
     words[3] = last
-    return last
+    return int(last)
 
 
 @inlined
 def random_below(state: State, count: int) -> int:
     """Return a random number from 0 to count - 1."""
-    return (random_bits(state) * count) >> 32
+    return (random_bits(state) * int(count)) >> 32
 
 
 @inlined

@@ -227,6 +227,7 @@ RUN = np.dtype(
         ("arrival", "i8"),
         ("ended", "i8"),
         ("version", "i8"),
+        ("begun", "i8"),
         ("needed", "i8"),
         *((name, "i8") for name in _COUNTS),
     ],

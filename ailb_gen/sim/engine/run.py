@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ailb_gen.sim.engine import records as r
-from ailb_gen.sim.engine.loop import advance, begin
+from ailb_gen.sim.engine.loop import advance
 from ailb_gen.sim.engine.memory import grown, new_state
 from ailb_gen.sim.engine.records import State
 from ailb_gen.sim.fabric import Fabric
@@ -29,7 +29,6 @@ def simulate(
     `watch` is called several times a second; when it returns False the run stops, and the outcome is not complete.
     """
     state = new_state(fabric, workload, settings, seed)
-    begin(state)
     while True:
         result = advance(state, SLICE)
         run = state.run[0]
@@ -38,8 +37,8 @@ def simulate(
         if result != r.GOES_ON:
             state = grown(state, result)
             continue
-        ended = int(run.ended)
-        if watch is not None and not watch(Progress(int(run.now), int(run.events), ended, workload.count)):
+        ended = int(run["ended"])
+        if watch is not None and not watch(Progress(int(run["now"]), int(run["events"]), ended, workload.count)):
             break
     return _outcome(state, workload, settings)
 
@@ -49,7 +48,7 @@ def _outcome(state: State, workload: Workload, settings: Settings) -> Outcome:
     totals = {name: int(run[name]) for name in r.TOTALS}
     totals["hops"] = int(links["packets"].sum())
     totals["data_hops"] = int(links["data_packets"].sum())
-    paused = links["paused_ps"] + np.where(links["paused"] != 0, run.now - links["paused_at"], 0)
+    paused = links["paused_ps"] + np.where(links["paused"] != 0, run["now"] - links["paused_at"], 0)
     histogram = state.histogram.copy()
     histogram[:, 0] += links["packets"] - histogram.sum(axis=1)
     return Outcome(
@@ -73,6 +72,6 @@ def _outcome(state: State, workload: Workload, settings: Settings) -> Outcome:
         load=state.load,
         load_interval_ps=settings.measurement.load_interval_ps,
         totals=totals,
-        end_ps=int(run.now),
-        complete=int(run.ended) == workload.count,
+        end_ps=int(run["now"]),
+        complete=int(run["ended"]) == workload.count,
     )

@@ -8,7 +8,7 @@ from ailb_gen.sim.engine.records import State
 @inlined
 def by_hash(state: State, node: int, count: int, packet: int) -> int:
     """Return the position of the member that a hash with the seed of a node chooses."""
-    return (mix(state.packets[packet].key ^ state.nodes[node].seed) * count) >> 32
+    return (mix(state.packets[packet].key ^ state.nodes[node].seed) * int(count)) >> 32
 
 
 @inlined

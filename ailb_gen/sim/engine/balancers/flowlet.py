@@ -14,4 +14,4 @@ def choose(state: State, node: int, first: int, count: int, packet: int) -> int:
     key = record.key ^ mix(flowlet) if flowlet else record.key
     if state.parameters[1]:
         return mix(key) % count
-    return (mix(key ^ state.nodes[node].seed) * count) >> 32
+    return (mix(key ^ state.nodes[node].seed) * int(count)) >> 32
