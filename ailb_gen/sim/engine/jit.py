@@ -40,10 +40,10 @@ def _cache() -> Path:
 
 
 CACHE = _cache()
-DISABLED = bool(numba.config.DISABLE_JIT)
+DISABLED = bool(numba.config.DISABLE_JIT)  # type: ignore[attr-defined] read from the environment
 _KEEP = os.access(CACHE, os.W_OK)
 if _KEEP:
-    numba.config.CACHE_DIR = str(CACHE)
+    numba.config.CACHE_DIR = str(CACHE)  # type: ignore[attr-defined]
 
 
 def is_compiled() -> bool:
