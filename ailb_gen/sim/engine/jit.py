@@ -40,7 +40,7 @@ def _cache() -> Path:
 
 
 CACHE = _cache()
-DISABLED = bool(numba.config.DISABLE_JIT)  # type: ignore[attr-defined] read from the environment
+DISABLED = bool(numba.config.DISABLE_JIT)  # type: ignore[attr-defined]
 _KEEP = os.access(CACHE, os.W_OK)
 if _KEEP:
     numba.config.CACHE_DIR = str(CACHE)  # type: ignore[attr-defined]
