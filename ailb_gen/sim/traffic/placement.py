@@ -1,0 +1,53 @@
+"""Which hosts a job gets."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Literal
+
+import numpy as np
+
+from ailb_gen.errors import UsageError
+from ailb_gen.sim.fabric import Int32
+from ailb_gen.sim.traffic.streams import stream
+from ailb_gen.wording import some
+
+Placement = Literal["packed", "strided", "random"]
+
+
+def place(
+    counts: Sequence[int], hosts: Int32, placement: Placement = "packed", seed: int = 0, stride: int = 1
+) -> list[Int32]:
+    """Return the hosts of every job, `counts` of them, in the order of its ranks.
+
+    "packed": one host after the other. "strided": first every `stride`-th host, then those next to them, and so on;
+    with the NICs per server as stride, a job gets one rail of all servers before the next one. "random": drawn by
+    `seed`. Raises UsageError if there are too few hosts.
+    """
+    if min(counts, default=1) < 1:
+        raise UsageError("a job needs at least 1 host")
+    if sum(counts) > len(hosts):
+        raise UsageError(f"the jobs need {sum(counts)} hosts, and there are {len(hosts)}")
+    if placement == "packed":
+        order = hosts
+    elif placement == "strided":
+        if stride < 1:
+            raise UsageError(f"the stride of a placement must be at least 1, not {stride}")
+        order = np.concatenate([hosts[first::stride] for first in range(min(stride, len(hosts)))])
+    elif placement == "random":
+        order = stream(seed, "placement").permutation(hosts)
+    else:
+        raise UsageError(f"unknown placement {placement!r}; known: packed, strided, random")
+    bounds = np.cumsum([0, *counts])
+    return [order[first:last] for first, last in pairwise(bounds)]
+
+
+def place_explicitly(lists: Sequence[Sequence[int]], host_count: int) -> list[Int32]:
+    """Return lists of hosts as they are; raises UsageError for hosts that do not exist or are in two places."""
+    every = [host for one in lists for host in one]
+    unknown = sorted({host for host in every if not 0 <= host < host_count})
+    if unknown:
+        raise UsageError(f"unknown hosts {some(unknown)}: the fabric has hosts 0 to {host_count - 1}")
+    numbers, uses = np.unique(np.array(every, dtype=np.int64), return_counts=True)
+    if (uses > 1).any():
+        raise UsageError(f"hosts {some(numbers[uses > 1])} are given to jobs more than once")
+    return [np.array(one, dtype=np.int32) for one in lists]

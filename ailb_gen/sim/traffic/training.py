@@ -1,0 +1,204 @@
+"""Jobs: a collective again and again, and training steps with data, tensor and pipeline parallelism."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from ailb_gen.errors import UsageError
+from ailb_gen.sim.fabric import Int64
+from ailb_gen.sim.traffic.builder import NOTHING, Builder, Job, Numbers, QueuePairs, spread
+from ailb_gen.sim.traffic.collectives import PLAIN, append
+from ailb_gen.sim.traffic.options import Options, Ranks
+
+Schedule = Literal["1f1b", "gpipe"]
+Operation = tuple[Literal["forward", "backward"], int]
+ONE_QUEUE_PAIR = QueuePairs()
+
+
+def repeat(
+    builder: Builder,
+    name: str,
+    collective: str,
+    ranks: Ranks,
+    size: int,
+    iterations: int = 1,
+    options: Options = PLAIN,
+    algorithm: str | None = None,
+    queue_pairs: QueuePairs = ONE_QUEUE_PAIR,
+    compute_ps: int = 0,
+    start_ps: int = 0,
+) -> Job:
+    """Append a job that does a collective `iterations` times; each iteration is a step.
+
+    `ranks` as for `collectives.append`; an iteration begins when all groups have ended the one before, and
+    `compute_ps` later. Raises UsageError as that does, and for less than one iteration.
+    """
+    if iterations < 1:
+        raise UsageError(f"{iterations} iterations of {collective}: must be at least 1")
+    job = builder.job(name, queue_pairs)
+    end = _delay(builder, job, start_ps, NOTHING)
+    for _ in range(iterations):
+        end = _delay(builder, job, compute_ps, end)
+        end = builder.barrier(append(builder, job, collective, ranks, size, options, algorithm, end), job)
+        builder.step(job, end)
+    return job
+
+
+@dataclass(frozen=True, slots=True)
+class Training:
+    """A job of data * tensor * pipeline ranks, one host each; times and bytes are per rank, 0 bytes send nothing.
+
+    Rank t + tensor * (d + data * p) is number t of the tensor-parallel group of replica d in stage p (the order of
+    Megatron-LM). A pass of a microbatch through a stage takes `forward_ps` or `backward_ps`, cut by
+    `tensor_collectives` all-reduces of `tensor_bytes` in the tensor-parallel group; then `activation_bytes` go to the
+    next stage, or as many gradients back. After its last backward pass a stage reduces `gradient_bytes` over the
+    replicas, in `gradient_buckets` one after the other: "all-reduce", or "sharded": reduce-scatter and all-gather
+    (ZeRO). The step ends `optimizer_ps` later, when all stages have.
+    """
+
+    data: int = 1
+    tensor: int = 1
+    pipeline: int = 1
+    steps: int = 1
+    microbatches: int = 1
+    schedule: Schedule = "1f1b"
+    forward_ps: int = 0
+    backward_ps: int = 0
+    optimizer_ps: int = 0
+    tensor_bytes: int = 0
+    tensor_collectives: int = 1
+    activation_bytes: int = 0
+    gradient_bytes: int = 0
+    gradient_buckets: int = 1
+    gradients: Literal["all-reduce", "sharded"] = "all-reduce"
+    algorithm: str = "ring"
+    options: Options = PLAIN
+    queue_pairs: QueuePairs = ONE_QUEUE_PAIR
+    start_ps: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("data", "tensor", "pipeline", "steps", "microbatches", "tensor_collectives", "gradient_buckets"):
+            if getattr(self, name) < 1:
+                raise UsageError(f"{name} of a training job must be at least 1, not {getattr(self, name)}")
+        for name in ("forward_ps", "backward_ps", "optimizer_ps", "start_ps"):
+            if getattr(self, name) < 0:
+                raise UsageError(f"{name} of a training job must not be negative: {getattr(self, name)}")
+        for name in ("tensor_bytes", "activation_bytes", "gradient_bytes"):
+            if getattr(self, name) < 0:
+                raise UsageError(f"{name} of a training job must not be negative: {getattr(self, name)}")
+        if 0 < self.gradient_bytes < self.gradient_buckets:
+            raise UsageError(
+                f"{self.gradient_bytes} bytes of gradients are too few for {self.gradient_buckets} buckets"
+            )
+        if self.schedule not in ("1f1b", "gpipe"):
+            raise UsageError(f"unknown pipeline schedule {self.schedule!r}; known: 1f1b, gpipe")
+        if self.gradients not in ("all-reduce", "sharded"):
+            raise UsageError(f"gradients can be reduced by 'all-reduce' or 'sharded', not {self.gradients!r}")
+
+    @property
+    def ranks(self) -> int:
+        """The number of hosts."""
+        return self.data * self.tensor * self.pipeline
+
+
+def train(builder: Builder, name: str, hosts: Ranks, training: Training) -> Job:
+    """Append a training job on `hosts`, one per rank; raises UsageError for another number of them."""
+    if len(hosts) != training.ranks:
+        degrees = f"{training.data} (data) x {training.tensor} (tensor) x {training.pipeline} (pipeline)"
+        raise UsageError(f"job {name!r} has {len(hosts)} hosts, and {degrees} needs {training.ranks}")
+    job = builder.job(name, training.queue_pairs)
+    ranks = np.asarray(hosts).reshape(training.pipeline, training.data, training.tensor)
+    end = _delay(builder, job, training.start_ps, NOTHING)
+    for _ in range(training.steps):
+        done = _passes(builder, job, ranks, training, end)
+        ends = [_synchronize(builder, job, stage, training, last) for stage, last in zip(ranks, done, strict=True)]
+        end = builder.barrier(np.array(ends), job)
+        builder.step(job, end)
+    return job
+
+
+def operations(stage: int, stages: int, microbatches: int, schedule: Schedule) -> list[Operation]:
+    """Return what a stage does in order.
+
+    "gpipe": all forward passes, then all backward passes (Huang et al. 2019). "1f1b": as many forward passes as
+    stages follow, then one forward and one backward in turn (PipeDream-Flush; Narayanan et al. 2021).
+    """
+    ahead = microbatches if schedule == "gpipe" else min(stages - 1 - stage, microbatches)
+    result: list[Operation] = [("forward", number) for number in range(ahead)]
+    for number in range(microbatches):
+        if ahead + number < microbatches:
+            result.append(("forward", ahead + number))
+        result.append(("backward", number))
+    return result
+
+
+def _passes(builder: Builder, job: Job, ranks: Ranks, training: Training, begin: int) -> list[Int64]:
+    """Append all passes of a step; return the tasks that end the work of every stage, shape (data,) each.
+
+    A pass waits for the stage's pass before it, and for what its neighbor sends.
+    """
+    stages = training.pipeline
+    waiting = [operations(stage, stages, training.microbatches, training.schedule) for stage in range(stages)]
+    last = [np.full(training.data, begin, dtype=np.int64) for _ in range(stages)]
+    nothing = np.full(training.data, NOTHING, dtype=np.int64)
+    arrived: dict[tuple[int, Operation], Int64] = {}
+    for number in range(training.microbatches):
+        arrived[0, ("forward", number)] = arrived[stages - 1, ("backward", number)] = nothing
+    while any(waiting):
+        for stage, operation in [(stage, queue[0]) for stage, queue in enumerate(waiting) if queue]:
+            if (stage, operation) not in arrived:
+                continue
+            waiting[stage].pop(0)
+            after = np.stack([last[stage], arrived[stage, operation]], axis=1)
+            last[stage] = _pass(builder, job, ranks[stage], training, operation[0], after)
+            neighbor = stage + 1 if operation[0] == "forward" else stage - 1
+            if 0 <= neighbor < stages:
+                arrived[neighbor, operation] = _hand_over(
+                    builder, job, ranks[stage], ranks[neighbor], training.activation_bytes, last[stage]
+                )
+    return last
+
+
+def _pass(
+    builder: Builder, job: Job, ranks: Ranks, training: Training, direction: str, after: npt.NDArray[np.int64]
+) -> Int64:
+    """Append one pass through a stage in all replicas, ranks (data, tensor); return its ends, shape (data,)."""
+    communicates = training.tensor > 1 and training.tensor_bytes > 0
+    pieces = training.tensor_collectives if communicates else 1
+    wait: Numbers = after
+    for ps in spread(training.forward_ps if direction == "forward" else training.backward_ps, pieces):
+        end = builder.computations(len(ranks), int(ps), wait, job, direction)
+        if communicates:
+            end = append(
+                builder, job, "all-reduce", ranks, training.tensor_bytes, training.options, training.algorithm, end
+            )
+        wait = end
+    return end
+
+
+def _hand_over(builder: Builder, job: Job, here: Ranks, there: Ranks, size: int, after: Int64) -> Int64:
+    """Append the messages from a stage to its neighbor; return the tasks that end them, shape (data,)."""
+    if size == 0:
+        return after
+    messages = builder.send(job, here.ravel(), there.ravel(), size, np.repeat(after, here.shape[1]), "stages")
+    return builder.barriers(messages.end.reshape(here.shape), job)
+
+
+def _synchronize(builder: Builder, job: Job, ranks: Ranks, training: Training, done: Int64) -> int:
+    """Append what a stage, ranks (data, tensor), does after its last pass; return the task that ends it."""
+    end = builder.barrier(done, job)
+    if training.data > 1 and training.gradient_bytes:
+        kinds = {"all-reduce": ("all-reduce",), "sharded": ("reduce-scatter", "all-gather")}[training.gradients]
+        for size in spread(training.gradient_bytes, training.gradient_buckets):
+            for kind in kinds:
+                algorithm = training.algorithm if kind == "all-reduce" else None
+                ends = append(builder, job, kind, ranks.T, int(size), training.options, algorithm, end)
+                end = builder.barrier(ends, job)
+    return _delay(builder, job, training.optimizer_ps, end)
+
+
+def _delay(builder: Builder, job: Job, ps: int, after: int) -> int:
+    """Append a computation, unless it takes no time; return what ends it."""
+    return int(builder.computations(1, ps, after, job)[0]) if ps else after

@@ -1,0 +1,169 @@
+"""Training jobs: steps, groups and times of data, tensor and pipeline parallelism; repeated collectives."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ailb_gen.errors import UsageError
+from ailb_gen.sim.traffic.builder import Builder, QueuePairs
+from ailb_gen.sim.traffic.training import Training, operations, repeat, train
+from ailb_gen.sim.workload import COMPUTATION, Workload
+from tests.conftest import examples
+from tests.sim.traffic.executor import finish_times, sent
+
+
+def build(training: Training, hosts: np.ndarray[Any, np.dtype[np.int64]] | None = None) -> Workload:
+    builder = Builder(1)
+    train(builder, "j", np.arange(training.ranks) if hosts is None else hosts, training)
+    return builder.finish()
+
+
+def step_times(workload: Workload) -> list[int]:
+    ends = finish_times(workload)
+    return [ends[task] for task in workload.steps[0]]
+
+
+@pytest.mark.parametrize("schedule", ["1f1b", "gpipe"])
+@pytest.mark.parametrize(("stages", "microbatches"), [(1, 1), (1, 5), (4, 1), (4, 4), (4, 8), (3, 2)])
+def test_a_pipeline_takes_its_bubble(schedule: Any, stages: int, microbatches: int) -> None:
+    """Both schedules have the bubble (p - 1)(f + b) (Narayanan et al. 2021)."""
+    training = Training(
+        pipeline=stages,
+        microbatches=microbatches,
+        schedule=schedule,
+        forward_ps=10,
+        backward_ps=20,
+        optimizer_ps=7,
+        steps=2,
+    )
+    step = (microbatches + stages - 1) * 30 + 7
+    assert step_times(build(training)) == [step, 2 * step]
+
+
+@settings(max_examples=examples(60))
+@given(st.integers(1, 6), st.integers(1, 8))
+def test_every_pass_is_done_once_and_forward_first(stages: int, microbatches: int) -> None:
+    for schedule in ("1f1b", "gpipe"):
+        for stage in range(stages):
+            done = operations(stage, stages, microbatches, schedule)
+            assert sorted(done) == sorted((way, m) for way in ("forward", "backward") for m in range(microbatches))
+            assert all(done.index(("forward", m)) < done.index(("backward", m)) for m in range(microbatches))
+            open_passes = np.cumsum([1 if way == "forward" else -1 for way, _ in done])
+            limit = microbatches if schedule == "gpipe" else min(stages - stage, microbatches)
+            assert open_passes.max() == limit, "as many activations as 1F1B is made to hold"
+
+
+@settings(max_examples=examples(40))
+@given(
+    st.integers(1, 3),
+    st.integers(1, 3),
+    st.integers(1, 3),
+    st.integers(1, 3),
+    st.sampled_from(["all-reduce", "sharded"]),
+    st.builds(QueuePairs, st.integers(1, 3), st.sampled_from(["split", "round-robin"])),
+    st.sampled_from(["1f1b", "gpipe"]),
+)
+def test_bytes_of_all_parallelisms_add_up(
+    data: int, tensor: int, pipeline: int, microbatches: int, gradients: Any, queue_pairs: QueuePairs, schedule: Any
+) -> None:
+    training = Training(
+        data=data,
+        tensor=tensor,
+        pipeline=pipeline,
+        microbatches=microbatches,
+        steps=2,
+        schedule=schedule,
+        forward_ps=5,
+        tensor_bytes=60,
+        tensor_collectives=2,
+        activation_bytes=7,
+        gradient_bytes=120,
+        gradient_buckets=4,
+        gradients=gradients,
+        queue_pairs=queue_pairs,
+    )
+    workload = build(training)
+    finish_times(workload)
+    passes = 2 * microbatches * pipeline
+    expected = 2 * (
+        passes * data * 2 * 2 * (tensor - 1) * 60
+        + 2 * microbatches * (pipeline - 1) * data * tensor * 7
+        + pipeline * tensor * 2 * (data - 1) * 120
+    )
+    assert sum(sent(workload).values()) == expected
+    assert len(workload.steps[0]) == 2
+
+
+def test_groups_are_those_of_megatron() -> None:
+    training = Training(
+        data=2, tensor=3, pipeline=2, forward_ps=1, tensor_bytes=30, activation_bytes=4, gradient_bytes=200
+    )
+    hosts = np.arange(12) + 100
+    workload = build(training, hosts)
+    kinds: dict[int, set[tuple[int, int]]] = {}
+    for source, target, amount in zip(workload.source, workload.target, workload.amount, strict=True):
+        if source != COMPUTATION:
+            kinds.setdefault(int(amount), set()).add((int(source) - 100, int(target) - 100))
+    assert {frozenset(divmod(rank, 3)[0] for rank in pair) for pair in kinds[10]} == {frozenset({i}) for i in range(4)}
+    assert kinds[4] == {(i, i + 6) for i in range(6)} | {(i + 6, i) for i in range(6)}
+    assert kinds[100] == {(a, b) for i in (0, 1, 2, 6, 7, 8) for a, b in ((i, i + 3), (i + 3, i))}
+
+
+def test_stages_reduce_when_their_own_work_is_done() -> None:
+    """The last stage ends first: its gradients travel while the others still work."""
+    training = Training(data=2, pipeline=2, forward_ps=10, backward_ps=100, gradient_bytes=20)
+    workload = build(training)
+    ends = finish_times(workload)
+    flows = {(int(workload.source[t]), ends[t]) for t in range(workload.count) if workload.source[t] != COMPUTATION}
+    assert {end for host, end in flows if host >= 2} == {10 + 10 + 100 + 10, 10 + 10 + 100 + 20}
+    assert {end for host, end in flows if host < 2} == {10 + 10 + 200 + 10, 10 + 10 + 200 + 20}
+
+
+def test_iterations_are_steps() -> None:
+    builder = Builder()
+    repeat(builder, "j", "all-gather", np.arange(4), 40, iterations=3, compute_ps=100, start_ps=1000)
+    assert step_times(builder.finish()) == [1000 + (100 + 30) * i for i in (1, 2, 3)]
+
+
+def test_groups_of_an_iteration_wait_for_one_another() -> None:
+    builder = Builder()
+    repeat(builder, "j", "all-reduce", np.arange(8).reshape(2, 4), 40, iterations=2, queue_pairs=QueuePairs(2))
+    workload = builder.finish()
+    assert step_times(workload) == [30, 60]
+    flows = workload.source != COMPUTATION
+    assert Counter(workload.queue_pair[flows].tolist()) == {0: 96, 1: 96}
+
+
+@pytest.mark.parametrize(
+    ("values", "text"),
+    [
+        ({"data": 0}, "data of a training job must be at least 1"),
+        ({"steps": 0}, "steps of a training job"),
+        ({"forward_ps": -1}, "forward_ps of a training job must not be negative"),
+        ({"tensor_bytes": -1}, "tensor_bytes of a training job must not be negative"),
+        ({"gradient_bytes": 3, "gradient_buckets": 4}, "too few for 4 buckets"),
+        ({"schedule": "zero-bubble"}, "unknown pipeline schedule 'zero-bubble'; known: 1f1b, gpipe"),
+        ({"gradients": "none"}, "not 'none'"),
+    ],
+)
+def test_impossible_jobs_are_refused(values: dict[str, Any], text: str) -> None:
+    with pytest.raises(UsageError, match=text):
+        Training(**values)
+
+
+def test_another_number_of_hosts_is_refused() -> None:
+    with pytest.raises(
+        UsageError, match=r"job 'j' has 5 hosts, and 2 \(data\) x 1 \(tensor\) x 3 \(pipeline\) needs 6"
+    ):
+        build(Training(data=2, pipeline=3), np.arange(5))
+
+
+def test_no_iterations_are_refused() -> None:
+    with pytest.raises(UsageError, match="0 iterations"):
+        repeat(Builder(), "j", "all-reduce", np.arange(4), 40, iterations=0)
