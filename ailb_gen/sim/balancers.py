@@ -27,20 +27,25 @@ class Balancer:
 
 POLARIZED = Parameter("same_seed", 0, "1: all switches hash alike, so that their choices repeat (polarization)", 0, 1)
 BY_START = Parameter("hash_start", 0, "1: the start time of a flow is hashed instead of its port", 0, 1)
+# Defaults are those of Junos where it has one: the YANG module junos-conf-forwarding-options of 24.4R1-EVO, but for the
+# weight, which the documentation gives as equal. Junos has none for the sampling rate: that is Juniper's in its
+# validated design for GPU fabrics. How long a queue is at which band is not published.
 DLB_BANDS = (
-    Parameter("rate_weight_percent", 50, "weight of the load in the quality; the queue has the rest", 0, 100),
-    Parameter("min_percent", 10, "load up to which the band is 7, the best", 0, 100),
-    Parameter("max_percent", 50, "load above which the band is 0, the worst", 0, 100),
+    Parameter(
+        "rate_weight_percent", 50, "weight of the load in the quality (rate-weightage); the queue has the rest", 0, 100
+    ),
+    Parameter("min_percent", 50, "load up to which the band is 7, the best", 0, 100),
+    Parameter("max_percent", 90, "load above which the band is 0, the worst", 0, 100),
     Parameter("min_queue_bytes", 16_384, "queue up to which the band is 7"),
     Parameter("max_queue_bytes", 262_144, "queue above which the band is 0"),
-    Parameter("sampling_rate", 62_500, "samples of load and queue per second", 1),
+    Parameter("sampling_rate", 1_000_000, "samples of load and queue per second", 1),
 )
 DLB_FLOWLET = (
-    Parameter("inactivity_us", 128, "silence after which a flow may move"),
-    Parameter("quality_delta", 0, "an active flow may move to a band better by so much; 0: never", 0, 7),
-    Parameter("probability", 0.1, "probability per packet that it does then", 0, 1),
+    Parameter("inactivity_us", 256, "silence after which a flow may move (inactivity-interval)"),
+    Parameter("quality_delta", 0, "an active flow may move to a band better by at least so much; 0: never", 0, 7),
+    Parameter("probability", 3 / 256, "probability per packet that it does then: prob-threshold / 256", 0, 1),
 )
-_JUNOS = "Junos documentation, `forwarding-options enhanced-hash-key` and `load-balancing`"
+_JUNOS = "Junos documentation of `forwarding-options enhanced-hash-key ecmp-dlb`"
 _ROWS = (
     Balancer("ecmp", 0, "hash of the flow", "RFC 2992", (POLARIZED, BY_START)),
     Balancer("spray", 1, "a random member per packet", "Dixit et al., INFOCOM 2013"),
@@ -107,6 +112,7 @@ _ROWS = (
         (
             *DLB_BANDS,
             *DLB_FLOWLET,
+            # Neither is published.
             Parameter("flood_us", 100, "interval at which spines tell the quality of their links", 0.001),
             Parameter("flood_delay_us", 10, "time until leaves know it"),
         ),
@@ -116,7 +122,11 @@ _ROWS = (
         12,
         "the color of the queue pair decides; among several next hops (after failures) DLB",
         "Juniper, RDMA-aware load balancing with BGP-DPF",
-        DLB_BANDS + DLB_FLOWLET,
+        (
+            *DLB_BANDS,
+            *DLB_FLOWLET,
+            Parameter("dynamic", 1, "0: a hash in place of DLB among several next hops", 0, 1),
+        ),
     ),
     Balancer(
         "flowbender",
