@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import stat
 import tempfile
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 
 def replace_file(target: Path, data: bytes, mode: int | None = None) -> None:
@@ -14,10 +16,17 @@ def replace_file(target: Path, data: bytes, mode: int | None = None) -> None:
 
     Without `mode`, a file that is there keeps its own. The folder must exist. Raises OSError.
     """
+    with replacing(target, mode) as file:
+        file.write(data)
+
+
+@contextmanager
+def replacing(target: Path, mode: int | None = None) -> Iterator[BinaryIO]:
+    """Give a file to write to that takes the place of another in one step, at the end, as `replace_file` does."""
     descriptor, name = tempfile.mkstemp(prefix=f".{target.name[:100]}.", dir=target.parent)
     try:
         with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
+            yield file
             file.flush()
             os.fchmod(file.fileno(), _mode(target) if mode is None else mode)
             os.fsync(file.fileno())

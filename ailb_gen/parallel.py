@@ -29,18 +29,25 @@ PATIENCE_S = 10
 
 
 @contextmanager
-def executor_of(kind: str, jobs: int, items: int) -> Iterator[Executor | None]:
+def executor_of(
+    kind: str,
+    jobs: int,
+    items: int,
+    small: int | None = None,
+    prepare: Callable[..., None] = gc.disable,
+    arguments: tuple[object, ...] = (),
+) -> Iterator[Executor | None]:
     """Give the executor `serial`, `processes` or `dask:ADDRESS` for so many items of work; None is this process.
 
-    Processes are used from SMALL items on. With Dask the workers must see the artifact directory
-    and the directory for temporary files. Raises UsageError and WorkerError.
+    Processes are used from `small` items on (default: SMALL); in each of them `prepare(*arguments)` runs first. With Dask the workers
+    must see the artifact directory and the directory for temporary files. Raises UsageError and WorkerError.
     """
     kind, _, address = kind.partition(":")
     if kind == "dask":
         with _dask(address) as executor:
             yield executor
-    elif kind == "processes" and jobs > 1 and items >= SMALL:
-        with process_pool(jobs, gc.disable) as executor:
+    elif kind == "processes" and jobs > 1 and items >= (SMALL if small is None else small):
+        with process_pool(jobs, prepare, *arguments) as executor:
             yield executor
     else:
         yield None

@@ -1,0 +1,57 @@
+"""How much memory a simulation takes, estimated before it starts, and how much there is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from ailb_gen.sim.fabric import Fabric
+from ailb_gen.sim.settings import Settings
+from ailb_gen.sim.workload import COMPUTATION, Workload
+
+MEMINFO = Path("/proc/meminfo")
+# Interpreter, libraries and compiled code.
+BASE = 250 << 20
+# Bytes of a task, of a flow's state besides, of a link, of a packet in flight.
+TASK, FLOW, LINK, PACKET = 120, 400, 4096, 64
+# Packets of a connection that has no window and is not raw: at most a few round trips at full rate.
+UNBOUNDED = 4096
+
+
+def needed_bytes(fabric: Fabric, workload: Workload, settings: Settings) -> int:
+    """Estimate the memory of a simulation; generous, so that what is refused would not fit."""
+    flows = workload.source != COMPUTATION
+    found = BASE + TASK * workload.count + FLOW * int(np.count_nonzero(flows)) + LINK * fabric.link_count
+    found += 4 * sum(state.next_hops.size for state in fabric.forwarding) + 4 * len(fabric.set_links)
+    found += 8 * settings.measurement.load_samples * fabric.link_count
+    return found + PACKET * _in_flight(fabric, workload, settings)
+
+
+def _in_flight(fabric: Fabric, workload: Workload, settings: Settings) -> int:
+    """Return the most packets that are under way at a time."""
+    flows = np.flatnonzero(workload.source != COMPUTATION)
+    packets = -(-workload.amount[flows] // settings.packets.payload_bytes)
+    if settings.transport.name != "raw":
+        window = settings.transport.window_bytes
+        each = UNBOUNDED if window is None else -(-window // settings.packets.payload_bytes)
+        packets = np.minimum(packets, each)
+    return int(packets.sum())
+
+
+def available_bytes() -> int | None:
+    """Return how much memory is free for a new program; None where the system does not say."""
+    try:
+        rows = dict(line.split(":", 1) for line in MEMINFO.read_text(encoding="ascii").splitlines() if ":" in line)
+        return int(rows["MemAvailable"].split()[0]) * 1024
+    except (OSError, KeyError, ValueError, IndexError):
+        return None
+
+
+def shown_bytes(count: int) -> str:
+    """Return a size as people say it, such as `3.2 GiB`."""
+    value, units = float(count), ["B", "KiB", "MiB", "GiB", "TiB"]
+    while value >= 1024 and len(units) > 1:
+        value /= 1024
+        units.pop(0)
+    return f"{value:.3g} {units[0]}"

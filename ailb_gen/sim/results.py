@@ -1,0 +1,237 @@
+"""The directory of results: a point's files as soon as it is finished, and what all points make together.
+
+`summary.json` says everything about every point; `flows.parquet` and `links.parquet` have a row per flow and link, and
+a row group per point. `points/` holds the same by point and digest: what is there is not simulated again. Importing
+this module raises UsageError where pyarrow is not installed.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ailb_gen import __version__
+from ailb_gen.atomic import replace_file, replacing
+from ailb_gen.errors import OutputError, UsageError
+from ailb_gen.sim.fabric import Fabric, Int64
+from ailb_gen.sim.outcome import NEVER, Outcome
+from ailb_gen.sim.settings import Settings
+from ailb_gen.sim.statistics import is_flow, link_loads
+from ailb_gen.sim.unloaded import slowdowns
+from ailb_gen.sim.workload import Workload
+from ailb_gen.textio import parse_json
+
+try:
+    import pyarrow as pa
+    from pyarrow import parquet
+except ImportError as missing:
+    raise UsageError("simulate: pyarrow is not installed; pip install 'ailb-gen[sim]'") from missing
+
+POINTS, SUMMARY = "points", "summary.json"
+KINDS = ("flows", "links")
+PROGRAM = f"ailb-gen {__version__}"
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A simulated point: what `summary.json` says of it, and both of its Parquet files."""
+
+    digest: str
+    seed: int
+    complete: bool
+    statistics: Mapping[str, Any]
+    files: Mapping[str, bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A point of a scenario: the values that distinguish it, and its statistics, None if it was not simulated."""
+
+    variant: str
+    seed: int
+    digest: str
+    statistics: Mapping[str, Any] | None
+
+
+def flow_columns(fabric: Fabric, workload: Workload, settings: Settings, outcome: Outcome) -> pa.Table:
+    """Return a row per flow, in the order of the tasks; times that have not come are null."""
+    flows = is_flow(workload)
+    start, finish = outcome.start_ps[flows], outcome.finish_ps[flows]
+    ended = (finish != NEVER) & (start != NEVER)
+    nodes = fabric.names[: fabric.host_count]
+    return pa.table(
+        {
+            "task": flows,
+            "label": _named(workload.label[flows], workload.labels),
+            "job": _named(workload.job[flows], workload.jobs),
+            "source": _named(workload.source[flows], nodes),
+            "target": _named(workload.target[flows], nodes),
+            "queue_pair": workload.queue_pair[flows],
+            "port": workload.port[flows],
+            "bytes": workload.amount[flows],
+            "start_ps": pa.array(start, mask=start == NEVER),
+            "finish_ps": pa.array(finish, mask=finish == NEVER),
+            "fct_ps": pa.array(finish - start, mask=~ended),
+            "slowdown": pa.array(slowdowns(fabric, settings.packets, workload, flows, start, finish), mask=~ended),
+            **{
+                name: getattr(outcome, name)[flows]
+                for name in ("retransmitted", "marked", "out_of_order", "distance", "rerouted")
+            },
+        }
+    )
+
+
+def link_columns(fabric: Fabric, outcome: Outcome) -> pa.Table:
+    """Return a row per directed link; `load` is a share of its rate, `load_bytes` what it sent per interval."""
+    names = ("packets", "bytes", "peak", "peak_bytes", "drops", "lost", "marks", "pauses", "paused_ps")
+    return pa.table(
+        {
+            "link": _named(np.arange(fabric.link_count), fabric.link_names),
+            "source": _named(fabric.link_source, fabric.names),
+            "target": _named(fabric.link_target, fabric.names),
+            "rate_bps": fabric.rate_bps,
+            "load": link_loads(fabric, outcome, max(outcome.end_ps, 1)),
+            **{name: getattr(outcome, f"link_{name}") for name in names},
+            "histogram": _lists(outcome.histogram),
+            "load_bytes": _lists(outcome.load.T),
+        }
+    )
+
+
+def _named(numbers: npt.NDArray[np.integer[Any]], names: Sequence[str]) -> pa.Array:
+    """Return names by number as a dictionary column; negative numbers are null."""
+    indices = pa.array(numbers.astype(np.int32), mask=numbers < 0)
+    return pa.DictionaryArray.from_arrays(indices, pa.array(names, pa.string()))
+
+
+def _lists(rows: Int64) -> pa.Array:
+    width = rows.shape[1] if rows.ndim == 2 else 0
+    offsets = np.arange(len(rows) + 1, dtype=np.int32) * width
+    return pa.ListArray.from_arrays(offsets, np.ascontiguousarray(rows).reshape(-1).astype(np.int64))
+
+
+def encoded(table: pa.Table, about: Mapping[str, object]) -> bytes:
+    """Return a table as Parquet, with what it is about in the metadata of the schema."""
+    stream = io.BytesIO()
+    parquet.write_table(table.replace_schema_metadata(_metadata(about)), stream, compression="zstd")
+    return stream.getvalue()
+
+
+def _metadata(about: Mapping[str, object]) -> dict[str, str]:
+    return {f"ailb_gen.{name}": str(value) for name, value in about.items()}
+
+
+def open_results(out: Path) -> dict[str, Mapping[str, Any]]:
+    """Return the statistics of the finished points in a directory, by digest; nothing is written.
+
+    Raises OutputError for what is not a directory of results.
+    """
+    try:
+        if not out.exists():
+            return {}
+        if not out.is_dir():
+            raise OutputError(f"{out}: this is not a directory")
+        inside = {path.name for path in out.iterdir()}
+        if inside and not inside & {POINTS, SUMMARY}:
+            raise OutputError(f"{out}: this directory holds something else than results; name a new or empty one")
+        found = {path.stem: _statistics(path) for path in sorted((out / POINTS).glob("*.json"))}
+    except OSError as error:
+        raise OutputError(f"{error.filename or out}: cannot be read: {error.strerror}") from error
+    return {name: body for name, body in found.items() if body is not None and body.get("complete") is True}
+
+
+def _statistics(path: Path) -> Mapping[str, Any] | None:
+    """Return the statistics of a point; None without both of its tables, or when it is not this program's."""
+    tables = all(_table(path.parent, path.stem, kind).is_file() for kind in KINDS)
+    try:
+        body = parse_json(path.read_bytes()) if tables else None
+    except (ValueError, RecursionError):
+        return None
+    return body if isinstance(body, dict) else None
+
+
+def _table(points: Path, digest: str, kind: str) -> Path:
+    return points / f"{digest}.{kind}.parquet"
+
+
+def keep(out: Path, result: Result) -> None:
+    """Write the files of a point; the last one says that it is there. Raises OutputError."""
+    points = out / POINTS
+    with _writing(out):
+        points.mkdir(parents=True, exist_ok=True)
+        for kind in KINDS:
+            replace_file(_table(points, result.digest, kind), result.files[kind])
+        replace_file(points / f"{result.digest}.json", json_bytes(result.statistics))
+
+
+def finish(out: Path, rows: Sequence[Row], about: Mapping[str, Any], comparison: Iterable[Mapping[str, Any]]) -> None:
+    """Write what all points make together; `about` says which scenario it is. Raises OutputError."""
+    body = {
+        "program": PROGRAM,
+        **about,
+        "variants": list(comparison),
+        "points": [
+            {"variant": row.variant, "seed": row.seed, "digest": row.digest, "statistics": row.statistics}
+            for row in rows
+        ],
+    }
+    done = [(number, row) for number, row in enumerate(rows) if row.statistics is not None]
+    seeds = " ".join(map(str, dict.fromkeys(row.seed for row in rows)))
+    metadata = _metadata({"program": PROGRAM, **about, "seeds": seeds})
+    with _writing(out):
+        out.mkdir(parents=True, exist_ok=True)
+        for kind in KINDS:
+            with replacing(out / f"{kind}.parquet") as file:
+                _join(file, _tables(out / POINTS, done, kind), metadata)
+        replace_file(out / SUMMARY, json_bytes(body))
+
+
+def _tables(points: Path, rows: Iterable[tuple[int, Row]], kind: str) -> Iterator[pa.Table]:
+    """Give the tables of points, each with columns that say which point it is."""
+    for number, row in rows:
+        table = parquet.read_table(_table(points, row.digest, kind), partitioning=None)
+        count = len(table)
+        variant = pa.DictionaryArray.from_arrays(pa.array(np.zeros(count, np.int32)), [row.variant])
+        columns = {
+            "point": pa.array(np.full(count, number, np.int32)),
+            "variant": variant,
+            "seed": pa.array(np.full(count, row.seed, np.int64)),
+        }
+        for place, (name, column) in enumerate(columns.items()):
+            table = table.add_column(place, name, column)
+        yield table
+
+
+def _join(file: Any, tables: Iterator[pa.Table], metadata: Mapping[str, str]) -> None:  # noqa: ANN401 - a binary file
+    """Write tables one after the other, a row group each, so that one at a time is in memory."""
+    first = next(tables, None)
+    if first is None:
+        parquet.write_table(pa.table({"point": pa.array([], pa.int32())}).replace_schema_metadata(metadata), file)
+        return
+    schema = first.schema.with_metadata(metadata)
+    with parquet.ParquetWriter(file, schema, compression="zstd") as writer:
+        writer.write_table(first.replace_schema_metadata(metadata), row_group_size=max(len(first), 1))
+        for table in tables:
+            writer.write_table(table.cast(schema), row_group_size=max(len(table), 1))
+
+
+def json_bytes(body: object) -> bytes:
+    """Return JSON with a line per value."""
+    return (json.dumps(body, indent=1, ensure_ascii=False) + "\n").encode()
+
+
+@contextmanager
+def _writing(out: Path) -> Iterator[None]:
+    """Turn what fails while writing below a directory into OutputError."""
+    try:
+        yield
+    except OSError as error:
+        raise OutputError(f"{error.filename or out}: cannot be written: {error.strerror}") from error

@@ -1,0 +1,1 @@
+"""Scenario files: what is simulated, checked at the border and turned into points of a sweep."""

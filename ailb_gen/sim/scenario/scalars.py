@@ -1,0 +1,95 @@
+"""Scalar types of scenario files: sizes, times and rates with the units that people write."""
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, Field, PlainValidator, WithJsonSchema
+
+from ailb_gen.validation import checked_text, wrong
+
+NUMBER = r"[0-9]{1,15}(?:\.[0-9]{1,12})?"
+MAX = 2**62
+# K, M and G alone are those of nccl-tests.
+BYTES = {
+    "": 1,
+    "b": 1,
+    **{f"{letter}b": 1000**power for power, letter in enumerate("kmgt", 1)},
+    **{f"{letter}{end}": 1024**power for power, letter in enumerate("kmgt", 1) for end in ("", "ib")},
+}
+# In ps.
+TIMES = {"ps": 1, "ns": 10**3, "us": 10**6, "µs": 10**6, "ms": 10**9, "s": 10**12}
+# In bit/s.
+RATES = {letter: 1000**power for power, letter in enumerate("kmgt", 1)}
+
+
+def with_unit(code: str, what: str, units: Mapping[str, int], example: str) -> Callable[[object], int]:
+    """Make a validator for a number with a unit, which returns it in the smallest unit, rounded."""
+    compiled = re.compile(rf"({NUMBER}) ?([a-zA-Zµ]*)")
+    names = ", ".join(name for name in units if name)
+
+    def check(value: object) -> int:
+        plain = isinstance(value, int | float) and not isinstance(value, bool)
+        if plain and ("" in units or value == 0):
+            text = repr(value)
+        elif plain:
+            raise wrong(code, f"write the {what} with its unit, such as {example}")
+        else:
+            text = checked_text(value, f"a {what}")
+        found = compiled.fullmatch(text)
+        factor = units.get(found[2].lower()) if found else None
+        if found is not None and plain and value == 0:
+            return 0
+        if found is None or factor is None:
+            raise wrong(code, f"{text[:40]!r} is not a {what}; write a number and one of {names}, such as {example}")
+        result = round(Fraction(found[1]) * factor)
+        if result >= MAX:
+            raise wrong("out-of-range", f"{text[:40]} is more than this program counts")
+        return result
+
+    return check
+
+
+def _schema(units: Mapping[str, int], example: str) -> WithJsonSchema:
+    letters = "|".join("".join(f"[{c}{c.upper()}]" if c.isascii() else c for c in name) for name in units if name)
+    text: dict[str, Any] = {"type": "string", "pattern": f"^{NUMBER} ?(?:{letters})$", "examples": [example]}
+    number = {"type": "integer", "minimum": 0} if "" in units else {"const": 0}
+    return WithJsonSchema({"anyOf": [text, number]})
+
+
+def positive(what: str) -> AfterValidator:
+    """Make a validator that refuses zero."""
+
+    def check(value: int) -> int:
+        if value <= 0:
+            raise wrong("out-of-range", f"the {what} must be more than zero")
+        return value
+
+    return AfterValidator(check)
+
+
+def written(text: str, description: str = "") -> Any:  # noqa: ANN401 - a field of any type
+    """Make a field whose default is given as people write it."""
+    return Field(text, validate_default=True, description=description or None)
+
+
+read_bytes = with_unit("bad-quantity", "size", BYTES, "64KiB")
+read_time = with_unit("bad-quantity", "time", TIMES, "2ms")
+read_rate = with_unit("bad-quantity", "rate", RATES, "100g")
+
+Bytes = Annotated[int, PlainValidator(read_bytes), _schema(BYTES, "64KiB")]
+SomeBytes = Annotated[int, PlainValidator(read_bytes), positive("size"), _schema(BYTES, "64KiB")]
+Time = Annotated[int, PlainValidator(read_time), _schema(TIMES, "2ms")]
+SomeTime = Annotated[int, PlainValidator(read_time), positive("time"), _schema(TIMES, "2ms")]
+Rate = Annotated[int, PlainValidator(read_rate), positive("rate"), _schema(RATES, "100g")]
+
+
+def _number(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise wrong("wrong-type", f"must be a number, not {str(value)[:40]!r}")
+    return float(value)
+
+
+Number = Annotated[float, PlainValidator(_number), WithJsonSchema({"type": "number"})]

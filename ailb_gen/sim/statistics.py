@@ -1,0 +1,243 @@
+"""Statistics of a simulated point: flows by label, jobs and their steps, links, and what switches and hosts counted.
+
+Times are in µs. Percentiles are interpolated linearly between ranks. The same outcome gives the same digits anywhere.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from ailb_gen.sim.fabric import HOST, LEAF, PS_PER_US, SPINE, Fabric, Float64, Int64
+from ailb_gen.sim.outcome import NEVER, Outcome
+from ailb_gen.sim.settings import Settings
+from ailb_gen.sim.unloaded import PS_BITS, slowdowns
+from ailb_gen.sim.workload import COMPUTATION, Workload
+
+QUANTILES = (0.5, 0.95, 0.99, 0.999)
+# Bus bandwidth over algorithm bandwidth, by the number of ranks (NVIDIA, nccl-tests, doc/PERFORMANCE.md).
+BUS_FACTORS: dict[str, Callable[[int], float]] = {
+    "all-reduce": lambda ranks: 2 * (ranks - 1) / ranks,
+    "reduce-scatter": lambda ranks: (ranks - 1) / ranks,
+    "all-gather": lambda ranks: (ranks - 1) / ranks,
+    "all-to-all": lambda ranks: (ranks - 1) / ranks,
+    "broadcast": lambda ranks: 1.0,
+}
+TIERS = {HOST: "host", LEAF: "leaf", SPINE: "spine"}
+
+
+@dataclass(frozen=True, slots=True)
+class Distribution:
+    """Mean, percentiles and maximum of some values; all None of none."""
+
+    count: int
+    mean: float | None = None
+    p50: float | None = None
+    p95: float | None = None
+    p99: float | None = None
+    p999: float | None = None
+    max: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Collective:
+    """What the bus bandwidth of a job is computed from; `bytes` is the size that nccl-tests prints, of one step."""
+
+    kind: str
+    ranks: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class FlowStatistics:
+    """The flows of one label that are counted."""
+
+    flows: int
+    ended: int
+    bytes: int
+    fct_us: Distribution
+    slowdown: Distribution
+    retransmitted: int
+    marked: int
+    out_of_order: int
+    distance: int
+    rerouted: int
+
+
+@dataclass(frozen=True, slots=True)
+class JobStatistics:
+    """A job: its time, those of its steps, and its bus bandwidth in 10^9 bytes/s, from its mean step."""
+
+    time_us: float | None
+    steps: int
+    step_us: Distribution
+    bus_bandwidth: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class LinkStatistics:
+    """The links from one tier to another: load is the share of the rate from 0 on to the end, 1 is full."""
+
+    links: int
+    mean_load: float
+    max_load: float
+    peak_packets: int
+    peak_bytes: int
+    drops: int
+    lost: int
+    marks: int
+    pauses: int
+    paused_us: float
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """Everything that is said of a point. `mean_node_peak` is the mean over nodes of a node's longest queue."""
+
+    complete: bool
+    end_us: float
+    tasks: int
+    ended: int
+    flows: Mapping[str, FlowStatistics]
+    jobs: Mapping[str, JobStatistics]
+    links: Mapping[str, LinkStatistics]
+    peak_packets: int
+    peak_bytes: int
+    mean_node_peak: float
+    # Packets by how many waited before them: 0, 1, 2-3, 4-7, ...
+    histogram: tuple[int, ...]
+    totals: Mapping[str, int]
+
+
+def statistics(
+    fabric: Fabric,
+    workload: Workload,
+    settings: Settings,
+    outcome: Outcome,
+    collectives: Mapping[str, Collective],
+    after_ps: int = 0,
+) -> Statistics:
+    """Compute the statistics of a point; flows that start before `after_ps` are left out of those of flows."""
+    end = max(outcome.end_ps, 1)
+    peaks = np.zeros(len(fabric.names), dtype=np.int64)
+    np.maximum.at(peaks, fabric.link_source, outcome.link_peak)
+    return Statistics(
+        complete=outcome.complete,
+        end_us=outcome.end_ps / PS_PER_US,
+        tasks=workload.count,
+        ended=int(np.count_nonzero(outcome.finish_ps != NEVER)),
+        flows=dict(_flows(fabric, workload, settings, outcome, after_ps)),
+        jobs={
+            name: _job(workload, outcome, number, collectives.get(name)) for number, name in enumerate(workload.jobs)
+        },
+        links=dict(_links(fabric, outcome, end)),
+        peak_packets=int(outcome.link_peak.max(initial=0)),
+        peak_bytes=int(outcome.link_peak_bytes.max(initial=0)),
+        mean_node_peak=int(peaks.sum()) / max(len(peaks), 1),
+        histogram=tuple(int(count) for count in outcome.histogram.sum(axis=0)) if outcome.histogram.size else (),
+        totals=dict(sorted(outcome.totals.items())),
+    )
+
+
+def distribution(values: Float64) -> Distribution:
+    """Return mean, percentiles and maximum of values that are all finite."""
+    if not len(values):
+        return Distribution(0)
+    # Sums of NumPy depend on the machine's vector units in the last digit.
+    mean = math.fsum(values.tolist()) / len(values)
+    p50, p95, p99, p999 = np.quantile(values, QUANTILES).tolist()
+    return Distribution(len(values), mean, p50, p95, p99, p999, float(values.max()))
+
+
+def is_flow(workload: Workload) -> Int64:
+    """Return the tasks that are flows."""
+    return np.flatnonzero(workload.source != COMPUTATION)
+
+
+def _flows(
+    fabric: Fabric, workload: Workload, settings: Settings, outcome: Outcome, after_ps: int
+) -> Iterator[tuple[str, FlowStatistics]]:
+    flows = is_flow(workload)
+    late = (outcome.start_ps[flows] == NEVER) | (outcome.start_ps[flows] >= after_ps)
+    flows = flows[late]
+    start, finish = outcome.start_ps[flows], outcome.finish_ps[flows]
+    slow = slowdowns(fabric, settings.packets, workload, flows, start, finish)
+    for number, name in enumerate(workload.labels):
+        ours = workload.label[flows] == number
+        ended = ours & (finish != NEVER)
+        tasks = flows[ours]
+        yield (
+            name,
+            FlowStatistics(
+                flows=len(tasks),
+                ended=int(np.count_nonzero(ended)),
+                bytes=int(workload.amount[tasks].sum()),
+                fct_us=distribution((finish[ended] - start[ended]) / PS_PER_US),
+                slowdown=distribution(slow[ended]),
+                retransmitted=int(outcome.retransmitted[tasks].sum(dtype=np.int64)),
+                marked=int(outcome.marked[tasks].sum(dtype=np.int64)),
+                out_of_order=int(outcome.out_of_order[tasks].sum(dtype=np.int64)),
+                distance=int(outcome.distance[tasks].max(initial=0)),
+                rerouted=int(outcome.rerouted[tasks].sum(dtype=np.int64)),
+            ),
+        )
+
+
+def job_times(workload: Workload, outcome: Outcome, number: int) -> tuple[int, Int64]:
+    """Return when a job began and how long each step that has ended took, in ps; steps end in order."""
+    starts = outcome.start_ps[(workload.job == number) & (outcome.start_ps != NEVER)]
+    begin = int(starts.min()) if len(starts) else 0
+    ends = outcome.finish_ps[workload.steps[number]]
+    unfinished = np.flatnonzero(ends == NEVER)
+    ends = ends[: unfinished[0]] if len(unfinished) else ends
+    return begin, np.diff(ends, prepend=begin)
+
+
+def _job(workload: Workload, outcome: Outcome, number: int, collective: Collective | None) -> JobStatistics:
+    _, steps = job_times(workload, outcome, number)
+    done = len(steps) == len(workload.steps[number]) > 0
+    return JobStatistics(
+        time_us=int(steps.sum()) / PS_PER_US if done else None,
+        steps=len(steps),
+        step_us=distribution(steps / PS_PER_US),
+        bus_bandwidth=bus_bandwidth(collective, int(steps.sum()), len(steps)) if collective is not None else None,
+    )
+
+
+def bus_bandwidth(collective: Collective, time_ps: int, steps: int) -> float | None:
+    """Return NCCL's bus bandwidth in 10^9 bytes/s of so many steps in a time; None without any."""
+    if collective.kind not in BUS_FACTORS or time_ps <= 0:
+        return None
+    # 10^9 bytes/s are bytes per 1000 ps.
+    return BUS_FACTORS[collective.kind](collective.ranks) * collective.bytes * steps * 1000 / time_ps
+
+
+def link_loads(fabric: Fabric, outcome: Outcome, end_ps: int) -> Float64:
+    """Return the share of every link's rate that was used until a time, shape (L,)."""
+    loads: Float64 = outcome.link_bytes * PS_BITS / (fabric.rate_bps.astype(np.float64) * end_ps)
+    return loads
+
+
+def _links(fabric: Fabric, outcome: Outcome, end_ps: int) -> Iterator[tuple[str, LinkStatistics]]:
+    loads = link_loads(fabric, outcome, end_ps)
+    tiers = fabric.tier[fabric.link_source], fabric.tier[fabric.link_target]
+    for a, b in sorted({*zip(tiers[0].tolist(), tiers[1].tolist(), strict=True)}):
+        ours = (tiers[0] == a) & (tiers[1] == b)
+        yield (
+            f"{TIERS[a]} to {TIERS[b]}",
+            LinkStatistics(
+                links=int(np.count_nonzero(ours)),
+                mean_load=math.fsum(loads[ours].tolist()) / int(np.count_nonzero(ours)),
+                max_load=float(loads[ours].max()),
+                peak_packets=int(outcome.link_peak[ours].max()),
+                peak_bytes=int(outcome.link_peak_bytes[ours].max()),
+                drops=int(outcome.link_drops[ours].sum()),
+                lost=int(outcome.link_lost[ours].sum()),
+                marks=int(outcome.link_marks[ours].sum()),
+                pauses=int(outcome.link_pauses[ours].sum()),
+                paused_us=int(outcome.link_paused_ps[ours].sum()) / PS_PER_US,
+            ),
+        )

@@ -1,0 +1,193 @@
+"""Many points: which are finished already, whether they fit into memory, and spreading the rest over processes."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from contextlib import contextmanager
+from dataclasses import dataclass
+from multiprocessing.sharedctypes import RawArray
+
+from ailb_gen.errors import UsageError
+from ailb_gen.parallel import executor_of
+from ailb_gen.sim.memory import available_bytes, needed_bytes, shown_bytes
+from ailb_gen.sim.outcome import Progress
+from ailb_gen.sim.point import Point, point_digest, simulate
+from ailb_gen.sim.results import Result
+
+# Seconds between two looks at how far the processes are.
+LOOK_S = 0.25
+# Per point on a board: tasks that have ended, ps, events.
+FIELDS = 3
+
+Told = Callable[["Board"], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A point that can run: its digest, the number of its tasks, and an estimate of the memory it takes."""
+
+    point: Point
+    digest: str
+    tasks: int
+    needed_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Where points run: `executor` and `jobs` as `parallel.executor_of` has them."""
+
+    executor: str = "processes"
+    jobs: int = 1
+
+
+class Board:
+    """What processes tell each other while they work: to stop, and how far every point is."""
+
+    def __init__(self, points: int) -> None:
+        self.cells = RawArray(ctypes.c_longlong, 1 + FIELDS * points)
+
+    @property
+    def stopping(self) -> bool:
+        """Whether all points are to end early."""
+        return bool(self.cells[0])
+
+    def stop(self) -> None:
+        """Let all points end early."""
+        self.cells[0] = 1
+
+    def write(self, number: int, now: Progress) -> None:
+        """Note how far a point is."""
+        first = 1 + FIELDS * number
+        self.cells[first : first + FIELDS] = [now.ended, now.now_ps, now.events]
+
+    def read(self) -> list[tuple[int, int, int]]:
+        """Return, per point, tasks that have ended, simulated ps and events."""
+        flat = self.cells[1:]
+        return list(zip(flat[0::FIELDS], flat[1::FIELDS], flat[2::FIELDS], strict=True))
+
+
+# The board of a worker process.
+_boards: list[Board] = []
+
+
+def prepare(points: Sequence[Point]) -> list[Prepared]:
+    """Check all points: make their traffic once, and estimate what they need. Raises UsageError, IntentError."""
+    groups: dict[tuple[object, ...], list[int]] = {}
+    for number, point in enumerate(points):
+        groups.setdefault((point.recipe, id(point.fabric), point.seed), []).append(number)
+    found: dict[int, Prepared] = {}
+    for numbers in groups.values():
+        first = points[numbers[0]]
+        traffic = first.recipe.build(first.fabric, first.seed)
+        for number in numbers:
+            point = points[number]
+            needed = needed_bytes(point.fabric, traffic.workload, point.settings)
+            found[number] = Prepared(point, point_digest(point, traffic), traffic.workload.count, needed)
+    return [found[number] for number in range(len(points))]
+
+
+def check_memory(prepared: Sequence[Prepared], options: Options) -> None:
+    """Refuse points that do not fit into what memory is free. Raises UsageError with the estimate."""
+    free = available_bytes()
+    if free is None or options.executor.startswith("dask") or not prepared:
+        return
+    largest = max(prepared, key=lambda one: one.needed_bytes)
+    together = 1 if options.executor == "serial" else min(options.jobs, len(prepared))
+    if largest.needed_bytes > free:
+        raise UsageError(
+            f"{_name(largest.point)}: it needs about {shown_bytes(largest.needed_bytes)} of memory, and "
+            f"{shown_bytes(free)} are free; simulate fewer hosts or bytes, larger packets, or --level flow"
+        )
+    if together * largest.needed_bytes > free:
+        fitting = free // largest.needed_bytes
+        raise UsageError(
+            f"{together} points at once need about {shown_bytes(together * largest.needed_bytes)} of memory, and "
+            f"{shown_bytes(free)} are free; use -j {fitting}"
+        )
+
+
+def _name(point: Point) -> str:
+    return f"{point.variant}, seed {point.seed}" if point.variant else f"seed {point.seed}"
+
+
+def sweep(
+    prepared: Sequence[Prepared], options: Options, keep: Callable[[Result], None], board: Board, told: Told
+) -> None:
+    """Simulate points; `keep` is given each as soon as it is finished, or cut short because the board says stop.
+
+    `told` is called several times a second. Raises UsageError and WorkerError.
+    """
+    count = len(prepared)
+    jobs = min(options.jobs, count)
+    with executor_of(options.executor, jobs, count, 2, _prepare_worker, (board,)) as executor:
+        if executor is None:
+            _here(prepared, keep, board, told)
+        else:
+            _spread(executor, prepared, keep, board, told)
+
+
+def _here(prepared: Sequence[Prepared], keep: Callable[[Result], None], board: Board, told: Told) -> None:
+    with _board(board):
+        for number, one in enumerate(prepared):
+            found = _simulated(number, one.point, lambda: told(board))
+            if found is not None:
+                keep(found)
+            told(board)
+
+
+def _spread(
+    executor: Executor, prepared: Sequence[Prepared], keep: Callable[[Result], None], board: Board, told: Told
+) -> None:
+    running: set[Future[Result | None]] = {
+        executor.submit(_simulated, number, one.point) for number, one in enumerate(prepared)
+    }
+    while running:
+        done, running = wait(running, LOOK_S, FIRST_COMPLETED)
+        for future in done:
+            found = future.result()
+            if found is not None:
+                keep(found)
+        told(board)
+        if board.stopping:
+            # What has not begun will not; workers of a cluster see no board.
+            running = {future for future in running if not future.cancel()}
+
+
+def _prepare_worker(board: Board) -> None:
+    gc.disable()
+    _boards[:] = [board]
+
+
+@contextmanager
+def _board(board: Board) -> Iterator[None]:
+    """Use a board in this process."""
+    _boards[:] = [board]
+    try:
+        yield
+    finally:
+        _boards.clear()
+
+
+def _simulated(number: int, point: Point, told: Callable[[], None] = lambda: None) -> Result | None:
+    """Simulate a point, or return None when it is too late to begin."""
+    board = _boards[0] if _boards else None
+    if board is None:
+        return simulate(point)
+    if board.stopping:
+        return None
+
+    def watch(now: Progress) -> bool:
+        board.write(number, now)
+        told()
+        return not board.stopping
+
+    return simulate(point, watch)
+
+
+def pending(prepared: Sequence[Prepared], finished: Mapping[str, object]) -> list[Prepared]:
+    """Return the points that are not finished, each once."""
+    once = {one.digest: one for one in prepared if one.digest not in finished}
+    return list(once.values())

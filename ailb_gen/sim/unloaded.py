@@ -1,0 +1,140 @@
+"""What a flow takes on an empty fabric: shortest paths, round trips, slowdowns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ailb_gen.sim.fabric import Fabric, Float64, Int64
+from ailb_gen.sim.outcome import NEVER
+from ailb_gen.sim.settings import PacketSettings
+from ailb_gen.sim.workload import Workload
+
+# Leaves whose distances are computed at a time: bounds the memory.
+BLOCK = 64
+PS_BITS = 8 * 10**12
+
+
+@dataclass(frozen=True, slots=True)
+class Unloaded:
+    """Round trips, ways back and rates of F flows, in ps and bit/s."""
+
+    round_trip_ps: Float64  # (F,) of one packet of full size, its way back without serialization
+    way_back_ps: Float64  # (F,) of an acknowledgment, with serialization
+    rate_bps: Float64  # (F,) the smaller of what source and target have in all their links
+
+
+@dataclass(frozen=True, slots=True)
+class _Access:
+    """How hosts reach switches: up to A of them, shape (H, A); infinite costs where there are fewer."""
+
+    switch: Int64
+    up: Float64
+    down: Float64
+
+
+def unloaded(fabric: Fabric, packets: PacketSettings, source: Int64, target: Int64) -> Unloaded:
+    """Compute what flows between hosts `source` and `target`, shape (F,), meet on an empty fabric.
+
+    The shortest path counts, whichever way the FIBs go.
+    """
+    delay = fabric.delay_ps.astype(np.float64)
+    back = delay[fabric.link_reverse]
+    back_rate = fabric.rate_bps[fabric.link_reverse]
+    round_trip = delay + back + packets.payload_bytes * PS_BITS / fabric.rate_bps
+    way_back = back + packets.control_bytes * PS_BITS / back_rate
+    pairs, inverse = np.unique(np.stack([source, target], axis=1), axis=0, return_inverse=True)
+    inverse = inverse.reshape(-1)
+    rates = _host_rates(fabric)
+    return Unloaded(
+        _shortest(fabric, round_trip, pairs)[inverse],
+        _shortest(fabric, way_back, pairs)[inverse],
+        np.minimum(rates[source], rates[target]).astype(np.float64),
+    )
+
+
+def slowdowns(
+    fabric: Fabric, packets: PacketSettings, workload: Workload, flows: Int64, start_ps: Int64, finish_ps: Int64
+) -> Float64:
+    """Return the slowdown of some flows, tasks of a workload, shape (F,); NaN for those that have not ended.
+
+    A flow's time, until its last acknowledgment is back, over base round trip + (bytes + headers) / rate; at
+    least 1. With a raw transport nothing is acknowledged, and the way back is added all the same.
+    """
+    empty = unloaded(fabric, packets, workload.source[flows].astype(np.int64), workload.target[flows].astype(np.int64))
+    size = workload.amount[flows]
+    count = -(-size // packets.payload_bytes)
+    ideal = empty.round_trip_ps + (size + packets.header_bytes * count) * PS_BITS / empty.rate_bps
+    taken = finish_ps - start_ps + empty.way_back_ps
+    return np.where((finish_ps == NEVER) | (start_ps == NEVER), np.nan, np.maximum(taken / ideal, 1.0))
+
+
+def _host_rates(fabric: Fabric) -> Int64:
+    rates = np.zeros(fabric.host_count, dtype=np.int64)
+    ours = fabric.link_source < fabric.host_count
+    np.add.at(rates, fabric.link_source[ours], fabric.rate_bps[ours])
+    return rates
+
+
+def _access(fabric: Fabric, cost: Float64) -> _Access:
+    """Return the switches of every host, and what the cheapest links to and from them cost."""
+    hosts = fabric.host_count
+    up = (fabric.link_source < hosts) & (fabric.link_target >= hosts)
+    host, switch = fabric.link_source[up].astype(np.int64), fabric.link_target[up].astype(np.int64)
+    key, first = np.unique(host * len(fabric.names) + switch, return_inverse=True)
+    going, coming = np.full(len(key), np.inf), np.full(len(key), np.inf)
+    np.minimum.at(going, first, cost[up])
+    np.minimum.at(coming, first, cost[fabric.link_reverse[up]])
+    owner, number = key // len(fabric.names), key % len(fabric.names)
+    place = np.arange(len(key)) - np.searchsorted(owner, owner)
+    shape = (hosts, int(place.max(initial=0)) + 1)
+    found = _Access(np.full(shape, hosts, dtype=np.int64), np.full(shape, np.inf), np.full(shape, np.inf))
+    found.switch[owner, place], found.up[owner, place], found.down[owner, place] = number, going, coming
+    return found
+
+
+def _shortest(fabric: Fabric, cost: Float64, pairs: Int64) -> Float64:
+    """Return the least cost of a path from host to host, shape (pairs,); infinite without one."""
+    access = _access(fabric, cost)
+    best = np.full(len(pairs), np.inf)
+    width = access.switch.shape[1]
+    for a in range(width):
+        leaf = access.switch[pairs[:, 0], a] - fabric.host_count
+        for block in _blocks(leaf):
+            rows = np.flatnonzero(np.isin(leaf, block))
+            distances = _distances(fabric, cost, block)
+            at = np.searchsorted(block, leaf[rows])
+            for b in range(width):
+                other = access.switch[pairs[rows, 1], b] - fabric.host_count
+                found = access.up[pairs[rows, 0], a] + distances[at, other] + access.down[pairs[rows, 1], b]
+                best[rows] = np.minimum(best[rows], found)
+    return best
+
+
+def _blocks(switches: Int64) -> list[Int64]:
+    known = np.unique(switches)
+    return [known[at : at + BLOCK] for at in range(0, len(known), BLOCK)]
+
+
+def _distances(fabric: Fabric, cost: Float64, switches: Int64) -> Float64:
+    """Return the least costs from some switches to all, shape (those, S), by Bellman and Ford."""
+    hosts = fabric.host_count
+    inner = np.flatnonzero((fabric.link_source >= hosts) & (fabric.link_target >= hosts))
+    found = np.full((len(switches), fabric.switch_count), np.inf)
+    found[np.arange(len(switches)), switches] = 0.0
+    if not len(inner):
+        return found
+    # Of parallel links the cheapest counts; sorted by target for `reduceat`.
+    ends = fabric.link_target[inner].astype(np.int64) * len(fabric.names) + fabric.link_source[inner]
+    key, first = np.unique(ends, return_inverse=True)
+    cheapest = np.full(len(key), np.inf)
+    np.minimum.at(cheapest, first, cost[inner])
+    target, source = key // len(fabric.names) - hosts, key % len(fabric.names) - hosts
+    starts = np.flatnonzero(np.concatenate([[True], target[1:] != target[:-1]]))
+    while True:
+        reached = np.minimum.reduceat(found[:, source] + cheapest, starts, axis=1)
+        shorter = np.minimum(found[:, target[starts]], reached)
+        if np.array_equal(shorter, found[:, target[starts]]):
+            return found
+        found[:, target[starts]] = shorter
