@@ -33,6 +33,7 @@ CODES = {
     "bad-mac": "not the MAC address of one interface",
     "bad-pattern": "a name pattern with unknown fields, or one that repeats names",
     "bad-plan": "fields of the address plan overlap, or lie inside the pool",
+    "bad-quantity": "not a size, time or rate with its unit",
     "bad-range": "not a number or range",
     "bad-speed": "not a link speed such as `400g`",
     "breakout-conflict": "one physical port would have to be split in two ways",

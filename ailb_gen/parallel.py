@@ -39,8 +39,9 @@ def executor_of(
 ) -> Iterator[Executor | None]:
     """Give the executor `serial`, `processes` or `dask:ADDRESS` for so many items of work; None is this process.
 
-    Processes are used from `small` items on (default: SMALL); in each of them `prepare(*arguments)` runs first. With Dask the workers
-    must see the artifact directory and the directory for temporary files. Raises UsageError and WorkerError.
+    Processes are used from `small` items on (default: SMALL); in each of them `prepare(*arguments)` runs first. With
+    Dask the workers must see the artifact directory and the directory for temporary files. Raises UsageError and
+    WorkerError.
     """
     kind, _, address = kind.partition(":")
     if kind == "dask":

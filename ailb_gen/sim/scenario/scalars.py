@@ -32,16 +32,13 @@ def with_unit(code: str, what: str, units: Mapping[str, int], example: str) -> C
 
     def check(value: object) -> int:
         plain = isinstance(value, int | float) and not isinstance(value, bool)
-        if plain and ("" in units or value == 0):
-            text = repr(value)
-        elif plain:
-            raise wrong(code, f"write the {what} with its unit, such as {example}")
-        else:
-            text = checked_text(value, f"a {what}")
+        text = repr(value) if plain else checked_text(value, f"a {what}")
+        if text == "0":
+            return 0
         found = compiled.fullmatch(text)
         factor = units.get(found[2].lower()) if found else None
-        if found is not None and plain and value == 0:
-            return 0
+        if plain and "" not in units:
+            raise wrong(code, f"write the {what} with its unit, such as {example}")
         if found is None or factor is None:
             raise wrong(code, f"{text[:40]!r} is not a {what}; write a number and one of {names}, such as {example}")
         result = round(Fraction(found[1]) * factor)

@@ -1,0 +1,152 @@
+"""Read a scenario file into checked models, one per variant of its sweep."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path as FilePath
+from typing import Any
+
+from pydantic import ValidationError
+
+from ailb_gen.errors import IntentError, Problem
+from ailb_gen.sim.balancers import BALANCERS
+from ailb_gen.sim.scenario.models import UNWRITTEN_STEPS, Scenario
+from ailb_gen.sim.scenario.overrides import read_path, replaced, with_settings
+from ailb_gen.textio import read_text, text_problem
+from ailb_gen.validation import distinct, problem
+from ailb_gen.wording import did_you_mean
+from ailb_gen.yamlio import Path, Source, dotted, read_yaml
+
+MAX_VARIANTS = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """A scenario with one combination of what is swept; `name` says which, empty if there is one only."""
+
+    name: str
+    scenario: Scenario
+    source: Source
+
+
+def load(path: FilePath, words: Sequence[str] = ()) -> list[Variant]:
+    """Read the scenario file at `path` with `--set` words. Raises IntentError, UsageError."""
+    return parse(read_text(path, str(path)), str(path), words)
+
+
+def parse(text: str, file: str, words: Sequence[str] = ()) -> list[Variant]:
+    """Check the text of a scenario file. Raises IntentError with everything that is wrong, UsageError."""
+    source = read_yaml(text, file)
+    if not isinstance(source.data, dict):
+        raise text_problem(file, "wrong-type", "the file must hold a mapping; start with 'fabric:' and 'traffic:'")
+    return variants(with_settings(source, words))
+
+
+def variants(source: Source) -> list[Variant]:
+    """Check a scenario and every combination of its sweep. Raises IntentError, UsageError."""
+    whole = checked(source)
+    found: list[Variant] = []
+    for name, swept in _combinations(source, whole):
+        scenario = checked(swept) if name else whole
+        for balancer in scenario.balancer:
+            one = scenario.model_copy(update={"balancer": (balancer,)})
+            words = [_balancer_name(balancer, scenario)] if len(scenario.balancer) > 1 else []
+            found.append(Variant(", ".join([*words, *([name] if name else [])]), one, swept))
+    return found
+
+
+def _balancer_name(balancer: Any, scenario: Scenario) -> str:  # noqa: ANN401 - a model
+    twins = [one for one in scenario.balancer if one.name == balancer.name]
+    parameters = [f"{key}={value:g}" for key, value in balancer.parameters.items()] if len(twins) > 1 else []
+    return " ".join([balancer.name, *parameters])
+
+
+def _combinations(source: Source, scenario: Scenario) -> Iterator[tuple[str, Source]]:
+    """Give every combination of values that are swept, with its name."""
+    axes = []
+    for key, values in scenario.sweep.items():
+        where: Path = ("sweep", key)
+        path = read_path(key, f"{source.locate(where)}: sweep")
+        if not values or path[0] == "sweep":
+            reason = "needs at least one value, and cannot be swept itself"
+            raise IntentError([Problem("out-of-range", source.locate(where), dotted(where), reason)])
+        axes.append([(key, path, value, source.locate((*where, n))) for n, value in enumerate(values)])
+    count = 1
+    for axis in axes:
+        count *= len(axis)
+    if count > MAX_VARIANTS:
+        reason = f"these are {count:,} combinations; at most {MAX_VARIANTS:,} can be simulated"
+        raise IntentError([Problem("out-of-range", source.locate(("sweep",)), "sweep", reason)])
+    for chosen in product(*axes):
+        swept = source
+        for _, path, value, place in chosen:
+            swept = replaced(swept, path, value, place)
+        yield ", ".join(f"{key}={_text(value)}" for key, _, value, _ in chosen), swept
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else f"{value}"
+
+
+def checked(source: Source) -> Scenario:
+    """Return the models of a scenario. Raises IntentError with everything that is wrong."""
+    try:
+        scenario = Scenario.model_validate(source.data)
+    except ValidationError as error:
+        raise IntentError(problem(e, source, Scenario, UNWRITTEN_STEPS) for e in distinct(error)) from error
+    problems = [*_fabric(scenario, source), *_balancers(scenario, source), *_switches(scenario, source)]
+    problems += _failures(scenario, source)
+    if problems:
+        raise IntentError(problems)
+    return scenario
+
+
+def _problem(source: Source, code: str, path: Path, reason: str, hint: str = "") -> Problem:
+    return Problem(code, source.locate(path), dotted(path), reason, hint)
+
+
+def _fabric(scenario: Scenario, source: Source) -> Iterator[Problem]:
+    part = scenario.fabric
+    if (part.files is None) == (part.clos is None):
+        yield _problem(source, "conflict", ("fabric",), "give the fabric either as 'files' or as 'clos'")
+    elif part.clos is not None and len(part.clos.uplink_rate) not in (1, part.clos.spines):
+        reason = f"{len(part.clos.uplink_rate)} rates for {part.clos.spines} spines; give one, or one per spine"
+        yield _problem(source, "wrong-count", ("fabric", "clos", "uplink_rate"), reason)
+
+
+def _balancers(scenario: Scenario, source: Source) -> Iterator[Problem]:
+    written = isinstance(source.data.get("balancer"), list)
+    for number, balancer in enumerate(scenario.balancer):
+        start: Path = ("balancer", number) if written else ("balancer",)
+        known = {one.name: one for one in BALANCERS[balancer.name].parameters}
+        for name, value in balancer.parameters.items():
+            path: Path = (*start, "parameters", name)
+            if name not in known:
+                hint = did_you_mean(name, known) or f"it has {', '.join(known) or 'none'}"
+                yield _problem(source, "unknown-key", path, f"{balancer.name} has no such parameter", hint)
+            elif not known[name].least <= value <= known[name].most:
+                reason = f"must be {known[name].least:g} to {known[name].most:g}, not {value:g}"
+                yield _problem(source, "out-of-range", path, reason)
+
+
+def _switches(scenario: Scenario, source: Source) -> Iterator[Problem]:
+    ecn = scenario.switches.ecn
+    if ecn is not None and not isinstance(ecn, str) and ecn.min > ecn.max:
+        yield _problem(source, "conflict", ("switches", "ecn", "min"), "is more than 'max'")
+    infinite = scenario.switches.shared_buffer in (None, "infinite") and scenario.fabric.clos is not None
+    if scenario.switches.pfc and infinite:
+        reason = "PFC needs a finite buffer; give 'shared_buffer', such as 9MiB"
+        yield _problem(source, "conflict", ("switches", "pfc"), reason)
+
+
+def _failures(scenario: Scenario, source: Source) -> Iterator[Problem]:
+    for number, failure in enumerate(scenario.failures):
+        path: Path = ("failures", number)
+        if sum(one is not None for one in (failure.link, failure.switch, failure.random)) != 1:
+            yield _problem(source, "conflict", path, "give exactly one of 'link', 'switch' and 'random'")
+        elif failure.back is not None and failure.back <= failure.at:
+            yield _problem(source, "conflict", (*path, "back"), "it must come back after it fails ('at')")
+        elif failure.random is not None and (failure.at or failure.back or failure.detection is not None):
+            yield _problem(source, "conflict", path, "random failures are there from the start, and for good")

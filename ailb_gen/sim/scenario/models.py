@@ -1,0 +1,231 @@
+"""The models of a scenario file, but for its traffic: fabric, packets, switches, load balancer, hosts, failures."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, PlainValidator, WithJsonSchema
+
+from ailb_gen.sim.balancers import BALANCERS
+from ailb_gen.sim.scenario.scalars import Bytes, Number, Rate, SomeBytes, SomeTime, Time, written
+from ailb_gen.sim.scenario.traffic import TrafficPart
+from ailb_gen.sim.settings import CongestionName, Scheduling, TransportName
+from ailb_gen.validation import Bool, Int, Model, wrong
+from ailb_gen.wording import did_you_mean
+
+# Steps of a validation path that no file has: `transport: raw` is read as `transport: {name: raw}`, and so on.
+UNWRITTEN_STEPS = frozenset({"name", "count", "word", "[key]"})
+MAX_SEEDS = 10_000
+
+Share = Annotated[Number, Field(ge=0, le=1)]
+Positive = Annotated[Int, Field(ge=1)]
+Few = Annotated[Int, Field(ge=0, le=1_000_000)]
+FileName = Annotated[str, Field(min_length=1, max_length=4096)]
+
+
+def _named(value: object) -> object:
+    """Let a name stand for a mapping with that name alone."""
+    return {"name": value} if isinstance(value, str) else value
+
+
+def _balancer_name(value: object) -> str:
+    if isinstance(value, str) and value in BALANCERS:
+        return value
+    hint = did_you_mean(value, BALANCERS) or f"there are {', '.join(BALANCERS)}"
+    raise wrong("wrong-value", f"there is no load balancer {str(value)[:40]!r}; {hint}")
+
+
+def _several(value: object) -> object:
+    """Let one entry stand for a list of it."""
+    return value if isinstance(value, list) else [value]
+
+
+BalancerName = Annotated[str, PlainValidator(_balancer_name), WithJsonSchema({"enum": list(BALANCERS)})]
+
+
+class Files(Model):
+    """A fabric as its files describe it; both paths start at the folder of the scenario file."""
+
+    fabric: FileName = Field(description="fabric.yaml")
+    artifacts: FileName = Field(description="the directory of generated or collected files")
+
+
+class Clos(Model):
+    """A leaf-spine fabric by numbers."""
+
+    leaves: Annotated[Int, Field(ge=1, le=4096)]
+    spines: Annotated[Int, Field(ge=1, le=4096)]
+    hosts_per_leaf: Annotated[Int, Field(ge=1, le=4096)]
+    host_links: Annotated[Int, Field(ge=1, le=64)] = Field(1, description="parallel links of a host to its leaf")
+    leaf_spine_links: Annotated[Int, Field(ge=1, le=64)] = Field(1, description="parallel links of leaf and spine")
+    host_rate: Rate = written("100g", "of every link of a host")
+    uplink_rate: Annotated[tuple[Rate, ...], BeforeValidator(_several, json_schema_input_type=Any)] = written(
+        "100g", "of every link between leaf and spine: one, or one per spine"
+    )
+    delay: Time = written("1us", "of every link")
+    colors: Annotated[Int, Field(ge=0, le=64)] = Field(
+        0, description="destinations per host; color c goes over spine c alone"
+    )
+
+
+class FabricPart(Model):
+    """The fabric: from files, or by numbers."""
+
+    files: Files | None = None
+    clos: Clos | None = None
+
+
+class Packets(Model):
+    """Sizes on the wire."""
+
+    payload: SomeBytes = written("4096", "most bytes of a message in a packet")
+    header: Bytes = written("48", "of every data packet")
+    control: SomeBytes = written("60", "ACK, NACK, CNP and pause frames")
+
+
+class Ecn(Model):
+    """Marking at egress queues: from `min` on, with `probability` at `max`, always above."""
+
+    min: Bytes
+    max: Bytes
+    probability: Share = 1.0
+
+
+class Loss(Model):
+    """Random loss on some links."""
+
+    links: Annotated[tuple[str, ...], BeforeValidator(_several, json_schema_input_type=Any)] = Field(
+        description="names or globs of sending ports"
+    )
+    probability: Share
+
+
+class Switches(Model):
+    """Queues and buffers of all switches; what is absent comes from the fabric's files."""
+
+    shared_buffer: Literal["infinite"] | SomeBytes | None = Field(None, description="of each switch")
+    egress_alpha: Annotated[Number, Field(gt=0)] | None = None
+    ingress_alpha: Annotated[Number, Field(gt=0)] | None = None
+    pfc: Bool | None = None
+    pause: SomeBytes | None = Field(None, description="a fixed threshold of pauses, in place of ingress_alpha")
+    resume_offset: Bytes | None = None
+    headroom: Bytes | None = Field(None, description="of every port")
+    ecn: Ecn | Literal["off"] | None = None
+    scheduling: Scheduling | None = None
+    loss: Annotated[tuple[Loss, ...], BeforeValidator(_several, json_schema_input_type=Any)] = ()
+
+
+class BalancerPart(Model):
+    """A load balancer with its parameters."""
+
+    name: BalancerName
+    parameters: dict[str, Number] = Field(default_factory=dict)
+
+
+class Transport(Model):
+    """How hosts send, acknowledge and repeat."""
+
+    name: TransportName = "go-back-n"
+    window: SomeBytes | None = Field(
+        None, description="default: one bandwidth-delay product (selective-repeat), none (others)"
+    )
+    reordering: Few = Field(0, description="packets out of order without a NACK")
+    nack_interval: Time = written("4us")
+    timeout: SomeTime = written("4ms")
+    timeout_few: SomeTime | None = Field(None, description="while few packets are in flight; default: timeout")
+    few_packets: Few = 3
+
+
+class Congestion(Model):
+    """Congestion control of the hosts."""
+
+    name: CongestionName = "none"
+    gain: Annotated[Number, Field(gt=0, le=1)] = 1 / 256
+    alpha_interval: SomeTime = written("1us")
+    cut_interval: SomeTime = written("4us")
+    increase_interval: SomeTime = written("300us")
+    fast_recovery_stages: Few = 1
+    additive: Rate = written("40m")
+    hyper: Rate = written("100m")
+    minimum: Rate = written("100m")
+
+
+class Nics(Model):
+    """What sending costs a NIC besides the wire."""
+
+    context_cache: Few = Field(0, description="queue pairs that it knows; 0: all")
+    context_miss: Time = written("0", "for sending on another one")
+    message: Time = written("0", "before the first packet of a message")
+
+
+class Failure(Model):
+    """Something that is down, from the start or from a time on, and perhaps until another time.
+
+    Without `detection` the FIBs never change; else those after the failure hold so long after it.
+    """
+
+    link: str | None = Field(None, description="DEVICE:PORT, DEVICE:DEVICE or a link's name")
+    switch: str | None = None
+    random: Share | None = Field(None, description="every cable with this probability, from the start")
+    at: Time = written("0")
+    back: SomeTime | None = None
+    detection: Time | None = None
+
+
+class Measure(Model):
+    """What is measured."""
+
+    after: Time = written("0", "flows that start before are not in the statistics of flows")
+    load_interval: SomeTime | None = Field(None, description="load of every link per interval")
+    load_samples: Annotated[Int, Field(ge=1, le=1_000_000)] = 1000
+
+
+def _seeds(value: object) -> object:
+    """Let a count stand for the seeds 1 to that."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        if not 1 <= value <= MAX_SEEDS:
+            raise wrong("out-of-range", f"must be 1 to {MAX_SEEDS} seeds, or a list of them, not {value}")
+        return list(range(1, value + 1))
+    return value
+
+
+SeedNumber = Annotated[Int, Field(ge=0, lt=2**63)]
+Seeds = Annotated[
+    tuple[SeedNumber, ...],
+    BeforeValidator(_seeds, json_schema_input_type=int | list[int]),
+    Field(min_length=1, max_length=MAX_SEEDS),
+]
+
+
+def _named_part(model: Any) -> Any:  # noqa: ANN401 - a type
+    return Annotated[model, BeforeValidator(_named, json_schema_input_type=str | model)]
+
+
+def _listed(value: object) -> object:
+    return [_named(one) for one in value] if isinstance(value, list) else [_named(value)]
+
+
+class Scenario(Model):
+    """A scenario file: what is simulated, and how often."""
+
+    name: Annotated[str, Field(max_length=200)] = ""
+    fabric: FabricPart
+    traffic: Annotated[tuple[TrafficPart, ...], Field(min_length=1)]
+    packets: Packets = Packets()
+    switches: Switches = Switches()
+    balancer: Annotated[
+        tuple[BalancerPart, ...],
+        BeforeValidator(_listed, json_schema_input_type=Any),
+        Field(min_length=1),
+    ] = (BalancerPart(name="ecmp"),)
+    transport: Annotated[Transport, BeforeValidator(_named)] = Transport()
+    congestion: Annotated[Congestion, BeforeValidator(_named)] = Congestion()
+    nics: Nics = Nics()
+    failures: tuple[Failure, ...] = ()
+    measure: Measure = Measure()
+    until: SomeTime | None = Field(None, description="simulated time at which to stop, whatever is unfinished")
+    seeds: Seeds = (1,)
+    level: Literal["packet", "flow"] = "packet"
+    sweep: dict[str, tuple[Any, ...]] = Field(
+        default_factory=dict, description="values for paths, all combinations of which are simulated"
+    )
