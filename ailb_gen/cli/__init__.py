@@ -21,6 +21,7 @@ from ailb_gen.cli import (
     routes,
     running,
     schema,
+    simulate,
     validate,
 )
 from ailb_gen.cli.console import report, say, silence
@@ -79,6 +80,7 @@ app.command("rib")(routes.rib)
 app.command("fib")(routes.fib)
 app.command("path")(path.path)
 app.command("explain")(explain.explain)
+app.command("simulate")(simulate.simulate)
 app.command("schema")(schema.schema)
 app.add_typer(junos.app)
 app.add_typer(batfish.app)

@@ -68,7 +68,7 @@ def validate(
     Exit codes: 0 pass, 1 findings, 2 bad input, 3 the environment failed.
     """
     where = targets(reports or [], [path for path in (fabric, waivers) if path])
-    _check_executor(executor)
+    check_executor(executor)
     _check_folder("ARTIFACTS", artifacts, "'ailb-gen generate' writes one")
     if yang:
         _check_folder("--yang", yang, "clone github.com/Juniper/yang and name the folder of a release")
@@ -128,7 +128,8 @@ def targets(words: Sequence[str], inputs: Sequence[Path]) -> list[Target]:
     return targets if None in seen else [*targets, ("table", None)]
 
 
-def _check_executor(executor: str) -> None:
+def check_executor(executor: str) -> None:
+    """Refuse what is no executor. Raises UsageError."""
     kind, _, address = executor.partition(":")
     if not (executor in ("processes", "serial") or (kind == "dask" and address)):
         raise UsageError(f"--executor {executor!r}: must be processes, serial, or dask:ADDRESS")

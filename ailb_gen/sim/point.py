@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
+from importlib import import_module
 from typing import Literal, Protocol
 
 from ailb_gen import __version__
@@ -17,6 +18,9 @@ from ailb_gen.sim.workload import Workload
 
 Level = Literal["packet", "flow"]
 Watch = Callable[[Progress], bool]
+Engine = Callable[[Fabric, Workload, Settings, int, Watch | None], Outcome]
+# The module with the function `simulate` of every level.
+ENGINES = {"packet": "ailb_gen.sim.engine.run", "flow": "ailb_gen.sim.fluid.run"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,29 +57,50 @@ def point_digest(point: Point, traffic: Traffic) -> str:
     return digest(about, point.fabric, point.settings, traffic.workload, traffic.collectives)
 
 
-def simulate(point: Point, watch: Watch | None = None) -> Result:
-    """Simulate a point. `watch` is told how far it is, several times a second; it ends early when that returns False.
+def simulate(point: Point, watch: Watch | None = None, tables: bool = True) -> Result:
+    """Simulate a point; without `tables` the result has no files.
 
-    Raises UsageError.
+    `watch` is told how far it is, several times a second; the run ends early when it returns False. Raises UsageError.
     """
+    interrupted = False
+
+    def watching(now: Progress) -> bool:
+        nonlocal interrupted
+        interrupted = watch is not None and not watch(now)
+        return not interrupted
+
     traffic = point.recipe.build(point.fabric, point.seed)
-    outcome = run(point, traffic.workload, watch)
-    found = statistics(point.fabric, traffic.workload, point.settings, outcome, traffic.collectives, point.after_ps)
-    name = point_digest(point, traffic)
-    about = {"version": __version__, "point": name, "seed": point.seed, "complete": outcome.complete}
-    tables = {
-        "flows": flow_columns(point.fabric, traffic.workload, point.settings, outcome),
-        "links": link_columns(point.fabric, outcome),
+    outcome = run(point, traffic.workload, watching)
+    found = asdict(
+        statistics(point.fabric, traffic.workload, point.settings, outcome, traffic.collectives, point.after_ps)
+    )
+    # As JSON has them, so that a point that is read back is the same.
+    found |= {
+        "histogram": list(found["histogram"]),
+        "interrupted": interrupted,
+        "stuck": _stuck(point, outcome) and not interrupted,
     }
-    about_links = about | {"load_interval_ps": outcome.load_interval_ps}
-    files = {kind: encoded(table, about_links if kind == "links" else about) for kind, table in tables.items()}
-    return Result(name, point.seed, outcome.complete, asdict(found), files)
+    name = point_digest(point, traffic)
+    about = {"version": __version__, "point": name, "seed": point.seed, "interrupted": interrupted}
+    files = _files(point, traffic.workload, outcome, about) if tables else {}
+    return Result(name, point.seed, found, files)
+
+
+def _stuck(point: Point, outcome: Outcome) -> bool:
+    """Return whether traffic could not end, though there was time."""
+    until = point.settings.until_ps
+    return not outcome.complete and (until is None or outcome.end_ps < until)
+
+
+def _files(point: Point, workload: Workload, outcome: Outcome, about: Mapping[str, object]) -> dict[str, bytes]:
+    links = {**about, "load_interval_ps": outcome.load_interval_ps}
+    return {
+        "flows": encoded(flow_columns(point.fabric, workload, point.settings, outcome), about),
+        "links": encoded(link_columns(point.fabric, outcome), links),
+    }
 
 
 def run(point: Point, workload: Workload, watch: Watch | None) -> Outcome:
     """Run the engine of the point's level. Slow to import."""
-    if point.level == "flow":
-        from ailb_gen.sim.fluid.run import simulate as engine  # noqa: PLC0415
-    else:
-        from ailb_gen.sim.engine.run import simulate as engine  # noqa: PLC0415
+    engine: Engine = import_module(ENGINES[point.level]).simulate
     return engine(point.fabric, workload, point.settings, point.seed, watch)

@@ -42,11 +42,10 @@ PROGRAM = f"ailb-gen {__version__}"
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """A simulated point: what `summary.json` says of it, and both of its Parquet files."""
+    """A simulated point: what `summary.json` says of it, and its Parquet files by kind."""
 
     digest: str
     seed: int
-    complete: bool
     statistics: Mapping[str, Any]
     files: Mapping[str, bytes]
 
@@ -145,7 +144,7 @@ def open_results(out: Path) -> dict[str, Mapping[str, Any]]:
         found = {path.stem: _statistics(path) for path in sorted((out / POINTS).glob("*.json"))}
     except OSError as error:
         raise OutputError(f"{error.filename or out}: cannot be read: {error.strerror}") from error
-    return {name: body for name, body in found.items() if body is not None and body.get("complete") is True}
+    return {name: body for name, body in found.items() if body is not None and body.get("interrupted") is False}
 
 
 def _statistics(path: Path) -> Mapping[str, Any] | None:

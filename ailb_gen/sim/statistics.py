@@ -6,7 +6,7 @@ Times are in µs. Percentiles are interpolated linearly between ranks. The same 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,18 +14,11 @@ import numpy as np
 from ailb_gen.sim.fabric import HOST, LEAF, PS_PER_US, SPINE, Fabric, Float64, Int64
 from ailb_gen.sim.outcome import NEVER, Outcome
 from ailb_gen.sim.settings import Settings
+from ailb_gen.sim.traffic.collectives import bus_factor
 from ailb_gen.sim.unloaded import PS_BITS, slowdowns
 from ailb_gen.sim.workload import COMPUTATION, Workload
 
 QUANTILES = (0.5, 0.95, 0.99, 0.999)
-# Bus bandwidth over algorithm bandwidth, by the number of ranks (NVIDIA, nccl-tests, doc/PERFORMANCE.md).
-BUS_FACTORS: dict[str, Callable[[int], float]] = {
-    "all-reduce": lambda ranks: 2 * (ranks - 1) / ranks,
-    "reduce-scatter": lambda ranks: (ranks - 1) / ranks,
-    "all-gather": lambda ranks: (ranks - 1) / ranks,
-    "all-to-all": lambda ranks: (ranks - 1) / ranks,
-    "broadcast": lambda ranks: 1.0,
-}
 TIERS = {HOST: "host", LEAF: "leaf", SPINE: "spine"}
 
 
@@ -167,6 +160,8 @@ def _flows(
     slow = slowdowns(fabric, settings.packets, workload, flows, start, finish)
     for number, name in enumerate(workload.labels):
         ours = workload.label[flows] == number
+        if not ours.any():
+            continue
         ended = ours & (finish != NEVER)
         tasks = flows[ours]
         yield (
@@ -209,10 +204,10 @@ def _job(workload: Workload, outcome: Outcome, number: int, collective: Collecti
 
 def bus_bandwidth(collective: Collective, time_ps: int, steps: int) -> float | None:
     """Return NCCL's bus bandwidth in 10^9 bytes/s of so many steps in a time; None without any."""
-    if collective.kind not in BUS_FACTORS or time_ps <= 0:
+    if time_ps <= 0:
         return None
     # 10^9 bytes/s are bytes per 1000 ps.
-    return BUS_FACTORS[collective.kind](collective.ranks) * collective.bytes * steps * 1000 / time_ps
+    return bus_factor(collective.kind, collective.ranks) * collective.bytes * steps * 1000 / time_ps
 
 
 def link_loads(fabric: Fabric, outcome: Outcome, end_ps: int) -> Float64:

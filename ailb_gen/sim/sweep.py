@@ -37,10 +37,11 @@ class Prepared:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Where points run: `executor` and `jobs` as `parallel.executor_of` has them."""
+    """Where points run: `executor` and `jobs` as `parallel.executor_of` has them; `tables`: results have files."""
 
     executor: str = "processes"
     jobs: int = 1
+    tables: bool = True
 
 
 class Board:
@@ -124,25 +125,32 @@ def sweep(
     jobs = min(options.jobs, count)
     with executor_of(options.executor, jobs, count, 2, _prepare_worker, (board,)) as executor:
         if executor is None:
-            _here(prepared, keep, board, told)
+            _here(prepared, options, keep, board, told)
         else:
-            _spread(executor, prepared, keep, board, told)
+            _spread(executor, prepared, options, keep, board, told)
 
 
-def _here(prepared: Sequence[Prepared], keep: Callable[[Result], None], board: Board, told: Told) -> None:
+def _here(
+    prepared: Sequence[Prepared], options: Options, keep: Callable[[Result], None], board: Board, told: Told
+) -> None:
     with _board(board):
         for number, one in enumerate(prepared):
-            found = _simulated(number, one.point, lambda: told(board))
+            found = _simulated(number, one.point, options.tables, lambda: told(board))
             if found is not None:
                 keep(found)
             told(board)
 
 
 def _spread(
-    executor: Executor, prepared: Sequence[Prepared], keep: Callable[[Result], None], board: Board, told: Told
+    executor: Executor,
+    prepared: Sequence[Prepared],
+    options: Options,
+    keep: Callable[[Result], None],
+    board: Board,
+    told: Told,
 ) -> None:
     running: set[Future[Result | None]] = {
-        executor.submit(_simulated, number, one.point) for number, one in enumerate(prepared)
+        executor.submit(_simulated, number, one.point, options.tables) for number, one in enumerate(prepared)
     }
     while running:
         done, running = wait(running, LOOK_S, FIRST_COMPLETED)
@@ -171,11 +179,11 @@ def _board(board: Board) -> Iterator[None]:
         _boards.clear()
 
 
-def _simulated(number: int, point: Point, told: Callable[[], None] = lambda: None) -> Result | None:
+def _simulated(number: int, point: Point, tables: bool, told: Callable[[], None] = lambda: None) -> Result | None:
     """Simulate a point, or return None when it is too late to begin."""
     board = _boards[0] if _boards else None
     if board is None:
-        return simulate(point)
+        return simulate(point, tables=tables)
     if board.stopping:
         return None
 
@@ -184,7 +192,7 @@ def _simulated(number: int, point: Point, told: Callable[[], None] = lambda: Non
         told()
         return not board.stopping
 
-    return simulate(point, watch)
+    return simulate(point, watch, tables)
 
 
 def pending(prepared: Sequence[Prepared], finished: Mapping[str, object]) -> list[Prepared]:

@@ -46,7 +46,7 @@ BalancerName = Annotated[str, PlainValidator(_balancer_name), WithJsonSchema({"e
 class Files(Model):
     """A fabric as its files describe it; both paths start at the folder of the scenario file."""
 
-    fabric: FileName = Field(description="fabric.yaml")
+    fabric: FileName | None = Field(None, description="fabric.yaml; without it the files are taken as they are")
     artifacts: FileName = Field(description="the directory of generated or collected files")
 
 

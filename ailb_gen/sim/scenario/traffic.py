@@ -61,7 +61,12 @@ class TrafficPart(Model):
         return self
 
     @property
+    def kind(self) -> str:
+        """The name of what the entry holds."""
+        return next(iter(self.model_fields_set))
+
+    @property
     def chosen(self) -> Model:
         """What the entry holds."""
-        found: Model = getattr(self, next(iter(self.model_fields_set)))
+        found: Model = getattr(self, self.kind)
         return found

@@ -1,0 +1,253 @@
+"""`ailb-gen simulate`: how fast jobs run on a fabric, by load balancer, packet by packet or as fluid."""
+
+from __future__ import annotations
+
+import os
+import signal
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from ailb_gen.cli.console import progress
+from ailb_gen.cli.output import shout, steady
+from ailb_gen.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from ailb_gen.sim.results import Result, Row
+    from ailb_gen.sim.scenario.load import Variant
+    from ailb_gen.sim.sweep import Board, Prepared
+
+SCENARIO = Annotated[
+    Path, typer.Argument(help="A scenario file; with ARTIFACTS, the fabric file.", metavar="SCENARIO|FABRIC")
+]
+ARTIFACTS = Annotated[Path | None, typer.Argument(help="The directory of generated files.", metavar="[ARTIFACTS]")]
+OUT = Annotated[
+    Path | None,
+    typer.Option("-o", "--output", help="The directory of results; without it only a table.", metavar="DIR"),
+]
+SET = Annotated[
+    list[str] | None, typer.Option("--set", help="Another value in the scenario; several.", metavar="PATH=VALUE")
+]
+SEEDS = Annotated[int | None, typer.Option("--seeds", min=1, max=10_000, help="Simulate seeds 1 to this.")]
+LEVEL = Annotated[Literal["packet", "flow"] | None, typer.Option("--level", help="Packets, or flows as fluid.")]
+EXECUTOR = Annotated[str, typer.Option("--executor", help="processes, serial or dask:ADDRESS.", metavar="HOW")]
+PROCESSES = Annotated[int | None, typer.Option("-j", "--jobs", min=1, max=256, help="Processes; default: all cores.")]
+COLLECTIVE = Annotated[str | None, typer.Option("--collective", help="Such as all-reduce or all-to-all.")]
+SIZE = Annotated[
+    str | None, typer.Option("--bytes", help="Its size as nccl-tests counts it, such as 1G.", metavar="SIZE")
+]
+BALANCER = Annotated[str | None, typer.Option("--balancer", help="Load balancers to compare.", metavar="NAME,NAME,...")]
+FAIL = Annotated[
+    list[str] | None,
+    typer.Option("--fail", help="What fails, and when: DEVICE:PORT, DEVICE:DEVICE or a switch.", metavar="LINK[@TIME]"),
+]
+PAIRS = Annotated[
+    int | None, typer.Option("--queue-pairs", min=1, max=128, help="Per connection; default: addresses of a NIC.")
+]
+# What `--balancer` compares without being told.
+COMPARED = "rlb,dlb,glb,ecmp"
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGQUIT, signal.SIGHUP)
+
+
+def simulate(
+    scenario: SCENARIO,
+    artifacts: ARTIFACTS = None,
+    out: OUT = None,
+    settings: SET = None,
+    seeds: SEEDS = None,
+    level: LEVEL = None,
+    collective: COLLECTIVE = None,
+    size: SIZE = None,
+    balancer: BALANCER = None,
+    fail: FAIL = None,
+    queue_pairs: PAIRS = None,
+    executor: EXECUTOR = "processes",
+    jobs: PROCESSES = None,
+) -> None:
+    """Simulate traffic on a fabric: a scenario file, or one collective on the files of a fabric.
+
+    Exit codes: 0 done, 2 bad input, 3 the environment failed, 130 interrupted (what is known is written).
+    """
+    from ailb_gen.cli.validate import check_executor
+
+    check_executor(executor)
+    words = list(settings or [])
+    words += [f"seeds={seeds}"] if seeds is not None else []
+    words += [f"level={level}"] if level is not None else []
+    given = {
+        "--collective": collective,
+        "--bytes": size,
+        "--balancer": balancer,
+        "--fail": fail,
+        "--queue-pairs": queue_pairs,
+    }
+    if artifacts is None:
+        _check_none(given)
+        folder, variants = scenario.parent, _from_file(scenario, words)
+    else:
+        folder, variants = Path(), _from_options(scenario, artifacts, given, words)
+    _simulate(variants, folder, out, executor, jobs or len(os.sched_getaffinity(0)))
+
+
+def _check_none(given: Mapping[str, object]) -> None:
+    for name, value in given.items():
+        if value is not None:
+            raise UsageError(f"{name} goes with FABRIC and ARTIFACTS; a scenario file says it itself")
+
+
+def _from_file(scenario: Path, words: Sequence[str]) -> list[Variant]:
+    _need(scenario)
+    from ailb_gen.sim.scenario.load import load
+
+    return load(scenario, words)
+
+
+def _from_options(fabric: Path, artifacts: Path, given: Mapping[str, Any], words: Sequence[str]) -> list[Variant]:
+    if given["--bytes"] is None:
+        raise UsageError("--bytes is missing: the size of the collective, such as 1G")
+    _need(fabric)
+    from ailb_gen.sim.scenario.load import variants
+    from ailb_gen.sim.scenario.overrides import with_settings
+    from ailb_gen.sim.scenario.short import short_scenario
+
+    source = short_scenario(
+        fabric,
+        artifacts,
+        given["--collective"] or "all-reduce",
+        given["--bytes"],
+        (given["--balancer"] or COMPARED).split(","),
+        given["--fail"] or (),
+        given["--queue-pairs"],
+    )
+    return variants(with_settings(source, words))
+
+
+def _need(path: Path) -> None:
+    """Refuse a missing file and a missing extra. Raises UsageError."""
+    from importlib.util import find_spec
+
+    try:
+        found = path.is_file()
+    except OSError as error:
+        raise UsageError(f"{str(path)[:200]}: not a usable file name: {error.strerror}") from error
+    if not found:
+        raise UsageError(f"{path}: there is no such file")
+    for name in ("numba", "pyarrow"):
+        if find_spec(name) is None:
+            raise UsageError(f"simulate: {name} is not installed; pip install 'ailb-gen[sim]'")
+
+
+def _simulate(variants: Sequence[Variant], folder: Path, out: Path | None, executor: str, jobs: int) -> None:
+    """Simulate all points of a scenario, write and print. Raises typer.Exit when it was interrupted."""
+    from ailb_gen.sim.comparison import compared, comparison_table
+    from ailb_gen.sim.digest import digest
+    from ailb_gen.sim.results import Row, finish, keep, open_results
+    from ailb_gen.sim.scenario.points import points_of
+    from ailb_gen.sim.sweep import Board, Options, check_memory, pending, prepare, sweep
+
+    finished = open_results(out) if out is not None else {}
+    points, warnings = points_of(variants, folder)
+    for line in warnings:
+        typer.echo(f"warning: {line}", err=True)
+    prepared = prepare(points)
+    todo = pending(prepared, finished)
+    options = Options(executor, jobs, tables=out is not None)
+    check_memory(todo, options)
+    known: dict[str, Mapping[str, Any]] = dict(finished)
+
+    def kept(result: Result) -> None:
+        known[result.digest] = result.statistics
+        if out is not None:
+            keep(out, result)
+
+    board = Board(len(todo))
+    with _stopping(board) as caught, _progress(todo, board) as told:
+        sweep(todo, options, kept, board, told)
+    rows = [Row(one.point.variant, one.point.seed, one.digest, known.get(one.digest)) for one in prepared]
+    records = list(compared(rows))
+    about = {
+        "scenario": variants[0].scenario.name,
+        "scenario_sha256": digest([(row.variant, row.digest) for row in rows]),
+        "interrupted": bool(caught),
+    }
+    with steady():
+        if out is not None:
+            finish(out, rows, about, records)
+        typer.echo(comparison_table(records, _title(variants)), nl=False)
+        for line in _doubts(rows):
+            typer.echo(f"warning: {line}", err=True)
+        if caught:
+            where = f"; {out} holds what is known, and the same command goes on from there" if out is not None else ""
+            typer.echo(f"these results are partial: {_count(rows)} of {len(rows)} points are finished{where}", err=True)
+            raise typer.Exit(128 + caught[0])
+
+
+def _title(variants: Sequence[Variant]) -> str:
+    return (
+        "balancer" if all(one.name == one.scenario.balancer[0].name or not one.name for one in variants) else "variant"
+    )
+
+
+def _count(rows: Sequence[Row]) -> int:
+    return sum(row.statistics is not None and not row.statistics["interrupted"] for row in rows)
+
+
+def _doubts(rows: Sequence[Row]) -> Iterator[str]:
+    """Give what makes results less than they seem: traffic that did not end by itself."""
+    from ailb_gen.wording import some
+
+    open_ends = [row for row in rows if row.statistics is not None and row.statistics["stuck"]]
+    names = [f"{row.variant or 'the scenario'}, seed {row.seed}" for row in open_ends]
+    if names:
+        least = min(row.statistics["ended"] / row.statistics["tasks"] for row in open_ends if row.statistics)
+        yield f"traffic could not end in {some(names)}; at worst {least:.1%} of its tasks did: look at drops and losses"
+
+
+@contextmanager
+def _stopping(board: Board) -> Iterator[list[int]]:
+    """Let the first signal end the points in order, and the second one the program; gives the signals that came."""
+    caught: list[int] = []
+
+    def stop(number: int, _: object) -> None:
+        if caught:
+            raise KeyboardInterrupt
+        caught.append(number)
+        board.stop()
+        shout("stopping: what is known so far is kept; once more to end at once")
+
+    before = {number: signal.getsignal(number) for number in SIGNALS}
+    chosen = [number for number, handler in before.items() if handler is not signal.SIG_IGN]
+    try:
+        for number in chosen:
+            signal.signal(number, stop)
+        yield caught
+    finally:
+        for number in chosen:
+            signal.signal(number, before[number] or signal.SIG_DFL)
+
+
+@contextmanager
+def _progress(todo: Sequence[Prepared], board: Board) -> Iterator[Callable[[Board], None]]:
+    """Show how many tasks have ended, the simulated time and the rate, on a terminal only."""
+    from time import monotonic
+
+    began = monotonic()
+    shown = 0
+    with progress("simulating", sum(one.tasks for one in todo)) as bar:
+
+        def told(now: Board) -> None:
+            nonlocal shown
+            cells = now.read()
+            ended = sum(cell[0] for cell in cells)
+            events = sum(cell[2] for cell in cells)
+            latest = max((cell[1] for cell in cells), default=0)
+            rate = events / max(monotonic() - began, 1e-3)
+            bar.step(f"{latest / 1e9:.3f} ms, {rate / 1e6:.2f} M events/s")
+            bar(ended - shown)
+            shown = ended
+
+        yield told
