@@ -119,6 +119,8 @@ REASONS: dict[str, Callable[[ErrorDetails], tuple[str, str]]] = {
     "literal_error": lambda e: ("wrong-value", f"must be {e['ctx']['expected']}, not {_shown(e['input'])}"),
     "greater_than_equal": _bound("at least", "ge"),
     "less_than_equal": _bound("at most", "le"),
+    "greater_than": _bound("more than", "gt"),
+    "less_than": _bound("less than", "lt"),
     "too_short": lambda e: ("out-of-range", f"needs at least {e['ctx']['min_length']} entry"),
     "too_long": lambda e: ("out-of-range", f"holds more than {e['ctx']['max_length']} entries"),
     "string_too_long": lambda e: ("out-of-range", f"is longer than {e['ctx']['max_length']} characters"),

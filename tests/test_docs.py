@@ -127,7 +127,7 @@ def test_every_problem_code_is_documented_and_has_a_golden_error() -> None:
     assert dict(shown) == CODES
     assert list(CODES) == sorted(CODES)
     seen = set()
-    for path in (ROOT / "tests" / "errors").glob("*.txt"):
+    for path in (ROOT / "tests" / "errors").rglob("*.txt"):
         seen |= set(re.findall(r"(?:error|warning)\[([a-z-]+)\]: ", path.read_text(encoding="utf-8")))
     assert set(CODES) == seen
 

@@ -81,40 +81,40 @@ def _spread(values: Sequence[float]) -> Spread:
 
 
 COLUMNS = (
-    ("bus GB/s", "bus_bandwidth", 1.0),
-    ("job ms", "job_us", 1e-3),
-    ("FCT p99 us", "fct_p99_us", 1.0),
-    ("slowdown p99", "slowdown_p99", 1.0),
-    ("peak queue", "peak_packets", 1.0),
-    ("marks", "marks", 1.0),
-    ("pauses", "pauses", 1.0),
-    ("drops", "drops", 1.0),
-    ("out of order", "out_of_order", 1.0),
+    ("bus GB/s", "bus_bandwidth"),
+    ("job us", "job_us"),
+    ("FCT p99 us", "fct_p99_us"),
+    ("slowdown p99", "slowdown_p99"),
+    ("peak queue", "peak_packets"),
+    ("marks", "marks"),
+    ("pauses", "pauses"),
+    ("drops", "drops"),
+    ("out of order", "out_of_order"),
 )
 
 
 def comparison_table(records: Sequence[Mapping[str, Any]], first: str) -> str:
     """Return a line per variant with means over seeds, and their range where seeds differ; `first` names variants."""
     shown = [column for column in COLUMNS if any(record[column[1]] is not None for record in records)]
-    head = [first, "seeds", *(title for title, _, _ in shown)]
+    head = [first, "seeds", *(title for title, _ in shown)]
     rows = [
         [
             (record["variant"] or "all") + ("" if record["complete"] else " (partial)"),
             record["seeds"],
-            *(_cell(record[name], factor) for _, name, factor in shown),
+            *(_cell(record[name]) for _, name in shown),
         ]
         for record in records
     ]
     return "\n".join(aligned([head, *rows], numbers=True)) + "\n"
 
 
-def _cell(spread: Mapping[str, Any] | None, factor: float) -> str:
+def _cell(spread: Mapping[str, Any] | None) -> str:
     if spread is None:
         return "-"
-    mean = _number(spread["mean"] * factor)
+    mean = _number(spread["mean"])
     if spread["least"] == spread["most"]:
         return mean
-    return f"{mean} ({_number(spread['least'] * factor)}-{_number(spread['most'] * factor)})"
+    return f"{mean} ({_number(spread['least'])}-{_number(spread['most'])})"
 
 
 def _number(value: float) -> str:

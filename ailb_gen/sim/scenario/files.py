@@ -20,7 +20,7 @@ def _nothing(written: Node, tree: Node) -> int:
     return 0
 
 
-def read_files(part: Files, folder: Path) -> tuple[Network, Routing, list[str]]:
+def read_files(part: Files, folder: Path) -> tuple[tuple[Network, Routing], list[str]]:
     """Read a fabric's files; returns what they are and warnings. Raises UsageError, IntentError, OutputError."""
     artifacts = folder / part.artifacts
     warnings = []
@@ -36,4 +36,4 @@ def read_files(part: Files, folder: Path) -> tuple[Network, Routing, list[str]]:
             warnings.append(f"{artifacts}: {part.fabric} has changed since these files were generated")
     network = read_network(artifacts, _nothing).network
     warnings += [f"{defect.place or defect.scope}: {defect.message}" for defect in network.defects]
-    return network, Routing(network, frozenset(), Graph(network)), warnings
+    return (network, Routing(network, frozenset(), Graph(network))), warnings

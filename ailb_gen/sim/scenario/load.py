@@ -144,9 +144,9 @@ def _switches(scenario: Scenario, source: Source) -> Iterator[Problem]:
 def _failures(scenario: Scenario, source: Source) -> Iterator[Problem]:
     for number, failure in enumerate(scenario.failures):
         path: Path = ("failures", number)
-        if sum(one is not None for one in (failure.link, failure.switch, failure.random)) != 1:
-            yield _problem(source, "conflict", path, "give exactly one of 'link', 'switch' and 'random'")
+        if (failure.name is None) == (failure.random is None):
+            yield _problem(source, "conflict", path, "give either 'name' or 'random'")
         elif failure.back is not None and failure.back <= failure.at:
             yield _problem(source, "conflict", (*path, "back"), "it must come back after it fails ('at')")
-        elif failure.random is not None and (failure.at or failure.back or failure.detection is not None):
+        elif failure.random is not None and failure.model_fields_set != {"random"}:
             yield _problem(source, "conflict", path, "random failures are there from the start, and for good")

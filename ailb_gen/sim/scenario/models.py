@@ -48,6 +48,7 @@ class Files(Model):
 
     fabric: FileName | None = Field(None, description="fabric.yaml; without it the files are taken as they are")
     artifacts: FileName = Field(description="the directory of generated or collected files")
+    delay: Time = written("1us", "of every link")
 
 
 class Clos(Model):
@@ -159,17 +160,13 @@ class Nics(Model):
 
 
 class Failure(Model):
-    """Something that is down, from the start or from a time on, and perhaps until another time.
+    """A link or switch that is down from a time on, perhaps until another; or random cables, down from the start."""
 
-    Without `detection` the FIBs never change; else those after the failure hold so long after it.
-    """
-
-    link: str | None = Field(None, description="DEVICE:PORT, DEVICE:DEVICE or a link's name")
-    switch: str | None = None
-    random: Share | None = Field(None, description="every cable with this probability, from the start")
+    name: str | None = Field(None, description="a switch, a port as DEVICE:PORT, or the links between two: ONE-OTHER")
     at: Time = written("0")
     back: SomeTime | None = None
-    detection: Time | None = None
+    detection: Time = written("1ms", "until all FIBs follow, after the failure and after the return")
+    random: Share | None = Field(None, description="every cable with this probability; no FIB follows")
 
 
 class Measure(Model):

@@ -10,6 +10,8 @@ from typing import Any
 from ailb_gen.errors import IntentError, Place, Problem, UsageError
 from ailb_gen.yamlio import Path, Source, dotted, read_yaml
 
+# Sections for which a name can stand.
+NAMED = frozenset({"balancer", "transport", "congestion"})
 STEP = re.compile(r"([A-Za-z_][A-Za-z0-9_-]*)((?:\[[0-9]{1,6}\])*)")
 
 
@@ -40,9 +42,12 @@ def with_settings(source: Source, words: Iterable[str]) -> Source:
 def replaced(source: Source, path: Path, value: Any, place: Place) -> Source:  # noqa: ANN401 - what YAML holds
     """Return a source with another value at a path; mappings on the way are made. Raises IntentError."""
     data = copy.deepcopy(source.data)
-    holder = data
+    parent = holder = data
     for depth, step in enumerate(path):
         here = path[:depth]
+        if isinstance(holder, str) and here[0] in NAMED:
+            # `transport: raw` is short for `transport: {name: raw}`.
+            parent[path[depth - 1]] = holder = {"name": holder}
         if isinstance(step, int):
             count = len(holder) if isinstance(holder, list) else 0
             if step >= count:
@@ -56,7 +61,7 @@ def replaced(source: Source, path: Path, value: Any, place: Place) -> Source:  #
         else:
             if not isinstance(step, int) and holder.get(step) is None:
                 holder[step] = {}
-            holder = holder[step]
+            parent, holder = holder, holder[step]
     places = {known: where for known, where in source.places.items() if known[: len(path)] != path}
     # Keys on the way that the file does not have are to blame this place, too.
     for end in range(1, len(path) + 1):

@@ -7,23 +7,72 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ailb_gen.errors import UsageError
+from ailb_gen.network.fabric import Network
+from ailb_gen.routing.rib import Routing
 from ailb_gen.sim.clos import clos
 from ailb_gen.sim.fabric import Fabric
+from ailb_gen.sim.failures import Outage, random_cables, with_outages, without_links
+from ailb_gen.sim.from_network import from_network
 from ailb_gen.sim.point import Point
 from ailb_gen.sim.scenario.convert import settings_of
+from ailb_gen.sim.scenario.files import read_files
 from ailb_gen.sim.scenario.load import Variant
-from ailb_gen.sim.scenario.models import Clos, Scenario
+from ailb_gen.sim.scenario.models import Clos, FabricPart, Files, Scenario
 from ailb_gen.sim.scenario.recipe import TrafficRecipe
 from ailb_gen.sim.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """A fabric without failures, and what its files say of switches and load balancers."""
+    """A fabric with what fails at a time, and what its files say of switches and load balancers."""
 
     fabric: Fabric
     settings: Settings
-    warnings: tuple[str, ...] = ()
+
+
+class Fabrics:
+    """The fabrics of a scenario's variants, each built once; `warnings` are what is doubtful about their files."""
+
+    def __init__(self, folder: Path) -> None:
+        """Begin without any; relative paths start at `folder`."""
+        self.folder = folder
+        self.warnings: dict[str, None] = {}
+        self._read: dict[Files, tuple[Network, Routing]] = {}
+        self._bases: dict[tuple[FabricPart, tuple[Outage, ...]], Base] = {}
+        self._random: dict[tuple[int, float, int], Fabric] = {}
+
+    def base(self, scenario: Scenario) -> Base:
+        """Return a scenario's fabric without random failures. Raises UsageError, IntentError."""
+        outages = tuple(
+            Outage(one.name, one.at, one.back, one.detection) for one in scenario.failures if one.name is not None
+        )
+        key = scenario.fabric, outages
+        if key not in self._bases:
+            self._bases[key] = self._built(scenario.fabric, outages)
+        return self._bases[key]
+
+    def fabric(self, scenario: Scenario, seed: int) -> Fabric:
+        """Return the fabric of one seed. Raises UsageError, IntentError."""
+        found = self.base(scenario).fabric
+        for number, failure in enumerate(scenario.failures):
+            if failure.random is not None:
+                key = id(found), failure.random, seed + (number << 32)
+                if key not in self._random:
+                    self._random[key] = without_links(found, random_cables(found, *key[1:]))
+                found = self._random[key]
+        return found
+
+    def _built(self, part: FabricPart, outages: tuple[Outage, ...]) -> Base:
+        if part.clos is not None:
+            return Base(with_outages(_clos(part.clos), outages), Settings())
+        if part.files is None:
+            raise UsageError("fabric: give it either as 'files' or as 'clos'")
+        if part.files not in self._read:
+            found, warnings = read_files(part.files, self.folder)
+            self._read[part.files] = found
+            self.warnings |= dict.fromkeys(warnings)
+        network, routing = self._read[part.files]
+        return Base(from_network(network, routing, delay_ps=part.files.delay, outages=outages), Settings())
 
 
 def points_of(variants: Sequence[Variant], folder: Path) -> tuple[list[Point], list[str]]:
@@ -31,37 +80,26 @@ def points_of(variants: Sequence[Variant], folder: Path) -> tuple[list[Point], l
 
     Raises UsageError, IntentError.
     """
-    bases: dict[object, Base] = {}
+    fabrics = Fabrics(folder)
     found: list[Point] = []
     for variant in variants:
         scenario = variant.scenario
-        base = bases.get(scenario.fabric)
-        if base is None:
-            base = bases[scenario.fabric] = _base(scenario, folder)
+        base = fabrics.base(scenario)
+        settings = settings_of(scenario, base.fabric, base.settings)
         recipe = TrafficRecipe(scenario.traffic, folder)
         found += [
             Point(
                 variant.name,
                 seed,
                 scenario.level,
-                base.fabric,
-                settings_of(scenario, base.fabric, base.settings),
+                fabrics.fabric(scenario, seed),
+                settings,
                 recipe,
                 scenario.measure.after,
             )
             for seed in dict.fromkeys(scenario.seeds)
         ]
-    warnings = dict.fromkeys(line for base in bases.values() for line in base.warnings)
-    return found, list(warnings)
-
-
-def _base(scenario: Scenario, folder: Path) -> Base:
-    part = scenario.fabric
-    if part.clos is not None:
-        return Base(_clos(part.clos), Settings())
-    if part.files is None:
-        raise UsageError("the scenario has no fabric")
-    raise UsageError("not yet")
+    return found, list(fabrics.warnings)
 
 
 def _clos(part: Clos) -> Fabric:

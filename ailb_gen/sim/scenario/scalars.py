@@ -25,10 +25,9 @@ TIMES = {"ps": 1, "ns": 10**3, "us": 10**6, "µs": 10**6, "ms": 10**9, "s": 10**
 RATES = {letter: 1000**power for power, letter in enumerate("kmgt", 1)}
 
 
-def with_unit(code: str, what: str, units: Mapping[str, int], example: str) -> Callable[[object], int]:
-    """Make a validator for a number with a unit, which returns it in the smallest unit, rounded."""
+def with_unit(what: str, units: Mapping[str, int], names: str, example: str) -> Callable[[object], int]:
+    """Make a validator for a number with a unit, which returns it in the smallest unit, rounded; `names` for people."""
     compiled = re.compile(rf"({NUMBER}) ?([a-zA-Zµ]*)")
-    names = ", ".join(name for name in units if name)
 
     def check(value: object) -> int:
         plain = isinstance(value, int | float) and not isinstance(value, bool)
@@ -38,9 +37,9 @@ def with_unit(code: str, what: str, units: Mapping[str, int], example: str) -> C
         found = compiled.fullmatch(text)
         factor = units.get(found[2].lower()) if found else None
         if plain and "" not in units:
-            raise wrong(code, f"write the {what} with its unit, such as {example}")
+            raise wrong("bad-quantity", f"write the {what} with its unit, such as {example}")
         if found is None or factor is None:
-            raise wrong(code, f"{text[:40]!r} is not a {what}; write a number and one of {names}, such as {example}")
+            raise wrong("bad-quantity", f"{text[:40]!r} is not a {what}; write a number and {names}, such as {example}")
         result = round(Fraction(found[1]) * factor)
         if result >= MAX:
             raise wrong("out-of-range", f"{text[:40]} is more than this program counts")
@@ -72,9 +71,9 @@ def written(text: str, description: str = "") -> Any:  # noqa: ANN401 - a field 
     return Field(text, validate_default=True, description=description or None)
 
 
-read_bytes = with_unit("bad-quantity", "size", BYTES, "64KiB")
-read_time = with_unit("bad-quantity", "time", TIMES, "2ms")
-read_rate = with_unit("bad-quantity", "rate", RATES, "100g")
+read_bytes = with_unit("size", BYTES, "KiB, MiB, GiB (powers of 1024) or kB, MB, GB (of 1000)", "64KiB")
+read_time = with_unit("time", TIMES, "ps, ns, us, ms or s", "2ms")
+read_rate = with_unit("rate", RATES, "k, m, g or t (bit/s)", "100g")
 
 Bytes = Annotated[int, PlainValidator(read_bytes), _schema(BYTES, "64KiB")]
 SomeBytes = Annotated[int, PlainValidator(read_bytes), positive("size"), _schema(BYTES, "64KiB")]

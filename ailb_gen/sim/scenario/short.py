@@ -31,7 +31,7 @@ def short_scenario(
         "name": f"{collective} of {size}",
         "fabric": {"files": {"fabric": str(fabric), "artifacts": str(artifacts)}},
         "traffic": [{"collective": job}],
-        "balancer": [name.strip() for name in balancers],
+        "balancer": [name.strip() for name in balancers] if len(balancers) > 1 else balancers[0],
         "transport": "go-back-n",
         "congestion": "dcqcn",
         "failures": failures,
@@ -48,4 +48,4 @@ def short_scenario(
 
 def _failure(word: str) -> dict[str, Any]:
     name, _, time = word.partition("@")
-    return {"link" if ":" in name else "switch": name, **({"at": time} if time else {})}
+    return {"name": name, **({"at": time} if time else {})}
