@@ -1,6 +1,6 @@
 """The compiler: functions compiled by Numba and kept on disk, or run as they are with NUMBA_DISABLE_JIT=1.
 
-What is kept belongs to one state of the engine's sources: Numba itself would not notice a change in a function that
+What is kept belongs to one state of the compiled sources: Numba itself would not notice a change in a function that
 another file calls.
 """
 
@@ -19,7 +19,8 @@ KEPT_STATES = 3
 
 def _sources_digest() -> str:
     digest = hashlib.sha256()
-    for path in sorted(Path(__file__).parent.rglob("*.py")):
+    rooms = (Path(__file__).parent, Path(__file__).parent.parent / "fluid")
+    for path in sorted(path for room in rooms for path in room.rglob("*.py")):
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 
@@ -46,9 +47,9 @@ if _KEEP:
     numba.config.CACHE_DIR = str(CACHE)  # type: ignore[attr-defined]
 
 
-def is_compiled() -> bool:
-    """Return whether functions of these sources were compiled before, and kept."""
-    return DISABLED or next(CACHE.rglob("loop.advance*.nbc"), None) is not None
+def is_compiled(function: str = "loop.advance") -> bool:
+    """Return whether an entry of these sources (its module and name) was compiled before, and kept."""
+    return DISABLED or next(CACHE.rglob(f"{function}*.nbc"), None) is not None
 
 
 # Nothing is allocated in compiled functions. Counting references to the arrays of a call, as Numba does otherwise,

@@ -1,0 +1,218 @@
+"""Run a simulation of flows: the same fabric, traffic and settings as for packets, rates instead of queues."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from itertools import groupby
+
+import numpy as np
+
+from ailb_gen.sim.balancers import BALANCERS
+from ailb_gen.sim.fabric import PS_PER_S, Fabric, Forwarding, Int32, Int64, LinkChange
+from ailb_gen.sim.fluid.events import DONE, MORE_WIDTH, PAUSED, advance, change_capacity, reroute
+from ailb_gen.sim.fluid.paths import SPREAD, rule_of
+from ailb_gen.sim.fluid.rates import sample
+from ailb_gen.sim.fluid.state import FOREVER, State, grown, initial
+from ailb_gen.sim.outcome import Outcome, Progress
+from ailb_gen.sim.settings import Settings
+from ailb_gen.sim.workload import Workload
+
+Watch = Callable[[Progress], bool]
+FIRST_SLOTS = 1024
+# Rates computed between two reports; adjusted so that reports come several times a second.
+FIRST_WORK, LEAST_WORK = 2000, 100
+REPORT_S = 0.2
+# Entries per flow at first, as powers of two.
+FIRST_WIDTH, FIRST_WIDTH_SPREAD = 2, 5
+TOTALS = (
+    "packets",
+    "data_hops",
+    "hops",
+    "acks",
+    "nacks",
+    "cnps",
+    "timeouts",
+    "retransmissions",
+    "drops",
+    "lost",
+    "unreachable",
+    "events",
+)
+
+
+def simulate(fabric: Fabric, workload: Workload, settings: Settings, seed: int, watch: Watch | None = None) -> Outcome:
+    """Return times of all tasks and bytes of all links; raises UsageError for a balancer without a rule for flows.
+
+    `watch` is called several times a second; once it returns False the run stops, and its outcome is not complete.
+    """
+    state = prepared(fabric, workload, settings, seed)
+    end = FOREVER if settings.until_ps is None else settings.until_ps
+    reporter = _Reporter(watch, workload.count)
+    hops = fabric.forwarding[0].next_hops
+    going = True
+    for at_ps, changes in _changes(fabric):
+        if at_ps >= end or not going:
+            break
+        state, going = _until(state, hops, at_ps, reporter)
+        if going:
+            state.run[0]["now"] = at_ps
+            state, hops = changed(state, hops, changes)
+    if going:
+        state, going = _until(state, hops, end, reporter)
+    run = state.run[0]
+    if going and settings.until_ps is not None and run["ended"] < workload.count:
+        run["now"] = end
+    return _outcome(state)
+
+
+def prepared(fabric: Fabric, workload: Workload, settings: Settings, seed: int) -> State:
+    """Return the state before the first event, with timers for the tasks that wait for none; raises UsageError."""
+    rule = rule_of(settings.balancer.name)
+    parameters = {row.name: row.default for row in BALANCERS[settings.balancer.name].parameters}
+    parameters |= settings.balancer.parameters
+    measured = settings.measurement
+    samples = measured.load_samples if measured.load_interval_ps else 0
+    flows = int(np.count_nonzero(workload.source >= 0))
+    state = initial(
+        fabric,
+        workload,
+        seed,
+        max(1, min(flows, FIRST_SLOTS)),
+        FIRST_WIDTH_SPREAD if rule == SPREAD else FIRST_WIDTH,
+        samples,
+    )
+    run = state.run[0]
+    run["payload"], run["header"] = settings.packets.payload_bytes, settings.packets.header_bytes
+    run["message"], run["rule"] = settings.nics.message_ps, rule
+    run["same_seed"], run["hash_start"] = parameters.get("same_seed", 0), parameters.get("hash_start", 0)
+    run["raw"] = settings.transport.name == "raw"
+    run["interval"] = measured.load_interval_ps if samples else 0
+    first = np.flatnonzero(workload.waits == 0)
+    # In order: such a list is a heap.
+    first = first[np.argsort(workload.start_ps[first], kind="stable")]
+    state.timers["at_ps"][: len(first)] = workload.start_ps[first]
+    state.timers["task"][: len(first)] = first
+    run["timers"] = len(first)
+    return state
+
+
+def _changes(fabric: Fabric) -> list[tuple[int, list[LinkChange | Forwarding]]]:
+    """Return link changes and later forwarding states by time."""
+    rows: list[LinkChange | Forwarding] = [*fabric.changes, *fabric.forwarding[1:]]
+    rows.sort(key=lambda row: row.at_ps)
+    return [(at_ps, list(group)) for at_ps, group in groupby(rows, key=lambda row: row.at_ps)]
+
+
+def changed(state: State, hops: Int32, changes: list[LinkChange | Forwarding]) -> tuple[State, Int32]:
+    """Apply changes now and return state and next hops; the rates follow when the run goes on."""
+    for change in changes:
+        if isinstance(change, LinkChange):
+            rate = float(state.links[change.link]["rate"]) if change.up else 0.0
+            change_capacity(state, change.link, rate)
+            continue
+        before, hops = hops, change.next_hops
+        while reroute(state, before, hops) == MORE_WIDTH:
+            state, before = _wider(state), hops
+    return state, hops
+
+
+def _wider(state: State) -> State:
+    return grown(state, len(state.flows), int(state.run[0]["width"]) + 1)
+
+
+class _Reporter:
+    """Calls `watch` several times a second, and knows how much work lies between two calls."""
+
+    def __init__(self, watch: Watch | None, tasks: int) -> None:
+        self.watch, self.tasks = watch, tasks
+        self.work = FIRST_WORK if watch else FOREVER // 4
+        self.last = time.monotonic()
+
+    def goes_on(self, run: np.void) -> bool:
+        """Report, and return whether the run goes on."""
+        if self.watch is None:
+            return True
+        now = time.monotonic()
+        spent, self.last = now - self.last, now
+        if spent < REPORT_S / 2:
+            self.work *= 2
+        elif spent > REPORT_S:
+            self.work = max(LEAST_WORK, self.work // 2)
+        return self.watch(Progress(int(run["now"]), int(run["events"]), int(run["ended"]), self.tasks))
+
+
+def advanced(state: State, hops: Int32, limit: int, work: int) -> tuple[State, bool]:
+    """Run events before a time, growing the state as needed; return whether there are more (see `advance`)."""
+    while (code := advance(state, hops, limit, work)) not in (DONE, PAUSED):
+        state = _wider(state) if code == MORE_WIDTH else grown(state, 2 * len(state.flows), int(state.run[0]["width"]))
+    return state, code == PAUSED
+
+
+def _until(state: State, hops: Int32, limit: int, reporter: _Reporter) -> tuple[State, bool]:
+    """Run all events before a time; return False if `watch` stopped it."""
+    more = True
+    while more:
+        state, more = advanced(state, hops, limit, reporter.work)
+        if more and not reporter.goes_on(state.run[0]):
+            return state, False
+    return state, True
+
+
+def _link_bytes(state: State) -> Int64:
+    """Return what links have carried, for flows under way, too."""
+    run, flows, entries = state.run[0], state.flows, state.entries
+    bits = state.links["bits"].copy()
+    for slot in state.flowing[: run["flowing"]].tolist():
+        first = slot << int(run["width"])
+        own = entries[first : first + int(flows[slot]["count"])]
+        left = flows[slot]["left"] - flows[slot]["rate"] * (run["now"] - flows[slot]["since"]) / PS_PER_S
+        np.add.at(bits, own["link"], own["share"] * (flows[slot]["path_bits"] - max(left, 0.0)))
+    return np.rint(bits / 8).astype(np.int64)
+
+
+def _load(state: State) -> Int64:
+    """Return the bytes per interval and link until now."""
+    run = state.run[0]
+    if not run["interval"]:
+        return np.zeros((0, len(state.links)), dtype=np.int64)
+    for link in range(len(state.links)):
+        sample(state, link)
+    rows = -(-int(run["now"]) // int(run["interval"]))
+    return np.rint(state.samples[:rows] / 8).astype(np.int64)
+
+
+def _outcome(state: State) -> Outcome:
+    run, tasks, width = state.run[0], state.tasks, len(state.links)
+    count = len(tasks)
+
+    def none(length: int) -> Int64:
+        return np.zeros(length, dtype=np.int64)
+
+    def none_of_tasks() -> Int32:
+        return np.zeros(count, dtype=np.int32)
+
+    return Outcome(
+        start_ps=tasks["began"].copy(),
+        finish_ps=tasks["ended"].copy(),
+        retransmitted=none_of_tasks(),
+        marked=none_of_tasks(),
+        out_of_order=none_of_tasks(),
+        distance=none_of_tasks(),
+        rerouted=tasks["rerouted"].copy(),
+        link_packets=none(width),
+        link_bytes=_link_bytes(state),
+        link_peak=np.zeros(width, dtype=np.int32),
+        link_peak_bytes=none(width),
+        link_drops=none(width),
+        link_lost=none(width),
+        link_marks=none(width),
+        link_pauses=none(width),
+        link_paused_ps=none(width),
+        histogram=np.zeros((width, 32), dtype=np.int64),
+        load=_load(state),
+        load_interval_ps=int(run["interval"]),
+        totals=dict.fromkeys(TOTALS, 0) | {"unreachable": int(run["unreachable"]), "events": int(run["events"])},
+        end_ps=int(run["now"]),
+        complete=bool(run["ended"] == count),
+    )

@@ -1,0 +1,218 @@
+"""The records of a fluid run: what compiled functions read and write."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ailb_gen.sim.engine.random import MASK, seeded
+from ailb_gen.sim.engine.records import Records, records
+from ailb_gen.sim.fabric import Fabric, Float64, Int32, Int64
+from ailb_gen.sim.outcome import NEVER
+from ailb_gen.sim.workload import Workload
+
+NONE = -1
+# In place of a time: it does not come.
+FOREVER = np.iinfo(np.int64).max
+
+LINK = np.dtype(
+    [
+        ("source", "i4"),
+        ("target", "i4"),
+        ("rate", "f8"),  # bit/s
+        ("delay", "i8"),
+        ("capacity", "f8"),  # its rate; 0 while it is down
+        ("load", "f8"),  # bit/s
+        ("sharers", "f8"),  # sum of the shares of its flows
+        ("bits", "f8"),  # carried for flows that have left it
+        ("sampled_to", "i8"),  # ps
+        ("head", "i4"),  # its first entry
+        ("limited", "i4"),  # flows of which it is the bottleneck
+        # Of the round in which rates are being computed.
+        ("seen", "i8"),  # the last round in which it was touched
+        ("residual", "f8"),  # bit/s that members may have
+        ("weight", "f8"),  # sum of the shares of members without fresh rate
+        ("level", "f8"),  # the fresh rate of members that it limits; negative: it limits none
+        ("open", "i4"),  # entries of members without fresh rate
+        ("limited_members", "i4"),
+    ],
+    align=True,
+)
+FLOW = np.dtype(
+    [
+        ("task", "i4"),
+        ("count", "i4"),  # entries; 0: it has no path
+        ("rate", "f8"),  # bit/s
+        ("left", "f8"),  # bits at the time `since`
+        ("since", "i8"),
+        ("path_bits", "f8"),  # bits that were left when it got its path
+        ("latency", "i8"),  # ps from the end of sending to the end of the flow
+        ("bottleneck", "i4"),  # the link that limits the rate, or NONE
+        ("place", "i4"),  # in the heap of flows
+        ("key", "i8"),  # not after the time at which it will have sent all
+        # Of the round in which rates are being computed.
+        ("seen", "i8"),  # the last round of which it was a member
+        ("fresh_rate", "f8"),  # negative: not yet known
+        ("fresh_bottleneck", "i4"),
+    ],
+    align=True,
+)
+# A flow on a link. The entries of a link are a list, chained by `after` and `before`.
+ENTRY = np.dtype([("link", "i4"), ("after", "i4"), ("before", "i4"), ("share", "f8")], align=True)
+TASK = np.dtype(
+    [
+        ("source", "i4"),
+        ("target", "i4"),
+        ("queue_pair", "i4"),
+        ("port", "i4"),
+        ("amount", "i8"),
+        ("start_ps", "i8"),
+        ("began", "i8"),
+        ("ended", "i8"),
+        ("waits", "i4"),
+        ("rerouted", "i4"),
+    ],
+    align=True,
+)
+TIMER = np.dtype([("at_ps", "i8"), ("task", "i4")], align=True)
+LEVEL = np.dtype([("level", "f8"), ("link", "i4")], align=True)
+STEP = np.dtype([("share", "f8"), ("link", "i4")], align=True)
+RUN = np.dtype(
+    [
+        ("now", "i8"),
+        ("events", "i8"),
+        ("ended", "i8"),
+        ("unreachable", "i8"),
+        ("solved", "i8"),  # rates computed
+        ("this_round", "i8"),
+        ("timers", "i8"),  # the sizes of heaps, stacks and lists
+        ("flowing", "i8"),
+        ("free", "i8"),
+        ("ready", "i8"),
+        ("touched", "i8"),
+        ("members", "i8"),
+        ("levels", "i8"),
+        # Settings.
+        ("hosts", "i8"),
+        ("width", "i8"),  # slot s has the entries from s << width on, 1 << width of them
+        ("payload", "i8"),
+        ("header", "i8"),
+        ("message", "i8"),
+        ("rule", "i8"),
+        ("same_seed", "i8"),
+        ("hash_start", "i8"),
+        ("raw", "i8"),  # hosts choose a link as switches do
+        ("interval", "i8"),  # of load samples; 0: none
+    ],
+    align=True,
+)
+
+
+class State(NamedTuple):
+    """All arrays of a run: records, heaps, stacks and lists, and the plain arrays of `Fabric` and `Workload`."""
+
+    run: Records  # one
+    links: Records
+    flows: Records  # slots
+    entries: Records
+    tasks: Records
+    first_successor: Int64
+    successors: Int32
+    first_destination: Int32
+    destination_prefix: Int32
+    host_set: Int32
+    delivery_set: Int32
+    set_first: Int32
+    set_links: Int32
+    seeds: Int64  # of the hash of nodes
+    timers: Records  # a heap of tasks by time
+    flowing: Int32  # slots in use, a heap by key
+    free: Int32  # a stack of slots
+    ready: Int32  # a stack of tasks that may start
+    touched: Int32  # links to be checked in this round
+    members: Int32  # slots whose rates are computed anew in this round
+    levels: Records  # a heap of links
+    path: Records  # the links and shares of one path
+    node_share: Float64  # what arrives of a spread flow at nodes
+    nodes: Int32  # (2, nodes) at which packets of a spread flow are, and will be
+    samples: Float64  # (samples, L) bits
+
+
+def initial(fabric: Fabric, workload: Workload, seed: int, slots: int, width: int, samples: int) -> State:
+    """Return the state before the first event; nothing is ready, and there are no timers."""
+    links, nodes, tasks = fabric.link_count, len(fabric.names), workload.count
+    run = records(1, RUN)
+    run["this_round"], run["hosts"], run["width"], run["free"] = 1, fabric.host_count, width, slots
+    return State(
+        run=run,
+        links=_links(fabric),
+        flows=records(slots, FLOW),
+        entries=records(slots << width, ENTRY),
+        tasks=_tasks(workload),
+        first_successor=workload.first_successor,
+        successors=workload.successors,
+        first_destination=fabric.first_destination,
+        destination_prefix=fabric.destination_prefix,
+        host_set=fabric.host_set,
+        delivery_set=fabric.delivery_set,
+        set_first=fabric.set_first,
+        set_links=fabric.set_links,
+        seeds=_seeds(nodes, seed),
+        timers=records(tasks + 1, TIMER),
+        flowing=np.zeros(slots, dtype=np.int32),
+        free=np.arange(slots, dtype=np.int32)[::-1].copy(),
+        ready=np.zeros(tasks + 1, dtype=np.int32),
+        touched=np.zeros(links, dtype=np.int32),
+        members=np.zeros(slots, dtype=np.int32),
+        levels=records(links + 1, LEVEL),
+        path=records(links + 64, STEP),
+        node_share=np.zeros(nodes),
+        nodes=np.zeros((2, nodes), dtype=np.int32),
+        samples=np.zeros((samples, links)),
+    )
+
+
+def _seeds(nodes: int, seed: int) -> Int64:
+    """Return the seeds that nodes have in the packet engine, so that both hash alike."""
+    words = np.zeros(nodes, dtype=np.int64)
+    seeded(seed ^ MASK, words)
+    return words
+
+
+def _links(fabric: Fabric) -> Records:
+    links = records(fabric.link_count, LINK)
+    links["source"], links["target"] = fabric.link_source, fabric.link_target
+    links["rate"] = links["capacity"] = fabric.rate_bps
+    links["delay"] = fabric.delay_ps
+    links["head"] = NONE
+    return links
+
+
+def _tasks(workload: Workload) -> Records:
+    tasks = records(workload.count, TASK)
+    for name in ("source", "target", "queue_pair", "port", "amount", "start_ps", "waits"):
+        tasks[name] = getattr(workload, name)
+    tasks["began"] = tasks["ended"] = NEVER
+    return tasks
+
+
+def grown(state: State, slots: int, width: int) -> State:
+    """Return the state with more slots for flows, or more entries for each."""
+    run, before = state.run[0], len(state.flows)
+    old, unused = int(run["width"]), int(run["free"])
+    numbers = np.arange(before << old)
+    moved = ((numbers >> old) << width) + (numbers & ((1 << old) - 1))
+    entries = records(slots << width, ENTRY)
+    entries[moved] = state.entries
+    for name in ("after", "before"):
+        entries[name][moved] = np.where(state.entries[name] >= 0, moved[state.entries[name]], NONE)
+    heads = state.links["head"]
+    state.links["head"] = np.where(heads >= 0, moved[heads], NONE)
+    run["width"], run["free"] = width, unused + slots - before
+    added = np.arange(before, slots, dtype=np.int32)[::-1]
+    return state._replace(
+        flows=np.concatenate([state.flows, records(slots - before, FLOW)]).view(type(state.flows)),
+        entries=entries,
+        flowing=np.concatenate([state.flowing, added]),
+        free=np.concatenate([state.free[:unused], added, state.free[unused:]]),
+        members=np.concatenate([state.members, added]),
+    )

@@ -1,0 +1,62 @@
+"""Small workloads, and the textbook's max-min fair rates."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+
+from ailb_gen.sim.fluid.state import State
+from ailb_gen.sim.workload import Workload
+
+Path = Mapping[int, float]
+
+
+def workload(rows: Sequence[tuple[int, int, int, int]], edges: Iterable[tuple[int, int]] = ()) -> Workload:
+    """Return tasks of (source, target, amount, start), the number in the list as port and queue pair, and who waits."""
+    pairs = sorted(edges)
+    columns = list(zip(*rows, strict=True))
+    count = len(rows)
+    first = np.searchsorted([before for before, _ in pairs], np.arange(count + 1))
+    after = np.array([after for _, after in pairs], dtype=np.int32)
+    return Workload(
+        source=np.array(columns[0], dtype=np.int32),
+        target=np.array(columns[1], dtype=np.int32),
+        queue_pair=np.arange(count, dtype=np.int32),
+        port=np.arange(count, dtype=np.int32),
+        amount=np.array(columns[2], dtype=np.int64),
+        start_ps=np.array(columns[3], dtype=np.int64),
+        waits=np.bincount(after, minlength=count).astype(np.int32),
+        first_successor=first.astype(np.int64),
+        successors=after,
+        job=np.full(count, -1, dtype=np.int32),
+        label=np.zeros(count, dtype=np.int32),
+    )
+
+
+def fair_rates(paths: Sequence[Path], capacity: Sequence[float]) -> list[float]:
+    """Return max-min fair rates by progressive filling: all rates grow alike until a link of a flow is full."""
+    rates: dict[int, float] = {}
+    while len(rates) < len(paths):
+        level, full = float("inf"), -1
+        for link in range(len(capacity)):
+            growing = sum(path.get(link, 0.0) for flow, path in enumerate(paths) if flow not in rates)
+            if growing > 0:
+                used = sum(path.get(link, 0.0) * rates[flow] for flow, path in enumerate(paths) if flow in rates)
+                level, full = min((level, full), (max(capacity[link] - used, 0.0) / growing, link))
+        rates |= {flow: level for flow, path in enumerate(paths) if flow not in rates and path.get(full, 0.0) > 0}
+    return [rates[flow] for flow in range(len(paths))]
+
+
+def flows_of(state: State) -> tuple[list[int], list[Path], list[float]]:
+    """Return the flows that are sending: their tasks, what links carry of each, and their rates."""
+    run = state.run[0]
+    tasks, rates = [], []
+    paths: list[Path] = []
+    for slot in state.flowing[: run["flowing"]].tolist():
+        flow, path = state.flows[slot], dict[int, float]()
+        first = slot << int(run["width"])
+        for entry in state.entries[first : first + int(flow["count"])]:
+            path[int(entry["link"])] = path.get(int(entry["link"]), 0.0) + float(entry["share"])
+        tasks.append(int(flow["task"]))
+        paths.append(path)
+        rates.append(float(flow["rate"]))
+    return tasks, paths, rates
