@@ -35,18 +35,22 @@ def check(workload: Workload) -> None:
     assert len(workload.steps) == len(workload.jobs)
 
 
-def finish_times(workload: Workload, ps_per_byte: int = 1) -> list[int]:
-    """Execute the graph, a flow taking its bytes in time: when each task ends. Fails if one never starts."""
+def finish_times(workload: Workload) -> list[int]:
+    """Execute the graph, a flow taking 1 ps per byte: when each task ends. Fails if one never starts."""
+    return [end for _, end in times(workload, workload.amount.tolist())]
+
+
+def times(workload: Workload, durations: list[int]) -> list[tuple[int, int]]:
+    """Execute the graph with a duration per task: when each task starts and ends. Fails if one never starts."""
     check(workload)
     waits = workload.waits.tolist()
-    ready = [0] * workload.count
+    starts = [-1] * workload.count
     ends = [-1] * workload.count
     heap: list[tuple[int, int]] = []
 
     def start(task: int, now: int) -> None:
-        begin = max(now, int(workload.start_ps[task]))
-        factor = 1 if workload.source[task] == COMPUTATION else ps_per_byte
-        heapq.heappush(heap, (begin + int(workload.amount[task]) * factor, task))
+        starts[task] = max(now, int(workload.start_ps[task]))
+        heapq.heappush(heap, (starts[task] + durations[task], task))
 
     for task, awaited in enumerate(waits):
         if not awaited:
@@ -57,11 +61,10 @@ def finish_times(workload: Workload, ps_per_byte: int = 1) -> list[int]:
         ends[task] = now
         for successor in workload.successors[workload.first_successor[task] : workload.first_successor[task + 1]]:
             waits[successor] -= 1
-            ready[successor] = max(ready[successor], now)
             if waits[successor] == 0:
-                start(int(successor), ready[successor])
+                start(int(successor), now)
     assert min(ends, default=0) >= 0, "a task never starts"
-    return ends
+    return list(zip(starts, ends, strict=True))
 
 
 def sent(workload: Workload) -> Counter[int]:

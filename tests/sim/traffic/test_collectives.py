@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from ailb_gen.sim.traffic.options import Options
 from ailb_gen.sim.traffic.trees import parents
 from ailb_gen.sim.workload import COMPUTATION, Workload
 from tests.conftest import examples
-from tests.sim.traffic.executor import finish_times, received, sent
+from tests.sim.traffic.executor import finish_times, received, sent, times
 
 ONE = QueuePairs()
 WAYS = [(name, way.name) for name, ways in COLLECTIVES.items() for way in ways]
@@ -155,6 +156,35 @@ def test_the_chunks_that_a_ring_reduces_are_complete() -> None:
         chunk = (source - number // n) % n
         have[target][chunk] |= have[source][chunk]
     assert all(chunk == set(range(n)) for rank in have for chunk in rank)
+
+
+@settings(max_examples=examples(60))
+@given(
+    st.sampled_from([("all-reduce", "ring"), ("all-reduce", "tree"), ("all-reduce", "halving-doubling")]),
+    st.integers(2, 17),
+    st.integers(1, 3),
+    st.integers(1, 3),
+    st.randoms(use_true_random=False),
+)
+def test_everybody_s_data_reaches_everybody_however_long_messages_take(
+    way: tuple[str, str], n: int, slices: int, pairs: int, random: Random
+) -> None:
+    """What a flow carries is what its sender knows when it starts: each part of the vector for itself."""
+    options: dict[str, Any] = {"slices": slices} if way[1] != "halving-doubling" else {}
+    workload = build(*way, list(range(n)), 1000 * n, QueuePairs(pairs), **options)
+    spans = times(workload, [0 if source < 0 else random.randint(1, 99) for source in workload.source])
+    know = {(rank, pair): {rank} for rank in range(n) for pair in range(pairs)}
+    carried: dict[int, set[int]] = {}
+    flows = np.flatnonzero(workload.source >= 0).tolist()
+    # Arrivals come before the flows that they let start at the same moment.
+    events = sorted([(spans[task][1], 0, task) for task in flows] + [(spans[task][0], 1, task) for task in flows])
+    for _, begins, task in events:
+        pair = int(workload.queue_pair[task])
+        if begins:
+            carried[task] = set(know[int(workload.source[task]), pair])
+        else:
+            know[int(workload.target[task]), pair] |= carried[task]
+    assert all(known == set(range(n)) for known in know.values())
 
 
 def test_slices_travel_along_a_chain_behind_one_another() -> None:
