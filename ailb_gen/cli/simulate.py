@@ -147,7 +147,7 @@ def _simulate(variants: Sequence[Variant], folder: Path, out: Path | None, execu
     from ailb_gen.sim.digest import digest
     from ailb_gen.sim.results import Row, finish, keep, open_results
     from ailb_gen.sim.scenario.points import points_of
-    from ailb_gen.sim.sweep import Board, Options, check_memory, pending, prepare, sweep
+    from ailb_gen.sim.sweep import Board, Options, check_memory, must_compile, pending, prepare, sweep
 
     finished = open_results(out) if out is not None else {}
     points, warnings = points_of(variants, folder)
@@ -164,6 +164,8 @@ def _simulate(variants: Sequence[Variant], folder: Path, out: Path | None, execu
         if out is not None:
             keep(out, result)
 
+    if must_compile(todo):
+        typer.echo("compiling the engine; it is kept for the next time", err=True)
     board = Board(len(todo))
     with _stopping(board) as caught, _progress(todo, board) as told:
         sweep(todo, options, kept, board, told)
@@ -201,7 +203,7 @@ def _doubts(rows: Sequence[Row]) -> Iterator[str]:
     from ailb_gen.wording import some
 
     open_ends = [row for row in rows if row.statistics is not None and row.statistics["stuck"]]
-    names = [f"{row.variant or 'the scenario'}, seed {row.seed}" for row in open_ends]
+    names = [f"{row.variant}, seed {row.seed}" for row in open_ends]
     if names:
         least = min(row.statistics["ended"] / row.statistics["tasks"] for row in open_ends if row.statistics)
         yield f"traffic could not end in {some(names)}; at worst {least:.1%} of its tasks did: look at drops and losses"

@@ -99,7 +99,7 @@ def comparison_table(records: Sequence[Mapping[str, Any]], first: str) -> str:
     head = [first, "seeds", *(title for title, _ in shown)]
     rows = [
         [
-            (record["variant"] or "all") + ("" if record["complete"] else " (partial)"),
+            record["variant"] + ("" if record["complete"] else " (partial)"),
             record["seeds"],
             *(_cell(record[name]) for _, name in shown),
         ]

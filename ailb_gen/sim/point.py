@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from importlib import import_module
 from typing import Literal, Protocol
 
@@ -28,7 +28,7 @@ class Traffic:
     """The traffic of a point, and the collectives among its jobs, by the job's name."""
 
     workload: Workload
-    collectives: Mapping[str, Collective]
+    collectives: Mapping[str, Collective] = field(default_factory=dict)
 
 
 class Recipe(Protocol):

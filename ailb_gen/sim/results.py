@@ -79,7 +79,7 @@ def flow_columns(fabric: Fabric, workload: Workload, settings: Settings, outcome
             "start_ps": pa.array(start, mask=start == NEVER),
             "finish_ps": pa.array(finish, mask=finish == NEVER),
             "fct_ps": pa.array(finish - start, mask=~ended),
-            "slowdown": pa.array(slowdowns(fabric, settings.packets, workload, flows, start, finish), mask=~ended),
+            "slowdown": pa.array(slowdowns(fabric, settings, workload, flows, start, finish), mask=~ended),
             **{
                 name: getattr(outcome, name)[flows]
                 for name in ("retransmitted", "marked", "out_of_order", "distance", "rerouted")

@@ -37,11 +37,15 @@ class Distribution:
 
 @dataclass(frozen=True, slots=True)
 class Collective:
-    """What the bus bandwidth of a job is computed from; `bytes` is the size that nccl-tests prints, of one step."""
+    """What the bus bandwidth of a job is computed from.
+
+    `bytes` is the size that nccl-tests prints, of one step; `compute_ps` of every step is not communication.
+    """
 
     kind: str
     ranks: int
     bytes: int
+    compute_ps: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +161,7 @@ def _flows(
     late = (outcome.start_ps[flows] == NEVER) | (outcome.start_ps[flows] >= after_ps)
     flows = flows[late]
     start, finish = outcome.start_ps[flows], outcome.finish_ps[flows]
-    slow = slowdowns(fabric, settings.packets, workload, flows, start, finish)
+    slow = slowdowns(fabric, settings, workload, flows, start, finish)
     for number, name in enumerate(workload.labels):
         ours = workload.label[flows] == number
         if not ours.any():
@@ -204,10 +208,11 @@ def _job(workload: Workload, outcome: Outcome, number: int, collective: Collecti
 
 def bus_bandwidth(collective: Collective, time_ps: int, steps: int) -> float | None:
     """Return NCCL's bus bandwidth in 10^9 bytes/s of so many steps in a time; None without any."""
-    if time_ps <= 0:
+    busy = time_ps - steps * collective.compute_ps
+    if busy <= 0:
         return None
     # 10^9 bytes/s are bytes per 1000 ps.
-    return bus_factor(collective.kind, collective.ranks) * collective.bytes * steps * 1000 / time_ps
+    return bus_factor(collective.kind, collective.ranks) * collective.bytes * steps * 1000 / busy
 
 
 def link_loads(fabric: Fabric, outcome: Outcome, end_ps: int) -> Float64:

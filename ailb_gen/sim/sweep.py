@@ -15,6 +15,7 @@ from ailb_gen.parallel import executor_of
 from ailb_gen.sim.memory import available_bytes, needed_bytes, shown_bytes
 from ailb_gen.sim.outcome import Progress
 from ailb_gen.sim.point import Point, point_digest, simulate
+from ailb_gen.sim.reachable import check_reachable
 from ailb_gen.sim.results import Result
 
 # Seconds between two looks at how far the processes are.
@@ -22,6 +23,8 @@ LOOK_S = 0.25
 # Per point on a board: tasks that have ended, ps, events.
 FIELDS = 3
 
+# A point, and its place on the board.
+Numbered = tuple[int, "Prepared"]
 Told = Callable[["Board"], None]
 
 
@@ -83,6 +86,7 @@ def prepare(points: Sequence[Point]) -> list[Prepared]:
     for numbers in groups.values():
         first = points[numbers[0]]
         traffic = first.recipe.build(first.fabric, first.seed)
+        check_reachable(first.fabric, traffic.workload)
         for number in numbers:
             point = points[number]
             needed = needed_bytes(point.fabric, traffic.workload, point.settings)
@@ -111,7 +115,7 @@ def check_memory(prepared: Sequence[Prepared], options: Options) -> None:
 
 
 def _name(point: Point) -> str:
-    return f"{point.variant}, seed {point.seed}" if point.variant else f"seed {point.seed}"
+    return f"{point.variant}, seed {point.seed}"
 
 
 def sweep(
@@ -121,20 +125,34 @@ def sweep(
 
     `told` is called several times a second. Raises UsageError and WorkerError.
     """
-    count = len(prepared)
+    numbered = list(enumerate(prepared))
+    if must_compile(prepared):
+        # Here, so that processes find it compiled and do not all do the same.
+        _here(numbered[:1], options, keep, board, told)
+        numbered = numbered[1:]
+    count = len(numbered)
     jobs = min(options.jobs, count)
     with executor_of(options.executor, jobs, count, 2, _prepare_worker, (board,)) as executor:
         if executor is None:
-            _here(prepared, options, keep, board, told)
+            _here(numbered, options, keep, board, told)
         else:
-            _spread(executor, prepared, options, keep, board, told)
+            _spread(executor, numbered, options, keep, board, told)
+
+
+def must_compile(prepared: Sequence[Prepared]) -> bool:
+    """Return whether the engine has to be compiled first, which takes about a minute. Slow to import."""
+    if all(one.point.level != "packet" for one in prepared):
+        return False
+    from ailb_gen.sim.engine.jit import is_compiled  # noqa: PLC0415
+
+    return not is_compiled()
 
 
 def _here(
-    prepared: Sequence[Prepared], options: Options, keep: Callable[[Result], None], board: Board, told: Told
+    numbered: Sequence[Numbered], options: Options, keep: Callable[[Result], None], board: Board, told: Told
 ) -> None:
     with _board(board):
-        for number, one in enumerate(prepared):
+        for number, one in numbered:
             found = _simulated(number, one.point, options.tables, lambda: told(board))
             if found is not None:
                 keep(found)
@@ -143,14 +161,14 @@ def _here(
 
 def _spread(
     executor: Executor,
-    prepared: Sequence[Prepared],
+    numbered: Sequence[Numbered],
     options: Options,
     keep: Callable[[Result], None],
     board: Board,
     told: Told,
 ) -> None:
     running: set[Future[Result | None]] = {
-        executor.submit(_simulated, number, one.point, options.tables) for number, one in enumerate(prepared)
+        executor.submit(_simulated, number, one.point, options.tables) for number, one in numbered
     }
     while running:
         done, running = wait(running, LOOK_S, FIRST_COMPLETED)

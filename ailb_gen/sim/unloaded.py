@@ -8,7 +8,7 @@ import numpy as np
 
 from ailb_gen.sim.fabric import Fabric, Float64, Int64
 from ailb_gen.sim.outcome import NEVER
-from ailb_gen.sim.settings import PacketSettings
+from ailb_gen.sim.settings import PacketSettings, Settings
 from ailb_gen.sim.workload import Workload
 
 # Leaves whose distances are computed at a time: bounds the memory.
@@ -46,7 +46,7 @@ def unloaded(fabric: Fabric, packets: PacketSettings, source: Int64, target: Int
     way_back = back + packets.control_bytes * PS_BITS / back_rate
     pairs, inverse = np.unique(np.stack([source, target], axis=1), axis=0, return_inverse=True)
     inverse = inverse.reshape(-1)
-    rates = _host_rates(fabric)
+    rates = host_rates(fabric)
     return Unloaded(
         _shortest(fabric, round_trip, pairs)[inverse],
         _shortest(fabric, way_back, pairs)[inverse],
@@ -55,22 +55,25 @@ def unloaded(fabric: Fabric, packets: PacketSettings, source: Int64, target: Int
 
 
 def slowdowns(
-    fabric: Fabric, packets: PacketSettings, workload: Workload, flows: Int64, start_ps: Int64, finish_ps: Int64
+    fabric: Fabric, settings: Settings, workload: Workload, flows: Int64, start_ps: Int64, finish_ps: Int64
 ) -> Float64:
     """Return the slowdown of some flows, tasks of a workload, shape (F,); NaN for those that have not ended.
 
-    A flow's time, until its last acknowledgment is back, over base round trip + (bytes + headers) / rate; at
-    least 1. With a raw transport nothing is acknowledged, and the way back is added all the same.
+    A flow's time until its last acknowledgment is back, over base round trip + (bytes + headers) / rate; at least 1.
+    Where flows end with their last byte's arrival, the way back without queues is added, also if nothing is
+    acknowledged.
     """
+    packets = settings.packets
     empty = unloaded(fabric, packets, workload.source[flows].astype(np.int64), workload.target[flows].astype(np.int64))
     size = workload.amount[flows]
     count = -(-size // packets.payload_bytes)
     ideal = empty.round_trip_ps + (size + packets.header_bytes * count) * PS_BITS / empty.rate_bps
-    taken = finish_ps - start_ps + empty.way_back_ps
+    taken = finish_ps - start_ps + (0 if settings.transport.ends_acknowledged else empty.way_back_ps)
     return np.where((finish_ps == NEVER) | (start_ps == NEVER), np.nan, np.maximum(taken / ideal, 1.0))
 
 
-def _host_rates(fabric: Fabric) -> Int64:
+def host_rates(fabric: Fabric) -> Int64:
+    """Return what every host can send over all its links, in bit/s, shape (H,)."""
     rates = np.zeros(fabric.host_count, dtype=np.int64)
     ours = fabric.link_source < fabric.host_count
     np.add.at(rates, fabric.link_source[ours], fabric.rate_bps[ours])

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from ailb_gen.sim.clos import clos
 from ailb_gen.sim.fabric import Fabric
 from ailb_gen.sim.outcome import NEVER
-from ailb_gen.sim.settings import PacketSettings, Settings
+from ailb_gen.sim.settings import PacketSettings, Settings, TransportSettings
 from ailb_gen.sim.statistics import Collective, Distribution, bus_bandwidth, distribution, statistics
 from ailb_gen.sim.traffic.builder import Builder
 from ailb_gen.sim.unloaded import slowdowns, unloaded
@@ -77,9 +77,13 @@ def test_slowdowns_as_the_published_platform_defines_them(platform: Fabric) -> N
     ideal = np.array([8_320_000 + (5000 + 5 * 48) * 80, 8_320_000 + (5001 + 6 * 48) * 80, 4_160_000 + 58 * 80, 0])
     finish = (ideal * [2, 3, 0.5, 0] - way_back).round().astype(np.int64)
     finish[3] = NEVER
-    found = slowdowns(platform, PACKETS, workload, np.arange(4), np.zeros(4, dtype=np.int64), finish)
+    start = np.zeros(4, dtype=np.int64)
+    found = slowdowns(platform, Settings(PACKETS), workload, np.arange(4), start, finish)
     assert found[:3] == pytest.approx([2, 3, 1])
     assert np.isnan(found[3])
+    acknowledged = Settings(PACKETS, transport=TransportSettings("go-back-n", ends_acknowledged=True))
+    again = slowdowns(platform, acknowledged, workload, np.arange(4), start, finish + way_back.astype(np.int64))
+    assert again[:3] == pytest.approx([2, 3, 1])
 
 
 def test_percentiles_are_interpolated_between_ranks() -> None:

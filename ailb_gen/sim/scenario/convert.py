@@ -127,6 +127,7 @@ def _transport(part: Transport) -> TransportSettings:
         timeout_ps=part.timeout,
         few_packets=part.few_packets,
         timeout_few_ps=part.timeout if part.timeout_few is None else part.timeout_few,
+        ends_acknowledged=part.ends_acknowledged,
     )
 
 

@@ -24,7 +24,7 @@ MAX_VARIANTS = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """A scenario with one combination of what is swept; `name` says which, empty if there is one only."""
+    """A scenario with one combination of what is swept; `name` says which."""
 
     name: str
     scenario: Scenario
@@ -52,8 +52,8 @@ def variants(source: Source) -> list[Variant]:
         scenario = checked(swept) if name else whole
         for balancer in scenario.balancer:
             one = scenario.model_copy(update={"balancer": (balancer,)})
-            words = [_balancer_name(balancer, scenario)] if len(scenario.balancer) > 1 else []
-            found.append(Variant(", ".join([*words, *([name] if name else [])]), one, swept))
+            words = [_balancer_name(balancer, scenario), *([name] if name else [])]
+            found.append(Variant(", ".join(words), one, swept))
     return found
 
 

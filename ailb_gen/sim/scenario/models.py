@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, PlainValidator, WithJsonSchema
 
 from ailb_gen.sim.balancers import BALANCERS
-from ailb_gen.sim.scenario.scalars import Bytes, Number, Rate, SomeBytes, SomeTime, Time, written
+from ailb_gen.sim.scenario.scalars import Bytes, Number, Rate, Share, SomeBytes, SomeTime, Time, written
 from ailb_gen.sim.scenario.traffic import TrafficPart
 from ailb_gen.sim.settings import CongestionName, Scheduling, TransportName
 from ailb_gen.validation import Bool, Int, Model, wrong
@@ -17,7 +17,6 @@ from ailb_gen.wording import did_you_mean
 UNWRITTEN_STEPS = frozenset({"name", "count", "word", "[key]"})
 MAX_SEEDS = 10_000
 
-Share = Annotated[Number, Field(ge=0, le=1)]
 Positive = Annotated[Int, Field(ge=1)]
 Few = Annotated[Int, Field(ge=0, le=1_000_000)]
 FileName = Annotated[str, Field(min_length=1, max_length=4096)]
@@ -135,6 +134,7 @@ class Transport(Model):
     timeout: SomeTime = written("4ms")
     timeout_few: SomeTime | None = Field(None, description="while few packets are in flight; default: timeout")
     few_packets: Few = 3
+    ends_acknowledged: Bool = Field(False, description="a flow ends when its sender knows that all has arrived")
 
 
 class Congestion(Model):

@@ -10,14 +10,32 @@ from typing import Any
 import numpy as np
 
 from ailb_gen.errors import UsageError
-from ailb_gen.sim.fabric import Fabric
+from ailb_gen.sim.fabric import PS_PER_S, Fabric, Int32, Int64
 from ailb_gen.sim.point import Traffic
 from ailb_gen.sim.scenario.convert import hosts_of
-from ailb_gen.sim.scenario.traffic import CollectivePart, TrafficPart
+from ailb_gen.sim.scenario.traffic import (
+    ArrivalsPart,
+    BackgroundPart,
+    CollectivePart,
+    Connections,
+    FlowsPart,
+    MicePart,
+    ScaleUnitPart,
+    TrafficPart,
+    TrainingPart,
+)
 from ailb_gen.sim.statistics import Collective
-from ailb_gen.sim.traffic.builder import NOTHING, Builder, QueuePairs
-from ailb_gen.sim.traffic.collectives import append
+from ailb_gen.sim.traffic import scale_unit
+from ailb_gen.sim.traffic.arrivals import flows, mice, poisson, read_size_distribution
+from ailb_gen.sim.traffic.builder import Builder, QueuePairs
+from ailb_gen.sim.traffic.connection_matrix import read_connection_matrix
+from ailb_gen.sim.traffic.flowlist import read_flow_list
 from ailb_gen.sim.traffic.options import Options
+from ailb_gen.sim.traffic.placement import place
+from ailb_gen.sim.traffic.scale_unit import Heavy, Mice, Mixed
+from ailb_gen.sim.traffic.streams import stream
+from ailb_gen.sim.traffic.training import Training, repeat, train
+from ailb_gen.sim.unloaded import host_rates
 from ailb_gen.sim.workload import Workload, merged
 
 
@@ -45,7 +63,7 @@ class TrafficRecipe:
         found: list[Traffic] = []
         for number, (part, name) in enumerate(zip(self.parts, names, strict=True)):
             # Entries of one kind must not draw the same numbers.
-            context = Context(fabric, seed + (number << 32), self.folder, f"traffic[{number}].{part.kind}", name)
+            context = Context(fabric, seed + (number << 40), self.folder, f"traffic[{number}].{part.kind}", name)
             try:
                 found.append(MAKERS[part.kind](part.chosen, context))
             except UsageError as error:
@@ -84,27 +102,141 @@ def _addresses(fabric: Fabric) -> int:
     return max(1, int(np.diff(fabric.first_destination).min(initial=1)))
 
 
+def _ranks(patterns: tuple[str, ...], context: Context) -> Int32:
+    return np.array(hosts_of(context.fabric, patterns, "hosts"), dtype=np.int32)
+
+
+def _queue_pairs(part: Connections, fabric: Fabric) -> QueuePairs:
+    return QueuePairs(part.queue_pairs or _addresses(fabric), part.split)
+
+
+def _leaves(fabric: Fabric) -> Int32:
+    """Return the switch at the first link of every host, shape (H,)."""
+    found = np.full(fabric.host_count, -1, dtype=np.int32)
+    ours = np.flatnonzero(fabric.link_source < fabric.host_count)[::-1]
+    found[fabric.link_source[ours]] = fabric.link_target[ours]
+    return found
+
+
+def _delayed(workload: Workload, start_ps: int) -> Workload:
+    """Return a job that begins at a time: nothing of the wait is part of its first step."""
+    return replace(workload, start_ps=np.maximum(workload.start_ps, np.int64(start_ps)))
+
+
 def _collective(part: CollectivePart, context: Context) -> Traffic:
     fabric = context.fabric
-    ranks = hosts_of(fabric, part.hosts, "hosts")
-    if part.per_server is None:
-        alone = part.kind in ("incast", "permutation")
-        per_server = 1 if alone else _per_server(fabric, ranks)
-    else:
-        per_server = part.per_server
-    pairs = QueuePairs(part.queue_pairs or _addresses(fabric), part.split)
-    builder = Builder(context.seed)
-    name = part.kind if context.name == "collective" else context.name.replace("collective", part.kind)
-    job = builder.job(name, pairs)
+    ranks = _ranks(part.hosts, context)
+    alone = part.kind in ("incast", "permutation")
+    per_server = part.per_server or (1 if alone else _per_server(fabric, ranks.tolist()))
+    # Permutations draw their pairs; options that a collective does not have must stay as they are.
     drawn = context.seed if part.kind == "permutation" else 0
     options = Options(part.slices, part.at_once, per_server, part.rounds, part.shift, drawn)
-    end = NOTHING
-    for _ in range(part.steps):
-        if part.compute:
-            end = int(builder.computations(1, part.compute, end, job)[0])
-        end = int(append(builder, job, part.kind, np.array(ranks), part.bytes, options, part.algorithm, end)[0])
-        builder.step(job, end)
-    return Traffic(builder.finish(), {name: Collective(part.kind, len(ranks), part.bytes)})
+    builder = Builder(context.seed)
+    name = context.name.replace("collective", part.kind)
+    repeat(
+        builder,
+        name,
+        part.kind,
+        ranks,
+        part.bytes,
+        part.steps,
+        options,
+        part.algorithm,
+        _queue_pairs(part, fabric),
+        part.compute,
+    )
+    return Traffic(
+        _delayed(builder.finish(), part.start), {name: Collective(part.kind, len(ranks), part.bytes, part.compute)}
+    )
 
 
-MAKERS: Mapping[str, Callable[[Any, Context], Traffic]] = {"collective": _collective}
+def _training(part: TrainingPart, context: Context) -> Traffic:
+    fabric = context.fabric
+    hosts = _ranks(part.hosts, context)
+    training = Training(
+        data=part.data,
+        tensor=part.tensor,
+        pipeline=part.pipeline,
+        steps=part.steps,
+        microbatches=part.microbatches,
+        schedule=part.schedule,
+        forward_ps=part.forward,
+        backward_ps=part.backward,
+        optimizer_ps=part.optimizer,
+        tensor_bytes=part.tensor_bytes,
+        tensor_collectives=part.tensor_collectives,
+        activation_bytes=part.activation_bytes,
+        gradient_bytes=part.gradient_bytes,
+        gradient_buckets=part.gradient_buckets,
+        gradients=part.gradients,
+        algorithm=part.algorithm,
+        options=Options(part.slices, per_server=part.per_server or 1),
+        queue_pairs=_queue_pairs(part, fabric),
+    )
+    (placed,) = place([training.ranks], hosts, part.placement, context.seed, part.stride)
+    builder = Builder(context.seed)
+    train(builder, context.name, placed, training)
+    return Traffic(_delayed(builder.finish(), part.start))
+
+
+def _flows(part: FlowsPart, context: Context) -> Traffic:
+    kind = part.format or ("cm" if part.file.removesuffix(".gz").endswith(".cm") else "flows")
+    read = read_connection_matrix if kind == "cm" else read_flow_list
+    return Traffic(read(context.folder / part.file, part.file, context.fabric.host_count, context.seed))
+
+
+def _arrivals(part: ArrivalsPart, context: Context) -> Traffic:
+    sizes = read_size_distribution(context.folder / part.file, part.file, part.sizes)
+    hosts = _ranks(part.hosts, context)
+    leaves = _leaves(context.fabric) if part.other_leaves else None
+    rates = host_rates(context.fabric)[hosts]
+    return Traffic(poisson(hosts, rates, part.load, sizes, part.duration, context.seed, leaves, part.sizes))
+
+
+def _mice(part: MicePart, context: Context) -> Traffic:
+    hosts = _ranks(part.hosts, context)
+    leaves = _leaves(context.fabric) if part.other_leaves else None
+    amount = np.full(part.count, part.bytes, dtype=np.int64)
+    return Traffic(mice(hosts, amount, part.interval, context.seed, leaves, part.start))
+
+
+def _background(part: BackgroundPart, context: Context) -> Traffic:
+    """Return flows at a fixed interval, each pair beginning at a random moment of it."""
+    names = [one for pair in part.pairs for one in pair]
+    hosts = np.array([hosts_of(context.fabric, (name,), "pairs")[0] for name in names]).reshape(-1, 2)
+    generator = stream(context.seed, "background")
+    rates = host_rates(context.fabric)[hosts[:, 0]]
+    columns: list[tuple[Int64, ...]] = []
+    for (source, target), rate in zip(hosts.tolist(), rates.tolist(), strict=True):
+        interval = max(1, round(part.bytes * 8 * PS_PER_S / (part.load * rate)))
+        start = np.arange(int(generator.integers(0, interval)), part.duration, interval, dtype=np.int64)
+        columns.append((start, np.full(len(start), source), np.full(len(start), target)))
+    start, source, target = (np.concatenate(column) for column in zip(*columns, strict=True))
+    amount = np.full(len(start), part.bytes, dtype=np.int64)
+    return Traffic(flows(source, target, amount, start, context.seed, "background"))
+
+
+def _scale_unit(part: ScaleUnitPart, context: Context) -> Traffic:
+    hosts = scale_unit.LEAVES * scale_unit.SERVERS_PER_LEAF
+    if context.fabric.host_count != hosts:
+        raise UsageError(f"these workloads are for {hosts} servers, and the fabric has {context.fabric.host_count}")
+    small = Mice() if part.mice else None
+    if part.workload == "heavy":
+        heavy = Heavy(mice=small) if part.steps is None else Heavy(steps=part.steps, mice=small)
+        return Traffic(scale_unit.heavy(context.seed, part.scale, heavy))
+    mixed = Mixed(mice=small)
+    if part.steps is not None:
+        jobs = replace(mixed.tensor, steps=part.steps), replace(mixed.pipeline, steps=part.steps)
+        mixed = replace(mixed, tensor=jobs[0], pipeline=jobs[1])
+    return Traffic(scale_unit.mixed(context.seed, part.scale, mixed))
+
+
+MAKERS: Mapping[str, Callable[[Any, Context], Traffic]] = {
+    "collective": _collective,
+    "training": _training,
+    "flows": _flows,
+    "arrivals": _arrivals,
+    "mice": _mice,
+    "background": _background,
+    "scale_unit": _scale_unit,
+}

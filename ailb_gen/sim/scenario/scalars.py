@@ -88,4 +88,28 @@ def _number(value: object) -> float:
     return float(value)
 
 
+def read_share(value: object) -> float:
+    """Read a share such as `25%` or 0.25."""
+    found = re.fullmatch(rf"({NUMBER}) ?%", value) if isinstance(value, str) else None
+    share = float(Fraction(found[1]) / 100) if found else _number(value)
+    if share < 0:
+        raise wrong("out-of-range", f"must not be negative, as {share:g} is")
+    if share > 1:
+        hint = "" if found else f"; did you mean {share:g}%?"
+        raise wrong("out-of-range", f"must be at most 100%, not {share:.4%}".replace(".0000%", "%") + hint)
+    return share
+
+
 Number = Annotated[float, PlainValidator(_number), WithJsonSchema({"type": "number"})]
+Share = Annotated[
+    float,
+    PlainValidator(read_share),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "string", "pattern": rf"^{NUMBER} ?%$", "examples": ["25%"]},
+                {"type": "number", "minimum": 0, "maximum": 1},
+            ]
+        }
+    ),
+]

@@ -6,12 +6,11 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from ailb_gen.sim.scenario.scalars import Number, SomeBytes, Time, written
+from ailb_gen.sim.scenario.scalars import Bytes, Share, SomeBytes, SomeTime, Time, written
 from ailb_gen.validation import Bool, Int, Model, wrong
-from ailb_gen.wording import some
 
 Count = Annotated[Int, Field(ge=1, le=1_000_000)]
-Percent = Annotated[Number, Field(ge=0, le=100)]
+Load = Annotated[Share, Field(gt=0)]
 FileName = Annotated[str, Field(min_length=1, max_length=4096)]
 CollectiveName = Literal[
     "all-reduce", "reduce-scatter", "all-gather", "all-to-all", "broadcast", "incast", "permutation"
@@ -23,9 +22,24 @@ def _several(value: object) -> object:
 
 
 Hosts = Annotated[tuple[str, ...], BeforeValidator(_several, json_schema_input_type=str | list[str])]
+EVERY = Field((), description="names and globs of hosts, in the order of ranks; default: all")
 
 
-class CollectivePart(Model):
+class Connections(Model):
+    """How a job sends."""
+
+    queue_pairs: Annotated[Int, Field(ge=1, le=128)] | None = Field(
+        None, description="of a connection (NCCL_IB_QPS_PER_CONNECTION); default: the addresses of a host"
+    )
+    split: Literal["split", "round-robin"] = Field(
+        "split", description="messages over all queue pairs, or one after the other (NCCL_IB_SPLIT_DATA_ON_QPS)"
+    )
+    per_server: Count | None = Field(
+        None, description="so many ranks in a row are GPUs of one server; default: as the names of hosts say"
+    )
+
+
+class CollectivePart(Connections):
     """A collective, once or several times in a row."""
 
     kind: CollectiveName
@@ -33,31 +47,106 @@ class CollectivePart(Model):
     algorithm: str | None = Field(None, description="default: the first one of the collective")
     steps: Count = 1
     compute: Time = written("0", "computation before every step")
-    hosts: Hosts = Field((), description="names and globs of hosts, in the order of ranks; default: all")
-    queue_pairs: Annotated[Int, Field(ge=1, le=128)] | None = Field(
-        None, description="of a connection; default: addresses of a host"
-    )
-    split: Literal["split", "round-robin"] = "split"
-    per_server: Count | None = Field(
-        None, description="so many ranks in a row share a server; default: as the files say"
-    )
+    start: Time = written("0")
+    hosts: Hosts = EVERY
+    slices: Count = Field(1, description="messages per chunk")
+    at_once: Bool | None = Field(None, description="send without waiting for what would have to arrive first")
+    rounds: Count | None = Field(None, description="only the first steps of a ring")
+    shift: Count | None = Field(None, description="permutation to the host so many further on; default: random")
+
+
+class TrainingPart(Connections):
+    """A training job of data * tensor * pipeline ranks, a host each."""
+
+    data: Count = 1
+    tensor: Count = 1
+    pipeline: Count = 1
+    steps: Count = 1
+    microbatches: Count = 1
+    schedule: Literal["1f1b", "gpipe"] = "1f1b"
+    forward: Time = written("0", "of a microbatch in a stage")
+    backward: Time = written("0")
+    optimizer: Time = written("0")
+    tensor_bytes: Bytes = written("0", "of an all-reduce in the tensor-parallel group")
+    tensor_collectives: Count = Field(1, description="of them per pass")
+    activation_bytes: Bytes = written("0", "to the next stage, per microbatch and rank")
+    gradient_bytes: Bytes = written("0", "of a rank, reduced over the replicas")
+    gradient_buckets: Count = 1
+    gradients: Literal["all-reduce", "sharded"] = "all-reduce"
+    algorithm: str = "ring"
     slices: Count = 1
-    at_once: Bool | None = None
-    rounds: Count | None = None
-    shift: Count | None = None
+    start: Time = written("0")
+    hosts: Hosts = EVERY
+    placement: Literal["packed", "strided", "random"] = "packed"
+    stride: Count = Field(1, description="of a strided placement")
+
+
+class FlowsPart(Model):
+    """Flows from a file: a flow list of conweave-ns3, or a connection matrix of csg-htsim."""
+
+    file: FileName = Field(description="plain or gzip")
+    format: Literal["flows", "cm"] | None = Field(None, description="default: cm for *.cm, else flows")
+
+
+class ArrivalsPart(Model):
+    """Poisson arrivals at every host, to uniform destinations."""
+
+    load: Load = Field(description="share of the rate of a host's links, such as 25%")
+    duration: SomeTime
+    file: FileName = Field(description='JSON with distributions: {"NAME": [[bytes, percent], ...]}')
+    sizes: str = Field(description="the name of the distribution")
+    other_leaves: Bool = Field(False, description="only destinations under another leaf")
+    hosts: Hosts = EVERY
+
+
+class MicePart(Model):
+    """Small flows at a fixed interval, between random hosts."""
+
+    bytes: SomeBytes
+    interval: SomeTime
+    count: Count
+    start: Time = written("0")
+    other_leaves: Bool = False
+    hosts: Hosts = EVERY
+
+
+class BackgroundPart(Model):
+    """Flows over the first links of hosts that keep a share of their rate busy, from start to end."""
+
+    load: Load
+    duration: SomeTime
+    bytes: SomeBytes = written("1MiB", "of every flow")
+    pairs: Annotated[tuple[tuple[str, str], ...], Field(min_length=1)] = Field(
+        description="hosts that send, and to whom: [[SOURCE, TARGET], ...]"
+    )
+
+
+class ScaleUnitPart(Model):
+    """The workloads of Zeltser, "Adaptive Packet Routing vs. Flowlet Switching" (2026), on 8 leaves of 4 servers."""
+
+    workload: Literal["heavy", "mixed"]
+    scale: Count = 1
+    steps: Count | None = Field(None, description="of the job, or of both; default: as published")
+    mice: Bool = True
 
 
 class TrafficPart(Model):
     """One entry of the traffic: exactly one of these."""
 
     collective: CollectivePart | None = None
+    training: TrainingPart | None = None
+    flows: FlowsPart | None = None
+    arrivals: ArrivalsPart | None = None
+    mice: MicePart | None = None
+    background: BackgroundPart | None = None
+    scale_unit: ScaleUnitPart | None = None
 
     @model_validator(mode="after")
     def _one(self) -> Self:
         given = sorted(self.model_fields_set)
-        if len(given) != 1:
-            known = some(type(self).model_fields)
-            raise wrong("conflict", f"an entry holds exactly one of {known}; this one has {some(given)}")
+        if len(given) != 1 or self.chosen is None:
+            known = ", ".join(type(self).model_fields)
+            raise wrong("conflict", f"an entry holds exactly one of {known}; this one has {', '.join(given) or 'none'}")
         return self
 
     @property
