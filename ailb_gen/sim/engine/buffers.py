@@ -1,8 +1,8 @@
 """The shared buffer of a switch: admission, thresholds, pause and resume."""
 
-from ailb_gen.sim.engine.events import schedule
+from ailb_gen.sim.engine.events import moment, schedule
 from ailb_gen.sim.engine.jit import compiled, inlined
-from ailb_gen.sim.engine.records import CONTROL, NEVER, NONE, PAUSE, RESUME, State
+from ailb_gen.sim.engine.records import CONTROL, FREED, NEVER, NONE, PAUSE, RESUME, State
 from ailb_gen.sim.engine.wire import append, new_packet, transmit
 
 
@@ -29,7 +29,7 @@ def _send_frame(state: State, kind: int, came: int, priority: int, now: int) -> 
         return
     append(state, back, frame)
     if record.wake == NEVER:
-        record.wake = max(record.free, now)
+        record.wake = moment(max(record.free, now), FREED)
         schedule(state, back)
 
 

@@ -93,7 +93,7 @@ def mark(state: State, flow: int, now: int) -> None:
     record = state.flows[flow]
     if record.alpha_at == NEVER:
         record.alpha_at = now + config.alpha_interval
-        record.cut_at = now
+        record.cut_at = now + config.cut_interval
         record.cut_marked = 1
         record.increase_at = now + config.increase_interval
         return

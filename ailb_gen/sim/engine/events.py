@@ -1,19 +1,27 @@
 """What happens next: a tournament of the links and the timers, and a heap of timers.
 
 Every link has one entry, the earlier of its next arrival and its next sending; the timers have one for the first of
-them. A key is a time and, in its last bits, the number of the entry, so that the smallest key says what happens.
+them. A key is a moment and, in its last bits, the number of the entry, so that the smallest key says what happens. A
+moment is a time and, in its last two bits, what happens then: at one time links that have become free send, then
+packets arrive, then links send what has just joined an empty queue, then timers expire.
 """
 
 from ailb_gen.sim.engine.jit import compiled, inlined
-from ailb_gen.sim.engine.records import NEVER, State
+from ailb_gen.sim.engine.records import EXPIRED, NEVER, ORDER_BITS, State
 
 
 @inlined
-def set_key(state: State, leaf: int, time: int) -> None:
-    """Enter the time of an entry; NEVER takes it out."""
+def moment(time: int, order: int) -> int:
+    """Return a time with the order of what happens then."""
+    return (time << ORDER_BITS) | order
+
+
+@inlined
+def set_key(state: State, leaf: int, when: int) -> None:
+    """Enter the moment of an entry; NEVER takes it out."""
     config = state.config[0]
     tree = state.tree
-    key = (time << config.bits) | leaf if time != NEVER else NEVER
+    key = (when << config.bits) | leaf if when != NEVER else NEVER
     at = config.leaves + leaf
     tree[at] = key
     while at > 1:
@@ -60,7 +68,7 @@ def add_timer(state: State, time: int, kind: int, subject: int) -> None:
         _swap(state, at, (at - 1) >> 1)
         at = (at - 1) >> 1
     if at == 0:
-        set_key(state, state.config[0].timer_leaf, time)
+        set_key(state, state.config[0].timer_leaf, moment(time, EXPIRED))
 
 
 @compiled
@@ -81,4 +89,4 @@ def remove_timer(state: State) -> None:
             break
         _swap(state, at, least)
         at = least
-    set_key(state, state.config[0].timer_leaf, state.timers[0].time if last > 0 else NEVER)
+    set_key(state, state.config[0].timer_leaf, moment(state.timers[0].time, EXPIRED) if last > 0 else NEVER)

@@ -1,11 +1,11 @@
 """Links and their queues: sending, waiting, marking, and which class is next."""
 
 from ailb_gen.sim.engine.buffers import release
-from ailb_gen.sim.engine.events import schedule
+from ailb_gen.sim.engine.events import moment, schedule
 from ailb_gen.sim.engine.jit import compiled, inlined
 from ailb_gen.sim.engine.nic import next_packet
 from ailb_gen.sim.engine.random import happens
-from ailb_gen.sim.engine.records import CONTROL, NEVER, NONE, State
+from ailb_gen.sim.engine.records import CONTROL, FREED, JOINED, NEVER, NONE, State
 from ailb_gen.sim.engine.wire import append, pick, transmit
 
 
@@ -59,7 +59,7 @@ def serve(state: State, link: int, now: int) -> None:
                 transmit(state, link, packet, now)
                 break
     if record.backlog & ~record.paused or (record.ring_head != NONE and not record.paused):
-        record.wake = record.free
+        record.wake = moment(record.free, FREED)
     schedule(state, link)
 
 
@@ -93,16 +93,17 @@ def append_or_send(state: State, link: int, packet: int, now: int) -> None:
     """Send a packet at once if the link is free and nothing waits, else let it wait, and the link wake up."""
     record = state.links[link]
     priority = state.packets[packet].priority
-    if record.free <= now and not record.backlog and not (record.paused >> priority) & 1:
+    idle = record.free <= now and not record.backlog and not (record.paused >> priority) & 1
+    if idle and not state.config[0].deferred:
         record.peak = max(record.peak, 1)
         transmit(state, link, packet, now)
         if record.ring_head != NONE:
-            record.wake = record.free
+            record.wake = moment(record.free, FREED)
         schedule(state, link)
         return
     append(state, link, packet)
     if record.wake == NEVER and not (record.paused >> priority) & 1:
-        record.wake = max(record.free, now)
+        record.wake = moment(now, JOINED) if idle else moment(max(record.free, now), FREED)
         schedule(state, link)
 
 
@@ -115,5 +116,5 @@ def kick(state: State, link: int, now: int) -> None:
     if record.free <= now:
         serve(state, link, now)
     else:
-        record.wake = record.free
+        record.wake = moment(record.free, FREED)
         schedule(state, link)

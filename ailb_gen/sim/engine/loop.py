@@ -22,6 +22,7 @@ from ailb_gen.sim.engine.records import (
     NEEDS_TIMERS,
     NEVER,
     NONE,
+    ORDER_BITS,
     PAUSE,
     RATE,
     RAW,
@@ -226,7 +227,7 @@ def advance(state: State, events: int) -> int:
         key = state.tree[1]
         if key == NEVER:
             return FINISHED
-        now = key >> config.bits
+        now = key >> (config.bits + ORDER_BITS)
         if now > config.until:
             return STOPPED
         run.now = now

@@ -6,7 +6,7 @@ import numpy as np
 
 from ailb_gen.sim.balancers import BALANCERS
 from ailb_gen.sim.engine import records as r
-from ailb_gen.sim.engine.balancers.choose import QUEUE_READERS
+from ailb_gen.sim.engine.balancers.choose import DEFERRED, QUEUE_READERS
 from ailb_gen.sim.engine.random import MASK, seeded
 from ailb_gen.sim.engine.records import NEVER, NONE, Records, State, records
 from ailb_gen.sim.fabric import PS_PER_S, PS_PER_US, Fabric
@@ -106,6 +106,7 @@ def _config(fabric: Fabric, workload: Workload, settings: Settings, classes: int
         and switches.shared_buffer_bytes is None
         and balancer.number not in QUEUE_READERS
         and classes == 2,
+        "deferred": balancer.number in DEFERRED,
         "transport": TRANSPORTS[transport.name],
         "dcqcn": congestion.name == "dcqcn",
         "balancer": balancer.number,
@@ -263,7 +264,7 @@ def _parameters(settings: Settings) -> np.ndarray[Any, np.dtype[np.float64]]:
     row = BALANCERS[settings.balancer.name]
     values = [settings.balancer.parameters.get(one.name, one.default) for one in row.parameters]
     scales = [PS_PER_US if one.name.endswith("_us") else 1 for one in row.parameters]
-    return np.array([value * scale for value, scale in zip(values, scales, strict=True)] or [0.0])
+    return np.array([value * scale for value, scale in zip(values, scales, strict=True)] or [0.0], np.float64)
 
 
 def grown(state: State, reason: int) -> State:

@@ -22,6 +22,10 @@ HOPS = 4
 MOST_HOPS = 16
 BUCKETS = 32
 
+# What happens at one time, in this order: links that have become free send, packets arrive, links send what has just
+# joined an empty queue, timers expire.
+FREED, ARRIVED, JOINED, EXPIRED = range(4)
+ORDER_BITS = 2
 # Kinds of packets.
 DATA, ACK, NACK, PAUSE, RESUME, REPLY, NOTIFY, CLEAR, FLOOD, PROBE, PROBED = range(11)
 # The class of acknowledgements and pause frames; data has the classes after it.
@@ -37,8 +41,8 @@ GOES_ON, FINISHED, STOPPED, NEEDS_PACKETS, NEEDS_FLOWS, NEEDS_TIMERS = range(6)
 
 LINK = np.dtype(
     [
-        ("arrival", "i8"),  # when the first packet on the wire arrives
-        ("wake", "i8"),  # when the next packet is to be sent
+        ("arrival", "i8"),  # the moment at which the first packet on the wire arrives
+        ("wake", "i8"),  # the moment at which the next packet is to be sent
         ("free", "i8"),  # when the last packet sent has left
         ("delay", "i8"),
         ("byte_ps", "i8"),
@@ -244,6 +248,7 @@ CONFIG = np.dtype(
         ("classes", "i8"),
         ("until", "i8"),
         ("lazy", "i8"),  # queues are looked at only when a packet joins or leaves them
+        ("deferred", "i8"),  # a packet waits until all that arrive at its time have chosen
         ("transport", "i8"),
         ("dcqcn", "i8"),
         ("balancer", "i8"),

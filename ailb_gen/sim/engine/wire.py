@@ -1,7 +1,8 @@
 """What lies lowest: records of packets, the wire of a link, the queues before it."""
 
+from ailb_gen.sim.engine.events import moment
 from ailb_gen.sim.engine.jit import inlined
-from ailb_gen.sim.engine.records import DATA, NEVER, NONE, State
+from ailb_gen.sim.engine.records import ARRIVED, DATA, NEVER, NONE, State
 
 
 @inlined
@@ -50,7 +51,7 @@ def transmit(state: State, link: int, number: int, start: int) -> None:
     packet.hops += 1
     if record.head == NONE:
         record.head = number
-        record.arrival = packet.time
+        record.arrival = moment(packet.time, ARRIVED)
     else:
         state.packets[record.tail].next = number
     record.tail = number
@@ -72,7 +73,7 @@ def arrive(state: State, link: int) -> int:
     number = record.head
     following = state.packets[number].next
     record.head = following
-    record.arrival = NEVER if following == NONE else state.packets[following].time
+    record.arrival = NEVER if following == NONE else moment(state.packets[following].time, ARRIVED)
     return number
 
 

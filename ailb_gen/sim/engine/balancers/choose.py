@@ -7,6 +7,8 @@ from ailb_gen.sim.engine.records import DATA, State
 ECMP, SPRAY, ADAPTIVE, DRILL, LETFLOW, FLOWLET = 0, 1, 2, 3, 4, 5
 # These look at queues: queues are to be exact at every moment.
 QUEUE_READERS = (ADAPTIVE, DRILL, 6, 7, 8, 9, 10, 11, 12)
+# What arrives at one time chooses one after the other before anything is sent: packets that have just joined count.
+DEFERRED = (ADAPTIVE, DRILL)
 # These choose anew for every packet, NICs of raw hosts included.
 PER_PACKET = (SPRAY, ADAPTIVE, DRILL, 9)
 
