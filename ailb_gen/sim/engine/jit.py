@@ -4,10 +4,12 @@ What is kept belongs to one state of the compiled sources: Numba itself would no
 another file calls.
 """
 
+import fcntl
 import hashlib
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -50,6 +52,17 @@ if _KEEP:
 def is_compiled(function: str = "loop.advance") -> bool:
     """Return whether an entry of these sources (its module and name) was compiled before, and kept."""
     return DISABLED or next(CACHE.rglob(f"{function}*.nbc"), None) is not None
+
+
+@contextmanager
+def one_compiler() -> Iterator[None]:
+    """Let one process of this machine compile; others wait and then read what it has kept."""
+    if not _KEEP:
+        yield
+        return
+    with (CACHE / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 # Nothing is allocated in compiled functions. Counting references to the arrays of a call, as Numba does otherwise,

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ailb_gen.sim.engine import records as r
+from ailb_gen.sim.engine.jit import is_compiled, one_compiler
 from ailb_gen.sim.engine.loop import advance
 from ailb_gen.sim.engine.memory import grown, new_state
 from ailb_gen.sim.engine.records import State
@@ -29,6 +30,9 @@ def simulate(
     `watch` is called several times a second; when it returns False the run stops, and the outcome is not complete.
     """
     state = new_state(fabric, workload, settings, seed)
+    if not is_compiled():
+        with one_compiler():
+            advance(state, 0)
     while True:
         result = advance(state, SLICE)
         run = state.run[0]
