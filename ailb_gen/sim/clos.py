@@ -22,18 +22,20 @@ def clos(
     leaf_spine_links: int = 1,
     delay_ps: int = PS_PER_US,
     colors: int = 0,
+    addresses: int = 1,
 ) -> Fabric:
     """Build a fabric in which every leaf has `leaf_spine_links` parallel links to every spine.
 
     `host_bps` is the rate of each of a host's `host_links` links, `uplink_bps` that of each link between leaf and
     spine, one number or one per spine. Next hops are in this order: a host's links; a leaf's uplinks by spine, then
     by number; a spine's links to the destination's leaf by number. With `colors` every host has so many destinations,
-    and leaves send to the one of color c over spine c (modulo `spines`) alone. Hosts are numbered by leaf. Raises
-    UsageError.
+    and leaves send to the one of color c over spine c (modulo `spines`) alone; without, `addresses` destinations, which
+    are reached over all spines. Hosts are numbered by leaf. Raises UsageError.
     """
     rates = _uplink_rates(uplink_bps, spines)
     counts = {"leaves": leaves, "spines": spines, "hosts_per_leaf": hosts_per_leaf, "host_links": host_links}
     counts |= {"leaf_spine_links": leaf_spine_links, "host_bps": host_bps, "uplink_bps": min(rates)}
+    counts |= {"addresses": addresses}
     for name, value in counts.items():
         if value < 1:
             raise UsageError(f"{name}: {value} is too few; at least 1 is needed")
@@ -42,7 +44,7 @@ def clos(
             raise UsageError(f"{name}: {value} is negative")
     hosts, tiers = leaves * hosts_per_leaf, leaves * spines
     names = _names(leaves, spines, hosts)
-    width = max(colors, 1)
+    width = colors or addresses
     source, target, reverse = _links(leaves, spines, hosts_per_leaf, host_links, leaf_spine_links)
     access, uplinks = hosts * host_links, tiers * leaf_spine_links
     by_spine = np.array(rates, dtype=np.int64)
@@ -72,10 +74,10 @@ def clos(
         delivery_set=np.repeat(np.arange(hosts, 2 * hosts, dtype=np.int32), width),
         set_first=np.cumsum([0, *sizes]).astype(np.int32),
         set_links=np.arange(2 * (access + uplinks), dtype=np.int32),
-        forwarding=(Forwarding(0, _next_hops(leaves, spines, 2 * hosts, colors)),),
+        forwarding=(Forwarding(0, _next_hops(leaves, spines, 2 * hosts, width, colors > 0)),),
         prefix_names=tuple(
-            f"leaf{leaf} color {color}" if colors else f"leaf{leaf}"
-            for leaf, color in product(range(1, leaves + 1), range(1, width + 1))
+            f"leaf{leaf} {'color' if colors else 'address'} {number}" if width > 1 else f"leaf{leaf}"
+            for leaf, number in product(range(1, leaves + 1), range(1, width + 1))
         ),
     )
 
@@ -133,14 +135,13 @@ def _destination_prefix(leaves: int, per_leaf: int, width: int) -> Int32:
     return np.broadcast_to(prefixes, (leaves, per_leaf, width)).ravel().copy()
 
 
-def _next_hops(leaves: int, spines: int, first: int, colors: int) -> Int32:
+def _next_hops(leaves: int, spines: int, first: int, width: int, pinned: bool) -> Int32:
     """Return the next-hop sets of leaves, then spines; `first` is the first set of a leaf."""
-    width = max(colors, 1)
     owner = np.repeat(np.arange(leaves), width)
     up: Int64 = np.arange(leaves)[:, None]
-    if colors:
+    if pinned:
         up = up * spines + np.tile(np.arange(width) % spines, leaves)
     up = np.where(owner == np.arange(leaves)[:, None], LOCAL, first + up)
-    behind = first + leaves * (spines if colors else 1)
+    behind = first + leaves * (spines if pinned else 1)
     down = behind + np.arange(spines)[:, None] * leaves + owner
     return np.vstack([up, down]).astype(np.int32)

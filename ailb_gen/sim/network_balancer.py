@@ -28,6 +28,7 @@ STATEMENTS = {
     "egress-quantization max": ("max_percent", 1.0),
     "egress-quantization rate-weightage": ("rate_weight_percent", 1.0),
 }
+SET = frozenset(name for name, _ in STATEMENTS.values())
 SENDS = {"leaf": ("plain", "load-balancer-only"), "spine": ("plain", "helper-only")}
 
 
@@ -52,6 +53,8 @@ def balancer_settings(network: Network, name: str | None = None) -> BalancerSett
     flowset table (flows never share an entry), and GLB among the next hops that RLB leaves. Raises UsageError if
     switches differ.
     """
+    if name is not None and not any(one.name in SET for one in BALANCERS[name].parameters):
+        return BalancerSettings(name)
     way = _common(network)
     configured = OFF_BALANCER if way.mode == OFF else "glb" if way.glb else MODES[way.mode]
     if any(route.color is not None for switch in network.switches.values() for route in switch.routes):

@@ -118,3 +118,13 @@ def test_a_host_without_links_has_no_set() -> None:
     assert failed.host_set.tolist()[0] == UNREACHABLE
     assert failed.delivery_set.tolist()[:2] == [UNREACHABLE, UNREACHABLE]
     assert (failed.delivery_set[2:] >= 0).all()
+
+
+def test_addresses_without_colors_are_reached_over_all_spines() -> None:
+    fabric = clos(2, 3, 1, host_bps=1, uplink_bps=1, addresses=2)
+    check_arrays(fabric)
+    assert fabric.prefix_names == ("leaf1 address 1", "leaf1 address 2", "leaf2 address 1", "leaf2 address 2")
+    for destination in (2, 3):
+        load, arrived = shares(fabric, 0, destination)
+        assert arrived == 1
+        assert set(load.values()) == {Fraction(1), Fraction(1, 3)}

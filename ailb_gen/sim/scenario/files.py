@@ -12,6 +12,7 @@ from ailb_gen.network.fabric import Network
 from ailb_gen.network.read import read_network
 from ailb_gen.routing.graph import Graph
 from ailb_gen.routing.rib import Routing
+from ailb_gen.sim.nics import server_nics
 from ailb_gen.sim.scenario.models import Files
 
 
@@ -36,4 +37,5 @@ def read_files(part: Files, folder: Path) -> tuple[tuple[Network, Routing], list
             warnings.append(f"{artifacts}: {part.fabric} has changed since these files were generated")
     network = read_network(artifacts, _nothing).network
     warnings += [f"{defect.place or defect.scope}: {defect.message}" for defect in network.defects]
+    warnings += [doubt for nic in server_nics(network) for doubt in nic.doubts]
     return (network, Routing(network, frozenset(), Graph(network))), warnings

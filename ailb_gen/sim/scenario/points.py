@@ -13,13 +13,18 @@ from ailb_gen.sim.clos import clos
 from ailb_gen.sim.fabric import Fabric
 from ailb_gen.sim.failures import Outage, random_cables, with_outages, without_links
 from ailb_gen.sim.from_network import from_network
+from ailb_gen.sim.network_balancer import balancer_settings, without_colors
+from ailb_gen.sim.network_settings import switch_settings
 from ailb_gen.sim.point import Point
 from ailb_gen.sim.scenario.convert import settings_of
 from ailb_gen.sim.scenario.files import read_files
 from ailb_gen.sim.scenario.load import Variant
 from ailb_gen.sim.scenario.models import Clos, FabricPart, Files, Scenario
 from ailb_gen.sim.scenario.recipe import TrafficRecipe
-from ailb_gen.sim.settings import Settings
+from ailb_gen.sim.settings import BalancerSettings, Settings, SwitchSettings
+
+# The balancer for which colors decide.
+RLB = "rlb"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +42,9 @@ class Fabrics:
         """Begin without any; relative paths start at `folder`."""
         self.folder = folder
         self.warnings: dict[str, None] = {}
-        self._read: dict[Files, tuple[Network, Routing]] = {}
-        self._bases: dict[tuple[FabricPart, tuple[Outage, ...]], Base] = {}
+        self._read: dict[tuple[Files, bool], tuple[Network, Routing]] = {}
+        self._bases: dict[tuple[FabricPart, tuple[Outage, ...], str], Base] = {}
+        self._built: dict[tuple[FabricPart, tuple[Outage, ...], bool], tuple[Fabric, SwitchSettings]] = {}
         self._random: dict[tuple[int, float, int], Fabric] = {}
 
     def base(self, scenario: Scenario) -> Base:
@@ -46,9 +52,10 @@ class Fabrics:
         outages = tuple(
             Outage(one.name, one.at, one.back, one.detection) for one in scenario.failures if one.name is not None
         )
-        key = scenario.fabric, outages
+        name = scenario.balancer[0].name
+        key = scenario.fabric, outages, name
         if key not in self._bases:
-            self._bases[key] = self._built(scenario.fabric, outages)
+            self._bases[key] = self._base(scenario.fabric, outages, name)
         return self._bases[key]
 
     def fabric(self, scenario: Scenario, seed: int) -> Fabric:
@@ -62,17 +69,37 @@ class Fabrics:
                 found = self._random[key]
         return found
 
-    def _built(self, part: FabricPart, outages: tuple[Outage, ...]) -> Base:
+    def _base(self, part: FabricPart, outages: tuple[Outage, ...], balancer: str) -> Base:
+        """Return the fabric for a load balancer: for all but RLB, one that is routed without regard to colors."""
+        colored = balancer == RLB
+        key = part, outages, colored
+        if key not in self._built:
+            self._built[key] = self._build(part, outages, colored)
+        fabric, switches = self._built[key]
+        settings = BalancerSettings(balancer)
+        if part.files is not None:
+            settings = balancer_settings(self._files(part.files, colored=True)[0], balancer)
+        return Base(fabric, Settings(switches=switches, balancer=settings))
+
+    def _build(self, part: FabricPart, outages: tuple[Outage, ...], colored: bool) -> tuple[Fabric, SwitchSettings]:
         if part.clos is not None:
-            return Base(with_outages(_clos(part.clos), outages), Settings())
+            return with_outages(_clos(part.clos, colored), outages), SwitchSettings()
         if part.files is None:
             raise UsageError("fabric: give it either as 'files' or as 'clos'")
-        if part.files not in self._read:
-            found, warnings = read_files(part.files, self.folder)
-            self._read[part.files] = found
+        network, routing = self._files(part.files, colored)
+        fabric = from_network(network, routing, delay_ps=part.files.delay, outages=outages)
+        return fabric, switch_settings(network, fabric)
+
+    def _files(self, part: Files, colored: bool) -> tuple[Network, Routing]:
+        """Return what files describe, or that without colors."""
+        if (part, True) not in self._read:
+            found, warnings = read_files(part, self.folder)
+            self._read[part, True] = found
             self.warnings |= dict.fromkeys(warnings)
-        network, routing = self._read[part.files]
-        return Base(from_network(network, routing, delay_ps=part.files.delay, outages=outages), Settings())
+        if (part, colored) not in self._read:
+            network = without_colors(self._read[part, True][0])
+            self._read[part, colored] = network, Routing(network)
+        return self._read[part, colored]
 
 
 def points_of(variants: Sequence[Variant], folder: Path) -> tuple[list[Point], list[str]]:
@@ -102,7 +129,7 @@ def points_of(variants: Sequence[Variant], folder: Path) -> tuple[list[Point], l
     return found, list(fabrics.warnings)
 
 
-def _clos(part: Clos) -> Fabric:
+def _clos(part: Clos, colored: bool) -> Fabric:
     rates = part.uplink_rate
     return clos(
         part.leaves,
@@ -113,5 +140,6 @@ def _clos(part: Clos) -> Fabric:
         host_links=part.host_links,
         leaf_spine_links=part.leaf_spine_links,
         delay_ps=part.delay,
-        colors=part.colors,
+        colors=part.colors if colored else 0,
+        addresses=max(part.colors, 1),
     )

@@ -1,0 +1,66 @@
+"""The fabric and the settings of every variant: colors count for RLB alone, files say what scenarios do not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from ailb_gen.errors import UsageError
+from ailb_gen.sim.fabric import SPINE, Fabric
+from ailb_gen.sim.point import Point
+from ailb_gen.sim.scenario.load import parse
+from ailb_gen.sim.scenario.points import points_of
+from tests.conftest import ROOT
+from tests.sim.walk import shares
+
+FILES = "fabric: {files: {artifacts: tests/golden/jvd}}"
+CLOS = "fabric: {clos: {leaves: 2, spines: 4, hosts_per_leaf: 1, colors: 4}}"
+TRAFFIC = "traffic: [{collective: {kind: all-reduce, bytes: 1M}}]"
+
+
+def points(*lines: str) -> dict[str, Point]:
+    found, warnings = points_of(parse("\n".join([*lines, TRAFFIC]), "scenario.yaml"), ROOT)
+    assert not warnings
+    return {point.settings.balancer.name: point for point in found}
+
+
+def spines(fabric: Fabric, source: int, target: int, pair: int, state: int = 0) -> int:
+    """How many spines packets of a queue pair pass."""
+    load, arrived = shares(fabric, source, int(fabric.first_destination[target]) + pair, state)
+    assert arrived == 1
+    return sum(int(fabric.tier[fabric.link_target[link]]) == SPINE for link in load)
+
+
+@pytest.mark.parametrize(("fabric", "ends"), [(FILES, (0, 31)), (CLOS, (0, 1))])
+def test_colors_count_for_rlb_alone(fabric: str, ends: tuple[int, int]) -> None:
+    found = points(fabric, "balancer: [rlb, dlb, glb, ecmp]")
+    assert list(found) == ["rlb", "dlb", "glb", "ecmp"]
+    for name, point in found.items():
+        assert [spines(point.fabric, *ends, pair) for pair in range(4)] == [1 if name == "rlb" else 4] * 4
+        assert np.diff(point.fabric.first_destination).tolist() == [4] * point.fabric.host_count
+    assert found["dlb"].fabric is found["ecmp"].fabric
+
+
+def test_outages_hold_for_all_of_them() -> None:
+    found = points(FILES, "balancer: [rlb, ecmp]", "failures: [{name: stripe1-leaf1-spine2, at: 1ms, detection: 1us}]")
+    assert [spines(found["rlb"].fabric, 0, 31, pair, 1) for pair in range(4)] == [1, 3, 1, 1]
+    assert [spines(found["ecmp"].fabric, 0, 31, pair, 1) for pair in range(4)] == [3, 3, 3, 3]
+
+
+def test_the_files_say_what_the_scenario_does_not() -> None:
+    found = points(
+        FILES, "balancer: [rlb, {name: dlb, parameters: {inactivity_us: 5}}, ecmp]", "switches: {headroom: 7}"
+    )
+    files = {"inactivity_us": 128, "quality_delta": 6, "probability": 3 / 256, "sampling_rate": 1_000_000}
+    assert found["rlb"].settings.balancer.parameters == files
+    assert found["dlb"].settings.balancer.parameters == files | {"inactivity_us": 5}
+    assert found["ecmp"].settings.balancer.parameters == {}
+    for point in found.values():
+        assert point.settings.switches.pfc
+        assert point.settings.switches.headroom_bytes == 7
+        assert point.settings.switches.ecn_min_bytes is not None
+
+
+def test_a_name_that_does_not_exist_is_refused() -> None:
+    with pytest.raises(UsageError, match="'stripe1-leaf1-spin2': there is no such link or switch; did you mean"):
+        points(FILES, "failures: [{name: stripe1-leaf1-spin2, at: 1ms}]")
