@@ -1,7 +1,8 @@
 """The start of flows: their records, their first packets."""
 
 from ailb_gen.sim.engine import dcqcn
-from ailb_gen.sim.engine.balancers.choose import choose
+from ailb_gen.sim.engine.balancers import conweave
+from ailb_gen.sim.engine.balancers.choose import CONWEAVE, choose
 from ailb_gen.sim.engine.jit import compiled, inlined
 from ailb_gen.sim.engine.links import join, kick
 from ailb_gen.sim.engine.nic import activate, payload_of
@@ -59,6 +60,8 @@ def _new_flow(state: State, task: int, now: int) -> int:
     for hop in range(HOPS):
         flow.choice[hop] = NONE
         flow.chosen_at[hop] = 0
+    if config.balancer == CONWEAVE:
+        conweave.begin(state, number)
     # Bits of an earlier flow that was given up.
     for word in range(state.arrived.shape[1]):
         state.arrived[number, word] = 0

@@ -1,12 +1,13 @@
 """The event loop: what arrives goes on or is taken, links send, timers expire."""
 
-from ailb_gen.sim.engine.balancers.choose import choose
-from ailb_gen.sim.engine.buffers import admit
+from ailb_gen.sim.engine.balancers import conweave
+from ailb_gen.sim.engine.balancers.choose import CONWEAVE, choose
 from ailb_gen.sim.engine.events import add_timer, remove_timer, schedule
 from ailb_gen.sim.engine.flows import packets_of, start_flow
+from ailb_gen.sim.engine.forwarding import lose, next_hops, send_on
 from ailb_gen.sim.engine.jit import compiled, entry, inlined
-from ailb_gen.sim.engine.links import catch_up, join, kick, serve
-from ailb_gen.sim.engine.nic import rate_allows, release_flow
+from ailb_gen.sim.engine.links import catch_up, kick, serve
+from ailb_gen.sim.engine.nic import rate_allows
 from ailb_gen.sim.engine.random import happens
 from ailb_gen.sim.engine.records import (
     ARRIVALS,
@@ -27,6 +28,7 @@ from ailb_gen.sim.engine.records import (
     RATE,
     RAW,
     RESUME,
+    RESUME_ORDER,
     START,
     STOPPED,
     TIMEOUT,
@@ -35,51 +37,26 @@ from ailb_gen.sim.engine.records import (
 from ailb_gen.sim.engine.tasks import compute, end_task, make_ready, next_arrivals
 from ailb_gen.sim.engine.transport import expire, receive_answer, receive_data
 from ailb_gen.sim.engine.wire import arrive, free_packet
-from ailb_gen.sim.fabric import LOCAL, UNREACHABLE
+from ailb_gen.sim.fabric import UNREACHABLE
 
 # One event makes at most so many packets, flows excepted, and starts at most so many timers.
 SPARE = 16
 
 
-@compiled
-def _lose(state: State, packet: int) -> None:
-    """Drop a packet for good."""
-    flow = state.packets[packet].flow
-    free_packet(state, packet)
-    if flow != NONE:
-        release_flow(state, flow)
-
-
-@inlined
-def _next_hops(state: State, node: int, packet: int) -> int:
-    """Return the next-hop set of a packet at a switch."""
-    config = state.config[0]
-    destination = state.destinations[state.packets[packet].destination]
-    entry = state.next_hops[state.run[0].version, (node - config.hosts) * config.prefixes + destination.prefix]
-    return destination.delivery if entry == LOCAL else entry
-
-
 @inlined
 def _forward(state: State, node: int, packet: int, now: int) -> None:
     """Send a packet on over one of the next hops."""
-    number = _next_hops(state, node, packet)
+    number = next_hops(state, node, packet)
     record = state.packets[packet]
     if number == UNREACHABLE or record.hops >= MOST_HOPS:
         state.run[0].unreachable += 1
-        _lose(state, packet)
+        lose(state, packet)
+        return
+    if state.config[0].balancer == CONWEAVE and conweave.takes(state, node, number, packet, now):
         return
     entry = state.sets[number]
     position = 0 if entry.count == 1 else choose(state, node, entry.first, entry.count, packet, now)
-    link = state.set_links[entry.first + position]
-    if state.config[0].buffer != NONE and record.kind == DATA:
-        out = state.links[link]
-        idle = out.free <= now and not out.backlog and not (out.paused >> record.priority) & 1
-        if not idle and not admit(state, node, link, packet, now):
-            out.drops += 1
-            state.run[0].drops += 1
-            _lose(state, packet)
-            return
-    join(state, link, packet, now)
+    send_on(state, node, state.set_links[entry.first + position], packet, now)
 
 
 @compiled
@@ -124,7 +101,7 @@ def _arrival(state: State, link: int, now: int) -> None:
     if wire.lossy and _is_lost(state, link, packet):
         wire.lost += 1
         state.run[0].lost += 1
-        _lose(state, packet)
+        lose(state, packet)
         return
     kind = record.kind
     if kind in (PAUSE, RESUME):
@@ -170,6 +147,8 @@ def _expire(state: State, now: int) -> None:
         next_arrivals(state, now)
     elif kind == CHANGE:
         _change(state, subject)
+    elif kind == RESUME_ORDER:
+        conweave.expire(state, subject, now)
     elif kind == FIBS:
         state.run[0].version = subject
 

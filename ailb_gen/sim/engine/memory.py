@@ -6,7 +6,7 @@ import numpy as np
 
 from ailb_gen.sim.balancers import BALANCERS
 from ailb_gen.sim.engine import records as r
-from ailb_gen.sim.engine.balancers.choose import DEFERRED, QUEUE_READERS
+from ailb_gen.sim.engine.balancers.choose import CONWEAVE, DEFERRED, QUEUE_READERS, STEERING
 from ailb_gen.sim.engine.random import MASK, seeded
 from ailb_gen.sim.engine.records import NEVER, NONE, Records, State, records
 from ailb_gen.sim.fabric import PS_PER_S, PS_PER_US, Fabric
@@ -75,7 +75,8 @@ def new_state(fabric: Fabric, workload: Workload, settings: Settings, seed: int)
         buckets=np.array([int(number).bit_length() for number in range(1 << 16)], np.int32),
         load=np.zeros((measured.load_samples if measured.load_interval_ps else 0, links), np.int64),
         parameters=_parameters(settings),
-        metrics=np.zeros(1, np.int32),
+        metrics=_metrics(fabric, settings),
+        steered=records(FIRST_FLOWS if _number(settings) in STEERING else 1, r.STEERED),
     )
 
 
@@ -267,6 +268,17 @@ def _parameters(settings: Settings) -> np.ndarray[Any, np.dtype[np.float64]]:
     return np.array([value * scale for value, scale in zip(values, scales, strict=True)] or [0.0], np.float64)
 
 
+def _number(settings: Settings) -> int:
+    """Return the number of the load balancer."""
+    return BALANCERS[settings.balancer.name].number
+
+
+def _metrics(fabric: Fabric, settings: Settings) -> r.Ints:
+    """Return the table of the load balancer: until when ConWeave avoids a link on the way to a prefix."""
+    prefixes = fabric.forwarding[0].next_hops.shape[1]
+    return np.zeros(fabric.link_count * prefixes if _number(settings) == CONWEAVE else 1, np.int64)
+
+
 def grown(state: State, reason: int) -> State:
     """Return the state with more room for packets, flows or timers."""
     run = state.run[0]
@@ -280,6 +292,8 @@ def grown(state: State, reason: int) -> State:
         run["free_flow"] = count
         run["free_flows"] += count
         bits = np.zeros_like(state.arrived)
+        if int(state.config[0]["balancer"]) in STEERING:
+            state = state._replace(steered=_joined(state.steered, records(count, r.STEERED)))
         return state._replace(
             flows=_joined(state.flows, fresh),
             arrived=np.concatenate([state.arrived, bits]),

@@ -18,6 +18,8 @@ NONE = -1
 NEVER = 2**63 - 1
 # Switch hops of a path that a flow remembers choices for.
 HOPS = 4
+# Probes that a flow remembers.
+PROBES = 8
 # A packet that was sent so often goes in circles.
 MOST_HOPS = 16
 BUCKETS = 32
@@ -28,6 +30,8 @@ FREED, ARRIVED, JOINED, EXPIRED = range(4)
 ORDER_BITS = 2
 # Kinds of packets.
 DATA, ACK, NACK, PAUSE, RESUME, REPLY, NOTIFY, CLEAR, FLOOD, PROBE, PROBED = range(11)
+# What tells the key of an answer from that of what it answers.
+ANSWER = 0x5BD1E995
 # The class of acknowledgements and pause frames; data has the classes after it.
 CONTROL = 0
 # Transports.
@@ -108,7 +112,7 @@ PACKET = np.dtype(
         ("bytes", "i4"),
         ("destination", "i4"),
         ("came", "i4"),  # the link over which it came
-        ("extra", "i4"),  # in acknowledgements, the packet that is acknowledged
+        ("extra", "i4"),  # in acknowledgements, the packet that is acknowledged; else of the load balancer
         ("kind", "u1"),
         ("priority", "u1"),
         ("hops", "u1"),
@@ -168,10 +172,44 @@ FLOW = np.dtype(
         ("choice", "i4", (HOPS,)),
         ("chosen_at", "i8", (HOPS,)),
         ("epoch_at", "i8"),
+        ("moved_at", "i8"),  # to another path
         ("epoch_packets", "i4"),
         ("epoch_marks", "i4"),
         ("round_trip", "f8"),
         ("base_round_trip", "i8"),
+    ],
+    align=True,
+)
+# What ConWeave keeps of a flow at its first and its last switch, and Hopper at its host.
+STEERED = np.dtype(
+    [
+        # ConWeave, first switch.
+        ("path", "i4"),
+        ("epoch", "i4"),  # 0: no packet has come yet
+        ("rerouted", "i4"),  # in this epoch
+        ("confirmed", "i4"),  # the next packet begins an epoch
+        ("active_at", "i8"),
+        ("reply_by", "i8"),
+        ("tail_at", "i8"),
+        # ConWeave, last switch.
+        ("epoch_seen", "i4"),
+        ("tail_seen", "i4"),  # in this epoch
+        ("old_path_seen", "i4"),  # in this epoch: `sent` and `received` hold
+        ("held_head", "i4"),  # rerouted packets that wait for the TAIL
+        ("held_tail", "i4"),
+        ("sent", "i4"),  # tick at which the last packet of the old path left the first switch
+        ("received", "i8"),
+        ("resume_at", "i8"),
+        ("timer_at", "i8"),
+        # Hopper.
+        ("probe_path", "i4", (PROBES,)),
+        ("probe_at", "i8", (PROBES,)),
+        ("probe_round_trip", "i8", (PROBES,)),  # 0: not answered
+        ("next_probe", "i4"),
+        ("may_probe", "i4"),  # in this epoch
+        ("may_switch", "i4"),
+        ("round_trips", "f8"),  # of round trips in this epoch
+        ("weighted_round_trips", "f8"),  # each times its number
     ],
     align=True,
 )
@@ -319,7 +357,8 @@ class State(NamedTuple):
     buckets: Ints32
     load: Ints  # (samples, links)
     parameters: npt.NDArray[np.float64]  # of the load balancer
-    metrics: Ints32  # of the load balancer: CONGA's tables, GLB's floods
+    metrics: Ints  # of the load balancer: CONGA's tables, GLB's floods, ConWeave's paused paths
+    steered: Records  # by flow, for ConWeave and Hopper; one record for others
 
 
 def records(count: int, dtype: np.dtype[Any]) -> Records:

@@ -10,7 +10,7 @@ from ailb_gen.sim.engine.events import add_timer
 from ailb_gen.sim.engine.jit import compiled, inlined
 from ailb_gen.sim.engine.links import append_or_send, kick
 from ailb_gen.sim.engine.nic import activate, is_acknowledged, release_flow, timeout_of
-from ailb_gen.sim.engine.records import ACK, CONTROL, GO_BACK_N, IDLE, NACK, NONE, RAW, TIMEOUT, State
+from ailb_gen.sim.engine.records import ACK, ANSWER, CONTROL, GO_BACK_N, IDLE, NACK, NONE, RAW, TIMEOUT, State
 from ailb_gen.sim.engine.tasks import end_task
 from ailb_gen.sim.engine.wire import free_packet, new_packet
 
@@ -41,7 +41,7 @@ def _answer(state: State, kind: int, packet: int, now: int) -> None:
     answer.sent = data.sent
     answer.marked = data.marked
     answer.destination = record.back
-    answer.key = data.key ^ 0x5BD1E995
+    answer.key = data.key ^ ANSWER
     answer.priority = CONTROL
     answer.tag = data.tag
     host = state.hosts[record.target]

@@ -1,0 +1,57 @@
+"""What switches do with a packet, whatever load balancer chooses: next hops, admission, loss."""
+
+from ailb_gen.sim.engine.buffers import admit
+from ailb_gen.sim.engine.jit import compiled, inlined
+from ailb_gen.sim.engine.links import join
+from ailb_gen.sim.engine.nic import release_flow
+from ailb_gen.sim.engine.records import CONTROL, NONE, State
+from ailb_gen.sim.engine.wire import free_packet
+from ailb_gen.sim.fabric import LOCAL
+
+
+@compiled
+def lose(state: State, packet: int) -> None:
+    """Drop a packet for good."""
+    flow = state.packets[packet].flow
+    free_packet(state, packet)
+    if flow != NONE:
+        release_flow(state, flow)
+
+
+@compiled
+def refuse(state: State, link: int, packet: int) -> None:
+    """Drop a packet for which there is no room before a link."""
+    state.links[link].drops += 1
+    state.run[0].drops += 1
+    lose(state, packet)
+
+
+@inlined
+def next_hops(state: State, node: int, packet: int) -> int:
+    """Return the next-hop set of a packet at a switch."""
+    config = state.config[0]
+    destination = state.destinations[state.packets[packet].destination]
+    entry = state.next_hops[state.run[0].version, (node - config.hosts) * config.prefixes + destination.prefix]
+    return destination.delivery if entry == LOCAL else entry
+
+
+@inlined
+def is_idle(state: State, link: int, priority: int, now: int) -> bool:
+    """Return whether a packet of a class would be sent at once."""
+    record = state.links[link]
+    return record.free <= now and not record.backlog and not (record.paused >> priority) & 1
+
+
+@inlined
+def send_on(state: State, node: int, link: int, packet: int, now: int) -> None:
+    """Send a packet of a switch over a link if it goes at once or there is room for it."""
+    priority = state.packets[packet].priority
+    if (
+        state.config[0].buffer != NONE
+        and priority != CONTROL
+        and not is_idle(state, link, priority, now)
+        and not admit(state, node, link, packet, now)
+    ):
+        refuse(state, link, packet)
+        return
+    join(state, link, packet, now)
