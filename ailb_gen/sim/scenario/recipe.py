@@ -99,7 +99,7 @@ def _per_server(fabric: Fabric, ranks: Sequence[int]) -> int:
 
 def _addresses(fabric: Fabric) -> int:
     """Return how many addresses hosts have, the most that all of them have."""
-    return max(1, int(np.diff(fabric.first_destination).min(initial=1)))
+    return max(1, int(min(np.diff(fabric.first_destination), default=1)))
 
 
 def _ranks(patterns: tuple[str, ...], context: Context) -> Int32:

@@ -41,6 +41,13 @@ def test_colors_count_for_rlb_alone(fabric: str, ends: tuple[int, int]) -> None:
     assert found["dlb"].fabric is found["ecmp"].fabric
 
 
+def test_a_connection_has_a_queue_pair_for_every_address() -> None:
+    point = points(FILES, "balancer: rlb")["rlb"]
+    workload = point.recipe.build(point.fabric, 1).workload
+    flows = workload.queue_pair[workload.source >= 0]
+    assert (np.bincount(flows) == len(flows) / 4).all()
+
+
 def test_outages_hold_for_all_of_them() -> None:
     found = points(FILES, "balancer: [rlb, ecmp]", "failures: [{name: stripe1-leaf1-spine2, at: 1ms, detection: 1us}]")
     assert [spines(found["rlb"].fabric, 0, 31, pair, 1) for pair in range(4)] == [1, 3, 1, 1]
