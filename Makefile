@@ -65,6 +65,7 @@ bench: $(STAMP)
 	$(BIN)/python -m benchmarks.validate
 	$(BIN)/python -m benchmarks.batfish
 	$(BIN)/python -m benchmarks.deploy
+	$(BIN)/python -m benchmarks.simulate
 
 # What is generated and kept in the repository; review the diff before you commit it.
 schema: $(STAMP)

@@ -55,6 +55,7 @@ def _outcome(state: State, workload: Workload, settings: Settings) -> Outcome:
     paused = links["paused_ps"] + np.where(links["paused"] != 0, run["now"] - links["paused_at"], 0)
     histogram = state.histogram.copy()
     histogram[:, 0] += links["packets"] - histogram.sum(axis=1)
+    complete = int(run["ended"]) == workload.count
     return Outcome(
         start_ps=tasks["start"].copy(),
         finish_ps=tasks["finish"].copy(),
@@ -76,6 +77,7 @@ def _outcome(state: State, workload: Workload, settings: Settings) -> Outcome:
         load=state.load,
         load_interval_ps=settings.measurement.load_interval_ps,
         totals=totals,
-        end_ps=int(run["now"]),
-        complete=int(run["ended"]) == workload.count,
+        # What still happens after the last task, as timers that find nothing to do, is no part of it.
+        end_ps=int(tasks["finish"].max(initial=0)) if complete else int(run["now"]),
+        complete=complete,
     )
