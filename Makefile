@@ -70,6 +70,7 @@ bench: $(STAMP)
 # What is generated and kept in the repository; review the diff before you commit it.
 schema: $(STAMP)
 	$(BIN)/ailb-gen schema > docs/fabric.schema.json
+	$(BIN)/ailb-gen schema scenario > docs/scenario.schema.json
 
 checks-doc: $(STAMP)
 	$(BIN)/ailb-gen checks --markdown > docs/checks.md

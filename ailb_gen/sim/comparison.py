@@ -112,9 +112,8 @@ def _cell(spread: Mapping[str, Any] | None) -> str:
     if spread is None:
         return "-"
     mean = _number(spread["mean"])
-    if spread["least"] == spread["most"]:
-        return mean
-    return f"{mean} ({_number(spread['least'])}-{_number(spread['most'])})"
+    least, most = _number(spread["least"]), _number(spread["most"])
+    return mean if least == most else f"{mean} ({least}-{most})"
 
 
 def _number(value: float) -> str:

@@ -14,6 +14,7 @@ from ailb_gen.sim.outcome import Outcome, Progress
 from ailb_gen.sim.results import Result, encoded, flow_columns, link_columns
 from ailb_gen.sim.settings import Settings
 from ailb_gen.sim.statistics import Collective, statistics
+from ailb_gen.sim.traffic.background import with_more_links
 from ailb_gen.sim.workload import Workload
 
 Level = Literal["packet", "flow"]
@@ -25,10 +26,14 @@ ENGINES = {"packet": "ailb_gen.sim.engine.run", "flow": "ailb_gen.sim.fluid.run"
 
 @dataclass(frozen=True, slots=True)
 class Traffic:
-    """The traffic of a point, and the collectives among its jobs, by the job's name."""
+    """The traffic of a point, and the collectives among its jobs, by the job's name.
+
+    `fabric` is the point's with what the traffic adds to it: hosts and links for background load; None: nothing.
+    """
 
     workload: Workload
     collectives: Mapping[str, Collective] = field(default_factory=dict)
+    fabric: Fabric | None = None
 
 
 class Recipe(Protocol):
@@ -51,10 +56,28 @@ class Point:
     after_ps: int = 0
 
 
-def point_digest(point: Point, traffic: Traffic) -> str:
-    """Return what a finished point is known by: the digest of all that its results depend on."""
-    about = (__version__, point.level, point.seed, point.after_ps)
-    return digest(about, point.fabric, point.settings, traffic.workload, traffic.collectives)
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A point with its traffic, as the engine gets it."""
+
+    point: Point
+    fabric: Fabric
+    workload: Workload
+    settings: Settings
+    collectives: Mapping[str, Collective]
+
+    def digest(self) -> str:
+        """Return what the finished point is known by: the digest of all that its results depend on."""
+        point = self.point
+        about = (__version__, point.level, point.seed, point.after_ps)
+        return digest(about, self.fabric, self.settings, self.workload, self.collectives)
+
+
+def run_of(point: Point, traffic: Traffic) -> Run:
+    """Return a point with its traffic."""
+    fabric = traffic.fabric or point.fabric
+    settings = with_more_links(point.settings, fabric.link_count)
+    return Run(point, fabric, traffic.workload, settings, traffic.collectives)
 
 
 def simulate(point: Point, watch: Watch | None = None, tables: bool = True) -> Result:
@@ -69,21 +92,17 @@ def simulate(point: Point, watch: Watch | None = None, tables: bool = True) -> R
         interrupted = watch is not None and not watch(now)
         return not interrupted
 
-    traffic = point.recipe.build(point.fabric, point.seed)
-    outcome = run(point, traffic.workload, watching)
-    found = asdict(
-        statistics(point.fabric, traffic.workload, point.settings, outcome, traffic.collectives, point.after_ps)
-    )
+    run = run_of(point, point.recipe.build(point.fabric, point.seed))
+    # Slow to import.
+    engine: Engine = import_module(ENGINES[point.level]).simulate
+    outcome = engine(run.fabric, run.workload, run.settings, point.seed, watching)
+    found = asdict(statistics(run.fabric, run.workload, run.settings, outcome, run.collectives, point.after_ps))
     # As JSON has them, so that a point that is read back is the same.
-    found |= {
-        "histogram": list(found["histogram"]),
-        "interrupted": interrupted,
-        "stuck": _stuck(point, outcome) and not interrupted,
-    }
-    name = point_digest(point, traffic)
+    found |= {"histogram": list(found["histogram"]), "interrupted": interrupted}
+    found |= {"stuck": _stuck(point, outcome) and not interrupted}
+    name = run.digest()
     about = {"version": __version__, "point": name, "seed": point.seed, "interrupted": interrupted}
-    files = _files(point, traffic.workload, outcome, about) if tables else {}
-    return Result(name, point.seed, found, files)
+    return Result(name, point.seed, found, _files(run, outcome, about) if tables else {})
 
 
 def _stuck(point: Point, outcome: Outcome) -> bool:
@@ -92,15 +111,9 @@ def _stuck(point: Point, outcome: Outcome) -> bool:
     return not outcome.complete and (until is None or outcome.end_ps < until)
 
 
-def _files(point: Point, workload: Workload, outcome: Outcome, about: Mapping[str, object]) -> dict[str, bytes]:
+def _files(run: Run, outcome: Outcome, about: Mapping[str, object]) -> dict[str, bytes]:
     links = {**about, "load_interval_ps": outcome.load_interval_ps}
     return {
-        "flows": encoded(flow_columns(point.fabric, workload, point.settings, outcome), about),
-        "links": encoded(link_columns(point.fabric, outcome), links),
+        "flows": encoded(flow_columns(run.fabric, run.workload, run.settings, outcome), about),
+        "links": encoded(link_columns(run.fabric, outcome), links),
     }
-
-
-def run(point: Point, workload: Workload, watch: Watch | None) -> Outcome:
-    """Run the engine of the point's level. Slow to import."""
-    engine: Engine = import_module(ENGINES[point.level]).simulate
-    return engine(point.fabric, workload, point.settings, point.seed, watch)

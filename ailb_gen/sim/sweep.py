@@ -12,9 +12,10 @@ from multiprocessing.sharedctypes import RawArray
 
 from ailb_gen.errors import UsageError
 from ailb_gen.parallel import executor_of
+from ailb_gen.sim.fluid.paths import rule_of
 from ailb_gen.sim.memory import available_bytes, needed_bytes, shown_bytes
 from ailb_gen.sim.outcome import Progress
-from ailb_gen.sim.point import Point, point_digest, simulate
+from ailb_gen.sim.point import Point, run_of, simulate
 from ailb_gen.sim.reachable import check_reachable
 from ailb_gen.sim.results import Result
 
@@ -86,11 +87,13 @@ def prepare(points: Sequence[Point]) -> list[Prepared]:
     for numbers in groups.values():
         first = points[numbers[0]]
         traffic = first.recipe.build(first.fabric, first.seed)
-        check_reachable(first.fabric, traffic.workload)
+        check_reachable(traffic.fabric or first.fabric, traffic.workload)
         for number in numbers:
-            point = points[number]
-            needed = needed_bytes(point.fabric, traffic.workload, point.settings)
-            found[number] = Prepared(point, point_digest(point, traffic), traffic.workload.count, needed)
+            run = run_of(points[number], traffic)
+            if run.point.level == "flow":
+                rule_of(run.settings.balancer.name)
+            needed = needed_bytes(run.fabric, run.workload, run.settings)
+            found[number] = Prepared(run.point, run.digest(), run.workload.count, needed)
     return [found[number] for number in range(len(points))]
 
 
@@ -126,10 +129,6 @@ def sweep(
     `told` is called several times a second. Raises UsageError and WorkerError.
     """
     numbered = list(enumerate(prepared))
-    if must_compile(prepared):
-        # Here, so that processes find it compiled and do not all do the same.
-        _here(numbered[:1], options, keep, board, told)
-        numbered = numbered[1:]
     count = len(numbered)
     jobs = min(options.jobs, count)
     with executor_of(options.executor, jobs, count, 2, _prepare_worker, (board,)) as executor:

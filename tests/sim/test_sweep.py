@@ -16,7 +16,7 @@ from ailb_gen.sim.comparison import compared, comparison_table
 from ailb_gen.sim.digest import digest
 from ailb_gen.sim.fabric import Fabric
 from ailb_gen.sim.outcome import Progress
-from ailb_gen.sim.point import Point, Traffic, point_digest, simulate
+from ailb_gen.sim.point import Point, Traffic, run_of, simulate
 from ailb_gen.sim.results import Result, Row, finish, keep, open_results
 from ailb_gen.sim.settings import BalancerSettings, Settings
 from ailb_gen.sim.statistics import Collective
@@ -48,6 +48,10 @@ class Ring:
 
 def a_point(seed: int = 1, name: str = "ecmp", size: int = 1000) -> Point:
     return Point(name, seed, "packet", FABRIC, Settings(balancer=BalancerSettings(name)), Ring(size))
+
+
+def digest_of(one: Point) -> str:
+    return run_of(one, one.recipe.build(one.fabric, one.seed)).digest()
 
 
 @pytest.fixture
@@ -94,10 +98,10 @@ def test_a_point_is_known_by_all_that_it_depends_on() -> None:
         replace(base, fabric=clos(2, 1, 2, host_bps=9 * G, uplink_bps=8 * G)),
         replace(base, settings=replace(base.settings, until_ps=5)),
     ]
-    names = [point_digest(one, one.recipe.build(one.fabric, one.seed)) for one in [base, *others]]
+    names = [digest_of(one) for one in [base, *others]]
     assert len(set(names)) == len(names)
     again = replace(base, variant="another name")
-    assert point_digest(again, again.recipe.build(again.fabric, 1)) == names[0]
+    assert digest_of(again) == names[0]
 
 
 @pytest.mark.usefixtures("doubled")

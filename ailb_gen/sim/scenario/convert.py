@@ -40,7 +40,7 @@ def settings_of(scenario: Scenario, fabric: Fabric, base: Settings) -> Settings:
         base,
         packets=_packets(scenario.packets),
         switches=_switches(scenario.switches, fabric, base.switches),
-        balancer=_balancer(scenario.balancer[0], base.balancer),
+        balancer=_balancer(scenario.balancer, base.balancer),
         transport=_transport(scenario.transport),
         congestion=_congestion(scenario.congestion),
         nics=_nics(scenario.nics),
@@ -114,8 +114,11 @@ def hosts_of(fabric: Fabric, patterns: tuple[str, ...], what: str) -> list[int]:
     return list(found)
 
 
-def _balancer(part: BalancerPart, base: BalancerSettings) -> BalancerSettings:
-    return BalancerSettings(part.name, dict(base.parameters) | dict(part.parameters))
+def _balancer(parts: tuple[BalancerPart, ...], base: BalancerSettings) -> BalancerSettings:
+    """Return the one load balancer of a variant; what is not written is as in the files."""
+    if not parts:
+        return base
+    return BalancerSettings(parts[0].name, dict(base.parameters) | dict(parts[0].parameters))
 
 
 def _transport(part: Transport) -> TransportSettings:

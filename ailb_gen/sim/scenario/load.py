@@ -24,7 +24,7 @@ MAX_VARIANTS = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """A scenario with one combination of what is swept; `name` says which."""
+    """A scenario with one combination of what is swept; `name` says which, empty for the only one."""
 
     name: str
     scenario: Scenario
@@ -50,10 +50,12 @@ def variants(source: Source) -> list[Variant]:
     found: list[Variant] = []
     for name, swept in _combinations(source, whole):
         scenario = checked(swept) if name else whole
+        named = [] if scenario.balancer else [Variant(name, scenario, swept)]
         for balancer in scenario.balancer:
             one = scenario.model_copy(update={"balancer": (balancer,)})
             words = [_balancer_name(balancer, scenario), *([name] if name else [])]
-            found.append(Variant(", ".join(words), one, swept))
+            named.append(Variant(", ".join(words), one, swept))
+        found += named
     return found
 
 

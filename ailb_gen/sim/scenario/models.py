@@ -211,10 +211,8 @@ class Scenario(Model):
     packets: Packets = Packets()
     switches: Switches = Switches()
     balancer: Annotated[
-        tuple[BalancerPart, ...],
-        BeforeValidator(_listed, json_schema_input_type=Any),
-        Field(min_length=1),
-    ] = (BalancerPart(name="ecmp"),)
+        tuple[BalancerPart, ...], BeforeValidator(_listed, json_schema_input_type=Any), Field(max_length=64)
+    ] = Field((), description="names, or names with parameters; default: what the files configure, else ecmp")
     transport: Annotated[Transport, BeforeValidator(_named)] = Transport()
     congestion: Annotated[Congestion, BeforeValidator(_named)] = Congestion()
     nics: Nics = Nics()

@@ -47,12 +47,19 @@ class Fabrics:
         self._built: dict[tuple[FabricPart, tuple[Outage, ...], bool], tuple[Fabric, SwitchSettings]] = {}
         self._random: dict[tuple[int, float, int], Fabric] = {}
 
+    def balancer(self, scenario: Scenario) -> str:
+        """Return the name of a scenario's one load balancer: its own, or the one that the files configure."""
+        if scenario.balancer:
+            return scenario.balancer[0].name
+        files = scenario.fabric.files
+        return BalancerSettings().name if files is None else balancer_settings(self._files(files, True)[0]).name
+
     def base(self, scenario: Scenario) -> Base:
         """Return a scenario's fabric without random failures. Raises UsageError, IntentError."""
         outages = tuple(
             Outage(one.name, one.at, one.back, one.detection) for one in scenario.failures if one.name is not None
         )
-        name = scenario.balancer[0].name
+        name = self.balancer(scenario)
         key = scenario.fabric, outages, name
         if key not in self._bases:
             self._bases[key] = self._base(scenario.fabric, outages, name)
@@ -116,7 +123,7 @@ def points_of(variants: Sequence[Variant], folder: Path) -> tuple[list[Point], l
         recipe = TrafficRecipe(scenario.traffic, folder)
         found += [
             Point(
-                variant.name,
+                variant.name or fabrics.balancer(scenario),
                 seed,
                 scenario.level,
                 fabrics.fabric(scenario, seed),

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from ailb_gen.errors import UsageError
-from ailb_gen.sim.fabric import PS_PER_S, Fabric, Int32, Int64
+from ailb_gen.sim.fabric import Fabric, Int32
 from ailb_gen.sim.point import Traffic
-from ailb_gen.sim.scenario.convert import hosts_of
+from ailb_gen.sim.scenario.convert import hosts_of, links_of
 from ailb_gen.sim.scenario.traffic import (
     ArrivalsPart,
     BackgroundPart,
@@ -26,14 +26,14 @@ from ailb_gen.sim.scenario.traffic import (
 )
 from ailb_gen.sim.statistics import Collective
 from ailb_gen.sim.traffic import scale_unit
-from ailb_gen.sim.traffic.arrivals import flows, mice, poisson, read_size_distribution
+from ailb_gen.sim.traffic.arrivals import mice, poisson, read_size_distribution
+from ailb_gen.sim.traffic.background import with_background
 from ailb_gen.sim.traffic.builder import Builder, QueuePairs
 from ailb_gen.sim.traffic.connection_matrix import read_connection_matrix
 from ailb_gen.sim.traffic.flowlist import read_flow_list
 from ailb_gen.sim.traffic.options import Options
 from ailb_gen.sim.traffic.placement import place
 from ailb_gen.sim.traffic.scale_unit import Heavy, Mice, Mixed
-from ailb_gen.sim.traffic.streams import stream
 from ailb_gen.sim.traffic.training import Training, repeat, train
 from ailb_gen.sim.unloaded import host_rates
 from ailb_gen.sim.workload import Workload, merged
@@ -41,12 +41,11 @@ from ailb_gen.sim.workload import Workload, merged
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What the traffic of an entry is made for: `what` names the entry in messages."""
+    """What the traffic of an entry is made for; `name` is that of its job."""
 
     fabric: Fabric
     seed: int
     folder: Path
-    what: str
     name: str
 
 
@@ -60,16 +59,22 @@ class TrafficRecipe:
     def build(self, fabric: Fabric, seed: int) -> Traffic:
         """Make the traffic. Raises UsageError, IntentError."""
         names = _names([part.kind for part in self.parts])
-        found: list[Traffic] = []
-        for number, (part, name) in enumerate(zip(self.parts, names, strict=True)):
+        made: dict[int, Traffic] = {}
+        # Background load adds hosts of its own, which take part in nothing else.
+        order = sorted(range(len(names)), key=lambda number: self.parts[number].kind == "background")
+        for number in order:
+            part = self.parts[number]
+            what = f"traffic[{number}].{part.kind}"
             # Entries of one kind must not draw the same numbers.
-            context = Context(fabric, seed + (number << 40), self.folder, f"traffic[{number}].{part.kind}", name)
+            context = Context(fabric, seed + (number << 40), self.folder, names[number])
             try:
-                found.append(MAKERS[part.kind](part.chosen, context))
+                made[number] = MAKERS[part.kind](part.chosen, context)
             except UsageError as error:
-                raise UsageError(f"{context.what}: {error}") from error
+                raise UsageError(f"{what}: {error}") from error
+            fabric = made[number].fabric or fabric
+        found = [made[number] for number in range(len(names))]
         workload = found[0].workload if len(found) == 1 else merged(_distinct([one.workload for one in found], names))
-        return Traffic(workload, {name: one for part in found for name, one in part.collectives.items()})
+        return Traffic(workload, {name: one for part in found for name, one in part.collectives.items()}, fabric)
 
 
 def _names(kinds: Sequence[str]) -> list[str]:
@@ -201,19 +206,9 @@ def _mice(part: MicePart, context: Context) -> Traffic:
 
 
 def _background(part: BackgroundPart, context: Context) -> Traffic:
-    """Return flows at a fixed interval, each pair beginning at a random moment of it."""
-    names = [one for pair in part.pairs for one in pair]
-    hosts = np.array([hosts_of(context.fabric, (name,), "pairs")[0] for name in names]).reshape(-1, 2)
-    generator = stream(context.seed, "background")
-    rates = host_rates(context.fabric)[hosts[:, 0]]
-    columns: list[tuple[Int64, ...]] = []
-    for (source, target), rate in zip(hosts.tolist(), rates.tolist(), strict=True):
-        interval = max(1, round(part.bytes * 8 * PS_PER_S / (part.load * rate)))
-        start = np.arange(int(generator.integers(0, interval)), part.duration, interval, dtype=np.int64)
-        columns.append((start, np.full(len(start), source), np.full(len(start), target)))
-    start, source, target = (np.concatenate(column) for column in zip(*columns, strict=True))
-    amount = np.full(len(start), part.bytes, dtype=np.int64)
-    return Traffic(flows(source, target, amount, start, context.seed, "background"))
+    links = {link: None for pattern in part.links for link in links_of(context.fabric, pattern, "links")}
+    found = with_background(context.fabric, list(links), part.load, part.duration, part.start, context.seed)
+    return Traffic(found.workload, fabric=found.fabric)
 
 
 def _scale_unit(part: ScaleUnitPart, context: Context) -> Traffic:

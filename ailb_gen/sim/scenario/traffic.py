@@ -111,14 +111,12 @@ class MicePart(Model):
 
 
 class BackgroundPart(Model):
-    """Flows over the first links of hosts that keep a share of their rate busy, from start to end."""
+    """A constant load on links between switches, from hosts of its own."""
 
-    load: Load
+    links: Annotated[Hosts, Field(min_length=1)] = Field(description="names and globs of sending ports")
+    load: Load = Field(description="share of the rate of each")
     duration: SomeTime
-    bytes: SomeBytes = written("1MiB", "of every flow")
-    pairs: Annotated[tuple[tuple[str, str], ...], Field(min_length=1)] = Field(
-        description="hosts that send, and to whom: [[SOURCE, TARGET], ...]"
-    )
+    start: Time = written("0")
 
 
 class ScaleUnitPart(Model):
