@@ -42,6 +42,10 @@ def _several(value: object) -> object:
 BalancerName = Annotated[str, PlainValidator(_balancer_name), WithJsonSchema({"enum": list(BALANCERS)})]
 
 
+Rates = Annotated[tuple[Rate, ...], BeforeValidator(_several, json_schema_input_type=Rate | list[Rate])]
+Names = Annotated[tuple[str, ...], BeforeValidator(_several, json_schema_input_type=str | list[str])]
+
+
 class Files(Model):
     """A fabric as its files describe it; both paths start at the folder of the scenario file."""
 
@@ -59,8 +63,8 @@ class Clos(Model):
     host_links: Annotated[Int, Field(ge=1, le=64)] = Field(1, description="parallel links of a host to its leaf")
     leaf_spine_links: Annotated[Int, Field(ge=1, le=64)] = Field(1, description="parallel links of leaf and spine")
     host_rate: Rate = written("100g", "of every link of a host")
-    uplink_rate: Annotated[tuple[Rate, ...], BeforeValidator(_several, json_schema_input_type=Any)] = written(
-        "100g", "of every link between leaf and spine: one, or one per spine"
+    uplink_rate: Annotated[tuple[Rate, ...], BeforeValidator(_several, json_schema_input_type=Rate | list[Rate])] = (
+        written("100g", "of every link between leaf and spine: one, or one per spine")
     )
     delay: Time = written("1us", "of every link")
     colors: Annotated[Int, Field(ge=0, le=64)] = Field(
@@ -94,9 +98,7 @@ class Ecn(Model):
 class Loss(Model):
     """Random loss on some links."""
 
-    links: Annotated[tuple[str, ...], BeforeValidator(_several, json_schema_input_type=Any)] = Field(
-        description="names or globs of sending ports"
-    )
+    links: Names = Field(description="names or globs of sending ports")
     probability: Share
 
 
@@ -112,7 +114,7 @@ class Switches(Model):
     headroom: Bytes | None = Field(None, description="of every port")
     ecn: Ecn | Literal["off"] | None = None
     scheduling: Scheduling | None = None
-    loss: Annotated[tuple[Loss, ...], BeforeValidator(_several, json_schema_input_type=Any)] = ()
+    loss: Annotated[tuple[Loss, ...], BeforeValidator(_several, json_schema_input_type=Loss | list[Loss])] = ()
 
 
 class BalancerPart(Model):
@@ -194,12 +196,20 @@ Seeds = Annotated[
 ]
 
 
-def _named_part(model: Any) -> Any:  # noqa: ANN401 - a type
-    return Annotated[model, BeforeValidator(_named, json_schema_input_type=str | model)]
+def _by_name(model: Any) -> BeforeValidator:  # noqa: ANN401 - a type
+    return BeforeValidator(_named, json_schema_input_type=str | model)
 
 
 def _listed(value: object) -> object:
     return [_named(one) for one in value] if isinstance(value, list) else [_named(value)]
+
+
+OneBalancer = BalancerName | BalancerPart
+Balancers = Annotated[
+    tuple[BalancerPart, ...],
+    BeforeValidator(_listed, json_schema_input_type=OneBalancer | list[OneBalancer]),
+    Field(max_length=64),
+]
 
 
 class Scenario(Model):
@@ -208,16 +218,16 @@ class Scenario(Model):
     name: Annotated[str, Field(max_length=200)] = ""
     fabric: FabricPart
     traffic: Annotated[tuple[TrafficPart, ...], Field(min_length=1)]
-    packets: Packets = Packets()
-    switches: Switches = Switches()
-    balancer: Annotated[
-        tuple[BalancerPart, ...], BeforeValidator(_listed, json_schema_input_type=Any), Field(max_length=64)
-    ] = Field((), description="names, or names with parameters; default: what the files configure, else ecmp")
-    transport: Annotated[Transport, BeforeValidator(_named)] = Transport()
-    congestion: Annotated[Congestion, BeforeValidator(_named)] = Congestion()
-    nics: Nics = Nics()
+    packets: Packets = Field(default_factory=Packets)
+    switches: Switches = Field(default_factory=Switches)
+    balancer: Balancers = Field(
+        (), description="names, or names with parameters; default: what the files configure, else ecmp"
+    )
+    transport: Annotated[Transport, _by_name(Transport)] = Field(default_factory=Transport)
+    congestion: Annotated[Congestion, _by_name(Congestion)] = Field(default_factory=Congestion)
+    nics: Nics = Field(default_factory=Nics)
     failures: tuple[Failure, ...] = ()
-    measure: Measure = Measure()
+    measure: Measure = Field(default_factory=Measure)
     until: SomeTime | None = Field(None, description="simulated time at which to stop, whatever is unfinished")
     seeds: Seeds = (1,)
     level: Literal["packet", "flow"] = "packet"

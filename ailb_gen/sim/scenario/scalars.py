@@ -48,11 +48,12 @@ def with_unit(what: str, units: Mapping[str, int], names: str, example: str) -> 
     return check
 
 
-def _schema(units: Mapping[str, int], example: str) -> WithJsonSchema:
+def _schema(units: Mapping[str, int], example: str, least: int = 0) -> WithJsonSchema:
     letters = "|".join("".join(f"[{c}{c.upper()}]" if c.isascii() else c for c in name) for name in units if name)
     text: dict[str, Any] = {"type": "string", "pattern": f"^{NUMBER} ?(?:{letters})$", "examples": [example]}
-    number = {"type": "integer", "minimum": 0} if "" in units else {"const": 0}
-    return WithJsonSchema({"anyOf": [text, number]})
+    if "" in units:
+        return WithJsonSchema({"anyOf": [text, {"type": "integer", "minimum": least}]})
+    return WithJsonSchema(text if least else {"anyOf": [text, {"const": 0}]})
 
 
 def positive(what: str) -> AfterValidator:
@@ -76,10 +77,10 @@ read_time = with_unit("time", TIMES, "ps, ns, us, ms or s", "2ms")
 read_rate = with_unit("rate", RATES, "k, m, g or t (bit/s)", "100g")
 
 Bytes = Annotated[int, PlainValidator(read_bytes), _schema(BYTES, "64KiB")]
-SomeBytes = Annotated[int, PlainValidator(read_bytes), positive("size"), _schema(BYTES, "64KiB")]
+SomeBytes = Annotated[int, PlainValidator(read_bytes), positive("size"), _schema(BYTES, "64KiB", 1)]
 Time = Annotated[int, PlainValidator(read_time), _schema(TIMES, "2ms")]
-SomeTime = Annotated[int, PlainValidator(read_time), positive("time"), _schema(TIMES, "2ms")]
-Rate = Annotated[int, PlainValidator(read_rate), positive("rate"), _schema(RATES, "100g")]
+SomeTime = Annotated[int, PlainValidator(read_time), positive("time"), _schema(TIMES, "2ms", 1)]
+Rate = Annotated[int, PlainValidator(read_rate), positive("rate"), _schema(RATES, "100g", 1)]
 
 
 def _number(value: object) -> float:
