@@ -1,13 +1,13 @@
 """The start of flows: their records, their first packets."""
 
 from ailb_gen.sim.engine import dcqcn
-from ailb_gen.sim.engine.balancers import conweave
-from ailb_gen.sim.engine.balancers.choose import CONWEAVE, choose
+from ailb_gen.sim.engine.balancers import conweave, hopper
+from ailb_gen.sim.engine.balancers.choose import CONWEAVE, HOPPER, choose
 from ailb_gen.sim.engine.jit import compiled, inlined
 from ailb_gen.sim.engine.links import join, kick
 from ailb_gen.sim.engine.nic import activate, payload_of
 from ailb_gen.sim.engine.random import mix
-from ailb_gen.sim.engine.records import DATA, HOPS, IDLE, NONE, RAW, State
+from ailb_gen.sim.engine.records import DATA, HOPS, IDLE, NEVER, NONE, RAW, State
 from ailb_gen.sim.engine.wire import new_packet
 
 HASH_START = 1
@@ -53,7 +53,7 @@ def _new_flow(state: State, task: int, now: int) -> int:
     flow.refused_at = 0
     flow.context = 0
     flow.path = 0
-    flow.epoch_at = now
+    flow.epoch_at, flow.moved_at = NEVER, now
     flow.epoch_packets = flow.epoch_marks = 0
     flow.round_trip = 0.0
     flow.base_round_trip = 0
@@ -62,6 +62,8 @@ def _new_flow(state: State, task: int, now: int) -> int:
         flow.chosen_at[hop] = 0
     if config.balancer == CONWEAVE:
         conweave.begin(state, number)
+    elif config.balancer == HOPPER:
+        hopper.begin(state, number)
     # Bits of an earlier flow that was given up.
     for word in range(state.arrived.shape[1]):
         state.arrived[number, word] = 0

@@ -37,9 +37,10 @@ def next_hops(state: State, node: int, packet: int) -> int:
 
 @inlined
 def is_idle(state: State, link: int, priority: int, now: int) -> bool:
-    """Return whether a packet of a class would be sent at once."""
+    """Return whether a packet of a class would be sent at once, without joining the queue."""
     record = state.links[link]
-    return record.free <= now and not record.backlog and not (record.paused >> priority) & 1
+    idle = record.free <= now and not record.backlog and not (record.paused >> priority) & 1
+    return idle and not state.config[0].deferred
 
 
 @inlined

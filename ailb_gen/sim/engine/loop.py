@@ -10,6 +10,7 @@ from ailb_gen.sim.engine.links import catch_up, kick, serve
 from ailb_gen.sim.engine.nic import rate_allows
 from ailb_gen.sim.engine.random import happens
 from ailb_gen.sim.engine.records import (
+    ACK,
     ARRIVALS,
     CHANGE,
     COMPUTED,
@@ -18,6 +19,7 @@ from ailb_gen.sim.engine.records import (
     FINISHED,
     GOES_ON,
     MOST_HOPS,
+    NACK,
     NEEDS_FLOWS,
     NEEDS_PACKETS,
     NEEDS_TIMERS,
@@ -35,7 +37,7 @@ from ailb_gen.sim.engine.records import (
     State,
 )
 from ailb_gen.sim.engine.tasks import compute, end_task, make_ready, next_arrivals
-from ailb_gen.sim.engine.transport import expire, receive_answer, receive_data
+from ailb_gen.sim.engine.transport import expire, receive_answer, receive_data, receive_probe
 from ailb_gen.sim.engine.wire import arrive, free_packet
 from ailb_gen.sim.fabric import UNREACHABLE
 
@@ -112,8 +114,10 @@ def _arrival(state: State, link: int, now: int) -> None:
         _forward(state, wire.target, packet, now)
     elif kind == DATA:
         receive_data(state, packet, now)
-    else:
+    elif kind in (ACK, NACK):
         receive_answer(state, packet, now)
+    else:
+        receive_probe(state, packet, now)
 
 
 @compiled
@@ -135,7 +139,7 @@ def _expire(state: State, now: int) -> None:
     if kind == RATE:
         flow = state.tasks[subject].flow
         if flow != NONE:
-            rate_allows(state, flow)
+            rate_allows(state, flow, now)
             kick(state, state.flows[flow].link, now)
     elif kind == TIMEOUT:
         expire(state, subject, now)

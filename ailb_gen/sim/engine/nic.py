@@ -72,6 +72,14 @@ def _append_to_ring(state: State, flow: int) -> None:
 
 
 @inlined
+def _pace(state: State, flow: int) -> None:
+    """Let a flow wait until its rate allows it to send."""
+    record = state.flows[flow]
+    record.phase = PACED
+    add_timer(state, record.available, RATE, record.task)
+
+
+@inlined
 def activate(state: State, flow: int, now: int) -> bool:
     """Let a flow that has something to send take its turn, now or when its rate allows; True: its NIC has work."""
     record = state.flows[flow]
@@ -80,17 +88,40 @@ def activate(state: State, flow: int, now: int) -> bool:
     if record.available <= now:
         _append_to_ring(state, flow)
         return True
-    record.phase = PACED
-    add_timer(state, record.available, RATE, record.task)
+    _pace(state, flow)
     return False
 
 
 @inlined
-def rate_allows(state: State, flow: int) -> None:
+def rate_allows(state: State, flow: int, now: int) -> None:
     """Put a flow into the ring again when its time has come."""
-    state.flows[flow].phase = IDLE
+    record = state.flows[flow]
+    if record.available > now:
+        _pace(state, flow)
+        return
+    record.phase = IDLE
     if to_send(state, flow) != NONE:
         _append_to_ring(state, flow)
+
+
+@compiled
+def defer(state: State, flow: int, until: int) -> None:
+    """Let a flow not send before a time."""
+    record = state.flows[flow]
+    record.available = max(record.available, until)
+    if record.phase != RINGED:
+        return
+    link = state.links[record.link]
+    before, at = NONE, int(link.ring_head)
+    while at != flow:
+        before, at = at, int(state.flows[at].ring_next)
+    if before == NONE:
+        link.ring_head = record.ring_next
+    else:
+        state.flows[before].ring_next = record.ring_next
+    if link.ring_tail == flow:
+        link.ring_tail = before
+    _pace(state, flow)
 
 
 @compiled
@@ -204,6 +235,5 @@ def next_packet(state: State, link: int, now: int) -> int:
         if duration <= entry.bytes * host.byte_ps:
             _append_to_ring(state, flow)
         else:
-            record.phase = PACED
-            add_timer(state, record.available, RATE, record.task)
+            _pace(state, flow)
     return packet

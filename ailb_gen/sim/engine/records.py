@@ -171,7 +171,7 @@ FLOW = np.dtype(
         ("path", "i4"),  # that hosts choose, hashed with the key
         ("choice", "i4", (HOPS,)),
         ("chosen_at", "i8", (HOPS,)),
-        ("epoch_at", "i8"),
+        ("epoch_at", "i8"),  # when it began; NEVER: it begins with the next answer
         ("moved_at", "i8"),  # to another path
         ("epoch_packets", "i4"),
         ("epoch_marks", "i4"),

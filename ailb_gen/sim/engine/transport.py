@@ -6,11 +6,13 @@ reordering window makes the sender repair what is missing. Timeout only: the reo
 """
 
 from ailb_gen.sim.engine import dcqcn
+from ailb_gen.sim.engine.balancers import flowbender, hopper
+from ailb_gen.sim.engine.balancers.choose import FLOWBENDER
 from ailb_gen.sim.engine.events import add_timer
 from ailb_gen.sim.engine.jit import compiled, inlined
 from ailb_gen.sim.engine.links import append_or_send, kick
 from ailb_gen.sim.engine.nic import activate, is_acknowledged, release_flow, timeout_of
-from ailb_gen.sim.engine.records import ACK, ANSWER, CONTROL, GO_BACK_N, IDLE, NACK, NONE, RAW, TIMEOUT, State
+from ailb_gen.sim.engine.records import ACK, ANSWER, CONTROL, GO_BACK_N, IDLE, NACK, NONE, PROBE, RAW, TIMEOUT, State
 from ailb_gen.sim.engine.tasks import end_task
 from ailb_gen.sim.engine.wire import free_packet, new_packet
 
@@ -142,6 +144,7 @@ def receive_answer(state: State, packet: int, now: int) -> None:
     config = state.config[0]
     answer = state.packets[packet]
     flow, kind, expected, single, marked = answer.flow, answer.kind, answer.sequence, answer.extra, answer.marked
+    sent = answer.sent
     free_packet(state, packet)
     record = state.flows[flow]
     if marked:
@@ -151,6 +154,11 @@ def receive_answer(state: State, packet: int, now: int) -> None:
         dcqcn.mark(state, flow, now)
     before = record.acknowledged
     _advance(state, flow, expected, now)
+    if config.balancer >= FLOWBENDER and record.next < record.packets:
+        if config.balancer == FLOWBENDER:
+            flowbender.answered(state, flow, sent, marked, now)
+        else:
+            hopper.answered(state, flow, sent, now)
     if config.transport == GO_BACK_N:
         if kind == NACK and expected < record.next and expected >= record.acknowledged:
             record.next = expected
@@ -171,6 +179,18 @@ def receive_answer(state: State, packet: int, now: int) -> None:
 
 
 @compiled
+def receive_probe(state: State, packet: int, now: int) -> None:
+    """Take a probe at the target of its flow, or its answer at the source."""
+    flow = state.packets[packet].flow
+    if state.packets[packet].kind == PROBE:
+        hopper.answer_probe(state, packet, now)
+        return
+    hopper.note_probed(state, packet, now)
+    free_packet(state, packet)
+    release_flow(state, flow)
+
+
+@compiled
 def expire(state: State, task: int, now: int) -> None:
     """Send again what was not acknowledged in time."""
     flow = state.tasks[task].flow
@@ -181,6 +201,8 @@ def expire(state: State, task: int, now: int) -> None:
         add_timer(state, record.timeout_at, TIMEOUT, task)
         return
     state.run[0].timeouts += 1
+    if state.config[0].balancer == FLOWBENDER:
+        flowbender.move(state, flow, flowbender.other_path(state, flow), now)
     if state.config[0].transport == GO_BACK_N:
         record.next = record.acknowledged
     else:

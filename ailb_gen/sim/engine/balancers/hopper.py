@@ -1,0 +1,194 @@
+"""Hopper: hosts probe other paths when round trips grow, and take a much better one (Nosrati and Ghaderi 2025).
+
+The base round trip of a flow is that of a full packet and its acknowledgement over the fastest links of an idle
+fabric. An epoch lasts one base round trip. Only answers to packets count that took the present path. After a switch new
+packets wait for the difference of the round trips, so that they do not overtake: that of the last packet in flight is
+extrapolated from those of the epoch by linear regression.
+"""
+
+from ailb_gen.sim.engine.balancers.flowbender import move, other_path
+from ailb_gen.sim.engine.jit import compiled, inlined
+from ailb_gen.sim.engine.links import append_or_send
+from ailb_gen.sim.engine.nic import defer
+from ailb_gen.sim.engine.records import (
+    ANSWER,
+    CONTROL,
+    MOST_HOPS,
+    NEVER,
+    NONE,
+    PROBE,
+    PROBED,
+    PROBES,
+    State,
+)
+from ailb_gen.sim.engine.wire import free_packet, new_packet
+from ailb_gen.sim.fabric import LOCAL, UNREACHABLE
+
+
+@compiled
+def _base_round_trip(state: State, flow: int) -> int:
+    """Return the least time of a full packet and its acknowledgement; NEVER: the target is unreachable."""
+    config, record = state.config[0], state.flows[flow]
+    destination = state.destinations[record.destination]
+    number = state.hosts[record.source].links
+    total = 0
+    for _ in range(MOST_HOPS):
+        if number == UNREACHABLE:
+            return NEVER
+        entry = state.sets[number]
+        least, best = NEVER, 0
+        for position in range(entry.count):
+            link = state.set_links[entry.first + position]
+            there, back = state.links[link], state.links[state.links[link].reverse]
+            time = there.delay + (config.payload + config.header) * there.byte_ps
+            time += back.delay + config.control * back.byte_ps
+            if time < least:
+                least, best = time, link
+        total += least
+        node = state.links[best].target
+        if node < config.hosts:
+            return int(total)
+        number = state.next_hops[state.run[0].version, (node - config.hosts) * config.prefixes + destination.prefix]
+        if number == LOCAL:
+            number = destination.delivery
+    return NEVER
+
+
+@compiled
+def begin(state: State, flow: int) -> None:
+    """Forget what is known of the flow that had this record before."""
+    own = state.steered[flow]
+    state.flows[flow].base_round_trip = _base_round_trip(state, flow)
+    own.next_probe = 0
+    for slot in range(PROBES):
+        own.probe_path[slot] = NONE
+        own.probe_at[slot] = 0
+        own.probe_round_trip[slot] = 0
+    _begin_epoch(state, flow, state.flows[flow].started)
+
+
+@compiled
+def _begin_epoch(state: State, flow: int, now: int) -> None:
+    record, own = state.flows[flow], state.steered[flow]
+    record.epoch_at = now
+    record.epoch_packets = 0
+    own.may_probe = own.may_switch = 1
+    own.round_trips = own.weighted_round_trips = 0.0
+
+
+@inlined
+def _was_probed(state: State, flow: int, path: int, now: int) -> bool:
+    """Return whether the result of a probe of this path is still of use, or to come."""
+    own = state.steered[flow]
+    life = state.parameters[3] * state.flows[flow].base_round_trip
+    found = False
+    for slot in range(PROBES):
+        found |= own.probe_path[slot] == path and now - own.probe_at[slot] <= life
+    return found
+
+
+@compiled
+def _probe(state: State, flow: int, now: int) -> None:
+    """Send probes over random paths that were not probed lately."""
+    record, own = state.flows[flow], state.steered[flow]
+    for _ in range(int(state.parameters[5])):
+        path = other_path(state, flow)
+        if _was_probed(state, flow, path, now):
+            continue
+        slot = own.next_probe
+        own.next_probe = (slot + 1) % PROBES
+        own.probe_path[slot] = path
+        own.probe_at[slot] = now
+        own.probe_round_trip[slot] = 0
+        number = new_packet(state, PROBE, flow, state.config[0].control)
+        packet = state.packets[number]
+        packet.sent = now
+        packet.destination = record.destination
+        packet.key = record.key + path
+        packet.priority = record.priority
+        packet.tag = path
+        append_or_send(state, record.link, number, now)
+
+
+@inlined
+def _last_round_trip(state: State, flow: int) -> float:
+    """Return the round trip of the last packet in flight: that of the epoch's answers, extrapolated."""
+    record, own = state.flows[flow], state.steered[flow]
+    count = record.epoch_packets
+    mean = own.round_trips / count
+    if count < 2:
+        return float(mean)
+    middle = (count - 1) / 2.0
+    slope = (own.weighted_round_trips - middle * own.round_trips) * 12.0 / (float(count) * (float(count) * count - 1.0))
+    ahead = record.next - record.acknowledged
+    return float(mean + slope * (count - 1 + ahead - middle))
+
+
+@compiled
+def _switch(state: State, flow: int, now: int) -> None:
+    """Take the best path that was probed lately if it is clearly better; let new packets wait for those in flight."""
+    record, own = state.flows[flow], state.steered[flow]
+    life = state.parameters[3] * record.base_round_trip
+    least, best = state.parameters[4] * record.round_trip, NONE
+    for slot in range(PROBES):
+        time = own.probe_round_trip[slot]
+        if time and now - own.probe_at[slot] <= life and time < least:
+            least, best = float(time), slot
+    if best == NONE:
+        return
+    wait = _last_round_trip(state, flow) - least
+    move(state, flow, own.probe_path[best], now)
+    own.probe_path[best] = NONE
+    own.probe_round_trip[best] = 0
+    if wait > 0.0:
+        defer(state, flow, now + int(wait))
+
+
+@compiled
+def answered(state: State, flow: int, sent: int, now: int) -> None:
+    """Take the round trip of a packet that was sent at a time."""
+    record, own = state.flows[flow], state.steered[flow]
+    if sent < record.moved_at:
+        return
+    if now - record.epoch_at >= record.base_round_trip:
+        _begin_epoch(state, flow, now)
+    time = float(now - sent)
+    alpha = state.parameters[0]
+    record.round_trip = time if not record.epoch_packets else alpha * time + (1.0 - alpha) * record.round_trip
+    own.round_trips += time
+    own.weighted_round_trips += time * record.epoch_packets
+    record.epoch_packets += 1
+    if own.may_probe and record.round_trip > state.parameters[1] * record.base_round_trip:
+        own.may_probe = 0
+        _probe(state, flow, now)
+    if own.may_switch and record.round_trip > state.parameters[2] * record.base_round_trip:
+        own.may_switch = 0
+        _switch(state, flow, now)
+
+
+@compiled
+def answer_probe(state: State, packet: int, now: int) -> None:
+    """Send a probe back from its target."""
+    probe = state.packets[packet]
+    record = state.flows[probe.flow]
+    number = new_packet(state, PROBED, probe.flow, state.config[0].control)
+    answer = state.packets[number]
+    answer.sent = probe.sent
+    answer.destination = record.back
+    answer.key = probe.key ^ ANSWER
+    answer.priority = CONTROL
+    answer.tag = probe.tag
+    entry = state.sets[state.hosts[record.target].links]
+    link = state.set_links[entry.first + (record.key & 0x7FFFFFFF) % entry.count]
+    free_packet(state, packet)
+    append_or_send(state, link, number, now)
+
+
+@compiled
+def note_probed(state: State, packet: int, now: int) -> None:
+    """Note how long a probe took there and back."""
+    answer = state.packets[packet]
+    own = state.steered[answer.flow]
+    for slot in range(PROBES):
+        if own.probe_path[slot] == answer.tag and own.probe_at[slot] == answer.sent:
+            own.probe_round_trip[slot] = now - answer.sent
