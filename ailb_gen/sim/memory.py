@@ -7,6 +7,8 @@ from pathlib import Path
 import numpy as np
 
 from ailb_gen.sim.fabric import Fabric
+from ailb_gen.sim.fluid.rules import SPREAD, rule_of
+from ailb_gen.sim.point import Level
 from ailb_gen.sim.settings import Settings
 from ailb_gen.sim.workload import COMPUTATION, Workload
 
@@ -15,17 +17,30 @@ MEMINFO = Path("/proc/meminfo")
 BASE = 250 << 20
 # Bytes of a task, of a flow's state besides, of a link, of a packet in flight.
 TASK, FLOW, LINK, PACKET = 120, 400, 4096, 64
+# The same of a simulation of flows, and of a flow on a link. While arrays grow there are two of them.
+FLUID_LINK, FLUID_FLOW, ENTRY = 400, 300, 48
 # Packets of a connection that has no window and is not raw: at most a few round trips at full rate.
 UNBOUNDED = 4096
 
 
-def needed_bytes(fabric: Fabric, workload: Workload, settings: Settings) -> int:
+def needed_bytes(fabric: Fabric, workload: Workload, settings: Settings, level: Level = "packet") -> int:
     """Estimate the memory of a simulation; generous, so that what is refused would not fit."""
-    flows = workload.source != COMPUTATION
-    found = BASE + TASK * workload.count + FLOW * int(np.count_nonzero(flows)) + LINK * fabric.link_count
+    flows = int(np.count_nonzero(workload.source != COMPUTATION))
+    found = BASE + TASK * workload.count
     found += 4 * sum(state.next_hops.size for state in fabric.forwarding) + 4 * len(fabric.set_links)
     found += 8 * settings.measurement.load_samples * fabric.link_count
+    if level == "flow":
+        return found + FLUID_LINK * fabric.link_count + (FLUID_FLOW + ENTRY * _entries(fabric, settings)) * flows
+    found += FLOW * flows + LINK * fabric.link_count
     return found + PACKET * _in_flight(fabric, workload, settings)
+
+
+def _entries(fabric: Fabric, settings: Settings) -> int:
+    """Return about how many links a flow is on, of a power of two: by one path, or up and down by all."""
+    if rule_of(settings.balancer.name) != SPREAD:
+        return 4
+    sizes = np.diff(fabric.set_first)
+    return 1 << int(3 * sizes.max(initial=1)).bit_length()
 
 
 def _in_flight(fabric: Fabric, workload: Workload, settings: Settings) -> int:

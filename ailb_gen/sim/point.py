@@ -22,6 +22,8 @@ Watch = Callable[[Progress], bool]
 Engine = Callable[[Fabric, Workload, Settings, int, Watch | None], Outcome]
 # The module with the function `simulate` of every level.
 ENGINES = {"packet": "ailb_gen.sim.engine.run", "flow": "ailb_gen.sim.fluid.run"}
+# The entry of each by which one sees whether it is compiled.
+ENTRIES = {"packet": "loop.advance", "flow": "events.advance"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,10 +12,9 @@ from multiprocessing.sharedctypes import RawArray
 
 from ailb_gen.errors import UsageError
 from ailb_gen.parallel import executor_of
-from ailb_gen.sim.fluid.paths import rule_of
 from ailb_gen.sim.memory import available_bytes, needed_bytes, shown_bytes
 from ailb_gen.sim.outcome import Progress
-from ailb_gen.sim.point import Point, run_of, simulate
+from ailb_gen.sim.point import ENTRIES, Point, run_of, simulate
 from ailb_gen.sim.reachable import check_reachable
 from ailb_gen.sim.results import Result
 
@@ -90,9 +89,7 @@ def prepare(points: Sequence[Point]) -> list[Prepared]:
         check_reachable(traffic.fabric or first.fabric, traffic.workload)
         for number in numbers:
             run = run_of(points[number], traffic)
-            if run.point.level == "flow":
-                rule_of(run.settings.balancer.name)
-            needed = needed_bytes(run.fabric, run.workload, run.settings)
+            needed = needed_bytes(run.fabric, run.workload, run.settings, run.point.level)
             found[number] = Prepared(run.point, run.digest(), run.workload.count, needed)
     return [found[number] for number in range(len(points))]
 
@@ -139,12 +136,10 @@ def sweep(
 
 
 def must_compile(prepared: Sequence[Prepared]) -> bool:
-    """Return whether the engine has to be compiled first, which takes about a minute. Slow to import."""
-    if all(one.point.level != "packet" for one in prepared):
-        return False
+    """Return whether an engine has to be compiled first, which takes up to a minute. Slow to import."""
     from ailb_gen.sim.engine.jit import is_compiled  # noqa: PLC0415
 
-    return not is_compiled()
+    return any(not is_compiled(ENTRIES[level]) for level in {one.point.level for one in prepared})
 
 
 def _here(

@@ -3,8 +3,9 @@
 from ailb_gen.sim.engine.jit import compiled, entry
 from ailb_gen.sim.fabric import Int32
 from ailb_gen.sim.fluid.heaps import pop_flow, pop_timer, push_flow, push_timer
-from ailb_gen.sim.fluid.paths import SPREAD, destination_of, single_path, spread_path
+from ailb_gen.sim.fluid.paths import destination_of, single_path, spread_path
 from ailb_gen.sim.fluid.rates import add_load, join, next_end, rebalance, settle, touch
+from ailb_gen.sim.fluid.rules import SPREAD
 from ailb_gen.sim.fluid.state import FOREVER, NONE, State
 
 # Why a function returned: all is done; time to report; more slots, or more entries per slot, are needed.
@@ -196,6 +197,8 @@ def reroute(state: State, old_hops: Int32, new_hops: Int32) -> int:
 def advance(state: State, next_hops: Int32, limit: int, work: int) -> int:
     """Run all events before `limit` (ps), or until about so many rates were computed; return why it stopped."""
     run = state.run[0]
+    if run.now >= limit:
+        return DONE
     pause = run.solved + run.events + work
     while True:
         while True:

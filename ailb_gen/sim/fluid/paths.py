@@ -1,41 +1,12 @@
 """Which links a flow takes: one path by hash or by load, or all of them evenly."""
 
-from ailb_gen.errors import UsageError
 from ailb_gen.sim.engine.jit import compiled
 from ailb_gen.sim.engine.random import mix
 from ailb_gen.sim.fabric import LOCAL, PS_PER_S, UNREACHABLE, Int32
+from ailb_gen.sim.fluid.rules import HASHED, LEAST_LOADED_NEXT
 from ailb_gen.sim.fluid.state import State
 
-# How a balancer chooses: a member by hash; the one with the fewest flows; the one behind which there are the fewest,
-# too; all evenly.
-HASHED, LEAST_LOADED, LEAST_LOADED_NEXT, SPREAD = range(4)
-RULES = {
-    "ecmp": HASHED,
-    "spray": SPREAD,
-    "adaptive": SPREAD,
-    "drill": SPREAD,
-    "letflow": HASHED,
-    "flowlet": HASHED,
-    "conga": HASHED,
-    "conweave": HASHED,
-    "dlb": LEAST_LOADED,
-    "dlb-per-packet": SPREAD,
-    "dlb-assigned-flow": LEAST_LOADED,
-    "glb": LEAST_LOADED_NEXT,
-    "rlb": LEAST_LOADED,
-    "flowbender": HASHED,
-    "hopper": HASHED,
-}
 MOST_HOPS = 32
-
-
-def rule_of(balancer: str) -> int:
-    """Return how a load balancer chooses paths; raises UsageError."""
-    if balancer not in RULES:
-        raise UsageError(
-            f"{balancer}: flows have no rule for this load balancer; simulate packets, or use one of {', '.join(RULES)}"
-        )
-    return RULES[balancer]
 
 
 @compiled

@@ -9,10 +9,11 @@ from itertools import groupby
 import numpy as np
 
 from ailb_gen.sim.balancers import BALANCERS
+from ailb_gen.sim.engine.jit import is_compiled, one_compiler
 from ailb_gen.sim.fabric import PS_PER_S, Fabric, Forwarding, Int32, Int64, LinkChange
 from ailb_gen.sim.fluid.events import DONE, MORE_WIDTH, PAUSED, advance, change_capacity, reroute
-from ailb_gen.sim.fluid.paths import SPREAD, rule_of
 from ailb_gen.sim.fluid.rates import sample
+from ailb_gen.sim.fluid.rules import SPREAD, rule_of
 from ailb_gen.sim.fluid.state import FOREVER, State, grown, initial
 from ailb_gen.sim.outcome import Outcome, Progress
 from ailb_gen.sim.settings import Settings
@@ -50,6 +51,9 @@ def simulate(fabric: Fabric, workload: Workload, settings: Settings, seed: int, 
     end = FOREVER if settings.until_ps is None else settings.until_ps
     reporter = _Reporter(watch, workload.count)
     hops = fabric.forwarding[0].next_hops
+    if not is_compiled("events.advance"):
+        with one_compiler():
+            advance(state, hops, 0, 0)
     going = True
     for at_ps, changes in _changes(fabric):
         if at_ps >= end or not going:

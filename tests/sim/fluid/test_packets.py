@@ -30,9 +30,7 @@ def collective(name: str, ranks: int, size: int, per_server: int = 1) -> Workloa
         ("rlb", "all-to-all", 8, 1 << 26),
     ],
 )
-def test_the_time_of_a_collective_on_the_reference_fabric(
-    balancer: str, name: str, per_server: int, size: int
-) -> None:
+def test_the_time_of_a_collective_on_the_reference_fabric(balancer: str, name: str, per_server: int, size: int) -> None:
     found = fabric("jvd")
     work = collective(name, found.host_count, size, per_server)
     settings = Settings(balancer=BalancerSettings(balancer), transport=TransportSettings("go-back-n"))

@@ -11,7 +11,7 @@ from ailb_gen.sim.balancers import BALANCERS
 from ailb_gen.sim.clos import clos
 from ailb_gen.sim.fabric import UNREACHABLE, Fabric
 from ailb_gen.sim.failures import without_links
-from ailb_gen.sim.fluid.paths import RULES, SPREAD, rule_of
+from ailb_gen.sim.fluid.rules import RULES, SPREAD, rule_of
 from ailb_gen.sim.fluid.run import advanced, prepared
 from ailb_gen.sim.fluid.state import FOREVER
 from ailb_gen.sim.settings import BalancerSettings, Settings

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from ailb_gen.sim.clos import clos
 from ailb_gen.sim.fabric import Fabric, LinkChange
-from ailb_gen.sim.fluid.paths import RULES
+from ailb_gen.sim.fluid.rules import RULES
 from ailb_gen.sim.fluid.run import advanced, changed, prepared
 from ailb_gen.sim.fluid.state import FOREVER, State
 from ailb_gen.sim.settings import BalancerSettings, Settings

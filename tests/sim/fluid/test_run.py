@@ -13,8 +13,9 @@ import pytest
 from ailb_gen.sim.clos import clos
 from ailb_gen.sim.fabric import PS_PER_US, UNREACHABLE, Fabric, Forwarding, LinkChange
 from ailb_gen.sim.fluid import run as fluid
-from ailb_gen.sim.fluid.paths import RULES
+from ailb_gen.sim.fluid.rules import RULES
 from ailb_gen.sim.fluid.run import simulate
+from ailb_gen.sim.memory import needed_bytes
 from ailb_gen.sim.outcome import NEVER, Outcome, Progress
 from ailb_gen.sim.settings import BalancerSettings, Measurement, NicSettings, PacketSettings, Settings
 from ailb_gen.sim.workload import COMPUTATION, merged
@@ -251,3 +252,12 @@ def test_it_runs_the_same_without_a_compiler() -> None:
     compiled, plainly = found("0"), found("1")
     assert [compiled.pop(0), plainly.pop(0)] == [False, True]
     assert plainly == compiled
+
+
+def test_the_memory_of_a_run_of_flows_does_not_depend_on_their_bytes() -> None:
+    built, rows = busy()
+    few, many = (workload([(a, b, c * times, d) for a, b, c, d in rows]) for times in (1, 10**6))
+    assert needed_bytes(built, many, plain(), "packet") > 2 * needed_bytes(built, few, plain(), "packet")
+    assert needed_bytes(built, many, plain(), "flow") == needed_bytes(built, few, plain(), "flow")
+    spread = plain(balancer=BalancerSettings("spray"))
+    assert needed_bytes(built, few, spread, "flow") > needed_bytes(built, few, plain(), "flow")
