@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 SCENARIO = Annotated[
     Path, typer.Argument(help="A scenario file; with ARTIFACTS, the fabric file.", metavar="SCENARIO|FABRIC")
 ]
-ARTIFACTS = Annotated[Path | None, typer.Argument(help="The directory of generated files.", metavar="[ARTIFACTS]")]
+ARTIFACTS = Annotated[Path | None, typer.Argument(help="The directory of generated files.", metavar="ARTIFACTS")]
 OUT = Annotated[
     Path | None,
     typer.Option("-o", "--output", help="The directory of results; without it only a table.", metavar="DIR"),

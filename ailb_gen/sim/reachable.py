@@ -67,6 +67,8 @@ def _ends(fabric: Fabric, rows: Int64) -> np.ndarray[tuple[int], np.dtype[np.obj
 
 def _first_link(fabric: Fabric, sets: Int64) -> Int64:
     """Return the first link of next-hop sets; -1 for none."""
-    first = fabric.set_links[fabric.set_first[np.maximum(sets, 0)]]
+    # With all links down there are no sets.
+    links = np.append(fabric.set_links, -1)
+    first = links[fabric.set_first[np.maximum(sets, 0)]]
     found: Int64 = np.where(sets < 0, -1, first).astype(np.int64)
     return found

@@ -46,18 +46,21 @@ def simulate(
     """Run all tasks in order; a flow takes 1 µs per seed more than its bytes."""
     waits, ready = workload.waits.copy(), workload.start_ps.copy()
     start, finish = [NEVER] * workload.count, [NEVER] * workload.count
+    ended = 0
     todo = deque(np.flatnonzero(waits == 0).tolist())
     sent = np.zeros(fabric.link_count, dtype=np.int64)
+    own = {host: link for link, host in reversed(list(enumerate(fabric.link_source.tolist())))}
     while todo:
-        if watch is not None and not watch(Progress(max(finish), len(finish), len(finish) - len(todo), len(finish))):
+        if watch is not None and not watch(Progress(0, ended, ended, len(finish))):
             break
         task = todo.popleft()
+        ended += 1
         amount = int(workload.amount[task])
         start[task] = int(ready[task])
         if workload.source[task] == COMPUTATION:
             finish[task] = start[task] + amount
         else:
-            link = int(np.flatnonzero(fabric.link_source == workload.source[task])[0])
+            link = own[int(workload.source[task])]
             finish[task] = start[task] + amount * 8 * 10**12 // int(fabric.rate_bps[link]) + seed * 10**6
             sent[link] += amount
         for other in workload.successors[workload.first_successor[task] : workload.first_successor[task + 1]].tolist():

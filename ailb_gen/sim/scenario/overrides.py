@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ailb_gen.errors import IntentError, Place, Problem, UsageError
+from ailb_gen.wording import did_you_mean
 from ailb_gen.yamlio import Path, Source, dotted, read_yaml
 
 # Sections for which a name can stand.
@@ -60,6 +61,9 @@ def replaced(source: Source, path: Path, value: Any, place: Place) -> Source:  #
             holder[step] = value
         else:
             if not isinstance(step, int) and holder.get(step) is None:
+                if isinstance(path[depth + 1], int):
+                    reason, hint = "there is no such list", did_you_mean(step, holder)
+                    raise IntentError([Problem("unknown-key", place, dotted(path[: depth + 1]), reason, hint)])
                 holder[step] = {}
             parent, holder = holder, holder[step]
     places = {known: where for known, where in source.places.items() if known[: len(path)] != path}

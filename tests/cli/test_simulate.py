@@ -1,0 +1,326 @@
+"""`ailb-gen simulate`: scenario files and the short form, results, resuming, interrupts, bad input."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from ailb_gen.sim import point, sweep
+from ailb_gen.sim.fabric import Fabric
+from ailb_gen.sim.outcome import Outcome, Progress
+from ailb_gen.sim.settings import Settings
+from ailb_gen.sim.workload import Workload
+from tests.cli.verbs import Told, run
+from tests.conftest import ROOT
+from tests.sim import double
+
+pq = pytest.importorskip("pyarrow.parquet")
+JVD = (str(ROOT / "examples/jvd/fabric.yaml"), str(ROOT / "tests/golden/jvd"))
+SMALL = """\
+name: small
+fabric:
+  clos: {leaves: 2, spines: 2, hosts_per_leaf: 2, host_rate: 100g, uplink_rate: 100g}
+traffic:
+- collective: {kind: all-reduce, bytes: 64KiB, steps: 2}
+balancer: [ecmp, spray]
+transport: raw
+seeds: 2
+"""
+
+
+@pytest.fixture
+def doubled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The plain engine in place of both."""
+    for level in point.ENGINES:
+        monkeypatch.setitem(point.ENGINES, level, double.NAME)
+    monkeypatch.setattr(sweep, "must_compile", lambda prepared: False)
+
+
+@pytest.fixture
+def scenario(tmp_path: Path) -> str:
+    path = tmp_path / "small.yaml"
+    path.write_text(SMALL)
+    return str(path)
+
+
+def simulate(*words: str) -> Told:
+    return run("simulate", *words, "--executor", "serial")
+
+
+def summary(out: Path) -> dict[str, object]:
+    found: dict[str, object] = json.loads((out / "summary.json").read_text())
+    return found
+
+
+def tree(out: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(out)): path.read_bytes() for path in sorted(out.rglob("*")) if path.is_file()}
+
+
+@pytest.mark.usefixtures("doubled")
+def test_a_scenario_gives_a_table_and_files(scenario: str, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    code, shown, told = simulate(scenario, "-o", str(out))
+    assert (code, told) == (0, "")
+    lines = shown.splitlines()
+    assert lines[0].startswith("balancer  seeds")
+    assert [line.split()[:2] for line in lines[2:]] == [["ecmp", "2"], ["spray", "2"]]
+    found = summary(out)
+    assert found["scenario"] == "small"
+    assert found["interrupted"] is False
+    points = found["points"]
+    assert isinstance(points, list)
+    assert [(one["variant"], one["seed"]) for one in points] == [("ecmp", 1), ("ecmp", 2), ("spray", 1), ("spray", 2)]
+    assert all(one["statistics"]["jobs"]["all-reduce"]["steps"] == 2 for one in points)
+    # 2 steps of 6 rounds of 4 flows.
+    assert pq.read_table(out / "flows.parquet").num_rows == 4 * 48
+    metadata = pq.read_schema(out / "links.parquet").metadata
+    assert metadata[b"ailb_gen.scenario_sha256"].decode() == found["scenario_sha256"]
+
+
+@pytest.mark.usefixtures("doubled")
+def test_finished_points_are_not_simulated_again(
+    scenario: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    assert simulate(scenario, "-o", str(out), "--seeds", "1")[0] == 0
+    simulated: list[int] = []
+    plain = double.simulate
+
+    def counting(
+        fabric: Fabric, workload: Workload, settings: Settings, seed: int, watch: Callable[[Progress], bool]
+    ) -> Outcome:
+        simulated.append(seed)
+        return plain(fabric, workload, settings, seed, watch)
+
+    monkeypatch.setattr(double, "simulate", counting)
+    assert simulate(scenario, "-o", str(out))[0] == 0
+    assert simulated == [2, 2]
+    before = tree(out)
+    assert simulate(scenario, "-o", str(out))[0] == 0
+    assert simulated == [2, 2]
+    assert tree(out) == before
+    assert simulate(scenario, "-o", str(tmp_path / "again"))[0] == 0
+    assert tree(tmp_path / "again") == before
+
+
+@pytest.mark.usefixtures("doubled")
+def test_an_interrupt_keeps_what_is_known_and_the_next_run_goes_on(
+    scenario: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    plain = double.simulate
+
+    def interrupted(
+        fabric: Fabric, workload: Workload, settings: Settings, seed: int, watch: Callable[[Progress], bool]
+    ) -> Outcome:
+        if seed == 2:
+            os.kill(os.getpid(), signal.SIGINT)
+        return plain(fabric, workload, settings, seed, watch)
+
+    handler = signal.getsignal(signal.SIGINT)
+    monkeypatch.setattr(double, "simulate", interrupted)
+    code, shown, told = simulate(scenario, "-o", str(out))
+    assert code == 130
+    assert "stopping: what is known so far is kept" in told
+    assert "these results are partial: 1 of 4 points are finished" in told
+    assert "ecmp (partial)" in shown
+    assert signal.getsignal(signal.SIGINT) is handler
+    found = summary(out)
+    assert found["interrupted"] is True
+    points = found["points"]
+    assert isinstance(points, list)
+    known = [one["statistics"] and one["statistics"]["interrupted"] for one in points]
+    assert known == [False, True, None, None]
+    monkeypatch.setattr(double, "simulate", plain)
+    assert simulate(scenario, "-o", str(out))[0] == 0
+    assert simulate(scenario, "-o", str(tmp_path / "whole"))[0] == 0
+    assert tree(out) == tree(tmp_path / "whole")
+
+
+@pytest.mark.usefixtures("doubled")
+def test_traffic_that_cannot_end_is_told(scenario: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = double.simulate
+
+    def lost(
+        fabric: Fabric, workload: Workload, settings: Settings, seed: int, watch: Callable[[Progress], bool]
+    ) -> Outcome:
+        return plain(fabric, workload, settings, seed, lambda now: now.ended < 9)
+
+    monkeypatch.setattr(double, "simulate", lost)
+    code, shown, told = simulate(scenario)
+    assert code == 0
+    assert "warning: traffic could not end in ecmp, seed 1, ecmp, seed 2" in told
+    assert "ecmp (partial)" in shown
+
+
+@pytest.mark.usefixtures("doubled")
+def test_other_values_by_option(scenario: str, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    words = ("--set", "balancer=[rlb, {name: dlb, parameters: {inactivity_us: 64}}]", "--set", "packets.payload=1KiB")
+    code, shown, _ = simulate(scenario, "-o", str(out), *words, "--seeds", "1", "--level", "flow")
+    assert code == 0
+    assert [line.split()[0] for line in shown.splitlines()[2:]] == ["rlb", "dlb"]
+
+
+@pytest.mark.usefixtures("doubled")
+def test_sweeps_name_their_variants(scenario: str) -> None:
+    code, shown, _ = simulate(scenario, "--set", "sweep={'traffic[0].collective.bytes': [1M, 2M]}", "--seeds", "1")
+    assert code == 0
+    names = [line.split("  ")[0] for line in shown.splitlines()[2:]]
+    expected = [f"{name}, traffic[0].collective.bytes={size}" for size in ("1M", "2M") for name in ("ecmp", "spray")]
+    assert names == expected
+
+
+@pytest.mark.usefixtures("doubled")
+def test_the_short_form_compares_load_balancers_on_a_fabric() -> None:
+    code, shown, told = simulate(*JVD, "--bytes", "1M", "--seeds", "2", "--fail", "stripe1-leaf1-spine1@1us")
+    assert (code, told) == (0, "")
+    lines = shown.splitlines()
+    assert [line.split()[0] for line in lines[2:]] == ["rlb", "dlb", "glb", "ecmp"]
+    for title in ("bus GB/s", "FCT p99 us", "peak queue", "marks", "pauses", "out of order"):
+        assert title in lines[0]
+
+
+ARRIVALS = "traffic[0]={{arrivals: {{load: {}, duration: 1ms, file: x, sizes: y}}}}"
+BAD = [
+    ((*JVD, "--bytes", "1M", "--balancer", "rlb,letflo"), "no load balancer 'letflo'; did you mean 'letflow'?"),
+    ((*JVD, "--bytes", "0"), "--bytes 0:1:1: error[out-of-range]: traffic[0].collective.bytes: the size must be"),
+    ((*JVD, "--bytes", "1X"), "--bytes 1X:1:1: error[bad-quantity]: traffic[0].collective.bytes: '1X' is not a"),
+    (JVD, "--bytes is missing"),
+    ((*JVD, "--bytes", "1M", "--collective", "all-redcue"), "did you mean 'all-reduce'?"),
+    ((*JVD, "--bytes", "1M", "--fail", "stripe1-leaf1-spine9"), "did you mean"),
+    ((*JVD, "--bytes", "1M", "--fail", "spine1@soon"), "--fail spine1@soon:1:1: error[bad-quantity]"),
+    ((*JVD, "--bytes", "1M", "--queue-pairs", "129"), "less than or equal to 128"),
+    ((JVD[0], "nowhere", "--bytes", "1M"), "nowhere"),
+    (("nothing.yaml",), "nothing.yaml: there is no such file"),
+    (("SMALL", "--bytes", "1M"), "--bytes goes with FABRIC and ARTIFACTS"),
+    (("SMALL", "--set", "seeds"), "write PATH=VALUE"),
+    (("SMALL", "--set", "trafic[0]=x"), "there is no such list; did you mean 'traffic'?"),
+    (("SMALL", "--set", "traffic[0].collective.hosts=[host1, host9]"), "no host is called 'host9'"),
+    (("SMALL", "--set", "traffic[0].collective.hosts=host1"), "needs at least 2 hosts"),
+    (("SMALL", "--set", "traffic[0]={flows: {file: cut.flows}}"), "announces 3 flows, and 1 follow; the file may be"),
+    (("SMALL", "--set", ARRIVALS.format("150%")), "must be at most 100%, not 150%"),
+    (("SMALL", "--set", ARRIVALS.format("50")), "did you mean 50%?"),
+    (("SMALL", "--set", "failures=[{random: 1.0}]"), "cannot be: host1 to host2: the source has no link"),
+    (("SMALL", "--executor", "dask"), "must be processes, serial, or dask:ADDRESS"),
+]
+
+
+@pytest.mark.parametrize(("words", "message"), BAD)
+def test_bad_input_is_told_and_nothing_is_written(
+    words: tuple[str, ...], message: str, scenario: str, tmp_path: Path
+) -> None:
+    (tmp_path / "cut.flows").write_text("3\n0 1 3 100 2.0\n")
+    out = tmp_path / "out"
+    words = tuple(scenario if word == "SMALL" else word for word in words)
+    more = () if "--executor" in words else ("--executor", "serial")
+    code, shown, told = run("simulate", *words, "-o", str(out), *more)
+    assert (code, shown) == (2, "")
+    assert message in told
+    assert not out.exists()
+
+
+def test_too_little_memory_is_told_before_the_start(
+    scenario: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sweep, "available_bytes", lambda: 1 << 20)
+    code, _, told = simulate(scenario, "-o", str(tmp_path / "out"))
+    assert code == 2
+    assert "ecmp, seed 1: it needs about" in told and "1 MiB are free" in told
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_fabric_without_servers_is_refused(tmp_path: Path, scenario: str) -> None:
+    words = ("--name", "bare", "--stripes", "1", "--spines", "2", "--servers", "1")
+    assert run("init", str(tmp_path / "fabric.yaml"), *words)[0] == 0
+    text = (tmp_path / "fabric.yaml").read_text()
+    assert run("generate", str(tmp_path / "fabric.yaml"), "-o", str(tmp_path / "tree"))[0] == 0
+    assert "servers" in text
+    for path in sorted((tmp_path / "tree" / "servers").iterdir()):
+        path.unlink()
+    code, _, told = simulate(scenario, "--set", f"fabric={{files: {{artifacts: {tmp_path / 'tree'}}}}}")
+    assert code == 2
+    assert "no servers" in told
+
+
+def test_files_of_another_fabric_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "fabric.yaml").write_text((ROOT / "examples/lab/fabric.yaml").read_text())
+    for path in (ROOT / "examples/lab").glob("*.csv"):
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    code, _, told = simulate(str(tmp_path / "fabric.yaml"), JVD[1], "--bytes", "1M")
+    assert code == 2
+    assert "these are the files of the fabric 'jvd'" in told
+
+
+def test_a_directory_of_something_else_is_left_alone(scenario: str, tmp_path: Path) -> None:
+    code, _, told = simulate(scenario, "-o", str(tmp_path))
+    assert code == 3
+    assert "something else than results" in told
+
+
+@pytest.mark.parametrize("missing", ["numba", "pyarrow"])
+def test_without_the_extra(missing: str, scenario: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == missing else object())
+    code, _, told = simulate(scenario)
+    assert code == 2
+    assert f"{missing} is not installed; pip install 'ailb-gen[sim]'" in told
+
+
+def process(*words: str, **variables: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "ailb_gen", "simulate", *words],
+        cwd=ROOT,
+        env={**os.environ, **variables},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def test_processes_and_the_engine_without_compiler_give_the_same(scenario: str, tmp_path: Path) -> None:
+    words = (scenario, "--set", "traffic[0].collective.bytes=16KiB", "--seeds", "1")
+    outs = [tmp_path / name for name in ("serial", "processes")]
+    for out in outs:
+        running = process(*words, "-o", str(out), "--executor", out.name, "-j", "2", NUMBA_DISABLE_JIT="1")
+        shown, told = running.communicate()
+        assert (running.returncode, told) == (0, ""), told
+        assert shown.splitlines()[2].startswith("ecmp")
+    assert tree(outs[0]) == tree(outs[1])
+    points = summary(outs[0])["points"]
+    assert isinstance(points, list)
+    assert points[0]["statistics"]["totals"]["packets"] == 48
+
+
+@pytest.mark.long
+def test_ctrl_c_ends_running_processes_in_order(scenario: str, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    sizes = "sweep={'traffic[0].collective.bytes': [64KiB, 64GiB, 65GiB]}"
+    running = process(scenario, "-o", str(out), "--set", sizes, "--set", "balancer=ecmp", "--seeds", "1", "-j", "2")
+    end = time.monotonic() + 300
+    while not list((out / "points").glob("*.json")):
+        assert running.poll() is None and time.monotonic() < end
+        time.sleep(0.1)
+    running.send_signal(signal.SIGINT)
+    _, told = running.communicate(timeout=60)
+    assert running.returncode == 130, told
+    points = summary(out)["points"]
+    assert isinstance(points, list)
+    assert points[0]["statistics"]["interrupted"] is False
+    assert any(one["statistics"] and one["statistics"]["interrupted"] for one in points[1:])
+
+
+def test_help_is_instant() -> None:
+    code = (
+        "import sys, ailb_gen.cli\n"
+        "heavy = {'numba', 'pyarrow', 'numpy', 'pydantic', 'yaml'} & set(sys.modules)\n"
+        "assert not heavy, heavy"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
