@@ -1,0 +1,66 @@
+"""A load balancer is added as docs/simulate-engine.md says: a module, a row of the table, two lines where it is chosen."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.conftest import ROOT
+
+MODULE = '''
+"""Round robin: every switch takes its members in turn."""
+
+from ailb_gen.sim.engine.jit import inlined
+from ailb_gen.sim.engine.records import State
+
+
+@inlined
+def choose(state: State, node: int, first: int, count: int, packet: int) -> int:
+    """Return the position of the member after the last one."""
+    record = state.nodes[node]
+    record.remembered = (record.remembered + 1) % count
+    return int(record.remembered)
+'''
+ROW = '    Balancer("round-robin", 99, "members in turn", "this page"),\n'
+LINES = """
+    if balancer == 99:
+        return round_robin.choose(state, node, first, count, packet)"""
+IMPORT = "from ailb_gen.sim.engine.balancers import round_robin\n"
+RUN = """
+import json
+from ailb_gen.sim.clos import clos
+from ailb_gen.sim.engine.run import simulate
+from ailb_gen.sim.settings import BalancerSettings, Settings
+from ailb_gen.sim.traffic.arrivals import flows
+import numpy as np
+fabric = clos(2, 4, 1, host_bps=10**9, uplink_bps=10**9)
+one = np.zeros(1, np.int32)
+workload = flows(one, one + 1, np.array([400_000]), np.array([0]), 1, "flow")
+outcome = simulate(fabric, workload, Settings(balancer=BalancerSettings("round-robin")), 1)
+print(json.dumps([int(n) for name, n in zip(fabric.link_names, outcome.link_packets) if name.startswith("leaf1")]))
+"""
+
+
+def inserted(path: Path, before: str, text: str) -> None:
+    """Put text before the first place of another one in a file."""
+    whole = path.read_text()
+    assert before in whole
+    path.write_text(whole.replace(before, text + before, 1))
+
+
+def test_a_load_balancer_is_added_in_a_few_lines(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "ailb_gen", tmp_path / "ailb_gen", ignore=shutil.ignore_patterns("__pycache__"))
+    sim = tmp_path / "ailb_gen" / "sim"
+    (sim / "engine" / "balancers" / "round_robin.py").write_text(MODULE)
+    inserted(sim / "balancers.py", ")\nBALANCERS = ", ROW)
+    choose = sim / "engine" / "balancers" / "choose.py"
+    inserted(choose, "from ailb_gen.sim.engine.jit", IMPORT)
+    inserted(choose, "\n    return ecmp.by_hash(state, node, count, packet)\n", LINES)
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "NUMBA_DISABLE_JIT": "1"}
+    command = [sys.executable, "-c", RUN]
+    done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    packets = json.loads(done.stdout)
+    assert sorted(packets)[-4:] == [24, 24, 25, 25], packets
