@@ -1,4 +1,4 @@
-"""A load balancer is added as docs/simulate-engine.md says: a module, a row of the table, two lines where it is chosen."""
+"""A load balancer is added by a module, a row of the table and two lines where it is chosen (docs/simulate-engine.md)."""
 
 import json
 import os
