@@ -1,4 +1,4 @@
-"""A load balancer is added by a module, a row of the table and two lines where it is chosen (docs/simulate-engine.md)."""
+"""Adding a load balancer takes a module, a row of the table and two lines (docs/simulate-engine.md)."""
 
 import json
 import os
