@@ -2,7 +2,7 @@
 
 from ailb_gen.sim.engine.events import moment, schedule
 from ailb_gen.sim.engine.jit import compiled, inlined
-from ailb_gen.sim.engine.records import CONTROL, FREED, NEVER, NONE, PAUSE, RESUME, State
+from ailb_gen.sim.engine.records import FRAMES, FREED, NEVER, NONE, PAUSE, RESUME, State
 from ailb_gen.sim.engine.wire import append, new_packet, transmit
 
 
@@ -21,7 +21,7 @@ def _send_frame(state: State, kind: int, came: int, priority: int, now: int) -> 
     back = state.links[came].reverse
     frame = new_packet(state, kind, NONE, state.config[0].control)
     state.packets[frame].extra = priority
-    state.packets[frame].priority = CONTROL
+    state.packets[frame].priority = FRAMES
     record = state.links[back]
     if record.free <= now and not record.backlog:
         transmit(state, back, frame, now)

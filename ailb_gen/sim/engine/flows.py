@@ -7,7 +7,7 @@ from ailb_gen.sim.engine.jit import compiled, inlined
 from ailb_gen.sim.engine.links import join, kick
 from ailb_gen.sim.engine.nic import activate, payload_of
 from ailb_gen.sim.engine.random import mix
-from ailb_gen.sim.engine.records import DATA, HOPS, IDLE, NEVER, NONE, RAW, State
+from ailb_gen.sim.engine.records import DATA, FIRST_DATA, HOPS, IDLE, NEVER, NONE, RAW, State
 from ailb_gen.sim.engine.wire import new_packet
 
 HASH_START = 1
@@ -40,7 +40,7 @@ def _new_flow(state: State, task: int, now: int) -> int:
     flow.key = mix((ends << 30) + (int(now) if config.hash_start else int(entry.port)))
     flow.packets = packets_of(state, task)
     flow.last_bytes = entry.amount - (flow.packets - 1) * config.payload
-    flow.priority = entry.priority + 1
+    flow.priority = entry.priority + FIRST_DATA
     flow.ring_next = NONE
     flow.phase = IDLE
     flow.next = flow.unsent = flow.acknowledged = flow.repair = flow.highest = 0

@@ -49,7 +49,7 @@ def send_on(state: State, node: int, link: int, packet: int, now: int) -> None:
     priority = state.packets[packet].priority
     if (
         state.config[0].buffer != NONE
-        and priority != CONTROL
+        and priority > CONTROL
         and not is_idle(state, link, priority, now)
         and not admit(state, node, link, packet, now)
     ):

@@ -37,7 +37,7 @@ def _dequeue(state: State, link: int, priority: int, start: int) -> None:
     queue.bytes -= state.packets[packet].bytes
     state.waiting[link] -= 1
     record.turn = priority
-    if priority != CONTROL and state.packets[packet].came != NONE:
+    if priority > CONTROL and state.packets[packet].came != NONE:
         if config.buffer != NONE:
             release(state, link, packet)
         _mark(state, link, packet, queue.bytes)

@@ -42,7 +42,7 @@ def new_state(fabric: Fabric, workload: Workload, settings: Settings, seed: int)
     words = _words(fabric, workload, settings)
     random = np.zeros(4, np.int64)
     seeded(seed, random)
-    classes = int(max(0, workload.priority.max(initial=0) if workload.priority is not None else 0)) + 2
+    classes = int(max(0, workload.priority.max(initial=0) if workload.priority is not None else 0)) + r.FIRST_DATA + 1
     links = fabric.link_count
     bits = int(links).bit_length()
     sets, destinations, hosts = _sets(fabric), _destinations(fabric), _hosts(fabric)
@@ -106,7 +106,7 @@ def _config(fabric: Fabric, workload: Workload, settings: Settings, classes: int
         "lazy": transport.name == "raw"
         and switches.shared_buffer_bytes is None
         and balancer.number not in QUEUE_READERS
-        and classes == 2,
+        and classes == r.FIRST_DATA + 1,
         "deferred": balancer.number in DEFERRED,
         "transport": TRANSPORTS[transport.name],
         "dcqcn": congestion.name == "dcqcn",

@@ -32,8 +32,8 @@ ORDER_BITS = 2
 DATA, ACK, NACK, PAUSE, RESUME, REPLY, NOTIFY, CLEAR, FLOOD, PROBE, PROBED = range(11)
 # What tells the key of an answer from that of what it answers.
 ANSWER = 0x5BD1E995
-# The class of acknowledgements and pause frames; data has the classes after it.
-CONTROL = 0
+# The classes of a link: pause frames, then acknowledgements and the like, then data.
+FRAMES, CONTROL, FIRST_DATA = range(3)
 # Transports.
 RAW, GO_BACK_N, SELECTIVE = 0, 1, 2
 # Where a flow is: waiting for an acknowledgement, in the ring of its NIC, waiting for its rate.
@@ -48,23 +48,28 @@ LINK = np.dtype(
         ("arrival", "i8"),  # the moment at which the first packet on the wire arrives
         ("wake", "i8"),  # the moment at which the next packet is to be sent
         ("free", "i8"),  # when the last packet sent has left
-        ("delay", "i8"),
         ("byte_ps", "i8"),
+        ("delay", "i8"),
         ("head", "i4"),  # packets on the wire
         ("tail", "i4"),
-        ("source", "i4"),
         ("target", "i4"),
-        ("reverse", "i4"),
         ("backlog", "i4"),  # bits of classes with waiting packets
         ("paused", "i4"),  # bits of classes that the other end has stopped
         ("turn", "i4"),  # the class that was served last
         ("ring_head", "i4"),  # flows of a NIC that are ready to send
         ("ring_tail", "i4"),
+        ("lossy", "i4"),
+        ("source", "i4"),
         ("bytes", "i8"),
         ("packets", "i8"),
         ("data_packets", "i8"),
         ("peak", "i8"),
         ("peak_bytes", "i8"),
+        ("ecn_min", "i8"),
+        ("ecn_max", "i8"),
+        ("ecn_probability", "f8"),
+        ("reverse", "i4"),
+        ("down", "i4"),
         ("drops", "i8"),
         ("lost", "i8"),
         ("marks", "i8"),
@@ -72,12 +77,7 @@ LINK = np.dtype(
         ("paused_at", "i8"),
         ("paused_ps", "i8"),
         ("restored", "i8"),  # what was sent before is lost
-        ("down", "i4"),
-        ("lossy", "i4"),
         ("loss", "f8"),
-        ("ecn_min", "i8"),
-        ("ecn_max", "i8"),
-        ("ecn_probability", "f8"),
         ("context_head", "i4"),  # flows whose context the NIC holds, the last one used first
         ("context_tail", "i4"),
         ("contexts", "i4"),
@@ -122,45 +122,47 @@ PACKET = np.dtype(
     ],
     align=True,
 )
+# What a packet needs that is sent is in the first 64 bytes, what one needs that is received mostly in the next.
 FLOW = np.dtype(
     [
-        ("task", "i4"),
-        ("references", "i4"),  # packets of it in the network
-        ("key", "i8"),
-        ("destination", "i4"),
-        ("back", "i4"),  # the destination of its acknowledgements
-        ("source", "i4"),
-        ("target", "i4"),
-        ("link", "i4"),
-        ("ring_next", "i4"),
-        ("phase", "i4"),
-        ("priority", "i4"),
-        ("packets", "i4"),
-        ("last_bytes", "i4"),
         # The sender.
         ("next", "i4"),  # the packet to be sent next, unless repairing
         ("unsent", "i4"),  # the first that was never sent
         ("acknowledged", "i4"),  # all packets before
+        ("packets", "i4"),
         ("recovery", "i4"),  # repairing until this one is acknowledged; NONE: not repairing
-        ("repair", "i4"),  # the packet to be looked at next when repairing
-        ("highest", "i4"),  # the highest that was acknowledged on its own
-        ("timer", "i4"),
-        ("timeout_at", "i8"),
+        ("last_bytes", "i4"),
+        ("references", "i4"),  # packets of it in the network
+        ("ring_next", "i4"),
+        ("phase", "i4"),
+        ("link", "i4"),
+        ("destination", "i4"),
+        ("path", "i4"),  # that hosts choose, hashed with the key
+        ("key", "i8"),
         ("available", "i8"),  # when its rate lets it send again
-        ("started", "i8"),
+        ("timeout_at", "i8"),
+        ("rate", "f8"),
+        ("cut_at", "i8"),
+        ("increase_at", "i8"),
+        ("timer", "i4"),
+        ("priority", "i4"),
+        ("task", "i4"),
         # The receiver.
         ("expected", "i4"),
-        ("arrived", "i4"),
         ("latest", "i4"),
         ("refused", "i4"),  # the packet that the last NACK asked for
+        ("back", "i4"),  # the destination of its acknowledgements
+        ("target", "i4"),
         ("refused_at", "i8"),
+        ("arrived", "i4"),
+        ("source", "i4"),
+        ("repair", "i4"),  # the packet to be looked at next when repairing
+        ("highest", "i4"),  # the highest that was acknowledged on its own
+        ("started", "i8"),
         # Congestion control.
-        ("rate", "f8"),
         ("rate_target", "f8"),
         ("alpha", "f8"),
         ("alpha_at", "i8"),
-        ("cut_at", "i8"),
-        ("increase_at", "i8"),
         ("stage", "i4"),
         ("marked", "i4"),  # since the last update of alpha
         ("cut_marked", "i4"),
@@ -168,7 +170,6 @@ FLOW = np.dtype(
         ("context_previous", "i4"),
         ("context", "i4"),
         # The load balancer.
-        ("path", "i4"),  # that hosts choose, hashed with the key
         ("choice", "i4", (HOPS,)),
         ("chosen_at", "i8", (HOPS,)),
         ("epoch_at", "i8"),  # when it began; NEVER: it begins with the next answer

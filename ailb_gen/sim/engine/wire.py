@@ -2,7 +2,7 @@
 
 from ailb_gen.sim.engine.events import moment
 from ailb_gen.sim.engine.jit import inlined
-from ailb_gen.sim.engine.records import ARRIVED, DATA, NEVER, NONE, State
+from ailb_gen.sim.engine.records import ARRIVED, CONTROL, DATA, FIRST_DATA, FRAMES, NEVER, NONE, State
 
 
 @inlined
@@ -20,7 +20,7 @@ def new_packet(state: State, kind: int, flow: int, bytes_: int) -> int:
     packet.came = NONE
     packet.hops = 0
     packet.marked = 0
-    packet.priority = 0
+    packet.priority = CONTROL
     packet.tag = 0
     packet.metric = 0
     if flow != NONE:
@@ -101,18 +101,20 @@ def append(state: State, link: int, number: int) -> None:
 
 @inlined
 def pick(state: State, link: int) -> int:
-    """Return the class whose turn it is: control first, then the lowest, or the next one; NONE if none may send."""
+    """Return the class whose turn it is: frames, control, then the lowest, or the next one; NONE if none may send."""
     record = state.links[link]
     able = record.backlog & ~record.paused
     if not able:
         return NONE
     if able & 1:
-        return 0
+        return FRAMES
+    if able & 2:
+        return CONTROL
     classes = state.config[0].classes
-    priority = record.turn + 1 if state.config[0].round_robin else 1
+    priority = max(record.turn + 1, FIRST_DATA) if state.config[0].round_robin else FIRST_DATA
     while True:
         if priority >= classes:
-            priority = 1
+            priority = FIRST_DATA
         if (able >> priority) & 1:
             return priority
         priority += 1
