@@ -40,7 +40,15 @@ DLB_BANDS = (
     Parameter("max_queue_bytes", 262_144, "queue above which the band is 0"),
     Parameter("sampling_rate", 1_000_000, "samples of load and queue per second", 1),
 )
+FLOWSETS = Parameter(
+    "flowset_entries",
+    256,
+    "entries of a next-hop set's flowset table (flowset-table-size); flows share them",
+    1,
+    1 << 16,
+)
 DLB_FLOWLET = (
+    FLOWSETS,
     Parameter("inactivity_us", 256, "silence after which a flow may move (inactivity-interval)"),
     Parameter("quality_delta", 0, "an active flow may move to a band better by at least so much; 0: never", 0, 7),
     Parameter("probability", 3 / 256, "probability per packet that it does then: prob-threshold / 256", 0, 1),
@@ -104,7 +112,7 @@ _ROWS = (
     ),
     Balancer("dlb", 8, "quality bands of load and queue, per flowlet", _JUNOS, DLB_BANDS + DLB_FLOWLET),
     Balancer("dlb-per-packet", 9, "quality bands of load and queue, per packet", _JUNOS, DLB_BANDS),
-    Balancer("dlb-assigned-flow", 10, "the best band at a flow's first packet, for good", _JUNOS, DLB_BANDS),
+    Balancer("dlb-assigned-flow", 10, "the best band for the first packet, for good", _JUNOS, (*DLB_BANDS, FLOWSETS)),
     Balancer(
         "glb",
         11,

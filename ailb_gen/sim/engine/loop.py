@@ -1,7 +1,8 @@
 """The event loop: what arrives goes on or is taken, links send, timers expire."""
 
+from ailb_gen.sim.engine.balancers import choose as balancer
 from ailb_gen.sim.engine.balancers import conweave
-from ailb_gen.sim.engine.balancers.choose import CONWEAVE, choose
+from ailb_gen.sim.engine.balancers.choose import CONWEAVE, choose, note
 from ailb_gen.sim.engine.events import add_timer, remove_timer, schedule
 from ailb_gen.sim.engine.flows import packets_of, start_flow
 from ailb_gen.sim.engine.forwarding import lose, next_hops, send_on
@@ -12,6 +13,7 @@ from ailb_gen.sim.engine.random import happens
 from ailb_gen.sim.engine.records import (
     ACK,
     ARRIVALS,
+    BALANCER,
     CHANGE,
     COMPUTED,
     DATA,
@@ -58,7 +60,9 @@ def _forward(state: State, node: int, packet: int, now: int) -> None:
         return
     entry = state.sets[number]
     position = 0 if entry.count == 1 else choose(state, node, entry.first, entry.count, packet, now)
-    send_on(state, node, state.set_links[entry.first + position], packet, now)
+    link = state.set_links[entry.first + position]
+    note(state, node, link, packet, now)
+    send_on(state, node, link, packet, now)
 
 
 @compiled
@@ -155,6 +159,8 @@ def _expire(state: State, now: int) -> None:
         conweave.expire(state, subject, now)
     elif kind == FIBS:
         state.run[0].version = subject
+    elif kind == BALANCER:
+        balancer.expire(state, now)
 
 
 @compiled
@@ -186,6 +192,7 @@ def _begin(state: State) -> None:
     for number in range(1, len(state.fib_times)):
         add_timer(state, state.fib_times[number], FIBS, number)
     next_arrivals(state, 0)
+    balancer.begin(state)
 
 
 @entry

@@ -6,10 +6,12 @@ import numpy as np
 
 from ailb_gen.sim.balancers import BALANCERS
 from ailb_gen.sim.engine import records as r
-from ailb_gen.sim.engine.balancers.choose import CONWEAVE, DEFERRED, QUEUE_READERS, STEERING
+from ailb_gen.sim.engine.balancers.bands import BEST
+from ailb_gen.sim.engine.balancers.choose import DEFERRED, QUEUE_READERS, STEERING
+from ailb_gen.sim.engine.balancers.tables import leaves, tables, uplinks
 from ailb_gen.sim.engine.random import MASK, seeded
 from ailb_gen.sim.engine.records import NEVER, NONE, Records, State, records
-from ailb_gen.sim.fabric import PS_PER_S, PS_PER_US, Fabric
+from ailb_gen.sim.fabric import PS_PER_S, PS_PER_US, UNREACHABLE, Fabric
 from ailb_gen.sim.settings import Settings
 from ailb_gen.sim.workload import COMPUTATION, Workload
 
@@ -75,7 +77,7 @@ def new_state(fabric: Fabric, workload: Workload, settings: Settings, seed: int)
         buckets=np.array([int(number).bit_length() for number in range(1 << 16)], np.int32),
         load=np.zeros((measured.load_samples if measured.load_interval_ps else 0, links), np.int64),
         parameters=_parameters(settings),
-        metrics=_metrics(fabric, settings),
+        metrics=tables(fabric, settings),
         steered=records(FIRST_FLOWS if _number(settings) in STEERING else 1, r.STEERED),
     )
 
@@ -165,6 +167,7 @@ def _links(fabric: Fabric, settings: Settings) -> Records:
     result["delay"], result["byte_ps"] = fabric.delay_ps, byte_ps(fabric)
     result["source"], result["target"] = fabric.link_source, fabric.link_target
     result["reverse"] = fabric.link_reverse
+    result["quality"], result["uplink"] = BEST, uplinks(fabric)
     switches = settings.switches
     result["ecn_min"] = NONE
     if switches.ecn_min_bytes is not None:
@@ -242,6 +245,10 @@ def _destinations(fabric: Fabric) -> Records:
     result = records(len(fabric.destination_prefix), r.DESTINATION)
     result["prefix"], result["delivery"] = fabric.destination_prefix, fabric.delivery_set
     result["host"] = fabric.destination_hosts()
+    reached = fabric.delivery_set != UNREACHABLE
+    first = fabric.set_links[fabric.set_first[fabric.delivery_set[reached]]]
+    result["leaf"] = NONE
+    result["leaf"][reached] = leaves(fabric)[fabric.link_source[first]]
     return result
 
 
@@ -257,26 +264,25 @@ def _nodes(fabric: Fabric, seed: int) -> Records:
     words = np.zeros(len(fabric.names), np.int64)
     seeded(seed ^ MASK, words)
     result["seed"] = words
+    result["leaf"] = leaves(fabric)
     return result
 
 
 def _parameters(settings: Settings) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """Return the parameters of the load balancer in the order of its table; times in ps."""
+    """Return the parameters of the load balancer in the order of its table; times in ps, and rates as their periods."""
     row = BALANCERS[settings.balancer.name]
     values = [settings.balancer.parameters.get(one.name, one.default) for one in row.parameters]
-    scales = [PS_PER_US if one.name.endswith("_us") else 1 for one in row.parameters]
-    return np.array([value * scale for value, scale in zip(values, scales, strict=True)] or [0.0], np.float64)
+    for place, one in enumerate(row.parameters):
+        if one.name.endswith("_us"):
+            values[place] *= PS_PER_US
+        elif one.name.endswith("_rate"):
+            values[place] = PS_PER_S / values[place]
+    return np.array(values or [0.0], dtype=np.float64)
 
 
 def _number(settings: Settings) -> int:
     """Return the number of the load balancer."""
     return BALANCERS[settings.balancer.name].number
-
-
-def _metrics(fabric: Fabric, settings: Settings) -> r.Ints:
-    """Return the table of the load balancer: until when ConWeave avoids a link on the way to a prefix."""
-    prefixes = fabric.forwarding[0].next_hops.shape[1]
-    return np.zeros(fabric.link_count * prefixes if _number(settings) == CONWEAVE else 1, np.int64)
 
 
 def grown(state: State, reason: int) -> State:

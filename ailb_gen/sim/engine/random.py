@@ -1,4 +1,4 @@
-"""Random numbers and hashes in 32-bit steps, the same on every machine, compiled or not."""
+"""Random numbers, hashes in 32-bit steps and powers, the same on every machine, compiled or not."""
 
 from ailb_gen.sim.engine.jit import inlined
 from ailb_gen.sim.engine.records import Ints, State
@@ -40,6 +40,18 @@ def mix(value: int) -> int:
     word ^= word >> 15
     word = (word * 0x46CA68B + ((word & 1) << 31)) & MASK
     return word ^ (word >> 16)
+
+
+@inlined
+def power(value: float, exponent: int) -> float:
+    """Return a power, the same on every machine, other than that of its library."""
+    result = 1.0
+    while exponent > 0:
+        if exponent & 1:
+            result *= value
+        value *= value
+        exponent >>= 1
+    return result
 
 
 def seeded(seed: int, words: Ints) -> None:

@@ -84,7 +84,8 @@ LINK = np.dtype(
         ("quality", "i4"),  # the band of DLB
         ("sampled_at", "i8"),
         ("sampled_bytes", "i8"),
-        ("load", "f8"),  # of DLB in bytes per ps, of CONGA's estimator in bytes
+        ("uplink", "i4"),  # the number among the links of a leaf to other switches
+        ("load", "f8"),  # of DLB the share of the rate that is used, of CONGA's estimator bytes
         ("load_at", "i8"),
     ],
     align=True,
@@ -237,9 +238,10 @@ TASK = np.dtype(
     ],
     align=True,
 )
-NODE = np.dtype([("used", "i8"), ("seed", "i8"), ("remembered", "i4")], align=True)
+# `leaf` is the number among the leaves; NONE: no leaf.
+NODE = np.dtype([("used", "i8"), ("seed", "i8"), ("remembered", "i4"), ("leaf", "i4")], align=True)
 SET = np.dtype([("first", "i4"), ("count", "i4")], align=True)
-DESTINATION = np.dtype([("prefix", "i4"), ("delivery", "i4"), ("host", "i4")], align=True)
+DESTINATION = np.dtype([("prefix", "i4"), ("delivery", "i4"), ("host", "i4"), ("leaf", "i4")], align=True)
 HOST_ENTRY = np.dtype([("links", "i4"), ("first", "i4"), ("count", "i4")], align=True)
 TIMER = np.dtype([("time", "i8"), ("order", "i8"), ("kind", "i4"), ("subject", "i4")], align=True)
 CHANGED = np.dtype([("time", "i8"), ("link", "i4"), ("up", "i4")], align=True)
@@ -358,7 +360,8 @@ class State(NamedTuple):
     buckets: Ints32
     load: Ints  # (samples, links)
     parameters: npt.NDArray[np.float64]  # of the load balancer
-    metrics: Ints  # of the load balancer: CONGA's tables, GLB's floods, ConWeave's paused paths
+    # Of the load balancer, three dimensions: CONGA's metrics, DLB's flowset tables, GLB's floods, ConWeave's paused paths.
+    metrics: Ints
     steered: Records  # by flow, for ConWeave and Hopper; one record for others
 
 

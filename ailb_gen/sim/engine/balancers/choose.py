@@ -1,17 +1,28 @@
 """Which load balancer chooses: the numbers are those of `ailb_gen/sim/balancers.py`."""
 
-from ailb_gen.sim.engine.balancers import adaptive, conweave, drill, ecmp, flowlet, letflow, spray
-from ailb_gen.sim.engine.jit import inlined
+from ailb_gen.sim.engine.balancers import (
+    adaptive,
+    conga,
+    conweave,
+    dlb,
+    drill,
+    ecmp,
+    flowlet,
+    glb,
+    letflow,
+    rlb,
+    spray,
+)
+from ailb_gen.sim.engine.jit import compiled, inlined
 from ailb_gen.sim.engine.records import DATA, State
 
-ECMP, SPRAY, ADAPTIVE, DRILL, LETFLOW, FLOWLET = 0, 1, 2, 3, 4, 5
-CONWEAVE, FLOWBENDER, HOPPER = 7, 13, 14
+ECMP, SPRAY, ADAPTIVE, DRILL, LETFLOW, FLOWLET, CONGA, CONWEAVE = 0, 1, 2, 3, 4, 5, 6, 7
+DLB, DLB_PER_PACKET, DLB_ASSIGNED_FLOW, GLB, RLB = 8, 9, 10, glb.GLB, 12
+FLOWBENDER, HOPPER = 13, 14
 # These look at queues: queues are to be exact at every moment.
-QUEUE_READERS = (ADAPTIVE, DRILL, 6, 7, 8, 9, 10, 11, 12)
+QUEUE_READERS = (ADAPTIVE, DRILL, CONWEAVE, DLB, DLB_PER_PACKET, DLB_ASSIGNED_FLOW, GLB, RLB)
 # What arrives at one time chooses one after the other before anything is sent: packets that have just joined count.
 DEFERRED = (ADAPTIVE, DRILL)
-# These choose anew for every packet, NICs of raw hosts included.
-PER_PACKET = (SPRAY, ADAPTIVE, DRILL, 9)
 # These keep more of a flow than the others.
 STEERING = (CONWEAVE, HOPPER)
 
@@ -34,6 +45,46 @@ def choose(state: State, node: int, first: int, count: int, packet: int, now: in
         return drill.choose(state, node, first, count, packet)
     if balancer == LETFLOW:
         return letflow.choose(state, node, first, count, packet, now)
+    return _at_switch(state, node, first, count, packet, now)
+
+
+@inlined
+def _at_switch(state: State, node: int, first: int, count: int, packet: int, now: int) -> int:
+    """Return the position for load balancers that switches have, but not hosts with several links."""
+    balancer = state.config[0].balancer
+    if node < state.config[0].hosts:
+        return ecmp.by_hash(state, node, count, packet)
     if balancer == CONWEAVE:
         return conweave.choose(state, node, first, count, packet, now)
+    if balancer == CONGA:
+        return conga.choose(state, node, first, count, packet, now)
+    if balancer in (DLB, GLB):
+        return dlb.flowlet(state, node, first, count, packet, now)
+    if balancer == DLB_PER_PACKET:
+        return dlb.best(state, first, count, packet, now)
+    if balancer == DLB_ASSIGNED_FLOW:
+        return dlb.assigned_flow(state, node, first, count, packet, now)
+    if balancer == RLB:
+        return rlb.choose(state, node, first, count, packet, now)
     return ecmp.by_hash(state, node, count, packet)
+
+
+@inlined
+def note(state: State, node: int, link: int, packet: int, now: int) -> None:
+    """Let the load balancer see a packet that a switch sends over a link, chosen or not."""
+    if state.config[0].balancer == CONGA:
+        conga.note(state, node, link, packet, now)
+
+
+@compiled
+def begin(state: State) -> None:
+    """Start the timers of the load balancer."""
+    if state.config[0].balancer == GLB:
+        glb.begin(state)
+
+
+@compiled
+def expire(state: State, now: int) -> None:
+    """Do what a timer of the load balancer is for."""
+    if state.config[0].balancer == GLB:
+        glb.flood(state, now)

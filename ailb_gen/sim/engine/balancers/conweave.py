@@ -62,7 +62,7 @@ def _good_path(state: State, flow: int, first: int, count: int, now: int) -> int
     """Return the first of some random paths that is not avoided; NONE: all are."""
     for _ in range(int(state.parameters[5])):
         path = random_below(state, count)
-        if state.metrics[_pause_of(state, state.set_links[first + path], flow)] <= now:
+        if state.metrics[0, 0, _pause_of(state, state.set_links[first + path], flow)] <= now:
             return path
     return NONE
 
@@ -163,7 +163,7 @@ def _take_control(state: State, node: int, packet: int, now: int) -> None:
         if number >= 0:
             entry = state.sets[number]
             link = state.set_links[entry.first + (record.tag >> PATH) % entry.count]
-            state.metrics[_pause_of(state, link, flow)] = now + int(state.parameters[1])
+            state.metrics[0, 0, _pause_of(state, link, flow)] = now + int(state.parameters[1])
     # A REPLY that comes after its deadline says nothing: the TAIL is sent, or is next.
     elif record.metric == own.epoch and (record.kind == CLEAR or (not own.rerouted and now < own.reply_by)):
         own.confirmed = 1

@@ -1,0 +1,159 @@
+"""CONGA: the least congested path between two leaves, per flowlet (Alizadeh et al., SIGCOMM 2014).
+
+Every link between switches has a discounting rate estimator: bytes sent over it add up, and lose a share `alpha` per
+interval, so that the sum divided by what the link sends in interval / alpha is its utilization; the metric is that in
+so many bits. A packet carries the number of the uplink that its leaf chose and the highest metric on its way. The leaf
+of its destination keeps that, by leaf and uplink, and gives it back in the next packets to that leaf, data or not, one
+uplink after the other. A leaf chooses, among some random uplinks, the lowest maximum of its own metric and the one that
+came back; a flow that paused stays where it was unless another one is better.
+
+Switches that are no leaves hash, and so do leaves among the links to their hosts.
+"""
+
+from ailb_gen.sim.engine.balancers.ecmp import by_hash
+from ailb_gen.sim.engine.jit import compiled, inlined
+from ailb_gen.sim.engine.random import power, random_below
+from ailb_gen.sim.engine.records import HOPS, NONE, State
+
+CONGA = 6
+GAP, INTERVAL, ALPHA, BITS, AGING, SAMPLES = range(6)
+# An entry of a table: the time at which it came, and in its last bits a metric.
+METRIC_BITS = 8
+METRIC_MASK = (1 << METRIC_BITS) - 1
+# What packets carry: `tag` has leaf and uplink, `metric` the highest so far, and the metric of an uplink given back
+# with the number of that plus 1.
+UPLINK_BITS = 12
+UPLINK_MASK = (1 << UPLINK_BITS) - 1
+
+
+@inlined
+def _discount(state: State, link: int, now: int) -> None:
+    """Let the estimator of a link forget what it has to by now."""
+    record = state.links[link]
+    interval = int(state.parameters[INTERVAL])
+    passed = now - record.load_at
+    if passed >= interval:
+        intervals = passed // interval
+        record.load *= power(1.0 - state.parameters[ALPHA], int(intervals))
+        record.load_at += intervals * interval
+
+
+@inlined
+def _local(state: State, link: int) -> int:
+    """Return the metric of a link whose estimator is up to date."""
+    record, parameters = state.links[link], state.parameters
+    levels = 1 << int(parameters[BITS])
+    utilization = record.load * record.byte_ps * parameters[ALPHA] / parameters[INTERVAL]
+    return min(int(utilization * levels), levels - 1)
+
+
+@inlined
+def _columns(state: State) -> int:
+    """Return how many uplinks a leaf has in the tables: before them is a position, after them what came from there."""
+    return (state.metrics.shape[2] - 1) >> 1
+
+
+@inlined
+def _remote(state: State, leaf: int, other: int, link: int, now: int) -> int:
+    """Return the metric that came back from another leaf for an uplink; 0 if it is too old."""
+    entry = state.metrics[leaf, other, 1 + state.links[link].uplink]
+    if now - (entry >> METRIC_BITS) > state.parameters[AGING]:
+        return 0
+    return int(entry & METRIC_MASK)
+
+
+@compiled
+def _least_congested(state: State, leaf: int, other: int, first: int, count: int, kept: int, now: int) -> int:
+    """Return the position of the least congested one of some random members, the one kept first if there is one."""
+    wanted = min(int(state.parameters[SAMPLES]), count)
+    least, chosen, equal = METRIC_MASK + 1, kept, 0
+    if kept != NONE:
+        link = state.set_links[first + kept]
+        _discount(state, link, now)
+        least = max(_local(state, link), _remote(state, leaf, other, link, now))
+    for position in range(count):
+        # So many of the remaining ones, each with the same probability (Knuth, The Art of Computer Programming 2,
+        # 3.4.2, algorithm S).
+        rest = count - position
+        if wanted < rest and random_below(state, rest) >= wanted:
+            continue
+        wanted -= 1
+        link = state.set_links[first + position]
+        _discount(state, link, now)
+        metric = max(_local(state, link), _remote(state, leaf, other, link, now))
+        if metric < least:
+            least, chosen, equal = metric, position, 1
+        elif metric == least and equal:
+            equal += 1
+            if random_below(state, equal) == 0:
+                chosen = position
+    return chosen
+
+
+@compiled
+def choose(state: State, node: int, first: int, count: int, packet: int, now: int) -> int:
+    """Return the position of the member that the flowlet of a packet takes."""
+    record = state.packets[packet]
+    leaf, other = state.nodes[node].leaf, state.destinations[record.destination].leaf
+    if leaf == NONE or other in (NONE, leaf):
+        return by_hash(state, node, count, packet)
+    hop = record.hops & (HOPS - 1)
+    flow = state.flows[record.flow]
+    # A place in all sets: other next hops, after a failure, are another choice.
+    kept = flow.choice[hop] - first if first <= flow.choice[hop] < first + count else NONE
+    position = kept
+    if kept == NONE or now - flow.chosen_at[hop] > state.parameters[GAP]:
+        position = _least_congested(state, leaf, other, first, count, kept, now)
+        if flow.choice[hop] not in (NONE, first + position):
+            state.tasks[flow.task].rerouted += 1
+        flow.choice[hop] = first + position
+    flow.chosen_at[hop] = now
+    return position
+
+
+@inlined
+def _given_back(state: State, leaf: int, other: int, now: int) -> int:
+    """Return an uplink of another leaf and the metric of packets that came over it, as packets carry them; 0: none."""
+    table = state.metrics
+    columns = _columns(state)
+    position = table[leaf, other, 0]
+    for _ in range(columns):
+        uplink = position
+        position = 0 if position + 1 == columns else position + 1
+        entry = table[leaf, other, 1 + columns + uplink]
+        if entry and now - (entry >> METRIC_BITS) <= state.parameters[AGING]:
+            table[leaf, other, 0] = position
+            return int(((uplink + 1) << METRIC_BITS | (entry & METRIC_MASK)) << METRIC_BITS)
+    return 0
+
+
+@compiled
+def note(state: State, node: int, link: int, packet: int, now: int) -> None:
+    """Count a packet that a switch sends over a link; its first leaf labels it, its last one notes what it carries."""
+    hosts = state.config[0].hosts
+    record = state.packets[packet]
+    begins = state.links[record.came].source < hosts
+    ends = state.links[link].target < hosts
+    leaf, other = state.nodes[node].leaf, state.destinations[record.destination].leaf
+    if begins:
+        if ends or NONE in (leaf, other):
+            record.tag = NONE
+            return
+        record.tag = (leaf << UPLINK_BITS) | state.links[link].uplink
+        record.metric = _given_back(state, leaf, other, now)
+    if record.tag == NONE:
+        return
+    if not ends:
+        _discount(state, link, now)
+        state.links[link].load += record.bytes
+        metric = max(record.metric & METRIC_MASK, _local(state, link))
+        record.metric = (record.metric & ~METRIC_MASK) | metric
+        return
+    if leaf == NONE:
+        return
+    came, uplink = record.tag >> UPLINK_BITS, record.tag & UPLINK_MASK
+    columns = _columns(state)
+    state.metrics[leaf, came, 1 + columns + uplink] = (now << METRIC_BITS) | (record.metric & METRIC_MASK)
+    told = record.metric >> (2 * METRIC_BITS)
+    if told:
+        state.metrics[leaf, came, told] = (now << METRIC_BITS) | ((record.metric >> METRIC_BITS) & METRIC_MASK)
