@@ -43,7 +43,7 @@ DLB_BANDS = (
 FLOWSETS = Parameter(
     "flowset_entries",
     256,
-    "entries of a next-hop set's flowset table (flowset-table-size); flows share them",
+    "entries of a next-hop set's flowset table (flowset-table-size), shared",
     1,
     1 << 16,
 )

@@ -95,7 +95,7 @@ def choose(state: State, node: int, first: int, count: int, packet: int, now: in
     """Return the position of the member that the flowlet of a packet takes."""
     record = state.packets[packet]
     leaf, other = state.nodes[node].leaf, state.destinations[record.destination].leaf
-    if leaf == NONE or other in (NONE, leaf):
+    if min(leaf, other) == NONE or leaf == other:
         return by_hash(state, node, count, packet)
     hop = record.hops & (HOPS - 1)
     flow = state.flows[record.flow]
@@ -136,7 +136,7 @@ def note(state: State, node: int, link: int, packet: int, now: int) -> None:
     ends = state.links[link].target < hosts
     leaf, other = state.nodes[node].leaf, state.destinations[record.destination].leaf
     if begins:
-        if ends or NONE in (leaf, other):
+        if ends or min(leaf, other) == NONE:
             record.tag = NONE
             return
         record.tag = (leaf << UPLINK_BITS) | state.links[link].uplink
