@@ -53,13 +53,15 @@ def _columns(state: State) -> int:
     return (state.metrics.shape[2] - 1) >> 1
 
 
-@inlined
-def _remote(state: State, leaf: int, other: int, link: int, now: int) -> int:
-    """Return the metric that came back from another leaf for an uplink; 0 if it is too old."""
+@compiled
+def _congestion(state: State, leaf: int, other: int, link: int, now: int) -> int:
+    """Return the higher one of the metric of an uplink and that which came back for it and is not too old."""
+    _discount(state, link, now)
+    local = _local(state, link)
     entry = state.metrics[leaf, other, 1 + state.links[link].uplink]
     if now - (entry >> METRIC_BITS) > state.parameters[AGING]:
-        return 0
-    return int(entry & METRIC_MASK)
+        return local
+    return max(local, int(entry & METRIC_MASK))
 
 
 @compiled
@@ -68,9 +70,7 @@ def _least_congested(state: State, leaf: int, other: int, first: int, count: int
     wanted = min(int(state.parameters[SAMPLES]), count)
     least, chosen, equal = METRIC_MASK + 1, kept, 0
     if kept != NONE:
-        link = state.set_links[first + kept]
-        _discount(state, link, now)
-        least = max(_local(state, link), _remote(state, leaf, other, link, now))
+        least = _congestion(state, leaf, other, state.set_links[first + kept], now)
     for position in range(count):
         # So many of the remaining ones, each with the same probability (Knuth, The Art of Computer Programming 2,
         # 3.4.2, algorithm S).
@@ -78,9 +78,7 @@ def _least_congested(state: State, leaf: int, other: int, first: int, count: int
         if wanted < rest and random_below(state, rest) >= wanted:
             continue
         wanted -= 1
-        link = state.set_links[first + position]
-        _discount(state, link, now)
-        metric = max(_local(state, link), _remote(state, leaf, other, link, now))
+        metric = _congestion(state, leaf, other, state.set_links[first + position], now)
         if metric < least:
             least, chosen, equal = metric, position, 1
         elif metric == least and equal:

@@ -16,7 +16,7 @@ FOREVER = float("inf")
 FLOWSETS, POSITION_BITS = 0, 10
 
 
-@inlined
+@compiled
 def _quality(state: State, link: int, packet: int, now: int, flooded: int) -> int:
     """Return the band of a path that begins with a link."""
     own = quality(state, link, now)
@@ -60,7 +60,7 @@ def _reassigned(state: State, first: int, count: int, packet: int, position: int
     return other if gain >= state.parameters[DELTA] else position
 
 
-@inlined
+@compiled
 def _by_flowset(state: State, node: int, first: int, count: int, packet: int, now: int, inactivity: float) -> int:
     """Return the position that the entry of a packet says, unless nothing came for so long; without one, the best."""
     entry = (mix(state.packets[packet].key ^ state.nodes[node].seed) * int(state.parameters[ENTRIES])) >> 32
@@ -83,13 +83,13 @@ def _by_flowset(state: State, node: int, first: int, count: int, packet: int, no
     return position
 
 
-@compiled
+@inlined
 def flowlet(state: State, node: int, first: int, count: int, packet: int, now: int) -> int:
     """Return the position that a packet takes; after a pause, and now and then before, the best one."""
     return _by_flowset(state, node, first, count, packet, now, state.parameters[INACTIVITY])
 
 
-@compiled
+@inlined
 def assigned_flow(state: State, node: int, first: int, count: int, packet: int, now: int) -> int:
     """Return the position that was the best one for the first packet."""
     return _by_flowset(state, node, first, count, packet, now, FOREVER)
