@@ -21,6 +21,7 @@ AS_FLOWLETS = {"per-packet": {"inactivity_us": 0.0}, "assigned-flow": {"inactivi
 # Statements below ecmp-dlb by the parameter that they set, and what a unit of their value is.
 STATEMENTS = {
     "flowlet inactivity-interval": ("inactivity_us", 1.0),
+    "flowlet flowset-table-size": ("flowset_entries", 1.0),
     "flowlet reassignment quality-delta": ("quality_delta", 1.0),
     "flowlet reassignment prob-threshold": ("probability", 1 / 256),
     "sampling-rate": ("sampling_rate", 1.0),
@@ -49,9 +50,8 @@ def balancer_settings(network: Network, name: str | None = None) -> BalancerSett
     """Return the load balancer that files configure, or another one with those of its parameters that they set.
 
     Colors make it `rlb`; else it is `glb` where leaves and spines take part in global load balancing, `dlb`,
-    `dlb-per-packet` or `dlb-assigned-flow` by the mode of ecmp-dlb, and `ecmp` without. Not modelled: the size of the
-    flowset table (flows never share an entry), and GLB among the next hops that RLB leaves. Raises UsageError if
-    switches differ.
+    `dlb-per-packet` or `dlb-assigned-flow` by the mode of ecmp-dlb, and `ecmp` without. Not modelled: GLB
+    among the next hops that RLB leaves. Raises UsageError if switches differ.
     """
     if name is not None and not any(one.name in SET for one in BALANCERS[name].parameters):
         return BalancerSettings(name)

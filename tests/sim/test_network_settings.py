@@ -25,7 +25,7 @@ from tests.sim.walk import check_arrays, shares
 LEAF1 = "switches/stripe1-leaf1.conf"
 # 400 of 51,200 Gb/s of the buffer.
 QUEUE = BUFFER_BYTES // 128
-JVD = {"inactivity_us": 128, "quality_delta": 6, "probability": 3 / 256, "sampling_rate": 1_000_000}
+JVD = {"inactivity_us": 128, "flowset_entries": 2048, "quality_delta": 6, "probability": 3 / 256, "sampling_rate": 1_000_000}
 
 
 def balanced(name: str, *, colors: bool = False, roles: str = "leaf spine", **changed: Any) -> Network:
