@@ -360,7 +360,7 @@ class State(NamedTuple):
     buckets: Ints32
     load: Ints  # (samples, links)
     parameters: npt.NDArray[np.float64]  # of the load balancer
-    # Of the load balancer, three dimensions: CONGA's metrics, DLB's flowset tables, GLB's floods, ConWeave's paused paths.
+    # Of the load balancer, three dimensions (`balancers/tables.py`).
     metrics: Ints
     steered: Records  # by flow, for ConWeave and Hopper; one record for others
 
