@@ -234,8 +234,8 @@ def test_switches_that_balance_differently_are_named(tmp_path: Path) -> None:
     net = mutated(tmp_path, "jvd", LEAF1, "inactivity-interval 128", "inactivity-interval 500")
     message = (
         "switches balance differently, and the simulator has one load balancer: stripe1-leaf1: DLB flowlet, "
-        "inactivity_us 500, flowset_entries 2048, quality_delta 6, probability 0.0117188, sampling_rate 1e+06, GLB off; "
-        "the other 19: DLB flowlet, inactivity_us 128"
+        "inactivity_us 500, flowset_entries 2048, quality_delta 6, probability 0.0117188, sampling_rate 1e+06, GLB "
+        "off; the other 19: DLB flowlet, inactivity_us 128"
     )
     with pytest.raises(UsageError, match=re.escape(message)):
         balancer_settings(net)
