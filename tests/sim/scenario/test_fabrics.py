@@ -58,7 +58,7 @@ def test_the_files_say_what_the_scenario_does_not() -> None:
     found = points(
         FILES, "balancer: [rlb, {name: dlb, parameters: {inactivity_us: 5}}, ecmp]", "switches: {headroom: 7}"
     )
-    files = {"inactivity_us": 128, "flowset_entries": 2048, "quality_delta": 6}
+    files: dict[str, float] = {"inactivity_us": 128, "flowset_entries": 2048, "quality_delta": 6}
     files |= {"probability": 3 / 256, "sampling_rate": 1_000_000}
     assert found["rlb"].settings.balancer.parameters == files
     assert found["dlb"].settings.balancer.parameters == files | {"inactivity_us": 5}
