@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ailb_gen.sim.fabric import Fabric
+from ailb_gen.sim.fabric import Fabric, Int64
 from ailb_gen.sim.fluid.rules import SPREAD, rule_of
 from ailb_gen.sim.point import Level
 from ailb_gen.sim.settings import Settings
@@ -15,11 +15,12 @@ from ailb_gen.sim.workload import COMPUTATION, Workload
 MEMINFO = Path("/proc/meminfo")
 # Interpreter, libraries and compiled code.
 BASE = 250 << 20
-# Bytes of a task, of a flow's state besides, of a link, of a packet in flight.
-TASK, FLOW, LINK, PACKET = 120, 400, 4096, 64
+# Bytes of a task with its place in the workload, of a running flow, of a link with its queues, of a packet under way;
+# of the latter and of flows there are up to three times as many while their arrays grow.
+TASK, FLOW, LINK, PACKET = 160, 3 * 320, 1024, 3 * 64
 # The same of a simulation of flows, and of a flow on a link. While arrays grow there are two of them.
 FLUID_LINK, FLUID_FLOW, ENTRY = 400, 300, 48
-# Packets of a connection that has no window and is not raw: at most a few round trips at full rate.
+# Packets of a connection without a window that is not raw: a few round trips at full rate.
 UNBOUNDED = 4096
 
 
@@ -31,8 +32,8 @@ def needed_bytes(fabric: Fabric, workload: Workload, settings: Settings, level: 
     found += 8 * settings.measurement.load_samples * fabric.link_count
     if level == "flow":
         return found + FLUID_LINK * fabric.link_count + (FLUID_FLOW + ENTRY * _entries(fabric, settings)) * flows
-    found += FLOW * flows + LINK * fabric.link_count
-    return found + PACKET * _in_flight(fabric, workload, settings)
+    running, packets = _at_a_time(workload, _packets(workload, settings))
+    return found + FLOW * running + LINK * fabric.link_count + PACKET * packets
 
 
 def _entries(fabric: Fabric, settings: Settings) -> int:
@@ -43,15 +44,30 @@ def _entries(fabric: Fabric, settings: Settings) -> int:
     return 1 << int(3 * sizes.max(initial=1)).bit_length()
 
 
-def _in_flight(fabric: Fabric, workload: Workload, settings: Settings) -> int:
-    """Return the most packets that are under way at a time."""
-    flows = np.flatnonzero(workload.source != COMPUTATION)
-    packets = -(-workload.amount[flows] // settings.packets.payload_bytes)
+def _packets(workload: Workload, settings: Settings) -> Int64:
+    """Return how many packets of each task are under way at most, shape (T,)."""
+    packets = -(-workload.amount // settings.packets.payload_bytes)
     if settings.transport.name != "raw":
         window = settings.transport.window_bytes
-        each = UNBOUNDED if window is None else -(-window // settings.packets.payload_bytes)
-        packets = np.minimum(packets, each)
-    return int(packets.sum())
+        packets = np.minimum(packets, UNBOUNDED if window is None else -(-window // settings.packets.payload_bytes))
+    return np.where(workload.source == COMPUTATION, 0, packets)
+
+
+def _at_a_time(workload: Workload, packets: Int64) -> tuple[int, int]:
+    """Return the most flows and packets of tasks that wait for equally many others, one after the other."""
+    waits = workload.waits.copy()
+    ready = np.flatnonzero(waits == 0)
+    flows = most = 0
+    while len(ready):
+        flows = max(flows, int(np.count_nonzero(packets[ready])))
+        most = max(most, int(packets[ready].sum()))
+        first = workload.first_successor[ready]
+        count = workload.first_successor[ready + 1] - first
+        place = np.repeat(first - np.cumsum(count) + count, count) + np.arange(int(count.sum()))
+        after, times = np.unique(workload.successors[place], return_counts=True)
+        waits[after] -= times.astype(np.int32)
+        ready = after[waits[after] == 0]
+    return flows, most
 
 
 def available_bytes() -> int | None:

@@ -14,11 +14,12 @@ from ailb_gen.sim import memory, point, sweep
 from ailb_gen.sim.clos import clos
 from ailb_gen.sim.comparison import compared, comparison_table
 from ailb_gen.sim.digest import digest
+from ailb_gen.sim.engine import records
 from ailb_gen.sim.fabric import Fabric
 from ailb_gen.sim.outcome import Progress
 from ailb_gen.sim.point import Point, Traffic, run_of, simulate
 from ailb_gen.sim.results import Result, Row, finish, keep, open_results
-from ailb_gen.sim.settings import BalancerSettings, Settings
+from ailb_gen.sim.settings import BalancerSettings, PacketSettings, Settings, TransportName, TransportSettings
 from ailb_gen.sim.statistics import Collective
 from ailb_gen.sim.sweep import Board, Options, check_memory, pending, prepare
 from ailb_gen.sim.traffic.builder import Builder
@@ -173,6 +174,23 @@ def test_free_memory_is_what_the_kernel_says(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr(memory, "MEMINFO", tmp_path / "none")
     assert memory.available_bytes() is None
     assert [memory.shown_bytes(n) for n in (5, 2048, 3 << 29)] == ["5 B", "2 KiB", "1.5 GiB"]
+
+
+@pytest.mark.parametrize(("transport", "packets"), [("raw", 100), ("go-back-n", 100), ("selective-repeat", 5)])
+def test_only_what_runs_at_a_time_counts(transport: TransportName, packets: int) -> None:
+    settings = Settings(PacketSettings(1000), transport=TransportSettings(transport, window_bytes=5000))
+    if transport == "go-back-n":
+        settings = replace(settings, transport=TransportSettings(transport))
+    one, row = (memory.needed_bytes(FABRIC, Ring(size).build(FABRIC, 1).workload, settings) for size in (1, 100_000))
+    # Of four flows in a row one runs.
+    assert row - one == (packets - 1) * memory.PACKET
+
+
+def test_the_estimate_knows_the_sizes_of_the_engine() -> None:
+    assert 3 * records.PACKET.itemsize <= memory.PACKET
+    assert 3 * records.FLOW.itemsize <= memory.FLOW
+    assert records.TASK.itemsize + 40 <= memory.TASK
+    assert records.LINK.itemsize + 2 * records.QUEUE.itemsize + 8 * records.BUCKETS <= memory.LINK
 
 
 def rows_of(points: list[Point], found: list[Result]) -> list[Row]:
