@@ -167,7 +167,9 @@ class Failure(Model):
     name: str | None = Field(None, description="a switch, a port as DEVICE:PORT, or the links between two: ONE-OTHER")
     at: Time = written("0")
     back: SomeTime | None = None
-    detection: Time = written("1ms", "until all FIBs follow, after the failure and after the return")
+    detection: Time | None = Field(
+        None, description="until all FIBs follow, after the failure and after the return; default: 1ms, or 0 if at is 0"
+    )
     random: Share | None = Field(None, description="every cable with this probability; no FIB follows")
 
 

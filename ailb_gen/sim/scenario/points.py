@@ -10,7 +10,7 @@ from ailb_gen.errors import UsageError
 from ailb_gen.network.fabric import Network
 from ailb_gen.routing.rib import Routing
 from ailb_gen.sim.clos import clos
-from ailb_gen.sim.fabric import Fabric
+from ailb_gen.sim.fabric import PS_PER_US, Fabric
 from ailb_gen.sim.failures import Outage, random_cables, with_outages, without_links
 from ailb_gen.sim.from_network import from_network
 from ailb_gen.sim.network_balancer import balancer_settings, without_colors
@@ -19,12 +19,13 @@ from ailb_gen.sim.point import Point
 from ailb_gen.sim.scenario.convert import settings_of
 from ailb_gen.sim.scenario.files import read_files
 from ailb_gen.sim.scenario.load import Variant
-from ailb_gen.sim.scenario.models import Clos, FabricPart, Files, Scenario
+from ailb_gen.sim.scenario.models import Clos, FabricPart, Failure, Files, Scenario
 from ailb_gen.sim.scenario.recipe import TrafficRecipe
 from ailb_gen.sim.settings import BalancerSettings, Settings, SwitchSettings
 
 # The balancer for which colors decide.
 RLB = "rlb"
+DETECTION_PS = 1000 * PS_PER_US
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,7 @@ class Fabrics:
     def base(self, scenario: Scenario) -> Base:
         """Return a scenario's fabric without random failures. Raises UsageError, IntentError."""
         outages = tuple(
-            Outage(one.name, one.at, one.back, one.detection) for one in scenario.failures if one.name is not None
+            Outage(one.name, one.at, one.back, _detection(one)) for one in scenario.failures if one.name is not None
         )
         name = self.balancer(scenario)
         key = scenario.fabric, outages, name
@@ -134,6 +135,13 @@ def points_of(variants: Sequence[Variant], folder: Path) -> tuple[list[Point], l
             for seed in dict.fromkeys(scenario.seeds)
         ]
     return found, list(fabrics.warnings)
+
+
+def _detection(failure: Failure) -> int:
+    """Return how long FIBs take to follow; what is down from the start was noticed before."""
+    if failure.detection is not None:
+        return failure.detection
+    return DETECTION_PS if failure.at else 0
 
 
 def _clos(part: Clos, colored: bool) -> Fabric:
