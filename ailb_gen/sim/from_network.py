@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -41,7 +42,8 @@ def from_network(
     the address of its k-th queue pair; what the files do not make usable is left out (`ailb_gen.sim.nics`). A host
     without an enabled cable has no links, and packets to its addresses are dropped at the switch with the prefix.
     `delay_ps` holds for every link. During `outages` the FIBs are those that follow from the files then. Raises
-    UsageError without servers, if the speed of a cable is not known, or for names of outages that do not exist.
+    UsageError without servers, if the speed of a cable is not known, if a port has several cables, or for names of
+    outages that do not exist.
     """
     nics = server_nics(network)
     if not nics:
@@ -101,6 +103,9 @@ class _Cables:
         speeds += [_speed(network, (cable.a, cable.b), cable.speed_bps) for cable in links]
         ends += [(cable.a, cable.b) for cable in links]
         nodes += [(len(nics) + graph.index[cable.a.device], len(nics) + graph.index[cable.b.device]) for cable in links]
+        used = Counter(end for pair in ends for end in pair)
+        if twice := [end for end, count in used.items() if count > 1]:
+            raise UsageError(f"the files have several cables for one port: {some(twice)}; a port takes one")
         unknown = [f"{a} - {b}" for (a, b), speed in zip(ends, speeds, strict=True) if not speed]
         if unknown:
             hint = "write it at the ports (`speed`) or in cabling.csv"

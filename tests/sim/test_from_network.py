@@ -305,6 +305,14 @@ def test_a_cable_without_speed_is_refused() -> None:
         from_network(replace(net, links=links), routing("lab"))
 
 
+def test_a_port_with_two_cables_is_refused() -> None:
+    net = network("lab")
+    links = (*net.links, replace(net.links[0], b=net.links[1].b))
+    expected = "several cables for one port: stripe1-leaf1:et-0/0/0, spine2:et-0/0/0; a port takes one"
+    with pytest.raises(UsageError, match=re.escape(expected)):
+        from_network(replace(net, links=links), routing("lab"))
+
+
 def test_the_speed_of_a_port_counts_more_than_the_list_of_cables(tmp_path: Path) -> None:
     pattern = r"(et-0/0/0 \{\s+description \"Breakout et-0/0/0\";\s+number-of-sub-ports 2;\s+speed) 400g"
     net = mutated(tmp_path, "jvd", "switches/stripe1-leaf1.conf", pattern, r"\1 200g")
