@@ -9,6 +9,7 @@ from ailb_gen.sim.engine.nic import activate, payload_of
 from ailb_gen.sim.engine.random import mix
 from ailb_gen.sim.engine.records import DATA, FIRST_DATA, HOPS, IDLE, NEVER, NONE, RAW, State
 from ailb_gen.sim.engine.wire import new_packet
+from ailb_gen.sim.fabric import UNREACHABLE
 
 HASH_START = 1
 
@@ -97,6 +98,10 @@ def _nic(state: State, flow: int, packet: int, now: int) -> int:
 @compiled
 def start_flow(state: State, task: int, now: int) -> None:
     """Start a flow: all of its packets at once (raw), or its queue pair."""
+    if state.hosts[state.tasks[task].source].links == UNREACHABLE:
+        state.run[0].packets += packets_of(state, task)
+        state.run[0].unreachable += packets_of(state, task)
+        return
     flow = _new_flow(state, task, now)
     record = state.flows[flow]
     if state.config[0].transport == RAW:

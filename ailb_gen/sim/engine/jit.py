@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 import numba
 
 F = TypeVar("F", bound=Callable[..., object])
-KEPT_STATES = 3
+KEPT_STATES = 6
 
 
 def _sources_digest() -> str:
@@ -33,6 +33,7 @@ def _cache() -> Path:
     own = base / f"{numba.__version__}-{_sources_digest()}"
     try:
         own.mkdir(parents=True, exist_ok=True)
+        os.utime(own)
         states = sorted((path for path in base.iterdir() if path != own), key=lambda path: path.stat().st_mtime)
         for path in states[: 1 - KEPT_STATES]:
             shutil.rmtree(path, ignore_errors=True)
@@ -60,6 +61,8 @@ def one_compiler() -> Iterator[None]:
     if not _KEEP:
         yield
         return
+    # Another version may have removed it.
+    CACHE.mkdir(parents=True, exist_ok=True)
     with (CACHE / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield

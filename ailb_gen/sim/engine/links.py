@@ -36,12 +36,15 @@ def _dequeue(state: State, link: int, priority: int, start: int) -> None:
         record.backlog &= ~(1 << priority)
     queue.bytes -= state.packets[packet].bytes
     state.waiting[link] -= 1
-    record.turn = priority
-    if priority > CONTROL and state.packets[packet].came != NONE:
-        if config.buffer != NONE:
-            release(state, link, packet)
+    if priority > CONTROL:
+        record.turn = priority
+    from_outside = priority > CONTROL and state.packets[packet].came != NONE
+    if from_outside:
         _mark(state, link, packet, queue.bytes)
     transmit(state, link, packet, start)
+    # A resume frame may go over this very link, after the packet.
+    if from_outside and config.buffer != NONE:
+        release(state, link, packet)
 
 
 @inlined
@@ -49,16 +52,18 @@ def serve(state: State, link: int, now: int) -> None:
     """Send what is next on a link that is free; note when to look again."""
     record = state.links[link]
     record.wake = NEVER
-    priority = pick(state, link)
-    if priority != NONE:
-        _dequeue(state, link, priority, now)
+    waiting = record.backlog & ~record.paused
+    if waiting:
+        _dequeue(state, link, pick(state, link, waiting), now)
     else:
-        while record.ring_head != NONE and not record.paused:
-            packet = next_packet(state, link, now)
+        while record.ready & ~record.paused:
+            priority = pick(state, link, record.ready & ~record.paused)
+            packet = next_packet(state, link, priority, now)
             if packet != NONE:
+                record.turn = priority
                 transmit(state, link, packet, now)
                 break
-    if record.backlog & ~record.paused or (record.ring_head != NONE and not record.paused):
+    if (record.backlog | record.ready) & ~record.paused:
         record.wake = moment(record.free, FREED)
     schedule(state, link)
 
@@ -68,7 +73,7 @@ def catch_up(state: State, link: int, now: int) -> None:
     """Send what would have been sent since somebody looked at a link that nobody watches."""
     record = state.links[link]
     while record.backlog and record.free <= now:
-        _dequeue(state, link, pick(state, link), record.free)
+        _dequeue(state, link, pick(state, link, record.backlog), record.free)
 
 
 @inlined
@@ -97,7 +102,7 @@ def append_or_send(state: State, link: int, packet: int, now: int) -> None:
     if idle and not state.config[0].deferred:
         record.peak = max(record.peak, 1)
         transmit(state, link, packet, now)
-        if record.ring_head != NONE:
+        if record.ready & ~record.paused:
             record.wake = moment(record.free, FREED)
         schedule(state, link)
         return

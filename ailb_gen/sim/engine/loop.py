@@ -66,21 +66,29 @@ def _forward(state: State, node: int, packet: int, now: int) -> None:
 
 
 @compiled
+def _stop(state: State, link: int, classes: int, now: int) -> None:
+    """Let exactly these classes of a link (bits) be stopped."""
+    record = state.links[link]
+    before = record.paused
+    record.paused = classes
+    if classes and not before:
+        record.paused_at = now
+    if before and not classes:
+        record.paused_ps += now - record.paused_at
+    if before & ~classes:
+        kick(state, link, now)
+
+
+@compiled
 def _pause(state: State, link: int, packet: int, now: int) -> None:
     """Stop or restart a class of the link in the other direction, as a frame asks."""
-    record = state.links[state.links[link].reverse]
+    reverse = state.links[link].reverse
     bit = 1 << state.packets[packet].extra
-    before = record.paused
     if state.packets[packet].kind == PAUSE:
-        record.paused |= bit
-        record.pauses += 1
-        if not before:
-            record.paused_at = now
+        state.links[reverse].pauses += 1
+        _stop(state, reverse, state.links[reverse].paused | bit, now)
     else:
-        record.paused &= ~bit
-        if before and not record.paused:
-            record.paused_ps += now - record.paused_at
-        kick(state, state.links[link].reverse, now)
+        _stop(state, reverse, state.links[reverse].paused & ~bit, now)
     free_packet(state, packet)
 
 
@@ -92,7 +100,8 @@ def _is_lost(state: State, link: int, packet: int) -> bool:
     return bool(
         record.down
         or state.packets[packet].time - sent < record.restored
-        or (record.loss > 0.0 and happens(state, record.loss))
+        # A port repeats its pause frames for as long as they hold.
+        or (record.loss > 0.0 and state.packets[packet].kind not in (PAUSE, RESUME) and happens(state, record.loss))
     )
 
 
@@ -131,8 +140,16 @@ def _change(state: State, number: int) -> None:
     link = state.links[change.link]
     link.down = 0 if change.up else 1
     link.lossy = 1
-    if change.up:
-        link.restored = change.time
+    if not change.up:
+        return
+    link.restored = change.time
+    # What the other direction heard last may be out of date.
+    first = link.reverse * state.config[0].classes
+    classes = 0
+    for priority in range(state.config[0].classes):
+        if state.queues[first + priority].pausing:
+            classes |= 1 << priority
+    _stop(state, link.reverse, classes, change.time)
 
 
 @compiled

@@ -53,20 +53,20 @@ def new_state(fabric: Fabric, workload: Workload, settings: Settings, seed: int)
         config=_config(fabric, workload, settings, classes, bits),
         run=_run(),
         tree=np.full(2 << bits, NEVER, np.int64),
-        timers=records(FIRST_TIMERS, r.TIMER),
+        timers=records(max(FIRST_TIMERS, len(fabric.changes) + len(fabric.forwarding) + 1), r.TIMER),
         links=_links(fabric, settings),
         waiting=np.zeros(links, np.int32),
         queues=_queues(links * classes),
         packets=_packets(FIRST_PACKETS, 0),
         flows=_flows(FIRST_FLOWS, 0),
         tasks=_tasks(workload),
-        successors=workload.successors,
+        successors=np.array(workload.successors, np.int32),
         arrivals=_arrivals(workload),
         changes=_changes(fabric),
         next_hops=np.stack([state.next_hops.reshape(-1) for state in fabric.forwarding]).astype(np.int32),
         fib_times=np.array([state.at_ps for state in fabric.forwarding], np.int64),
         sets=sets,
-        set_links=fabric.set_links,
+        set_links=np.array(fabric.set_links, np.int32),
         destinations=destinations,
         hosts=hosts,
         nodes=_nodes(fabric, seed),
@@ -162,7 +162,7 @@ def _links(fabric: Fabric, settings: Settings) -> Records:
     result = records(fabric.link_count, r.LINK)
     for name in ("arrival", "wake"):
         result[name] = NEVER
-    for name in ("head", "tail", "ring_head", "ring_tail", "context_head", "context_tail"):
+    for name in ("head", "tail", "context_head", "context_tail"):
         result[name] = NONE
     result["delay"], result["byte_ps"] = fabric.delay_ps, byte_ps(fabric)
     result["source"], result["target"] = fabric.link_source, fabric.link_target
@@ -182,7 +182,8 @@ def _links(fabric: Fabric, settings: Settings) -> Records:
 
 def _queues(count: int) -> Records:
     result = records(count, r.QUEUE)
-    result["head"] = result["tail"] = NONE
+    for name in ("head", "tail", "ring_head", "ring_tail"):
+        result[name] = NONE
     return result
 
 

@@ -61,14 +61,15 @@ def to_send(state: State, flow: int) -> int:
 @inlined
 def _append_to_ring(state: State, flow: int) -> None:
     record = state.flows[flow]
-    link = state.links[record.link]
+    ring = state.queues[record.link * state.config[0].classes + record.priority]
     record.ring_next = NONE
     record.phase = RINGED
-    if link.ring_head == NONE:
-        link.ring_head = flow
+    if ring.ring_head == NONE:
+        ring.ring_head = flow
+        state.links[record.link].ready |= 1 << record.priority
     else:
-        state.flows[link.ring_tail].ring_next = flow
-    link.ring_tail = flow
+        state.flows[ring.ring_tail].ring_next = flow
+    ring.ring_tail = flow
 
 
 @inlined
@@ -104,6 +105,19 @@ def rate_allows(state: State, flow: int, now: int) -> None:
         _append_to_ring(state, flow)
 
 
+@inlined
+def _first_of_ring(state: State, link: int, priority: int) -> int:
+    """Take the first flow out of a ring."""
+    ring = state.queues[link * state.config[0].classes + priority]
+    flow = ring.ring_head
+    record = state.flows[flow]
+    ring.ring_head = record.ring_next
+    if ring.ring_head == NONE:
+        state.links[link].ready &= ~(1 << priority)
+    record.phase = IDLE
+    return int(flow)
+
+
 @compiled
 def defer(state: State, flow: int, until: int) -> None:
     """Let a flow not send before a time."""
@@ -111,16 +125,16 @@ def defer(state: State, flow: int, until: int) -> None:
     record.available = max(record.available, until)
     if record.phase != RINGED:
         return
-    link = state.links[record.link]
-    before, at = NONE, int(link.ring_head)
+    ring = state.queues[record.link * state.config[0].classes + record.priority]
+    before, at = NONE, int(ring.ring_head)
     while at != flow:
         before, at = at, int(state.flows[at].ring_next)
     if before == NONE:
-        link.ring_head = record.ring_next
+        _first_of_ring(state, record.link, record.priority)
     else:
         state.flows[before].ring_next = record.ring_next
-    if link.ring_tail == flow:
-        link.ring_tail = before
+    if ring.ring_tail == flow:
+        ring.ring_tail = before
     _pace(state, flow)
 
 
@@ -191,14 +205,11 @@ def timeout_of(state: State, flow: int) -> int:
 
 
 @compiled
-def next_packet(state: State, link: int, now: int) -> int:
-    """Return the packet that the first flow of the ring sends, NONE if that has none; its next turn is arranged."""
+def next_packet(state: State, link: int, priority: int, now: int) -> int:
+    """Return the packet that the first ready flow of a class sends, NONE if it has none; its next turn is arranged."""
     config = state.config[0]
-    host = state.links[link]
-    flow = host.ring_head
+    flow = _first_of_ring(state, link, priority)
     record = state.flows[flow]
-    host.ring_head = record.ring_next
-    record.phase = IDLE
     sequence = to_send(state, flow)
     if sequence == NONE:
         release_flow(state, flow)
@@ -220,11 +231,13 @@ def next_packet(state: State, link: int, now: int) -> int:
         record.next = sequence + 1
     else:
         record.repair = sequence + 1
+    if sequence == record.acknowledged:
+        record.timeout_at = now + timeout_of(state, flow)
     if not record.timer:
         record.timer = 1
-        record.timeout_at = now + timeout_of(state, flow)
         add_timer(state, record.timeout_at, TIMEOUT, record.task)
-    duration = entry.bytes * host.byte_ps
+    on_wire = entry.bytes * state.links[link].byte_ps
+    duration = on_wire
     if config.dcqcn:
         settle_rate(state, flow, now)
         duration = max(duration, int(entry.bytes / record.rate))
@@ -232,7 +245,7 @@ def next_packet(state: State, link: int, now: int) -> int:
         duration += _use_context(state, flow)
     record.available = now + duration
     if to_send(state, flow) != NONE:
-        if duration <= entry.bytes * host.byte_ps:
+        if duration <= on_wire:
             _append_to_ring(state, flow)
         else:
             _pace(state, flow)

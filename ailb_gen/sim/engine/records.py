@@ -55,9 +55,8 @@ LINK = np.dtype(
         ("target", "i4"),
         ("backlog", "i4"),  # bits of classes with waiting packets
         ("paused", "i4"),  # bits of classes that the other end has stopped
-        ("turn", "i4"),  # the class that was served last
-        ("ring_head", "i4"),  # flows of a NIC that are ready to send
-        ("ring_tail", "i4"),
+        ("turn", "i4"),  # the data class that was served last
+        ("ready", "i4"),  # bits of classes with flows of a NIC that are ready to send
         ("lossy", "i4"),
         ("source", "i4"),
         ("bytes", "i8"),
@@ -99,6 +98,8 @@ QUEUE = np.dtype(
         ("ingress", "i8"),  # in the shared pool
         ("headroom", "i8"),
         ("pausing", "i8"),
+        ("ring_head", "i4"),  # flows of a NIC that are ready to send
+        ("ring_tail", "i4"),
     ],
     align=True,
 )

@@ -54,7 +54,7 @@ def _outcome(state: State, workload: Workload, settings: Settings) -> Outcome:
     totals["data_hops"] = int(links["data_packets"].sum())
     paused = links["paused_ps"] + np.where(links["paused"] != 0, run["now"] - links["paused_at"], 0)
     histogram = state.histogram.copy()
-    histogram[:, 0] += links["packets"] - histogram.sum(axis=1)
+    histogram[:, 0] += links["packets"] + state.waiting - histogram.sum(axis=1)
     complete = int(run["ended"]) == workload.count
     return Outcome(
         start_ps=tasks["start"].copy(),

@@ -15,6 +15,7 @@ from ailb_gen.sim.engine.nic import activate, is_acknowledged, release_flow, tim
 from ailb_gen.sim.engine.records import ACK, ANSWER, CONTROL, GO_BACK_N, IDLE, NACK, NONE, PROBE, RAW, TIMEOUT, State
 from ailb_gen.sim.engine.tasks import end_task
 from ailb_gen.sim.engine.wire import free_packet, new_packet
+from ailb_gen.sim.fabric import UNREACHABLE
 
 
 @inlined
@@ -36,6 +37,9 @@ def _answer(state: State, kind: int, packet: int, now: int) -> None:
     data = state.packets[packet]
     flow = data.flow
     record = state.flows[flow]
+    host = state.hosts[record.target]
+    if host.links == UNREACHABLE:
+        return
     number = new_packet(state, kind, flow, state.config[0].control)
     answer = state.packets[number]
     answer.sequence = record.expected
@@ -46,7 +50,6 @@ def _answer(state: State, kind: int, packet: int, now: int) -> None:
     answer.key = data.key ^ ANSWER
     answer.priority = CONTROL
     answer.tag = data.tag
-    host = state.hosts[record.target]
     entry = state.sets[host.links]
     # Several links: the one with the number that the sender's has.
     link = state.set_links[entry.first + (record.key & 0x7FFFFFFF) % entry.count]
@@ -199,6 +202,10 @@ def expire(state: State, task: int, now: int) -> None:
     record = state.flows[flow]
     if now < record.timeout_at:
         add_timer(state, record.timeout_at, TIMEOUT, task)
+        return
+    if record.next == record.acknowledged:
+        # It waits for its rate or its link, not for an acknowledgement.
+        add_timer(state, now + timeout_of(state, flow), TIMEOUT, task)
         return
     state.run[0].timeouts += 1
     if state.config[0].balancer == FLOWBENDER:

@@ -100,12 +100,9 @@ def append(state: State, link: int, number: int) -> None:
 
 
 @inlined
-def pick(state: State, link: int) -> int:
-    """Return the class whose turn it is: frames, control, then the lowest, or the next one; NONE if none may send."""
+def pick(state: State, link: int, able: int) -> int:
+    """Return the class, of those able to send (bits), whose turn it is: frames, control, the lowest or next one."""
     record = state.links[link]
-    able = record.backlog & ~record.paused
-    if not able:
-        return NONE
     if able & 1:
         return FRAMES
     if able & 2:
