@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 import numba
 
 F = TypeVar("F", bound=Callable[..., object])
-KEPT_STATES = 6
+KEPT_STATES = 8
 
 
 def _sources_digest() -> str:

@@ -18,6 +18,7 @@ NONE = -1
 NEVER = 2**63 - 1
 # Switch hops of a path that a flow remembers choices for.
 HOPS = 4
+LINE = 64
 # Probes that a flow remembers.
 PROBES = 8
 # A packet that was sent so often goes in circles.
@@ -368,5 +369,8 @@ class State(NamedTuple):
 
 def records(count: int, dtype: np.dtype[Any]) -> Records:
     """Return so many records of zeros; fields are attributes, compiled or not."""
-    plain = np.zeros(count, dtype)
+    # From the beginning of a cache line on: a packet is one.
+    raw = np.zeros(count * dtype.itemsize + LINE, np.uint8)
+    first = -raw.ctypes.data % LINE
+    plain = raw[first : first + count * dtype.itemsize].view(dtype)
     return plain.view(np.recarray) if DISABLED else plain
