@@ -97,7 +97,7 @@ def link_columns(fabric: Fabric, outcome: Outcome) -> pa.Table:
             "source": _named(fabric.link_source, fabric.names),
             "target": _named(fabric.link_target, fabric.names),
             "rate_bps": fabric.rate_bps,
-            "load": link_loads(fabric, outcome, max(outcome.end_ps, 1)),
+            "load": link_loads(fabric, outcome),
             **{name: getattr(outcome, f"link_{name}") for name in names},
             "histogram": _lists(outcome.histogram),
             "load_bytes": _lists(outcome.load.T),

@@ -76,7 +76,7 @@ class JobStatistics:
 
 @dataclass(frozen=True, slots=True)
 class LinkStatistics:
-    """The links from one tier to another: load is the share of the rate from 0 on to the end, 1 is full."""
+    """The links from one tier to another: load is a share of the rate from the first start to the end, 1 is full."""
 
     links: int
     mean_load: float
@@ -117,8 +117,7 @@ def statistics(
     collectives: Mapping[str, Collective],
     after_ps: int = 0,
 ) -> Statistics:
-    """Compute the statistics of a point; flows that start before `after_ps` are left out of those of flows."""
-    end = max(outcome.end_ps, 1)
+    """Compute the statistics of a point; flows count that start `after_ps` or more after the first one."""
     peaks = np.zeros(len(fabric.names), dtype=np.int64)
     np.maximum.at(peaks, fabric.link_source, outcome.link_peak)
     return Statistics(
@@ -130,7 +129,7 @@ def statistics(
         jobs={
             name: _job(workload, outcome, number, collectives.get(name)) for number, name in enumerate(workload.jobs)
         },
-        links=dict(_links(fabric, outcome, end)),
+        links=dict(_links(fabric, outcome)),
         peak_packets=int(outcome.link_peak.max(initial=0)),
         peak_bytes=int(outcome.link_peak_bytes.max(initial=0)),
         mean_node_peak=int(peaks.sum()) / max(len(peaks), 1),
@@ -158,8 +157,8 @@ def _flows(
     fabric: Fabric, workload: Workload, settings: Settings, outcome: Outcome, after_ps: int
 ) -> Iterator[tuple[str, FlowStatistics]]:
     flows = is_flow(workload)
-    late = (outcome.start_ps[flows] == NEVER) | (outcome.start_ps[flows] >= after_ps)
-    flows = flows[late]
+    begun = outcome.start_ps[flows]
+    flows = flows[(begun == NEVER) | (begun >= after_ps + first_start_ps(outcome))]
     start, finish = outcome.start_ps[flows], outcome.finish_ps[flows]
     slow = slowdowns(fabric, settings, workload, flows, start, finish)
     for number, name in enumerate(workload.labels):
@@ -215,14 +214,21 @@ def bus_bandwidth(collective: Collective, time_ps: int, steps: int) -> float | N
     return bus_factor(collective.kind, collective.ranks) * collective.bytes * steps * 1000 / busy
 
 
-def link_loads(fabric: Fabric, outcome: Outcome, end_ps: int) -> Float64:
-    """Return the share of every link's rate that was used until a time, shape (L,)."""
-    loads: Float64 = outcome.link_bytes * PS_BITS / (fabric.rate_bps.astype(np.float64) * end_ps)
+def first_start_ps(outcome: Outcome) -> int:
+    """Return when the first task started; 0 without any."""
+    begun = outcome.start_ps[outcome.start_ps != NEVER]
+    return int(begun.min()) if len(begun) else 0
+
+
+def link_loads(fabric: Fabric, outcome: Outcome) -> Float64:
+    """Return the share of every link's rate that was used from the first start to the end, shape (L,)."""
+    lasted = max(outcome.end_ps - first_start_ps(outcome), 1)
+    loads: Float64 = outcome.link_bytes * PS_BITS / (fabric.rate_bps.astype(np.float64) * lasted)
     return loads
 
 
-def _links(fabric: Fabric, outcome: Outcome, end_ps: int) -> Iterator[tuple[str, LinkStatistics]]:
-    loads = link_loads(fabric, outcome, end_ps)
+def _links(fabric: Fabric, outcome: Outcome) -> Iterator[tuple[str, LinkStatistics]]:
+    loads = link_loads(fabric, outcome)
     tiers = fabric.tier[fabric.link_source], fabric.tier[fabric.link_target]
     for a, b in sorted({*zip(tiers[0].tolist(), tiers[1].tolist(), strict=True)}):
         ours = (tiers[0] == a) & (tiers[1] == b)

@@ -13,7 +13,8 @@ from ailb_gen.sim.workload import Workload
 
 # Leaves whose distances are computed at a time: bounds the memory.
 BLOCK = 64
-PS_BITS = 8 * 10**12
+# Times bytes and over bit/s this is ps. As a whole number it would overflow with arrays of bytes.
+PS_BITS = 8e12
 
 
 @dataclass(frozen=True, slots=True)

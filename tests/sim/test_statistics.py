@@ -14,7 +14,7 @@ from ailb_gen.sim.clos import clos
 from ailb_gen.sim.fabric import Fabric
 from ailb_gen.sim.outcome import NEVER
 from ailb_gen.sim.settings import PacketSettings, Settings, TransportSettings
-from ailb_gen.sim.statistics import Collective, Distribution, bus_bandwidth, distribution, statistics
+from ailb_gen.sim.statistics import Collective, Distribution, bus_bandwidth, distribution, link_loads, statistics
 from ailb_gen.sim.traffic.builder import Builder
 from ailb_gen.sim.unloaded import slowdowns, unloaded
 from ailb_gen.sim.workload import Workload
@@ -86,6 +86,18 @@ def test_slowdowns_as_the_published_platform_defines_them(platform: Fabric) -> N
     assert again[:3] == pytest.approx([2, 3, 1])
 
 
+def test_large_flows_do_not_overflow(platform: Fabric) -> None:
+    size = 64 << 30
+    workload = flows((0, 127, size))
+    ideal = 8_320_000 + (size + 48 * -(-size // 1000)) * 80
+    end = np.array([2 * ideal])
+    settings = Settings(PACKETS, transport=TransportSettings("go-back-n", ends_acknowledged=True))
+    assert slowdowns(platform, settings, workload, np.arange(1), np.zeros(1, dtype=np.int64), end) == pytest.approx([2])
+    sent = np.full(platform.link_count, size)
+    outcome = outcome_of(platform, [0], [10**13], link_bytes=sent, end_ps=10**13)
+    assert link_loads(platform, outcome) == pytest.approx(size * 8 / 10 / G100)
+
+
 def test_percentiles_are_interpolated_between_ranks() -> None:
     found = distribution(np.arange(101.0))
     assert found.p999 == pytest.approx(99.9)
@@ -150,7 +162,7 @@ def test_jobs_links_and_queues() -> None:
 def test_flows_before_a_time_do_not_count() -> None:
     fabric = clos(2, 1, 2, host_bps=G100, uplink_bps=G100)
     workload = flows((0, 1, 10), (0, 1, 10), (0, 1, 10))
-    outcome = outcome_of(fabric, [0, 5, NEVER], [9, 9, NEVER])
+    outcome = outcome_of(fabric, [100, 105, NEVER], [109, 109, NEVER])
     assert statistics(fabric, workload, Settings(), outcome, {}, 5).flows["flow"].flows == 2
     assert statistics(fabric, workload, Settings(), outcome, {}).flows["flow"].ended == 2
 

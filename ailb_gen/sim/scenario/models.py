@@ -176,7 +176,7 @@ class Failure(Model):
 class Measure(Model):
     """What is measured."""
 
-    after: Time = written("0", "flows that start before are not in the statistics of flows")
+    after: Time = written("0", "flows count that start so long or longer after the first one")
     load_interval: SomeTime | None = Field(None, description="load of every link per interval")
     load_samples: Annotated[Int, Field(ge=1, le=1_000_000)] = 1000
 
