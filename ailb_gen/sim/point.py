@@ -47,7 +47,7 @@ class Recipe(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One simulation. `variant` names it among those of its seed; flows count from `after_ps` after the first one on."""
+    """One simulation. `variant` names it among those of its seed; flows count from `after_ps` after the first on."""
 
     variant: str
     seed: int
