@@ -7,7 +7,7 @@ reordering window makes the sender repair what is missing. Timeout only: the reo
 
 from ailb_gen.sim.engine import dcqcn
 from ailb_gen.sim.engine.balancers import flowbender, hopper
-from ailb_gen.sim.engine.balancers.choose import FLOWBENDER
+from ailb_gen.sim.engine.balancers.choose import FLOWBENDER, HOPPER
 from ailb_gen.sim.engine.events import add_timer
 from ailb_gen.sim.engine.jit import compiled, inlined
 from ailb_gen.sim.engine.links import append_or_send, kick
@@ -157,10 +157,11 @@ def receive_answer(state: State, packet: int, now: int) -> None:
         dcqcn.mark(state, flow, now)
     before = record.acknowledged
     _advance(state, flow, expected, now)
-    if config.balancer >= FLOWBENDER and record.next < record.packets:
+    # What has nothing more to send needs no path.
+    if record.next < record.packets:
         if config.balancer == FLOWBENDER:
             flowbender.answered(state, flow, sent, marked, now)
-        else:
+        elif config.balancer == HOPPER:
             hopper.answered(state, flow, sent, now)
     if config.transport == GO_BACK_N:
         if kind == NACK and expected < record.next and expected >= record.acknowledged:
