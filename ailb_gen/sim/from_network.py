@@ -42,12 +42,15 @@ def from_network(
     the address of its k-th queue pair; what the files do not make usable is left out (`ailb_gen.sim.nics`). A host
     without an enabled cable has no links, and packets to its addresses are dropped at the switch with the prefix.
     `delay_ps` holds for every link. During `outages` the FIBs are those that follow from the files then. Raises
-    UsageError without servers, if the speed of a cable is not known, if a port has several cables, or for names of
-    outages that do not exist.
+    UsageError without servers, without any usable address, if the speed of a cable is not known, if a port has several
+    cables, or for names of outages that do not exist.
     """
     nics = server_nics(network)
     if not nics:
         raise UsageError("there are no servers with GPU NICs in these files: nothing sends or receives")
+    if not any(nic.pairs for nic in nics):
+        reasons = some(doubt for nic in nics for doubt in nic.doubts)
+        raise UsageError(f"no NIC of any server has an address that a queue pair can use: {reasons}")
     cables = _Cables(network, routing.graph, nics)
     sets = NextHopSets()
     hosts, first, columns, prefix_of = _destinations(nics, routing)
