@@ -66,6 +66,7 @@ bench: $(STAMP)
 	$(BIN)/python -m benchmarks.batfish
 	$(BIN)/python -m benchmarks.deploy
 	$(BIN)/python -m benchmarks.simulate
+	$(BIN)/python -m benchmarks.simulate_fluid
 
 # What is generated and kept in the repository; review the diff before you commit it.
 schema: $(STAMP)
