@@ -18,6 +18,7 @@ from ailb_gen.sim.clos import clos
 from ailb_gen.sim.fabric import LOCAL, PS_PER_S, Fabric, Int32, Int64
 from ailb_gen.sim.fluid.run import simulate
 from ailb_gen.sim.from_network import from_network
+from ailb_gen.sim.network_balancer import without_colors
 from ailb_gen.sim.settings import BalancerSettings, PacketSettings, Settings
 from ailb_gen.sim.traffic.arrivals import flows
 from ailb_gen.sim.traffic.builder import Builder, QueuePairs
@@ -37,11 +38,12 @@ MEMORY_MIB = 4096
 RUNS = 3
 
 
-def frontier(folder: Path) -> Fabric:
-    """Return the fabric of examples/frontier, from its files."""
+def frontier(folder: Path) -> tuple[Fabric, Fabric]:
+    """Return the fabric of examples/frontier from its files, and as it is without colors."""
     cost("generate", str(example("frontier")), "-o", str(folder))
     network = read_network(folder, lambda _, __: None).network
-    return from_network(network, Routing(network))
+    colored, plain = (from_network(one, Routing(one)) for one in (network, without_colors(network)))
+    return colored, plain
 
 
 def ring_step(hosts: Int32) -> Workload:
@@ -80,14 +82,15 @@ def floor(fabric: Fabric, workload: Workload) -> Int64:
     return ends
 
 
-def ring(fabric: Fabric) -> None:
-    """Print the cost of a ring step by placement of the ranks and load balancer."""
-    count = fabric.host_count
+def ring(colored: Fabric, plain: Fabric) -> None:
+    """Print the cost of a ring step by placement of the ranks and load balancer; RLB alone uses colors."""
+    count = colored.host_count
     orders = {"in order": np.arange(count), "at random": np.random.default_rng(1).permutation(count)}
     for name, order in orders.items():
         workload = ring_step(order.astype(np.int32))
-        least = min(timed(partial(floor, fabric, workload))[0] for _ in range(RUNS))
         for balancer in ("ecmp", "rlb", "glb", "spray"):
+            fabric = colored if balancer == "rlb" else plain
+            least = min(timed(partial(floor, fabric, workload))[0] for _ in range(RUNS))
             settings = Settings(balancer=BalancerSettings(balancer))
             rows = [timed(partial(simulate, fabric, workload, settings, 1)) for _ in range(RUNS)]
             spent, outcome = min(rows, key=lambda row: row[0])
@@ -121,11 +124,11 @@ def main() -> None:
     small = clos(2, 2, 2, host_bps=10**9, uplink_bps=10**9)
     simulate(small, ring_step(np.arange(4, dtype=np.int32)), Settings(packets=PacketSettings()), 1)
     with tempfile.TemporaryDirectory(prefix="ailb-bench-") as name:
-        spent, fabric = timed(lambda: frontier(Path(name)))
-    print(f"frontier: fabric from files {spent:.1f} CPU s")
-    print(f"\nring step, {fabric.host_count} GPUs, {QUEUE_PAIRS} queue pairs each")
+        spent, (colored, plain) = timed(lambda: frontier(Path(name)))
+    print(f"frontier: fabrics from files, with colors and without: {spent:.1f} CPU s")
+    print(f"\nring step, {colored.host_count} GPUs, {QUEUE_PAIRS} queue pairs each")
     print("ranks      by      CPU s   floor  ratio    end us  events")
-    ring(fabric)
+    ring(colored, plain)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(f"peak memory {peak:.0f} MiB, <= {MEMORY_MIB} MiB: {'kept' if peak <= MEMORY_MIB else 'NOT KEPT'}")
     random_sizes()

@@ -26,19 +26,18 @@ UNBOUNDED = 4096
 
 def needed_bytes(fabric: Fabric, workload: Workload, settings: Settings, level: Level = "packet") -> int:
     """Estimate the memory of a simulation; generous, so that what is refused would not fit."""
-    flows = int(np.count_nonzero(workload.source != COMPUTATION))
+    running, packets = _at_a_time(workload, _packets(workload, settings))
     found = BASE + TASK * workload.count
     found += 4 * sum(state.next_hops.size for state in fabric.forwarding) + 4 * len(fabric.set_links)
     found += 8 * settings.measurement.load_samples * fabric.link_count
     if level == "flow":
-        return found + FLUID_LINK * fabric.link_count + (FLUID_FLOW + ENTRY * _entries(fabric, settings)) * flows
-    running, packets = _at_a_time(workload, _packets(workload, settings))
+        return found + FLUID_LINK * fabric.link_count + (FLUID_FLOW + ENTRY * _entries(fabric, settings)) * running
     return found + FLOW * running + LINK * fabric.link_count + PACKET * packets
 
 
 def _entries(fabric: Fabric, settings: Settings) -> int:
     """Return about how many links a flow is on, of a power of two: by one path, or up and down by all."""
-    if rule_of(settings.balancer.name) != SPREAD:
+    if rule_of(settings.balancer) != SPREAD:
         return 4
     sizes = np.diff(fabric.set_first)
     return 1 << int(3 * sizes.max(initial=1)).bit_length()

@@ -40,7 +40,6 @@ def attach(state: State, slot: int, count: int) -> None:
         if link.head != NONE:
             state.entries[link.head].before = first + place
         link.head = first + place
-        link.sharers += step.share
     if count:
         join(state, slot)
     else:
@@ -61,7 +60,6 @@ def detach(state: State, slot: int, sent: float) -> None:
             state.entries[entry.before].after = entry.after
         if entry.after != NONE:
             state.entries[entry.after].before = entry.before
-        link.sharers = link.sharers - entry.share if link.head != NONE else 0.0
         link.bits += entry.share * sent
         add_load(state, entry.link, -entry.share * flow.rate)
         touch(state, entry.link)

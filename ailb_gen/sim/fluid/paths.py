@@ -7,6 +7,8 @@ from ailb_gen.sim.fluid.rules import HASHED, LEAST_LOADED_NEXT
 from ailb_gen.sim.fluid.state import State
 
 MOST_HOPS = 32
+# What a flow counts for on the link that limits it, next to a load of 1.
+PER_FLOW = 1e-6
 
 
 @compiled
@@ -36,22 +38,26 @@ def next_set(state: State, next_hops: Int32, node: int, destination: int) -> int
 
 
 @compiled
-def flows_per_rate(state: State, next_hops: Int32, link: int, destination: int) -> float:
-    """Return how loaded a link is, or the best next hop behind it if that is more loaded (LEAST_LOADED_NEXT)."""
-    record, run = state.links[link], state.run[0]
-    own = record.sharers / record.rate
-    if run.rule != LEAST_LOADED_NEXT or record.target < run.hosts:
-        return float(own)
-    number = next_hops[record.target - run.hosts, state.destination_prefix[destination]]
+def load_of(state: State, link: int) -> float:
+    """Return the load of a link before this instant, over its rate; of full links, more flows count more."""
+    record = state.links[link]
+    return float(record.load / record.rate + PER_FLOW * record.limited)
+
+
+@compiled
+def load_by(state: State, next_hops: Int32, link: int, destination: int) -> float:
+    """Return the load of a link, or of the best next hop behind it if that is more loaded (LEAST_LOADED_NEXT)."""
+    run, target = state.run[0], state.links[link].target
+    own = load_of(state, link)
+    if run.rule != LEAST_LOADED_NEXT or target < run.hosts:
+        return own
+    number = next_hops[target - run.hosts, state.destination_prefix[destination]]
     if number < 0:
-        return float(own)
-    least = -1.0
-    for place in range(state.set_first[number], state.set_first[number + 1]):
-        following = state.links[state.set_links[place]]
-        value = following.sharers / following.rate
-        if least < 0 or value < least:
-            least = value
-    return float(max(own, least))
+        return own
+    least = load_of(state, state.set_links[state.set_first[number]])
+    for place in range(state.set_first[number] + 1, state.set_first[number + 1]):
+        least = min(least, load_of(state, state.set_links[place]))
+    return max(own, least)
 
 
 @compiled
@@ -71,10 +77,10 @@ def member(state: State, next_hops: Int32, node: int, number: int, destination: 
     if run.rule == HASHED or node < run.hosts:
         return int(chosen)
     # Equal ones are taken in an order that differs by flow.
-    least = flows_per_rate(state, next_hops, chosen, destination)
+    least = load_by(state, next_hops, chosen, destination)
     for offset in range(1, size):
         link = state.set_links[first + (own + offset) % size]
-        value = flows_per_rate(state, next_hops, link, destination)
+        value = load_by(state, next_hops, link, destination)
         if value < least:
             chosen, least = link, value
     return int(chosen)

@@ -1,9 +1,10 @@
 """What load balancers are to flows: how they choose paths."""
 
 from ailb_gen.errors import UsageError
+from ailb_gen.sim.settings import BalancerSettings
 
-# How a balancer chooses: a member by hash; the one with the fewest flows; the one behind which there are the fewest,
-# too; all evenly.
+# How a balancer chooses: a member by hash; the one with the least load; the one by which the most loaded of two links
+# has the least; all evenly.
 HASHED, LEAST_LOADED, LEAST_LOADED_NEXT, SPREAD = range(4)
 RULES = {
     "ecmp": HASHED,
@@ -24,10 +25,13 @@ RULES = {
 }
 
 
-def rule_of(balancer: str) -> int:
+def rule_of(balancer: BalancerSettings) -> int:
     """Return how a load balancer chooses paths; raises UsageError."""
-    if balancer not in RULES:
+    if balancer.name not in RULES:
         raise UsageError(
-            f"{balancer}: flows have no rule for this load balancer; simulate packets, or use one of {', '.join(RULES)}"
+            f"{balancer.name}: flows have no rule for this load balancer; simulate packets, or use one of "
+            f"{', '.join(RULES)}"
         )
-    return RULES[balancer]
+    if not balancer.parameters.get("dynamic", 1):
+        return HASHED
+    return RULES[balancer.name]

@@ -72,7 +72,7 @@ def simulate(fabric: Fabric, workload: Workload, settings: Settings, seed: int, 
 
 def prepared(fabric: Fabric, workload: Workload, settings: Settings, seed: int) -> State:
     """Return the state before the first event, with timers for the tasks that wait for none; raises UsageError."""
-    rule = rule_of(settings.balancer.name)
+    rule = rule_of(settings.balancer)
     parameters = {row.name: row.default for row in BALANCERS[settings.balancer.name].parameters}
     parameters |= settings.balancer.parameters
     measured = settings.measurement

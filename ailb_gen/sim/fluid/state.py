@@ -22,7 +22,6 @@ LINK = np.dtype(
         ("delay", "i8"),
         ("capacity", "f8"),  # its rate; 0 while it is down
         ("load", "f8"),  # bit/s
-        ("sharers", "f8"),  # sum of the shares of its flows
         ("bits", "f8"),  # carried for flows that have left it
         ("sampled_to", "i8"),  # ps
         ("head", "i4"),  # its first entry

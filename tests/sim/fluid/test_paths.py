@@ -9,9 +9,9 @@ import pytest
 from ailb_gen.errors import UsageError
 from ailb_gen.sim.balancers import BALANCERS
 from ailb_gen.sim.clos import clos
-from ailb_gen.sim.fabric import UNREACHABLE, Fabric
+from ailb_gen.sim.fabric import SPINE, UNREACHABLE, Fabric
 from ailb_gen.sim.failures import without_links
-from ailb_gen.sim.fluid.rules import RULES, SPREAD, rule_of
+from ailb_gen.sim.fluid.rules import HASHED, LEAST_LOADED, RULES, SPREAD, rule_of
 from ailb_gen.sim.fluid.run import advanced, prepared
 from ailb_gen.sim.fluid.state import FOREVER
 from ailb_gen.sim.settings import BalancerSettings, Settings
@@ -31,9 +31,9 @@ def all_pairs(repeats: int = 1) -> Workload:
 
 
 def paths(built: Fabric, work: Workload, balancer: str, seed: int = 1, **parameters: float) -> dict[int, Path]:
-    """Return the path of every flow, all of which start at once."""
+    """Return the path of every flow when the last one has started."""
     state = prepared(built, work, Settings(balancer=BalancerSettings(balancer, parameters)), seed)
-    state, _ = advanced(state, built.forwarding[0].next_hops, FOREVER, -1)
+    state, _ = advanced(state, built.forwarding[0].next_hops, int(work.start_ps.max()) + 1, FOREVER // 4)
     assert state.run[0]["flowing"] == work.count
     tasks, found, _ = flows_of(state)
     return dict(zip(tasks, found, strict=True))
@@ -42,7 +42,9 @@ def paths(built: Fabric, work: Workload, balancer: str, seed: int = 1, **paramet
 def test_every_balancer_has_a_rule() -> None:
     assert set(RULES) == set(BALANCERS)
     with pytest.raises(UsageError, match="lottery"):
-        rule_of("lottery")
+        rule_of(BalancerSettings("lottery"))
+    assert rule_of(BalancerSettings("rlb")) == LEAST_LOADED
+    assert rule_of(BalancerSettings("rlb", {"dynamic": 0})) == HASHED
 
 
 @pytest.mark.parametrize("balancer", sorted(set(RULES) - {name for name, rule in RULES.items() if rule == SPREAD}))
@@ -73,9 +75,9 @@ def test_packets_of_one_flow_are_spread_evenly(balancer: str) -> None:
         assert path == pytest.approx({link: float(share) for link, share in expected.items()})
 
 
-def uplinks(built: Fabric, found: dict[int, Path]) -> Counter[int]:
+def uplinks(built: Fabric, found: dict[int, Path], hosts: int = 16) -> Counter[int]:
     """Count the flows on each link from leaf to spine."""
-    up = (built.link_source >= 16) & (built.link_target >= 20)
+    up = (built.link_source >= hosts) & (built.tier[built.link_target] == SPINE)
     return Counter(link for path in found.values() for link in path if up[link])
 
 
@@ -117,32 +119,33 @@ def test_the_start_in_place_of_the_port_is_hashed() -> None:
 
 
 @pytest.mark.parametrize("balancer", ["dlb", "dlb-assigned-flow", "glb", "rlb"])
-def test_flows_go_where_the_fewest_are(balancer: str) -> None:
+def test_flows_go_where_the_load_is_least(balancer: str) -> None:
     built = fabric()
-    work = workload([(a, b, 10_000, 0) for a in range(4) for b in range(4, 8)])
-    assert set(uplinks(built, paths(built, work, balancer)).values()) == {4}
+    one_by_one = workload([(0, 4 + number, 10**6, number * 1000) for number in range(4)])
+    for seed in range(3):
+        assert set(uplinks(built, paths(built, one_by_one, balancer, seed)).values()) == {1}
+    # Flows that start at one instant do not know of each other.
+    assert paths(built, all_pairs(), balancer) == paths(built, all_pairs(), "ecmp")
 
 
-def test_faster_links_get_more_flows() -> None:
-    built = clos(4, 4, 4, host_bps=RATE, uplink_bps=[RATE, RATE, 2 * RATE, 4 * RATE])
-    counts = uplinks(built, paths(built, workload([(a, b, 10_000, 0) for a in range(4) for b in range(4, 8)]), "dlb"))
-    assert sorted(counts.values()) == [2, 2, 4, 8]
+def test_of_full_links_the_one_with_fewer_flows_is_taken() -> None:
+    # Two uplinks of a tenth of the hosts' rate: each flow is limited there.
+    built = clos(2, 2, 4, host_bps=RATE, uplink_bps=RATE // 10)
+    one_by_one = workload([(number % 4, 4 + number % 4, 10**6, number * 1000) for number in range(8)])
+    assert set(uplinks(built, paths(built, one_by_one, "dlb"), 8).values()) == {4}
 
 
 def test_global_load_balancing_looks_at_the_links_of_the_spines() -> None:
-    # Two flows each from three leaves to the fourth: no uplink has two, and a spine's link has up to three by chance.
     built = fabric()
-    rows = [(a, 12 + a % 4, 10_000, 0) for a in (0, 1, 4, 5, 8, 9)]
-    down = (built.link_source >= 20) & (built.link_target == 19)
+    # The first flow fills a spine's link to the last leaf; the second comes from another leaf.
+    rows = workload([(0, 12, 10**6, 0), (4, 13, 10**6, 1000)])
 
-    def spread(balancer: str, seed: int) -> list[int]:
-        counts = Counter(
-            link for path in paths(built, workload(rows), balancer, seed).values() for link in path if down[link]
-        )
-        return sorted(counts.values())
+    def spines(balancer: str, seed: int) -> int:
+        found = paths(built, rows, balancer, seed)
+        return len({int(built.link_source[link]) for path in found.values() for link in path} & set(range(20, 24)))
 
-    assert all(spread("glb", seed) == [1, 1, 2, 2] for seed in range(5))
-    assert any(spread("dlb", seed) != [1, 1, 2, 2] for seed in range(5))
+    assert all(spines("glb", seed) == 2 for seed in range(12))
+    assert any(spines("dlb", seed) == 1 for seed in range(12))
 
 
 def test_the_color_decides_under_rlb() -> None:
