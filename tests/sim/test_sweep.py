@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from distributed import LocalCluster
 
 from ailb_gen.errors import OutputError, UsageError
 from ailb_gen.sim import memory, point, sweep
@@ -268,3 +269,22 @@ def test_variants_are_compared_by_mean_and_range_over_seeds() -> None:
     assert table[0].split("  ")[0] == "balancer"
     assert "12 (8-16)" in table[2]
     assert "(" not in table[3]
+
+
+@pytest.mark.long
+def test_dask_and_processes_find_the_same(tmp_path: Path) -> None:
+    points = [a_point(seed, name) for name in ("ecmp", "spray") for seed in (1, 2)]
+    prepared = prepare(points)
+
+    def spread(kind: str) -> dict[str, Result]:
+        found: dict[str, Result] = {}
+        board = Board(len(points))
+        sweep.sweep(prepared, Options(kind, 2), lambda one: found.update({one.digest: one}), board, lambda board: None)
+        return found
+
+    here = spread("serial")
+    assert spread("processes") == here
+    with LocalCluster(  # type: ignore[no-untyped-call]
+        n_workers=2, threads_per_worker=1, dashboard_address=None, local_directory=str(tmp_path)
+    ) as cluster:
+        assert spread(f"dask:{cluster.scheduler_address}") == here

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -97,7 +98,7 @@ def _distinct(workloads: Sequence[Workload], names: Sequence[str]) -> list[Workl
 def _per_server(fabric: Fabric, ranks: Sequence[int]) -> int:
     """Return how many ranks in a row are NICs of one server (`SERVER:NIC`), if it is the same number everywhere."""
     servers = [fabric.names[rank].partition(":")[0] for rank in ranks]
-    counts = {name: servers.count(name) for name in dict.fromkeys(servers)}
+    counts = Counter(servers)
     together = [name for name, count in counts.items() for _ in range(count)] == servers
     return next(iter(counts.values())) if together and len(set(counts.values())) == 1 and len(counts) > 1 else 1
 
