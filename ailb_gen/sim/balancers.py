@@ -94,6 +94,9 @@ _ROWS = (
             Parameter("bits", 3, "of a congestion metric", 1, 8),
             Parameter("aging_us", 500, "age at which a remote metric is forgotten"),
             Parameter("samples", 4, "random paths compared", 1, 64),
+            Parameter(
+                "acks", 1, "0: acknowledgements carry no metrics (ConWeave's simulator, Song et al., 2023)", 0, 1
+            ),
         ),
     ),
     Balancer(

@@ -3,9 +3,10 @@
 Every link between switches has a discounting rate estimator: bytes sent over it add up, and lose a share `alpha` per
 interval, so that the sum divided by what the link sends in interval / alpha is its utilization; the metric is that in
 so many bits. A packet carries the number of the uplink that its leaf chose and the highest metric on its way. The leaf
-of its destination keeps that, by leaf and uplink, and gives it back in the next packets to that leaf, data or not, one
-uplink after the other. A leaf chooses, among some random uplinks, the lowest maximum of its own metric and the one that
-came back; a flow that paused stays where it was unless another one is better.
+of its destination keeps that, by leaf and uplink, and gives it back in the next packets to that leaf, one uplink after
+the other. Acknowledgements do the same: they go over all uplinks, so that a leaf knows paths without data as well. A
+leaf chooses, among some random uplinks, the lowest maximum of its own metric and the one that came back; a flow that
+paused stays where it was unless another one is better.
 
 Switches that are no leaves hash, and so do leaves among the links to their hosts.
 """
@@ -13,10 +14,10 @@ Switches that are no leaves hash, and so do leaves among the links to their host
 from ailb_gen.sim.engine.balancers.ecmp import by_hash
 from ailb_gen.sim.engine.jit import compiled, inlined
 from ailb_gen.sim.engine.random import power, random_below
-from ailb_gen.sim.engine.records import HOPS, NONE, State
+from ailb_gen.sim.engine.records import DATA, HOPS, NONE, State
 
 CONGA = 6
-GAP, INTERVAL, ALPHA, BITS, AGING, SAMPLES = range(6)
+GAP, INTERVAL, ALPHA, BITS, AGING, SAMPLES, ACKS = range(7)
 # An entry of a table: the time at which it came, and in its last bits a metric.
 METRIC_BITS = 8
 METRIC_MASK = (1 << METRIC_BITS) - 1
@@ -130,6 +131,8 @@ def note(state: State, node: int, link: int, packet: int, now: int) -> None:
     """Count a packet that a switch sends over a link; its first leaf labels it, its last one notes what it carries."""
     hosts = state.config[0].hosts
     record = state.packets[packet]
+    if record.kind != DATA and not state.parameters[ACKS]:
+        return
     begins = state.links[record.came].source < hosts
     ends = state.links[link].target < hosts
     leaf, other = state.nodes[node].leaf, state.destinations[record.destination].leaf
