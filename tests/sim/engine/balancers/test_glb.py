@@ -43,7 +43,7 @@ def test_a_loaded_link_of_a_spine_is_avoided_where_dlb_does_not() -> None:
         (311, {"flood_us": 300}, True),
         (320, {"flood_delay_us": 250}, False),
         (360, {"flood_delay_us": 250}, True),
-        (60, {"flood_us": 10, "flood_delay_us": 45}, True),
+        (60, {"flood_us": 10, "flood_delay_us": 25}, True),
     ],
 )
 def test_a_leaf_knows_what_was_flooded_a_delay_before(start: int, parameters: dict[str, float], known: bool) -> None:
