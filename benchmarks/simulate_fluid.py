@@ -88,7 +88,7 @@ def ring(colored: Fabric, plain: Fabric) -> None:
     orders = {"in order": np.arange(count), "at random": np.random.default_rng(1).permutation(count)}
     for name, order in orders.items():
         workload = ring_step(order.astype(np.int32))
-        for balancer in ("ecmp", "rlb", "glb", "spray"):
+        for balancer in ("ecmp", "rlb", "glb"):
             fabric = colored if balancer == "rlb" else plain
             least = min(timed(partial(floor, fabric, workload))[0] for _ in range(RUNS))
             settings = Settings(balancer=BalancerSettings(balancer))
