@@ -285,18 +285,27 @@ def process(*words: str, **variables: str) -> subprocess.Popen[str]:
     )
 
 
-def test_processes_and_the_engine_without_compiler_give_the_same(scenario: str, tmp_path: Path) -> None:
-    words = (scenario, "--set", "traffic[0].collective.bytes=16KiB", "--seeds", "1")
-    outs = [tmp_path / name for name in ("serial", "processes")]
-    for out in outs:
-        running = process(*words, "-o", str(out), "--executor", out.name, "-j", "2", NUMBA_DISABLE_JIT="1")
-        shown, told = running.communicate()
-        assert (running.returncode, told) == (0, ""), told
-        assert shown.splitlines()[2].startswith("ecmp")
-    assert tree(outs[0]) == tree(outs[1])
-    points = summary(outs[0])["points"]
+def interpreted(scenario: str, out: Path, kind: str) -> None:
+    """Simulate in a process with the engine as plain Python."""
+    words = (scenario, "--set", "traffic[0].collective.bytes=16KiB", "--seeds", "1", "-o", str(out), "-j", "2")
+    running = process(*words, "--executor", kind, NUMBA_DISABLE_JIT="1")
+    shown, told = running.communicate()
+    assert (running.returncode, told) == (0, ""), told
+    assert shown.splitlines()[2].startswith("ecmp")
+
+
+def test_the_engine_without_compiler(scenario: str, tmp_path: Path) -> None:
+    interpreted(scenario, tmp_path / "out", "serial")
+    points = summary(tmp_path / "out")["points"]
     assert isinstance(points, list)
     assert points[0]["statistics"]["totals"]["packets"] == 48
+
+
+@pytest.mark.long
+def test_processes_write_the_same(scenario: str, tmp_path: Path) -> None:
+    for kind in ("serial", "processes"):
+        interpreted(scenario, tmp_path / kind, kind)
+    assert tree(tmp_path / "serial") == tree(tmp_path / "processes")
 
 
 @pytest.mark.long
