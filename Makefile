@@ -43,7 +43,8 @@ types: $(STAMP)
 
 # More workers than cores: tests of devices wait for answers and timers most of their time.
 WORKERS ?= $(shell expr 2 \* $$(nproc))
-# The least percentage of coverage. Without it nothing is measured, which is faster.
+# The least percentage of coverage. Without it nothing is measured, which is faster. What is compiled is not measured:
+# tests of the engine run once more without the compiler.
 COVERAGE ?=
 PYTEST := $(BIN)/pytest -n $(WORKERS)
 MEASURED := $(if $(COVERAGE),--cov=ailb_gen --cov-branch --cov-append)
@@ -51,6 +52,7 @@ MEASURED := $(if $(COVERAGE),--cov=ailb_gen --cov-branch --cov-append)
 unit: $(STAMP)
 	rm -f .coverage
 	$(PYTEST) -m "not long" $(MEASURED) $(if $(COVERAGE),--cov-report=)
+	$(if $(COVERAGE),NUMBA_DISABLE_JIT=1 $(PYTEST) -m "not long" tests/sim/engine $(MEASURED) --cov-report=)
 
 test-long: $(STAMP)
 	AILB_EXAMPLES=10 $(PYTEST) -m "hypothesis and not long"

@@ -1,0 +1,74 @@
+"""Counts and times that published simulators give for the same work."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from ailb_gen.sim.engine.run import simulate
+from tests.sim.engine.cases import needs_compiler
+from tests.sim.engine.published import flow_list, flow_list_settings, job_seconds, scale_unit, slowdowns, two_to_one
+
+pytestmark = [needs_compiler, pytest.mark.long]
+
+# Mean and 99th percentile of the slowdown of conweave-ns3.
+SLOWDOWN = {
+    ("ecmp", "lossless"): (1.906, 10.845),
+    ("ecmp", "irn"): (1.543, 6.623),
+    ("conga", "lossless"): (1.643, 8.012),
+    ("conga", "irn"): (1.461, 5.793),
+    ("letflow", "lossless"): (1.806, 9.457),
+    ("letflow", "irn"): (1.503, 5.945),
+    ("conweave", "lossless"): (1.451, 5.355),
+    ("conweave", "irn"): (1.340, 3.853),
+}
+
+
+def test_the_scale_unit_has_the_published_counts_and_adaptive_times() -> None:
+    for seed in range(1, 11):
+        work, outcome = scale_unit("adaptive", seed)
+        assert outcome.complete
+        assert outcome.totals["packets"] == 3_199_523
+        assert outcome.totals["hops"] == pytest.approx(12_180_000, rel=0.003)
+        assert outcome.link_peak.max() == 31
+        assert 1.743 <= job_seconds(work, outcome) <= 1.745
+
+
+def test_the_scale_unit_under_ecmp_takes_the_published_time_and_flowlets_are_the_same() -> None:
+    times = []
+    for seed in range(1, 11):
+        work, outcome = scale_unit("ecmp", seed)
+        assert outcome.totals["packets"] == 3_199_523
+        times.append(job_seconds(work, outcome))
+    assert 9.2 <= float(np.mean(times)) <= 9.5, times
+    work, flowlet = scale_unit("flowlet", 10)
+    for name in ("finish_ps", "link_packets", "link_peak", "histogram", "out_of_order"):
+        assert np.array_equal(getattr(flowlet, name), getattr(outcome, name))
+    assert flowlet.totals == outcome.totals
+
+
+def test_the_flow_list_has_the_published_counts() -> None:
+    work, fabric = flow_list(), two_to_one()
+    assert work.count == 48_988
+    outcome = simulate(fabric, work, flow_list_settings(fabric, "irn", "ecmp"), 1)
+    assert outcome.complete
+    assert outcome.totals["packets"] == 2_024_378
+    again = outcome.totals["retransmissions"]
+    # Packets sent again take four hops at most.
+    assert outcome.totals["data_hops"] + 4 * outcome.totals["drops"] >= 7_595_770
+    assert outcome.totals["data_hops"] <= 7_595_770 + 4 * again
+    assert again or outcome.totals["data_hops"] == 7_595_770
+    assert outcome.link_pauses.sum() == 0
+
+
+@pytest.mark.parametrize(("balancer", "mode"), SLOWDOWN)
+def test_slowdowns_of_the_flow_list_are_those_of_the_peer(balancer: str, mode: str) -> None:
+    work, fabric = flow_list(), two_to_one()
+    found = []
+    for seed in range(1, 6):
+        outcome = simulate(fabric, work, flow_list_settings(fabric, mode, balancer), seed)
+        assert outcome.complete
+        some = slowdowns(work, outcome)
+        assert len(some) == 39_205
+        found.append((some.mean(), np.percentile(some, 99)))
+    assert np.mean(found, axis=0) == pytest.approx(SLOWDOWN[balancer, mode], rel=0.1)
