@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from hypothesis import strategies as st
 
@@ -20,7 +21,6 @@ from ailb_gen.sim.fabric import (
     UNREACHABLE,
     Fabric,
     Forwarding,
-    Int32,
     LinkChange,
 )
 from ailb_gen.sim.settings import (
@@ -30,29 +30,31 @@ from ailb_gen.sim.settings import (
     PacketSettings,
     Settings,
     SwitchSettings,
+    TransportName,
     TransportSettings,
 )
 from ailb_gen.sim.workload import Workload
 
 GBPS = 10**9
-TRANSPORTS = ("raw", "go-back-n", "selective-repeat", "timeout-only")
+TRANSPORTS: tuple[TransportName, ...] = ("raw", "go-back-n", "selective-repeat", "timeout-only")
 PACKETS = PacketSettings(1000, 48, 60)
 needs_compiler = pytest.mark.skipif(DISABLED, reason="millions of events: for the compiled engine")
 
 
 def flows(
-    source: Sequence[int] | Int32,
-    target: Sequence[int] | Int32,
-    amount: Sequence[int] | int,
-    start_ps: Sequence[int] | int = 0,
+    source: npt.ArrayLike,
+    target: npt.ArrayLike,
+    amount: npt.ArrayLike,
+    start_ps: npt.ArrayLike = 0,
     priority: Sequence[int] | None = None,
-    queue_pair: Sequence[int] | int = 0,
+    queue_pair: npt.ArrayLike = 0,
 ) -> Workload:
     """Flows that wait for nothing; the port of each is its number."""
-    count = len(source)
+    senders = np.array(source, np.int32)
+    count = len(senders)
     none = np.zeros(count, np.int32)
     return Workload(
-        source=np.array(source, np.int32),
+        source=senders,
         target=np.array(target, np.int32),
         queue_pair=none + np.array(queue_pair, np.int32),
         port=np.arange(count, dtype=np.int32),

@@ -89,4 +89,4 @@ def slowdowns(work: Workload, outcome: Outcome) -> Float64:
     base = np.where(work.source // 16 == work.target // 16, 4_160_000, 8_320_000)
     ideal = base + (work.amount + 48 * packets) * 80
     times = outcome.finish_ps - outcome.start_ps
-    return np.maximum(1, times / ideal)[work.start_ps >= MS]
+    return np.asarray(np.maximum(1, times / ideal)[work.start_ps >= MS])

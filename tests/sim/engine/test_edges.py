@@ -17,21 +17,25 @@ from ailb_gen.sim.settings import (
     PacketSettings,
     Settings,
     SwitchSettings,
+    TransportName,
     TransportSettings,
 )
 from tests.sim.engine.cases import PACKETS, flows, in_a_row, leaf_spine, link, lossless, star
 
 US = PS_PER_US
 REPAIRING = ("go-back-n", "selective-repeat", "timeout-only")
-QUICK = {"timeout_ps": 40 * US, "timeout_few_ps": 40 * US}
 
 
-def plain(transport: str = "raw", **more: int) -> Settings:
-    return Settings(packets=PACKETS, transport=TransportSettings(transport, **{**QUICK, **more}), until_ps=20_000 * US)
+def plain(transport: TransportName = "raw", few: int = 40 * US) -> Settings:
+    return Settings(
+        packets=PACKETS,
+        transport=TransportSettings(transport, timeout_ps=few, timeout_few_ps=few),
+        until_ps=20_000 * US,
+    )
 
 
 @pytest.mark.parametrize("transport", ["raw", *REPAIRING])
-def test_a_destination_without_a_next_hop_gets_nothing(transport: str) -> None:
+def test_a_destination_without_a_next_hop_gets_nothing(transport: TransportName) -> None:
     fabric = leaf_spine(2, 1, 1)
     nowhere = np.full_like(fabric.forwarding[0].next_hops, UNREACHABLE)
     fabric = replace(fabric, forwarding=(Forwarding(0, nowhere),))
@@ -42,7 +46,7 @@ def test_a_destination_without_a_next_hop_gets_nothing(transport: str) -> None:
 
 
 @pytest.mark.parametrize("transport", ["raw", *REPAIRING])
-def test_a_host_without_links_sends_nothing(transport: str) -> None:
+def test_a_host_without_links_sends_nothing(transport: TransportName) -> None:
     fabric = leaf_spine(2, 1, 1)
     fabric = replace(fabric, host_set=np.array([UNREACHABLE, 1], np.int32))
     outcome = simulate(fabric, flows([0], [1], 2500), replace(plain(transport), until_ps=100 * US), 1)
@@ -65,7 +69,7 @@ def test_packets_that_go_in_circles_are_dropped() -> None:
 
 
 @pytest.mark.parametrize("transport", REPAIRING)
-def test_a_link_that_fails_and_comes_back_delays_a_flow(transport: str) -> None:
+def test_a_link_that_fails_and_comes_back_delays_a_flow(transport: TransportName) -> None:
     fabric = leaf_spine(2, 1, 1)
     cable = link(fabric, "leaf1", "spine1")
     both = (cable, int(fabric.link_reverse[cable]))
@@ -82,7 +86,7 @@ def test_a_link_that_fails_and_comes_back_delays_a_flow(transport: str) -> None:
 
 
 @pytest.mark.parametrize("transport", REPAIRING)
-def test_what_is_sent_over_a_dead_link_is_lost_until_the_fibs_change(transport: str) -> None:
+def test_what_is_sent_over_a_dead_link_is_lost_until_the_fibs_change(transport: TransportName) -> None:
     fabric = leaf_spine(2, 2, 1)
     cable = link(fabric, "leaf1", "spine1")
     both = (cable, int(fabric.link_reverse[cable]))
@@ -110,7 +114,7 @@ def test_what_is_sent_over_a_dead_link_is_lost_until_the_fibs_change(transport: 
 
 
 @pytest.mark.parametrize("transport", REPAIRING)
-def test_one_packet_in_a_hundred_is_lost_and_sent_again(transport: str) -> None:
+def test_one_packet_in_a_hundred_is_lost_and_sent_again(transport: TransportName) -> None:
     fabric = star(2)
     loss = SwitchSettings(loss_probability=np.full(fabric.link_count, 0.01))
     outcome = simulate(fabric, flows([0], [1], 1_000_000), replace(plain(transport), switches=loss), 1)
@@ -202,7 +206,7 @@ def test_a_message_costs_its_time_before_the_first_packet() -> None:
 
 
 @pytest.mark.parametrize("transport", ["raw", *REPAIRING])
-def test_flows_use_all_links_of_a_host(transport: str) -> None:
+def test_flows_use_all_links_of_a_host(transport: TransportName) -> None:
     fabric = leaf_spine(2, 2, 1, host_links=4)
     count = 64
     outcome = simulate(fabric, flows(np.zeros(count), np.ones(count), 5_000), plain(transport), 1)
@@ -213,7 +217,7 @@ def test_flows_use_all_links_of_a_host(transport: str) -> None:
 
 
 @pytest.mark.parametrize("transport", ["raw", "go-back-n"])
-def test_sampled_loads_add_up_to_the_bytes_of_links(transport: str) -> None:
+def test_sampled_loads_add_up_to_the_bytes_of_links(transport: TransportName) -> None:
     fabric = leaf_spine()
     settings = replace(plain(transport), measurement=Measurement(2 * US, 200))
     outcome = simulate(fabric, flows([0, 1, 2], [2, 3, 1], 60_000, [0, 5 * US, 9 * US]), settings, 1)
@@ -250,7 +254,7 @@ def incast(buffer: int, alpha: float) -> tuple[set[str], int]:
     fabric = leaf_spine(4, 2, 17)
     senders = np.array([host for host in range(fabric.host_count) if host % 17 != 0])
     switches = replace(lossless(fabric, buffer, alpha, headroom=60_000), ecn_min_bytes=None)
-    settings = replace(plain("go-back-n", timeout_ps=10**10, timeout_few_ps=10**10), switches=switches)
+    settings = replace(plain("go-back-n", few=10**10), switches=switches)
     outcome = simulate(fabric, flows(senders, 0 * senders, 12_000), settings, 1)
     assert outcome.complete
     assert outcome.totals["retransmissions"] == 0

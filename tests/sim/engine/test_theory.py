@@ -16,6 +16,7 @@ from ailb_gen.sim.settings import (
     CongestionSettings,
     PacketSettings,
     Settings,
+    TransportName,
     TransportSettings,
 )
 from tests.sim.engine.cases import GBPS, PACKETS, flows, leaf_spine, link, marking, needs_compiler, star
@@ -97,7 +98,7 @@ def test_every_packet_waits_exactly_as_long_as_the_queue_before_it() -> None:
 
 @pytest.mark.parametrize("amount", [1, 999, 1000, 1001, 25_700])
 @pytest.mark.parametrize("transport", ["raw", "go-back-n", "selective-repeat", "timeout-only"])
-def test_a_flow_on_an_idle_fabric_takes_what_the_formula_says(transport: str, amount: int) -> None:
+def test_a_flow_on_an_idle_fabric_takes_what_the_formula_says(transport: TransportName, amount: int) -> None:
     """Serialization of all packets once, of the last one on every further link, and the delays."""
     fabric = leaf_spine(delay_ps=700_000)
     settings = Settings(packets=PACKETS, transport=TransportSettings(transport, window_bytes=10**6))
