@@ -3,7 +3,7 @@
 from ailb_gen.sim.engine import dcqcn
 from ailb_gen.sim.engine.balancers import conweave, hopper
 from ailb_gen.sim.engine.balancers.choose import CONWEAVE, HOPPER, choose
-from ailb_gen.sim.engine.jit import compiled, inlined
+from ailb_gen.sim.engine.jit import compiled, inlined, spliced
 from ailb_gen.sim.engine.links import join, kick
 from ailb_gen.sim.engine.nic import activate, payload_of
 from ailb_gen.sim.engine.random import mix
@@ -85,7 +85,7 @@ def _data_packet(state: State, flow: int, sequence: int, now: int) -> int:
     return number
 
 
-@inlined
+@spliced
 def _nic(state: State, flow: int, packet: int, now: int) -> int:
     """Return the link over which a host sends a packet."""
     source = state.flows[flow].source
@@ -95,7 +95,7 @@ def _nic(state: State, flow: int, packet: int, now: int) -> int:
     return state.set_links[entry.first + choose(state, source, entry.first, entry.count, packet, now)]
 
 
-@compiled
+@spliced
 def start_flow(state: State, task: int, now: int) -> None:
     """Start a flow: all of its packets at once (raw), or its queue pair."""
     if state.hosts[state.tasks[task].source].links == UNREACHABLE:

@@ -6,7 +6,7 @@ from ailb_gen.sim.engine.balancers.choose import CONWEAVE, choose, note
 from ailb_gen.sim.engine.events import add_timer, remove_timer, schedule
 from ailb_gen.sim.engine.flows import packets_of, start_flow
 from ailb_gen.sim.engine.forwarding import lose, next_hops, send_on
-from ailb_gen.sim.engine.jit import compiled, entry, inlined
+from ailb_gen.sim.engine.jit import compiled, entry, inlined, spliced
 from ailb_gen.sim.engine.links import catch_up, kick, serve
 from ailb_gen.sim.engine.nic import rate_allows
 from ailb_gen.sim.engine.random import happens
@@ -47,7 +47,7 @@ from ailb_gen.sim.fabric import UNREACHABLE
 SPARE = 16
 
 
-@inlined
+@spliced
 def _forward(state: State, node: int, packet: int, now: int) -> None:
     """Send a packet on over one of the next hops."""
     number = next_hops(state, node, packet)
@@ -105,7 +105,7 @@ def _is_lost(state: State, link: int, packet: int) -> bool:
     )
 
 
-@inlined
+@spliced
 def _arrival(state: State, link: int, now: int) -> None:
     """Take the first packet off a link: at a switch it goes on, at a host it has arrived."""
     packet = arrive(state, link)
@@ -152,7 +152,7 @@ def _change(state: State, number: int) -> None:
     _stop(state, link.reverse, classes, change.time)
 
 
-@compiled
+@spliced
 def _expire(state: State, now: int) -> None:
     """Do what the first timer is for."""
     kind, subject = state.timers[0].kind, state.timers[0].subject
@@ -180,7 +180,7 @@ def _expire(state: State, now: int) -> None:
         balancer.expire(state, now)
 
 
-@compiled
+@spliced
 def _start(state: State, now: int) -> int:
     """Start the next task that is ready; return GOES_ON, or what is lacking for it."""
     run = state.run[0]

@@ -13,7 +13,7 @@ from ailb_gen.sim.engine.balancers import (
     rlb,
     spray,
 )
-from ailb_gen.sim.engine.jit import compiled, inlined
+from ailb_gen.sim.engine.jit import compiled, inlined, spliced
 from ailb_gen.sim.engine.records import DATA, State
 
 ECMP, SPRAY, ADAPTIVE, DRILL, LETFLOW, FLOWLET, CONGA, CONWEAVE = 0, 1, 2, 3, 4, 5, 6, 7
@@ -27,12 +27,18 @@ DEFERRED = (ADAPTIVE, DRILL)
 STEERING = (CONWEAVE, HOPPER)
 
 
-@inlined
+@spliced
 def choose(state: State, node: int, first: int, count: int, packet: int, now: int) -> int:
     """Return the position in a next-hop set of the link that a packet takes."""
-    balancer = state.config[0].balancer
-    if balancer == ECMP:
+    if state.config[0].balancer == ECMP:
         return ecmp.choose(state, node, first, count, packet)
+    return _other(state, node, first, count, packet, now)
+
+
+@compiled
+def _other(state: State, node: int, first: int, count: int, packet: int, now: int) -> int:
+    """Return the position for all load balancers but ECMP."""
+    balancer = state.config[0].balancer
     if state.packets[packet].kind != DATA:
         return ecmp.by_hash(state, node, count, packet)
     if balancer == ADAPTIVE:
@@ -48,7 +54,7 @@ def choose(state: State, node: int, first: int, count: int, packet: int, now: in
     return _at_switch(state, node, first, count, packet, now)
 
 
-@inlined
+@spliced
 def _at_switch(state: State, node: int, first: int, count: int, packet: int, now: int) -> int:
     """Return the position for load balancers that switches have, but not hosts with several links."""
     balancer = state.config[0].balancer
