@@ -1,5 +1,6 @@
-"""Which load balancer chooses: the numbers are those of `ailb_gen/sim/balancers.py`."""
+"""Which load balancer chooses."""
 
+from ailb_gen.sim.balancers import BALANCERS
 from ailb_gen.sim.engine.balancers import (
     adaptive,
     conga,
@@ -16,9 +17,11 @@ from ailb_gen.sim.engine.balancers import (
 from ailb_gen.sim.engine.jit import compiled, inlined, spliced
 from ailb_gen.sim.engine.records import DATA, State
 
-ECMP, SPRAY, ADAPTIVE, DRILL, LETFLOW, FLOWLET, CONGA, CONWEAVE = 0, 1, 2, 3, 4, 5, 6, 7
-DLB, DLB_PER_PACKET, DLB_ASSIGNED_FLOW, GLB, RLB = 8, 9, 10, glb.GLB, 12
-FLOWBENDER, HOPPER = 13, 14
+ECMP, SPRAY, ADAPTIVE, DRILL = (BALANCERS[name].number for name in ("ecmp", "spray", "adaptive", "drill"))
+LETFLOW, FLOWLET, CONGA, CONWEAVE = (BALANCERS[name].number for name in ("letflow", "flowlet", "conga", "conweave"))
+DLB, DLB_PER_PACKET = BALANCERS["dlb"].number, BALANCERS["dlb-per-packet"].number
+DLB_ASSIGNED_FLOW, GLB, RLB = (BALANCERS[name].number for name in ("dlb-assigned-flow", "glb", "rlb"))
+FLOWBENDER, HOPPER = BALANCERS["flowbender"].number, BALANCERS["hopper"].number
 # These look at queues: queues are to be exact at every moment.
 QUEUE_READERS = (ADAPTIVE, DRILL, CONWEAVE, DLB, DLB_PER_PACKET, DLB_ASSIGNED_FLOW, GLB, RLB)
 # What arrives at one time chooses one after the other before anything is sent: packets that have just joined count.

@@ -9,12 +9,13 @@ Nothing of this is on the wire: all links between switches are looked at once pe
 result after the delay.
 """
 
+from ailb_gen.sim.balancers import BALANCERS
 from ailb_gen.sim.engine.balancers.bands import BEST, PROBABILITY, quality
 from ailb_gen.sim.engine.events import add_timer
 from ailb_gen.sim.engine.jit import compiled, inlined
 from ailb_gen.sim.engine.records import BALANCER, NEVER, NONE, State
 
-GLB = 11
+GLB = BALANCERS["glb"].number
 INTERVAL, DELAY = PROBABILITY + 1, PROBABILITY + 2
 # Where the floods are in the tables of the balancer: a row each, used again and again.
 FLOODS = 1
