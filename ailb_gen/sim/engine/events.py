@@ -21,7 +21,11 @@ def set_key(state: State, leaf: int, when: int) -> None:
     """Enter the moment of an entry; NEVER takes it out."""
     config = state.config[0]
     tree = state.tree
-    key = (when << config.bits) | leaf if when != NEVER else NEVER
+    key = NEVER
+    if when < config.horizon:
+        key = (when << config.bits) | leaf
+    elif when != NEVER:
+        state.run[0].beyond = 1
     at = config.leaves + leaf
     tree[at] = key
     while at > 1:

@@ -99,6 +99,7 @@ def _config(fabric: Fabric, workload: Workload, settings: Settings, classes: int
     congestion, nics = settings.congestion, settings.nics
     values: dict[str, float] = {
         "bits": bits,
+        "horizon": 1 << (63 - bits),
         "leaves": 1 << bits,
         "timer_leaf": fabric.link_count,
         "hosts": fabric.host_count,

@@ -275,6 +275,7 @@ RUN = np.dtype(
         ("ended", "i8"),
         ("version", "i8"),
         ("begun", "i8"),
+        ("beyond", "i8"),  # something was to happen later than keys can say
         ("needed", "i8"),
         *((name, "i8") for name in _COUNTS),
     ],
@@ -284,6 +285,7 @@ TOTALS = _COUNTS
 CONFIG = np.dtype(
     [
         ("bits", "i8"),  # of the number of an event source in a key
+        ("horizon", "i8"),  # the first moment that a key cannot hold
         ("leaves", "i8"),
         ("timer_leaf", "i8"),
         ("hosts", "i8"),

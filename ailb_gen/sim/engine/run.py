@@ -4,12 +4,13 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ailb_gen.errors import UsageError
 from ailb_gen.sim.engine import records as r
 from ailb_gen.sim.engine.jit import is_compiled, one_compiler
 from ailb_gen.sim.engine.loop import advance
 from ailb_gen.sim.engine.memory import grown, new_state
 from ailb_gen.sim.engine.records import State
-from ailb_gen.sim.fabric import Fabric
+from ailb_gen.sim.fabric import PS_PER_S, Fabric
 from ailb_gen.sim.outcome import Outcome, Progress
 from ailb_gen.sim.settings import Settings
 from ailb_gen.sim.workload import Workload
@@ -28,6 +29,7 @@ def simulate(
     """Run a workload on a fabric until all tasks have ended, nothing happens any more, or the time is over.
 
     `watch` is called several times a second; when it returns False the run stops, and the outcome is not complete.
+    Raises UsageError for more simulated time than the keys of events hold: 2^61 ps over the number of links.
     """
     state = new_state(fabric, workload, settings, seed)
     if not is_compiled():
@@ -44,6 +46,12 @@ def simulate(
         ended = int(run["ended"])
         if watch is not None and not watch(Progress(int(run["now"]), int(run["events"]), ended, workload.count)):
             break
+    if result == r.FINISHED and run["beyond"] and run["ended"] < workload.count:
+        most = (int(state.config[0]["horizon"]) >> r.ORDER_BITS) // PS_PER_S
+        raise UsageError(
+            f"the traffic takes more than {most} s of simulated time, the most with {fabric.link_count} links; "
+            "simulate less of it, or set `until`"
+        )
     return _outcome(state, workload, settings)
 
 

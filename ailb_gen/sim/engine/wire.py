@@ -82,7 +82,7 @@ def append(state: State, link: int, number: int) -> None:
     """Put a packet at the end of the queue of its class."""
     record = state.links[link]
     packet = state.packets[number]
-    priority = packet.priority
+    priority = int(packet.priority)
     queue = state.queues[link * state.config[0].classes + priority]
     packet.next = NONE
     if (record.backlog >> priority) & 1:

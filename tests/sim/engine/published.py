@@ -8,7 +8,7 @@ import numpy as np
 
 from ailb_gen.sim.clos import clos
 from ailb_gen.sim.engine.run import simulate
-from ailb_gen.sim.fabric import PS_PER_US, Fabric, Float64
+from ailb_gen.sim.fabric import PS_PER_US, Fabric, Float64, Int64
 from ailb_gen.sim.outcome import Outcome
 from ailb_gen.sim.settings import (
     BalancerSettings,
@@ -18,6 +18,7 @@ from ailb_gen.sim.settings import (
     SwitchSettings,
     TransportSettings,
 )
+from ailb_gen.sim.traffic.pairs import derangement
 from ailb_gen.sim.traffic.scale_unit import heavy
 from ailb_gen.sim.workload import Workload
 from tests.conftest import need_shared
@@ -77,7 +78,8 @@ def flow_list_settings(fabric: Fabric, mode: str, balancer: str) -> Settings:
     return Settings(
         packets=PACKETS,
         switches=switches,
-        balancer=BalancerSettings(balancer),
+        # Only data carries CONGA's metrics there.
+        balancer=BalancerSettings(balancer, {"acks": 0} if balancer == "conga" else {}),
         transport=TransportSettings("go-back-n", ends_acknowledged=True) if lossless else irn,
         congestion=CongestionSettings("dcqcn"),
     )
@@ -90,3 +92,27 @@ def slowdowns(work: Workload, outcome: Outcome) -> Float64:
     ideal = base + (work.amount + 48 * packets) * 80
     times = outcome.finish_ps - outcome.start_ps
     return np.asarray(np.maximum(1, times / ideal)[work.start_ps >= MS])
+
+
+def permutations(count: int) -> list[Int64]:
+    """Permutations of 128 hosts that leave none at its place and send 117 flows to another leaf."""
+    generator = np.random.default_rng(1)
+    found: list[Int64] = []
+    while len(found) < count:
+        targets = derangement(128, generator)
+        if np.count_nonzero(np.arange(128) // 16 != targets // 16) == 117:
+            found.append(targets)
+    return found
+
+
+def htsim_settings() -> Settings:
+    """What csg-htsim is told for RoCE: PFC by packets, go-back-N, no congestion control."""
+    wire = 4096 + 64
+    switches = SwitchSettings(
+        shared_buffer_bytes=1 << 30,
+        pfc=True,
+        pause_bytes=15 * wire,
+        resume_offset_bytes=3 * wire,
+        headroom_bytes=1 << 30,
+    )
+    return Settings(PacketSettings(4096, 64, 64), switches, transport=TransportSettings("go-back-n"))

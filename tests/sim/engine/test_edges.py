@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from ailb_gen.errors import UsageError
 from ailb_gen.sim.engine.run import simulate
 from ailb_gen.sim.fabric import PS_PER_US, UNREACHABLE, Forwarding, LinkChange
 from ailb_gen.sim.outcome import NEVER, Progress
@@ -303,3 +304,13 @@ def test_a_port_that_comes_back_forgets_what_it_was_told() -> None:
         broken = replace(fabric, changes=changes)
         work = flows([1, 2], [0, 0], 60_000)
         assert simulate(broken, work, replace(plain("go-back-n"), switches=switches), 1).complete
+
+
+def test_more_time_than_keys_hold_is_refused() -> None:
+    fabric = star(3)
+    late = replace(flows([1, 2], [0, 0], 1000), start_ps=np.array([0, 2**58], np.int64))
+    with pytest.raises(UsageError, match=r"more than 144115 s of simulated time, the most with 8 links; .* `until`"):
+        simulate(fabric, late, replace(plain(), until_ps=None), 1)
+    outcome = simulate(fabric, late, plain(), 1)
+    assert not outcome.complete
+    assert outcome.finish_ps[1] == NEVER
