@@ -84,14 +84,14 @@ CODES = {
 
 @dataclass(frozen=True, slots=True, order=True)
 class Place:
-    """A position in a text file; line and column count from 1."""
+    """A position in a text file; line and column count from 1. Line 0: a word of the command line."""
 
     file: str
     line: int = 1
     column: int = 1
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}:{self.column}"
+        return f"{self.file}:{self.line}:{self.column}" if self.line else self.file
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,7 @@ def with_settings(source: Source, words: Iterable[str]) -> Source:
             raise UsageError(f"{what}: write PATH=VALUE")
         value = read_yaml(text, what)
         path = read_path(name.strip(), what)
-        source = replaced(source, path, value.data, Place(what, 1, len(name) + 2))
+        source = replaced(source, path, value.data, Place(what, 0))
     return source
 
 

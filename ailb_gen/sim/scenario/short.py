@@ -43,7 +43,7 @@ def short_scenario(
         ("balancer",): f"--balancer {','.join(balancers)}",
         **{("failures", number): f"--fail {word}" for number, word in enumerate(failed)},
     }
-    return Source("command line", data, {path: Place(word) for path, word in words.items()})
+    return Source("command line", data, {path: Place(word, 0) for path, word in words.items()})
 
 
 def _failure(word: str) -> dict[str, Any]:
