@@ -44,15 +44,16 @@ types: $(STAMP)
 # More workers than cores: tests of devices wait for answers and timers most of their time.
 WORKERS ?= $(shell expr 2 \* $$(nproc))
 # The least percentage of coverage. Without it nothing is measured, which is faster. What is compiled is not measured:
-# tests of the engine run once more without the compiler.
+# the quick tests of the engine run once more without the compiler.
 COVERAGE ?=
 PYTEST := $(BIN)/pytest -n $(WORKERS)
+UNCOMPILED := $(addprefix tests/sim/engine/,test_edges.py test_conservation.py test_theory.py balancers/test_plain.py)
 MEASURED := $(if $(COVERAGE),--cov=ailb_gen --cov-branch --cov-append)
 
 unit: $(STAMP)
 	rm -f .coverage
 	$(PYTEST) -m "not long" $(MEASURED) $(if $(COVERAGE),--cov-report=)
-	$(if $(COVERAGE),NUMBA_DISABLE_JIT=1 $(PYTEST) -m "not long" tests/sim/engine $(MEASURED) --cov-report=)
+	$(if $(COVERAGE),NUMBA_DISABLE_JIT=1 $(PYTEST) -m "not long" $(UNCOMPILED) $(MEASURED) --cov-report=)
 
 test-long: $(STAMP)
 	AILB_EXAMPLES=10 $(PYTEST) -m "hypothesis and not long"
