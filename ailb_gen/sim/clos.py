@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import product
 
 import numpy as np
@@ -21,37 +21,38 @@ def clos(
     host_links: int = 1,
     leaf_spine_links: int = 1,
     delay_ps: int = PS_PER_US,
+    uplink_delay_ps: int | None = None,
     colors: int = 0,
     addresses: int = 1,
 ) -> Fabric:
     """Build a fabric in which every leaf has `leaf_spine_links` parallel links to every spine.
 
     `host_bps` is the rate of each of a host's `host_links` links, `uplink_bps` that of each link between leaf and
-    spine, one number or one per spine. Next hops are in this order: a host's links; a leaf's uplinks by spine, then
-    by number; a spine's links to the destination's leaf by number. With `colors` every host has so many destinations,
-    and leaves send to the one of color c over spine c (modulo `spines`) alone; without, `addresses` destinations, which
-    are reached over all spines. Hosts are numbered by leaf. Raises UsageError.
+    spine, one number or one per spine. Every link has `delay_ps`, those between leaf and spine `uplink_delay_ps` if
+    given. Next hops are in this order: a host's links; a leaf's uplinks by spine, then by number; a spine's links to
+    the destination's leaf by number. With `colors` every host has so many destinations, and leaves send to the one of
+    color c over spine c (modulo `spines`) alone; without, `addresses` destinations, which are reached over all spines.
+    Hosts are numbered by leaf. Raises UsageError.
     """
     rates = _uplink_rates(uplink_bps, spines)
-    counts = {"leaves": leaves, "spines": spines, "hosts_per_leaf": hosts_per_leaf, "host_links": host_links}
-    counts |= {"leaf_spine_links": leaf_spine_links, "host_bps": host_bps, "uplink_bps": min(rates)}
-    counts |= {"addresses": addresses}
-    for name, value in counts.items():
-        if value < 1:
-            raise UsageError(f"{name}: {value} is too few; at least 1 is needed")
-    for name, value in {"delay_ps": delay_ps, "colors": colors}.items():
-        if value < 0:
-            raise UsageError(f"{name}: {value} is negative")
-    hosts, tiers = leaves * hosts_per_leaf, leaves * spines
+    uplink_delay = delay_ps if uplink_delay_ps is None else uplink_delay_ps
+    _check(
+        {
+            "leaves": leaves,
+            "spines": spines,
+            "hosts_per_leaf": hosts_per_leaf,
+            "host_links": host_links,
+            "leaf_spine_links": leaf_spine_links,
+            "host_bps": host_bps,
+            "uplink_bps": min(rates),
+            "addresses": addresses,
+        },
+        {"delay_ps": delay_ps, "uplink_delay_ps": uplink_delay, "colors": colors},
+    )
+    hosts, tiers, width = leaves * hosts_per_leaf, leaves * spines, colors or addresses
     names = _names(leaves, spines, hosts)
-    width = colors or addresses
     source, target, reverse = _links(leaves, spines, hosts_per_leaf, host_links, leaf_spine_links)
     access, uplinks = hosts * host_links, tiers * leaf_spine_links
-    by_spine = np.array(rates, dtype=np.int64)
-    sizes = [host_links] * (2 * hosts)
-    # A leaf's uplinks are one set, or one for every spine; they are in order already.
-    sizes += [leaf_spine_links] * tiers if colors else [leaf_spine_links * spines] * leaves
-    sizes += [leaf_spine_links] * tiers
     return Fabric(
         names=names,
         host_count=hosts,
@@ -60,25 +61,57 @@ def clos(
         link_source=source,
         link_target=target,
         link_reverse=reverse,
-        rate_bps=np.concatenate(
-            [
-                np.full(2 * access, host_bps, dtype=np.int64),
-                np.tile(np.repeat(by_spine, leaf_spine_links), leaves),
-                np.repeat(by_spine, leaves * leaf_spine_links),
-            ]
-        ),
-        delay_ps=np.full(2 * (access + uplinks), delay_ps, dtype=np.int64),
+        rate_bps=_rates(host_bps, rates, access, leaves, leaf_spine_links),
+        delay_ps=np.repeat(np.array([delay_ps, uplink_delay], dtype=np.int64), [2 * access, 2 * uplinks]),
         first_destination=(np.arange(hosts + 1) * width).astype(np.int32),
         destination_prefix=_destination_prefix(leaves, hosts_per_leaf, width),
         host_set=np.arange(hosts, dtype=np.int32),
         delivery_set=np.repeat(np.arange(hosts, 2 * hosts, dtype=np.int32), width),
-        set_first=np.cumsum([0, *sizes]).astype(np.int32),
+        set_first=_set_first(hosts, leaves, spines, host_links, leaf_spine_links, colors > 0),
         set_links=np.arange(2 * (access + uplinks), dtype=np.int32),
         forwarding=(Forwarding(0, _next_hops(leaves, spines, 2 * hosts, width, colors > 0)),),
-        prefix_names=tuple(
-            f"leaf{leaf} {'color' if colors else 'address'} {number}" if width > 1 else f"leaf{leaf}"
-            for leaf, number in product(range(1, leaves + 1), range(1, width + 1))
-        ),
+        prefix_names=_prefix_names(leaves, width, "color" if colors else "address"),
+    )
+
+
+def _check(counts: Mapping[str, int], others: Mapping[str, int]) -> None:
+    """Refuse counts below 1, and others below 0. Raises UsageError."""
+    for name, value in counts.items():
+        if value < 1:
+            raise UsageError(f"{name}: {value} is too few; at least 1 is needed")
+    for name, value in others.items():
+        if value < 0:
+            raise UsageError(f"{name}: {value} is negative")
+
+
+def _rates(host_bps: int, by_spine: Sequence[int], access: int, leaves: int, leaf_spine_links: int) -> Int64:
+    """Return the rates of all links: from hosts, to hosts, from leaves, from spines."""
+    rates = np.array(by_spine, dtype=np.int64)
+    return np.concatenate(
+        [
+            np.full(2 * access, host_bps, dtype=np.int64),
+            np.tile(np.repeat(rates, leaf_spine_links), leaves),
+            np.repeat(rates, leaves * leaf_spine_links),
+        ]
+    )
+
+
+def _set_first(hosts: int, leaves: int, spines: int, host_links: int, leaf_spine_links: int, pinned: bool) -> Int32:
+    """Return where next-hop sets begin: from hosts, to hosts, of leaves, of spines.
+
+    A leaf's uplinks are one set, or, `pinned`, one for every spine; they are in order already.
+    """
+    tiers = leaves * spines
+    sizes = [host_links] * (2 * hosts)
+    sizes += [leaf_spine_links] * tiers if pinned else [leaf_spine_links * spines] * leaves
+    sizes += [leaf_spine_links] * tiers
+    return np.cumsum([0, *sizes]).astype(np.int32)
+
+
+def _prefix_names(leaves: int, width: int, what: str) -> tuple[str, ...]:
+    return tuple(
+        f"leaf{leaf} {what} {number}" if width > 1 else f"leaf{leaf}"
+        for leaf, number in product(range(1, leaves + 1), range(1, width + 1))
     )
 
 

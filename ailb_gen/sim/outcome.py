@@ -6,6 +6,20 @@ from ailb_gen.sim.fabric import Int32, Int64
 
 # In place of a time: it has not come.
 NEVER = -1
+# What the engine counts of a whole run, and all totals: those, and two sums over the links.
+COUNTS = (
+    "packets",  # data, sent for the first time
+    "acks",
+    "nacks",
+    "cnps",
+    "timeouts",
+    "retransmissions",
+    "drops",
+    "lost",
+    "unreachable",
+    "events",
+)
+TOTALS = (*COUNTS, "data_hops", "hops")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +45,7 @@ class Outcome:
     histogram: Int64  # (L, 32) packets by the number that waited before them: 0, 1, 2-3, 4-7, ...
     load: Int64  # (samples, L) bytes sent per interval
     load_interval_ps: int
-    # By name: packets (data, first sending), data_hops, hops, acks, nacks, cnps, timeouts, retransmissions, drops,
-    # lost, unreachable, events.
-    totals: dict[str, int]
+    totals: dict[str, int]  # by name: TOTALS
     end_ps: int
     # False: stopped before all tasks ended.
     complete: bool

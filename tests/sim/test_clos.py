@@ -1,6 +1,7 @@
 from fractions import Fraction
 from itertools import product
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -128,3 +129,12 @@ def test_addresses_without_colors_are_reached_over_all_spines() -> None:
         load, arrived = shares(fabric, 0, destination)
         assert arrived == 1
         assert set(load.values()) == {Fraction(1), Fraction(1, 3)}
+
+
+def test_delays_of_hosts_and_uplinks() -> None:
+    fabric = clos(2, 2, 2, host_bps=10**9, uplink_bps=10**9, delay_ps=5, uplink_delay_ps=7)
+    spine = fabric.host_count + 2
+    uplink = np.maximum(fabric.link_source, fabric.link_target) >= spine
+    assert fabric.delay_ps.tolist() == np.where(uplink, 7, 5).tolist()
+    with pytest.raises(UsageError, match="uplink_delay_ps: -1 is negative"):
+        clos(2, 2, 2, host_bps=10**9, uplink_bps=10**9, uplink_delay_ps=-1)

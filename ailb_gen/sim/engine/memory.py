@@ -12,7 +12,7 @@ from ailb_gen.sim.engine.balancers.tables import leaves, tables, uplinks
 from ailb_gen.sim.engine.random import MASK, seeded
 from ailb_gen.sim.engine.records import NEVER, NONE, Records, State, records
 from ailb_gen.sim.fabric import PS_PER_S, PS_PER_US, UNREACHABLE, Fabric
-from ailb_gen.sim.settings import Settings
+from ailb_gen.sim.settings import CongestionSettings, Settings, SwitchSettings, TransportSettings
 from ailb_gen.sim.workload import COMPUTATION, Workload
 
 TRANSPORTS = {"raw": r.RAW, "go-back-n": r.GO_BACK_N, "selective-repeat": r.SELECTIVE, "timeout-only": r.SELECTIVE}
@@ -95,8 +95,6 @@ def _words(fabric: Fabric, workload: Workload, settings: Settings) -> int:
 def _config(fabric: Fabric, workload: Workload, settings: Settings, classes: int, bits: int) -> Records:
     result = records(1, r.CONFIG)
     balancer = BALANCERS[settings.balancer.name]
-    packets, switches, transport = settings.packets, settings.switches, settings.transport
-    congestion, nics = settings.congestion, settings.nics
     values: dict[str, float] = {
         "bits": bits,
         "horizon": 1 << (63 - bits),
@@ -106,19 +104,28 @@ def _config(fabric: Fabric, workload: Workload, settings: Settings, classes: int
         "prefixes": fabric.forwarding[0].next_hops.shape[1],
         "classes": classes,
         "until": NEVER if settings.until_ps is None else settings.until_ps,
-        "lazy": transport.name == "raw"
-        and switches.shared_buffer_bytes is None
+        "lazy": settings.transport.name == "raw"
+        and settings.switches.shared_buffer_bytes is None
         and balancer.number not in QUEUE_READERS
         and classes == r.FIRST_DATA + 1,
         "deferred": balancer.number in DEFERRED,
-        "transport": TRANSPORTS[transport.name],
-        "dcqcn": congestion.name == "dcqcn",
         "balancer": balancer.number,
         "hash_start": settings.balancer.parameters.get("hash_start", 0),
         "delayed": int(np.count_nonzero((workload.waits > 0) & (workload.start_ps > 0))),
-        "payload": packets.payload_bytes,
-        "header": packets.header_bytes,
-        "control": packets.control_bytes,
+        "window": window_packets(fabric, settings),
+        "load_interval": settings.measurement.load_interval_ps,
+        **_switch_values(settings.switches),
+        **_transport_values(settings.transport),
+        **_congestion_values(settings.congestion),
+        **_host_values(settings),
+    }
+    for name, value in values.items():
+        result[name] = value
+    return result
+
+
+def _switch_values(switches: SwitchSettings) -> dict[str, float]:
+    return {
         "buffer": NONE if switches.shared_buffer_bytes is None else switches.shared_buffer_bytes,
         "pfc": switches.pfc,
         "pause": NONE if switches.pause_bytes is None else switches.pause_bytes,
@@ -127,13 +134,25 @@ def _config(fabric: Fabric, workload: Workload, settings: Settings, classes: int
         "egress_alpha": switches.egress_alpha,
         "ingress_alpha": switches.ingress_alpha,
         "round_robin": switches.scheduling == "round-robin",
-        "window": window_packets(fabric, settings),
+    }
+
+
+def _transport_values(transport: TransportSettings) -> dict[str, float]:
+    return {
+        "transport": TRANSPORTS[transport.name],
         "reordering": NO_LIMIT if transport.name == "timeout-only" else transport.reordering_packets,
         "nack_interval": transport.nack_interval_ps,
         "timeout": transport.timeout_ps,
         "timeout_few": transport.timeout_few_ps,
         "few": transport.few_packets,
         "ends_acknowledged": transport.ends_acknowledged,
+    }
+
+
+def _congestion_values(congestion: CongestionSettings) -> dict[str, float]:
+    """Return the parameters of DCQCN; rates in bytes per ps."""
+    return {
+        "dcqcn": congestion.name == "dcqcn",
         "gain": congestion.gain,
         "alpha_interval": congestion.alpha_interval_ps,
         "cut_interval": congestion.cut_interval_ps,
@@ -142,14 +161,18 @@ def _config(fabric: Fabric, workload: Workload, settings: Settings, classes: int
         "additive": congestion.additive_bps / 8 / PS_PER_S,
         "hyper": congestion.hyper_bps / 8 / PS_PER_S,
         "minimum": congestion.minimum_bps / 8 / PS_PER_S,
-        "context_cache": nics.context_cache,
-        "context_miss": nics.context_miss_ps,
-        "message": nics.message_ps,
-        "load_interval": settings.measurement.load_interval_ps,
     }
-    for name, value in values.items():
-        result[name] = value
-    return result
+
+
+def _host_values(settings: Settings) -> dict[str, float]:
+    return {
+        "payload": settings.packets.payload_bytes,
+        "header": settings.packets.header_bytes,
+        "control": settings.packets.control_bytes,
+        "context_cache": settings.nics.context_cache,
+        "context_miss": settings.nics.context_miss_ps,
+        "message": settings.nics.message_ps,
+    }
 
 
 def _run() -> Records:

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ailb_gen.sim.engine.jit import DISABLED
+from ailb_gen.sim.outcome import COUNTS
 
 Records = npt.NDArray[np.void]
 Ints = npt.NDArray[np.int64]
@@ -248,18 +249,6 @@ HOST_ENTRY = np.dtype([("links", "i4"), ("first", "i4"), ("count", "i4")], align
 TIMER = np.dtype([("time", "i8"), ("order", "i8"), ("kind", "i4"), ("subject", "i4")], align=True)
 CHANGED = np.dtype([("time", "i8"), ("link", "i4"), ("up", "i4")], align=True)
 
-_COUNTS = (
-    "packets",
-    "acks",
-    "nacks",
-    "cnps",
-    "timeouts",
-    "retransmissions",
-    "drops",
-    "lost",
-    "unreachable",
-    "events",
-)
 RUN = np.dtype(
     [
         ("now", "i8"),
@@ -277,11 +266,10 @@ RUN = np.dtype(
         ("begun", "i8"),
         ("beyond", "i8"),  # something was to happen later than keys can say
         ("needed", "i8"),
-        *((name, "i8") for name in _COUNTS),
+        *((name, "i8") for name in COUNTS),
     ],
     align=True,
 )
-TOTALS = _COUNTS
 CONFIG = np.dtype(
     [
         ("bits", "i8"),  # of the number of an event source in a key

@@ -11,7 +11,7 @@ from ailb_gen.sim.engine.loop import advance
 from ailb_gen.sim.engine.memory import grown, new_state
 from ailb_gen.sim.engine.records import State
 from ailb_gen.sim.fabric import PS_PER_S, Fabric
-from ailb_gen.sim.outcome import Outcome, Progress
+from ailb_gen.sim.outcome import COUNTS, Outcome, Progress
 from ailb_gen.sim.settings import Settings
 from ailb_gen.sim.workload import Workload
 
@@ -57,7 +57,7 @@ def simulate(
 
 def _outcome(state: State, workload: Workload, settings: Settings) -> Outcome:
     run, tasks, links = state.run[0], state.tasks[:-1], state.links
-    totals = {name: int(run[name]) for name in r.TOTALS}
+    totals = {name: int(run[name]) for name in COUNTS}
     totals["hops"] = int(links["packets"].sum())
     totals["data_hops"] = int(links["data_packets"].sum())
     paused = links["paused_ps"] + np.where(links["paused"] != 0, run["now"] - links["paused_at"], 0)

@@ -15,7 +15,7 @@ from ailb_gen.sim.fluid.events import DONE, MORE_WIDTH, PAUSED, advance, change_
 from ailb_gen.sim.fluid.rates import sample
 from ailb_gen.sim.fluid.rules import SPREAD, rule_of
 from ailb_gen.sim.fluid.state import FOREVER, State, grown, initial
-from ailb_gen.sim.outcome import Outcome, Progress
+from ailb_gen.sim.outcome import TOTALS, Outcome, Progress
 from ailb_gen.sim.settings import Settings
 from ailb_gen.sim.workload import Workload
 
@@ -26,20 +26,6 @@ FIRST_WORK, LEAST_WORK = 2000, 100
 REPORT_S = 0.2
 # Entries per flow at first, as powers of two.
 FIRST_WIDTH, FIRST_WIDTH_SPREAD = 2, 5
-TOTALS = (
-    "packets",
-    "data_hops",
-    "hops",
-    "acks",
-    "nacks",
-    "cnps",
-    "timeouts",
-    "retransmissions",
-    "drops",
-    "lost",
-    "unreachable",
-    "events",
-)
 
 
 def simulate(fabric: Fabric, workload: Workload, settings: Settings, seed: int, watch: Watch | None = None) -> Outcome:

@@ -67,6 +67,8 @@ class Clos(Model):
         written("100g", "of every link between leaf and spine: one, or one per spine")
     )
     delay: Time = written("1us", "of every link")
+    host_delay: Time | None = Field(None, description="of every link of a host; default: delay")
+    uplink_delay: Time | None = Field(None, description="of every link between leaf and spine; default: delay")
     colors: Annotated[Int, Field(ge=0, le=64)] = Field(
         0, description="destinations per host; color c goes over spine c alone"
     )

@@ -154,7 +154,8 @@ def _clos(part: Clos, colored: bool) -> Fabric:
         uplink_bps=rates[0] if len(rates) == 1 else rates,
         host_links=part.host_links,
         leaf_spine_links=part.leaf_spine_links,
-        delay_ps=part.delay,
+        delay_ps=part.delay if part.host_delay is None else part.host_delay,
+        uplink_delay_ps=part.delay if part.uplink_delay is None else part.uplink_delay,
         colors=part.colors if colored else 0,
         addresses=max(part.colors, 1),
     )

@@ -72,3 +72,20 @@ def test_the_files_say_what_the_scenario_does_not() -> None:
 def test_a_name_that_does_not_exist_is_refused() -> None:
     with pytest.raises(UsageError, match="'stripe1-leaf1-spin2': there is no such link or switch; did you mean"):
         points(FILES, "failures: [{name: stripe1-leaf1-spin2, at: 1ms}]")
+
+
+@pytest.mark.parametrize(
+    ("words", "delays"),
+    [
+        ("", (1_000_000, 1_000_000)),
+        (", delay: 2us", (2_000_000, 2_000_000)),
+        (", host_delay: 600ns", (600_000, 1_000_000)),
+        (", delay: 2us, uplink_delay: 3us", (2_000_000, 3_000_000)),
+    ],
+)
+def test_links_of_hosts_and_uplinks_have_their_delays(words: str, delays: tuple[int, int]) -> None:
+    (point,) = points(CLOS.replace("}}", f"{words}}}}}")).values()
+    fabric = point.fabric
+    own = (fabric.link_source < fabric.host_count) | (fabric.link_target < fabric.host_count)
+    assert set(fabric.delay_ps[own].tolist()) == {delays[0]}
+    assert set(fabric.delay_ps[~own].tolist()) == {delays[1]}
