@@ -1,14 +1,14 @@
-"""Variants of a scenario side by side: mean and spread over their seeds."""
+"""Variants of a scenario side by side: mean and spread over their seeds, as records and as a table."""
 
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from ailb_gen.sim.results import Row
-from ailb_gen.wording import aligned
 
 Statistics = Mapping[str, Any]
 
@@ -80,42 +80,102 @@ def _spread(values: Sequence[float]) -> Spread:
     return Spread(len(values), math.fsum(values) / len(values), min(values), max(values))
 
 
+WIDTH = 80
+# Longer names of variants stand on lines of their own.
+LONGEST_NAME = 30
+INDENT, GAP = "  ", "  "
+UNITS = "kMGT"
+# Heading, unit, figure of a record.
 COLUMNS = (
-    ("bus GB/s", "bus_bandwidth"),
-    ("job us", "job_us"),
-    ("FCT p99 us", "fct_p99_us"),
-    ("slowdown p99", "slowdown_p99"),
-    ("peak queue", "peak_packets"),
-    ("marks", "marks"),
-    ("pauses", "pauses"),
-    ("drops", "drops"),
-    ("out of order", "out_of_order"),
+    ("bus", "GB/s", "bus_bandwidth"),
+    ("job", "us", "job_us"),
+    ("FCT", "p99 us", "fct_p99_us"),
+    ("slowdown", "p99", "slowdown_p99"),
+    ("peak", "queue", "peak_packets"),
+    ("marks", "", "marks"),
+    ("pauses", "", "pauses"),
+    ("drops", "", "drops"),
+    ("out of", "order", "out_of_order"),
 )
 
 
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """Two lines of heading, and per variant the mean over the seeds and their range, empty where they agree."""
+
+    head: tuple[str, str]
+    cells: tuple[tuple[str, str], ...]
+
+    @property
+    def width(self) -> int:
+        return max(len(text) for pair in (self.head, *self.cells) for text in pair)
+
+
 def comparison_table(records: Sequence[Mapping[str, Any]], first: str) -> str:
-    """Return a line per variant with means over seeds, and their range where seeds differ; `first` names variants."""
-    shown = [column for column in COLUMNS if any(record[column[1]] is not None for record in records)]
-    head = [first, "seeds", *(title for title, _ in shown)]
-    rows = [
-        [
-            record["variant"] + ("" if record["complete"] else " (partial)"),
-            record["seeds"],
-            *(_cell(record[name]) for _, name in shown),
-        ]
-        for record in records
+    """Return means over the seeds by variant, their range below where seeds differ; `first` is what variants are.
+
+    No line is longer than WIDTH.
+    """
+    columns = [
+        _Column((title, unit), tuple(_cell(record[figure]) for record in records))
+        for title, unit, figure in COLUMNS
+        if any(record[figure] is not None for record in records)
     ]
-    return "\n".join(aligned([head, *rows], numbers=True)) + "\n"
+    if any(record["seeds"] != 1 for record in records):
+        columns.insert(0, _Column(("seeds", ""), tuple((f"{record['seeds']:,}", "") for record in records)))
+    names = [record["variant"] + ("" if record["complete"] else " (partial)") for record in records]
+    apart = max(map(len, names)) > LONGEST_NAME
+    label = len(first) if apart else max(map(len, [first, *names]))
+    blocks = (_lines(first, names, block, label, apart) for block in _blocks(columns, WIDTH - label))
+    return "\n".join("".join(f"{line.rstrip()}\n" for line in lines) for lines in blocks)
 
 
-def _cell(spread: Mapping[str, Any] | None) -> str:
+def _blocks(columns: Sequence[_Column], room: int) -> list[list[_Column]]:
+    """Return columns in as few blocks as fit into so many characters, and about equally wide ones."""
+    blocks = _filled(columns, room)
+    narrower = (_filled(columns, width) for width in range(1, room))
+    return next((found for found in narrower if len(found) == len(blocks)), blocks)
+
+
+def _filled(columns: Sequence[_Column], room: int) -> list[list[_Column]]:
+    """Return columns in blocks that are filled one after the other."""
+    blocks: list[list[_Column]] = [[]]
+    for column in columns:
+        if blocks[-1] and sum(len(GAP) + one.width for one in (*blocks[-1], column)) > room:
+            blocks.append([])
+        blocks[-1].append(column)
+    return blocks
+
+
+def _lines(first: str, names: Sequence[str], columns: Sequence[_Column], label: int, apart: bool) -> Iterator[str]:
+    def line(start: str, cells: Sequence[str]) -> str:
+        return start.ljust(label) + "".join(
+            GAP + cell.rjust(column.width) for cell, column in zip(cells, columns, strict=True)
+        )
+
+    yield line(first, [column.head[0] for column in columns])
+    yield line("", [column.head[1] for column in columns])
+    yield line("-" * label, ["-" * column.width for column in columns])
+    for number, name in enumerate(names):
+        if apart:
+            yield from textwrap.wrap(name, WIDTH, subsequent_indent=INDENT)
+        means, ranges = zip(*(column.cells[number] for column in columns), strict=True)
+        yield line("" if apart else name, means)
+        if any(ranges):
+            yield line("", ranges)
+
+
+def _cell(spread: Mapping[str, Any] | None) -> tuple[str, str]:
     if spread is None:
-        return "-"
-    mean = _number(spread["mean"])
-    least, most = _number(spread["least"]), _number(spread["most"])
-    return mean if least == most else f"{mean} ({least}-{most})"
+        return "-", ""
+    least, most = shown(spread["least"]), shown(spread["most"])
+    return shown(spread["mean"]), "" if least == most else f"{least}-{most}"
 
 
-def _number(value: float) -> str:
-    """Return four digits, all of a whole number."""
-    return f"{value:,.0f}" if value == int(value) or value >= 10_000 else f"{value:.4g}"
+def shown(value: float) -> str:
+    """Return a number in at most six characters: four digits, all of a whole number below 100,000; then k, M, G, T."""
+    # Rounded to what is shown, so that 99,999.6 is 100k, not 100,000.
+    if abs(value) < 99_999.5:
+        return f"{value:,.0f}" if value == int(value) or abs(value) >= 999.5 else f"{value:.4g}"
+    power = next((power for power in range(1, len(UNITS)) if abs(value) < 999.95 * 1000**power), len(UNITS))
+    return f"{value / 1000**power:.4g}{UNITS[power - 1]}"

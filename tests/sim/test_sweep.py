@@ -267,8 +267,12 @@ def test_variants_are_compared_by_mean_and_range_over_seeds() -> None:
     assert records[0]["job_us"] == {"seeds": 2, "mean": 12, "least": 8, "most": 16}
     table = comparison_table(records, "balancer").splitlines()
     assert table[0].split("  ")[0] == "balancer"
-    assert "12 (8-16)" in table[2]
-    assert "(" not in table[3]
+    job = table[0].split().index("job")
+    assert table[3].split()[:2] == ["ecmp", "2"]
+    assert table[3].split()[job] == "12"
+    assert "8-16" in table[4].split()
+    assert table[5].split()[:2] == ["spray", "1"]
+    assert table[6] == ""
 
 
 @pytest.mark.long

@@ -1,0 +1,82 @@
+"""The table of variants: no wider than a terminal, whatever the names and figures are."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from ailb_gen.sim.balancers import BALANCERS
+from ailb_gen.sim.comparison import FIGURES, WIDTH, comparison_table, shown
+
+# As wide as figures get: a mean and a range of six characters each.
+WIDE = {"seeds": 9, "mean": 123_456.7, "least": 99_999.0, "most": 999_900.0}
+LONG = "conweave reply_us=8 resume_us=216, traffic[0].collective.bytes=256MiB, switches.shared_buffer=9MiB"
+
+
+def record(variant: str, figure: dict[str, float] | None, seeds: int = 1, complete: bool = True) -> dict[str, Any]:
+    return {"variant": variant, "seeds": seeds, "complete": complete, **dict.fromkeys(FIGURES, figure)}
+
+
+def same(value: float) -> dict[str, float]:
+    return {"seeds": 1, "mean": value, "least": value, "most": value}
+
+
+def test_a_usual_comparison_is_one_block() -> None:
+    found = [record(name, same(value)) for name, value in (("rlb", 48.123), ("dlb", 1234.5), ("ecmp", 2_345.0))]
+    assert comparison_table(found, "balancer").splitlines() == [
+        "balancer    bus    job     FCT  slowdown   peak  marks  pauses  drops  out of",
+        "           GB/s     us  p99 us       p99  queue                         order",
+        "--------  -----  -----  ------  --------  -----  -----  ------  -----  ------",
+        "rlb       48.12  48.12   48.12     48.12  48.12  48.12   48.12  48.12   48.12",
+        "dlb       1,234  1,234   1,234     1,234  1,234  1,234   1,234  1,234   1,234",
+        "ecmp      2,345  2,345   2,345     2,345  2,345  2,345   2,345  2,345   2,345",
+    ]
+
+
+@pytest.mark.parametrize("names", [list(BALANCERS), [LONG, "ecmp"]])
+@pytest.mark.parametrize("figure", [WIDE, same(0.123456), same(99_999), same(10**15), None])
+def test_no_line_is_longer_than_a_terminal(names: list[str], figure: dict[str, float] | None) -> None:
+    found = [record(name, figure, 10_000, complete=False) for name in names]
+    lines = comparison_table(found, "balancer").splitlines()
+    assert max(map(len, lines)) <= WIDTH == 80
+    text = re.sub(r"\s+", " ", " ".join(lines))
+    assert all(f"{name} (partial)" in text for name in names)
+
+
+def test_columns_that_do_not_fit_follow_below() -> None:
+    lines = comparison_table([record("ecmp", WIDE, 9), record("rlb", same(7), 1)], "balancer").splitlines()
+    heads = [number for number, line in enumerate(lines) if line.startswith("balancer")]
+    assert len(heads) == 3
+    titles = [word for number in heads for word in re.split(r"\s{2,}", lines[number])[1:]]
+    assert titles == ["seeds", "bus", "job", "FCT", "slowdown", "peak", "marks", "pauses", "drops", "out of"]
+    for number in heads:
+        assert lines[number + 3].startswith("ecmp") and "123.5k" in lines[number + 3]
+        assert "99,999-999.9k" in lines[number + 4]
+        assert lines[number + 5].startswith("rlb")
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0, "0"),
+        (0.5, "0.5"),
+        (12.345678, "12.35"),
+        (999.4, "999.4"),
+        (9999.4, "9,999"),
+        (9999.5, "10,000"),
+        (12_345, "12,345"),
+        (99_999.4, "99,999"),
+        (99_999.5, "100k"),
+        (123_456, "123.5k"),
+        (999_949, "999.9k"),
+        (999_950, "1M"),
+        (1_234_567, "1.235M"),
+        (9.99e14, "999T"),
+        (5e15, "5000T"),
+    ],
+)
+def test_numbers_are_short(value: float, text: str) -> None:
+    assert shown(value) == text
+    assert len(text) <= 6
