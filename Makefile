@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help demo demo-deploy test test-long test-all lint types unit bench schema checks-doc golden format clean
+.PHONY: help demo demo-deploy test test-long test-all lint types unit bench studies schema checks-doc golden format clean
 
 help:
 	@echo "make demo    generate the reference fabric into build/jvd, show a summary, prove it"
@@ -12,6 +12,7 @@ help:
 	@echo "make test    lint, types and all tests but the long ones: minutes"
 	@echo "make test-long   the long tests, and ten times the random examples: 20 minutes"
 	@echo "make test-all    both, with coverage"
+	@echo "make studies   repeat the published experiments into docs/studies: an hour"
 	@echo "make bench   measure against floors and peers"
 	@echo "make format  format the code"
 
@@ -70,6 +71,13 @@ bench: $(STAMP)
 	$(BIN)/python -m benchmarks.deploy
 	$(BIN)/python -m benchmarks.simulate
 	$(BIN)/python -m benchmarks.simulate_fluid
+
+# Finished points are kept in build/studies; pages and figures go to docs/studies.
+studies: $(STAMP)
+	for name in $$($(BIN)/python -m ailb_gen.study.catalog.table); do \
+		$(BIN)/ailb-gen study $$name -o build/studies/$$name > /dev/null && mkdir -p docs/studies/$$name && \
+		cp build/studies/$$name/study.md build/studies/$$name/*.svg docs/studies/$$name/ || exit 1; \
+	done
 
 # What is generated and kept in the repository; review the diff before you commit it.
 schema: $(STAMP)

@@ -22,6 +22,7 @@ from ailb_gen.cli import (
     running,
     schema,
     simulate,
+    study,
     validate,
 )
 from ailb_gen.cli.console import report, say, silence
@@ -81,6 +82,7 @@ app.command("fib")(routes.fib)
 app.command("path")(path.path)
 app.command("explain")(explain.explain)
 app.command("simulate")(simulate.simulate)
+app.command("study")(study.study)
 app.command("schema")(schema.schema)
 app.add_typer(junos.app)
 app.add_typer(batfish.app)

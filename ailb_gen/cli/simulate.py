@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import os
-import signal
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from ailb_gen.cli.console import progress
-from ailb_gen.cli.output import shout, steady
+from ailb_gen.cli.output import steady
+from ailb_gen.cli.points import need_engine, simulated
 from ailb_gen.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from ailb_gen.sim.results import Result, Row
+    from ailb_gen.sim.results import Row
     from ailb_gen.sim.scenario.load import Variant
-    from ailb_gen.sim.sweep import Board, Prepared
 
 SCENARIO = Annotated[
     Path, typer.Argument(help="A scenario file; with ARTIFACTS, the fabric file.", metavar="SCENARIO|FABRIC")
@@ -50,7 +47,6 @@ PAIRS = Annotated[
 ]
 # What `--balancer` compares without being told.
 COMPARED = "rlb,dlb,glb,ecmp"
-SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGQUIT, signal.SIGHUP)
 
 
 def simulate(
@@ -128,53 +124,33 @@ def _from_options(fabric: Path, artifacts: Path, given: Mapping[str, Any], words
 
 def _need(path: Path) -> None:
     """Refuse a missing file and a missing extra. Raises UsageError."""
-    from importlib.util import find_spec
-
     try:
         found = path.is_file()
     except OSError as error:
         raise UsageError(f"{str(path)[:200]}: not a usable file name: {error.strerror}") from error
     if not found:
         raise UsageError(f"{path}: there is no such file")
-    for name in ("numba", "pyarrow"):
-        if find_spec(name) is None:
-            raise UsageError(f"simulate: {name} is not installed; pip install 'ailb-gen[sim]'")
+    need_engine("simulate")
 
 
 def _simulate(variants: Sequence[Variant], folder: Path, out: Path | None, executor: str, jobs: int) -> None:
     """Simulate all points of a scenario, write and print. Raises typer.Exit when it was interrupted."""
     from ailb_gen.sim.comparison import compared, comparison_table
     from ailb_gen.sim.digest import digest
-    from ailb_gen.sim.results import Row, finish, keep, open_results
+    from ailb_gen.sim.results import Row, finish
     from ailb_gen.sim.scenario.points import points_of
-    from ailb_gen.sim.sweep import Board, Options, check_memory, must_compile, pending, prepare, sweep
+    from ailb_gen.sim.sweep import Options
 
-    finished = open_results(out) if out is not None else {}
     points, warnings = points_of(variants, folder)
     for line in warnings:
         typer.echo(f"warning: {line}", err=True)
-    prepared = prepare(points)
-    todo = pending(prepared, finished)
-    options = Options(executor, jobs, tables=out is not None)
-    check_memory(todo, options)
-    known: dict[str, Mapping[str, Any]] = dict(finished)
-
-    def kept(result: Result) -> None:
-        known[result.digest] = result.statistics
-        if out is not None:
-            keep(out, result)
-
-    if must_compile(todo):
-        typer.echo("compiling the engine; it is kept for the next time", err=True)
-    board = Board(len(todo))
-    with _stopping(board) as caught, _progress(todo, board) as told:
-        sweep(todo, options, kept, board, told)
-    rows = [Row(one.point.variant, one.point.seed, one.digest, known.get(one.digest)) for one in prepared]
+    run = simulated(points, out, Options(executor, jobs, tables=out is not None))
+    rows = [Row(one.point.variant, one.point.seed, one.digest, run.known.get(one.digest)) for one in run.prepared]
     records = list(compared(rows))
     about = {
         "scenario": variants[0].scenario.name,
         "scenario_sha256": digest([(row.variant, row.digest) for row in rows]),
-        "interrupted": bool(caught),
+        "interrupted": bool(run.caught),
     }
     with steady():
         if out is not None:
@@ -182,10 +158,10 @@ def _simulate(variants: Sequence[Variant], folder: Path, out: Path | None, execu
         typer.echo(comparison_table(records, _title(variants)), nl=False)
         for line in _doubts(rows):
             typer.echo(f"warning: {line}", err=True)
-        if caught:
+        if run.caught:
             where = f"; {out} holds what is known, and the same command goes on from there" if out is not None else ""
             typer.echo(f"these results are partial: {_count(rows)} of {len(rows)} points are finished{where}", err=True)
-            raise typer.Exit(128 + caught[0])
+            raise typer.Exit(128 + run.caught[0])
 
 
 def _title(variants: Sequence[Variant]) -> str:
@@ -207,49 +183,3 @@ def _doubts(rows: Sequence[Row]) -> Iterator[str]:
     if names:
         least = min(row.statistics["ended"] / row.statistics["tasks"] for row in open_ends if row.statistics)
         yield f"traffic could not end in {some(names)}; at worst {least:.1%} of its tasks did: look at drops and losses"
-
-
-@contextmanager
-def _stopping(board: Board) -> Iterator[list[int]]:
-    """Let the first signal end the points in order, and the second one the program; gives the signals that came."""
-    caught: list[int] = []
-
-    def stop(number: int, _: object) -> None:
-        if caught:
-            raise KeyboardInterrupt
-        caught.append(number)
-        board.stop()
-        shout("stopping: what is known so far is kept; once more to end at once")
-
-    before = {number: signal.getsignal(number) for number in SIGNALS}
-    chosen = [number for number, handler in before.items() if handler is not signal.SIG_IGN]
-    try:
-        for number in chosen:
-            signal.signal(number, stop)
-        yield caught
-    finally:
-        for number in chosen:
-            signal.signal(number, before[number] or signal.SIG_DFL)
-
-
-@contextmanager
-def _progress(todo: Sequence[Prepared], board: Board) -> Iterator[Callable[[Board], None]]:
-    """Show how many tasks have ended, the simulated time and the rate, on a terminal only."""
-    from time import monotonic
-
-    began = monotonic()
-    shown = 0
-    with progress("simulating", sum(one.tasks for one in todo)) as bar:
-
-        def told(now: Board) -> None:
-            nonlocal shown
-            cells = now.read()
-            ended = sum(cell[0] for cell in cells)
-            events = sum(cell[2] for cell in cells)
-            latest = max((cell[1] for cell in cells), default=0)
-            rate = events / max(monotonic() - began, 1e-3)
-            bar.step(f"{latest / 1e9:.3f} ms, {rate / 1e6:.2f} M events/s")
-            bar(ended - shown)
-            shown = ended
-
-        yield told

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from importlib import import_module
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from ailb_gen import __version__
 from ailb_gen.sim.digest import digest
@@ -45,6 +45,13 @@ class Recipe(Protocol):
         """Make the traffic. Raises UsageError, IntentError."""
 
 
+class Extra(Protocol):
+    """What else is measured: a dataclass, by whose fields a finished point is known again."""
+
+    def __call__(self, run: Run, outcome: Outcome) -> Any:  # noqa: ANN401 - what JSON holds
+        """Return plain data, which is kept with the statistics of the point."""
+
+
 @dataclass(frozen=True, slots=True)
 class Point:
     """One simulation. `variant` names it among those of its seed; flows count from `after_ps` after the first on."""
@@ -56,6 +63,7 @@ class Point:
     settings: Settings
     recipe: Recipe
     after_ps: int = 0
+    extras: Mapping[str, Extra] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +79,7 @@ class Run:
     def digest(self) -> str:
         """Return what the finished point is known by: the digest of all that its results depend on."""
         point = self.point
-        about = (__version__, point.level, point.seed, point.after_ps)
+        about = (__version__, point.level, point.seed, point.after_ps, point.extras)
         return digest(about, self.fabric, self.settings, self.workload, self.collectives)
 
 
@@ -102,6 +110,7 @@ def simulate(point: Point, watch: Watch | None = None, tables: bool = True) -> R
     # As JSON has them, so that a point that is read back is the same.
     found |= {"histogram": list(found["histogram"]), "interrupted": interrupted}
     found |= {"stuck": _stuck(point, outcome) and not interrupted}
+    found |= {"extras": {name: extra(run, outcome) for name, extra in point.extras.items()}}
     name = run.digest()
     about = {"version": __version__, "point": name, "seed": point.seed, "interrupted": interrupted}
     return Result(name, point.seed, found, _files(run, outcome, about) if tables else {})

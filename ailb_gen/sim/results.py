@@ -128,9 +128,10 @@ def _metadata(about: Mapping[str, object]) -> dict[str, str]:
     return {f"ailb_gen.{name}": str(value) for name, value in about.items()}
 
 
-def open_results(out: Path) -> dict[str, Mapping[str, Any]]:
+def open_results(out: Path, tables: bool = True) -> dict[str, Mapping[str, Any]]:
     """Return the statistics of the finished points in a directory, by digest; nothing is written.
 
+    With `tables` a point without its Parquet files is not finished.
     Raises OutputError for what is not a directory of results.
     """
     try:
@@ -141,17 +142,17 @@ def open_results(out: Path) -> dict[str, Mapping[str, Any]]:
         inside = {path.name for path in out.iterdir()}
         if inside and not inside & {POINTS, SUMMARY}:
             raise OutputError(f"{out}: this directory holds something else than results; name a new or empty one")
-        found = {path.stem: _statistics(path) for path in sorted((out / POINTS).glob("*.json"))}
+        found = {path.stem: _statistics(path, tables) for path in sorted((out / POINTS).glob("*.json"))}
     except OSError as error:
         raise OutputError(f"{error.filename or out}: cannot be read: {error.strerror}") from error
     return {name: body for name, body in found.items() if body is not None and body.get("interrupted") is False}
 
 
-def _statistics(path: Path) -> Mapping[str, Any] | None:
-    """Return the statistics of a point; None without both of its tables, or when it is not this program's."""
-    tables = all(_table(path.parent, path.stem, kind).is_file() for kind in KINDS)
+def _statistics(path: Path, tables: bool) -> Mapping[str, Any] | None:
+    """Return the statistics of a point; None without the tables it needs, or when it is not this program's."""
+    whole = not tables or all(_table(path.parent, path.stem, kind).is_file() for kind in KINDS)
     try:
-        body = parse_json(path.read_bytes()) if tables else None
+        body = parse_json(path.read_bytes()) if whole else None
     except (ValueError, RecursionError):
         return None
     return body if isinstance(body, dict) else None
@@ -166,8 +167,8 @@ def keep(out: Path, result: Result) -> None:
     points = out / POINTS
     with _writing(out):
         points.mkdir(parents=True, exist_ok=True)
-        for kind in KINDS:
-            replace_file(_table(points, result.digest, kind), result.files[kind])
+        for kind, data in result.files.items():
+            replace_file(_table(points, result.digest, kind), data)
         replace_file(points / f"{result.digest}.json", json_bytes(result.statistics))
 
 

@@ -1,0 +1,102 @@
+"""`ailb-gen study`: published experiments, repeated."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ailb_gen.cli.output import steady
+from ailb_gen.cli.points import need_engine, simulated
+from ailb_gen.cli.simulate import EXECUTOR, PROCESSES, SEEDS
+from ailb_gen.errors import UsageError
+
+if TYPE_CHECKING:
+    from ailb_gen.cli.points import Simulated
+    from ailb_gen.study.model import Findings, Statistics, Study
+
+NAME = Annotated[str | None, typer.Argument(help="The study; --list names them.", metavar="NAME")]
+FILE = Annotated[Path | None, typer.Argument(help="What 'what-if' is about.", metavar="[FILE]")]
+OUT = Annotated[
+    Path | None, typer.Option("-o", "--output", help="The directory of page, figures and points.", metavar="DIR")
+]
+QUICK = Annotated[bool, typer.Option("--quick", help="Seconds in place of minutes: fewer cases, seeds and flows.")]
+LIST = Annotated[bool, typer.Option("--list", help="List the studies.")]
+
+
+def study(
+    name: NAME = None,
+    file: FILE = None,
+    out: OUT = None,
+    quick: QUICK = False,
+    seeds: SEEDS = None,
+    list_all: LIST = False,
+    executor: EXECUTOR = "processes",
+    jobs: PROCESSES = None,
+) -> None:
+    """Repeat a published experiment: published numbers next to ours, and its claims.
+
+    Exit codes: 0 done, whether claims hold or not, 2 bad input, 3 the environment failed, 130 interrupted (finished
+    points are kept).
+    """
+    from ailb_gen.cli.validate import check_executor
+    from ailb_gen.study.catalog.table import STUDIES
+    from ailb_gen.wording import aligned, did_you_mean
+
+    if list_all:
+        typer.echo("\n".join(aligned([("study", "what"), *((key, entry.text) for key, entry in STUDIES.items())])))
+        return
+    check_executor(executor)
+    if name is None or name not in STUDIES:
+        what = "which study?" if name is None else f"there is no study {name[:40]!r};"
+        raise UsageError(f"{what} {did_you_mean(name, STUDIES) or 'there are ' + ', '.join(STUDIES)}")
+    entry = STUDIES[name]
+    if file is not None and not entry.needs_file:
+        raise UsageError(f"{name} reads no file; {file} is not needed")
+    need_engine("study")
+    if out is not None:
+        # Said before minutes of work: importing it fails without matplotlib.
+        from ailb_gen.study import figures  # noqa: F401
+    from ailb_gen.study.model import Options
+
+    words = ["ailb-gen study", name, *([str(file)] if file else []), *(["--quick"] if quick else [])]
+    words += [f"--seeds {seeds}"] if seeds is not None else []
+    _run(entry.make(Options(quick, seeds, file)), out, executor, jobs, " ".join(words))
+
+
+def _run(study: Study, out: Path | None, executor: str, jobs: int | None, command: str) -> None:
+    """Simulate, write and print a study. Raises typer.Exit when it was interrupted."""
+    from ailb_gen.sim.sweep import Options
+    from ailb_gen.study.points import folder_of, study_points
+    from ailb_gen.study.rows import study_table
+
+    with folder_of(study) as folder:
+        points, warnings = study_points(study, folder)
+        for line in warnings:
+            typer.echo(f"warning: {line}", err=True)
+        run = simulated(points, out, Options(executor, jobs or len(os.sched_getaffinity(0)), tables=False))
+    findings = _findings(run)
+    with steady():
+        if out is not None:
+            from ailb_gen.study.write import write
+
+            write(study, findings, out, command, bool(run.caught))
+        typer.echo(study_table(study, findings), nl=False)
+        if run.caught:
+            where = f"; {out} holds what is finished, and the same command goes on from there" if out else ""
+            typer.echo(f"this study is partial{where}", err=True)
+            raise typer.Exit(128 + run.caught[0])
+
+
+def _findings(run: Simulated) -> Findings:
+    """Return the statistics by case; cut and missing points do not count."""
+    from ailb_gen.study.model import Findings
+
+    points: dict[str, list[Statistics]] = {}
+    for one in run.prepared:
+        found = run.known.get(one.digest)
+        if found is not None and not found["interrupted"]:
+            points.setdefault(one.point.variant, []).append(found)
+    return Findings(points)

@@ -1,0 +1,1 @@
+"""Published experiments, repeated: scenarios, published numbers, claims, figures."""

@@ -1,0 +1,24 @@
+"""The table of studies."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ailb_gen.study.catalog.scale_unit import scale_unit
+from ailb_gen.study.model import Options, Study
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A study: what it repeats, whether it reads a file of the user, and the function that makes its data."""
+
+    text: str
+    make: Callable[[Options], Study]
+    needs_file: bool = False
+
+
+STUDIES = {
+    "scale-unit": Entry("ECMP, flowlets and adaptive routing in a scale unit (Zeltser, 2026)", scale_unit),
+}
+
+if __name__ == "__main__":
+    print("\n".join(name for name, entry in STUDIES.items() if not entry.needs_file))

@@ -1,0 +1,174 @@
+"""What a study is: cases to simulate, published numbers, claims as predicates, calibrated parameters, figures."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Literal
+
+from ailb_gen.sim.point import Extra
+
+Statistics = Mapping[str, Any]
+# Of a published number: only compared; used to set a parameter; or said in advance with parameters set on other rows.
+Role = Literal["compared", "calibrated", "predicted"]
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """Something that is simulated, once per seed: a scenario as its file would say it, without a sweep."""
+
+    name: str
+    scenario: Mapping[str, Any]
+    extras: Mapping[str, Extra] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """A quantity over the seeds that have it."""
+
+    mean: float
+    least: float
+    most: float
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """The statistics of every case that was simulated, in the order of its seeds."""
+
+    points: Mapping[str, Sequence[Statistics]]
+
+    def values(self, case: str, of: Callable[[Statistics], float | None]) -> list[float]:
+        """Return a quantity of every seed of a case that has it. Raises KeyError for an unknown case."""
+        return [value for point in self.points[case] if (value := of(point)) is not None]
+
+    def spread(self, case: str, of: Callable[[Statistics], float | None]) -> Spread | None:
+        """Return mean, least and most of a quantity over the seeds of a case; None without any."""
+        values = self.values(case, of)
+        return Spread(math.fsum(values) / len(values), min(values), max(values)) if values else None
+
+    def mean(self, case: str, of: Callable[[Statistics], float | None]) -> float:
+        """Return the mean of a quantity over the seeds of a case; NaN without any, with which no comparison holds."""
+        found = self.spread(case, of)
+        return math.nan if found is None else found.mean
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A number that every point has; the unit is part of its name, such as `job time, s`."""
+
+    name: str
+    of: Callable[[Statistics], float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """A number of the source for a case and a quantity; None: ours alone, the source has none."""
+
+    case: str
+    quantity: str
+    value: float | None
+    role: Role = "compared"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether a claim holds here, and the numbers that show it."""
+
+    holds: bool
+    shown: str
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A statement of the source as a predicate; `reason` says why it does not hold, as far as was found out."""
+
+    text: str
+    check: Callable[[Findings], Verdict]
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Calibrated:
+    """A parameter that was set so that some rows come out; all other rows are predictions."""
+
+    name: str
+    value: str
+    rows: str
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """A figure of lines, such as CDFs or load over time: points (x, y) by name."""
+
+    name: str
+    title: str
+    x: str
+    y: str
+    lines: Mapping[str, Sequence[tuple[float, float]]]
+    log_x: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Bars:
+    """A figure of bars with the range over seeds: a spread per group (under the axis) and name (in the legend)."""
+
+    name: str
+    title: str
+    y: str
+    bars: Mapping[str, Mapping[str, Spread]]
+    log_y: bool = False
+
+
+Figure = Lines | Bars
+
+
+def _no_figures(findings: Findings) -> Sequence[Figure]:
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Study:
+    """A body of measurements and how it is repeated.
+
+    `intents` are fabric files by name, whose trees are generated for scenarios as NAME/fabric.yaml and NAME/files.
+    `text` and `notes` are Markdown: what is repeated and what was assumed; what deviates and why. A scenario's other
+    files are in `folder`.
+    """
+
+    name: str
+    title: str
+    source: str
+    text: str
+    cases: Sequence[Case]
+    quantities: Sequence[Quantity]
+    published: Sequence[Published]
+    claims: Sequence[Claim] = ()
+    calibrated: Sequence[Calibrated] = ()
+    figures: Callable[[Findings], Sequence[Figure]] = _no_figures
+    notes: str = ""
+    intents: Mapping[str, str] = field(default_factory=dict)
+    folder: Path = Path()
+
+    def digest(self) -> str:
+        """Return the SHA-256 of what is simulated and compared: scenarios, fabrics, published numbers, calibration."""
+        about = {
+            "cases": [[case.name, case.scenario] for case in self.cases],
+            "intents": self.intents,
+            "published": [[row.case, row.quantity, row.value, row.role] for row in self.published],
+            "claims": [claim.text for claim in self.claims],
+            "calibrated": [[one.name, one.value, one.rows] for one in self.calibrated],
+        }
+        return sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How much of a study is wanted: `quick` for seconds in place of minutes; seeds per case, None: its own choice."""
+
+    quick: bool = False
+    seeds: int | None = None
+    file: Path | None = None

@@ -1,0 +1,59 @@
+"""The page of a study: Markdown with its table, claims, calibrated parameters and figures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ailb_gen.study.model import Figure, Findings, Study
+from ailb_gen.study.rows import Checked, Row, cells, checked, compared, verdict_text
+
+
+def page(study: Study, findings: Findings, figures: Sequence[Figure], command: str) -> str:
+    """Return a study with its results as Markdown; figures are in the same directory, as NAME.svg."""
+    lines = [f"# {study.title}", "", f"Source: {study.source}.", "", study.text.strip(), ""]
+    lines += [f"Repeat it with `{command}`.", ""]
+    lines += _claims(list(checked(study, findings)))
+    lines += _table(list(compared(study, findings)))
+    lines += _calibrated(study)
+    for figure in figures:
+        lines += [f"![{figure.title}]({figure.name}.svg)", ""]
+    lines += ["## What deviates", "", study.notes.strip(), ""] if study.notes else []
+    seeds = max((len(points) for points in findings.points.values()), default=0)
+    lines += [f"Seeds: up to {seeds} per case. Digest of the scenarios: `{study.digest()}`", ""]
+    return "\n".join(lines)
+
+
+def _claims(claims: Sequence[Checked]) -> Iterator[str]:
+    if not claims:
+        return
+    yield from ("## Claims", "", "| claim | here | numbers |", "|---|---|---|")
+    for one in claims:
+        shown = one.verdict.shown if one.verdict is not None else ""
+        reason = f" {one.reason}" if one.reason else ""
+        yield f"| {_cell(one.text)} | {verdict_text(one)} | {_cell(shown + reason)} |"
+    yield ""
+
+
+def _table(rows: Sequence[Row]) -> Iterator[str]:
+    yield from ("## Numbers", "", "Ours is the mean over seeds, and the range where seeds differ.", "")
+    yield from ("| case | quantity | published | ours | deviation | |", "|---|---|---:|---:|---:|---|")
+    for row in rows:
+        about = row.published
+        role = "" if about.role == "compared" else about.role
+        yield f"| {_cell(about.case)} | {_cell(about.quantity)} | {' | '.join(cells(row))} | {role} |"
+    yield ""
+
+
+def _calibrated(study: Study) -> Iterator[str]:
+    yield from ("## Calibrated parameters", "")
+    if not study.calibrated:
+        yield from ("None: nothing was tuned to the published numbers.", "")
+        return
+    yield from ("| parameter | value | set on |", "|---|---|---|")
+    for one in study.calibrated:
+        yield f"| {_cell(one.name)} | {_cell(one.value)} | {_cell(one.rows)} |"
+    yield ""
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")

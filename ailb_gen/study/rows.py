@@ -1,0 +1,105 @@
+"""The comparison of a study: published number, ours with its spread over seeds, deviation; and its claims."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ailb_gen.study.model import Findings, Published, Spread, Study, Verdict
+from ailb_gen.wording import aligned
+
+PERCENT = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A published number next to ours; `deviation` is relative, None where either is missing or zero."""
+
+    published: Published
+    ours: Spread | None
+    deviation: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A claim with its verdict; None: cases that it is about were not simulated."""
+
+    text: str
+    verdict: Verdict | None
+    reason: str
+
+
+def compared(study: Study, findings: Findings) -> Iterator[Row]:
+    """Give a row per published number whose case was simulated."""
+    quantities = {quantity.name: quantity.of for quantity in study.quantities}
+    for published in study.published:
+        if published.case not in findings.points:
+            continue
+        ours = findings.spread(published.case, quantities[published.quantity])
+        deviation = ours.mean / published.value - 1 if ours is not None and published.value else None
+        yield Row(published, ours, deviation)
+
+
+def checked(study: Study, findings: Findings) -> Iterator[Checked]:
+    """Give the verdict on every claim of a study."""
+    for claim in study.claims:
+        try:
+            verdict = claim.check(findings)
+        except KeyError:
+            # A quick or interrupted study lacks some cases.
+            verdict = None
+        held = verdict is None or verdict.holds
+        yield Checked(claim.text, verdict, "" if held else claim.reason)
+
+
+def number(value: float) -> str:
+    """Return four digits, all of a whole number below a billion."""
+    if value == int(value) and abs(value) < 10**9:
+        return f"{int(value):,}"
+    return f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:.4g}"
+
+
+def spread_text(found: Spread | None) -> str:
+    """Return a mean, and the range where seeds differ."""
+    if found is None:
+        return "-"
+    least, most = number(found.least), number(found.most)
+    return number(found.mean) if least == most else f"{number(found.mean)} ({least} to {most})"
+
+
+def deviation_text(row: Row) -> str:
+    """Return a deviation in percent."""
+    if row.deviation is None:
+        return "-"
+    return f"{row.deviation * PERCENT:+.1f} %"
+
+
+def cells(row: Row) -> list[str]:
+    """Return published number, ours and deviation as text."""
+    value = row.published.value
+    return ["-" if value is None else number(value), spread_text(row.ours), deviation_text(row)]
+
+
+def verdict_text(one: Checked) -> str:
+    """Return `holds`, `does not hold` or `not simulated`."""
+    if one.verdict is None:
+        return "not simulated"
+    return "holds" if one.verdict.holds else "does not hold"
+
+
+def study_table(study: Study, findings: Findings) -> str:
+    """Return the rows of a study as a plain table by case, and its claims."""
+    lines: list[Sequence[str]] = [["", "published", "ours", "deviation"]]
+    case = ""
+    for row in compared(study, findings):
+        if row.published.case != case:
+            case = row.published.case
+            lines.append([case, "", "", ""])
+        role = "" if row.published.role == "compared" else f" ({row.published.role})"
+        lines.append([f"  {row.published.quantity}{role}", *cells(row)])
+    text = [study.title, "", *(aligned(lines, numbers=True) if len(lines) > 1 else ["no results"])]
+    for one in checked(study, findings):
+        shown = f" ({one.verdict.shown})" if one.verdict is not None else ""
+        text += ["", f"{verdict_text(one)}: {one.text}{shown}"]
+        text += [f"  {one.reason}"] if one.reason else []
+    return "\n".join(text) + "\n"

@@ -1,0 +1,44 @@
+"""The directory of a study: `study.md`, `study.json`, figures; finished points are below `points`."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from ailb_gen.atomic import replace_file
+from ailb_gen.errors import OutputError
+from ailb_gen.sim.results import PROGRAM
+from ailb_gen.study.figures import drawn
+from ailb_gen.study.model import Findings, Study
+from ailb_gen.study.page import page
+from ailb_gen.study.rows import checked, compared
+
+
+def record(study: Study, findings: Findings, interrupted: bool) -> dict[str, Any]:
+    """Return what `study.json` says: rows, claims, calibration, and the statistics of every point."""
+    return {
+        "program": PROGRAM,
+        "study": study.name,
+        "digest": study.digest(),
+        "interrupted": interrupted,
+        "rows": [asdict(row) for row in compared(study, findings)],
+        "claims": [asdict(one) for one in checked(study, findings)],
+        "calibrated": [asdict(one) for one in study.calibrated],
+        "points": {case: list(points) for case, points in findings.points.items()},
+    }
+
+
+def write(study: Study, findings: Findings, out: Path, command: str, interrupted: bool) -> None:
+    """Write page, record and figures of a study. Raises OutputError, UsageError without matplotlib."""
+    figures = study.figures(findings)
+    files = {f"{figure.name}.{form}": data for figure in figures for form, data in drawn(figure).items()}
+    files["study.json"] = (json.dumps(record(study, findings, interrupted), indent=1) + "\n").encode()
+    files["study.md"] = page(study, findings, figures, command).encode()
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        for name, data in files.items():
+            replace_file(out / name, data)
+    except OSError as error:
+        raise OutputError(f"{error.filename or out}: cannot be written: {error.strerror}") from error
