@@ -19,6 +19,3 @@ class Entry:
 STUDIES = {
     "scale-unit": Entry("ECMP, flowlets and adaptive routing in a scale unit (Zeltser, 2026)", scale_unit),
 }
-
-if __name__ == "__main__":
-    print("\n".join(name for name, entry in STUDIES.items() if not entry.needs_file))
