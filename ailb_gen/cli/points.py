@@ -5,7 +5,6 @@ from __future__ import annotations
 import signal
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -36,6 +35,8 @@ class Simulated:
 
 def need_engine(command: str) -> None:
     """Refuse to begin without the extra `sim`. Raises UsageError."""
+    from importlib.util import find_spec
+
     for name in ("numba", "pyarrow"):
         if find_spec(name) is None:
             raise UsageError(f"{command}: {name} is not installed; pip install 'ailb-gen[sim]'")
