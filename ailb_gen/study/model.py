@@ -35,15 +35,25 @@ class Spread:
     most: float
 
 
+class NotSimulated(LookupError):
+    """A quick or interrupted study lacks the case that is asked for; a claim about it has no verdict."""
+
+
 @dataclass(frozen=True, slots=True)
 class Findings:
     """The statistics of every case that was simulated, in the order of its seeds."""
 
     points: Mapping[str, Sequence[Statistics]]
 
+    def of(self, case: str) -> Sequence[Statistics]:
+        """Return the statistics of every seed of a case. Raises NotSimulated."""
+        if case not in self.points:
+            raise NotSimulated(case)
+        return self.points[case]
+
     def values(self, case: str, of: Callable[[Statistics], float | None]) -> list[float]:
-        """Return a quantity of every seed of a case that has it. Raises KeyError for an unknown case."""
-        return [value for point in self.points[case] if (value := of(point)) is not None]
+        """Return a quantity of every seed of a case that has it. Raises NotSimulated."""
+        return [value for point in self.of(case) if (value := of(point)) is not None]
 
     def spread(self, case: str, of: Callable[[Statistics], float | None]) -> Spread | None:
         """Return mean, least and most of a quantity over the seeds of a case; None without any."""
@@ -154,12 +164,13 @@ class Study:
     folder: Path = Path()
 
     def digest(self) -> str:
-        """Return the SHA-256 of what is simulated and compared: scenarios, fabrics, published numbers, calibration."""
+        """Return the SHA-256 of what is simulated, compared and said about it: a page with another one is stale."""
         about = {
             "cases": [[case.name, case.scenario] for case in self.cases],
             "intents": self.intents,
             "published": [[row.case, row.quantity, row.value, row.role] for row in self.published],
-            "claims": [claim.text for claim in self.claims],
+            "claims": [[claim.text, claim.reason] for claim in self.claims],
+            "text": [self.title, self.source, self.text, self.notes],
             "calibrated": [[one.name, one.value, one.rows] for one in self.calibrated],
         }
         return sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()
