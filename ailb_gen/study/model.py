@@ -35,7 +35,7 @@ class Spread:
     most: float
 
 
-class NotSimulated(LookupError):
+class NotSimulatedError(LookupError):
     """A quick or interrupted study lacks the case that is asked for; a claim about it has no verdict."""
 
 
@@ -46,13 +46,13 @@ class Findings:
     points: Mapping[str, Sequence[Statistics]]
 
     def of(self, case: str) -> Sequence[Statistics]:
-        """Return the statistics of every seed of a case. Raises NotSimulated."""
+        """Return the statistics of every seed of a case. Raises NotSimulatedError."""
         if case not in self.points:
-            raise NotSimulated(case)
+            raise NotSimulatedError(case)
         return self.points[case]
 
     def values(self, case: str, of: Callable[[Statistics], float | None]) -> list[float]:
-        """Return a quantity of every seed of a case that has it. Raises NotSimulated."""
+        """Return a quantity of every seed of a case that has it. Raises NotSimulatedError."""
         return [value for point in self.of(case) if (value := of(point)) is not None]
 
     def spread(self, case: str, of: Callable[[Statistics], float | None]) -> Spread | None:

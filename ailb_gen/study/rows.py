@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ailb_gen.study.model import Findings, NotSimulated, Published, Spread, Study, Verdict
+from ailb_gen.study.model import Findings, NotSimulatedError, Published, Spread, Study, Verdict
 from ailb_gen.wording import aligned
 
 PERCENT = 100
@@ -45,7 +45,7 @@ def checked(study: Study, findings: Findings) -> Iterator[Checked]:
     for claim in study.claims:
         try:
             verdict = claim.check(findings)
-        except NotSimulated:
+        except NotSimulatedError:
             verdict = None
         held = verdict is None or verdict.holds
         yield Checked(claim.text, verdict, "" if held else claim.reason)
