@@ -51,7 +51,7 @@ def simulated(points: Sequence[Point], out: Path | None, options: Options) -> Si
     from ailb_gen.sim.sweep import Board, check_memory, must_compile, pending, prepare, sweep
 
     finished = open_results(out, options.tables) if out is not None else {}
-    prepared = prepare(points)
+    prepared = prepare(points, run_here=not finished and not options.executor.startswith("dask"))
     todo = pending(prepared, finished)
     check_memory(todo, options)
     known: dict[str, Mapping[str, Any]] = dict(finished)

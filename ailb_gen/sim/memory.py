@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ from ailb_gen.sim.fabric import Fabric, Int64
 from ailb_gen.sim.fluid.rules import SPREAD, rule_of
 from ailb_gen.sim.point import Level
 from ailb_gen.sim.settings import Settings
-from ailb_gen.sim.workload import COMPUTATION, Workload
+from ailb_gen.sim.workload import COMPUTATION, Least, Workload
 
 MEMINFO = Path("/proc/meminfo")
 # Interpreter, libraries and compiled code.
@@ -26,8 +27,24 @@ UNBOUNDED = 4096
 
 def needed_bytes(fabric: Fabric, workload: Workload, settings: Settings, level: Level = "packet") -> int:
     """Estimate the memory of a simulation; generous, so that what is refused would not fit."""
-    running, packets = _at_a_time(workload, _packets(workload, settings))
-    found = BASE + TASK * workload.count
+    packets = np.where(workload.source == COMPUTATION, 0, _packets(workload.amount, settings))
+    return _bytes(fabric, settings, level, workload.count, *_at_a_time(workload, packets))
+
+
+def least_bytes(fabric: Fabric, parts: Sequence[Least], settings: Settings, level: Level = "packet") -> int:
+    """Return what a simulation takes at least, by what is known of the parts of its traffic before it is made."""
+    packets = [one.flows * int(_packets(np.array([one.flow_bytes]), settings)[0]) for one in parts]
+    tasks, flows = sum(one.tasks for one in parts), max((one.flows for one in parts), default=0)
+    return _bytes(fabric, settings, level, tasks, flows, max(packets, default=0))
+
+
+def fabric_bytes(links: int, switches: int, prefixes: int) -> int:
+    """Return what a fabric takes at least, known before it is made."""
+    return BASE + FLUID_LINK * links + 12 * switches * prefixes
+
+
+def _bytes(fabric: Fabric, settings: Settings, level: Level, tasks: int, running: int, packets: int) -> int:
+    found = BASE + TASK * tasks
     found += 4 * sum(state.next_hops.size for state in fabric.forwarding) + 4 * len(fabric.set_links)
     found += 8 * settings.measurement.load_samples * fabric.link_count
     if level == "flow":
@@ -43,13 +60,13 @@ def _entries(fabric: Fabric, settings: Settings) -> int:
     return 1 << int(3 * sizes.max(initial=1)).bit_length()
 
 
-def _packets(workload: Workload, settings: Settings) -> Int64:
-    """Return how many packets of each task are under way at most, shape (T,)."""
-    packets = -(-workload.amount // settings.packets.payload_bytes)
+def _packets(amount: Int64, settings: Settings) -> Int64:
+    """Return how many packets of flows of so many bytes are under way at most, shape (T,)."""
+    packets: Int64 = -(-amount // settings.packets.payload_bytes)
     if settings.transport.name != "raw":
         window = settings.transport.window_bytes
         packets = np.minimum(packets, UNBOUNDED if window is None else -(-window // settings.packets.payload_bytes))
-    return np.where(workload.source == COMPUTATION, 0, packets)
+    return packets
 
 
 def _at_a_time(workload: Workload, packets: Int64) -> tuple[int, int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from importlib import import_module
 from typing import Any, Literal, Protocol
@@ -15,7 +15,7 @@ from ailb_gen.sim.results import Result, encoded, flow_columns, link_columns
 from ailb_gen.sim.settings import Settings
 from ailb_gen.sim.statistics import Collective, statistics
 from ailb_gen.sim.traffic.background import with_more_links
-from ailb_gen.sim.workload import Workload
+from ailb_gen.sim.workload import Least, Workload
 
 Level = Literal["packet", "flow"]
 Watch = Callable[[Progress], bool]
@@ -43,6 +43,9 @@ class Recipe(Protocol):
 
     def build(self, fabric: Fabric, seed: int) -> Traffic:
         """Make the traffic. Raises UsageError, IntentError."""
+
+    def least(self, fabric: Fabric) -> Sequence[Least]:
+        """Return what the parts of the traffic have at least, without making them. Raises UsageError, IntentError."""
 
 
 class Extra(Protocol):

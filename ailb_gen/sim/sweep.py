@@ -12,11 +12,12 @@ from multiprocessing.sharedctypes import RawArray
 
 from ailb_gen.errors import UsageError
 from ailb_gen.parallel import executor_of
-from ailb_gen.sim.memory import available_bytes, needed_bytes, shown_bytes
+from ailb_gen.sim.memory import available_bytes, least_bytes, needed_bytes, shown_bytes
 from ailb_gen.sim.outcome import Progress
 from ailb_gen.sim.point import ENTRIES, Point, run_of, simulate
 from ailb_gen.sim.reachable import check_reachable
 from ailb_gen.sim.results import Result
+from ailb_gen.sim.workload import Least
 
 # Seconds between two looks at how far the processes are.
 LOOK_S = 0.25
@@ -77,14 +78,22 @@ class Board:
 _boards: list[Board] = []
 
 
-def prepare(points: Sequence[Point]) -> list[Prepared]:
-    """Check all points: make their traffic once, and estimate what they need. Raises UsageError, IntentError."""
+def prepare(points: Sequence[Point], run_here: bool = True) -> list[Prepared]:
+    """Check all points: make their traffic once, and estimate what they need. Raises UsageError, IntentError.
+
+    Traffic that is too large for the memory of this machine is refused before it is made; without `run_here` only
+    what making it takes counts.
+    """
+    free = available_bytes()
     groups: dict[tuple[object, ...], list[int]] = {}
     for number, point in enumerate(points):
         groups.setdefault((point.recipe, id(point.fabric), point.seed), []).append(number)
     found: dict[int, Prepared] = {}
     for numbers in groups.values():
         first = points[numbers[0]]
+        least = first.recipe.least(first.fabric)
+        for number in numbers:
+            _check_least(points[number], least if run_here else [Least(one.tasks) for one in least], free)
         traffic = first.recipe.build(first.fabric, first.seed)
         check_reachable(traffic.fabric or first.fabric, traffic.workload)
         for number in numbers:
@@ -92,6 +101,12 @@ def prepare(points: Sequence[Point]) -> list[Prepared]:
             needed = needed_bytes(run.fabric, run.workload, run.settings, run.point.level)
             found[number] = Prepared(run.point, run.digest(), run.workload.count, needed)
     return [found[number] for number in range(len(points))]
+
+
+def _check_least(point: Point, parts: Sequence[Least], free: int | None) -> None:
+    least = least_bytes(point.fabric, parts, point.settings, point.level)
+    if free is not None and least > free:
+        raise _too_large(point, least, free)
 
 
 def check_memory(prepared: Sequence[Prepared], options: Options) -> None:
@@ -102,16 +117,21 @@ def check_memory(prepared: Sequence[Prepared], options: Options) -> None:
     largest = max(prepared, key=lambda one: one.needed_bytes)
     together = 1 if options.executor == "serial" else min(options.jobs, len(prepared))
     if largest.needed_bytes > free:
-        raise UsageError(
-            f"{_name(largest.point)}: it needs about {shown_bytes(largest.needed_bytes)} of memory, and "
-            f"{shown_bytes(free)} are free; simulate fewer hosts or bytes, larger packets, or --level flow"
-        )
+        raise _too_large(largest.point, largest.needed_bytes, free)
     if together * largest.needed_bytes > free:
         fitting = free // largest.needed_bytes
         raise UsageError(
             f"{together} points at once need about {shown_bytes(together * largest.needed_bytes)} of memory, and "
             f"{shown_bytes(free)} are free; use -j {fitting}"
         )
+
+
+def _too_large(point: Point, needed: int, free: int) -> UsageError:
+    other = ", larger packets, or --level flow" if point.level == "packet" else ", or fewer queue pairs"
+    return UsageError(
+        f"{_name(point)}: it needs about {shown_bytes(needed)} of memory, and {shown_bytes(free)} are free; "
+        f"simulate fewer hosts or bytes{other}"
+    )
 
 
 def _name(point: Point) -> str:

@@ -45,6 +45,15 @@ class Workload:
         return len(self.source)
 
 
+@dataclass(frozen=True, slots=True)
+class Least:
+    """What a workload has at least, known before it is made: tasks, and flows of some size that begin together."""
+
+    tasks: int
+    flows: int = 0
+    flow_bytes: int = 1
+
+
 def merged(workloads: Sequence[Workload]) -> Workload:
     """Return several workloads as one; jobs and labels keep their order."""
     shifts = np.cumsum([0, *(one.count for one in workloads)])

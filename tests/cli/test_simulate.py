@@ -16,6 +16,7 @@ import pytest
 from ailb_gen.sim import point, sweep
 from ailb_gen.sim.fabric import Fabric
 from ailb_gen.sim.outcome import Outcome, Progress
+from ailb_gen.sim.scenario.recipe import TrafficRecipe
 from ailb_gen.sim.settings import Settings
 from ailb_gen.sim.workload import Workload
 from tests.cli.verbs import Told, run
@@ -237,6 +238,24 @@ def test_too_little_memory_is_told_before_the_start(
     code, _, told = simulate(scenario, "-o", str(tmp_path / "out"))
     assert code == 2
     assert "ecmp, seed 1: it needs about" in told and "1 MiB are free" in told
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("level", ["packet", "flow"])
+def test_traffic_that_does_not_fit_is_not_even_made(
+    level: str, scenario: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def never(*_: object) -> None:
+        raise AssertionError("made")
+
+    monkeypatch.setattr(TrafficRecipe, "build", never)
+    monkeypatch.setattr(sweep, "available_bytes", lambda: 16 << 30)
+    fabric = "fabric.clos={leaves: 256, spines: 16, hosts_per_leaf: 64}"
+    traffic = "traffic[0].collective={kind: all-to-all, bytes: 1GiB}"
+    words = ("--set", fabric, "--set", traffic, "--level", level, "-o", str(tmp_path / "out"))
+    code, shown, told = simulate(scenario, *words)
+    assert (code, shown) == (2, "")
+    assert "ecmp, seed 1: it needs about" in told and "16 GiB are free; simulate fewer hosts or bytes" in told
     assert not (tmp_path / "out").exists()
 
 

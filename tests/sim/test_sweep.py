@@ -24,6 +24,7 @@ from ailb_gen.sim.settings import BalancerSettings, PacketSettings, Settings, Tr
 from ailb_gen.sim.statistics import Collective
 from ailb_gen.sim.sweep import Board, Options, check_memory, pending, prepare
 from ailb_gen.sim.traffic.builder import Builder
+from ailb_gen.sim.workload import Least
 from tests.sim import double
 
 pq = pytest.importorskip("pyarrow.parquet")
@@ -46,6 +47,9 @@ class Ring:
             end = builder.send(job, np.array([host]), np.array([target]), self.size, end).end.tolist()[0]
         builder.step(job, end)
         return Traffic(builder.finish(), {"ring": Collective("all-reduce", 4, 4 * self.size)})
+
+    def least(self, fabric: Fabric) -> list[Least]:
+        return [Least(fabric.host_count, 1, self.size)]
 
 
 def a_point(seed: int = 1, name: str = "ecmp", size: int = 1000) -> Point:

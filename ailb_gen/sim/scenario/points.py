@@ -13,6 +13,7 @@ from ailb_gen.sim.clos import clos
 from ailb_gen.sim.fabric import PS_PER_US, Fabric
 from ailb_gen.sim.failures import Outage, random_cables, with_outages, without_links
 from ailb_gen.sim.from_network import from_network
+from ailb_gen.sim.memory import available_bytes, fabric_bytes, shown_bytes
 from ailb_gen.sim.network_balancer import balancer_settings, without_colors
 from ailb_gen.sim.network_settings import switch_settings
 from ailb_gen.sim.point import Point
@@ -145,6 +146,15 @@ def _detection(failure: Failure) -> int:
 
 
 def _clos(part: Clos, colored: bool) -> Fabric:
+    """Return a fabric by numbers. Raises UsageError for one that does not fit into memory."""
+    hosts, switches = part.leaves * part.hosts_per_leaf, part.leaves + part.spines
+    links = 2 * (hosts * part.host_links + part.leaves * part.spines * part.leaf_spine_links)
+    needed, free = fabric_bytes(links, switches, part.leaves * max(part.colors, 1)), available_bytes()
+    if free is not None and needed > free:
+        raise UsageError(
+            f"fabric.clos: {hosts:,} hosts and {links:,} links need about {shown_bytes(needed)} of memory, and "
+            f"{shown_bytes(free)} are free; simulate fewer leaves, spines or hosts"
+        )
     rates = part.uplink_rate
     return clos(
         part.leaves,

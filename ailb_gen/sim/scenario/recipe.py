@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from ailb_gen.errors import UsageError
 from ailb_gen.sim.fabric import Fabric, Int32
 from ailb_gen.sim.point import Traffic
-from ailb_gen.sim.scenario.convert import hosts_of, links_of
+from ailb_gen.sim.scenario.convert import links_of
+from ailb_gen.sim.scenario.least import least
+from ailb_gen.sim.scenario.ranks import addresses, per_server, ranks_of
 from ailb_gen.sim.scenario.traffic import (
     ArrivalsPart,
     BackgroundPart,
@@ -37,7 +39,9 @@ from ailb_gen.sim.traffic.placement import place
 from ailb_gen.sim.traffic.scale_unit import Heavy, Mice, Mixed
 from ailb_gen.sim.traffic.training import Training, repeat, train
 from ailb_gen.sim.unloaded import host_rates
-from ailb_gen.sim.workload import Workload, merged
+from ailb_gen.sim.workload import Least, Workload, merged
+
+Made = TypeVar("Made")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +61,13 @@ class TrafficRecipe:
     parts: tuple[TrafficPart, ...]
     folder: Path
 
+    def least(self, fabric: Fabric) -> list[Least]:
+        """Return what every entry has at least. Raises UsageError, IntentError."""
+        return [
+            _told(number, part, partial(least, part.chosen, fabric, self.folder))
+            for number, part in enumerate(self.parts)
+        ]
+
     def build(self, fabric: Fabric, seed: int) -> Traffic:
         """Make the traffic. Raises UsageError, IntentError."""
         names = _names([part.kind for part in self.parts])
@@ -65,17 +76,21 @@ class TrafficRecipe:
         order = sorted(range(len(names)), key=lambda number: self.parts[number].kind == "background")
         for number in order:
             part = self.parts[number]
-            what = f"traffic[{number}].{part.kind}"
             # Entries of one kind must not draw the same numbers.
             context = Context(fabric, seed + (number << 40), self.folder, names[number])
-            try:
-                made[number] = MAKERS[part.kind](part.chosen, context)
-            except UsageError as error:
-                raise UsageError(f"{what}: {error}") from error
+            made[number] = _told(number, part, partial(MAKERS[part.kind], part.chosen, context))
             fabric = made[number].fabric or fabric
         found = [made[number] for number in range(len(names))]
         workload = found[0].workload if len(found) == 1 else merged(_distinct([one.workload for one in found], names))
         return Traffic(workload, {name: one for part in found for name, one in part.collectives.items()}, fabric)
+
+
+def _told(number: int, part: TrafficPart, make: Callable[[], Made]) -> Made:
+    """Return what is made of an entry; errors name it."""
+    try:
+        return make()
+    except UsageError as error:
+        raise UsageError(f"traffic[{number}].{part.kind}: {error}") from error
 
 
 def _names(kinds: Sequence[str]) -> list[str]:
@@ -95,25 +110,8 @@ def _distinct(workloads: Sequence[Workload], names: Sequence[str]) -> list[Workl
     ]
 
 
-def _per_server(fabric: Fabric, ranks: Sequence[int]) -> int:
-    """Return how many ranks in a row are NICs of one server (`SERVER:NIC`), if it is the same number everywhere."""
-    servers = [fabric.names[rank].partition(":")[0] for rank in ranks]
-    counts = Counter(servers)
-    together = [name for name, count in counts.items() for _ in range(count)] == servers
-    return next(iter(counts.values())) if together and len(set(counts.values())) == 1 and len(counts) > 1 else 1
-
-
-def _addresses(fabric: Fabric) -> int:
-    """Return how many addresses hosts have, the most that all of them have."""
-    return max(1, int(min(np.diff(fabric.first_destination), default=1)))
-
-
-def _ranks(patterns: tuple[str, ...], context: Context) -> Int32:
-    return np.array(hosts_of(context.fabric, patterns, "hosts"), dtype=np.int32)
-
-
 def _queue_pairs(part: Connections, fabric: Fabric) -> QueuePairs:
-    return QueuePairs(part.queue_pairs or _addresses(fabric), part.split)
+    return QueuePairs(part.queue_pairs or addresses(fabric), part.split)
 
 
 def _leaves(fabric: Fabric) -> Int32:
@@ -131,12 +129,10 @@ def _delayed(workload: Workload, start_ps: int) -> Workload:
 
 def _collective(part: CollectivePart, context: Context) -> Traffic:
     fabric = context.fabric
-    ranks = _ranks(part.hosts, context)
-    alone = part.kind in ("incast", "permutation")
-    per_server = part.per_server or (1 if alone else _per_server(fabric, ranks.tolist()))
+    ranks = ranks_of(part.hosts, context.fabric)
     # Permutations draw their pairs; options that a collective does not have must stay as they are.
     drawn = context.seed if part.kind == "permutation" else 0
-    options = Options(part.slices, part.at_once, per_server, part.rounds, part.shift, drawn)
+    options = Options(part.slices, part.at_once, per_server(part, fabric, ranks), part.rounds, part.shift, drawn)
     builder = Builder(context.seed)
     name = context.name.replace("collective", part.kind)
     repeat(
@@ -158,7 +154,7 @@ def _collective(part: CollectivePart, context: Context) -> Traffic:
 
 def _training(part: TrainingPart, context: Context) -> Traffic:
     fabric = context.fabric
-    hosts = _ranks(part.hosts, context)
+    hosts = ranks_of(part.hosts, context.fabric)
     training = Training(
         data=part.data,
         tensor=part.tensor,
@@ -193,14 +189,14 @@ def _flows(part: FlowsPart, context: Context) -> Traffic:
 
 def _arrivals(part: ArrivalsPart, context: Context) -> Traffic:
     sizes = read_size_distribution(context.folder / part.file, part.file, part.sizes)
-    hosts = _ranks(part.hosts, context)
+    hosts = ranks_of(part.hosts, context.fabric)
     leaves = _leaves(context.fabric) if part.other_leaves else None
     rates = host_rates(context.fabric)[hosts]
     return Traffic(poisson(hosts, rates, part.load, sizes, part.duration, context.seed, leaves, part.sizes))
 
 
 def _mice(part: MicePart, context: Context) -> Traffic:
-    hosts = _ranks(part.hosts, context)
+    hosts = ranks_of(part.hosts, context.fabric)
     leaves = _leaves(context.fabric) if part.other_leaves else None
     amount = np.full(part.count, part.bytes, dtype=np.int64)
     return Traffic(mice(hosts, amount, part.interval, context.seed, leaves, part.start))

@@ -17,8 +17,9 @@ import numpy as np
 
 from ailb_gen.errors import UsageError
 from ailb_gen.sim.fabric import Int64
-from ailb_gen.sim.traffic import pairs, rings, trees
+from ailb_gen.sim.traffic import counts, pairs, rings, trees
 from ailb_gen.sim.traffic.builder import NOTHING, Builder, Job, Numbers, spread
+from ailb_gen.sim.traffic.counts import Count
 from ailb_gen.sim.traffic.options import Options, Ranks
 from ailb_gen.wording import did_you_mean
 
@@ -29,12 +30,14 @@ Make = Callable[[Builder, Job, Ranks, Int64, Options, Numbers], Int64]
 class Algorithm:
     """A way to do a collective: `make(builder, job, ranks (G, n), size (G,), options, after)` returns the ends, (G,).
 
-    `options` are the ones that it has besides `per_server`. `rails`: how it handles servers of several GPUs: "own",
-    "each": it runs once per rail, on 1/g of the vector; "none": not at all. `at_once` is its default.
+    `count` says how many messages a group has, and how large they are at least. `options` are the ones that it has
+    besides `per_server`. `rails`: how it handles servers of several GPUs: "own", "each": it runs once per rail, on 1/g
+    of the vector; "none": not at all. `at_once` is its default.
     """
 
     name: str
     make: Make
+    count: Count
     text: str
     options: tuple[str, ...] = ()
     rails: str = "none"
@@ -45,17 +48,32 @@ PLAIN = Options()
 _RING = ("slices", "at_once", "rounds")
 COLLECTIVES = {
     "all-reduce": (
-        Algorithm("ring", rings.all_reduce, "reduce-scatter and all-gather along a ring", _RING, "own"),
-        Algorithm("tree", trees.all_reduce, "double binary tree", ("slices", "at_once"), "each"),
-        Algorithm("halving-doubling", trees.halving_doubling, "recursive halving and doubling", (), "each"),
+        Algorithm("ring", rings.all_reduce, counts.ring(2), "reduce-scatter and all-gather along a ring", _RING, "own"),
+        Algorithm("tree", trees.all_reduce, counts.double_tree, "double binary tree", ("slices", "at_once"), "each"),
+        Algorithm(
+            "halving-doubling",
+            trees.halving_doubling,
+            counts.halving_doubling,
+            "recursive halving and doubling",
+            (),
+            "each",
+        ),
     ),
-    "reduce-scatter": (Algorithm("ring", rings.reduce_scatter, "along a ring", _RING, "own"),),
-    "all-gather": (Algorithm("ring", rings.all_gather, "along a ring", _RING, "own"),),
-    "all-to-all": (Algorithm("direct", pairs.all_to_all, "every pair of ranks", ("at_once",), "own", at_once=True),),
-    "broadcast": (Algorithm("chain", rings.broadcast, "from rank to rank", ("slices", "at_once"), "each"),),
-    "incast": (Algorithm("direct", pairs.incast, "all others to the first rank", (), at_once=True),),
+    "reduce-scatter": (Algorithm("ring", rings.reduce_scatter, counts.ring(1), "along a ring", _RING, "own"),),
+    "all-gather": (Algorithm("ring", rings.all_gather, counts.ring(1), "along a ring", _RING, "own"),),
+    "all-to-all": (
+        Algorithm(
+            "direct", pairs.all_to_all, counts.all_to_all, "every pair of ranks", ("at_once",), "own", at_once=True
+        ),
+    ),
+    "broadcast": (
+        Algorithm("chain", rings.broadcast, counts.chain, "from rank to rank", ("slices", "at_once"), "each"),
+    ),
+    "incast": (Algorithm("direct", pairs.incast, counts.incast, "all others to the first rank", (), at_once=True),),
     "permutation": (
-        Algorithm("direct", pairs.permutation, "every rank to one other", ("shift", "seed"), at_once=True),
+        Algorithm(
+            "direct", pairs.permutation, counts.permutation, "every rank to one other", ("shift", "seed"), at_once=True
+        ),
     ),
 }
 
@@ -88,6 +106,23 @@ def append(
     share = np.tile(spread(size, per_server), count)
     ends = way.make(builder, job, rails, share, replace(asked, per_server=1), begin)
     return builder.barriers(ends.reshape(count, per_server), job, collective)
+
+
+def messages_of(
+    collective: str, n: int, size: int, options: Options = PLAIN, algorithm: str | None = None
+) -> tuple[int, int, bool]:
+    """Return how many messages `append` makes for a group of n ranks, their least size, and whether all go at once.
+
+    What cannot be, such as one rank, has no messages. Raises UsageError for names.
+    """
+    way = find(collective, algorithm)
+    at_once = way.at_once if options.at_once is None else options.at_once
+    rails = 1 if way.rails == "own" else options.per_server
+    ranks = n // rails
+    if ranks < 2 or n < 2 * options.per_server:
+        return 0, 0, at_once
+    count, least = way.count(ranks, size // rails, options if rails == 1 else replace(options, per_server=1))
+    return count * rails, least, at_once
 
 
 def find(collective: str, algorithm: str | None = None) -> Algorithm:

@@ -1,0 +1,37 @@
+"""Which hosts are the ranks of a job, which of them share a server, and how many queue pairs they have."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+
+from ailb_gen.sim.fabric import Fabric, Int32
+from ailb_gen.sim.scenario.convert import hosts_of
+from ailb_gen.sim.scenario.traffic import CollectivePart
+
+
+def ranks_of(patterns: tuple[str, ...], fabric: Fabric) -> Int32:
+    """Return the hosts that a job's `hosts` say, in the order of its ranks. Raises UsageError."""
+    return np.array(hosts_of(fabric, patterns, "hosts"), dtype=np.int32)
+
+
+def per_server(part: CollectivePart, fabric: Fabric, ranks: Int32) -> int:
+    """Return how many ranks in a row are GPUs of one server: as the scenario says, else as the names of hosts do."""
+    if part.per_server is not None:
+        return part.per_server
+    return 1 if part.kind in ("incast", "permutation") else _together(fabric, ranks.tolist())
+
+
+def _together(fabric: Fabric, ranks: Sequence[int]) -> int:
+    """Return how many ranks in a row are NICs of one server (`SERVER:NIC`), if it is the same number everywhere."""
+    servers = [fabric.names[rank].partition(":")[0] for rank in ranks]
+    counts = Counter(servers)
+    together = [name for name, count in counts.items() for _ in range(count)] == servers
+    return next(iter(counts.values())) if together and len(set(counts.values())) == 1 and len(counts) > 1 else 1
+
+
+def addresses(fabric: Fabric) -> int:
+    """Return how many addresses hosts have, the most that all of them have."""
+    return max(1, int(min(np.diff(fabric.first_destination), default=1)))

@@ -1,0 +1,72 @@
+"""What traffic has at least is never more than what is made, and not much less."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ailb_gen.errors import UsageError
+from ailb_gen.sim import memory
+from ailb_gen.sim.scenario import points
+from ailb_gen.sim.scenario.load import load, parse
+from ailb_gen.sim.scenario.points import points_of
+from tests.conftest import EXAMPLES
+
+FABRIC = "fabric: {clos: {leaves: 4, spines: 2, hosts_per_leaf: 4, colors: 4}}"
+# Entries of the traffic, and which share of the tasks is known in advance.
+ENTRIES = [
+    ("collective: {kind: all-to-all, bytes: 1MiB}", 0.9),
+    ("collective: {kind: all-to-all, bytes: 1MiB, queue_pairs: 1, at_once: false}", 0.9),
+    ("collective: {kind: all-to-all, bytes: 3}", 0.5),
+    ("collective: {kind: all-reduce, bytes: 1MiB, steps: 3, slices: 2, compute: 1ms, split: round-robin}", 0.9),
+    ("collective: {kind: all-reduce, bytes: 1MiB, per_server: 4}", 0.9),
+    ("collective: {kind: all-reduce, bytes: 1MiB, per_server: 4, algorithm: tree}", 0.7),
+    ("collective: {kind: incast, bytes: 10KiB}", 0.9),
+    ("collective: {kind: permutation, bytes: 10KiB, queue_pairs: 1}", 0.9),
+    ("training: {data: 2, tensor: 4, pipeline: 2, microbatches: 3, steps: 2, tensor_bytes: 1MiB, tensor_collectives: 2,"
+     " activation_bytes: 1MiB, gradient_bytes: 1MiB, gradient_buckets: 2, forward: 1ms, backward: 1ms}", 0.8),
+    ("training: {data: 4, tensor: 2, pipeline: 2, gradient_bytes: 1MiB, gradients: sharded, queue_pairs: 1}", 0.8),
+    ("mice: {bytes: 2KiB, interval: 1us, count: 50}", 1),
+    ("arrivals: {load: 50%, duration: 1ms, file: sizes.json, sizes: one}", 0.5),
+    ("background: {links: [\"leaf1:spine1\"], load: 10%, duration: 1ms}", 0),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("entry", "share"), ENTRIES, ids=[entry.split(",")[0] for entry, _ in ENTRIES])
+@pytest.mark.parametrize("level", ["packet", "flow"])
+def test_it_is_a_lower_bound(entry: str, share: float, level: str, tmp_path: Path) -> None:
+    (tmp_path / "sizes.json").write_text('{"one": [[0, 0], [20000, 100]]}')
+    text = f"{FABRIC}\nlevel: {level}\ntransport: {{name: go-back-n, window: 16KiB}}\ntraffic: [{{{entry}}}]\n"
+    ((point,), _) = points_of(parse(text, "scenario.yaml"), tmp_path)
+    (least,) = found = point.recipe.least(point.fabric)
+    traffic = point.recipe.build(point.fabric, 1)
+    tasks = traffic.workload.count
+    assert share * tasks <= least.tasks <= tasks
+    assert least.flows <= np.count_nonzero(traffic.workload.source >= 0)
+    needed = memory.needed_bytes(point.fabric, traffic.workload, point.settings, point.level)
+    assert memory.least_bytes(point.fabric, found, point.settings, point.level) <= needed
+
+
+@pytest.mark.parametrize("path", sorted((EXAMPLES / "simulate").glob("*.yaml")), ids=lambda path: path.name)
+def test_the_examples_are_not_overestimated(path: Path) -> None:
+    found, _ = points_of(load(path), path.parent)
+    point = found[0]
+    traffic = point.recipe.build(point.fabric, point.seed)
+    needed = memory.needed_bytes(traffic.fabric or point.fabric, traffic.workload, point.settings, point.level)
+    assert memory.least_bytes(point.fabric, point.recipe.least(point.fabric), point.settings, point.level) <= needed
+
+
+def test_a_fabric_that_does_not_fit_is_not_built(monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(*_: object, **__: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(points, "clos", never)
+    monkeypatch.setattr(points, "available_bytes", lambda: 8 << 30)
+    fabric = "fabric: {clos: {leaves: 4096, spines: 64, hosts_per_leaf: 4096}}"
+    message = r"fabric\.clos: 16,777,216 hosts and 34,078,720 links need about 13\.1 GiB of memory, and 8 GiB are free"
+    with pytest.raises(UsageError, match=message):
+        points_of(
+            parse(f"{fabric}\ntraffic: [{{mice: {{bytes: 1, interval: 1us, count: 1}}}}]", "scenario.yaml"), Path()
+        )
