@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from ailb_gen.design.build import build
-from ailb_gen.errors import UsageError
+from ailb_gen.errors import Place, UsageError
 from ailb_gen.intent.load import load
 from ailb_gen.render.artifacts import RenderOptions
 from ailb_gen.render.generate import rendering, write_rendering
@@ -51,7 +51,8 @@ def study_points(study: Study, folder: Path) -> tuple[list[Point], list[str]]:
 
 
 def _variant(study: Study, case: Case) -> Variant:
-    source = Source(f"study {study.name}: {case.name}", dict(case.scenario))
+    name = f"study {study.name}: {case.name}"
+    source = Source(name, dict(case.scenario), {(): Place(name, 0)})
     found: Sequence[Variant] = variants(source)
     if len(found) != 1:
         raise UsageError(f"study {study.name}: {case.name}: a case is one scenario, without a sweep")

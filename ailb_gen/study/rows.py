@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from textwrap import wrap
 
 from ailb_gen.study.model import Findings, NotSimulatedError, Published, Spread, Study, Verdict
 from ailb_gen.wording import aligned
 
 PERCENT = 100
+# What a claim is wrapped at.
+COLUMNS = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +102,10 @@ def study_table(study: Study, findings: Findings) -> str:
     text = [study.title, "", *(aligned(lines, numbers=True) if len(lines) > 1 else ["no results"])]
     for one in checked(study, findings):
         shown = f" ({one.verdict.shown})" if one.verdict is not None else ""
-        text += ["", f"{verdict_text(one)}: {one.text}{shown}"]
-        text += [f"  {one.reason}"] if one.reason else []
+        text += ["", *_wrapped(f"{verdict_text(one)}: {one.text}{shown}", "")]
+        text += _wrapped(one.reason, "  ")
     return "\n".join(text) + "\n"
+
+
+def _wrapped(text: str, first: str) -> list[str]:
+    return wrap(text, COLUMNS, initial_indent=first, subsequent_indent="  ", break_on_hyphens=False)

@@ -1,0 +1,94 @@
+"""The page, the record and the figures of a study."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ailb_gen.errors import OutputError
+from ailb_gen.study.figures import drawn
+from ailb_gen.study.model import Findings
+from ailb_gen.study.page import page
+from ailb_gen.study.write import write
+from tests.study.made import FINDINGS, STUDY, figures
+
+PAGE = f"""\
+# Made-up experiment
+
+Source: Nobody, Nothing, 2026.
+
+What is repeated.
+
+Repeat it with `ailb-gen study made-up`.
+
+## Claims
+
+| claim | here | numbers |
+|---|---|---|
+| Adaptive is faster than ECMP. | holds | 8.5 against 21 us |
+| A failure costs nothing \\| ever. | not simulated |  |
+
+## Numbers
+
+Ours is the mean over seeds, and the range where seeds differ.
+
+| case | quantity | published | ours | deviation | |
+|---|---|---:|---:|---:|---|
+| ECMP | time, us | 20 | 21 (19 to 23) | +5.0 % | calibrated |
+| ECMP | packets | 12,345 | 12,345 | +0.0 % |  |
+| adaptive | time, us | 8 | 8.5 | +6.2 % | predicted |
+| adaptive | packets | - | 0.25 | - |  |
+
+## Calibrated parameters
+
+| parameter | value | set on |
+|---|---|---|
+| start of a flow | 1 us | the row of ECMP |
+
+![Time by load](time.svg)
+
+![Distribution of time](cdf.svg)
+
+## What deviates
+
+Nothing deviates.
+
+Seeds: up to 2 per case. Digest of the scenarios: `{STUDY.digest()}`
+"""
+
+
+def test_the_page_of_a_study() -> None:
+    assert page(STUDY, FINDINGS, figures(FINDINGS), "ailb-gen study made-up") == PAGE
+
+
+def test_everything_is_written(tmp_path: Path) -> None:
+    write(STUDY, FINDINGS, tmp_path / "out", "ailb-gen study made-up", interrupted=False)
+    names = {path.name for path in (tmp_path / "out").iterdir()}
+    assert names == {"study.md", "study.json", "time.svg", "time.png", "cdf.svg", "cdf.png"}
+    record = json.loads((tmp_path / "out" / "study.json").read_text())
+    assert record["digest"] == STUDY.digest()
+    assert [row["deviation"] for row in record["rows"]] == [pytest.approx(0.05), 0.0, 0.0625, None]
+    assert [one["verdict"] and one["verdict"]["holds"] for one in record["claims"]] == [True, None]
+
+
+def test_what_cannot_be_written_is_said(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(OutputError, match="cannot be written"):
+        write(STUDY, FINDINGS, tmp_path / "file", "ailb-gen study made-up", interrupted=False)
+
+
+def test_the_same_figure_has_the_same_bytes_and_shows_names_and_values() -> None:
+    bars, lines = figures(FINDINGS)
+    first = drawn(bars)
+    assert first == drawn(bars)
+    assert first["png"].startswith(b"\x89PNG")
+    text = first["svg"].decode()
+    assert all(word in text for word in (">ECMP<", ">adaptive<", ">x1<", ">Time by load<", ">time, us<"))
+    assert ">Distribution of time<" in drawn(lines)["svg"].decode()
+
+
+def test_other_values_give_another_figure() -> None:
+    other = Findings({"ECMP": [{"end_us": 30.0}], "adaptive": FINDINGS.points["adaptive"]})
+    assert drawn(figures(other)[0]) != drawn(figures(FINDINGS)[0])
