@@ -26,6 +26,7 @@ from ailb_gen.sim.settings import BalancerSettings, Settings, SwitchSettings
 
 # The balancer for which colors decide.
 RLB = "rlb"
+NO_CLASSES = "level flow: all flows share links alike, whatever their 'priority' is"
 DETECTION_PS = 1000 * PS_PER_US
 
 
@@ -122,6 +123,8 @@ def points_of(variants: Sequence[Variant], folder: Path) -> tuple[list[Point], l
         scenario = variant.scenario
         base = fabrics.base(scenario)
         settings = settings_of(scenario, base.fabric, base.settings)
+        if scenario.level == "flow" and any(part.chosen.priority for part in scenario.traffic):
+            fabrics.warnings[NO_CLASSES] = None
         recipe = TrafficRecipe(scenario.traffic, folder)
         found += [
             Point(

@@ -81,7 +81,8 @@ class TrafficRecipe:
             made[number] = _told(number, part, partial(MAKERS[part.kind], part.chosen, context))
             fabric = made[number].fabric or fabric
         found = [made[number] for number in range(len(names))]
-        workload = found[0].workload if len(found) == 1 else merged(_distinct([one.workload for one in found], names))
+        workloads = [_in_class(one.workload, part.chosen.priority) for one, part in zip(found, self.parts, strict=True)]
+        workload = workloads[0] if len(found) == 1 else merged(_distinct(workloads, names))
         return Traffic(workload, {name: one for part in found for name, one in part.collectives.items()}, fabric)
 
 
@@ -99,6 +100,11 @@ def _names(kinds: Sequence[str]) -> list[str]:
         f"{kind} {kinds[:number].count(kind) + 1}" if kinds.count(kind) > 1 else kind
         for number, kind in enumerate(kinds)
     ]
+
+
+def _in_class(workload: Workload, priority: int) -> Workload:
+    """Return a workload in a data class; in the first one it says nothing of classes."""
+    return replace(workload, priority=np.full(workload.count, priority, dtype=np.int32)) if priority else workload
 
 
 def _distinct(workloads: Sequence[Workload], names: Sequence[str]) -> list[Workload]:

@@ -25,7 +25,13 @@ Hosts = Annotated[tuple[str, ...], BeforeValidator(_several, json_schema_input_t
 EVERY = Field((), description="names and globs of hosts, in the order of ranks; default: all")
 
 
-class Connections(Model):
+class Part(Model):
+    """What all entries have."""
+
+    priority: Annotated[Int, Field(ge=0, le=7)] = Field(0, description="the class of its packets; 0 is served first")
+
+
+class Connections(Part):
     """How a job sends."""
 
     queue_pairs: Annotated[Int, Field(ge=1, le=128)] | None = Field(
@@ -81,14 +87,14 @@ class TrainingPart(Connections):
     stride: Count = Field(1, description="of a strided placement")
 
 
-class FlowsPart(Model):
+class FlowsPart(Part):
     """Flows from a file: a flow list of conweave-ns3, or a connection matrix of csg-htsim."""
 
     file: FileName = Field(description="plain or gzip")
     format: Literal["flows", "cm"] | None = Field(None, description="default: cm for *.cm, else flows")
 
 
-class ArrivalsPart(Model):
+class ArrivalsPart(Part):
     """Poisson arrivals at every host, to uniform destinations."""
 
     load: Load = Field(description="share of the rate of a host's links, such as 25%")
@@ -99,7 +105,7 @@ class ArrivalsPart(Model):
     hosts: Hosts = EVERY
 
 
-class MicePart(Model):
+class MicePart(Part):
     """Small flows at a fixed interval, between random hosts."""
 
     bytes: SomeBytes
@@ -110,7 +116,7 @@ class MicePart(Model):
     hosts: Hosts = EVERY
 
 
-class BackgroundPart(Model):
+class BackgroundPart(Part):
     """A constant load on links between switches, from hosts of its own."""
 
     links: Annotated[Hosts, Field(min_length=1)] = Field(description="names and globs of sending ports")
@@ -119,7 +125,7 @@ class BackgroundPart(Model):
     start: Time = written("0")
 
 
-class ScaleUnitPart(Model):
+class ScaleUnitPart(Part):
     """The workloads of Zeltser, "Adaptive Packet Routing vs. Flowlet Switching" (2026), on 8 leaves of 4 servers."""
 
     workload: Literal["heavy", "mixed"]
@@ -153,7 +159,7 @@ class TrafficPart(Model):
         return next(iter(self.model_fields_set))
 
     @property
-    def chosen(self) -> Model:
+    def chosen(self) -> Part:
         """What the entry holds."""
-        found: Model = getattr(self, self.kind)
+        found: Part = getattr(self, self.kind)
         return found
