@@ -10,8 +10,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from ailb_gen.sim.fabric import PS_PER_S, Fabric
-from ailb_gen.sim.scenario.ranks import addresses, per_server, ranks_of
+import numpy as np
+
+from ailb_gen.sim.fabric import PS_PER_S, Fabric, Int64
+from ailb_gen.sim.scenario.ranks import addresses, per_server, ranks_of, servers_of
 from ailb_gen.sim.scenario.traffic import (
     ArrivalsPart,
     CollectivePart,
@@ -22,6 +24,8 @@ from ailb_gen.sim.scenario.traffic import (
 from ailb_gen.sim.traffic.arrivals import read_size_distribution
 from ailb_gen.sim.traffic.collectives import messages_of
 from ailb_gen.sim.traffic.options import Options
+from ailb_gen.sim.traffic.placement import place
+from ailb_gen.sim.traffic.training import together
 from ailb_gen.sim.unloaded import host_rates
 from ailb_gen.sim.workload import Least
 from ailb_gen.validation import Model
@@ -49,27 +53,39 @@ def _collective(part: CollectivePart, fabric: Fabric, folder: Path) -> Least:
 
 
 def _training(part: TrainingPart, fabric: Fabric, folder: Path) -> Least:
-    options = Options(part.slices, per_server=part.per_server or 1)
+    hosts = ranks_of(part.hosts, fabric)
+    ranks = part.data * part.tensor * part.pipeline
+    if part.placement == "random" and len(set(servers_of(part, fabric, hosts).tolist())) < len(hosts):
+        # Any ranks may share a server.
+        return Least(0)
+    (placed,) = place([ranks], hosts, part.placement, stride=part.stride)
+    servers = servers_of(part, fabric, placed).reshape(part.pipeline, part.data, part.tensor)
+    found = sum(_stage(part, fabric, stage) for stage in servers)
+    apart = int(np.count_nonzero(servers[1:] != servers[:-1]))
+    messages = apart * _tasks(_flows(part, fabric, part.activation_bytes)) + servers[1:].size - apart
+    found += messages * 2 * part.microbatches * (part.activation_bytes > 0)
+    return Least(part.steps * found)
 
-    def tasks(kind: str, ranks: int, size: int, algorithm: str | None) -> int:
+
+def _stage(part: TrainingPart, fabric: Fabric, servers: Int64) -> int:
+    """Return the least tasks of a pipeline stage in one step; servers of shape (data, tensor)."""
+
+    def tasks(kind: str, groups: Int64, size: int, algorithm: str | None) -> int:
         """Return the tasks of a collective in one group."""
-        count, each, _ = messages_of(kind, ranks, size, options, algorithm) if ranks > 1 and size else (0, 0, False)
+        options = Options(part.slices, per_server=together(groups), stream=part.stream)
+        count, each, _ = messages_of(kind, groups.shape[1], size, options, algorithm) if size else (0, 0, False)
         return count * _tasks(_flows(part, fabric, each))
 
-    # By step and stage.
     passes = 2 * part.microbatches
-    tensor = part.tensor_collectives * tasks("all-reduce", part.tensor, part.tensor_bytes, part.algorithm)
+    tensor = part.tensor_collectives * tasks("all-reduce", servers, part.tensor_bytes, part.algorithm)
     kinds = (
         {"all-reduce": part.algorithm}
         if part.gradients == "all-reduce"
         else {"reduce-scatter": None, "all-gather": None}
     )
     size = part.gradient_bytes // part.gradient_buckets
-    gradients = sum(tasks(kind, part.data, size, algorithm) for kind, algorithm in kinds.items())
-    found = passes * part.data * (1 + tensor) + part.gradient_buckets * part.tensor * gradients
-    between = part.data * part.tensor * _tasks(_flows(part, fabric, part.activation_bytes))
-    between *= passes * (part.pipeline - 1) * (part.activation_bytes > 0)
-    return Least(part.steps * (part.pipeline * found + between))
+    gradients = sum(tasks(kind, servers.T, size, algorithm) for kind, algorithm in kinds.items())
+    return passes * part.data * (1 + tensor) + part.gradient_buckets * part.tensor * gradients
 
 
 def _flows(part: Connections, fabric: Fabric, size: int) -> int:

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ailb_gen.sim.fabric import Fabric, Int32
+from ailb_gen.sim.fabric import Fabric, Int32, Int64
 from ailb_gen.sim.scenario.convert import hosts_of
-from ailb_gen.sim.scenario.traffic import CollectivePart
+from ailb_gen.sim.scenario.traffic import CollectivePart, TrainingPart
 
 
 def ranks_of(patterns: tuple[str, ...], fabric: Fabric) -> Int32:
@@ -22,6 +22,15 @@ def per_server(part: CollectivePart, fabric: Fabric, ranks: Int32) -> int:
     if part.per_server is not None:
         return part.per_server
     return 1 if part.kind in ("incast", "permutation") else _together(fabric, ranks.tolist())
+
+
+def servers_of(part: TrainingPart, fabric: Fabric, placed: Int32) -> Int64:
+    """Return the numbers of the servers of ranks: as the scenario says, else as the names of hosts do."""
+    if part.per_server is not None:
+        return np.arange(len(placed), dtype=np.int64) // part.per_server
+    names = [fabric.names[host].partition(":")[0] for host in placed.tolist()]
+    numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
+    return np.array([numbers[name] for name in names], dtype=np.int64)
 
 
 def _together(fabric: Fabric, ranks: Sequence[int]) -> int:

@@ -15,7 +15,7 @@ from ailb_gen.sim.fabric import Fabric, Int32
 from ailb_gen.sim.point import Traffic
 from ailb_gen.sim.scenario.convert import links_of
 from ailb_gen.sim.scenario.least import least
-from ailb_gen.sim.scenario.ranks import addresses, per_server, ranks_of
+from ailb_gen.sim.scenario.ranks import addresses, per_server, ranks_of, servers_of
 from ailb_gen.sim.scenario.traffic import (
     ArrivalsPart,
     BackgroundPart,
@@ -178,12 +178,12 @@ def _training(part: TrainingPart, context: Context) -> Traffic:
         gradient_buckets=part.gradient_buckets,
         gradients=part.gradients,
         algorithm=part.algorithm,
-        options=Options(part.slices, per_server=part.per_server or 1),
+        options=Options(part.slices, stream=part.stream),
         queue_pairs=_queue_pairs(part, fabric),
     )
     (placed,) = place([training.ranks], hosts, part.placement, context.seed, part.stride)
     builder = Builder(context.seed)
-    train(builder, context.name, placed, training)
+    train(builder, context.name, placed, training, servers_of(part, fabric, placed))
     return Traffic(_delayed(builder.finish(), part.start))
 
 

@@ -81,6 +81,7 @@ class TrainingPart(Connections):
     gradients: Literal["all-reduce", "sharded"] = "all-reduce"
     algorithm: str = "ring"
     slices: Count = 1
+    stream: Bool = Field(False, description="a ring hands on the bytes of all its steps in one: far fewer messages")
     start: Time = written("0")
     hosts: Hosts = EVERY
     placement: Literal["packed", "strided", "random"] = "packed"

@@ -45,7 +45,7 @@ class Algorithm:
 
 
 PLAIN = Options()
-_RING = ("slices", "at_once", "rounds")
+_RING = ("slices", "at_once", "rounds", "stream")
 COLLECTIVES = {
     "all-reduce": (
         Algorithm("ring", rings.all_reduce, counts.ring(2), "reduce-scatter and all-gather along a ring", _RING, "own"),
@@ -161,7 +161,7 @@ def _check(collective: str, way: Algorithm, groups: Ranks, size: int, options: O
         raise UsageError(f"a host takes part in the same {collective} twice")
     if size < 1:
         raise UsageError(f"{collective} of {size} bytes: must be at least 1")
-    for name in ("slices", "at_once", "rounds", "shift", "seed"):
+    for name in ("slices", "at_once", "rounds", "shift", "seed", "stream"):
         if name not in way.options and getattr(options, name) != getattr(PLAIN, name):
             known = ", ".join(way.options) or "none"
             raise UsageError(f"{collective} ({way.name}) does not have the option {name}; it has: {known}")

@@ -15,9 +15,10 @@ def ring(passes: int) -> Count:
 
     def count(n: int, size: int, options: Options) -> tuple[int, int]:
         steps = passes * (n - 1)
-        return min(steps, options.rounds or steps) * n * options.slices, size // (
-            options.per_server * n * options.slices
-        )
+        steps = min(steps, options.rounds or steps)
+        if options.stream:
+            size, steps = size * steps, 1
+        return steps * n * options.slices, size // (options.per_server * n * options.slices)
 
     return count
 

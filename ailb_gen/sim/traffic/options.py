@@ -17,8 +17,9 @@ class Options:
     `slices`: messages per chunk, passed on as they arrive (pipelining; NCCL cuts its buffers into slices).
     `at_once`: all messages are sent at the start, without waiting for what a rank would have to receive first; None:
     as the algorithm does it. `per_server`: each so many ranks after another are GPUs of one server. `rounds`: only
-    the first so many steps of a ring. `shift`: permutation to the rank so many further on instead of a random one.
-    `seed`: of the random permutation.
+    the first so many steps of a ring. `stream`: a ring hands on the bytes of all steps in one, as a ring with many
+    slices does: far fewer messages, and no wait between steps. `shift`: permutation to the rank so many further on
+    instead of a random one. `seed`: of the random permutation.
     """
 
     slices: int = 1
@@ -27,6 +28,7 @@ class Options:
     rounds: int | None = None
     shift: int | None = None
     seed: int = 0
+    stream: bool = False
 
     def __post_init__(self) -> None:
         for name, value in (("slices", self.slices), ("per_server", self.per_server), ("rounds", self.rounds)):

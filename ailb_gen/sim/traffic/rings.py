@@ -20,6 +20,8 @@ def _ring(
     per_server = options.per_server
     servers = n // per_server
     steps = min(steps, options.rounds or steps)
+    if options.stream:
+        size, steps = size * steps, 1
     shape = (groups, steps, per_server, servers, options.slices)
     nodes = ranks.reshape(groups, servers, per_server).swapaxes(1, 2)
     source = np.broadcast_to(nodes[:, None, :, :, None], shape)

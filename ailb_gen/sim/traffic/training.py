@@ -1,6 +1,7 @@
 """Jobs: a collective again and again, and training steps with data, tensor and pipeline parallelism."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -49,6 +50,8 @@ def repeat(
 @dataclass(frozen=True, slots=True)
 class Training:
     """A job of data * tensor * pipeline ranks, one host each; times and bytes are per rank, 0 bytes send nothing.
+
+    Ranks of one server exchange data in no time.
 
     Rank t + tensor * (d + data * p) is number t of the tensor-parallel group of replica d in stage p (the order of
     Megatron-LM). A pass of a microbatch through a stage takes `forward_ps` or `backward_ps`, cut by
@@ -103,17 +106,43 @@ class Training:
         return self.data * self.tensor * self.pipeline
 
 
-def train(builder: Builder, name: str, hosts: Ranks, training: Training) -> Job:
-    """Append a training job on `hosts`, one per rank; raises UsageError for another number of them."""
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """The hosts of a pipeline stage and their servers, shape (data, tensor)."""
+
+    hosts: Ranks
+    servers: Ranks
+
+
+def together(servers: Ranks) -> int:
+    """Return how many ranks in a row share a server, shape (groups, ranks), if it is the same number everywhere.
+
+    Else 1.
+    """
+    n = servers.shape[1]
+    same = servers[:, 1:] == servers[:, :-1]
+    others = np.flatnonzero(~same[0])
+    count = int(others[0]) + 1 if len(others) else n
+    inside = np.arange(1, n) % count != 0
+    return count if n % count == 0 and (same == inside).all() else 1
+
+
+def train(builder: Builder, name: str, hosts: Ranks, training: Training, servers: Ranks | None = None) -> Job:
+    """Append a training job on `hosts`, one per rank; raises UsageError for another number of them.
+
+    `servers` are numbers of their servers; None: every rank has one to itself.
+    """
     if len(hosts) != training.ranks:
         degrees = f"{training.data} (data) x {training.tensor} (tensor) x {training.pipeline} (pipeline)"
         raise UsageError(f"job {name!r} has {len(hosts)} hosts, and {degrees} needs {training.ranks}")
     job = builder.job(name, training.queue_pairs)
-    ranks = np.asarray(hosts).reshape(training.pipeline, training.data, training.tensor)
+    shape = training.pipeline, training.data, training.tensor
+    where = np.arange(training.ranks) if servers is None else np.asarray(servers)
+    stages = [Stage(*parts) for parts in zip(np.asarray(hosts).reshape(shape), where.reshape(shape), strict=True)]
     end = _delay(builder, job, training.start_ps, NOTHING)
     for _ in range(training.steps):
-        done = _passes(builder, job, ranks, training, end)
-        ends = [_synchronize(builder, job, stage, training, last) for stage, last in zip(ranks, done, strict=True)]
+        done = _passes(builder, job, stages, training, end)
+        ends = [_synchronize(builder, job, stage, training, last) for stage, last in zip(stages, done, strict=True)]
         end = builder.barrier(np.array(ends), job)
         builder.step(job, end)
     return job
@@ -134,7 +163,7 @@ def operations(stage: int, stages: int, microbatches: int, schedule: Schedule) -
     return result
 
 
-def _passes(builder: Builder, job: Job, ranks: Ranks, training: Training, begin: int) -> list[Int64]:
+def _passes(builder: Builder, job: Job, ranks: Sequence[Stage], training: Training, begin: int) -> list[Int64]:
     """Append all passes of a step; return the tasks that end the work of every stage, shape (data,) each.
 
     A pass waits for the stage's pass before it, and for what its neighbor sends.
@@ -162,39 +191,45 @@ def _passes(builder: Builder, job: Job, ranks: Ranks, training: Training, begin:
 
 
 def _pass(
-    builder: Builder, job: Job, ranks: Ranks, training: Training, direction: str, after: npt.NDArray[np.int64]
+    builder: Builder, job: Job, stage: Stage, training: Training, direction: str, after: npt.NDArray[np.int64]
 ) -> Int64:
-    """Append one pass through a stage in all replicas, ranks (data, tensor); return its ends, shape (data,)."""
-    communicates = training.tensor > 1 and training.tensor_bytes > 0
+    """Append one pass through a stage in all replicas; return its ends, shape (data,)."""
+    inside = together(stage.servers)
+    communicates = inside < training.tensor and training.tensor_bytes > 0
+    options = replace(training.options, per_server=inside)
     pieces = training.tensor_collectives if communicates else 1
     wait: Numbers = after
     for ps in spread(training.forward_ps if direction == "forward" else training.backward_ps, pieces):
-        end = builder.computations(len(ranks), int(ps), wait, job, direction)
+        end = builder.computations(training.data, int(ps), wait, job, direction)
         if communicates:
             end = append(
-                builder, job, "all-reduce", ranks, training.tensor_bytes, training.options, training.algorithm, end
+                builder, job, "all-reduce", stage.hosts, training.tensor_bytes, options, training.algorithm, end
             )
         wait = end
     return end
 
 
-def _hand_over(builder: Builder, job: Job, here: Ranks, there: Ranks, size: int, after: Int64) -> Int64:
+def _hand_over(builder: Builder, job: Job, here: Stage, there: Stage, size: int, after: Int64) -> Int64:
     """Append the messages from a stage to its neighbor; return the tasks that end them, shape (data,)."""
     if size == 0:
         return after
-    messages = builder.send(job, here.ravel(), there.ravel(), size, np.repeat(after, here.shape[1]), "stages")
-    return builder.barriers(messages.end.reshape(here.shape), job)
+    source, target = here.hosts.ravel(), there.hosts.ravel()
+    sizes = np.where((here.servers == there.servers).ravel(), 0, size)
+    messages = builder.send(job, source, target, sizes, np.repeat(after, here.hosts.shape[1]), "stages")
+    return builder.barriers(messages.end.reshape(here.hosts.shape), job)
 
 
-def _synchronize(builder: Builder, job: Job, ranks: Ranks, training: Training, done: Int64) -> int:
-    """Append what a stage, ranks (data, tensor), does after its last pass; return the task that ends it."""
+def _synchronize(builder: Builder, job: Job, stage: Stage, training: Training, done: Int64) -> int:
+    """Append what a stage does after its last pass; return the task that ends it."""
     end = builder.barrier(done, job)
-    if training.data > 1 and training.gradient_bytes:
+    inside = together(stage.servers.T)
+    options = replace(training.options, per_server=inside)
+    if inside < training.data and training.gradient_bytes:
         kinds = {"all-reduce": ("all-reduce",), "sharded": ("reduce-scatter", "all-gather")}[training.gradients]
         for size in spread(training.gradient_bytes, training.gradient_buckets):
             for kind in kinds:
                 algorithm = training.algorithm if kind == "all-reduce" else None
-                ends = append(builder, job, kind, ranks.T, int(size), training.options, algorithm, end)
+                ends = append(builder, job, kind, stage.hosts.T, int(size), options, algorithm, end)
                 end = builder.barrier(ends, job)
     return _delay(builder, job, training.optimizer_ps, end)
 

@@ -28,6 +28,11 @@ ENTRIES = [
     ("training: {data: 2, tensor: 4, pipeline: 2, microbatches: 3, steps: 2, tensor_bytes: 1MiB, tensor_collectives: 2,"
      " activation_bytes: 1MiB, gradient_bytes: 1MiB, gradient_buckets: 2, forward: 1ms, backward: 1ms}", 0.8),
     ("training: {data: 4, tensor: 2, pipeline: 2, gradient_bytes: 1MiB, gradients: sharded, queue_pairs: 1}", 0.8),
+    ("training: {data: 2, tensor: 4, pipeline: 2, per_server: 2, microbatches: 2, tensor_bytes: 1MiB,"
+     " activation_bytes: 1MiB, gradient_bytes: 1MiB, forward: 1ms, backward: 1ms}", 0.8),
+    ("training: {data: 4, tensor: 2, pipeline: 2, per_server: 8, tensor_bytes: 1MiB, activation_bytes: 1MiB,"
+     " gradient_bytes: 1MiB, stream: on}", 0.6),
+    ("training: {data: 4, tensor: 2, pipeline: 2, placement: random, per_server: 2, gradient_bytes: 1MiB}", 0),
     ("mice: {bytes: 2KiB, interval: 1us, count: 50}", 1),
     ("arrivals: {load: 50%, duration: 1ms, file: sizes.json, sizes: one}", 0.5),
     ("background: {links: [\"leaf1:spine1\"], load: 10%, duration: 1ms}", 0),

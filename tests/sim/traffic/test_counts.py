@@ -13,10 +13,12 @@ WAYS = [(kind, way) for kind, ways in COLLECTIVES.items() for way in ways]
 
 
 @pytest.mark.parametrize(("kind", "way"), WAYS, ids=[f"{kind} {way.name}" for kind, way in WAYS])
-@pytest.mark.parametrize("options", [Options(), Options(slices=3), Options(per_server=2), Options(rounds=1)])
+@pytest.mark.parametrize(
+    "options", [Options(), Options(slices=3), Options(per_server=2), Options(rounds=1), Options(stream=True, slices=2)]
+)
 def test_messages_are_as_many_and_as_large_as_told(kind: str, way: object, options: Options) -> None:
     (way,) = (one for one in COLLECTIVES[kind] if one is way)
-    for name in ("slices", "rounds"):
+    for name in ("slices", "rounds", "stream"):
         if name not in way.options and getattr(options, name) != getattr(Options(), name):
             return
     if options.per_server > 1 and way.rails == "none":

@@ -12,15 +12,16 @@ from hypothesis import strategies as st
 
 from ailb_gen.errors import UsageError
 from ailb_gen.sim.traffic.builder import Builder, QueuePairs
-from ailb_gen.sim.traffic.training import Training, operations, repeat, train
+from ailb_gen.sim.traffic.options import Options, Ranks
+from ailb_gen.sim.traffic.training import Training, operations, repeat, together, train
 from ailb_gen.sim.workload import COMPUTATION, Workload
 from tests.conftest import examples
 from tests.sim.traffic.executor import finish_times, sent
 
 
-def build(training: Training, hosts: np.ndarray[Any, np.dtype[np.int64]] | None = None) -> Workload:
+def build(training: Training, hosts: Ranks | None = None, servers: Ranks | None = None) -> Workload:
     builder = Builder(1)
-    train(builder, "j", np.arange(training.ranks) if hosts is None else hosts, training)
+    train(builder, "j", np.arange(training.ranks) if hosts is None else hosts, training, servers)
     return builder.finish()
 
 
@@ -113,6 +114,67 @@ def test_groups_are_those_of_megatron() -> None:
     assert {frozenset(divmod(rank, 3)[0] for rank in pair) for pair in kinds[10]} == {frozenset({i}) for i in range(4)}
     assert kinds[4] == {(i, i + 6) for i in range(6)} | {(i + 6, i) for i in range(6)}
     assert kinds[100] == {(a, b) for i in (0, 1, 2, 6, 7, 8) for a, b in ((i, i + 3), (i + 3, i))}
+
+
+def pairs(workload: Workload, label: str) -> dict[tuple[int, int], int]:
+    """The bytes from host to host of one label."""
+    found: Counter[tuple[int, int]] = Counter()
+    for task in np.flatnonzero((workload.source >= 0) & (workload.label == workload.labels.index(label))):
+        found[int(workload.source[task]), int(workload.target[task])] += int(workload.amount[task])
+    return dict(found)
+
+
+def test_ranks_of_one_server_exchange_data_in_no_time() -> None:
+    """Tensor groups fill servers of 2; rings of replicas stay on their rail; stages hand over on their rail."""
+    training = Training(
+        data=2, tensor=2, pipeline=2, forward_ps=1, tensor_bytes=30, activation_bytes=4, gradient_bytes=200
+    )
+    workload = build(training, servers=np.arange(8) // 2)
+    assert set(workload.labels) >= {"stages", "all-reduce"}
+    assert pairs(workload, "all-reduce") == {(a, b): 200 for i in (0, 1, 4, 5) for a, b in ((i, i + 2), (i + 2, i))}
+    assert pairs(workload, "stages") == {(a, b): 4 for i in range(4) for a, b in ((i, i + 4), (i + 4, i))}
+
+
+def test_replicas_of_one_server_are_one_in_the_ring() -> None:
+    """4 replicas in 2 servers of 2: a ring per rail with half of the vector, as collectives have it."""
+    workload = build(Training(data=4, gradient_bytes=80), servers=np.arange(4) // 2)
+    # 6 steps of a quarter of the half, and nothing between neighbors in a server.
+    assert pairs(workload, "all-reduce") == dict.fromkeys(((0, 2), (2, 0), (1, 3), (3, 1)), 60)
+
+
+def test_a_job_in_one_server_sends_nothing() -> None:
+    training = Training(
+        data=2, tensor=2, pipeline=2, forward_ps=1, tensor_bytes=8, activation_bytes=4, gradient_bytes=200
+    )
+    assert not (build(training, servers=np.zeros(8, dtype=np.int64)).source >= 0).any()
+
+
+@pytest.mark.parametrize(
+    ("servers", "count"),
+    [
+        ([[0, 1, 2, 3]], 1),
+        ([[0, 0, 1, 1], [2, 2, 3, 3]], 2),
+        ([[0, 0, 0, 0]], 4),
+        ([[0, 0, 1, 1], [2, 3, 3, 4]], 1),
+        ([[0, 0, 0, 1]], 1),
+        ([[5]], 1),
+    ],
+)
+def test_ranks_are_together_if_they_are_so_everywhere(servers: list[list[int]], count: int) -> None:
+    assert together(np.array(servers)) == count
+
+
+@pytest.mark.parametrize("gradients", ["all-reduce", "sharded"])
+def test_a_stream_carries_the_same_bytes_in_one_message(gradients: Any) -> None:
+    found = {}
+    for stream in (False, True):
+        training = Training(data=4, gradient_bytes=4096, gradients=gradients, options=Options(stream=stream))
+        workload = build(training)
+        found[stream] = sent(workload)
+        assert np.count_nonzero(workload.source >= 0) == (4 if stream else 24) * (
+            2 if stream and gradients == "sharded" else 1
+        )
+    assert found[True] == found[False]
 
 
 def test_stages_reduce_when_their_own_work_is_done() -> None:
