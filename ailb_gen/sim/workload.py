@@ -54,6 +54,26 @@ class Least:
     flow_bytes: int = 1
 
 
+def shared_queue_pairs(workload: Workload) -> tuple[Int32, int]:
+    """Return the number of every task's queue pair, shape (T,), and how many numbers there are.
+
+    -1: no other task has it. Messages of a job with the same ends and queue pair share one; every flow that belongs to
+    no job has its own.
+    """
+    result = np.full(workload.count, -1, np.int32)
+    sent = np.flatnonzero((workload.job >= 0) & (workload.source != COMPUTATION))
+    if not len(sent):
+        return result, 0
+    names = np.zeros(len(sent), np.int64)
+    for column in (workload.job, workload.source, workload.target, workload.queue_pair):
+        values = column[sent].astype(np.int64)
+        names = names * (int(values.max()) + 1) + values
+    _, found, uses = np.unique(names, return_inverse=True, return_counts=True)
+    shared = uses > 1
+    result[sent] = np.where(shared, np.cumsum(shared) - 1, -1)[found]
+    return result, int(shared.sum())
+
+
 def merged(workloads: Sequence[Workload]) -> Workload:
     """Return several workloads as one; jobs and labels keep their order."""
     shifts = np.cumsum([0, *(one.count for one in workloads)])

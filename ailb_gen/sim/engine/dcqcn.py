@@ -1,17 +1,44 @@
 """DCQCN: the rate of a flow from the marks that come back (Zhu et al., SIGCOMM 2015), without byte counter.
 
 Nothing happens at fixed times: what the timers of alpha, cuts and increases would have done is done when somebody
-asks for the rate. Rates are in bytes per ps.
+asks for the rate. Rates are in bytes per ps. Messages of one queue pair take over what the one before knew.
 """
 
-from ailb_gen.sim.engine.jit import compiled
-from ailb_gen.sim.engine.records import NEVER, State
+from ailb_gen.sim.engine.jit import compiled, inlined
+from ailb_gen.sim.engine.records import NEVER, NONE, State
+
+
+@inlined
+def _keep(state: State, flow: int, number: int) -> None:
+    """Let a queue pair know what a message of it knows."""
+    pair, message = state.limiters[number], state.flows[flow]
+    pair.rate, pair.rate_target, pair.alpha = message.rate, message.rate_target, message.alpha
+    pair.alpha_at, pair.cut_at, pair.increase_at = message.alpha_at, message.cut_at, message.increase_at
+    pair.stage, pair.marked, pair.cut_marked = message.stage, message.marked, message.cut_marked
+
+
+@inlined
+def _go_on(state: State, flow: int, number: int) -> None:
+    """Let a message know what its queue pair knows."""
+    pair, message = state.limiters[number], state.flows[flow]
+    message.rate, message.rate_target, message.alpha = pair.rate, pair.rate_target, pair.alpha
+    message.alpha_at, message.cut_at, message.increase_at = pair.alpha_at, pair.cut_at, pair.increase_at
+    message.stage, message.marked, message.cut_marked = pair.stage, pair.marked, pair.cut_marked
 
 
 @compiled
 def begin(state: State, flow: int) -> None:
-    """Start a flow at the rate of its link."""
+    """Start a flow at the rate that its queue pair has; a new one at that of its link."""
     record = state.flows[flow]
+    number = state.tasks[record.task].limiter
+    if number != NONE:
+        limiter = state.limiters[number]
+        if limiter.flow != NONE:
+            _keep(state, limiter.flow, number)
+        limiter.flow = flow
+        if limiter.rate > 0:
+            _go_on(state, flow, number)
+            return
     record.rate = 1.0 / state.links[record.link].byte_ps
     record.rate_target = record.rate
     record.alpha = 1.0
@@ -21,6 +48,15 @@ def begin(state: State, flow: int) -> None:
     record.stage = 0
     record.marked = 0
     record.cut_marked = 0
+
+
+@compiled
+def end(state: State, flow: int) -> None:
+    """Keep what is known of the queue pair of a flow that ends, unless a later message has taken it over."""
+    number = state.tasks[state.flows[flow].task].limiter
+    if number != NONE and state.limiters[number].flow == flow:
+        _keep(state, flow, number)
+        state.limiters[number].flow = NONE
 
 
 @compiled

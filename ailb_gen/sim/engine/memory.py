@@ -13,7 +13,7 @@ from ailb_gen.sim.engine.random import MASK, seeded
 from ailb_gen.sim.engine.records import NEVER, NONE, Records, State, records
 from ailb_gen.sim.fabric import PS_PER_S, PS_PER_US, UNREACHABLE, Fabric
 from ailb_gen.sim.settings import CongestionSettings, Settings, SwitchSettings, TransportSettings
-from ailb_gen.sim.workload import COMPUTATION, Workload
+from ailb_gen.sim.workload import COMPUTATION, Workload, shared_queue_pairs
 
 TRANSPORTS = {"raw": r.RAW, "go-back-n": r.GO_BACK_N, "selective-repeat": r.SELECTIVE, "timeout-only": r.SELECTIVE}
 FIRST_PACKETS, FIRST_FLOWS, FIRST_TIMERS = 4096, 256, 1024
@@ -49,6 +49,7 @@ def new_state(fabric: Fabric, workload: Workload, settings: Settings, seed: int)
     bits = int(links).bit_length()
     sets, destinations, hosts = _sets(fabric), _destinations(fabric), _hosts(fabric)
     measured = settings.measurement
+    tasks, limiters = _tasks(workload, settings)
     return State(
         config=_config(fabric, workload, settings, classes, bits),
         run=_run(),
@@ -59,7 +60,8 @@ def new_state(fabric: Fabric, workload: Workload, settings: Settings, seed: int)
         queues=_queues(links * classes),
         packets=_packets(FIRST_PACKETS, 0),
         flows=_flows(FIRST_FLOWS, 0),
-        tasks=_tasks(workload),
+        tasks=tasks,
+        limiters=limiters,
         successors=np.array(workload.successors, np.int32),
         arrivals=_arrivals(workload),
         changes=_changes(fabric),
@@ -227,7 +229,8 @@ def _flows(count: int, first: int) -> Records:
     return result
 
 
-def _tasks(workload: Workload) -> Records:
+def _tasks(workload: Workload, settings: Settings) -> tuple[Records, Records]:
+    """Return the tasks, and what congestion control knows of the queue pairs that several of them have."""
     count = workload.count
     result = records(count + 1, r.TASK)
     for name, column in (
@@ -243,8 +246,14 @@ def _tasks(workload: Workload) -> Records:
     if workload.priority is not None:
         result["priority"][:count] = workload.priority
     result["first_successor"] = workload.first_successor
-    result["start"] = result["finish"] = result["flow"] = NONE
-    return result
+    for name in ("start", "finish", "flow", "limiter"):
+        result[name] = NONE
+    shared = 0
+    if settings.congestion.name == "dcqcn":
+        result["limiter"][:count], shared = shared_queue_pairs(workload)
+    limiters = records(max(1, shared), r.LIMITER)
+    limiters["flow"] = NONE
+    return result, limiters
 
 
 def _arrivals(workload: Workload) -> r.Ints32:

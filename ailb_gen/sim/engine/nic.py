@@ -1,6 +1,7 @@
 """The sending side of a NIC: its flows in turn, each at its rate and within its window."""
 
 from ailb_gen.sim.engine.dcqcn import catch_up as settle_rate
+from ailb_gen.sim.engine.dcqcn import end as keep_rate
 from ailb_gen.sim.engine.events import add_timer
 from ailb_gen.sim.engine.jit import compiled, inlined
 from ailb_gen.sim.engine.records import (
@@ -189,6 +190,8 @@ def release_flow(state: State, flow: int) -> None:
         return
     if state.config[0].context_cache:
         forget_context(state, flow)
+    if state.config[0].dcqcn:
+        keep_rate(state, flow)
     state.tasks[record.task].flow = NONE
     record.task = NONE
     record.ring_next = state.run[0].free_flow

@@ -238,6 +238,23 @@ TASK = np.dtype(
         ("out_of_order", "i4"),
         ("distance", "i4"),
         ("rerouted", "i4"),
+        ("limiter", "i4"),  # of its queue pair; NONE: it has one of its own
+    ],
+    align=True,
+)
+# What congestion control knows of a queue pair between its messages. `rate` 0: nothing yet.
+LIMITER = np.dtype(
+    [
+        ("rate", "f8"),
+        ("rate_target", "f8"),
+        ("alpha", "f8"),
+        ("alpha_at", "i8"),
+        ("cut_at", "i8"),
+        ("increase_at", "i8"),
+        ("stage", "i4"),
+        ("marked", "i4"),
+        ("cut_marked", "i4"),
+        ("flow", "i4"),  # the message that began last, while it is not acknowledged
     ],
     align=True,
 )
@@ -335,6 +352,7 @@ class State(NamedTuple):
     packets: Records
     flows: Records
     tasks: Records
+    limiters: Records
     successors: Ints32
     arrivals: Ints32  # tasks that wait for nothing, by time
     changes: Records

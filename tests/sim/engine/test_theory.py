@@ -19,6 +19,8 @@ from ailb_gen.sim.settings import (
     TransportName,
     TransportSettings,
 )
+from ailb_gen.sim.traffic.builder import NOTHING, Builder, Numbers
+from ailb_gen.sim.workload import Workload
 from tests.sim.engine.cases import GBPS, PACKETS, flows, leaf_spine, link, marking, needs_compiler, star
 from tests.sim.files import fabric as fabric_of_files
 from tests.sim.walk import shares
@@ -141,6 +143,37 @@ def test_flows_share_a_link_evenly_under_dcqcn(count: int) -> None:
     rates = (sent[1] - sent[0]).astype(float)
     assert rates.sum() ** 2 / (count * (rates**2).sum()) >= 0.95
     assert (totals[40_000] - totals[20_000]) * BYTE_PS >= 0.9 * 20_000 * PS_PER_US
+
+
+def messages(count: int, size: int, rounds: int) -> Workload:
+    """Senders of so many messages to host 0, each after the one before, over one queue pair each."""
+    builder = Builder()
+    job = builder.job("job")
+    sender = np.arange(1, count + 1)
+    before: Numbers = NOTHING
+    for _ in range(rounds):
+        before = builder.send(job, sender, 0 * sender, size, before).end
+    return builder.finish()
+
+
+@needs_compiler
+@pytest.mark.parametrize("bps", [100 * GBPS, 400 * GBPS])
+def test_messages_of_a_queue_pair_go_on_at_its_rate(bps: int) -> None:
+    """Many messages take as long as one of their size together; with a new queue pair each they take much longer."""
+    fabric = star(5, bps)
+    settings = Settings(
+        packets=PACKETS,
+        switches=marking(fabric, bps // 10**6, bps // 250_000),
+        transport=TransportSettings("go-back-n"),
+        congestion=CongestionSettings("dcqcn"),
+    )
+    many = messages(4, bps // 200_000, 100)
+    alone = replace(many, job=np.full(many.count, -1, np.int32))
+    whole, chain, fresh = (
+        int(simulate(fabric, work, settings, 1).finish_ps.max()) for work in (messages(4, bps // 2000, 1), many, alone)
+    )
+    assert chain == pytest.approx(whole, rel=0.1)
+    assert fresh > 1.25 * whole
 
 
 def bounds(share: Fraction, count: int) -> tuple[float, float]:

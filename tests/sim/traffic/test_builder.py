@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from ailb_gen.errors import UsageError
 from ailb_gen.sim.traffic.builder import FIRST_PORT, NOTHING, PORTS, Builder, QueuePairs, mixed, spread
-from ailb_gen.sim.workload import COMPUTATION, Workload, merged
+from ailb_gen.sim.workload import COMPUTATION, Workload, merged, shared_queue_pairs
 from tests.conftest import examples
 from tests.sim.traffic.executor import check, finish_times
 
@@ -53,6 +53,22 @@ def test_a_message_is_split_over_the_queue_pairs_and_ends_with_all_of_them() -> 
     assert workload.source.tolist() == [0, 0, 0, 0, 1, 1, COMPUTATION, COMPUTATION, COMPUTATION]
     ends = finish_times(workload)
     assert [ends[end] for end in messages.end] == [3, 1, 0]
+
+
+def test_messages_of_a_connection_share_queue_pairs_and_single_flows_do_not() -> None:
+    builder = Builder()
+    jobs = [builder.job(name, QueuePairs(2)) for name in ("one", "other")]
+    for job in (jobs[0], jobs[0], jobs[1]):
+        builder.send(job, np.array([0, 1]), np.array([1, 0]), 10)
+    builder.send(jobs[1], np.array([0]), np.array([1]), 10)
+    builder.flows([0, 0], [1, 1], 10, 50_000)
+    workload = builder.finish()
+    numbers, count = shared_queue_pairs(workload)
+    assert count == 6
+    found = [numbers[workload.label == label][workload.source[workload.label == label] >= 0] for label in (0, 1)]
+    assert found[0].tolist() == [0, 1, 2, 3, 0, 1, 2, 3, 4, 5, -1, -1, 4, 5]
+    assert found[1].tolist() == [-1, -1]
+    assert shared_queue_pairs(Builder().finish())[1] == 0
 
 
 def test_messages_take_queue_pairs_in_turn_by_connection() -> None:
