@@ -61,7 +61,7 @@ def test_messages_of_a_connection_share_queue_pairs_and_single_flows_do_not() ->
     for job in (jobs[0], jobs[0], jobs[1]):
         builder.send(job, np.array([0, 1]), np.array([1, 0]), 10)
     builder.send(jobs[1], np.array([0]), np.array([1]), 10)
-    builder.flows([0, 0], [1, 1], 10, 50_000)
+    builder.flows(np.array([0, 0]), np.array([1, 1]), 10, 50_000)
     workload = builder.finish()
     numbers, count = shared_queue_pairs(workload)
     assert count == 6
