@@ -47,13 +47,15 @@ def simulated(points: Sequence[Point], out: Path | None, options: Options) -> Si
 
     Raises UsageError, IntentError, OutputError, WorkerError.
     """
-    from ailb_gen.sim.results import keep, open_results
+    from ailb_gen.sim.results import begin, keep, open_results
     from ailb_gen.sim.sweep import Board, check_memory, must_compile, pending, prepare, sweep
 
     finished = open_results(out, options.tables) if out is not None else {}
     prepared = prepare(points, run_here=not finished and not options.executor.startswith("dask"))
     todo = pending(prepared, finished)
     check_memory(todo, options)
+    if out is not None:
+        begin(out)
     known: dict[str, Mapping[str, Any]] = dict(finished)
 
     def kept(result: Result) -> None:

@@ -128,6 +128,8 @@ def _need(path: Path) -> None:
         found = path.is_file()
     except OSError as error:
         raise UsageError(f"{str(path)[:200]}: not a usable file name: {error.strerror}") from error
+    if path.is_dir():
+        raise UsageError(f"{path}: this is a directory; name a scenario file, or a fabric file and then the directory")
     if not found:
         raise UsageError(f"{path}: there is no such file")
     need_engine("simulate")
@@ -137,7 +139,7 @@ def _simulate(variants: Sequence[Variant], folder: Path, out: Path | None, execu
     """Simulate all points of a scenario, write and print. Raises typer.Exit when it was interrupted."""
     from ailb_gen.sim.comparison import compared, comparison_table
     from ailb_gen.sim.digest import digest
-    from ailb_gen.sim.results import Row, finish
+    from ailb_gen.sim.results import Row, finish, held_scenario
     from ailb_gen.sim.scenario.points import points_of
     from ailb_gen.sim.sweep import Options
 
@@ -154,6 +156,10 @@ def _simulate(variants: Sequence[Variant], folder: Path, out: Path | None, execu
     }
     with steady():
         if out is not None:
+            held = held_scenario(out)
+            if held not in (None, about["scenario"]):
+                kept = "the files of its points stay in points/, and its own file makes them again without simulating"
+                typer.echo(f"warning: {out} held the results of {held!r}: {kept}", err=True)
             finish(out, rows, about, records)
         typer.echo(comparison_table(records, _title(variants)), nl=False)
         for line in _doubts(rows):
@@ -165,9 +171,9 @@ def _simulate(variants: Sequence[Variant], folder: Path, out: Path | None, execu
 
 
 def _title(variants: Sequence[Variant]) -> str:
-    return (
-        "balancer" if all(one.name == one.scenario.balancer[0].name or not one.name for one in variants) else "variant"
-    )
+    """Return what distinguishes variants: their load balancers alone, or more."""
+    alone = all(one.name in ("", *(balancer.name for balancer in one.scenario.balancer)) for one in variants)
+    return "balancer" if alone else "variant"
 
 
 def _count(rows: Sequence[Row]) -> int:
@@ -179,7 +185,7 @@ def _doubts(rows: Sequence[Row]) -> Iterator[str]:
     from ailb_gen.wording import some
 
     open_ends = [row for row in rows if row.statistics is not None and row.statistics["stuck"]]
-    names = [f"{row.variant}, seed {row.seed}" for row in open_ends]
+    names = [f"{row.variant} (seed {row.seed})" for row in open_ends]
     if names:
         least = min(row.statistics["ended"] / row.statistics["tasks"] for row in open_ends if row.statistics)
         yield f"traffic could not end in {some(names)}; at worst {least:.1%} of its tasks did: look at drops and losses"

@@ -57,7 +57,7 @@ class Places:
                 if found:
                     return Broken(self._both(found), frozenset())
         hint = did_you_mean(word, self._known()) or "name a port as DEVICE:PORT, two devices as ONE-OTHER, or a switch"
-        raise UsageError(f"{word!r}: there is no such link or switch; {hint}")
+        raise UsageError(f"failures: {word!r}: there is no such link or switch; {hint}")
 
     def _both(self, links: set[int]) -> frozenset[int]:
         one = np.array(sorted(links), dtype=np.int64)

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 import numpy as np
@@ -146,6 +147,27 @@ def open_results(out: Path, tables: bool = True) -> dict[str, Mapping[str, Any]]
     except OSError as error:
         raise OutputError(f"{error.filename or out}: cannot be read: {error.strerror}") from error
     return {name: body for name, body in found.items() if body is not None and body.get("interrupted") is False}
+
+
+def held_scenario(out: Path) -> str | None:
+    """Return the name of the scenario whose results are in a directory; None where there are none."""
+    try:
+        body = parse_json((out / SUMMARY).read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return None
+    name = body.get("scenario") if isinstance(body, dict) else None
+    return name if isinstance(name, str) else None
+
+
+def begin(out: Path) -> None:
+    """Make a directory of results, so that what cannot be written is known before anything is simulated.
+
+    Raises OutputError.
+    """
+    with _writing(out):
+        (out / POINTS).mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=out / POINTS):
+            pass
 
 
 def _statistics(path: Path, tables: bool) -> Mapping[str, Any] | None:

@@ -158,7 +158,7 @@ def test_traffic_that_cannot_end_is_told(scenario: str, monkeypatch: pytest.Monk
     monkeypatch.setattr(double, "simulate", lost)
     code, shown, told = simulate(scenario)
     assert code == 0
-    assert "warning: traffic could not end in ecmp, seed 1, ecmp, seed 2" in told
+    assert "warning: traffic could not end in ecmp (seed 1), ecmp (seed 2)" in told
     assert "ecmp (partial)" in shown
 
 
@@ -178,6 +178,43 @@ def test_sweeps_name_their_variants(scenario: str) -> None:
     names = [line for line in shown.splitlines()[3:] if line and line[0] != " "]
     expected = [f"{name}, traffic[0].collective.bytes={size}" for size in ("1M", "2M") for name in ("ecmp", "spray")]
     assert names == expected
+
+
+@pytest.mark.usefixtures("doubled")
+@pytest.mark.parametrize("words", [(), ("--set", "sweep={packets.payload: [1KiB, 2KiB]}")])
+def test_a_scenario_without_load_balancer(words: tuple[str, ...], tmp_path: Path) -> None:
+    path = tmp_path / "plain.yaml"
+    path.write_text(SMALL.replace("balancer: [ecmp, spray]\n", ""))
+    code, shown, told = simulate(str(path), *words)
+    assert (code, told) == (0, "")
+    names = [line.split()[0] for line in shown.splitlines()[3:] if line[:1].isalpha()]
+    assert names[:2] == (["packets.payload=1KiB", "packets.payload=2KiB"] if words else ["ecmp", "balancer"])
+
+
+@pytest.mark.usefixtures("doubled")
+def test_a_directory_of_another_scenario_keeps_its_points(scenario: str, tmp_path: Path) -> None:
+    out, other = tmp_path / "out", tmp_path / "other.yaml"
+    assert simulate(scenario, "-o", str(out))[0] == 0
+    before = tree(out)
+    other.write_text(SMALL.replace("name: small", "name: other").replace("64KiB", "32KiB"))
+    code, _, told = simulate(str(other), "-o", str(out))
+    assert code == 0
+    assert f"warning: {out} held the results of 'small': the files of its points stay" in told
+    assert {name: body for name, body in tree(out).items() if name in before and "points/" in name} == {
+        name: body for name, body in before.items() if "points/" in name
+    }
+    assert simulate(scenario, "-o", str(out))[0] == 0
+    assert tree(out)["flows.parquet"] == before["flows.parquet"]
+
+
+@pytest.mark.usefixtures("doubled")
+def test_a_directory_that_cannot_be_written_is_known_before_the_start(
+    scenario: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(double, "simulate", None)
+    code, shown, told = simulate(scenario, "-o", "/proc/results")
+    assert (code, shown) == (3, "")
+    assert "cannot be written" in told
 
 
 @pytest.mark.usefixtures("doubled")
@@ -214,6 +251,15 @@ BAD = [
     (("SMALL", "--set", ARRIVALS.format("50")), "did you mean 50%?"),
     (("SMALL", "--set", "failures=[{random: 1.0}]"), "cannot be: host1 to host2: the source has no link"),
     (("SMALL", "--executor", "dask"), "must be processes, serial, or dask:ADDRESS"),
+    ((".",), ".: this is a directory; name a scenario file, or a fabric file and then the directory"),
+    ((JVD[0],), "this is a fabric file, not a scenario"),
+    ((*JVD, "--bytes", "1M", "--fail", "spine1@"), "--fail spine1@: error[bad-quantity]: failures[0].at"),
+    ((*JVD, "--bytes", "1M", "--fail", ""), "failures: '': there is no such link or switch; name a port as"),
+    ((*JVD, "--bytes", "1M", "--set", "traffic[0].collective.hosts=h100-01:*"), "are GPUs of one server"),
+    (("SMALL", "--set", "until=-1ms"), "--set until=-1ms: error[out-of-range]: until: the time must not be negative"),
+    (("SMALL", "--set", "seeds=many"), "must be a number of seeds or a list of them, not 'many'"),
+    (("SMALL", "--seeds", "0"), "greater than or equal to 1"),
+    (("SMALL", "-j", "0"), "greater than or equal to 1"),
 ]
 
 

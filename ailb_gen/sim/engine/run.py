@@ -46,6 +46,8 @@ def simulate(
         ended = int(run["ended"])
         if watch is not None and not watch(Progress(int(run["now"]), int(run["events"]), ended, workload.count)):
             break
+    if result == r.STOPPED:
+        run["now"] = settings.until_ps
     if settings.until_ps is None and run["beyond"] and result == r.FINISHED and run["ended"] < workload.count:
         most = (int(state.config[0]["horizon"]) >> r.ORDER_BITS) // PS_PER_S
         raise UsageError(

@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from ailb_gen.errors import IntentError, Problem
+from ailb_gen.errors import IntentError, Place, Problem
 from ailb_gen.sim.balancers import BALANCERS
 from ailb_gen.sim.scenario.models import UNWRITTEN_STEPS, Scenario
 from ailb_gen.sim.scenario.overrides import read_path, replaced, with_settings
@@ -41,6 +41,10 @@ def parse(text: str, file: str, words: Sequence[str] = ()) -> list[Variant]:
     source = read_yaml(text, file)
     if not isinstance(source.data, dict):
         raise text_problem(file, "wrong-type", "the file must hold a mapping; start with 'fabric:' and 'traffic:'")
+    if "traffic" not in source.data and {"spines", "stripes"} <= source.data.keys():
+        reason = "this is a fabric file, not a scenario"
+        hint = "name the directory of its generated files after it, and --bytes SIZE; or write a scenario"
+        raise IntentError([Problem("wrong-type", Place(file), "", reason, hint)])
     return variants(with_settings(source, words))
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, PlainValidator, WithJsonSchema
 
 from ailb_gen.sim.balancers import BALANCERS
-from ailb_gen.sim.scenario.scalars import Bytes, Number, Rate, Share, SomeBytes, SomeTime, Time, written
+from ailb_gen.sim.scenario.scalars import Bytes, Number, Rate, Share, SomeBytes, SomeTime, Time, read_bytes, written
 from ailb_gen.sim.scenario.traffic import TrafficPart
 from ailb_gen.sim.settings import CongestionName, Scheduling, TransportName
 from ailb_gen.validation import Bool, Int, Model, wrong
@@ -97,6 +97,20 @@ class Ecn(Model):
     probability: Share = 1.0
 
 
+def _ecn(value: object) -> object:
+    if value is None or value == "off" or isinstance(value, dict | Ecn):
+        return value
+    raise wrong("wrong-value", f"must be 'off', or a mapping of min, max and probability, not {str(value)[:40]!r}")
+
+
+def _buffer(value: object) -> object:
+    if value is None or value == "infinite":
+        return value
+    if not (size := read_bytes(value)):
+        raise wrong("out-of-range", "must be more than zero, or 'infinite'")
+    return size
+
+
 class Loss(Model):
     """Random loss on some links."""
 
@@ -107,14 +121,19 @@ class Loss(Model):
 class Switches(Model):
     """Queues and buffers of all switches; what is absent comes from the fabric's files."""
 
-    shared_buffer: Literal["infinite"] | SomeBytes | None = Field(None, description="of each switch")
+    shared_buffer: Annotated[
+        Literal["infinite"] | SomeBytes | None,
+        BeforeValidator(_buffer, json_schema_input_type=Literal["infinite"] | SomeBytes | None),
+    ] = Field(None, description="of each switch")
     egress_alpha: Annotated[Number, Field(gt=0)] | None = None
     ingress_alpha: Annotated[Number, Field(gt=0)] | None = None
     pfc: Bool | None = None
     pause: SomeBytes | None = Field(None, description="a fixed threshold of pauses, in place of ingress_alpha")
     resume_offset: Bytes | None = None
     headroom: Bytes | None = Field(None, description="of every port")
-    ecn: Ecn | Literal["off"] | None = None
+    ecn: Annotated[
+        Ecn | Literal["off"] | None, BeforeValidator(_ecn, json_schema_input_type=Ecn | Literal["off"] | None)
+    ] = None
     scheduling: Scheduling | None = None
     loss: Annotated[tuple[Loss, ...], BeforeValidator(_several, json_schema_input_type=Loss | list[Loss])] = ()
 
@@ -189,6 +208,8 @@ def _seeds(value: object) -> object:
         if not 1 <= value <= MAX_SEEDS:
             raise wrong("out-of-range", f"must be 1 to {MAX_SEEDS} seeds, or a list of them, not {value}")
         return list(range(1, value + 1))
+    if not isinstance(value, list):
+        raise wrong("wrong-type", f"must be a number of seeds or a list of them, not {str(value)[:40]!r}")
     return value
 
 

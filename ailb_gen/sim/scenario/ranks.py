@@ -38,7 +38,7 @@ def _together(fabric: Fabric, ranks: Sequence[int]) -> int:
     servers = [fabric.names[rank].partition(":")[0] for rank in ranks]
     counts = Counter(servers)
     together = [name for name, count in counts.items() for _ in range(count)] == servers
-    return next(iter(counts.values())) if together and len(set(counts.values())) == 1 and len(counts) > 1 else 1
+    return next(iter(counts.values())) if together and len(set(counts.values())) == 1 else 1
 
 
 def addresses(fabric: Fabric) -> int:

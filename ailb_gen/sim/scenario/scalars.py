@@ -38,6 +38,8 @@ def with_unit(what: str, units: Mapping[str, int], names: str, example: str) -> 
         factor = units.get(found[2].lower()) if found else None
         if plain and "" not in units:
             raise wrong("bad-quantity", f"write the {what} with its unit, such as {example}")
+        if text.startswith("-"):
+            raise wrong("out-of-range", f"the {what} must not be negative, as {text[:40]} is")
         if found is None or factor is None:
             raise wrong("bad-quantity", f"{text[:40]!r} is not a {what}; write a number and {names}, such as {example}")
         result = round(Fraction(found[1]) * factor)

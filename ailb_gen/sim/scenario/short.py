@@ -47,5 +47,5 @@ def short_scenario(
 
 
 def _failure(word: str) -> dict[str, Any]:
-    name, _, time = word.partition("@")
-    return {"name": name, **({"at": time} if time else {})}
+    name, at, time = word.partition("@")
+    return {"name": name, **({"at": time} if at else {})}

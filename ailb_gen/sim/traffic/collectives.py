@@ -168,5 +168,10 @@ def _check(collective: str, way: Algorithm, groups: Ranks, size: int, options: O
     if options.per_server > 1:
         if way.rails == "none":
             raise UsageError(f"{collective} is between single hosts: it does not have servers of {options.per_server}")
-        if n % options.per_server or n == options.per_server:
+        if n == options.per_server:
+            raise UsageError(
+                f"all {n} ranks of this {collective} are GPUs of one server, which need no fabric; take more servers, "
+                "or let every NIC be a rank by itself: per_server 1"
+            )
+        if n % options.per_server:
             raise UsageError(f"{n} hosts are not 2 or more full servers of {options.per_server}")

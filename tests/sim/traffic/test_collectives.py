@@ -286,7 +286,7 @@ def test_the_bus_factor_counts_what_the_busiest_host_moves(way: tuple[str, str])
         ({"options": Options(shift=1)}, "does not have the option shift"),
         ({"collective": "broadcast", "options": Options(rounds=1)}, "it has: slices, at_once"),
         ({"options": Options(per_server=3)}, "full servers of 3"),
-        ({"options": Options(per_server=4)}, "full servers of 4"),
+        ({"options": Options(per_server=4)}, "all 4 ranks of this all-reduce are GPUs of one server"),
         ({"collective": "incast", "options": Options(per_server=2)}, "single hosts"),
         ({"collective": "permutation", "options": Options(shift=-4)}, "to itself"),
     ],
