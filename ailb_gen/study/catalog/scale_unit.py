@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ailb_gen.study.extras import EndedBy, UnusedCables
 from ailb_gen.study.model import (
     Case,
     Options,
@@ -31,6 +32,8 @@ BALANCERS: Mapping[str, Any] = {
     "flowlet": {"name": "flowlet", "parameters": POLARIZED},
     "adaptive": {"name": "adaptive"},
 }
+# The source takes its statistics of mice at 10 s.
+EXTRAS = {"mice": EndedBy("mice", 10_000_000), "failed": UnusedCables()}
 PAYLOAD = {"heavy": "32KiB", "mixed": "4KiB"}
 # Workload, scale, share of failed links.
 LOADS = (
@@ -97,6 +100,7 @@ def scale_unit(options: Options) -> Study:
                 "failures": [{"random": failed}] if failed else [],
                 "seeds": seeds,
             },
+            EXTRAS,
         )
         for workload, scale, failed in loads
         for balancer, part in BALANCERS.items()
