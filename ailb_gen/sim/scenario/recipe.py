@@ -219,14 +219,15 @@ def _scale_unit(part: ScaleUnitPart, context: Context) -> Traffic:
     if context.fabric.host_count != hosts:
         raise UsageError(f"these workloads are for {hosts} servers, and the fabric has {context.fabric.host_count}")
     small = Mice() if part.mice else None
+    queue_pairs = QueuePairs(part.queue_pairs or _addresses(context.fabric))
     if part.workload == "heavy":
         heavy = Heavy(mice=small) if part.steps is None else Heavy(steps=part.steps, mice=small)
-        return Traffic(scale_unit.heavy(context.seed, part.scale, heavy))
+        return Traffic(scale_unit.heavy(context.seed, part.scale, heavy, queue_pairs))
     mixed = Mixed(mice=small)
     if part.steps is not None:
         jobs = replace(mixed.tensor, steps=part.steps), replace(mixed.pipeline, steps=part.steps)
         mixed = replace(mixed, tensor=jobs[0], pipeline=jobs[1])
-    return Traffic(scale_unit.mixed(context.seed, part.scale, mixed))
+    return Traffic(scale_unit.mixed(context.seed, part.scale, mixed, queue_pairs))
 
 
 MAKERS: Mapping[str, Callable[[Any, Context], Traffic]] = {

@@ -133,6 +133,9 @@ class ScaleUnitPart(Part):
     scale: Count = 1
     steps: Count | None = Field(None, description="of the job, or of both; default: as published")
     mice: Bool = True
+    queue_pairs: Annotated[Int, Field(ge=1, le=128)] | None = Field(
+        None, description="of a connection, over which messages are spread; default: the addresses of a host"
+    )
 
 
 class TrafficPart(Model):

@@ -15,7 +15,7 @@ import numpy as np
 
 from ailb_gen.sim.fabric import PS_PER_US, Int32
 from ailb_gen.sim.traffic import arrivals
-from ailb_gen.sim.traffic.builder import NOTHING, Builder, Job
+from ailb_gen.sim.traffic.builder import NOTHING, Builder, Job, QueuePairs
 from ailb_gen.sim.traffic.collectives import append
 from ailb_gen.sim.traffic.options import Options, Ranks
 from ailb_gen.sim.traffic.streams import stream
@@ -23,6 +23,7 @@ from ailb_gen.sim.workload import Workload, merged
 
 PS_PER_MS = 1000 * PS_PER_US
 LEAVES, SERVERS_PER_LEAF = 8, 4
+ONE = QueuePairs()
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,10 +83,10 @@ class Mixed:
     mice: Mice | None = Mice()
 
 
-def heavy(seed: int, scale: int = 1, settings: Heavy = Heavy()) -> Workload:
-    """Return the heavy workload with messages `scale` times as large."""
+def heavy(seed: int, scale: int = 1, settings: Heavy = Heavy(), queue_pairs: QueuePairs = ONE) -> Workload:
+    """Return the heavy workload with messages `scale` times as large; mice have one queue pair."""
     builder, generator = Builder(seed), stream(seed, "rings")
-    job = builder.job("heavy")
+    job = builder.job("heavy", queue_pairs)
     servers = np.arange(LEAVES * SERVERS_PER_LEAF)
     end = NOTHING
     for _ in range(settings.steps):
@@ -97,13 +98,14 @@ def heavy(seed: int, scale: int = 1, settings: Heavy = Heavy()) -> Workload:
     return merged([builder.finish(), *_mice(seed, settings.mice, settings.payload_bytes)])
 
 
-def mixed(seed: int, scale: int = 1, settings: Mixed = Mixed()) -> Workload:
-    """Return the mixed workload with messages `scale` times as large."""
+def mixed(seed: int, scale: int = 1, settings: Mixed = Mixed(), queue_pairs: QueuePairs = ONE) -> Workload:
+    """Return the mixed workload with messages `scale` times as large; mice have one queue pair."""
     builder, generator = Builder(seed), stream(seed, "rings")
     by_leaf = np.arange(LEAVES * SERVERS_PER_LEAF).reshape(LEAVES, SERVERS_PER_LEAF)
     half = SERVERS_PER_LEAF // 2
-    _tensor(builder, by_leaf[:, :half].ravel(), scale, settings.tensor, generator)
-    _pipeline(builder, by_leaf[:, half:].ravel(), scale, settings.pipeline, generator)
+    tensor, pipeline = (builder.job(name, queue_pairs) for name in ("tp_heavy", "pp_dp"))
+    _tensor(builder, tensor, by_leaf[:, :half].ravel(), scale, settings.tensor, generator)
+    _pipeline(builder, pipeline, by_leaf[:, half:].ravel(), scale, settings.pipeline, generator)
     return merged([builder.finish(), *_mice(seed, settings.mice, settings.payload_bytes)])
 
 
@@ -113,9 +115,8 @@ def leaf_of_host() -> Int32:
 
 
 def _tensor(
-    builder: Builder, servers: Ranks, scale: int, settings: TensorParallel, generator: np.random.Generator
+    builder: Builder, job: Job, servers: Ranks, scale: int, settings: TensorParallel, generator: np.random.Generator
 ) -> None:
-    job = builder.job("tp_heavy")
     end = NOTHING
     for _ in range(settings.steps):
         end = _compute(builder, job, settings.compute_ps, end)
@@ -128,9 +129,8 @@ def _tensor(
 
 
 def _pipeline(
-    builder: Builder, servers: Ranks, scale: int, settings: PipelineParallel, generator: np.random.Generator
+    builder: Builder, job: Job, servers: Ranks, scale: int, settings: PipelineParallel, generator: np.random.Generator
 ) -> None:
-    job = builder.job("pp_dp")
     stages = servers.reshape(settings.stages, -1)
     here, there = stages[:-1], stages[1:]
     end = NOTHING

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from ailb_gen.sim.traffic import scale_unit
+from ailb_gen.sim.traffic.builder import QueuePairs
 from ailb_gen.sim.traffic.scale_unit import PS_PER_MS, Heavy, Mixed, PipelineParallel, TensorParallel
 from ailb_gen.sim.workload import COMPUTATION, Workload
 from tests.sim.traffic.executor import check, finish_times, packets
@@ -104,3 +105,10 @@ def test_the_seed_decides_rings_and_mice() -> None:
     settings = Heavy(steps=1)
     assert same(scale_unit.heavy(1, 1, settings), scale_unit.heavy(1, 1, settings))
     assert not same(scale_unit.heavy(1, 1, settings), scale_unit.heavy(2, 1, settings))
+
+
+def test_messages_are_spread_over_queue_pairs() -> None:
+    workload = scale_unit.heavy(1, 1, Heavy(steps=1, mice=None), QueuePairs(4))
+    flows = workload.source != COMPUTATION
+    assert np.bincount(workload.queue_pair[flows]).tolist() == [8 * 1984] * 4
+    assert set(workload.amount[flows].tolist()) == {(128 << 10) // 4}
