@@ -1,0 +1,4 @@
+"""What the page of the scale unit says."""
+
+TEXT = ""
+NOTES = ""
