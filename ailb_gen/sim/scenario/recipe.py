@@ -219,7 +219,7 @@ def _scale_unit(part: ScaleUnitPart, context: Context) -> Traffic:
     if context.fabric.host_count != hosts:
         raise UsageError(f"these workloads are for {hosts} servers, and the fabric has {context.fabric.host_count}")
     small = Mice() if part.mice else None
-    queue_pairs = QueuePairs(part.queue_pairs or _addresses(context.fabric))
+    queue_pairs = QueuePairs(part.queue_pairs or addresses(context.fabric))
     if part.workload == "heavy":
         heavy = Heavy(mice=small) if part.steps is None else Heavy(steps=part.steps, mice=small)
         return Traffic(scale_unit.heavy(context.seed, part.scale, heavy, queue_pairs))
