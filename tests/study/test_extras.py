@@ -1,0 +1,41 @@
+"""What studies measure besides statistics, on outcomes that are made up."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ailb_gen.sim.clos import clos
+from ailb_gen.sim.fabric import PS_PER_US, Fabric
+from ailb_gen.sim.failures import without_links
+from ailb_gen.sim.point import Point, Run, Traffic, run_of
+from ailb_gen.sim.scenario.recipe import TrafficRecipe
+from ailb_gen.sim.settings import Settings
+from ailb_gen.sim.traffic.arrivals import mice
+from ailb_gen.study.extras import EndedBy, UnusedCables
+from tests.sim.double import outcome_of
+
+FABRIC = clos(2, 2, 2, host_bps=10**10, uplink_bps=10**10)
+
+
+def run_on(fabric: Fabric) -> Run:
+    work = mice(np.arange(4, dtype=np.int32), np.full(4, 100), PS_PER_US, 1)
+    return run_of(Point("one", 1, "packet", fabric, Settings(), TrafficRecipe((), Path())), Traffic(work))
+
+
+def test_flows_that_end_in_time_are_counted_and_others_are_not() -> None:
+    finish = [5 * PS_PER_US, 11 * PS_PER_US, 12 * PS_PER_US + 1, -1]
+    outcome = outcome_of(FABRIC, [0, PS_PER_US, 2 * PS_PER_US, 3 * PS_PER_US], finish)
+    found = EndedBy("mice", 12)(run_on(FABRIC), outcome)
+    assert (found["count"], found["mean"], found["max"]) == (2, 7.5, 10.0)
+    assert found["p95"] == pytest.approx(9.75)
+    assert EndedBy("mice", 4)(run_on(FABRIC), outcome)["mean"] is None
+
+
+def test_cables_that_no_set_has_are_unused() -> None:
+    outcome = outcome_of(FABRIC, [], [])
+    assert UnusedCables()(run_on(FABRIC), outcome) == 0
+    # A cable to a host, and one between switches.
+    assert UnusedCables()(run_on(without_links(FABRIC, [0, 9])), outcome) == 2
