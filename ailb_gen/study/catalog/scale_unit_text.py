@@ -49,6 +49,6 @@ numbers.
   of 4 KiB and 48 B, 825 kB per switch (the 165 MB per 51.2 Tb/s of current switches, at 256 Gb/s), 16 KiB of headroom
   per port, ECN from 16 to 64 KiB with 20 %; 2 steps, since they take 8 times the packets and as many acknowledgements.
   These are assumptions, the same for all load balancers.
-"""
+"""  # noqa: E501 - rows of a Markdown table
 
 NOTES = ""
