@@ -27,6 +27,9 @@ class Balancer:
 
 POLARIZED = Parameter("same_seed", 0, "1: all switches hash alike, so that their choices repeat (polarization)", 0, 1)
 BY_START = Parameter("hash_start", 0, "1: the start time of a flow is hashed instead of its port", 0, 1)
+CHUNK = Parameter(
+    "chunk_packets", 0, "else than 0: a path is chosen after so many packets, and the round trip is theirs", 0, 1 << 20
+)
 # Defaults are those of Junos where it has one: the YANG module junos-conf-forwarding-options of 24.4R1-EVO, but for the
 # weight, which the documentation gives as equal. Junos has none for the sampling rate: that is Juniper's in its
 # validated design for GPU fabrics. How long a queue is at which band is not published.
@@ -145,7 +148,11 @@ _ROWS = (
         13,
         "hosts send a flow on a random other path when too many packets of a round trip are marked",
         "Kabbani et al., CoNEXT 2014",
-        (Parameter("marked_percent", 5, "share of marked packets of a round trip that is too many", 0, 100),),
+        (
+            Parameter("marked_percent", 5, "share of marked packets of a round trip that is too many", 0, 100),
+            Parameter("late_factor", 0, "0: marks count; else answers later than so many base round trips"),
+            CHUNK,
+        ),
     ),
     Balancer(
         "hopper",
@@ -159,6 +166,8 @@ _ROWS = (
             Parameter("probe_life_factor", 4, "age of a probe's result, in base round trips, at which it is forgotten"),
             Parameter("margin", 0.8, "the new round trip must be below this share of the old one", 0, 1),
             Parameter("paths", 2, "random paths probed at a time", 1, 8),
+            CHUNK,
+            Parameter("probe_bytes", 0, "size of a probe; 0: that of an acknowledgement", 0, 1 << 20),
         ),
     ),
 )

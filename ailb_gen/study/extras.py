@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -9,11 +10,14 @@ import numpy as np
 
 from ailb_gen.sim.fabric import PS_PER_US
 from ailb_gen.sim.outcome import NEVER
-from ailb_gen.sim.statistics import distribution, is_flow
+from ailb_gen.sim.statistics import TIERS, distribution, first_start_ps, is_flow, link_loads
+from ailb_gen.sim.unloaded import slowdowns
 
 if TYPE_CHECKING:
     from ailb_gen.sim.outcome import Outcome
     from ailb_gen.sim.point import Run
+
+BITS_PER_GBIT = 10**9
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,3 +64,49 @@ class UnusedCables:
         used = np.zeros(run.fabric.link_count, dtype=bool)
         used[run.fabric.set_links] = True
         return int(np.count_nonzero(~used & ~used[run.fabric.link_reverse])) // 2
+
+
+@dataclass(frozen=True, slots=True)
+class SlowdownBySize:
+    """Slowdowns by flow size: bins up to and including each of the `edges`, in bytes, and one above the last."""
+
+    edges: tuple[int, ...]
+
+    def __call__(self, run: Run, outcome: Outcome) -> list[dict[str, float | None]]:
+        """Return edge (None: above the last), flows, mean and p99 of every bin; None for a bin without flows.
+
+        Flows count that count in the statistics of the point, and have ended.
+        """
+        flows = is_flow(run.workload)
+        start, finish = outcome.start_ps[flows], outcome.finish_ps[flows]
+        counted = (start >= run.point.after_ps + first_start_ps(outcome)) & (finish != NEVER)
+        flows = flows[counted]
+        slow = slowdowns(run.fabric, run.settings, run.workload, flows, start[counted], finish[counted])
+        place = np.searchsorted(np.array(self.edges), run.workload.amount[flows], side="left")
+        found = []
+        for number, edge in enumerate((*self.edges, None)):
+            about = distribution(slow[place == number])
+            found.append({"edge": edge, "flows": about.count, "mean": about.mean, "p99": about.p99})
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class LoadByRate:
+    """The load of the links between two tiers by their rate: a share of it from the first start to the end."""
+
+    source: str
+    target: str
+
+    def __call__(self, run: Run, outcome: Outcome) -> dict[str, float]:
+        """Return the mean load by rate, in Gb/s as text, both ways."""
+        fabric = run.fabric
+        ends = {name: tier for tier, name in TIERS.items()}
+        one, other = ends[self.source], ends[self.target]
+        tiers = np.stack([fabric.tier[fabric.link_source], fabric.tier[fabric.link_target]])
+        ours = (tiers == [[one], [other]]).all(axis=0) | (tiers == [[other], [one]]).all(axis=0)
+        loads = link_loads(fabric, outcome)
+        found = {}
+        for rate in sorted({*fabric.rate_bps[ours].tolist()}):
+            some = loads[ours & (fabric.rate_bps == rate)].tolist()
+            found[f"{rate / BITS_PER_GBIT:g}"] = math.fsum(some) / len(some)
+        return found

@@ -1,8 +1,8 @@
 """The start of flows: their records, their first packets."""
 
 from ailb_gen.sim.engine import dcqcn
-from ailb_gen.sim.engine.balancers import conweave, hopper
-from ailb_gen.sim.engine.balancers.choose import CONWEAVE, HOPPER, choose
+from ailb_gen.sim.engine.balancers import conweave, flowbender, hopper
+from ailb_gen.sim.engine.balancers.choose import CONWEAVE, FLOWBENDER, HOPPER, choose
 from ailb_gen.sim.engine.jit import compiled, inlined, spliced
 from ailb_gen.sim.engine.links import join, kick
 from ailb_gen.sim.engine.nic import activate, payload_of
@@ -65,6 +65,8 @@ def _new_flow(state: State, task: int, now: int) -> int:
         conweave.begin(state, number)
     elif config.balancer == HOPPER:
         hopper.begin(state, number)
+    elif config.balancer == FLOWBENDER:
+        flowbender.begin(state, number)
     # Bits of an earlier flow that was given up.
     for word in range(state.arrived.shape[1]):
         state.arrived[number, word] = 0

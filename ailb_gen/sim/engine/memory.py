@@ -112,6 +112,7 @@ def _config(fabric: Fabric, workload: Workload, settings: Settings, classes: int
         and classes == r.FIRST_DATA + 1,
         "deferred": balancer.number in DEFERRED,
         "balancer": balancer.number,
+        "chunk": settings.balancer.parameters.get("chunk_packets", 0),
         "hash_start": settings.balancer.parameters.get("hash_start", 0),
         "delayed": int(np.count_nonzero((workload.waits > 0) & (workload.start_ps > 0))),
         "window": window_packets(fabric, settings),

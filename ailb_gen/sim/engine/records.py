@@ -182,6 +182,8 @@ FLOW = np.dtype(
         ("epoch_marks", "i4"),
         ("round_trip", "f8"),
         ("base_round_trip", "i8"),
+        ("chunk_at", "i8"),  # when it began
+        ("chunk_end", "i4"),  # the first packet of the next one
     ],
     align=True,
 )
@@ -302,6 +304,7 @@ CONFIG = np.dtype(
         ("transport", "i8"),
         ("dcqcn", "i8"),
         ("balancer", "i8"),
+        ("chunk", "i8"),  # packets at whose end a host may choose another path; 0: after every packet
         ("hash_start", "i8"),  # hash the start of a flow in place of its port
         ("delayed", "i8"),  # tasks that wait for others and for a time
         ("payload", "i8"),

@@ -6,13 +6,26 @@ reordering window makes the sender repair what is missing. Timeout only: the reo
 """
 
 from ailb_gen.sim.engine import dcqcn
-from ailb_gen.sim.engine.balancers import flowbender, hopper
+from ailb_gen.sim.engine.balancers import flowbender, hopper, round_trip
 from ailb_gen.sim.engine.balancers.choose import FLOWBENDER, HOPPER
 from ailb_gen.sim.engine.events import add_timer
 from ailb_gen.sim.engine.jit import compiled, inlined
 from ailb_gen.sim.engine.links import append_or_send, kick
 from ailb_gen.sim.engine.nic import activate, is_acknowledged, release_flow, timeout_of
-from ailb_gen.sim.engine.records import ACK, ANSWER, CONTROL, GO_BACK_N, IDLE, NACK, NONE, PROBE, RAW, TIMEOUT, State
+from ailb_gen.sim.engine.records import (
+    ACK,
+    ANSWER,
+    CONTROL,
+    GO_BACK_N,
+    IDLE,
+    NACK,
+    NEVER,
+    NONE,
+    PROBE,
+    RAW,
+    TIMEOUT,
+    State,
+)
 from ailb_gen.sim.engine.tasks import end_task
 from ailb_gen.sim.engine.wire import free_packet, new_packet
 from ailb_gen.sim.fabric import UNREACHABLE
@@ -142,6 +155,20 @@ def _advance(state: State, flow: int, expected: int, now: int) -> None:
 
 
 @compiled
+def _tell_balancer(state: State, flow: int, sent: int, marked: int, now: int) -> None:
+    """Let a host that chooses paths look at an answer, or at the chunk that ends with it."""
+    config = state.config[0]
+    if config.chunk:
+        sent = round_trip.chunk_sent(state, flow, now)
+        if sent == NEVER:
+            return
+    if config.balancer == FLOWBENDER:
+        flowbender.answered(state, flow, sent, marked, now)
+    else:
+        hopper.answered(state, flow, sent, now)
+
+
+@compiled
 def receive_answer(state: State, packet: int, now: int) -> None:
     """Take an ACK or NACK at the host that sent the data."""
     config = state.config[0]
@@ -158,11 +185,8 @@ def receive_answer(state: State, packet: int, now: int) -> None:
     before = record.acknowledged
     _advance(state, flow, expected, now)
     # What has nothing more to send needs no path.
-    if record.next < record.packets:
-        if config.balancer == FLOWBENDER:
-            flowbender.answered(state, flow, sent, marked, now)
-        elif config.balancer == HOPPER:
-            hopper.answered(state, flow, sent, now)
+    if record.next < record.packets and config.balancer in (FLOWBENDER, HOPPER):
+        _tell_balancer(state, flow, sent, marked, now)
     if config.transport == GO_BACK_N:
         if kind == NACK and expected < record.next and expected >= record.acknowledged:
             record.next = expected

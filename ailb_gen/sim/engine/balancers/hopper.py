@@ -4,17 +4,20 @@ The base round trip of a flow is that of a full packet and its acknowledgement o
 fabric. An epoch lasts one base round trip. Only answers to packets count that took the present path. After a switch new
 packets wait for the difference of the round trips, so that they do not overtake: that of the last packet in flight is
 extrapolated from those of the epoch by linear regression.
+
+With chunks, round trips are those of chunks, and a flow decides when a probe comes back; there is no wait then, as the
+chunk has arrived. What a probe took counts in relation to what it takes at least.
 """
 
 from ailb_gen.sim.engine.balancers.flowbender import move, other_path
+from ailb_gen.sim.engine.balancers.round_trip import base_round_trip
+from ailb_gen.sim.engine.balancers.round_trip import begin as begin_round_trips
 from ailb_gen.sim.engine.jit import compiled, inlined
 from ailb_gen.sim.engine.links import append_or_send
 from ailb_gen.sim.engine.nic import defer
 from ailb_gen.sim.engine.records import (
     ANSWER,
     CONTROL,
-    MOST_HOPS,
-    NEVER,
     NONE,
     PROBE,
     PROBED,
@@ -22,43 +25,13 @@ from ailb_gen.sim.engine.records import (
     State,
 )
 from ailb_gen.sim.engine.wire import free_packet, new_packet
-from ailb_gen.sim.fabric import LOCAL, UNREACHABLE
-
-
-@compiled
-def _base_round_trip(state: State, flow: int) -> int:
-    """Return the least time of a full packet and its acknowledgement; NEVER: the target is unreachable."""
-    config, record = state.config[0], state.flows[flow]
-    destination = state.destinations[record.destination]
-    number = state.hosts[record.source].links
-    total = 0
-    for _ in range(MOST_HOPS):
-        if number == UNREACHABLE:
-            return NEVER
-        entry = state.sets[number]
-        least, best = NEVER, 0
-        for position in range(entry.count):
-            link = state.set_links[entry.first + position]
-            there, back = state.links[link], state.links[state.links[link].reverse]
-            time = there.delay + (config.payload + config.header) * there.byte_ps
-            time += back.delay + config.control * back.byte_ps
-            if time < least:
-                least, best = time, link
-        total += least
-        node = state.links[best].target
-        if node < config.hosts:
-            return int(total)
-        number = state.next_hops[state.run[0].version, (node - config.hosts) * config.prefixes + destination.prefix]
-        if number == LOCAL:
-            number = destination.delivery
-    return NEVER
 
 
 @compiled
 def begin(state: State, flow: int) -> None:
     """Forget what is known of the flow that had this record before."""
     own = state.steered[flow]
-    state.flows[flow].base_round_trip = _base_round_trip(state, flow)
+    begin_round_trips(state, flow)
     own.next_probe = 0
     for slot in range(PROBES):
         own.probe_path[slot] = NONE
@@ -87,6 +60,11 @@ def _was_probed(state: State, flow: int, path: int, now: int) -> bool:
     return found
 
 
+@inlined
+def _probe_bytes(state: State) -> int:
+    return int(state.parameters[7]) or state.config[0].control
+
+
 @compiled
 def _probe(state: State, flow: int, now: int) -> None:
     """Send probes over random paths that were not probed lately."""
@@ -100,7 +78,7 @@ def _probe(state: State, flow: int, now: int) -> None:
         own.probe_path[slot] = path
         own.probe_at[slot] = now
         own.probe_round_trip[slot] = 0
-        number = new_packet(state, PROBE, flow, state.config[0].control)
+        number = new_packet(state, PROBE, flow, _probe_bytes(state))
         packet = state.packets[number]
         packet.sent = now
         packet.destination = record.destination
@@ -130,18 +108,28 @@ def _switch(state: State, flow: int, now: int) -> None:
     record, own = state.flows[flow], state.steered[flow]
     life = state.parameters[3] * record.base_round_trip
     least, best = state.parameters[4] * record.round_trip, NONE
+    if state.config[0].chunk:
+        least *= base_round_trip(state, flow, _probe_bytes(state), 1) / float(record.base_round_trip)
     for slot in range(PROBES):
         time = own.probe_round_trip[slot]
         if time and now - own.probe_at[slot] <= life and time < least:
             least, best = float(time), slot
     if best == NONE:
         return
-    wait = _last_round_trip(state, flow) - least
+    own.may_switch = 0
+    wait = 0.0 if state.config[0].chunk else _last_round_trip(state, flow) - least
     move(state, flow, own.probe_path[best], now)
     own.probe_path[best] = NONE
     own.probe_round_trip[best] = 0
     if wait > 0.0:
         defer(state, flow, now + int(wait))
+
+
+@inlined
+def _is_congested(state: State, flow: int) -> bool:
+    """Return whether a flow is to leave its path, and has not tried to in this epoch."""
+    record = state.flows[flow]
+    return bool(state.steered[flow].may_switch and record.round_trip > state.parameters[2] * record.base_round_trip)
 
 
 @compiled
@@ -161,7 +149,7 @@ def answered(state: State, flow: int, sent: int, now: int) -> None:
     if own.may_probe and record.round_trip > state.parameters[1] * record.base_round_trip:
         own.may_probe = 0
         _probe(state, flow, now)
-    if own.may_switch and record.round_trip > state.parameters[2] * record.base_round_trip:
+    if not state.config[0].chunk and _is_congested(state, flow):
         own.may_switch = 0
         _switch(state, flow, now)
 
@@ -192,3 +180,6 @@ def note_probed(state: State, packet: int, now: int) -> None:
     for slot in range(PROBES):
         if own.probe_path[slot] == answer.tag and own.probe_at[slot] == answer.sent:
             own.probe_round_trip[slot] = now - answer.sent
+    record = state.flows[answer.flow]
+    if state.config[0].chunk and record.next < record.packets and _is_congested(state, answer.flow):
+        _switch(state, answer.flow, now)

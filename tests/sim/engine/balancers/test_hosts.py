@@ -118,6 +118,67 @@ def test_the_base_round_trip_is_that_of_the_fastest_path() -> None:
     assert state.flows["base_round_trip"].max() == 8 * 10**6 + there + back
 
 
+@pytest.mark.parametrize("balancer", HOSTS)
+def test_with_chunks_paths_change_at_their_ends(balancer: str) -> None:
+    fabric = clos(2, 2, 1, host_bps=100 * G, uplink_bps=[100 * G, 10 * G])
+    workload = flow_list([(0, 1, 1_000_000, 0)])
+    seed = slow_seeds(fabric)[0]
+    ends = []
+    for chunk in (20, 200, 1000):
+        parameters = {"chunk_packets": chunk} | ({"late_factor": 2.5} if balancer == "flowbender" else {})
+        outcome = simulate(fabric, workload, settings(fabric, balancer, parameters, ecn_bytes=(5_000, 50_000)), seed)
+        assert outcome.rerouted[0] <= 1000 // chunk - 1
+        ends.append(outcome.finish_ps[0])
+    # The first chunk takes the slow path; one of 1000 packets is the whole flow.
+    assert ends[1] > 200 * 1048 * 800
+    if balancer == "hopper":
+        assert ends[0] < ends[1] < ends[2]
+
+
+def test_the_base_round_trip_of_a_chunk_is_its_time_on_the_fastest_path() -> None:
+    fabric, _ = uneven(1)
+    for balancer, parameters in (("hopper", {}), ("flowbender", {"late_factor": 2.0})):
+        found = [
+            last_state(
+                fabric,
+                flow_list([(0, 4, 1000, 0)]),
+                settings(fabric, balancer, {**parameters, "chunk_packets": size}),
+                1,
+            )
+            .flows["base_round_trip"]
+            .max()
+            for size in (1, 251)
+        ]
+        # 10 Gb/s are 800 ps per byte.
+        assert found[1] - found[0] == 250 * 1048 * 800
+
+
+def test_large_probes_see_slow_links() -> None:
+    fabric, rows = uneven(1_000_000)
+    slow = fabric.rate_bps == G
+    shares = []
+    for size in (0, 10_000):
+        # Small probes find an idle slow link faster than a busy fast one.
+        parameters = {"chunk_packets": 100, "probe_bytes": size}
+        runs = [simulate(fabric, flow_list(rows), settings(fabric, "hopper", parameters), seed) for seed in range(4)]
+        shares.append(sum(run.link_bytes[slow].sum() for run in runs))
+    assert shares[1] < 0.9 * shares[0]
+
+
+def test_flowbender_moves_for_late_answers_without_marks() -> None:
+    fabric, rows = uneven(500_000)
+    moves = [
+        simulate(
+            fabric,
+            flow_list(rows),
+            settings(fabric, "flowbender", {"late_factor": factor}, ecn_bytes=(10**9, 2 * 10**9)),
+            1,
+        ).rerouted.sum()
+        for factor in (0, 2, 10, 1000)
+    ]
+    assert moves[0] == moves[3] == 0 < moves[2] < moves[1]
+
+
 @pytest.mark.hypothesis
 @pytest.mark.parametrize("balancer", HOSTS)
 @examples(max_examples=int(8 * SCALE))
