@@ -82,7 +82,11 @@ class TransportSettings:
 
 @dataclass(frozen=True, slots=True)
 class CongestionSettings:
-    """DCQCN's parameters as in its paper (Zhu et al., SIGCOMM 2015), without byte counter."""
+    """DCQCN's parameters (Zhu et al., SIGCOMM 2015), without byte counter.
+
+    Defaults are those of conweave-ns3 (Song et al., SIGCOMM 2023) at 100 Gbit/s, for every rate: NICs have fixed steps,
+    and scaled ones make no consistent difference (docs/simulate-fluid.md).
+    """
 
     name: CongestionName = "none"
     gain: float = 1 / 256

@@ -1,5 +1,7 @@
 """Flows next to packets: the same paths, and job times that agree where the model says so."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -12,27 +14,48 @@ from ailb_gen.sim.fabric import Fabric
 from ailb_gen.sim.fluid.run import simulate as flows
 from ailb_gen.sim.from_network import from_network
 from ailb_gen.sim.network_balancer import without_colors
-from ailb_gen.sim.settings import BalancerSettings, Settings, TransportSettings
+from ailb_gen.sim.network_settings import network_settings
+from ailb_gen.sim.outcome import Outcome
+from ailb_gen.sim.settings import BalancerSettings, CongestionSettings, Measurement, Settings, TransportSettings
 from ailb_gen.sim.traffic.builder import Builder, QueuePairs
 from ailb_gen.sim.traffic.collectives import append
 from ailb_gen.sim.traffic.options import Options
 from ailb_gen.sim.workload import Workload
 from tests.forwarding.examples import network
+from tests.sim.engine.cases import needs_compiler
 from tests.sim.files import fabric
 
+# The reference fabric has 8 NICs per server, and two servers below each leaf: in this order every ring leaves it twice
+# as often as in that of their numbers.
+ACROSS = [8 * server + nic for server in (0, 2, 1, 3) for nic in range(8)]
 
-def collective(name: str, ranks: int, size: int, per_server: int = 1) -> Workload:
+
+def collective(name: str, ranks: Sequence[int], size: int, per_server: int = 1) -> Workload:
     builder = Builder()
     job = builder.job("job", QueuePairs(4))
-    append(builder, job, name, np.arange(ranks), size, Options(per_server=per_server))
+    append(builder, job, name, np.array(ranks), size, Options(per_server=per_server))
     return builder.finish()
 
 
 @cache
-def uncolored() -> Fabric:
-    """The reference fabric with every prefix over all spines."""
-    plain = without_colors(network("jvd"))
-    return from_network(plain, Routing(plain))
+def reference(balancer: str) -> tuple[Fabric, Settings]:
+    """The reference fabric and what its files say of switches; all but RLB have every prefix over all spines."""
+    found = network("jvd") if balancer == "rlb" else without_colors(network("jvd"))
+    made = fabric("jvd") if balancer == "rlb" else from_network(found, Routing(found))
+    settings = network_settings(found, made)
+    # Packets of one flow arrive in any order when they are spread.
+    transport = TransportSettings("selective-repeat", reordering_packets=1000)
+    return made, replace(settings, balancer=BalancerSettings(balancer), transport=transport)
+
+
+def check_times(balancer: str, work: Workload, seed: int) -> Outcome:
+    """Check that flows and packets take the same time within 5 %; return what packets did."""
+    found, settings = reference(balancer)
+    one, other = (simulate(found, work, settings, seed) for simulate in (flows, packets))
+    assert one.complete
+    assert other.complete
+    assert one.finish_ps.max() == pytest.approx(other.finish_ps.max(), rel=0.05)
+    return other
 
 
 @pytest.mark.parametrize(
@@ -46,21 +69,64 @@ def uncolored() -> Fabric:
     ],
 )
 def test_the_time_of_a_collective_on_the_reference_fabric(balancer: str, name: str, per_server: int, size: int) -> None:
-    found = fabric("jvd") if balancer == "rlb" else uncolored()
-    work = collective(name, found.host_count, size, per_server)
-    # Packets of one flow arrive in any order when they are spread.
-    transport = TransportSettings("selective-repeat", reordering_packets=1000)
-    settings = Settings(balancer=BalancerSettings(balancer), transport=transport)
-    one, other = (simulate(found, work, settings, 1) for simulate in (flows, packets))
-    assert one.complete
-    assert other.complete
-    assert one.finish_ps.max() == pytest.approx(other.finish_ps.max(), rel=0.05)
+    check_times(balancer, collective(name, range(32), size, per_server), 1)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_the_time_of_a_ring_whose_flows_collide(seed: int) -> None:
+    outcome = check_times("ecmp", collective("all-reduce", ACROSS, 1 << 27, 8), seed)
+    assert outcome.totals["cnps"], "without a mark nothing has collided"
+
+
+@pytest.mark.long
+@needs_compiler
+@pytest.mark.parametrize(
+    ("balancer", "seed"), [("rlb", 1), ("ecmp", 1), ("ecmp", 2), ("ecmp", 3), ("spray", 1), ("adaptive", 1)]
+)
+@pytest.mark.parametrize(
+    ("name", "ranks", "per_server", "size"),
+    [
+        ("all-reduce", range(32), 1, 1 << 27),
+        ("all-reduce", ACROSS, 8, 1 << 28),
+        ("all-to-all", ACROSS, 1, 1 << 26),
+        ("permutation", range(32), 1, 1 << 26),
+    ],
+)
+def test_the_time_by_balancer(
+    balancer: str, name: str, ranks: Sequence[int], per_server: int, size: int, seed: int
+) -> None:
+    outcome = check_times(balancer, collective(name, ranks, size, per_server), seed)
+    collides = balancer == "ecmp" and name != "all-to-all"
+    assert (outcome.totals["cnps"] > 0) == collides
+
+
+@pytest.mark.long
+@needs_compiler
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_flows_that_collide_under_dcqcn_reach_fair_rates(seed: int) -> None:
+    """After 10 ms, and before the first one ends, the fabric carries as much, and no full link lacks a fifth."""
+    work = collective("permutation", range(32), 1 << 30)
+    found, settings = reference("ecmp")
+    asked = replace(
+        settings,
+        transport=TransportSettings("go-back-n"),
+        congestion=CongestionSettings("dcqcn"),
+        measurement=Measurement(10**10, 2),
+        until_ps=2 * 10**10,
+    )
+    one, other = (simulate(found, work, asked, seed) for simulate in (flows, packets))
+    fair, sent = one.load[1], other.load[1]
+    assert other.totals["cnps"]
+    assert sent.sum() == pytest.approx(fair.sum(), rel=0.05)
+    full = fair >= 0.999 * fair.max()
+    assert (sent[full] / fair[full]).mean() >= 0.95
+    assert (sent[full] / fair[full]).min() >= 0.8
 
 
 @pytest.mark.parametrize("parameters", [{}, {"same_seed": 1}, {"hash_start": 1}])
 def test_both_hash_alike(parameters: dict[str, float]) -> None:
     found = clos(8, 4, 8, host_bps=10**11, uplink_bps=10**11, host_links=2, leaf_spine_links=2)
-    work = collective("permutation", found.host_count, 1 << 22)
+    work = collective("permutation", range(found.host_count), 1 << 22)
     settings = Settings(balancer=BalancerSettings("ecmp", parameters))
     one, other = (simulate(found, work, settings, 5) for simulate in (flows, packets))
     assert one.link_bytes.tolist() == other.link_bytes.tolist()
