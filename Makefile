@@ -84,13 +84,14 @@ studies: $(STAMP)
 schema: $(STAMP)
 	$(BIN)/ailb-gen schema > docs/fabric.schema.json
 	$(BIN)/ailb-gen schema scenario > docs/scenario.schema.json
+	$(BIN)/ailb-gen schema what-if > docs/what-if.schema.json
 
 checks-doc: $(STAMP)
 	$(BIN)/ailb-gen checks --markdown > docs/checks.md
 
 golden: $(STAMP)
 	AILB_UPDATE_GOLDEN=1 $(BIN)/pytest -n 0 tests/render/test_golden.py tests/intent/test_golden_errors.py \
-		tests/sim/scenario/test_golden_errors.py tests/sim/test_page.py \
+		tests/sim/scenario/test_golden_errors.py tests/study/what_if/test_golden_errors.py tests/sim/test_page.py \
 		tests/batfish/test_shadow.py
 
 format: $(STAMP)

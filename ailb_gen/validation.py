@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainValidator, Strict, ValidationError, WithJsonSchema
 from pydantic_core import ErrorDetails, PydanticCustomError
 
-from ailb_gen.errors import Problem
+from ailb_gen.errors import IntentError, Problem
 from ailb_gen.wording import did_you_mean
 from ailb_gen.yamlio import Path, Source, dotted
 
@@ -192,4 +192,17 @@ def problem(
         hint = did_you_mean(path[-1], keys)
     elif error["type"] == "literal_error":
         hint = did_you_mean(error["input"], error["ctx"]["expected"].replace("'", "").replace(" or ", ", ").split(", "))
+    return Problem(code, source.locate(path), dotted(path), reason, hint)
+
+
+def validated(model: type[M], source: Source, unwritten: frozenset[str] = MAPPING_KEY) -> M:
+    """Return the model of a file. Raises IntentError with everything that is wrong."""
+    try:
+        return model.model_validate(source.data)
+    except ValidationError as error:
+        raise IntentError(problem(e, source, model, unwritten) for e in distinct(error)) from error
+
+
+def problem_at(source: Source, code: str, path: Path, reason: str, hint: str = "") -> Problem:
+    """Make a problem at a path of a file."""
     return Problem(code, source.locate(path), dotted(path), reason, hint)

@@ -6,9 +6,11 @@ import typer
 
 
 def schema(
-    kind: Annotated[Literal["fabric", "scenario"], typer.Argument(help="fabric or scenario.")] = "fabric",
+    kind: Annotated[
+        Literal["fabric", "scenario", "what-if"], typer.Argument(help="fabric, scenario or what-if.")
+    ] = "fabric",
 ) -> None:
-    """Print the JSON Schema of fabric.yaml, or of a scenario for simulate.
+    """Print the JSON Schema of fabric.yaml, of a scenario for simulate, or of a file for study what-if.
 
     For editors and other programs.
     """
@@ -16,6 +18,11 @@ def schema(
         from ailb_gen.sim.scenario.schema import json_schema as scenario_schema
 
         typer.echo(scenario_schema(), nl=False)
+        return
+    if kind == "what-if":
+        from ailb_gen.study.what_if.schema import json_schema as what_if_schema
+
+        typer.echo(what_if_schema(), nl=False)
         return
     from ailb_gen.intent.schema import json_schema
 

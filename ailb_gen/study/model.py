@@ -136,6 +136,14 @@ class Bars:
 Figure = Lines | Bars
 
 
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What a study that compares with nothing published prints: a table, headings first, and what follows from it."""
+
+    table: Sequence[Sequence[str]]
+    conclusions: Sequence[str]
+
+
 def _no_figures(findings: Findings) -> Sequence[Figure]:
     return ()
 
@@ -144,9 +152,9 @@ def _no_figures(findings: Findings) -> Sequence[Figure]:
 class Study:
     """A body of measurements and how it is repeated.
 
-    `intents` are fabric files by name, whose trees are generated for scenarios as NAME/fabric.yaml and NAME/files.
-    `text` and `notes` are Markdown: what is repeated and what was assumed; what deviates and why. A scenario's other
-    files are in `folder`.
+    `intents` are fabric files by name, as text or where they are; their trees are generated as NAME/files, texts are
+    NAME/fabric.yaml. With `summary` nothing is compared. `text` and `notes` are Markdown: what is repeated and what was
+    assumed; what deviates and why. A scenario's other files are in `folder`.
     """
 
     name: str
@@ -160,14 +168,15 @@ class Study:
     calibrated: Sequence[Calibrated] = ()
     figures: Callable[[Findings], Sequence[Figure]] = _no_figures
     notes: str = ""
-    intents: Mapping[str, str] = field(default_factory=dict)
+    intents: Mapping[str, str | Path] = field(default_factory=dict)
+    summary: Callable[[Findings], Summary] | None = None
     folder: Path = Path()
 
     def digest(self) -> str:
         """Return the SHA-256 of what is simulated, compared and said about it: a page with another one is stale."""
         about = {
             "cases": [[case.name, case.scenario] for case in self.cases],
-            "intents": self.intents,
+            "intents": {name: str(intent) for name, intent in self.intents.items()},
             "published": [[row.case, row.quantity, row.value, row.role] for row in self.published],
             "claims": [[claim.text, claim.reason] for claim in self.claims],
             "text": [self.title, self.source, self.text, self.notes],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ailb_gen.study.model import Figure, Findings, Study
+from ailb_gen.study.model import Figure, Findings, Study, Summary
 from ailb_gen.study.rows import Checked, Row, cells, checked, compared, verdict_text
 
 
@@ -13,8 +13,11 @@ def page(study: Study, findings: Findings, figures: Sequence[Figure], command: s
     lines = [f"# {study.title}", "", f"Source: {study.source}.", "", study.text.strip(), ""]
     lines += [f"Repeat it with `{command}`.", ""]
     lines += _claims(list(checked(study, findings)))
-    lines += _table(list(compared(study, findings)))
-    lines += _calibrated(study)
+    if study.summary is not None:
+        lines += _summary(study.summary(findings))
+    else:
+        lines += _table(list(compared(study, findings)))
+        lines += _calibrated(study)
     for figure in figures:
         lines += [f"![{figure.title}]({figure.name}.svg)", ""]
     lines += ["## What deviates", "", study.notes.strip(), ""] if study.notes else []
@@ -42,6 +45,19 @@ def _table(rows: Sequence[Row]) -> Iterator[str]:
         role = "" if about.role == "compared" else about.role
         yield f"| {_cell(about.case)} | {_cell(about.quantity)} | {' | '.join(cells(row))} | {role} |"
     yield ""
+
+
+def _summary(summary: Summary) -> Iterator[str]:
+    headings, *rows = summary.table
+    yield from ("## Numbers", "", _cells(headings), _cells(["---"] * len(headings)))
+    yield from (_cells(row) for row in rows)
+    yield ""
+    if summary.conclusions:
+        yield from ("## What follows", "", *(f"- {sentence}" for sentence in summary.conclusions), "")
+
+
+def _cells(row: Sequence[str]) -> str:
+    return f"| {' | '.join(map(_cell, row))} |"
 
 
 def _calibrated(study: Study) -> Iterator[str]:

@@ -31,15 +31,19 @@ def folder_of(study: Study) -> Iterator[Path]:
         return
     with TemporaryDirectory(prefix="ailb-gen-study-") as name:
         folder = Path(name)
-        for fabric, text in study.intents.items():
-            _generate(folder / fabric, text)
+        for fabric, intent in study.intents.items():
+            _generate(folder / fabric, intent)
         yield folder
 
 
-def _generate(folder: Path, text: str) -> None:
+def _generate(folder: Path, intent: str | Path) -> None:
     folder.mkdir()
-    (folder / "fabric.yaml").write_text(text)
-    design, _ = build(load(folder / "fabric.yaml"))
+    path = folder / "fabric.yaml"
+    if isinstance(intent, Path):
+        path = intent
+    else:
+        path.write_text(intent)
+    design, _ = build(load(path))
     write_rendering(rendering(design, folder / "files", RenderOptions()))
 
 

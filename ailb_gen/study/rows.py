@@ -90,7 +90,13 @@ def verdict_text(one: Checked) -> str:
 
 
 def study_table(study: Study, findings: Findings) -> str:
-    """Return the rows of a study as a plain table by case, and its claims."""
+    """Return the rows of a study as a plain table by case, and its claims; or its own summary."""
+    if study.summary is not None:
+        summary = study.summary(findings)
+        text = [study.title, "", *(aligned(summary.table) if len(summary.table) > 1 else ["no results"])]
+        for sentence in summary.conclusions:
+            text += ["", *_wrapped(sentence, "")]
+        return "\n".join(text) + "\n"
     lines: list[Sequence[str]] = [["", "published", "ours", "deviation"]]
     case = ""
     for row in compared(study, findings):

@@ -26,6 +26,7 @@ def record(study: Study, findings: Findings, interrupted: bool) -> dict[str, Any
         "rows": [asdict(row) for row in compared(study, findings)],
         "claims": [asdict(one) for one in checked(study, findings)],
         "calibrated": [asdict(one) for one in study.calibrated],
+        "summary": None if study.summary is None else asdict(study.summary(findings)),
         "points": {case: list(points) for case, points in findings.points.items()},
     }
 

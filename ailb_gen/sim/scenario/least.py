@@ -58,7 +58,7 @@ def _training(part: TrainingPart, fabric: Fabric, folder: Path) -> Least:
     if part.placement == "random" and len(set(servers_of(part, fabric, hosts).tolist())) < len(hosts):
         # Any ranks may share a server.
         return Least(0)
-    (placed,) = place([ranks], hosts, part.placement, stride=part.stride)
+    (placed,) = place([ranks], hosts, part.placement, stride=part.stride, block=part.block)
     servers = servers_of(part, fabric, placed).reshape(part.pipeline, part.data, part.tensor)
     found = sum(_stage(part, fabric, stage) for stage in servers)
     apart = int(np.count_nonzero(servers[1:] != servers[:-1]))

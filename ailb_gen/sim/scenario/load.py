@@ -6,16 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path as FilePath
-from typing import Any
-
-from pydantic import ValidationError
 
 from ailb_gen.errors import IntentError, Place, Problem
 from ailb_gen.sim.balancers import BALANCERS
-from ailb_gen.sim.scenario.models import UNWRITTEN_STEPS, Scenario
+from ailb_gen.sim.scenario.models import UNWRITTEN_STEPS, BalancerPart, Failure, Scenario
 from ailb_gen.sim.scenario.overrides import read_path, replaced, with_settings
 from ailb_gen.textio import read_text, text_problem
-from ailb_gen.validation import distinct, problem
+from ailb_gen.validation import problem_at, validated
 from ailb_gen.wording import did_you_mean
 from ailb_gen.yamlio import Path, Source, dotted, read_yaml
 
@@ -57,14 +54,15 @@ def variants(source: Source) -> list[Variant]:
         named = [] if scenario.balancer else [Variant(name, scenario, swept)]
         for balancer in scenario.balancer:
             one = scenario.model_copy(update={"balancer": (balancer,)})
-            words = [_balancer_name(balancer, scenario), *([name] if name else [])]
+            words = [balancer_name(balancer, scenario.balancer), *([name] if name else [])]
             named.append(Variant(", ".join(words), one, swept))
         found += named
     return found
 
 
-def _balancer_name(balancer: Any, scenario: Scenario) -> str:  # noqa: ANN401 - a model
-    twins = [one for one in scenario.balancer if one.name == balancer.name]
+def balancer_name(balancer: BalancerPart, balancers: Sequence[BalancerPart]) -> str:
+    """Return what a load balancer is called among others: with its parameters where several have its name."""
+    twins = [one for one in balancers if one.name == balancer.name]
     parameters = [f"{key}={value:g}" for key, value in balancer.parameters.items()] if len(twins) > 1 else []
     return " ".join([balancer.name, *parameters])
 
@@ -98,61 +96,56 @@ def _text(value: object) -> str:
 
 def checked(source: Source) -> Scenario:
     """Return the models of a scenario. Raises IntentError with everything that is wrong."""
-    try:
-        scenario = Scenario.model_validate(source.data)
-    except ValidationError as error:
-        raise IntentError(problem(e, source, Scenario, UNWRITTEN_STEPS) for e in distinct(error)) from error
-    problems = [*_fabric(scenario, source), *_balancers(scenario, source), *_switches(scenario, source)]
-    problems += _failures(scenario, source)
+    scenario = validated(Scenario, source, UNWRITTEN_STEPS)
+    problems = [*_fabric(scenario, source), *balancer_problems(scenario.balancer, source, "balancer")]
+    problems += [*_switches(scenario, source), *failure_problems(scenario.failures, source)]
     if problems:
         raise IntentError(problems)
     return scenario
 
 
-def _problem(source: Source, code: str, path: Path, reason: str, hint: str = "") -> Problem:
-    return Problem(code, source.locate(path), dotted(path), reason, hint)
-
-
 def _fabric(scenario: Scenario, source: Source) -> Iterator[Problem]:
     part = scenario.fabric
     if (part.files is None) == (part.clos is None):
-        yield _problem(source, "conflict", ("fabric",), "give the fabric either as 'files' or as 'clos'")
+        yield problem_at(source, "conflict", ("fabric",), "give the fabric either as 'files' or as 'clos'")
     elif part.clos is not None and len(part.clos.uplink_rate) not in (1, part.clos.spines):
         reason = f"{len(part.clos.uplink_rate)} rates for {part.clos.spines} spines; give one, or one per spine"
-        yield _problem(source, "wrong-count", ("fabric", "clos", "uplink_rate"), reason)
+        yield problem_at(source, "wrong-count", ("fabric", "clos", "uplink_rate"), reason)
 
 
-def _balancers(scenario: Scenario, source: Source) -> Iterator[Problem]:
-    written = isinstance(source.data.get("balancer"), list)
-    for number, balancer in enumerate(scenario.balancer):
-        start: Path = ("balancer", number) if written else ("balancer",)
+def balancer_problems(balancers: Sequence[BalancerPart], source: Source, key: str) -> Iterator[Problem]:
+    """Give what is wrong with the parameters of load balancers, one or a list, below a key of a file."""
+    written = isinstance(source.data.get(key), list)
+    for number, balancer in enumerate(balancers):
+        start: Path = (key, number) if written else (key,)
         known = {one.name: one for one in BALANCERS[balancer.name].parameters}
         for name, value in balancer.parameters.items():
             path: Path = (*start, "parameters", name)
             if name not in known:
                 hint = did_you_mean(name, known) or f"it has {', '.join(known) or 'none'}"
-                yield _problem(source, "unknown-key", path, f"{balancer.name} has no such parameter", hint)
+                yield problem_at(source, "unknown-key", path, f"{balancer.name} has no such parameter", hint)
             elif not known[name].least <= value <= known[name].most:
                 reason = f"must be {known[name].least:g} to {known[name].most:g}, not {value:g}"
-                yield _problem(source, "out-of-range", path, reason)
+                yield problem_at(source, "out-of-range", path, reason)
 
 
 def _switches(scenario: Scenario, source: Source) -> Iterator[Problem]:
     ecn = scenario.switches.ecn
     if ecn is not None and not isinstance(ecn, str) and ecn.min > ecn.max:
-        yield _problem(source, "conflict", ("switches", "ecn", "min"), "is more than 'max'")
+        yield problem_at(source, "conflict", ("switches", "ecn", "min"), "is more than 'max'")
     infinite = scenario.switches.shared_buffer in (None, "infinite") and scenario.fabric.clos is not None
     if scenario.switches.pfc and infinite:
         reason = "PFC needs a finite buffer; give 'shared_buffer', such as 9MiB"
-        yield _problem(source, "conflict", ("switches", "pfc"), reason)
+        yield problem_at(source, "conflict", ("switches", "pfc"), reason)
 
 
-def _failures(scenario: Scenario, source: Source) -> Iterator[Problem]:
-    for number, failure in enumerate(scenario.failures):
+def failure_problems(failures: Sequence[Failure], source: Source) -> Iterator[Problem]:
+    """Give what is wrong with the failures of a file."""
+    for number, failure in enumerate(failures):
         path: Path = ("failures", number)
         if (failure.name is None) == (failure.random is None):
-            yield _problem(source, "conflict", path, "give either 'name' or 'random'")
+            yield problem_at(source, "conflict", path, "give either 'name' or 'random'")
         elif failure.back is not None and failure.back <= failure.at:
-            yield _problem(source, "conflict", (*path, "back"), "it must come back after it fails ('at')")
+            yield problem_at(source, "conflict", (*path, "back"), "it must come back after it fails ('at')")
         elif failure.random is not None and failure.model_fields_set != {"random"}:
-            yield _problem(source, "conflict", path, "random failures are there from the start, and for good")
+            yield problem_at(source, "conflict", path, "random failures are there from the start, and for good")

@@ -221,7 +221,8 @@ Seeds = Annotated[
 ]
 
 
-def _by_name(model: Any) -> BeforeValidator:  # noqa: ANN401 - a type
+def by_name(model: Any) -> BeforeValidator:  # noqa: ANN401 - a type
+    """Let a name stand for a model with that name alone."""
     return BeforeValidator(_named, json_schema_input_type=str | model)
 
 
@@ -248,8 +249,8 @@ class Scenario(Model):
     balancer: Balancers = Field(
         (), description="names, or names with parameters; default: what the files configure, else ecmp"
     )
-    transport: Annotated[Transport, _by_name(Transport)] = Field(default_factory=Transport)
-    congestion: Annotated[Congestion, _by_name(Congestion)] = Field(default_factory=Congestion)
+    transport: Annotated[Transport, by_name(Transport)] = Field(default_factory=Transport)
+    congestion: Annotated[Congestion, by_name(Congestion)] = Field(default_factory=Congestion)
     nics: Nics = Field(default_factory=Nics)
     failures: tuple[Failure, ...] = ()
     measure: Measure = Field(default_factory=Measure)

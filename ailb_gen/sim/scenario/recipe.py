@@ -181,7 +181,7 @@ def _training(part: TrainingPart, context: Context) -> Traffic:
         options=Options(part.slices, stream=part.stream),
         queue_pairs=_queue_pairs(part, fabric),
     )
-    (placed,) = place([training.ranks], hosts, part.placement, context.seed, part.stride)
+    (placed,) = place([training.ranks], hosts, part.placement, context.seed, part.stride, part.block)
     builder = Builder(context.seed)
     train(builder, context.name, placed, training, servers_of(part, fabric, placed))
     return Traffic(_delayed(builder.finish(), part.start))

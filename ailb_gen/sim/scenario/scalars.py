@@ -50,7 +50,8 @@ def with_unit(what: str, units: Mapping[str, int], names: str, example: str) -> 
     return check
 
 
-def _schema(units: Mapping[str, int], example: str, least: int = 0) -> WithJsonSchema:
+def quantity_schema(units: Mapping[str, int], example: str, least: int = 0) -> WithJsonSchema:
+    """Make the JSON Schema of a number with a unit; `least` 0 allows a plain 0."""
     letters = "|".join("".join(f"[{c}{c.upper()}]" if c.isascii() else c for c in name) for name in units if name)
     text: dict[str, Any] = {"type": "string", "pattern": f"^{NUMBER} ?(?:{letters})$", "examples": [example]}
     if "" in units:
@@ -78,11 +79,11 @@ read_bytes = with_unit("size", BYTES, "KiB, MiB, GiB (powers of 1024) or kB, MB,
 read_time = with_unit("time", TIMES, "ps, ns, us, ms or s", "2ms")
 read_rate = with_unit("rate", RATES, "k, m, g or t (bit/s)", "100g")
 
-Bytes = Annotated[int, PlainValidator(read_bytes), _schema(BYTES, "64KiB")]
-SomeBytes = Annotated[int, PlainValidator(read_bytes), positive("size"), _schema(BYTES, "64KiB", 1)]
-Time = Annotated[int, PlainValidator(read_time), _schema(TIMES, "2ms")]
-SomeTime = Annotated[int, PlainValidator(read_time), positive("time"), _schema(TIMES, "2ms", 1)]
-Rate = Annotated[int, PlainValidator(read_rate), positive("rate"), _schema(RATES, "100g", 1)]
+Bytes = Annotated[int, PlainValidator(read_bytes), quantity_schema(BYTES, "64KiB")]
+SomeBytes = Annotated[int, PlainValidator(read_bytes), positive("size"), quantity_schema(BYTES, "64KiB", 1)]
+Time = Annotated[int, PlainValidator(read_time), quantity_schema(TIMES, "2ms")]
+SomeTime = Annotated[int, PlainValidator(read_time), positive("time"), quantity_schema(TIMES, "2ms", 1)]
+Rate = Annotated[int, PlainValidator(read_rate), positive("rate"), quantity_schema(RATES, "100g", 1)]
 
 
 def _number(value: object) -> float:

@@ -86,6 +86,7 @@ class TrainingPart(Connections):
     hosts: Hosts = EVERY
     placement: Literal["packed", "strided", "random"] = "packed"
     stride: Count = Field(1, description="of a strided placement")
+    block: Count = Field(1, description="so many hosts in a row stay together when they are placed, such as a server's")
 
 
 class FlowsPart(Part):

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ailb_gen.study.catalog.scale_unit import scale_unit
+from ailb_gen.study.catalog.what_if import what_if
 from ailb_gen.study.model import Options, Study
 
 
@@ -18,4 +19,5 @@ class Entry:
 
 STUDIES = {
     "scale-unit": Entry("ECMP, flowlets and adaptive routing in a scale unit (Zeltser, 2026)", scale_unit),
+    "what-if": Entry("what load balancers and failures cost your own training job", what_if, needs_file=True),
 }

@@ -1,0 +1,165 @@
+"""Read a what-if file, and check the job against the fabric."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path as FilePath
+
+from ailb_gen.design.build import build
+from ailb_gen.design.model import Design
+from ailb_gen.errors import IntentError, Problem
+from ailb_gen.intent.load import load as load_intent
+from ailb_gen.sim.memory import shown_bytes
+from ailb_gen.sim.scenario.load import balancer_name, balancer_problems, failure_problems
+from ailb_gen.sim.scenario.models import UNWRITTEN_STEPS
+from ailb_gen.study.what_if.job import amounts, memory_bytes
+from ailb_gen.study.what_if.models import Job, WhatIf
+from ailb_gen.textio import read_text, text_problem
+from ailb_gen.validation import problem_at, validated
+from ailb_gen.yamlio import Path, Source, read_yaml
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A checked what-if file: its models, the text as written, the folder of its paths, and the fabric's design."""
+
+    what_if: WhatIf
+    source: Source
+    folder: FilePath
+    design: Design
+
+    @property
+    def server_size(self) -> int:
+        """The most NICs of a server."""
+        return max(len(server.ports) for server in self.design.servers)
+
+    @property
+    def uniform(self) -> bool:
+        """Whether all servers have as many NICs."""
+        return all(len(server.ports) == self.server_size for server in self.design.servers)
+
+    @property
+    def nics(self) -> int:
+        """The NICs of the fabric."""
+        return sum(len(server.ports) for server in self.design.servers)
+
+
+def load(path: FilePath) -> Question:
+    """Read the what-if file at `path`. Raises IntentError."""
+    return parse(read_text(path, str(path)), str(path), path.parent)
+
+
+def parse(text: str, file: str, folder: FilePath) -> Question:
+    """Check the text of a what-if file whose paths start at `folder`. Raises IntentError with all that is wrong."""
+    source = read_yaml(text, file)
+    if not isinstance(source.data, dict):
+        raise text_problem(file, "wrong-type", "the file must hold a mapping; start with 'fabric:' and 'job:'")
+    what_if = validated(WhatIf, source, UNWRITTEN_STEPS)
+    problems = [*_paths(what_if, source, folder), *_missing(what_if.job, source), *_model(what_if.job, source)]
+    problems += balancer_problems(what_if.balancers, source, "balancers")
+    problems += [*failure_problems(what_if.failures, source), *_twice(what_if, source)]
+    if problems:
+        raise IntentError(problems)
+    design, _ = build(load_intent(folder / what_if.fabric))
+    question = Question(what_if, source, folder, design)
+    problems = [*_degrees(question), *_scaled(question)]
+    if problems:
+        raise IntentError(problems)
+    return question
+
+
+def _paths(what_if: WhatIf, source: Source, folder: FilePath) -> Iterator[Problem]:
+    fabric = folder / what_if.fabric
+    if not fabric.is_file():
+        yield problem_at(source, "unreadable", ("fabric",), f"{fabric}: there is no such file")
+    if what_if.artifacts is not None and not (folder / what_if.artifacts).is_dir():
+        reason = f"{folder / what_if.artifacts}: there is no such directory"
+        hint = f"run 'ailb-gen generate {fabric} -o {folder / what_if.artifacts}', or leave 'artifacts' out"
+        yield problem_at(source, "unreadable", ("artifacts",), reason, hint)
+
+
+def _missing(job: Job, source: Source) -> Iterator[Problem]:
+    """Give what neither the file says nor its model and GPU."""
+    timed = job.model is not None and job.gpu is not None
+    sized = job.model is not None
+    needed = {
+        "forward": not timed,
+        "backward": not timed,
+        "tensor_bytes": not sized and job.tensor > 1,
+        "activation_bytes": not sized and job.pipeline > 1,
+        "gradient_bytes": not sized and job.data > 1,
+    }
+    for name, wanted in needed.items():
+        if wanted and getattr(job, name) is None:
+            keys = "'model' and 'gpu'" if name in ("forward", "backward") else "'model'"
+            yield problem_at(source, "missing-key", ("job", name), f"give it, or {keys} from which it is computed")
+    if job.gpu is not None and job.model is None:
+        yield problem_at(source, "missing-key", ("job", "model"), "'gpu' says nothing without a model")
+
+
+def _model(job: Job, source: Source) -> Iterator[Problem]:
+    """Give what is wrong with the model on so many GPUs."""
+    model = job.model
+    if model is None:
+        return
+    if model.layers % job.pipeline:
+        reason = f"{job.pipeline} stages do not divide the {model.layers} layers evenly"
+        yield problem_at(source, "conflict", ("job", "pipeline"), reason)
+    if model.hidden % job.tensor:
+        reason = f"{job.tensor} GPUs do not divide the hidden size {model.hidden:,} evenly"
+        yield problem_at(source, "conflict", ("job", "tensor"), reason)
+    memory = None if job.gpu is None else job.gpu.memory
+    needed = memory_bytes(job, model)
+    if memory is not None and needed > memory:
+        reason = (
+            f"parameters, gradients and Adam take {shown_bytes(needed)} of a GPU, which has {shown_bytes(memory)}; "
+            "raise 'tensor' or 'pipeline'"
+        )
+        spread = job.gradients == "sharded" or job.data == 1
+        hint = "" if spread else "or let 'gradients: sharded' spread Adam over the replicas"
+        yield problem_at(source, "conflict", ("job", "gpu", "memory"), reason, hint)
+
+
+def _twice(what_if: WhatIf, source: Source) -> Iterator[Problem]:
+    names = [balancer_name(one, what_if.balancers) for one in what_if.balancers]
+    entries = (("balancers", "load balancer", names), ("failures", "failure", list(map(str, what_if.failures))))
+    for key, what, found in entries:
+        for number, one in enumerate(found):
+            if one in found[:number]:
+                yield problem_at(source, "conflict", (key, number), f"the same {what} a second time")
+
+
+def _degrees(question: Question) -> Iterator[Problem]:
+    """Give why the ranks do not fit the servers."""
+    job, source = question.what_if.job, question.source
+    ranks, nics, size = job.data * job.tensor * job.pipeline, question.nics, question.server_size
+    if ranks > nics:
+        reason = (
+            f"data {job.data} x tensor {job.tensor} x pipeline {job.pipeline} = {ranks:,} GPUs, and the fabric "
+            f"{question.design.name!r} has {nics:,} NICs in {len(question.design.servers):,} servers"
+        )
+        yield problem_at(source, "conflict", ("job",), reason)
+        return
+    if ranks < 2:
+        yield problem_at(source, "conflict", ("job",), "one GPU sends nothing; give 'data', 'tensor' or 'pipeline'")
+    if not question.uniform:
+        return
+    stage = job.data * job.tensor
+    for key, count, what in (("tensor", job.tensor, "a tensor-parallel group"), ("data", stage, "a pipeline stage")):
+        if count % size and size % count:
+            reason = f"{what} of {count} GPUs neither fills servers of {size} nor divides one"
+            yield problem_at(source, "conflict", ("job", key), reason)
+            return
+
+
+def _scaled(question: Question) -> Iterator[Problem]:
+    """Give sizes that the factor makes smaller than a packet."""
+    what_if = question.what_if
+    whole, payload = amounts(what_if.job), what_if.packets.payload
+    small = whole.scaled(what_if.scale)
+    for name in ("tensor_bytes", "activation_bytes", "gradient_bytes"):
+        if getattr(whole, name) >= payload > getattr(small, name):
+            path: Path = ("scale",)
+            reason = f"it leaves {getattr(small, name)} bytes of {name}, less than a packet of {payload}"
+            yield problem_at(question.source, "out-of-range", path, reason, "use a smaller factor")

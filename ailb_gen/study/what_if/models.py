@@ -1,0 +1,129 @@
+"""The models of a what-if file: a fabric, a training job, load balancers, failures."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator, Field, PlainValidator
+
+from ailb_gen.sim.scenario.models import (
+    Balancers,
+    Congestion,
+    Failure,
+    FileName,
+    Nics,
+    Packets,
+    Seeds,
+    Switches,
+    Transport,
+    by_name,
+)
+from ailb_gen.sim.scenario.scalars import (
+    Bytes,
+    Share,
+    SomeBytes,
+    SomeTime,
+    Time,
+    positive,
+    quantity_schema,
+    with_unit,
+    written,
+)
+from ailb_gen.sim.scenario.traffic import Count
+from ailb_gen.validation import Bool, Int, Model
+
+PARAMETERS = {"": 1, "k": 10**3, "m": 10**6, "b": 10**9, "t": 10**12}
+FLOPS = {"g": 10**9, "t": 10**12, "p": 10**15}
+read_parameters = with_unit("number of parameters", PARAMETERS, "M, B or T", "70B")
+read_flops = with_unit("computing rate", FLOPS, "G, T or P (FLOP/s)", "989T")
+
+Parameters = Annotated[
+    int, PlainValidator(read_parameters), positive("number of parameters"), quantity_schema(PARAMETERS, "70B", 1)
+]
+Flops = Annotated[int, PlainValidator(read_flops), positive("computing rate"), quantity_schema(FLOPS, "989T", 1)]
+Width = Annotated[Int, Field(ge=1, le=10_000_000)]
+
+
+class LanguageModel(Model):
+    """A transformer."""
+
+    parameters: Parameters
+    layers: Count
+    hidden: Width = Field(description="hidden size")
+    sequence: Width = Field(description="tokens of a sequence")
+    microbatch: Count = Field(1, description="sequences of a microbatch")
+    bytes_per_parameter: Annotated[Int, Field(ge=1, le=8)] = Field(2, description="of gradients and activations, too")
+
+
+class Gpu(Model):
+    """What a GPU computes and holds."""
+
+    flops: Flops = Field(description="peak FLOP/s in the precision of the job")
+    utilization: Annotated[Share, Field(gt=0)] = Field(description="share of it while nothing waits for the fabric")
+    memory: SomeBytes | None = Field(None, description="default: not checked")
+
+
+class Job(Model):
+    """A training job of data * tensor * pipeline GPUs; what is not given is computed from `model` and `gpu`."""
+
+    data: Count = 1
+    tensor: Count = 1
+    pipeline: Count = 1
+    microbatches: Count = Field(1, description="per replica and step")
+    steps: Count = 1
+    schedule: Literal["1f1b", "gpipe"] = "1f1b"
+    gradients: Literal["all-reduce", "sharded"] = Field(
+        "all-reduce", description="sharded: reduce-scatter and all-gather (ZeRO)"
+    )
+    gradient_buckets: Count = 1
+    model: LanguageModel | None = None
+    gpu: Gpu | None = None
+    forward: Time | None = Field(None, description="of a microbatch in a stage")
+    backward: Time | None = None
+    optimizer: Time = written("0")
+    tensor_bytes: Bytes | None = Field(None, description="of an all-reduce in the tensor-parallel group")
+    tensor_collectives: Count | None = Field(None, description="of them per pass")
+    activation_bytes: Bytes | None = Field(None, description="to the next stage, per microbatch and rank")
+    gradient_bytes: Bytes | None = Field(None, description="of a rank, reduced over the replicas")
+    placement: Literal["packed", "strided", "random"] = Field("packed", description="the order of the servers")
+    stride: Count = Field(1, description="of a strided placement, in servers")
+    queue_pairs: Annotated[Int, Field(ge=1, le=128)] | None = Field(None, description="default: addresses of a NIC")
+    split: Literal["split", "round-robin"] = "split"
+    stream: Bool = Field(False, description="a ring hands on the bytes of all its steps in one: far fewer messages")
+
+
+def _failure(value: object) -> object:
+    """Let `LINK@TIME` stand for a failure, as `simulate --fail` has it."""
+    if not isinstance(value, str):
+        return value
+    name, _, time = value.partition("@")
+    return {"name": name, **({"at": time} if time else {})}
+
+
+Failures = Annotated[
+    tuple[Annotated[Failure, BeforeValidator(_failure, json_schema_input_type=str | Failure)], ...],
+    Field(max_length=1000),
+]
+
+
+class WhatIf(Model):
+    """A what-if file."""
+
+    name: Annotated[str, Field(max_length=200)] = ""
+    fabric: FileName = Field(description="fabric.yaml; paths start at the folder of this file")
+    artifacts: FileName | None = Field(
+        None, description="the directory of generated or collected files; default: they are generated for the study"
+    )
+    delay: Time = written("1us", "of every link")
+    job: Job
+    balancers: Annotated[Balancers, Field(min_length=1)]
+    failures: Failures = Field((), description="each is a case of its own, next to the one without")
+    seeds: Seeds = (1,)
+    level: Literal["packet", "flow"] = "packet"
+    scale: Count = Field(1, description="bytes and compute times are divided by it; times are scaled back")
+    packets: Packets = Field(default_factory=Packets)
+    switches: Switches = Field(default_factory=Switches)
+    transport: Annotated[Transport, by_name(Transport)] = Field(default_factory=Transport)
+    congestion: Annotated[Congestion, by_name(Congestion)] = Field(default_factory=lambda: Congestion(name="dcqcn"))
+    nics: Nics = Field(default_factory=Nics)
+    until: SomeTime | None = Field(None, description="time of the job at which a simulation stops")

@@ -1,0 +1,157 @@
+"""What a what-if study found: a row per load balancer and failure, what follows from them, and the figure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from ailb_gen.sim.fabric import PS_PER_S
+from ailb_gen.study.model import Bars, Figure, Findings, Spread, Statistics, Summary
+from ailb_gen.study.rows import PERCENT
+
+NO_FAILURE = "none"
+US_PER_S = 10**6
+JOB = "training"
+# Times that differ by less are called equal.
+SAME = 0.001
+HEADINGS = ("balancer", "failure", "step s", "cost %", "waiting %", "reordered", "pauses")
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """A case next to the best one: step times in s over the seeds that end, None without any."""
+
+    balancer: str
+    failure: str
+    step: Spread | None
+    seeds: int
+    ended: int
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How the cases of a what-if study are read: their names by balancer and failure, and a step without waiting."""
+
+    cases: Mapping[tuple[str, str], str]
+    scale: int
+    alone_ps: int
+    packets: bool
+
+    def step_s(self, point: Statistics) -> float | None:
+        """Return the mean step of a point in seconds of the job; None if the job does not end."""
+        job = point["jobs"][JOB]
+        return None if job["time_us"] is None else job["step_us"]["mean"] * self.scale / US_PER_S
+
+    def summary(self, findings: Findings) -> Summary:
+        """Return the table and what follows from it."""
+        costs = list(self._costs(findings))
+        best = _best(costs, NO_FAILURE)
+        rows = [HEADINGS, *(self._row(findings, cost, best) for cost in costs)]
+        return Summary(rows, list(self._conclusions(costs, best)))
+
+    def figures(self, findings: Findings) -> Sequence[Figure]:
+        """Return the step times as bars."""
+        bars: dict[str, dict[str, Spread]] = {}
+        for cost in self._costs(findings):
+            group = bars.setdefault(cost.failure, {})
+            if cost.step is not None:
+                group[cost.balancer] = cost.step
+        return [Bars("step-time", "Step time by failure", "step time, s", bars)]
+
+    def _costs(self, findings: Findings) -> Iterator[Cost]:
+        for (balancer, failure), case in self.cases.items():
+            if case in findings.points:
+                step = findings.spread(case, self.step_s)
+                ended = len(findings.values(case, self.step_s))
+                yield Cost(balancer, failure, step, len(findings.points[case]), ended)
+
+    def _row(self, findings: Findings, cost: Cost, best: Cost | None) -> Sequence[str]:
+        def shown(of: Callable[[Statistics], float | None]) -> str:
+            return f"{findings.mean(self.cases[cost.balancer, cost.failure], of):,.0f}"
+
+        step = "does not end" if cost.step is None else _digits(cost.step)
+        if 0 < cost.ended < cost.seeds:
+            step += f", {cost.seeds - cost.ended} of {cost.seeds} seeds do not end"
+        more = "-" if cost.step is None or best is None or best.step is None else _more(cost.step, best.step.mean)
+        waiting = "-" if cost.step is None else f"{self._waiting(cost.step):.1f}"
+        counters = [shown(_out_of_order), shown(_pauses)] if self.packets else ["-", "-"]
+        return [cost.balancer, cost.failure, step, more, waiting, *counters]
+
+    def _waiting(self, step: Spread) -> float:
+        return (1 - self.alone_ps / PS_PER_S / step.mean) * PERCENT
+
+    def _conclusions(self, costs: Sequence[Cost], best: Cost | None) -> Iterator[str]:
+        if best is None or best.step is None:
+            return
+        waiting = self._waiting(best.step)
+        yield (
+            f"Without failures a step takes {_digits(best.step)} s under {best.balancer}. {waiting:.1f} % of it is "
+            "waiting for the fabric: no fabric, however fast, saves more."
+        )
+        others = [one for one in costs if one.failure == NO_FAILURE and one is not best and one.step is not None]
+        for other in others:
+            if other.step is None or _same(other.step, best.step):
+                continue
+            apart = other.step.least > best.step.most
+            doubt = "" if apart else f", but not with every seed: their times overlap with those of {best.balancer}"
+            yield f"{other.balancer} costs {_percent(other.step, best.step.mean)} % more time{doubt}."
+        same = [one.balancer for one in others if one.step is not None and _same(one.step, best.step)]
+        if same:
+            yield f"{', '.join(same)}: the same time as {best.balancer}, within {SAME * PERCENT:g} %."
+        yield from self._failures(costs, best)
+
+    def _failures(self, costs: Sequence[Cost], best: Cost) -> Iterator[str]:
+        """Give, per failure, what it costs the best load balancer, and whether another one is better then."""
+        for failure in dict.fromkeys(cost.failure for cost in costs if cost.failure != NO_FAILURE):
+            ours = next((one for one in costs if (one.balancer, one.failure) == (best.balancer, failure)), None)
+            then = _best(costs, failure)
+            if ours is None or best.step is None:
+                continue
+            if ours.ended < ours.seeds:
+                yield f"With {failure} failed, the job does not end under {ours.balancer}."
+            elif ours.step is not None and _same(ours.step, best.step):
+                yield f"{failure} failed costs nothing under {best.balancer}, within {SAME * PERCENT:g} %."
+            elif ours.step is not None:
+                yield f"{failure} failed costs {_percent(ours.step, best.step.mean)} % under {best.balancer}."
+            if then is not None and then.step is not None and then.balancer != best.balancer:
+                slower = ours.step is None or then.step.most < ours.step.least
+                if slower:
+                    yield f"With {failure} failed, {then.balancer} is faster: {_digits(then.step)} s per step."
+
+
+def _best(costs: Sequence[Cost], failure: str) -> Cost | None:
+    """Return the fastest load balancer under a failure of those under which every seed ends."""
+    known = [one for one in costs if one.failure == failure and one.ended == one.seeds and one.step is not None]
+    return min(known, key=lambda one: one.step.mean if one.step is not None else math.inf, default=None)
+
+
+def _same(one: Spread, other: Spread) -> bool:
+    """Return whether nobody would notice the difference."""
+    return max(one.most, other.most) <= (1 + SAME) * min(one.least, other.least)
+
+
+def _digits(found: Spread) -> str:
+    """Return a mean with four digits, and the range with three where seeds differ."""
+    least, most = f"{found.least:#.3g}", f"{found.most:#.3g}"
+    mean = f"{found.mean:#.4g}"
+    return mean if f"{found.least:#.4g}" == f"{found.most:#.4g}" else f"{mean} ({least}-{most})"
+
+
+def _more(found: Spread, base: float) -> str:
+    return f"{(found.mean / base - 1) * PERCENT:.1f}"
+
+
+def _percent(found: Spread, base: float) -> str:
+    """Return how much more than a base a spread is, in percent, with its range where seeds differ."""
+    mean, least, most = ((value / base - 1) * PERCENT for value in (found.mean, found.least, found.most))
+    text = f"{mean:.1f}"
+    return text if f"{least:.1f}" == f"{most:.1f}" else f"{text} ({least:.1f} to {most:.1f})"
+
+
+def _out_of_order(point: Statistics) -> float:
+    return float(sum(flow["out_of_order"] for flow in point["flows"].values()))
+
+
+def _pauses(point: Statistics) -> float:
+    return float(sum(links["pauses"] for links in point["links"].values()))

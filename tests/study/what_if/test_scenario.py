@@ -1,0 +1,153 @@
+"""What-if files as scenarios: valid, scaled, generated or read."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ailb_gen.errors import UsageError
+from ailb_gen.sim.scenario.load import variants
+from ailb_gen.study.catalog.what_if import study_of, what_if
+from ailb_gen.study.model import Findings, Options, Study
+from ailb_gen.study.points import folder_of, study_points
+from ailb_gen.study.rows import study_table
+from ailb_gen.study.what_if.load import parse
+from ailb_gen.study.what_if.scenario import failure_name, time_text
+from ailb_gen.yamlio import Source
+from tests.conftest import EXAMPLES
+
+LAB = """\
+fabric: lab/fabric.yaml
+job: {data: 4, tensor: 2, gradient_bytes: 1MB, tensor_bytes: 64KiB, forward: 10ms, backward: 20ms}
+balancers: [rlb, {name: letflow, parameters: {gap_us: 5}}, letflow]
+"""
+PS_PER_MS = 10**9
+
+
+def study(text: str) -> Study:
+    question = parse(text, "file.yaml", EXAMPLES)
+    return study_of(question, list(question.what_if.seeds))
+
+
+def scenario(text: str) -> dict[str, Any]:
+    return dict(study(text).cases[-1].scenario)
+
+
+@pytest.mark.parametrize("path", sorted((EXAMPLES / "study").glob("*.yaml")), ids=lambda path: path.name)
+def test_all_scenarios_of_the_examples_are_valid(path: Path) -> None:
+    full, quick = what_if(Options(file=path)), what_if(Options(quick=True, file=path))
+    for case in full.cases:
+        (variant,) = variants(Source(case.name, dict(case.scenario)))
+        assert variant.scenario.traffic[0].kind == "training"
+    assert len(quick.cases) == 4 < len(full.cases)
+    assert {case.name for case in quick.cases} < {case.name for case in full.cases}
+    assert full.digest() != quick.digest()
+
+
+def test_a_case_for_every_balancer_and_failure() -> None:
+    text = LAB + "failures: [spine1@5ms, {random: 5%}, {name: leaf1, at: 1ms, back: 2ms, detection: 1us}]\n"
+    text = text.replace("leaf1", "stripe1-leaf1")
+    assert [case.name for case in study(text).cases[:4]] == [
+        "rlb, none",
+        "rlb, spine1 at 5 ms",
+        "rlb, 5 % of cables",
+        "rlb, stripe1-leaf1 at 1 ms to 2 ms, seen after 1 us",
+    ]
+    assert [case.name for case in study(LAB).cases] == ["rlb, none", "letflow gap_us=5, none", "letflow, none"]
+
+
+def test_points_are_those_of_generated_files() -> None:
+    one = study(LAB + "seeds: 2\nfailures: [spine1]\n")
+    with folder_of(one) as folder:
+        points, warnings = study_points(one, folder)
+    assert len(points) == 3 * 2 * 2
+    assert warnings == []
+    assert {point.fabric.host_count for point in points} == {8}
+    # Inside a server nothing is sent; rings are between the 2 servers.
+    workload = points[0].recipe.build(points[0].fabric, 1).workload
+    sent = workload.source >= 0
+    names = points[0].fabric.names
+    assert sent.any()
+    assert all(
+        names[a].split(":")[0] != names[b].split(":")[0]
+        for a, b in zip(workload.source[sent].tolist(), workload.target[sent].tolist(), strict=True)
+    )
+
+
+def test_a_factor_divides_bytes_and_times() -> None:
+    failures = "failures: [{name: spine1, at: 50ms, back: 100ms}]\nuntil: 1s\n"
+    whole, small = scenario(LAB + failures), scenario(LAB + failures + "scale: 10\n")
+    (job,), (smaller,) = ([part["training"] for part in one["traffic"]] for one in (whole, small))
+    for name in ("forward", "backward"):
+        assert int(job[name][:-2]) == 10 * int(smaller[name][:-2])
+    assert (job["gradient_bytes"], smaller["gradient_bytes"]) == (1_000_000, 100_000)
+    assert job["tensor_collectives"] == smaller["tensor_collectives"]
+    assert whole["failures"] == [
+        {"name": "spine1", "at": "50000000000ps", "back": "100000000000ps", "detection": "1000000000ps"}
+    ]
+    assert small["failures"] == [
+        {"name": "spine1", "at": "5000000000ps", "back": "10000000000ps", "detection": "100000000ps"}
+    ]
+    assert (whole["until"], small["until"]) == ("1000000000000ps", "100000000000ps")
+    assert (whole["transport"], small["transport"]) == ({}, {"timeout": "400000000ps"})
+
+
+def test_timeouts_stay_above_round_trips() -> None:
+    found = scenario(
+        LAB.replace("1MB", "100MB").replace("64KiB", "8MiB") + "scale: 1000\ntransport: selective-repeat\n"
+    )
+    assert found["transport"] == {"name": "selective-repeat", "timeout": "100000000ps"}
+
+
+def test_settings_of_simulations_are_passed_on() -> None:
+    found = scenario(LAB + "congestion: none\nlevel: flow\npackets: {payload: 1KiB}\n")
+    assert (found["congestion"], found["level"], found["packets"]) == ("none", "flow", {"payload": "1KiB"})
+    assert scenario(LAB)["congestion"] == "dcqcn"
+
+
+def test_artifacts_are_read_where_they_are_named() -> None:
+    question = parse(LAB, "file.yaml", EXAMPLES)
+    file = question.what_if.model_copy(update={"artifacts": "../build/lab"})
+    found = study_of(replace(question, what_if=file), [1])
+    files = found.cases[0].scenario["fabric"]["files"]
+    assert (files["fabric"], files["artifacts"]) == ("lab/fabric.yaml", "../build/lab")
+    assert found.intents == {}
+
+
+def test_the_page_says_what_the_job_is() -> None:
+    text = what_if(Options(file=EXAMPLES / "study" / "jvd.yaml")).text
+    for words in (
+        "32 of the 32 GPUs of the fabric `jvd`: data 4 ",
+        "| gradients of a rank, over the replicas | P ",
+        "send nothing over the fabric",
+        "divided by 100",
+        "1.63 GiB |",
+    ):
+        assert words in text
+    small = study(LAB.replace("1MB", "10MB").replace("64KiB", "1MiB") + "scale: 100\n").text
+    assert "**The scale is too large:** a message of the gradients has 6.1 KiB per queue pair" in small
+
+
+def test_without_results_there_is_no_table() -> None:
+    assert "no results" in study_table(study(LAB), Findings({}))
+
+
+def test_a_file_is_needed() -> None:
+    with pytest.raises(UsageError, match=r"which file\? .* examples/study/jvd\.yaml"):
+        what_if(Options())
+
+
+@pytest.mark.parametrize(
+    ("ps", "text"),
+    [(1, "1 ps"), (1500, "1.5 ns"), (2 * PS_PER_MS, "2 ms"), (1_234_567 * 10**6, "1.235 s"), (0, "0 ps")],
+)
+def test_times_have_units(ps: int, text: str) -> None:
+    assert time_text(ps) == text
+
+
+def test_failures_have_names() -> None:
+    file = parse(LAB + "failures: [a-b, {random: 2.5%}]\n", "file.yaml", EXAMPLES).what_if
+    assert [failure_name(one) for one in file.failures] == ["a-b", "2.5 % of cables"]
