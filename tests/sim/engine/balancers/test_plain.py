@@ -13,8 +13,8 @@ PROGRAM = """
 import json
 from ailb_gen.sim.engine.jit import DISABLED
 from tests.sim.engine.balancers.flows import run, two_tiers
-rows = [(host, (host + 2) % 6, 10_000, host, host) for host in range(6)]
-rows += [(host, (host + 4) % 6, 8_000, host + 20, host) for host in range(6)]
+rows = [(host, (host + 2) % 6, 5_000, host, host) for host in range(6)]
+rows += [(host, (host + 4) % 6, 4_000, host + 20, host) for host in range(6)]
 parameters = {"dlb": {"quality_delta": 1, "probability": 0.5}, "glb": {"flood_us": 5}, "conga": {"gap_us": 0}}
 found = [bool(DISABLED)]
 for name in ("conga", "dlb", "dlb-per-packet", "dlb-assigned-flow", "glb", "rlb"):
