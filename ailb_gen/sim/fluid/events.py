@@ -203,7 +203,7 @@ def advance(state: State, next_hops: Int32, limit: int, work: int) -> int:
             code = start_ready(state, next_hops)
             if code != DONE:
                 return code
-            if run.timers == 0 or state.timers[0].at_ps > run.now:
+            if run.timers == 0 or state.timers[0].key > run.now:
                 break
             task = pop_timer(state)
             if state.tasks[task].began >= 0:
@@ -214,7 +214,7 @@ def advance(state: State, next_hops: Int32, limit: int, work: int) -> int:
         rebalance(state)
         following = next_end(state)
         if run.timers:
-            following = min(following, state.timers[0].at_ps)
+            following = min(following, state.timers[0].key)
         if following >= limit:
             return DONE
         if run.solved + run.events > pause:

@@ -1,45 +1,87 @@
 """Binary heaps: tasks by time, flows by the time at which they will have sent all, links by level."""
 
-from ailb_gen.sim.engine.jit import compiled
+from ailb_gen.sim.engine.jit import compiled, inlined
+from ailb_gen.sim.engine.records import Records
 from ailb_gen.sim.fluid.state import State
+
+
+@inlined
+def _is_before(key: float, number: int, other_key: float, other_number: int) -> bool:
+    """Return whether an entry comes before another one; of equal keys the lower number comes first."""
+    return key < other_key or (key == other_key and number < other_number)
+
+
+@compiled
+def _push(heap: Records, size: int, key: float, number: int) -> None:
+    """Add an entry to a heap of so many entries."""
+    hole = size
+    while hole > 0:
+        above = heap[(hole - 1) >> 1]
+        if not _is_before(key, number, above.key, above.number):
+            break
+        heap[hole].key, heap[hole].number = above.key, above.number
+        hole = (hole - 1) >> 1
+    heap[hole].key, heap[hole].number = key, number
+
+
+@compiled
+def _replace_first(heap: Records, size: int, key: float, number: int) -> None:
+    """Put an entry in the place of the first one of so many."""
+    hole = 0
+    while True:
+        below = 2 * hole + 1
+        if below >= size:
+            break
+        least, other = heap[below], heap[below + 1]
+        if below + 1 < size and _is_before(other.key, other.number, least.key, least.number):
+            below, least = below + 1, other
+        if not _is_before(least.key, least.number, key, number):
+            break
+        heap[hole].key, heap[hole].number = least.key, least.number
+        hole = below
+    heap[hole].key, heap[hole].number = key, number
 
 
 @compiled
 def push_timer(state: State, at_ps: int, task: int) -> None:
-    """Add a task; of equal times the lower task comes first."""
-    timers, run = state.timers, state.run[0]
-    hole = run.timers
+    """Add a task."""
+    run = state.run[0]
+    _push(state.timers, run.timers, at_ps, task)
     run.timers += 1
-    while hole > 0:
-        above = timers[(hole - 1) >> 1]
-        if above.at_ps < at_ps or (above.at_ps == at_ps and above.task < task):
-            break
-        timers[hole].at_ps, timers[hole].task = above.at_ps, above.task
-        hole = (hole - 1) >> 1
-    timers[hole].at_ps, timers[hole].task = at_ps, task
 
 
 @compiled
 def pop_timer(state: State) -> int:
     """Remove the first task and return it."""
-    timers, run = state.timers, state.run[0]
-    first = timers[0].task
-    size = run.timers - 1
-    run.timers = size
-    at_ps, task, hole = timers[size].at_ps, timers[size].task, 0
-    while True:
-        below = 2 * hole + 1
-        if below >= size:
-            break
-        one, other = timers[below], timers[below + 1]
-        if below + 1 < size and (other.at_ps < one.at_ps or (other.at_ps == one.at_ps and other.task < one.task)):
-            below, one = below + 1, other
-        if at_ps < one.at_ps or (at_ps == one.at_ps and task < one.task):
-            break
-        timers[hole].at_ps, timers[hole].task = one.at_ps, one.task
-        hole = below
-    timers[hole].at_ps, timers[hole].task = at_ps, task
-    return int(first)
+    run = state.run[0]
+    first = int(state.timers[0].number)
+    run.timers -= 1
+    last = state.timers[run.timers]
+    _replace_first(state.timers, run.timers, last.key, last.number)
+    return first
+
+
+@compiled
+def push_level(state: State, level: float, link: int) -> None:
+    """Add a link."""
+    run = state.run[0]
+    _push(state.levels, run.levels, level, link)
+    run.levels += 1
+
+
+@compiled
+def replace_level(state: State, level: float, link: int) -> None:
+    """Put a link in the place of the first one."""
+    _replace_first(state.levels, state.run[0].levels, level, link)
+
+
+@compiled
+def pop_level(state: State) -> None:
+    """Remove the first link."""
+    run = state.run[0]
+    run.levels -= 1
+    last = state.levels[run.levels]
+    replace_level(state, last.key, last.number)
 
 
 @compiled
@@ -101,44 +143,3 @@ def pop_flow(state: State) -> int:
         state.flows[last].place = 0
         sink(state, last)
     return int(first)
-
-
-@compiled
-def push_level(state: State, level: float, link: int) -> None:
-    """Add a link."""
-    heap, run = state.levels, state.run[0]
-    hole = run.levels
-    run.levels += 1
-    while hole > 0:
-        above = heap[(hole - 1) >> 1]
-        if above.level <= level:
-            break
-        heap[hole].level, heap[hole].link = above.level, above.link
-        hole = (hole - 1) >> 1
-    heap[hole].level, heap[hole].link = level, link
-
-
-@compiled
-def replace_level(state: State, level: float, link: int) -> None:
-    """Put a link in the place of the first one."""
-    heap, size, hole = state.levels, state.run[0].levels, 0
-    while True:
-        below = 2 * hole + 1
-        if below >= size:
-            break
-        if below + 1 < size and heap[below + 1].level < heap[below].level:
-            below += 1
-        if heap[below].level >= level:
-            break
-        heap[hole].level, heap[hole].link = heap[below].level, heap[below].link
-        hole = below
-    heap[hole].level, heap[hole].link = level, link
-
-
-@compiled
-def pop_level(state: State) -> None:
-    """Remove the first link."""
-    run = state.run[0]
-    run.levels -= 1
-    last = state.levels[run.levels]
-    replace_level(state, last.level, last.link)

@@ -124,14 +124,14 @@ def fill(state: State) -> None:
             push_level(state, max(link.residual, 0.0) / link.weight, state.touched[place])
     while run.levels:
         first = state.levels[0]
-        link = state.links[first.link]
+        link = state.links[first.number]
         if link.open:
             level = max(link.residual, 0.0) / link.weight
-            if level > first.level * (1 + NOISE):
-                replace_level(state, level, first.link)
+            if level > first.key * (1 + NOISE):
+                replace_level(state, level, first.number)
                 continue
             link.level = level
-            freeze(state, first.link)
+            freeze(state, first.number)
         pop_level(state)
 
 

@@ -81,8 +81,8 @@ def prepared(fabric: Fabric, workload: Workload, settings: Settings, seed: int) 
     first = np.flatnonzero(workload.waits == 0)
     # In order: such a list is a heap.
     first = first[np.argsort(workload.start_ps[first], kind="stable")]
-    state.timers["at_ps"][: len(first)] = workload.start_ps[first]
-    state.timers["task"][: len(first)] = first
+    state.timers["key"][: len(first)] = workload.start_ps[first]
+    state.timers["number"][: len(first)] = first
     run["timers"] = len(first)
     return state
 

@@ -72,8 +72,9 @@ TASK = np.dtype(
     ],
     align=True,
 )
-TIMER = np.dtype([("at_ps", "i8"), ("task", "i4")], align=True)
-LEVEL = np.dtype([("level", "f8"), ("link", "i4")], align=True)
+# Entries of heaps: tasks by time, links by level.
+TIMER = np.dtype([("key", "i8"), ("number", "i4")], align=True)
+LEVEL = np.dtype([("key", "f8"), ("number", "i4")], align=True)
 STEP = np.dtype([("share", "f8"), ("link", "i4")], align=True)
 RUN = np.dtype(
     [
