@@ -1,0 +1,253 @@
+"""`ailb-gen study`: a user's file; bad input, interrupts, going on, what is missing or cannot be written."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import ailb_gen.study
+from ailb_gen.errors import WorkerError
+from ailb_gen.sim import point, sweep
+from ailb_gen.sim.fabric import Fabric
+from ailb_gen.sim.outcome import Outcome, Progress
+from ailb_gen.sim.settings import Settings
+from ailb_gen.sim.workload import Workload
+from ailb_gen.study.catalog import table
+from tests.cli.verbs import Told, run
+from tests.conftest import ROOT
+from tests.sim import double
+from tests.study.made import STUDY
+
+pytest.importorskip("numba")
+JVD = str(ROOT / "examples/study/jvd.yaml")
+LAB = f"""\
+fabric: {ROOT}/examples/lab/fabric.yaml
+job: {{data: 4, tensor: 2, gradient_bytes: 64KiB, tensor_bytes: 64KiB, forward: 10us, backward: 20us}}
+balancers: [rlb, ecmp]
+failures: [spine1]
+"""
+Watch = Callable[[Progress], bool]
+
+
+@pytest.fixture
+def doubled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The plain engine in place of both, and a small study in the table."""
+    for level in point.ENGINES:
+        monkeypatch.setitem(point.ENGINES, level, double.NAME)
+    monkeypatch.setattr(sweep, "must_compile", lambda prepared: False)
+    made = replace(STUDY, quantities=STUDY.quantities[:1], published=STUDY.published[:1])
+    monkeypatch.setitem(table.STUDIES, "made-up", table.Entry("made up", lambda options: made))
+
+
+@pytest.fixture
+def lab(tmp_path: Path) -> str:
+    path = tmp_path / "lab.yaml"
+    path.write_text(LAB)
+    return str(path)
+
+
+def study(*words: str) -> Told:
+    return run("study", *words, "--executor", "serial")
+
+
+def tree(out: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(out)): path.read_bytes() for path in sorted(out.rglob("*")) if path.is_file()}
+
+
+BAD = [
+    ((), "which study?"),
+    (("scale-unti",), "there is no study 'scale-unti'; did you mean 'scale-unit'?"),
+    (("",), "there is no study ''; there are scale-unit"),
+    (("scale-unit", JVD), "scale-unit reads no file"),
+    (("what-if",), "what-if: which file? It says the fabric, the job, load balancers and failures, such as examples"),
+    (("what-if", "nowhere.yaml"), "nowhere.yaml"),
+    (("what-if", str(ROOT)), "a directory"),
+    (("what-if", str(ROOT / "examples/jvd/fabric.yaml")), "job: this key is required and missing"),
+    (("what-if", JVD, "--seeds", "0"), "greater than or equal to 1"),
+    (("what-if", JVD, "--seeds", "10001"), "less than or equal to 10000"),
+    (("what-if", JVD, "-j", "0"), "greater than or equal to 1"),
+    (("what-if", JVD, "--executor", "dask"), "must be processes, serial, or dask:ADDRESS"),
+]
+
+
+@pytest.mark.parametrize(("words", "message"), BAD)
+def test_bad_input_is_told_and_nothing_is_written(words: tuple[str, ...], message: str, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    more = () if "--executor" in words else ("--executor", "serial")
+    code, shown, told = run("study", *words, "-o", str(out), *more)
+    assert (code, shown) == (2, "")
+    assert message in told
+    assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("[spine1]", "[spine9]", "'spine9': there is no such link or switch; did you mean"),
+        (
+            "[rlb, ecmp]",
+            "[rlb, emcp]",
+            "lab.yaml:3:18: error[wrong-value]: balancers[1]: there is no load balancer 'emcp'",
+        ),
+        ("data: 4", "data: 8", "= 16 GPUs, and the fabric 'lab' has 8 NICs in 4 servers"),
+        ("fabric.yaml", "fabrik.yaml", "error[unreadable]: fabric: "),
+    ],
+)
+@pytest.mark.usefixtures("doubled")
+def test_a_wrong_file_is_told_with_its_place(old: str, new: str, message: str, lab: str, tmp_path: Path) -> None:
+    Path(lab).write_text(LAB.replace(old, new))
+    code, shown, told = study("what-if", lab, "-o", str(tmp_path / "out"))
+    assert (code, shown) == (2, "")
+    assert message in told
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_studies_are_listed() -> None:
+    code, shown, told = run("study", "--list")
+    assert (code, told) == (0, "")
+    assert [line.split()[0] for line in shown.splitlines()[2:]] == list(table.STUDIES)
+
+
+@pytest.mark.usefixtures("doubled")
+def test_what_if_writes_table_page_and_figure(lab: str, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    out = tmp_path / "out"
+    code, shown, told = study("what-if", lab, "-o", str(out))
+    assert (code, told) == (0, "")
+    lines = shown.splitlines()
+    assert lines[2].split("  ")[0] == "balancer"
+    assert [line.split()[:2] for line in lines[4:8]] == [
+        [name, failure] for name in ("rlb", "ecmp") for failure in ("none", "spine1")
+    ]
+    assert {path.name for path in out.iterdir()} == {
+        "points",
+        "step-time.png",
+        "step-time.svg",
+        "study.json",
+        "study.md",
+    }
+    found = json.loads((out / "study.json").read_text())
+    assert found["study"] == "what-if"
+    assert len(found["summary"]["table"]) == 5
+    page = (out / "study.md").read_text()
+    assert "published" not in page and "deviation" not in page
+    assert "## What follows" in page
+    before = tree(out)
+    assert study("what-if", lab, "-o", str(out)) == (0, shown, "")
+    assert tree(out) == before
+
+
+@pytest.mark.usefixtures("doubled")
+def test_an_interrupt_keeps_finished_points_and_the_next_run_goes_on(
+    lab: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("matplotlib")
+    out = tmp_path / "out"
+    plain = double.simulate
+    ran: list[int] = []
+
+    def interrupted(fabric: Fabric, workload: Workload, settings: Settings, seed: int, watch: Watch) -> Outcome:
+        ran.append(seed)
+        if len(ran) == 3:
+            os.kill(os.getpid(), signal.SIGINT)
+        return plain(fabric, workload, settings, seed, watch)
+
+    monkeypatch.setattr(double, "simulate", interrupted)
+    code, shown, told = study("what-if", lab, "-o", str(out))
+    assert code == 130
+    assert f"this study is partial; {out} holds what is finished, and the same command goes on from there" in told
+    assert [line.split()[:2] for line in shown.splitlines()[4:6]] == [["rlb", "none"], ["rlb", "spine1"]]
+    assert json.loads((out / "study.json").read_text())["interrupted"] is True
+    assert study("what-if", lab, "-o", str(out))[0] == 0
+    assert len(ran) == 5, "two were finished, the third one was cut short"
+    assert study("what-if", lab, "-o", str(tmp_path / "whole"))[0] == 0
+    names = [name for name in tree(out) if "points" not in name]
+    assert {name: tree(out)[name] for name in names} == {
+        name: body for name, body in tree(tmp_path / "whole").items() if name in names
+    }
+
+
+@pytest.mark.usefixtures("doubled")
+def test_a_worker_that_is_gone_loses_nothing_that_is_finished(
+    lab: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    plain = double.simulate
+    ran: list[int] = []
+
+    def dying(fabric: Fabric, workload: Workload, settings: Settings, seed: int, watch: Watch) -> Outcome:
+        ran.append(seed)
+        if len(ran) == 3:
+            raise WorkerError("a worker process ended")
+        return plain(fabric, workload, settings, seed, watch)
+
+    monkeypatch.setattr(double, "simulate", dying)
+    code, shown, told = study("what-if", lab, "-o", str(out))
+    assert (code, shown) == (3, "")
+    assert "a worker process ended" in told
+    assert study("what-if", lab, "-o", str(out))[0] == 0
+    assert len(ran) == 3 + 2
+
+
+@pytest.mark.usefixtures("doubled")
+@pytest.mark.parametrize("words", [(), ("--quick",), ("--seeds", "1")])
+def test_without_matplotlib_there_is_a_table_and_no_directory(
+    words: tuple[str, ...], lab: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.delitem(sys.modules, "ailb_gen.study.figures", raising=False)
+    monkeypatch.delattr(ailb_gen.study, "figures", raising=False)
+    assert study("what-if", lab, *words)[0] == 0
+    code, shown, told = study("what-if", lab, *words, "-o", str(tmp_path / "out"))
+    assert (code, shown) == (2, "")
+    assert "matplotlib is not installed; pip install 'ailb-gen[study]'" in told
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.usefixtures("doubled")
+def test_a_directory_of_something_else_is_left_alone(lab: str, tmp_path: Path) -> None:
+    before = tree(tmp_path)
+    code, _, told = study("what-if", lab, "-o", str(tmp_path))
+    assert code == 3
+    assert "something else than results" in told
+    code, _, told = study("what-if", lab, "-o", lab)
+    assert code == 3
+    assert tree(tmp_path) == before
+
+
+@pytest.mark.usefixtures("doubled")
+def test_a_directory_that_cannot_be_written_is_known_before_the_start(
+    lab: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(double, "simulate", None)
+    code, shown, told = study("what-if", lab, "-o", "/proc/results")
+    assert (code, shown) == (3, "")
+    assert "cannot be written" in told
+
+
+@pytest.mark.usefixtures("doubled")
+def test_a_study_in_the_directory_of_another_keeps_its_points(lab: str, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    out = tmp_path / "out"
+    assert study("what-if", lab, "-o", str(out))[0] == 0
+    points = {name: body for name, body in tree(out).items() if name.startswith("points/")}
+    assert study("made-up", "-o", str(out))[0] == 0
+    assert points.items() <= tree(out).items()
+
+
+@pytest.mark.long
+def test_the_quick_example_for_real() -> None:
+    """RLB has no collisions; ECMP has them: the strided servers send twice the rate of a NIC over the spines."""
+    code, shown, _ = study("what-if", JVD, "--quick")
+    assert code == 0
+    rows = {tuple(line.split()[:2]): line.split()[2:] for line in shown.splitlines()[4:8]}
+    assert set(rows) == {("rlb", "none"), ("rlb", "spine1"), ("dlb", "none"), ("dlb", "spine1")}
+    assert rows["rlb", "none"][3:] == ["0", "0"], "in order, without pauses"
+    assert float(rows["rlb", "none"][1]) == 0 < float(rows["dlb", "none"][1])
