@@ -80,8 +80,11 @@ def _run(study: Study, out: Path | None, executor: str, jobs: int | None, comman
     findings = _findings(run)
     with steady():
         if out is not None:
-            from ailb_gen.study.write import write
+            from ailb_gen.study.write import held, write
 
+            former = held(out)
+            if former not in (None, study.name):
+                typer.echo(f"warning: {out} held the study {former!r}: its figures and points stay", err=True)
             write(study, findings, out, command, bool(run.caught))
         typer.echo(study_table(study, findings), nl=False)
         if run.caught:

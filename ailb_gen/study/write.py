@@ -15,6 +15,8 @@ from ailb_gen.study.model import Findings, Study
 from ailb_gen.study.page import page
 from ailb_gen.study.rows import checked, compared
 
+RECORD = "study.json"
+
 
 def record(study: Study, findings: Findings, interrupted: bool) -> dict[str, Any]:
     """Return what `study.json` says: rows, claims, calibration, and the statistics of every point."""
@@ -31,11 +33,20 @@ def record(study: Study, findings: Findings, interrupted: bool) -> dict[str, Any
     }
 
 
+def held(out: Path) -> str | None:
+    """Return the name of the study whose page is in a directory; None without one."""
+    try:
+        found = json.loads((out / RECORD).read_bytes())
+    except (OSError, ValueError):
+        return None
+    return str(found.get("study")) if isinstance(found, dict) else None
+
+
 def write(study: Study, findings: Findings, out: Path, command: str, interrupted: bool) -> None:
     """Write page, record and figures of a study. Raises OutputError, UsageError without matplotlib."""
     figures = study.figures(findings)
     files = {f"{figure.name}.{form}": data for figure in figures for form, data in drawn(figure).items()}
-    files["study.json"] = (json.dumps(record(study, findings, interrupted), indent=1) + "\n").encode()
+    files[RECORD] = (json.dumps(record(study, findings, interrupted), indent=1) + "\n").encode()
     files["study.md"] = page(study, findings, figures, command).encode()
     try:
         out.mkdir(parents=True, exist_ok=True)

@@ -238,7 +238,8 @@ def test_a_study_in_the_directory_of_another_keeps_its_points(lab: str, tmp_path
     out = tmp_path / "out"
     assert study("what-if", lab, "-o", str(out))[0] == 0
     points = {name: body for name, body in tree(out).items() if name.startswith("points/")}
-    assert study("made-up", "-o", str(out))[0] == 0
+    code, _, told = study("made-up", "-o", str(out))
+    assert (code, told) == (0, f"warning: {out} held the study 'what-if': its figures and points stay\n")
     assert points.items() <= tree(out).items()
 
 

@@ -42,9 +42,8 @@ def test_all_scenarios_of_the_examples_are_valid(path: Path) -> None:
     for case in full.cases:
         (variant,) = variants(Source(case.name, dict(case.scenario)))
         assert variant.scenario.traffic[0].kind == "training"
-    assert len(quick.cases) == 4 < len(full.cases)
-    assert {case.name for case in quick.cases} < {case.name for case in full.cases}
-    assert full.digest() != quick.digest()
+    assert len(quick.cases) == 4
+    assert {case.name for case in quick.cases} <= {case.name for case in full.cases}
 
 
 def test_a_case_for_every_balancer_and_failure() -> None:
