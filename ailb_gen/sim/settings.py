@@ -66,10 +66,12 @@ class TransportSettings:
 
     `window_bytes`: how much a queue pair may have in flight; None: one bandwidth-delay product (selective repeat) or
     no limit (the others). `reordering_packets`: how far out of order packets are acknowledged without a NACK.
+    `message_bytes`: flows are sent in messages of so many bytes, each when the one before is acknowledged.
     """
 
     name: TransportName = "raw"
     window_bytes: int | None = None
+    message_bytes: int | None = None
     reordering_packets: int = 0
     nack_interval_ps: int = 4 * PS_PER_US
     timeout_ps: int = 4000 * PS_PER_US

@@ -39,6 +39,12 @@ def window_packets(fabric: Fabric, settings: Settings) -> int:
     return max(1, int(round_trip / float(byte_ps(fabric).min()) / settings.packets.payload_bytes))
 
 
+def message_packets(settings: Settings) -> int:
+    """Return how many packets a message of a flow has; 0: a flow is one message."""
+    size = settings.transport.message_bytes
+    return 0 if size is None else max(1, -(-size // settings.packets.payload_bytes))
+
+
 def new_state(fabric: Fabric, workload: Workload, settings: Settings, seed: int) -> State:
     """Return the state at time 0."""
     words = _words(fabric, workload, settings)
@@ -116,6 +122,7 @@ def _config(fabric: Fabric, workload: Workload, settings: Settings, classes: int
         "hash_start": settings.balancer.parameters.get("hash_start", 0),
         "delayed": int(np.count_nonzero((workload.waits > 0) & (workload.start_ps > 0))),
         "window": window_packets(fabric, settings),
+        "message_packets": message_packets(settings),
         "load_interval": settings.measurement.load_interval_ps,
         **_switch_values(settings.switches),
         **_transport_values(settings.transport),

@@ -54,9 +54,12 @@ def to_send(state: State, flow: int) -> int:
         sequence = _next_repair(state, flow)
         if sequence != NONE:
             return sequence
-    if record.next < record.packets and record.next - record.acknowledged < state.config[0].window:
-        return record.next
-    return NONE
+    config = state.config[0]
+    if record.next >= record.packets or record.next - record.acknowledged >= config.window:
+        return NONE
+    if config.message_packets and record.next // config.message_packets > record.acknowledged // config.message_packets:
+        return NONE
+    return record.next
 
 
 @inlined

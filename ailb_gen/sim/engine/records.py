@@ -319,6 +319,7 @@ CONFIG = np.dtype(
         ("ingress_alpha", "f8"),
         ("round_robin", "i8"),
         ("window", "i8"),  # packets in flight
+        ("message_packets", "i8"),  # 0: a flow is one message
         ("reordering", "i8"),
         ("nack_interval", "i8"),
         ("timeout", "i8"),

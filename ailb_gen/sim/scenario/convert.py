@@ -125,6 +125,7 @@ def _transport(part: Transport) -> TransportSettings:
     return TransportSettings(
         name=part.name,
         window_bytes=part.window,
+        message_bytes=part.message,
         reordering_packets=part.reordering,
         nack_interval_ps=part.nack_interval,
         timeout_ps=part.timeout,

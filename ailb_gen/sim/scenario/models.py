@@ -152,6 +152,9 @@ class Transport(Model):
     window: SomeBytes | None = Field(
         None, description="default: one bandwidth-delay product (selective-repeat), none (others)"
     )
+    message: SomeBytes | None = Field(
+        None, description="flows are sent in such messages, each when the one before is acknowledged; default: as one"
+    )
     reordering: Few = Field(0, description="packets out of order without a NACK")
     nack_interval: Time = written("4us")
     timeout: SomeTime = written("4ms")

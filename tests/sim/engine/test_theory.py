@@ -16,6 +16,7 @@ from ailb_gen.sim.settings import (
     CongestionSettings,
     PacketSettings,
     Settings,
+    SwitchSettings,
     TransportName,
     TransportSettings,
 )
@@ -119,6 +120,33 @@ def test_a_flow_on_an_idle_fabric_takes_what_the_formula_says(transport: Transpo
         # Acknowledgements are longer than the shortest packets.
         behind = max(0, 60 - last) * BYTE_PS if packets > 1 else 0
         assert ended - outcome.finish_ps[0] == 4 * (700_000 + 60 * BYTE_PS) + behind
+
+
+@pytest.mark.parametrize("transport", ["go-back-n", "selective-repeat", "timeout-only"])
+def test_every_message_of_a_flow_waits_for_the_acknowledgement_of_the_one_before(transport: TransportName) -> None:
+    fabric = leaf_spine(delay_ps=700_000)
+    way = TransportSettings(transport, window_bytes=10**6, ends_acknowledged=True)
+    alone = simulate(fabric, flows([0], [2], 8_000), Settings(packets=PACKETS, transport=way), 1)
+    parts = Settings(packets=PACKETS, transport=replace(way, message_bytes=8_000))
+    assert simulate(fabric, flows([0], [2], 40_000), parts, 1).finish_ps[0] == 5 * alone.finish_ps[0]
+    # What is no multiple of a packet is rounded up to one.
+    parts = Settings(packets=PACKETS, transport=replace(way, message_bytes=7_001))
+    assert simulate(fabric, flows([0], [2], 40_000), parts, 1).finish_ps[0] == 5 * alone.finish_ps[0]
+
+
+def test_a_lost_end_of_a_message_waits_for_the_timer() -> None:
+    """Nothing comes after it that would make the receiver ask; a loss before it is repaired at once."""
+    fabric = star(2)
+    loss = np.zeros(fabric.link_count)
+    loss[link(fabric, "leaf1", "host2")] = 0.02
+    way = TransportSettings("selective-repeat", window_bytes=10**6, timeout_ps=10**10, timeout_few_ps=10**10)
+    settings = Settings(packets=PACKETS, switches=SwitchSettings(loss_probability=loss), transport=way)
+    ends = flows([0], [1], 1_000_000)
+    counts = [
+        simulate(fabric, ends, replace(settings, transport=replace(way, message_bytes=size)), 1).totals["timeouts"]
+        for size in (None, 10_000)
+    ]
+    assert counts[0] <= 1 < counts[1]
 
 
 @needs_compiler
