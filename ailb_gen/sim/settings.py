@@ -107,7 +107,7 @@ class NicSettings:
 
     context_cache: int = 0
     context_miss_ps: int = 0
-    # Of every message, before its first packet.
+    # Of every message, before its first packet; a NIC begins one after the other.
     message_ps: int = 0
 
 

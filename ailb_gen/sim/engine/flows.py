@@ -5,7 +5,7 @@ from ailb_gen.sim.engine.balancers import conweave, flowbender, hopper
 from ailb_gen.sim.engine.balancers.choose import CONWEAVE, FLOWBENDER, HOPPER, choose
 from ailb_gen.sim.engine.jit import compiled, inlined, spliced
 from ailb_gen.sim.engine.links import join, kick
-from ailb_gen.sim.engine.nic import activate, payload_of
+from ailb_gen.sim.engine.nic import activate, begin_message, payload_of
 from ailb_gen.sim.engine.random import mix
 from ailb_gen.sim.engine.records import DATA, FIRST_DATA, HOPS, IDLE, NEVER, NONE, RAW, State
 from ailb_gen.sim.engine.wire import new_packet
@@ -47,7 +47,7 @@ def _new_flow(state: State, task: int, now: int) -> int:
     flow.next = flow.unsent = flow.acknowledged = flow.repair = flow.highest = 0
     flow.recovery = NONE
     flow.timer = 0
-    flow.available = now + config.message
+    flow.available = now
     flow.started = now
     flow.expected = flow.arrived = 0
     flow.latest = flow.refused = NONE
@@ -115,6 +115,8 @@ def start_flow(state: State, task: int, now: int) -> None:
     entry = state.sets[state.hosts[record.source].links]
     # The same link for a flow and what answers it.
     record.link = state.set_links[entry.first + (record.key & 0x7FFFFFFF) % entry.count]
+    if state.config[0].message:
+        begin_message(state, flow, now)
     if state.config[0].dcqcn:
         dcqcn.begin(state, flow)
     if activate(state, flow, now):

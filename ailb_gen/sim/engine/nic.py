@@ -182,6 +182,15 @@ def _use_context(state: State, flow: int) -> int:
     return cost
 
 
+@inlined
+def begin_message(state: State, flow: int, now: int) -> None:
+    """Let a flow wait until its NIC has begun the messages before its next one, and this one."""
+    record = state.flows[flow]
+    host = state.hosts[record.source]
+    host.begun = max(host.begun, now) + state.config[0].message
+    record.available = max(record.available, host.begun)
+
+
 @compiled
 def release_flow(state: State, flow: int) -> None:
     """Give a flow back that is acknowledged and has nothing in the network or in a ring any more."""
@@ -210,6 +219,24 @@ def timeout_of(state: State, flow: int) -> int:
     return config.timeout_few if record.next - record.acknowledged <= config.few else config.timeout
 
 
+@inlined
+def _note_sent(state: State, flow: int, sequence: int) -> bool:
+    """Count a packet, and let the flow go on behind it; return whether it is sent for the first time."""
+    record = state.flows[flow]
+    fresh = sequence >= record.unsent
+    if fresh:
+        state.run[0].packets += 1
+        record.unsent = sequence + 1
+    else:
+        state.tasks[record.task].retransmitted += 1
+        state.run[0].retransmissions += 1
+    if sequence == record.next:
+        record.next = sequence + 1
+    else:
+        record.repair = sequence + 1
+    return bool(fresh)
+
+
 @compiled
 def next_packet(state: State, link: int, priority: int, now: int) -> int:
     """Return the packet that the first ready flow of a class sends, NONE if it has none; its next turn is arranged."""
@@ -227,16 +254,7 @@ def next_packet(state: State, link: int, priority: int, now: int) -> int:
     entry.destination = record.destination
     entry.key = record.key + record.path
     entry.priority = record.priority
-    if sequence < record.unsent:
-        state.tasks[record.task].retransmitted += 1
-        state.run[0].retransmissions += 1
-    else:
-        state.run[0].packets += 1
-        record.unsent = sequence + 1
-    if sequence == record.next:
-        record.next = sequence + 1
-    else:
-        record.repair = sequence + 1
+    fresh = _note_sent(state, flow, sequence)
     if sequence == record.acknowledged:
         record.timeout_at = now + timeout_of(state, flow)
     if not record.timer:
@@ -250,6 +268,9 @@ def next_packet(state: State, link: int, priority: int, now: int) -> int:
     if config.context_cache:
         duration += _use_context(state, flow)
     record.available = now + duration
+    if fresh and config.message and config.message_packets and (sequence + 1) % config.message_packets == 0:
+        # The next message is prepared while this one is not acknowledged yet.
+        begin_message(state, flow, now)
     if to_send(state, flow) != NONE:
         if duration <= on_wire:
             _append_to_ring(state, flow)

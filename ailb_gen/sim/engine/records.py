@@ -264,7 +264,8 @@ LIMITER = np.dtype(
 NODE = np.dtype([("used", "i8"), ("seed", "i8"), ("remembered", "i4"), ("leaf", "i4")], align=True)
 SET = np.dtype([("first", "i4"), ("count", "i4")], align=True)
 DESTINATION = np.dtype([("prefix", "i4"), ("delivery", "i4"), ("host", "i4"), ("leaf", "i4")], align=True)
-HOST_ENTRY = np.dtype([("links", "i4"), ("first", "i4"), ("count", "i4")], align=True)
+# `begun`: when the NIC has begun the last one of its messages.
+HOST_ENTRY = np.dtype([("begun", "i8"), ("links", "i4"), ("first", "i4"), ("count", "i4")], align=True)
 TIMER = np.dtype([("time", "i8"), ("order", "i8"), ("kind", "i4"), ("subject", "i4")], align=True)
 CHANGED = np.dtype([("time", "i8"), ("link", "i4"), ("up", "i4")], align=True)
 

@@ -182,7 +182,7 @@ class Nics(Model):
 
     context_cache: Few = Field(0, description="queue pairs that it knows; 0: all")
     context_miss: Time = written("0", "for sending on another one")
-    message: Time = written("0", "before the first packet of a message")
+    message: Time = written("0", "before the first packet of a message; a NIC begins one after the other")
 
 
 class Failure(Model):

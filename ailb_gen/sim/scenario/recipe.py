@@ -138,7 +138,8 @@ def _collective(part: CollectivePart, context: Context) -> Traffic:
     ranks = ranks_of(part.hosts, context.fabric)
     # Permutations draw their pairs; options that a collective does not have must stay as they are.
     drawn = context.seed if part.kind == "permutation" else 0
-    options = Options(part.slices, part.at_once, per_server(part, fabric, ranks), part.rounds, part.shift, drawn)
+    servers = per_server(part, fabric, ranks)
+    options = Options(part.slices, part.at_once, servers, part.rounds, part.shift, drawn, pxn=part.pxn)
     builder = Builder(context.seed)
     name = context.name.replace("collective", part.kind)
     repeat(

@@ -58,6 +58,7 @@ class CollectivePart(Connections):
     slices: Count = Field(1, description="messages per chunk")
     at_once: Bool | None = Field(None, description="send without waiting for what would have to arrive first")
     rounds: Count | None = Field(None, description="only the first steps of a ring")
+    pxn: Bool = Field(True, description="all-to-all over the NIC of the target's rail (NCCL_PXN_DISABLE=0)")
     shift: Count | None = Field(None, description="permutation to the host so many further on; default: random")
 
 

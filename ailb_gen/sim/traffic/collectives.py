@@ -63,7 +63,13 @@ COLLECTIVES = {
     "all-gather": (Algorithm("ring", rings.all_gather, counts.ring(1), "along a ring", _RING, "own"),),
     "all-to-all": (
         Algorithm(
-            "direct", pairs.all_to_all, counts.all_to_all, "every pair of ranks", ("at_once",), "own", at_once=True
+            "direct",
+            pairs.all_to_all,
+            counts.all_to_all,
+            "every pair of ranks",
+            ("at_once", "pxn"),
+            "own",
+            at_once=True,
         ),
     ),
     "broadcast": (
@@ -161,7 +167,7 @@ def _check(collective: str, way: Algorithm, groups: Ranks, size: int, options: O
         raise UsageError(f"a host takes part in the same {collective} twice")
     if size < 1:
         raise UsageError(f"{collective} of {size} bytes: must be at least 1")
-    for name in ("slices", "at_once", "rounds", "shift", "seed", "stream"):
+    for name in ("slices", "at_once", "rounds", "shift", "seed", "stream", "pxn"):
         if name not in way.options and getattr(options, name) != getattr(PLAIN, name):
             known = ", ".join(way.options) or "none"
             raise UsageError(f"{collective} ({way.name}) does not have the option {name}; it has: {known}")

@@ -41,8 +41,9 @@ def halving_doubling(n: int, size: int, options: Options) -> tuple[int, int]:
 
 
 def all_to_all(n: int, size: int, options: Options) -> tuple[int, int]:
-    """Count a message of every NIC to every other server."""
-    return (n // options.per_server - 1) * n, size // n * options.per_server
+    """Count a message of every NIC to every other server, without PXN to every GPU of the other servers."""
+    rails = 1 if options.pxn else options.per_server
+    return (n // options.per_server - 1) * n * rails, size // n * (options.per_server // rails)
 
 
 def incast(n: int, size: int, options: Options) -> tuple[int, int]:

@@ -19,7 +19,8 @@ class Options:
     as the algorithm does it. `per_server`: each so many ranks after another are GPUs of one server. `rounds`: only
     the first so many steps of a ring. `stream`: a ring hands on the bytes of all steps in one, as a ring with many
     slices does: far fewer messages, and no wait between steps. `shift`: permutation to the rank so many further on
-    instead of a random one. `seed`: of the random permutation.
+    instead of a random one. `seed`: of the random permutation. `pxn`: data for another rail of another server goes to
+    the NIC of that rail over NVLink first (NCCL's PXN); otherwise it crosses the network.
     """
 
     slices: int = 1
@@ -29,6 +30,7 @@ class Options:
     shift: int | None = None
     seed: int = 0
     stream: bool = False
+    pxn: bool = True
 
     def __post_init__(self) -> None:
         for name, value in (("slices", self.slices), ("per_server", self.per_server), ("rounds", self.rounds)):

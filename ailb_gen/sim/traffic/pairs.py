@@ -11,27 +11,32 @@ from ailb_gen.sim.traffic.options import Options, Ranks
 def all_to_all(builder: Builder, job: Job, ranks: Ranks, size: Int64, options: Options, after: Numbers) -> Int64:
     """Append part j of every rank's data to rank j.
 
-    Round d goes to the server d further on. With servers of g > 1 a rank's NIC sends what all GPUs of its server have
-    for the GPU of the same rail there (PXN). Unless at once, a rank begins a round when it has sent and received in
-    the one before. Axes: group, round, server, rail.
+    With servers of g > 1 a rank's NIC sends what all GPUs of its server have for the GPU of the same rail (PXN), or,
+    without `pxn`, what its own GPU has for every GPU of the other servers. A round goes to one server further on and
+    one rail further on. Unless at once, a rank begins a round when it has sent and received in the one before. Axes:
+    group, round, server, rail.
     """
     groups, n = ranks.shape
     per_server = options.per_server
     servers = n // per_server
     nodes = ranks.reshape(groups, servers, per_server)
-    shape = (groups, servers - 1, servers, per_server)
-    further = (np.arange(1, servers)[:, None] + np.arange(servers)) % servers
-    parts = spread(size, n).reshape(groups, servers, per_server) * per_server
+    rails = 1 if options.pxn else per_server
+    rounds = [(distance, shift) for distance in range(1, servers) for shift in range(rails)]
+    shape = (groups, len(rounds), servers, per_server)
+    distances, shifts = np.array(rounds, dtype=np.int64).reshape(-1, 2).T
+    further = ((distances[:, None] + np.arange(servers)) % servers)[:, :, None]
+    rail = ((shifts[:, None] + np.arange(per_server)) % per_server)[:, None, :]
+    parts = spread(size, n).reshape(groups, servers, per_server) * (per_server // rails)
     source = np.broadcast_to(nodes[:, None], shape)
-    target, amount = nodes[:, further], parts[:, further]
+    target, amount = nodes[:, further, rail], parts[:, further, rail]
     messages = builder.send(job, source.ravel(), target.ravel(), amount.ravel(), label="all-to-all")
     wait = np.broadcast_to(np.reshape(after, (-1, 1, 1, 1)), shape)
     if not options.at_once:
         wait = np.stack([wait, wait], axis=-1)
         end = messages.end.reshape(shape)
-        for distance in range(1, servers - 1):
-            wait[:, distance, ..., 0] = end[:, distance - 1]
-            wait[:, distance, ..., 1] = np.roll(end[:, distance - 1], distance, axis=1)
+        for number, before in enumerate(rounds[:-1], 1):
+            wait[:, number, ..., 0] = end[:, number - 1]
+            wait[:, number, ..., 1] = np.roll(end[:, number - 1], before, axis=(1, 2))
         wait[:, 0, ..., 1] = NOTHING
     builder.wait_for(messages, wait.reshape(len(messages.end), -1))
     return builder.barriers(messages.end.reshape(groups, -1), job, "all-to-all")

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ailb_gen.study.catalog.recovery import recovery
+from ailb_gen.study.catalog.queue_pairs import queue_pairs
 from ailb_gen.study.catalog.scale_unit import scale_unit
 from ailb_gen.study.catalog.what_if import what_if
 from ailb_gen.study.model import Options, Study
@@ -20,6 +20,6 @@ class Entry:
 
 STUDIES = {
     "scale-unit": Entry("ECMP, flowlets and adaptive routing in a scale unit (Zeltser, 2026)", scale_unit),
-    "recovery": Entry("recovery of lost packets: go-back-N, selective repeat, timeouts (Li, 2024)", recovery),
+    "queue-pairs": Entry("queue pairs per connection, with 4 and 8 uplinks (Juniper)", queue_pairs),
     "what-if": Entry("what load balancers and failures cost your own training job", what_if, needs_file=True),
 }

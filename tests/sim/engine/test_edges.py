@@ -206,6 +206,21 @@ def test_a_message_costs_its_time_before_the_first_packet() -> None:
     assert other == one + 3 * US
 
 
+def test_a_nic_begins_one_message_after_the_other() -> None:
+    """Of ten short messages at once, and of ten parts of a flow that take longer to begin than to send."""
+    cost = NicSettings(message_ps=50 * US)
+    several = flows(np.zeros(10), np.ones(10), 1_000)
+    one = simulate(star(2), flows([0], [1], 1_000), replace(plain("go-back-n"), nics=cost), 1).finish_ps[0]
+    ends = simulate(star(2), several, replace(plain("go-back-n"), nics=cost), 1).finish_ps
+    assert np.array_equal(np.sort(ends), one + np.arange(10) * 50 * US)
+    settings = replace(plain("go-back-n"), nics=cost)
+    parts = replace(settings, transport=replace(settings.transport, message_bytes=1_000))
+    # The next part is begun as soon as the one before is sent.
+    assert simulate(star(2), flows([0], [1], 10_000), parts, 1).finish_ps[0] == one + 9 * 50 * US
+    free = replace(plain("go-back-n"), nics=NicSettings())
+    assert simulate(star(2), several, free, 1).finish_ps.max() < 2 * 50 * US
+
+
 @pytest.mark.parametrize("transport", ["raw", *REPAIRING])
 def test_flows_use_all_links_of_a_host(transport: TransportName) -> None:
     fabric = leaf_spine(2, 2, 1, host_links=4)

@@ -214,6 +214,17 @@ def test_rails_carry_equal_shares_and_nothing_crosses_them(
             assert set(sent(workload).values()) == {(n - per_server) * size * per_server}
 
 
+@pytest.mark.parametrize("at_once", [True, False])
+def test_without_pxn_every_gpu_sends_to_every_gpu_of_the_other_servers(at_once: bool) -> None:
+    n, per_server = 12, 4
+    workload = build("all-to-all", "direct", list(range(n)), 100 * n, per_server=per_server, pxn=False, at_once=at_once)
+    finish_times(workload)
+    flows = workload.source >= 0
+    pairs = Counter(zip(workload.source[flows].tolist(), workload.target[flows].tolist(), strict=True))
+    assert pairs == Counter((i, j) for i in range(n) for j in range(n) if i // per_server != j // per_server)
+    assert set(workload.amount[flows].tolist()) == {100}
+
+
 def test_a_ring_of_servers_takes_as_long_as_one_of_its_ranks() -> None:
     """2(n - 1) steps of 1/g of the vector, of which each server passes on every g-th round of chunks."""
     workload = build("all-reduce", "ring", list(range(8)), 8 * 2 * 10, per_server=2)
