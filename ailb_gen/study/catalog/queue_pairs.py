@@ -16,6 +16,7 @@ from ailb_gen.study.model import (
     Options,
     Published,
     Quantity,
+    Role,
     Statistics,
     Study,
     Verdict,
@@ -103,7 +104,7 @@ def _published() -> Iterator[Published]:
     for (collective, uplinks), row in PUBLISHED.items():
         for queue_pairs, value in zip(QUEUE_PAIRS, row, strict=True):
             used = uplinks == 4 and queue_pairs in CALIBRATED[collective]
-            role = "predicted" if uplinks == 8 else "calibrated" if used else "compared"
+            role: Role = "predicted" if uplinks == 8 else "calibrated" if used else "compared"
             yield Published(_name(collective, uplinks, queue_pairs), BANDWIDTH, value, role)
 
 
