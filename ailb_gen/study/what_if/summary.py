@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -121,9 +120,10 @@ class Reading:
 
 
 def _best(costs: Sequence[Cost], failure: str) -> Cost | None:
-    """Return the fastest load balancer under a failure of those under which every seed ends."""
+    """Return the fastest load balancer under a failure with which all seeds end; of equals the first."""
     known = [one for one in costs if one.failure == failure and one.ended == one.seeds and one.step is not None]
-    return min(known, key=lambda one: one.step.mean if one.step is not None else math.inf, default=None)
+    steps = [one.step.mean for one in known if one.step is not None]
+    return next((one for one, mean in zip(known, steps, strict=True) if mean <= (1 + SAME) * min(steps)), None)
 
 
 def _same(one: Spread, other: Spread) -> bool:
@@ -139,7 +139,8 @@ def _digits(found: Spread) -> str:
 
 
 def _more(found: Spread, base: float) -> str:
-    return f"{(found.mean / base - 1) * PERCENT:.1f}"
+    # Without a minus in front of 0.0.
+    return f"{round((found.mean / base - 1) * PERCENT, 1) + 0.0:.1f}"
 
 
 def _percent(found: Spread, base: float) -> str:
