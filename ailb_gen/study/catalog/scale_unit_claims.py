@@ -69,6 +69,23 @@ NOT_SIMILAR = (
     "next to times of x4 that are seven times as long."
 )
 
+SAME_BYTES = (
+    "At x1 no flow has more than 64 packets, so that flowlets are ECMP, with the same seed bit by bit. The source's "
+    "difference of 1.5 % there is one between two seeds. At all larger loads it holds."
+)
+NOT_ALIKE = "ECMP's mean is higher by more than that at x2 and x4 in the source's own numbers, too."
+OWN_LINKS = (
+    "Failures cost adaptive routing relatively more than the others, in the source's numbers, too: it uses all links "
+    "of a server evenly, and a server that lost two of eight needs a third more time; the others wait for the most "
+    "crowded link, which has seldom failed. Its gain over flowlets does not grow from mixed x2 to x4, either."
+)
+DRAWN = (
+    "Which cables fail is drawn: rows with failures depend on how many a single server loses (see below). The source "
+    "lost 16 to 30, other ones in each run."
+)
+PEAKS = "Peaks are multiples of what a pair of servers sends at once, and failed cables are drawn (see below)."
+FEW_MICE = "Tails of mice are those of few mice, and rows with failures depend on which cables fail (see below)."
+
 
 def _claim(text: str, check: Callable[[Findings], Verdict], reason: str = "") -> Claim:
     """Return a claim that also shows what it is with the published numbers."""
@@ -146,6 +163,7 @@ STATEMENTS = (
     _claim(
         "4.3, mixed x2 and x4: mean mice FCT of ECMP and flowlets is quite similar (within 25 %), and above adaptive's",
         alike,
+        NOT_ALIKE,
     ),
     _claim(
         "4.3, mixed: adaptive routing has the lowest tail mice FCT (p95 and p99) at all loads",
@@ -158,6 +176,7 @@ STATEMENTS = (
     _claim(
         "4.4, mixed: flowlets reduce the average peak queue relative to ECMP, at all loads",
         less(MIXED_LOADS, FLOWLET, (ECMP,), (NODE_PEAK,)),
+        SAME_BYTES,
     ),
     _claim(
         "4.4, mixed: the average peak queue of adaptive routing is significantly lower (less than half) at all loads",
@@ -178,6 +197,7 @@ STATEMENTS = (
         "1.2: it does so more at high load, and still more with failed links (job time of the better of the two others "
         "over adaptive's)",
         more_at_high_load,
+        OWN_LINKS,
     ),
     _claim(
         "Abstract: adaptive routing remains robust under failures (with failed links it is faster than the others "
@@ -241,17 +261,19 @@ REPRODUCTION = (
     Claim(
         "Ours: job times of adaptive routing are within 1 % of the published ones",
         _reproduced(tuple(JOB_TIME.values()), (ADAPTIVE,), _within_one_percent),
+        DRAWN,
     ),
     Claim(
         "Ours: published job times of ECMP and flowlets are inside our range over seeds, widened by 5 %",
         _reproduced(tuple(JOB_TIME.values()), OTHERS, _inside),
+        DRAWN,
     ),
-    _ours("mean step", tuple(STEP[job, "mean"] for job in JOB_TIME)),
-    _ours("p95 of steps", tuple(STEP[job, "p95"] for job in JOB_TIME)),
-    _ours("longest queue", (LONGEST,)),
-    _ours("mean node peak", (NODE_PEAK,)),
-    _ours("mean mice FCT", (MICE["mean"],)),
-    _ours("p95 of mice FCT", (MICE["p95"],)),
-    _ours("p99 of mice FCT", (MICE["p99"],)),
+    _ours("mean step", tuple(STEP[job, "mean"] for job in JOB_TIME), DRAWN),
+    _ours("p95 of steps", tuple(STEP[job, "p95"] for job in JOB_TIME), DRAWN),
+    _ours("longest queue", (LONGEST,), PEAKS),
+    _ours("mean node peak", (NODE_PEAK,), DRAWN),
+    _ours("mean mice FCT", (MICE["mean"],), FEW_MICE),
+    _ours("p95 of mice FCT", (MICE["p95"],), FEW_MICE),
+    _ours("p99 of mice FCT", (MICE["p99"],), FEW_MICE),
 )
 CLAIMS = (*STATEMENTS, *REPRODUCTION)

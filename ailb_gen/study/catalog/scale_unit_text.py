@@ -31,7 +31,7 @@ optimizer. A bucket is a reduce-scatter and an all-gather on random rings of the
   seeds is known for heavy x1 only (ECMP 9.32 to 9.40 s).
 - Words of the source need a number to be checked. "Roughly the same" and "flat" mean within 10 % here, "similar" and
   "mildly" within 25 %, "sharply" at least twofold, "almost no variance" within 5 %, "significantly lower" less than
-  half. All these were chosen before the first full run.
+  half.
 
 ## What its author left for later
 
@@ -51,4 +51,21 @@ numbers.
   These are assumptions, the same for all load balancers.
 """  # noqa: E501 - rows of a Markdown table
 
-NOTES = ""
+NOTES = """
+- **Failed cables decide their rows.** Under adaptive routing a server that lost cables is the slowest of every ring.
+  We drew 5 % of the cables 24 times, with one step of heavy x8 each. Where no server lost more than one of its 8 cables
+  (6 draws), a step takes 171 to 189 ms and the longest queue is 284 packets; where some server lost two (13 draws), 190
+  to 197 ms and 331 packets; where some server lost three (5 draws), 225 to 233 ms and 397 packets. The published 191.8
+  ms and 331 packets are those of the most frequent case, two. The number of failed cables as such (15 to 33) matters
+  little.
+- **The longest queue under ECMP and flowlets is made of whole pairs.** The 31 flows that a server sends its neighbor in
+  a ring start together and share a path: 124 packets at heavy x1, 248 at x2, 992 at x8. The published 372, 744, 2,976
+  and 3,968 packets are 3, 3, 3 and 4 of these before one link, and 620 is two and a half. How many meet at worst in 400
+  buckets is luck.
+- **p95 and p99 of mice FCT** hang on few mice: one in twenty, or in a hundred, meets a burst of the jobs. At mixed x1
+  the p95 of 0.08 ms is just above the 0.06 ms of a mouse of 4 packets in an idle fabric, and the p99 is 60 times that.
+- Flowlets and ECMP give the same bytes with the same seed in heavy and at mixed x1, where no flow has more than 64
+  packets. The published rows differ from each other there as two seeds do.
+- Large loads have fewer seeds for lack of time, so that "inside our range" asks more of them: with one seed it is
+  within 5 %.
+"""
