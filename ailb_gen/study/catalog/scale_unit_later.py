@@ -19,8 +19,7 @@ FABRIC: Mapping[str, Any] = {
 }
 POLARIZED = {"same_seed": 1, "hash_start": 1}
 THRESHOLDS = (4, 8, 16, 32, 64, 128, 256)
-THRESHOLD_SEEDS, THRESHOLD_STEPS = 3, 10
-LATER_SEEDS = 2
+THRESHOLD_STEPS = 10
 QUEUE_PAIRS = (4, 16)
 IN_SWITCHES = {
     "ECMP": "ecmp",
@@ -110,11 +109,11 @@ def _later_case(transport: str, queue_pairs: int, balancer: str, seeds: int) -> 
     return Case(later_name(transport, queue_pairs, balancer), scenario)
 
 
-def later_cases(seeds: int | None) -> list[Case]:
+def later_cases(seeds: int) -> list[Case]:
     """Return the cases without published numbers."""
-    found = [_threshold_case(packets, seeds or THRESHOLD_SEEDS) for packets in THRESHOLDS]
+    found = [_threshold_case(packets, seeds) for packets in THRESHOLDS]
     return found + [
-        _later_case(transport, queue_pairs, balancer, seeds or LATER_SEEDS)
+        _later_case(transport, queue_pairs, balancer, seeds)
         for transport in TRANSPORTS
         for queue_pairs in QUEUE_PAIRS
         for balancer in IN_SWITCHES

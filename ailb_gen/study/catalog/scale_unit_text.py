@@ -66,6 +66,6 @@ NOTES = """
   the p95 of 0.08 ms is just above the 0.06 ms of a mouse of 4 packets in an idle fabric, and the p99 is 60 times that.
 - Flowlets and ECMP give the same bytes with the same seed in heavy and at mixed x1, where no flow has more than 64
   packets. The published rows differ from each other there as two seeds do.
-- Large loads have fewer seeds for lack of time, so that "inside our range" asks more of them: with one seed it is
-  within 5 %.
+- Seeds: 10 of heavy x1 under ECMP and flowlets, 3 under adaptive routing, one of all other cases. With one seed "inside
+  our range, widened by 5 %" is within 5 %, which asks more of these rows.
 """
