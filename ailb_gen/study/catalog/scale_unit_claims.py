@@ -243,7 +243,7 @@ def _reproduced(
                         bad.append(f"{case}, {quantity.name}: published {number(published)}, ours {ours}")
         if not count:
             raise NotSimulatedError(case_name(LOADS[0], balancers[0]))
-        return Verdict(not bad, "; ".join([f"{count - len(bad)} of {count}", *bad]))
+        return Verdict(not bad, "; ".join([f"{count - len(bad)} of {count}", *bad]) + ".")
 
     return check
 

@@ -58,7 +58,7 @@ NOTES = """
   to 197 ms and 331 packets; where some server lost three (5 draws), 225 to 233 ms and 397 packets. The published 191.8
   ms and 331 packets are those of the most frequent case, two. The number of failed cables as such (15 to 33) matters
   little.
-- **The longest queue under ECMP and flowlets is made of whole pairs.** The 31 flows that a server sends its neighbor in
+- **The longest queue under ECMP and flowlets is made of a few pairs.** The 31 flows that a server sends its neighbor in
   a ring start together and share a path: 124 packets at heavy x1, 248 at x2, 992 at x8. The published 372, 744, 2,976
   and 3,968 packets are 3, 3, 3 and 4 of these before one link, and 620 is two and a half. How many meet at worst in 400
   buckets is luck.

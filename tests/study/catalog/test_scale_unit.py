@@ -152,7 +152,7 @@ def test_a_row_that_misses_is_named(number: int) -> None:
     claim, (load, balancer, quantity, _) = REPRODUCTION[number], MISSES[number]
     good = claim.check(findings())
     assert good.holds
-    count = good.shown.split(" of ")[1]
+    count = good.shown.split(" of ")[1].removesuffix(".")
     missed = claim.check(findings([MISSES[number]]))
     assert not missed.holds
     assert missed.shown.startswith(f"{int(count) - 1} of {count}; {case_name(load, balancer)}, {quantity.name}: ")
