@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ailb_gen.sim.point import Extra
-from ailb_gen.study.catalog.scale_unit_checks import ADAPTIVE, ECMP, FLOWLET
+from ailb_gen.study.catalog.scale_unit_checks import ECMP, FLOWLET
 from ailb_gen.study.catalog.scale_unit_claims import CLAIMS
 from ailb_gen.study.catalog.scale_unit_figures import figures
 from ailb_gen.study.catalog.scale_unit_later import (
@@ -19,6 +19,7 @@ from ailb_gen.study.catalog.scale_unit_later import (
 from ailb_gen.study.catalog.scale_unit_published import (
     BALANCERS,
     HEAVY_1,
+    HEAVY_2,
     LOADS,
     QUANTITIES,
     Load,
@@ -31,7 +32,7 @@ from ailb_gen.study.extras import EndedBy, UnusedCables
 from ailb_gen.study.model import Case, Options, Published, Study
 
 # What differs between seeds, and is quick; all others have one.
-SEEDS = {(HEAVY_1, ECMP): 10, (HEAVY_1, FLOWLET): 10, (HEAVY_1, ADAPTIVE): 3}
+SEEDS = {(HEAVY_1, ECMP): 10, (HEAVY_1, FLOWLET): 10, (HEAVY_2, ECMP): 2, (HEAVY_2, FLOWLET): 2}
 SETTINGS: Mapping[str, Any] = {
     "ECMP": {"name": "ecmp", "parameters": POLARIZED},
     "flowlet": {"name": "flowlet", "parameters": POLARIZED},
