@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ailb_gen.sim.fabric import PS_PER_US
 from ailb_gen.sim.outcome import NEVER
-from ailb_gen.sim.statistics import TIERS, distribution, first_start_ps, is_flow, link_loads
+from ailb_gen.sim.statistics import TIERS, distribution, first_start_ps, is_flow, job_times, link_loads
 from ailb_gen.sim.unloaded import slowdowns
 
 if TYPE_CHECKING:
@@ -110,3 +111,33 @@ class LoadByRate:
             some = loads[ours & (fabric.rate_bps == rate)].tolist()
             found[f"{rate / BITS_PER_GBIT:g}"] = math.fsum(some) / len(some)
         return found
+
+
+@dataclass(frozen=True, slots=True)
+class LinkRates:
+    """What the links of a name or glob sent over time, in Gb/s; the scenario measures with a `load_interval`."""
+
+    links: str
+
+    def __call__(self, run: Run, outcome: Outcome) -> dict[str, list[float]]:
+        """Return a rate per interval by name of link."""
+        # Bits per 1000 ps are Gb/s.
+        scale = 8000 / outcome.load_interval_ps
+        return {
+            name: [round(float(sent) * scale, 1) for sent in outcome.load[:, number]]
+            for number, name in enumerate(run.point.fabric.link_names)
+            if fnmatchcase(name, self.links)
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class StepTimes:
+    """When every step of a job ended, and how long it took, in us."""
+
+    job: str
+
+    def __call__(self, run: Run, outcome: Outcome) -> list[list[float]]:
+        """Return [end, time] by step, for steps that ended."""
+        begin, steps = job_times(run.workload, outcome, run.workload.jobs.index(self.job))
+        ends = begin + np.cumsum(steps)
+        return [[int(end) / PS_PER_US, int(step) / PS_PER_US] for end, step in zip(ends, steps, strict=True)]

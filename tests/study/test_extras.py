@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,8 @@ from ailb_gen.sim.point import Point, Run, Traffic, run_of
 from ailb_gen.sim.scenario.recipe import TrafficRecipe
 from ailb_gen.sim.settings import Settings
 from ailb_gen.sim.traffic.arrivals import mice
-from ailb_gen.study.extras import EndedBy, UnusedCables
+from ailb_gen.sim.traffic.builder import Builder
+from ailb_gen.study.extras import EndedBy, LinkRates, StepTimes, UnusedCables
 from tests.sim.double import outcome_of
 
 FABRIC = clos(2, 2, 2, host_bps=10**10, uplink_bps=10**10)
@@ -39,3 +41,25 @@ def test_cables_that_no_set_has_are_unused() -> None:
     assert UnusedCables()(run_on(FABRIC), outcome) == 0
     # A cable to a host, and one between switches.
     assert UnusedCables()(run_on(without_links(FABRIC, [0, 9])), outcome) == 2
+
+
+def test_rates_of_links_by_name_over_time() -> None:
+    load = np.zeros((2, FABRIC.link_count), dtype=np.int64)
+    uplink = next(link for link, name in enumerate(FABRIC.link_names) if name.startswith("leaf1:"))
+    load[1, uplink] = 125_000
+    outcome = replace(outcome_of(FABRIC, [], []), load=load, load_interval_ps=10 * PS_PER_US)
+    found = LinkRates("leaf1:*")(run_on(FABRIC), outcome)
+    assert set(found) == {name for name in FABRIC.link_names if name.startswith("leaf1:")}
+    # 125 kB in 10 us.
+    assert found[FABRIC.link_names[uplink]] == [0.0, 100.0]
+
+
+def test_times_of_steps_that_ended() -> None:
+    builder = Builder()
+    job = builder.job("work")
+    tasks = builder.computations(3, PS_PER_US, job=job)
+    for task in tasks:
+        builder.step(job, int(task))
+    run = replace(run_on(FABRIC), workload=builder.finish())
+    outcome = outcome_of(FABRIC, [PS_PER_US] * 3, [3 * PS_PER_US, 8 * PS_PER_US, -1])
+    assert StepTimes("work")(run, outcome) == [[3.0, 2.0], [8.0, 5.0]]
