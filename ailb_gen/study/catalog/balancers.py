@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ailb_gen.sim.point import Extra
@@ -12,8 +12,11 @@ from ailb_gen.study.catalog.balancers_claims import (
     BALANCERS,
     EXTRAS_30,
     FAILURE,
+    NOWHERE,
+    ONE,
     QUANTITIES,
     SEVERAL,
+    SPINE,
     TUNED,
     background,
     claims,
@@ -65,7 +68,7 @@ SETTINGS: Mapping[str, Mapping[str, Any]] = {
     },
 }
 # One run of ECMP in six has no collision.
-SEEDS = {"ECMP": 30, "DLB flowlet": 20, "DLB per packet": 10, "GLB": 10, "RLB": 10}
+SEEDS = {"ECMP": 30, "DLB flowlet": 20, "DLB per packet": 5, "GLB": 5, "RLB": 10}
 UPLINKS = "stripe1-leaf1:et-0/0/[0-3]:0"
 ALL_LINKS = ["stripe?-leaf?:et-0/0/[0-3]:0", "spine?:et-*"]
 # The link from spine1 to stripe2-leaf1, and all of spine1.
@@ -94,24 +97,22 @@ def _case(
 
 def _spread(options: Options) -> Iterator[Case]:
     """Give the runs of figures 11 to 13."""
-    size = "256MiB" if options.quick else "512MiB"
     for balancer in BALANCERS:
         seeds = options.seeds or (SEEDS[balancer] // 4 if options.quick else SEEDS[balancer])
-        yield _case(spread_case(balancer), balancer, [_all_reduce(size)], seeds)
+        yield _case(spread_case(balancer), balancer, [_all_reduce("256MiB")], seeds)
     if not options.quick:
         for balancer in SETTINGS:
             if balancer.startswith("DLB flowlet,"):
-                yield _case(spread_case(balancer), balancer, [_all_reduce(size)], options.seeds or 5)
+                yield _case(spread_case(balancer), balancer, [_all_reduce("256MiB")], options.seeds or 5)
 
 
 def _dlrm(options: Options) -> Iterator[Case]:
     """Give the runs of figures 4 and 6: two all-to-alls and an all-reduce per step, with their computations."""
-    steps = 1 if options.quick else 2
-    half = {"kind": "all-to-all", "bytes": "13.6MB", "steps": 2 * steps, "compute": "500us", "pxn": False}
-    whole = {"kind": "all-reduce", "bytes": "64MB", "steps": steps, "compute": "1ms"}
+    half = {"kind": "all-to-all", "bytes": "13.6MB", "steps": 2, "compute": "500us", "pxn": False}
+    whole = {"kind": "all-reduce", "bytes": "64MB", "compute": "1ms"}
     job: list[Mapping[str, Any]] = [{"collective": {**part, "hosts": HOSTS}} for part in (half, whole)]
     for percent in BACKGROUNDS[:1] if options.quick else BACKGROUNDS:
-        load = [_load(ALL_LINKS, percent / 100, "4ms")] if percent else []
+        load = [_load(ALL_LINKS, percent / 100, "2500us")] if percent else []
         measured: Mapping[str, Any] = {} if percent else {"measure": {"load_interval": "50us"}}
         extras: Mapping[str, Extra] = {} if percent else {"uplinks": LinkRates(UPLINKS)}
         more = () if percent or options.quick else (f"DLB flowlet, {TUNED}",)
@@ -123,20 +124,22 @@ def _dlrm(options: Options) -> Iterator[Case]:
 def _background(options: Options) -> Iterator[Case]:
     """Give the runs of figure 5."""
     for percent in BACKGROUNDS:
-        load = [_load(ALL_LINKS, percent / 100, "1ms")] if percent else []
+        load = [_load(ALL_LINKS, percent / 100, "1500us")] if percent else []
         for balancer in ("ECMP", "DLB flowlet", "DLB per packet"):
             yield _case(background(percent, balancer), balancer, [_all_reduce("128MiB"), *load], options.seeds or 3)
 
 
 def _extra(options: Options) -> Iterator[Case]:
     """Give the runs of figure 8; the extra traffic has been there for a while when the job begins."""
-    for pattern, links in EXTRAS_30:
+    quick = {(ONE, links): ("ECMP", "DLB flowlet", f"GLB, {TUNED}") for links in (NOWHERE, SPINE)}
+    runs: Mapping[tuple[str, str], Sequence[str]] = quick if options.quick else EXTRAS_30
+    for pattern, links in runs:
         several = pattern == SEVERAL
-        job = dict(_all_reduce("256MiB", 2)["collective"]) | {"start": "500us"}
+        job = dict(_all_reduce("256MiB")["collective"]) | {"start": "500us"}
         job |= {} if several else {"queue_pairs": 1, "hosts": []}
-        load = [_load(LOADED[links], 0.3, "4ms")] if links in LOADED else []
-        for balancer in EXTRAS_30[pattern, links]:
-            seeds = options.seeds or (4 if several or options.quick else 8)
+        load = [_load(LOADED[links], 0.3, "3ms")] if links in LOADED else []
+        for balancer in runs[pattern, links]:
+            seeds = options.seeds or (1 if options.quick else 4 if several else 6)
             yield _case(extra(pattern, links, balancer), balancer, [{"collective": job}, *load], seeds)
 
 
@@ -149,9 +152,8 @@ def _failure(options: Options) -> Case:
 
 def balancers(options: Options) -> Study:
     """Return the study; quick: runs of all-reduce, a step of the DLRM-like job and the failure."""
-    cases = [*_spread(options), *_dlrm(options), _failure(options)]
-    if not options.quick:
-        cases += [*_background(options), *_extra(options)]
+    cases = [*_spread(options), *_dlrm(options), *([] if options.quick else _background(options))]
+    cases += [*_extra(options), _failure(options)]
     return Study(
         name="balancers",
         title="Load balancers of a GPU fabric: ECMP, DLB, GLB and RLB",
