@@ -143,11 +143,11 @@ def _notified(findings: Findings) -> Verdict:
 def _as_good(findings: Findings) -> Verdict:
     """Compare job times of the two modes where there is no background load and where there is."""
     shown, holds = [], True
-    for percent in (one for one in BACKGROUNDS if dlrm(one, "ECMP") in findings.points):
+    for percent in (one for one in BACKGROUNDS if not one or dlrm(one, "ECMP") in findings.points):
         flowlet, packet = (findings.mean(dlrm(percent, name), job_time) for name in ("DLB flowlet", "DLB per packet"))
         shown.append(f"{percent} %: {flowlet:.3f} and {packet:.3f} ms, {PERCENT * (flowlet / packet - 1):+.1f} %")
         holds = holds and abs(flowlet / packet - 1) <= 0.01
-    return Verdict(holds and bool(shown), "; ".join(shown))
+    return Verdict(holds, "; ".join(shown))
 
 
 def _degrades(findings: Findings) -> Verdict:
@@ -215,7 +215,7 @@ def _keeps(pattern: str, links: str, glb: str, reason: str = "") -> Claim:
 
 def _recovers(findings: Findings) -> Verdict:
     """Compare steps before the failure with those after the first that is complete after it."""
-    steps = [time for point in findings.points[FAILURE] for _, time in point["extras"]["steps"]]
+    steps = [time for point in findings.of(FAILURE) for _, time in point["extras"]["steps"]]
     first, slow, last = steps[0], max(steps), steps[-1]
     shown = f"steps of {first:.0f} us before, {slow:.0f} us while the link is lost, {last:.0f} us after"
     return Verdict(slow > first and last <= first * 1.05, shown)
