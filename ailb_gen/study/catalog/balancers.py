@@ -68,7 +68,7 @@ SETTINGS: Mapping[str, Mapping[str, Any]] = {
     },
 }
 # One run of ECMP in six has no collision.
-SEEDS = {"ECMP": 30, "DLB flowlet": 20, "DLB per packet": 5, "GLB": 5, "RLB": 10}
+SEEDS = {"ECMP": 30, "DLB flowlet": 15, "DLB per packet": 5, "GLB": 5, "RLB": 5}
 UPLINKS = "stripe1-leaf1:et-0/0/[0-3]:0"
 ALL_LINKS = ["stripe?-leaf?:et-0/0/[0-3]:0", "spine?:et-*"]
 # The link from spine1 to stripe2-leaf1, and all of spine1.
@@ -103,7 +103,7 @@ def _spread(options: Options) -> Iterator[Case]:
     if not options.quick:
         for balancer in SETTINGS:
             if balancer.startswith("DLB flowlet,"):
-                yield _case(spread_case(balancer), balancer, [_all_reduce("256MiB")], options.seeds or 5)
+                yield _case(spread_case(balancer), balancer, [_all_reduce("256MiB")], options.seeds or 3)
 
 
 def _dlrm(options: Options) -> Iterator[Case]:
@@ -117,7 +117,7 @@ def _dlrm(options: Options) -> Iterator[Case]:
         extras: Mapping[str, Extra] = {} if percent else {"uplinks": LinkRates(UPLINKS)}
         more = () if percent or options.quick else (f"DLB flowlet, {TUNED}",)
         for balancer in ("ECMP", "DLB flowlet", "DLB per packet", *more):
-            seeds = options.seeds or (1 if options.quick else 3)
+            seeds = options.seeds or (1 if options.quick else 2)
             yield _case(dlrm(percent, balancer), balancer, job + load, seeds, extras, **measured)
 
 
@@ -126,7 +126,7 @@ def _background(options: Options) -> Iterator[Case]:
     for percent in BACKGROUNDS:
         load = [_load(ALL_LINKS, percent / 100, "1500us")] if percent else []
         for balancer in ("ECMP", "DLB flowlet", "DLB per packet"):
-            yield _case(background(percent, balancer), balancer, [_all_reduce("128MiB"), *load], options.seeds or 3)
+            yield _case(background(percent, balancer), balancer, [_all_reduce("128MiB"), *load], options.seeds or 2)
 
 
 def _extra(options: Options) -> Iterator[Case]:
@@ -139,7 +139,7 @@ def _extra(options: Options) -> Iterator[Case]:
         job |= {} if several else {"queue_pairs": 1, "hosts": []}
         load = [_load(LOADED[links], 0.3, "3ms")] if links in LOADED else []
         for balancer in runs[pattern, links]:
-            seeds = options.seeds or (1 if options.quick else 4 if several else 6)
+            seeds = options.seeds or (1 if options.quick else 3 if several else 4)
             yield _case(extra(pattern, links, balancer), balancer, [{"collective": job}, *load], seeds)
 
 
