@@ -239,7 +239,12 @@ def claims() -> Sequence[Claim]:
             "All queue pairs begin within a microsecond of each other, when all uplinks look idle, so that DLB places "
             "flowlets at random; and this job is bound by the network, where the published one mostly computes.",
         ),
-        Claim("Under ECMP the DLRM job takes longer with more background load, and longer than under DLB.", _degrades),
+        Claim(
+            "Under ECMP the DLRM job takes longer with more background load, and longer than under DLB.",
+            _degrades,
+            "DLB in flowlet mode moves active flows to better bands. Packets then come out of order, which go-back-N "
+            "repeats and DCQCN takes for congestion: with selective repeat the job of seed 1 takes 1.61 ms at 40 %.",
+        ),
         Claim("With background load all-reduce is faster under both modes of DLB than under ECMP.", _loaded),
         Claim("DLB uses the uplinks of a leaf more evenly than ECMP.", _even),
         _keeps(ONE, SPINE, "GLB", UNSEEN),
@@ -251,7 +256,11 @@ def claims() -> Sequence[Claim]:
         Claim("ECMP's runs differ by a factor of 1.5 or more (published: 1.9).", _varies),
         Claim("DLB's runs are inside the range of ECMP's, and better than its worst.", _inside),
         Claim("DLB's bus bandwidth is below RLB's, and not above it in any run.", _below),
-        Claim("DLB gets a few congestion notifications and packets out of order.", _notified),
+        Claim(
+            "DLB gets a few congestion notifications and packets out of order.",
+            _notified,
+            "No queue reaches 55 % of its memory (709 kB), where marking begins; the source's is unknown.",
+        ),
         Claim("When a link fails under RLB, DLB takes over: the job goes on at full speed.", _recovers),
     )
 
