@@ -46,7 +46,7 @@ def least(part: Model, fabric: Fabric, folder: Path) -> Least:
 
 def _collective(part: CollectivePart, fabric: Fabric, folder: Path) -> Least:
     ranks = ranks_of(part.hosts, fabric)
-    options = Options(part.slices, part.at_once, per_server(part, fabric, ranks), part.rounds)
+    options = Options(part.slices, part.at_once, per_server(part, fabric, ranks), part.rounds, pxn=part.pxn)
     count, size, at_once = messages_of(part.kind, len(ranks), part.bytes, options, part.algorithm)
     flows = _flows(part, fabric, size)
     return Least(part.steps * count * _tasks(flows), count * flows if at_once and size else 0, max(1, size // flows))
