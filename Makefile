@@ -72,7 +72,7 @@ bench: $(STAMP)
 	$(BIN)/python -m benchmarks.simulate
 	$(BIN)/python -m benchmarks.simulate_fluid
 
-STUDIES := scale-unit recovery balancers queue-pairs
+STUDIES := scale-unit recovery balancers queue-pairs hopper
 # Finished points are kept in build/studies; pages and figures go to docs/studies.
 studies: $(STAMP)
 	for name in $(STUDIES); do \

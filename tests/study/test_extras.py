@@ -16,7 +16,7 @@ from ailb_gen.sim.scenario.recipe import TrafficRecipe
 from ailb_gen.sim.settings import Settings
 from ailb_gen.sim.traffic.arrivals import mice
 from ailb_gen.sim.traffic.builder import Builder
-from ailb_gen.study.extras import EndedBy, LinkRates, StepTimes, UnusedCables
+from ailb_gen.study.extras import EndedBy, LinkRates, LoadByRate, SlowdownBySize, StepTimes, UnusedCables
 from tests.sim.double import outcome_of
 
 FABRIC = clos(2, 2, 2, host_bps=10**10, uplink_bps=10**10)
@@ -63,3 +63,27 @@ def test_times_of_steps_that_ended() -> None:
     run = replace(run_on(FABRIC), workload=builder.finish())
     outcome = outcome_of(FABRIC, [PS_PER_US] * 3, [3 * PS_PER_US, 8 * PS_PER_US, -1])
     assert StepTimes("work")(run, outcome) == [[3.0, 2.0], [8.0, 5.0]]
+
+
+def test_slowdowns_are_by_size_and_leave_out_what_does_not_count() -> None:
+    sizes = np.array([100, 101, 5000, 5001, 9000])
+    work = mice(np.arange(4, dtype=np.int32), sizes, PS_PER_US, 1)
+    point = Point("one", 1, "packet", FABRIC, Settings(), TrafficRecipe((), Path()), after_ps=PS_PER_US)
+    run = run_of(point, Traffic(work))
+    start = [number * PS_PER_US for number in range(5)]
+    finish = [50 * PS_PER_US, 1050 * PS_PER_US, 1050 * PS_PER_US, 2050 * PS_PER_US, -1]
+    found = SlowdownBySize((100, 5000))(run, outcome_of(FABRIC, start, finish))
+    assert [(row["edge"], row["flows"]) for row in found] == [(100, 0), (5000, 2), (None, 1)]
+    assert found[0]["mean"] is None
+    slow = [row["mean"] for row in found[1:]]
+    assert slow[0] is not None and slow[1] is not None
+    assert 1 < slow[0] < slow[1]
+
+
+def test_loads_are_by_rate_and_between_two_tiers() -> None:
+    fabric = clos(2, 2, 2, host_bps=10**10, uplink_bps=[10**10, 10**9])
+    # 10 Gb/s are 1,250 bytes in 1 us.
+    full = np.full(fabric.link_count, 1250, dtype=np.int64)
+    outcome = outcome_of(fabric, [0], [PS_PER_US * 10], link_bytes=full)
+    assert LoadByRate("leaf", "spine")(run_on(fabric), outcome) == {"1": 1.0, "10": 0.1}
+    assert LoadByRate("host", "leaf")(run_on(fabric), outcome) == {"10": 0.1}

@@ -21,7 +21,7 @@ NEVER = 2**63 - 1
 HOPS = 4
 LINE = 64
 # Probes that a flow remembers.
-PROBES = 8
+PROBES = 64
 # A packet that was sent so often goes in circles.
 MOST_HOPS = 16
 BUCKETS = 32

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ailb_gen.study.catalog.balancers import balancers
+from ailb_gen.study.catalog.hopper import hopper
 from ailb_gen.study.catalog.queue_pairs import queue_pairs
 from ailb_gen.study.catalog.recovery import recovery
 from ailb_gen.study.catalog.scale_unit import scale_unit
@@ -25,5 +26,6 @@ STUDIES = {
     "recovery": Entry("recovery of lost packets: go-back-N, selective repeat, timeouts (Li, 2024)", recovery),
     "balancers": Entry("DLB, GLB and RLB on Juniper's reference fabric (Juniper, 2025)", balancers),
     "queue-pairs": Entry("queue pairs per connection, with 4 and 8 uplinks (Juniper)", queue_pairs),
+    "hopper": Entry("load balancing by hosts on 128 servers and a testbed (Nosrati and Ghaderi, 2025)", hopper),
     "what-if": Entry("what load balancers and failures cost your own training job", what_if, needs_file=True),
 }

@@ -61,6 +61,12 @@ def _was_probed(state: State, flow: int, path: int, now: int) -> bool:
 
 
 @inlined
+def _slots(state: State) -> int:
+    """Return how many probes a flow remembers: those of as many round trips as a result lives, at least four."""
+    return min(PROBES, int(state.parameters[5]) * max(4, int(state.parameters[3])))
+
+
+@inlined
 def _probe_bytes(state: State) -> int:
     return int(state.parameters[7]) or state.config[0].control
 
@@ -74,7 +80,7 @@ def _probe(state: State, flow: int, now: int) -> None:
         if _was_probed(state, flow, path, now):
             continue
         slot = own.next_probe
-        own.next_probe = (slot + 1) % PROBES
+        own.next_probe = (slot + 1) % _slots(state)
         own.probe_path[slot] = path
         own.probe_at[slot] = now
         own.probe_round_trip[slot] = 0

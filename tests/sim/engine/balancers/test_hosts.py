@@ -110,6 +110,18 @@ def test_hopper_switches_only_below_the_margin() -> None:
     assert min(probes.values()) > 0
 
 
+def test_many_probes_at_a_time_are_answered_before_they_are_forgotten() -> None:
+    fabric, rows = uneven(500_000)
+    moved = [
+        sum(
+            simulate(fabric, flow_list(rows), settings(fabric, "hopper", {"paths": paths}), seed).rerouted.sum()
+            for seed in range(3)
+        )
+        for paths in (2, 8)
+    ]
+    assert moved[1] > moved[0] / 2 > 0
+
+
 def test_the_base_round_trip_is_that_of_the_fastest_path() -> None:
     fabric, _ = uneven(1)
     state = last_state(fabric, flow_list([(0, 4, 1000, 0)]), settings(fabric, "hopper"), 1)
