@@ -64,7 +64,7 @@ REASONS = {
     "AliStorage, 50 %: Hopper is up to 6 % worse than ConWeave for small flows": (
         "The mean is within that, the p99 is not; as with Hadoop."
     ),
-    "AliStorage, 50 %: Hopper is up to 19 % better on average than CONGA and FlowBender": (
+    "AliStorage, 50 %: large flows are up to 19 % better on average than CONGA's and FlowBender's": (
         "Not found; the source does not say what its bins are."
     ),
     "The parameters of Table 1 work well: within 5 % of the best of the sweep": (

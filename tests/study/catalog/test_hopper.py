@@ -81,7 +81,11 @@ def on_testbed(slow: float, fast: float, seconds: float, times: tuple[float, flo
 
 def as_published(balancer: str, traffic: str, load: int) -> dict[str, Any]:
     factors = FACTORS.get((balancer, traffic, load)) or USUAL[balancer]
-    return about(2 * factors[0], 5 * factors[1], OUT_OF_ORDER.get(balancer, 0))
+    found = about(2 * factors[0], 5 * factors[1], OUT_OF_ORDER.get(balancer, 0))
+    if (balancer, traffic, load) == ("FlowBender", "AliStorage", 50):
+        for row in found["extras"]["sizes"]:
+            row["mean"] = 2 / (0.94 if row["edge"] is not None and row["edge"] <= cases.BDP else 0.81)
+    return found
 
 
 def turned_around(balancer: str, traffic: str, load: int) -> dict[str, Any]:
