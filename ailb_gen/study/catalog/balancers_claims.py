@@ -297,7 +297,8 @@ def _figures(findings: Findings) -> Iterator[Figure]:
         for point in findings.points.get(dlrm(0, name), ())[:1]:
             yield _uplinks(name, point["extras"]["uplinks"])
     groups = {
-        f"{pattern}, {links}": {name: extra(pattern, links, name) for name in _COMPARED} for pattern, links in EXTRAS_30
+        f"{pattern},\n{links}": {name: extra(pattern, links, name) for name in _COMPARED}
+        for pattern, links in EXTRAS_30
     }
     if bars := _bars(findings, groups, bandwidth):
         yield Bars("extra", "All-reduce with 30 % extra traffic on (figure 8)", "bus bandwidth, GB/s", bars)
@@ -311,9 +312,10 @@ def _figures(findings: Findings) -> Iterator[Figure]:
 
 
 def _uplinks(name: str, rates: dict[str, list[float]]) -> Lines:
-    """Return what every uplink of a leaf sent over time, in intervals of 50 us."""
+    """Return what every uplink of a leaf sent over time, in intervals of 50 us, as long as one of them sent."""
+    last = max((number for sent in rates.values() for number, rate in enumerate(sent) if rate), default=0)
     lines = {
-        link.partition(":")[2]: [(number * 0.05, rate) for number, rate in enumerate(sent)]
+        link.partition(":")[2]: [(number * 0.05, rate) for number, rate in enumerate(sent[: last + 2])]
         for link, sent in rates.items()
     }
     title = f"Uplinks of stripe1-leaf1 during the DLRM-like job, {name} (figure 6)"

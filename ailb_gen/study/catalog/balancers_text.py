@@ -61,8 +61,8 @@ bandwidth are the only possible shares there, too.
 50 % of a link: two flows of 100 Gb/s on 400 Gb/s do not show. So flowlets are placed at random at first, and only
 reassignment, for which links must differ by six bands, corrects it. This costs the DLRM-like job some percent in every
 step; a difference of 0.08 % means that the published job spent most of its time computing. Quantization 20/50/80 takes
-away about half of it. Inactivity intervals of 32 and 512 us in place of 128 us give the same
-numbers. Thresholds of the queue bands matter, which nobody publishes: with four times the default DLB moves later.
+away about half of it. Inactivity intervals of 32 and 512 us in place of 128 us change hardly
+anything. Thresholds of the queue bands matter, which nobody publishes: with four times the default DLB moves later.
 
 **GLB.** With one flow per leaf, GLB with the files' parameters keeps no more than DLB: a link with 30 % extra traffic
 has band 7 as long as bands begin at 50 %, so that leaves choose it as often as others, and once DCQCN has cut the flow
