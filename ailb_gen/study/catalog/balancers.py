@@ -98,7 +98,7 @@ def _case(
 def _spread(options: Options) -> Iterator[Case]:
     """Give the runs of figures 11 to 13."""
     for balancer in BALANCERS:
-        seeds = options.seeds or (SEEDS[balancer] // 4 if options.quick else SEEDS[balancer])
+        seeds = options.seeds or (max(2, SEEDS[balancer] // 5) if options.quick else SEEDS[balancer])
         yield _case(spread_case(balancer), balancer, [_all_reduce("256MiB")], seeds)
     if not options.quick:
         for balancer in SETTINGS:
