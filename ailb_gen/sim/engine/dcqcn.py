@@ -102,7 +102,7 @@ def _increase(state: State, flow: int) -> None:
         step = config.additive if record.stage == config.fast_stages else config.hyper
         record.rate_target = min(line, record.rate_target + step)
     record.rate = (record.rate + record.rate_target) / 2.0
-    record.stage += 1
+    record.stage = min(record.stage, config.fast_stages) + 1
     record.increase_at += config.increase_interval
 
 

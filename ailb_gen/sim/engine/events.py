@@ -6,8 +6,8 @@ moment is a time and, in its last two bits, what happens then: at one time links
 packets arrive, then links send what has just joined an empty queue, then timers expire.
 """
 
-from ailb_gen.sim.engine.jit import compiled, inlined
-from ailb_gen.sim.engine.records import EXPIRED, NEVER, ORDER_BITS, State
+from ailb_gen.sim.engine.jit import compiled, inlined, prefetch
+from ailb_gen.sim.engine.records import CONGESTION, EXPIRED, NEVER, ORDER_BITS, SENDING, State
 
 
 @inlined
@@ -93,4 +93,8 @@ def remove_timer(state: State) -> None:
             break
         _swap(state, at, least)
         at = least
-    set_key(state, state.config[0].timer_leaf, moment(state.timers[0].time, EXPIRED) if last > 0 else NEVER)
+    first = state.timers[0]
+    # Mostly it is for the rate of a flow.
+    prefetch(state.flows, first.subject, SENDING)
+    prefetch(state.flows, first.subject, CONGESTION)
+    set_key(state, state.config[0].timer_leaf, moment(first.time, EXPIRED) if last > 0 else NEVER)

@@ -5,7 +5,7 @@ from ailb_gen.sim.engine.balancers import conweave, flowbender, hopper
 from ailb_gen.sim.engine.balancers.choose import CONWEAVE, FLOWBENDER, HOPPER, choose
 from ailb_gen.sim.engine.jit import compiled, inlined, spliced
 from ailb_gen.sim.engine.links import join, kick
-from ailb_gen.sim.engine.nic import activate, begin_message, payload_of
+from ailb_gen.sim.engine.nic import activate, begin_message, nic_link, payload_of
 from ailb_gen.sim.engine.random import mix
 from ailb_gen.sim.engine.records import DATA, FIRST_DATA, HOPS, IDLE, NEVER, NONE, RAW, State
 from ailb_gen.sim.engine.wire import new_packet
@@ -48,7 +48,6 @@ def _new_flow(state: State, task: int, now: int) -> int:
     flow.recovery = NONE
     flow.timer = 0
     flow.available = now
-    flow.started = now
     flow.expected = flow.arrived = 0
     flow.latest = flow.refused = NONE
     flow.refused_at = 0
@@ -56,17 +55,16 @@ def _new_flow(state: State, task: int, now: int) -> int:
     flow.path = 0
     flow.epoch_at, flow.moved_at = NEVER, now
     flow.epoch_packets = flow.epoch_marks = 0
-    flow.round_trip = 0.0
-    flow.base_round_trip = 0
+    flow.marks = 0
     for hop in range(HOPS):
         flow.choice[hop] = NONE
         flow.chosen_at[hop] = 0
     if config.balancer == CONWEAVE:
         conweave.begin(state, number)
     elif config.balancer == HOPPER:
-        hopper.begin(state, number)
+        hopper.begin(state, number, now)
     elif config.balancer == FLOWBENDER:
-        flowbender.begin(state, number)
+        flowbender.begin(state, number, now)
     # Bits of an earlier flow that was given up.
     for word in range(state.arrived.shape[1]):
         state.arrived[number, word] = 0
@@ -112,9 +110,7 @@ def start_flow(state: State, task: int, now: int) -> None:
             packet = _data_packet(state, flow, sequence, now)
             join(state, _nic(state, flow, packet, now), packet, now)
         return
-    entry = state.sets[state.hosts[record.source].links]
-    # The same link for a flow and what answers it.
-    record.link = state.set_links[entry.first + (record.key & 0x7FFFFFFF) % entry.count]
+    record.link = nic_link(state, record.source, flow)
     if state.config[0].message:
         begin_message(state, flow, now)
     if state.config[0].dcqcn:

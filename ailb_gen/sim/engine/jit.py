@@ -14,9 +14,15 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
+import numpy as np
+import numpy.typing as npt
+from llvmlite import ir
+from numba.core import cgutils
 
 F = TypeVar("F", bound=Callable[..., object])
 KEPT_STATES = 8
+# Bytes of a cache line.
+LINE = 64
 
 
 def _sources_digest() -> str:
@@ -100,3 +106,29 @@ def spliced(function: F) -> F:
     """
     result: F = function if DISABLED else numba.njit(function, inline="always", **_WITHIN)
     return result
+
+
+def _prefetch(context: Any, records: Any, number: Any, line: Any) -> Any:
+    """Return the type of `prefetch` for the types of its arguments, and what emits its instruction."""
+
+    def emit(target: Any, builder: Any, _: Any, arguments: Any) -> Any:
+        array = target.make_array(records)(target, builder, arguments[0])
+        place = builder.mul(arguments[1], ir.Constant(arguments[1].type, records.dtype.size))
+        place = builder.add(place, builder.mul(arguments[2], ir.Constant(arguments[2].type, LINE)))
+        address = cgutils.pointer_add(builder, array.data, place, cgutils.voidptr_t)
+        word = ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [cgutils.voidptr_t, word, word, word])
+        instruction = builder.module.declare_intrinsic("llvm.prefetch", [cgutils.voidptr_t], kind)
+        # For writing, to be kept in all caches, data.
+        builder.call(instruction, [address, word(1), word(3), word(1)])
+        return target.get_dummy_value()
+
+    return numba.types.void(records, numba.types.intp, numba.types.intp), emit
+
+
+def _nothing(records: npt.NDArray[np.void], number: int, line: int) -> None:
+    """Take the place of `prefetch` in plain Python."""
+
+
+# Have a cache line of a record fetched that is used soon; records that there are not do no harm.
+prefetch = _nothing if DISABLED else numba.extending.intrinsic(_prefetch)

@@ -2,7 +2,7 @@
 
 from ailb_gen.sim.engine.buffers import release
 from ailb_gen.sim.engine.events import moment, schedule
-from ailb_gen.sim.engine.jit import compiled, inlined
+from ailb_gen.sim.engine.jit import compiled, inlined, prefetch
 from ailb_gen.sim.engine.nic import next_packet
 from ailb_gen.sim.engine.random import happens
 from ailb_gen.sim.engine.records import CONTROL, FREED, JOINED, NEVER, NONE, State
@@ -32,6 +32,7 @@ def _dequeue(state: State, link: int, priority: int, start: int) -> None:
     packet = queue.head
     following = state.packets[packet].next
     queue.head = following
+    prefetch(state.packets, following, 0)
     if following == NONE:
         record.backlog &= ~(1 << priority)
     queue.bytes -= state.packets[packet].bytes

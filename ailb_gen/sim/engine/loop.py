@@ -8,7 +8,7 @@ from ailb_gen.sim.engine.flows import packets_of, start_flow
 from ailb_gen.sim.engine.forwarding import lose, next_hops, send_on
 from ailb_gen.sim.engine.jit import compiled, entry, inlined, spliced
 from ailb_gen.sim.engine.links import catch_up, kick, serve
-from ailb_gen.sim.engine.nic import rate_allows
+from ailb_gen.sim.engine.nic import rate_allows, release_flow
 from ailb_gen.sim.engine.random import happens
 from ailb_gen.sim.engine.records import (
     ACK,
@@ -158,10 +158,9 @@ def _expire(state: State, now: int) -> None:
     kind, subject = state.timers[0].kind, state.timers[0].subject
     remove_timer(state)
     if kind == RATE:
-        flow = state.tasks[subject].flow
-        if flow != NONE:
-            rate_allows(state, flow, now)
-            kick(state, state.flows[flow].link, now)
+        rate_allows(state, subject, now)
+        kick(state, state.flows[subject].link, now)
+        release_flow(state, subject)
     elif kind == TIMEOUT:
         expire(state, subject, now)
     elif kind == COMPUTED:

@@ -18,6 +18,8 @@ from ailb_gen.sim.workload import COMPUTATION, Workload, shared_queue_pairs
 TRANSPORTS = {"raw": r.RAW, "go-back-n": r.GO_BACK_N, "selective-repeat": r.SELECTIVE, "timeout-only": r.SELECTIVE}
 FIRST_PACKETS, FIRST_FLOWS, FIRST_TIMERS = 4096, 256, 1024
 NO_LIMIT = 2**31 - 1
+# After so many halvings nothing is left to recover.
+MOST_STAGES = 2**16 - 2
 
 
 def byte_ps(fabric: Fabric) -> np.ndarray[Any, np.dtype[np.int64]]:
@@ -167,7 +169,7 @@ def _congestion_values(congestion: CongestionSettings) -> dict[str, float]:
         "alpha_interval": congestion.alpha_interval_ps,
         "cut_interval": congestion.cut_interval_ps,
         "increase_interval": congestion.increase_interval_ps,
-        "fast_stages": congestion.fast_recovery_stages,
+        "fast_stages": min(congestion.fast_recovery_stages, MOST_STAGES),
         "additive": congestion.additive_bps / 8 / PS_PER_S,
         "hyper": congestion.hyper_bps / 8 / PS_PER_S,
         "minimum": congestion.minimum_bps / 8 / PS_PER_S,

@@ -3,8 +3,9 @@
 from ailb_gen.sim.engine.dcqcn import catch_up as settle_rate
 from ailb_gen.sim.engine.dcqcn import end as keep_rate
 from ailb_gen.sim.engine.events import add_timer
-from ailb_gen.sim.engine.jit import compiled, inlined
+from ailb_gen.sim.engine.jit import compiled, inlined, prefetch
 from ailb_gen.sim.engine.records import (
+    CONGESTION,
     DATA,
     IDLE,
     NONE,
@@ -12,6 +13,7 @@ from ailb_gen.sim.engine.records import (
     RATE,
     RAW,
     RINGED,
+    SENDING,
     TIMEOUT,
     State,
 )
@@ -23,6 +25,15 @@ def payload_of(state: State, flow: int, sequence: int) -> int:
     """Return the payload bytes of a packet of a flow."""
     record = state.flows[flow]
     return record.last_bytes if sequence == record.packets - 1 else state.config[0].payload
+
+
+@inlined
+def nic_link(state: State, host: int, flow: int) -> int:
+    """Return the link of a host for a flow: at both ends the one with the same number."""
+    entry = state.sets[state.hosts[host].links]
+    if entry.count == 1:
+        return state.set_links[entry.first]
+    return state.set_links[entry.first + (state.flows[flow].key & 0x7FFFFFFF) % entry.count]
 
 
 @inlined
@@ -70,7 +81,7 @@ def _append_to_ring(state: State, flow: int) -> None:
     record.phase = RINGED
     if ring.ring_head == NONE:
         ring.ring_head = flow
-        state.links[record.link].ready |= 1 << record.priority
+        state.links[record.link].ready |= 1 << int(record.priority)
     else:
         state.flows[ring.ring_tail].ring_next = flow
     ring.ring_tail = flow
@@ -81,7 +92,7 @@ def _pace(state: State, flow: int) -> None:
     """Let a flow wait until its rate allows it to send."""
     record = state.flows[flow]
     record.phase = PACED
-    add_timer(state, record.available, RATE, record.task)
+    add_timer(state, record.available, RATE, flow)
 
 
 @inlined
@@ -116,6 +127,8 @@ def _first_of_ring(state: State, link: int, priority: int) -> int:
     flow = ring.ring_head
     record = state.flows[flow]
     ring.ring_head = record.ring_next
+    prefetch(state.flows, ring.ring_head, SENDING)
+    prefetch(state.flows, ring.ring_head, CONGESTION)
     if ring.ring_head == NONE:
         state.links[link].ready &= ~(1 << priority)
     record.phase = IDLE
@@ -193,7 +206,7 @@ def begin_message(state: State, flow: int, now: int) -> None:
 
 @compiled
 def release_flow(state: State, flow: int) -> None:
-    """Give a flow back that is acknowledged and has nothing in the network or in a ring any more."""
+    """Give a flow back that is acknowledged and has nothing in the network and waits for nothing any more."""
     record = state.flows[flow]
     if record.references or record.phase == RINGED or record.task == NONE:
         return
@@ -204,7 +217,10 @@ def release_flow(state: State, flow: int) -> None:
         forget_context(state, flow)
     if state.config[0].dcqcn:
         keep_rate(state, flow)
+    if record.phase == PACED:
+        return
     state.tasks[record.task].flow = NONE
+    state.tasks[record.task].marked = record.marks
     record.task = NONE
     record.ring_next = state.run[0].free_flow
     state.run[0].free_flow = flow

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ailb_gen.sim.engine.jit import DISABLED
+from ailb_gen.sim.engine.jit import DISABLED, LINE
 from ailb_gen.sim.outcome import COUNTS
 
 Records = npt.NDArray[np.void]
@@ -19,7 +19,6 @@ NONE = -1
 NEVER = 2**63 - 1
 # Switch hops of a path that a flow remembers choices for.
 HOPS = 4
-LINE = 64
 # Probes that a flow remembers.
 PROBES = 64
 # A packet that was sent so often goes in circles.
@@ -126,7 +125,8 @@ PACKET = np.dtype(
     ],
     align=True,
 )
-# What a packet needs that is sent is in the first 64 bytes, what one needs that is received mostly in the next.
+# A cache line each: what sending and acknowledgements use; rate and congestion; the receiver and what is rare; the load
+# balancer.
 FLOW = np.dtype(
     [
         # The sender.
@@ -135,58 +135,57 @@ FLOW = np.dtype(
         ("acknowledged", "i4"),  # all packets before
         ("packets", "i4"),
         ("recovery", "i4"),  # repairing until this one is acknowledged; NONE: not repairing
-        ("last_bytes", "i4"),
         ("references", "i4"),  # packets of it in the network
         ("ring_next", "i4"),
-        ("phase", "i4"),
         ("link", "i4"),
         ("destination", "i4"),
         ("path", "i4"),  # that hosts choose, hashed with the key
+        ("task", "i4"),
+        ("phase", "u1"),
+        ("priority", "u1"),
+        ("timer", "u1"),
+        ("context", "u1"),
         ("key", "i8"),
-        ("available", "i8"),  # when its rate lets it send again
         ("timeout_at", "i8"),
+        # Congestion control.
+        ("available", "i8"),  # when its rate lets it send again
         ("rate", "f8"),
+        ("rate_target", "f8"),
+        ("alpha", "f8"),
+        ("alpha_at", "i8"),
         ("cut_at", "i8"),
         ("increase_at", "i8"),
-        ("timer", "i4"),
-        ("priority", "i4"),
-        ("task", "i4"),
+        ("stage", "u2"),
+        ("marked", "u1"),  # since the last update of alpha
+        ("cut_marked", "u1"),
+        ("marks", "i4"),  # that came back
         # The receiver.
         ("expected", "i4"),
         ("latest", "i4"),
         ("refused", "i4"),  # the packet that the last NACK asked for
         ("back", "i4"),  # the destination of its acknowledgements
         ("target", "i4"),
-        ("refused_at", "i8"),
         ("arrived", "i4"),
+        ("refused_at", "i8"),
+        # The sender, seldom.
         ("source", "i4"),
+        ("last_bytes", "i4"),
         ("repair", "i4"),  # the packet to be looked at next when repairing
         ("highest", "i4"),  # the highest that was acknowledged on its own
-        ("started", "i8"),
-        # Congestion control.
-        ("rate_target", "f8"),
-        ("alpha", "f8"),
-        ("alpha_at", "i8"),
-        ("stage", "i4"),
-        ("marked", "i4"),  # since the last update of alpha
-        ("cut_marked", "i4"),
         ("context_next", "i4"),
         ("context_previous", "i4"),
-        ("context", "i4"),
-        # The load balancer.
-        ("choice", "i4", (HOPS,)),
-        ("chosen_at", "i8", (HOPS,)),
-        ("epoch_at", "i8"),  # when it began; NEVER: it begins with the next answer
-        ("moved_at", "i8"),  # to another path
         ("epoch_packets", "i4"),
         ("epoch_marks", "i4"),
-        ("round_trip", "f8"),
-        ("base_round_trip", "i8"),
-        ("chunk_at", "i8"),  # when it began
-        ("chunk_end", "i4"),  # the first packet of the next one
+        # The load balancer.
+        ("epoch_at", "i8"),  # when it began; NEVER: it begins with the next answer
+        ("moved_at", "i8"),  # to another path
+        ("choice", "i4", (HOPS,)),
+        ("chosen_at", "i8", (HOPS,)),
     ],
     align=True,
 )
+# The lines of a flow that acknowledgements (and sending) use, and data at its receiver.
+SENDING, CONGESTION, RECEIVING = range(3)
 # What ConWeave keeps of a flow at its first and its last switch, and Hopper at its host.
 STEERED = np.dtype(
     [
@@ -208,6 +207,11 @@ STEERED = np.dtype(
         ("received", "i8"),
         ("resume_at", "i8"),
         ("timer_at", "i8"),
+        # FlowBender and Hopper.
+        ("round_trip", "f8"),
+        ("base_round_trip", "i8"),
+        ("chunk_at", "i8"),  # when it began
+        ("chunk_end", "i4"),  # the first packet of the next one
         # Hopper.
         ("probe_path", "i4", (PROBES,)),
         ("probe_at", "i8", (PROBES,)),

@@ -65,12 +65,15 @@ def _outcome(state: State, workload: Workload, settings: Settings) -> Outcome:
     paused = links["paused_ps"] + np.where(links["paused"] != 0, run["now"] - links["paused_at"], 0)
     histogram = state.histogram.copy()
     histogram[:, 0] += links["packets"] + state.waiting - histogram.sum(axis=1)
+    marked = tasks["marked"].copy()
+    running = state.flows["task"] != r.NONE
+    marked[state.flows["task"][running]] = state.flows["marks"][running]
     complete = int(run["ended"]) == workload.count
     return Outcome(
         start_ps=tasks["start"].copy(),
         finish_ps=tasks["finish"].copy(),
         retransmitted=tasks["retransmitted"].copy(),
-        marked=tasks["marked"].copy(),
+        marked=marked,
         out_of_order=tasks["out_of_order"].copy(),
         distance=tasks["distance"].copy(),
         rerouted=tasks["rerouted"].copy(),

@@ -11,7 +11,7 @@ from ailb_gen.sim.engine.balancers.choose import FLOWBENDER, HOPPER
 from ailb_gen.sim.engine.events import add_timer
 from ailb_gen.sim.engine.jit import compiled, inlined
 from ailb_gen.sim.engine.links import append_or_send, kick
-from ailb_gen.sim.engine.nic import activate, is_acknowledged, release_flow, timeout_of
+from ailb_gen.sim.engine.nic import activate, is_acknowledged, nic_link, release_flow, timeout_of
 from ailb_gen.sim.engine.records import (
     ACK,
     ANSWER,
@@ -27,7 +27,7 @@ from ailb_gen.sim.engine.records import (
     State,
 )
 from ailb_gen.sim.engine.tasks import end_task
-from ailb_gen.sim.engine.wire import free_packet, new_packet
+from ailb_gen.sim.engine.wire import free_packet, turn
 from ailb_gen.sim.fabric import UNREACHABLE
 
 
@@ -44,33 +44,19 @@ def _note_order(state: State, flow: int, sequence: int) -> None:
         task.distance = max(task.distance, record.latest - sequence)
 
 
-@compiled
+@inlined
 def _answer(state: State, kind: int, packet: int, now: int) -> None:
-    """Send what acknowledges a packet, or asks for another one."""
+    """Make a packet what acknowledges it, or asks for another one, and send that."""
     data = state.packets[packet]
-    flow = data.flow
-    record = state.flows[flow]
-    host = state.hosts[record.target]
-    if host.links == UNREACHABLE:
-        return
-    number = new_packet(state, kind, flow, state.config[0].control)
-    answer = state.packets[number]
-    answer.sequence = record.expected
-    answer.extra = data.sequence
-    answer.sent = data.sent
-    answer.marked = data.marked
-    answer.destination = record.back
-    answer.key = data.key ^ ANSWER
-    answer.priority = CONTROL
-    answer.tag = data.tag
-    entry = state.sets[host.links]
-    # Several links: the one with the number that the sender's has.
-    link = state.set_links[entry.first + (record.key & 0x7FFFFFFF) % entry.count]
+    record = state.flows[data.flow]
+    turn(state, packet, kind, record.back)
+    data.extra = data.sequence
+    data.sequence = record.expected
     if kind == ACK:
         state.run[0].acks += 1
     else:
         state.run[0].nacks += 1
-    append_or_send(state, link, number, now)
+    append_or_send(state, nic_link(state, record.target, data.flow), packet, now)
 
 
 @inlined
@@ -113,28 +99,31 @@ def receive_data(state: State, packet: int, now: int) -> None:
     record = state.flows[flow]
     sequence = data.sequence
     _note_order(state, flow, sequence)
+    answer, fresh = ACK, False
     if config.transport == RAW:
         record.arrived += 1
-        complete = record.arrived == record.packets
+        answer, fresh = NONE, record.arrived == record.packets
     elif config.transport == GO_BACK_N:
-        complete = False
         if sequence == record.expected:
             record.expected += 1
             record.refused = NONE
-            complete = record.expected == record.packets
-            _answer(state, ACK, packet, now)
-        elif sequence < record.expected:
-            _answer(state, ACK, packet, now)
-        elif _is_refused(state, flow, now):
-            _answer(state, NACK, packet, now)
+            fresh = True
+        elif sequence > record.expected:
+            answer = NACK if _is_refused(state, flow, now) else NONE
     else:
-        complete = _note_arrival(state, flow, sequence) and record.expected == record.packets
-        late = sequence > record.expected + config.reordering
-        _answer(state, NACK if late else ACK, packet, now)
-    if complete and (config.transport == RAW or not config.ends_acknowledged):
-        end_task(state, record.task, now)
-    free_packet(state, packet)
-    release_flow(state, flow)
+        fresh = _note_arrival(state, flow, sequence)
+        if sequence > record.expected + config.reordering:
+            answer = NACK
+    task = NONE
+    if fresh and (config.transport == RAW or (not config.ends_acknowledged and record.expected == record.packets)):
+        task = record.task
+    if answer != NONE and state.hosts[record.target].links != UNREACHABLE:
+        _answer(state, answer, packet, now)
+    else:
+        free_packet(state, packet)
+        release_flow(state, flow)
+    if task != NONE:
+        end_task(state, task, now)
 
 
 @inlined
@@ -179,7 +168,7 @@ def receive_answer(state: State, packet: int, now: int) -> None:
     record = state.flows[flow]
     if marked:
         state.run[0].cnps += 1
-        state.tasks[record.task].marked += 1
+        record.marks += 1
     if config.dcqcn and (marked or (kind == NACK and config.transport == GO_BACK_N)):
         dcqcn.mark(state, flow, now)
     before = record.acknowledged

@@ -1,8 +1,21 @@
 """What lies lowest: records of packets, the wire of a link, the queues before it."""
 
 from ailb_gen.sim.engine.events import moment
-from ailb_gen.sim.engine.jit import inlined
-from ailb_gen.sim.engine.records import ARRIVED, CONTROL, DATA, FIRST_DATA, FRAMES, NEVER, NONE, State
+from ailb_gen.sim.engine.jit import inlined, prefetch
+from ailb_gen.sim.engine.records import (
+    ANSWER,
+    ARRIVED,
+    CONGESTION,
+    CONTROL,
+    DATA,
+    FIRST_DATA,
+    FRAMES,
+    NEVER,
+    NONE,
+    RECEIVING,
+    SENDING,
+    State,
+)
 
 
 @inlined
@@ -41,6 +54,36 @@ def free_packet(state: State, number: int) -> None:
 
 
 @inlined
+def turn(state: State, number: int, kind: int, destination: int) -> None:
+    """Make a packet what answers it; it keeps its flow, tag, mark, and when it was sent."""
+    packet = state.packets[number]
+    packet.kind = kind
+    packet.bytes = state.config[0].control
+    packet.came = NONE
+    packet.hops = 0
+    packet.priority = CONTROL
+    packet.metric = 0
+    packet.destination = destination
+    packet.key ^= ANSWER
+
+
+@inlined
+def _lead(state: State, link: int, number: int) -> None:
+    """Make a packet the first on the wire, and have fetched what its arrival needs."""
+    record = state.links[link]
+    packet = state.packets[number]
+    record.head = number
+    record.arrival = moment(packet.time, ARRIVED)
+    prefetch(state.packets, packet.next, 0)
+    if record.target < state.config[0].hosts:
+        if packet.kind == DATA:
+            prefetch(state.flows, packet.flow, RECEIVING)
+        else:
+            prefetch(state.flows, packet.flow, SENDING)
+            prefetch(state.flows, packet.flow, CONGESTION)
+
+
+@inlined
 def transmit(state: State, link: int, number: int, start: int) -> None:
     """Put a packet on the wire of a link that is free; the caller schedules the link."""
     record = state.links[link]
@@ -50,8 +93,7 @@ def transmit(state: State, link: int, number: int, start: int) -> None:
     packet.next = NONE
     packet.hops += 1
     if record.head == NONE:
-        record.head = number
-        record.arrival = moment(packet.time, ARRIVED)
+        _lead(state, link, number)
     else:
         state.packets[record.tail].next = number
     record.tail = number
@@ -72,8 +114,11 @@ def arrive(state: State, link: int) -> int:
     record = state.links[link]
     number = record.head
     following = state.packets[number].next
-    record.head = following
-    record.arrival = NEVER if following == NONE else moment(state.packets[following].time, ARRIVED)
+    if following == NONE:
+        record.head = NONE
+        record.arrival = NEVER
+    else:
+        _lead(state, link, following)
     return number
 
 

@@ -16,10 +16,10 @@ PORTS = 1 << 14
 
 
 @compiled
-def begin(state: State, flow: int) -> None:
+def begin(state: State, flow: int, now: int) -> None:
     """Note the base round trip of a flow that starts, and its first chunk, where they count."""
     if state.parameters[1] or state.config[0].chunk:
-        begin_round_trips(state, flow)
+        begin_round_trips(state, flow, now)
 
 
 @compiled
@@ -27,7 +27,7 @@ def move(state: State, flow: int, path: int, now: int) -> None:
     """Let a flow take another path."""
     record = state.flows[flow]
     record.path = path
-    record.moved_at = record.chunk_at = now
+    record.moved_at = state.steered[flow].chunk_at = now
     state.tasks[record.task].rerouted += 1
 
 
@@ -48,7 +48,7 @@ def answered(state: State, flow: int, sent: int, marked: int, now: int) -> None:
         record.epoch_at = sent if state.config[0].chunk else now
     record.epoch_packets += 1
     if state.parameters[1]:
-        record.epoch_marks += now - sent > state.parameters[1] * record.base_round_trip
+        record.epoch_marks += now - sent > state.parameters[1] * state.steered[flow].base_round_trip
     else:
         record.epoch_marks += marked
     if sent < record.epoch_at:

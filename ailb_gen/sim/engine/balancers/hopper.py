@@ -14,9 +14,8 @@ from ailb_gen.sim.engine.balancers.round_trip import base_round_trip
 from ailb_gen.sim.engine.balancers.round_trip import begin as begin_round_trips
 from ailb_gen.sim.engine.jit import compiled, inlined
 from ailb_gen.sim.engine.links import append_or_send
-from ailb_gen.sim.engine.nic import defer
+from ailb_gen.sim.engine.nic import defer, nic_link
 from ailb_gen.sim.engine.records import (
-    ANSWER,
     CONTROL,
     NONE,
     PROBE,
@@ -24,20 +23,21 @@ from ailb_gen.sim.engine.records import (
     PROBES,
     State,
 )
-from ailb_gen.sim.engine.wire import free_packet, new_packet
+from ailb_gen.sim.engine.wire import new_packet, turn
 
 
 @compiled
-def begin(state: State, flow: int) -> None:
+def begin(state: State, flow: int, now: int) -> None:
     """Forget what is known of the flow that had this record before."""
     own = state.steered[flow]
-    begin_round_trips(state, flow)
+    begin_round_trips(state, flow, now)
+    own.round_trip = 0.0
     own.next_probe = 0
     for slot in range(PROBES):
         own.probe_path[slot] = NONE
         own.probe_at[slot] = 0
         own.probe_round_trip[slot] = 0
-    _begin_epoch(state, flow, state.flows[flow].started)
+    _begin_epoch(state, flow, now)
 
 
 @compiled
@@ -53,7 +53,7 @@ def _begin_epoch(state: State, flow: int, now: int) -> None:
 def _was_probed(state: State, flow: int, path: int, now: int) -> bool:
     """Return whether the result of a probe of this path is still of use, or to come."""
     own = state.steered[flow]
-    life = state.parameters[3] * state.flows[flow].base_round_trip
+    life = state.parameters[3] * own.base_round_trip
     found = False
     for slot in range(PROBES):
         found |= own.probe_path[slot] == path and now - own.probe_at[slot] <= life
@@ -112,10 +112,10 @@ def _last_round_trip(state: State, flow: int) -> float:
 def _switch(state: State, flow: int, now: int) -> None:
     """Take the best path that was probed lately if it is clearly better; let new packets wait for those in flight."""
     record, own = state.flows[flow], state.steered[flow]
-    life = state.parameters[3] * record.base_round_trip
-    least, best = state.parameters[4] * record.round_trip, NONE
+    life = state.parameters[3] * own.base_round_trip
+    least, best = state.parameters[4] * own.round_trip, NONE
     if state.config[0].chunk:
-        least *= base_round_trip(state, flow, _probe_bytes(state), 1) / float(record.base_round_trip)
+        least *= base_round_trip(state, flow, _probe_bytes(state), 1) / float(own.base_round_trip)
     for slot in range(PROBES):
         time = own.probe_round_trip[slot]
         if time and now - own.probe_at[slot] <= life and time < least:
@@ -134,8 +134,8 @@ def _switch(state: State, flow: int, now: int) -> None:
 @inlined
 def _is_congested(state: State, flow: int) -> bool:
     """Return whether a flow is to leave its path, and has not tried to in this epoch."""
-    record = state.flows[flow]
-    return bool(state.steered[flow].may_switch and record.round_trip > state.parameters[2] * record.base_round_trip)
+    own = state.steered[flow]
+    return bool(own.may_switch and own.round_trip > state.parameters[2] * own.base_round_trip)
 
 
 @compiled
@@ -144,15 +144,15 @@ def answered(state: State, flow: int, sent: int, now: int) -> None:
     record, own = state.flows[flow], state.steered[flow]
     if sent < record.moved_at:
         return
-    if now - record.epoch_at >= record.base_round_trip:
+    if now - record.epoch_at >= own.base_round_trip:
         _begin_epoch(state, flow, now)
     time = float(now - sent)
     alpha = state.parameters[0]
-    record.round_trip = time if not record.epoch_packets else alpha * time + (1.0 - alpha) * record.round_trip
+    own.round_trip = time if not record.epoch_packets else alpha * time + (1.0 - alpha) * own.round_trip
     own.round_trips += time
     own.weighted_round_trips += time * record.epoch_packets
     record.epoch_packets += 1
-    if own.may_probe and record.round_trip > state.parameters[1] * record.base_round_trip:
+    if own.may_probe and own.round_trip > state.parameters[1] * own.base_round_trip:
         own.may_probe = 0
         _probe(state, flow, now)
     if not state.config[0].chunk and _is_congested(state, flow):
@@ -165,17 +165,8 @@ def answer_probe(state: State, packet: int, now: int) -> None:
     """Send a probe back from its target."""
     probe = state.packets[packet]
     record = state.flows[probe.flow]
-    number = new_packet(state, PROBED, probe.flow, state.config[0].control)
-    answer = state.packets[number]
-    answer.sent = probe.sent
-    answer.destination = record.back
-    answer.key = probe.key ^ ANSWER
-    answer.priority = CONTROL
-    answer.tag = probe.tag
-    entry = state.sets[state.hosts[record.target].links]
-    link = state.set_links[entry.first + (record.key & 0x7FFFFFFF) % entry.count]
-    free_packet(state, packet)
-    append_or_send(state, link, number, now)
+    turn(state, packet, PROBED, record.back)
+    append_or_send(state, nic_link(state, record.target, probe.flow), packet, now)
 
 
 @compiled

@@ -43,21 +43,21 @@ def base_round_trip(state: State, flow: int, size: int, count: int) -> int:
 
 
 @compiled
-def begin(state: State, flow: int) -> None:
+def begin(state: State, flow: int, now: int) -> None:
     """Note the base round trip of a flow that starts, and its first chunk."""
-    config, record = state.config[0], state.flows[flow]
-    record.base_round_trip = base_round_trip(state, flow, config.payload + config.header, max(config.chunk, 1))
-    record.chunk_end = config.chunk
-    record.chunk_at = record.started
+    config, own = state.config[0], state.steered[flow]
+    own.base_round_trip = base_round_trip(state, flow, config.payload + config.header, max(config.chunk, 1))
+    own.chunk_end = config.chunk
+    own.chunk_at = now
 
 
 @compiled
 def chunk_sent(state: State, flow: int, now: int) -> int:
     """Return when the chunk was begun that is acknowledged now, and begin the next one; NEVER: none is."""
-    record = state.flows[flow]
-    if record.acknowledged < record.chunk_end:
+    acknowledged, own = state.flows[flow].acknowledged, state.steered[flow]
+    if acknowledged < own.chunk_end:
         return NEVER
-    sent = record.chunk_at
-    record.chunk_at = now
-    record.chunk_end = (record.acknowledged // state.config[0].chunk + 1) * state.config[0].chunk
+    sent = own.chunk_at
+    own.chunk_at = now
+    own.chunk_end = (acknowledged // state.config[0].chunk + 1) * state.config[0].chunk
     return int(sent)
