@@ -7,13 +7,51 @@ packets arrive, then links send what has just joined an empty queue, then timers
 """
 
 from ailb_gen.sim.engine.jit import compiled, inlined, prefetch
-from ailb_gen.sim.engine.records import CONGESTION, EXPIRED, NEVER, ORDER_BITS, SENDING, State
+from ailb_gen.sim.engine.records import (
+    CONGESTION,
+    DATA,
+    EXPIRED,
+    FIRST_DATA,
+    NEVER,
+    ORDER_BITS,
+    RECEIVING,
+    SENDING,
+    State,
+)
+
+# What leads one of 2^SOON parts of the tournament happens soon.
+SOON = 5
 
 
 @inlined
 def moment(time: int, order: int) -> int:
     """Return a time with the order of what happens then."""
     return (time << ORDER_BITS) | order
+
+
+@inlined
+def _fetch(state: State, leaf: int) -> None:
+    """Have fetched what an event needs that is one of the next."""
+    config = state.config[0]
+    if leaf >= config.timer_leaf:
+        return
+    link = state.links[leaf]
+    if link.arrival > link.wake:
+        queue = state.queues[leaf * config.classes + FIRST_DATA]
+        if link.backlog:
+            prefetch(state.packets, queue.head, 0)
+        else:
+            prefetch(state.flows, queue.ring_head, SENDING)
+            prefetch(state.flows, queue.ring_head, CONGESTION)
+    elif link.target >= config.hosts:
+        prefetch(state.packets, link.head, 0)
+    else:
+        packet = state.packets[link.head]
+        if packet.kind == DATA:
+            prefetch(state.flows, packet.flow, RECEIVING)
+        else:
+            prefetch(state.flows, packet.flow, SENDING)
+            prefetch(state.flows, packet.flow, CONGESTION)
 
 
 @inlined
@@ -36,6 +74,8 @@ def set_key(state: State, leaf: int, when: int) -> None:
         if tree[at] == key:
             break
         tree[at] = key
+        if at >> SOON == 1:
+            _fetch(state, key & ((1 << config.bits) - 1))
 
 
 @inlined

@@ -8,7 +8,7 @@ import fcntl
 import hashlib
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -17,7 +17,8 @@ import numba
 import numpy as np
 import numpy.typing as npt
 from llvmlite import ir
-from numba.core import cgutils
+from numba.core import cgutils, types
+from numba.extending import intrinsic
 
 F = TypeVar("F", bound=Callable[..., object])
 KEPT_STATES = 8
@@ -108,22 +109,24 @@ def spliced(function: F) -> F:
     return result
 
 
-def _prefetch(context: Any, records: Any, number: Any, line: Any) -> Any:
-    """Return the type of `prefetch` for the types of its arguments, and what emits its instruction."""
+def _prefetch(_: object, records: types.Array, _number: object, _line: object) -> tuple[object, Callable[..., object]]:
+    """Return the types of `prefetch`, and what emits its instruction."""
 
-    def emit(target: Any, builder: Any, _: Any, arguments: Any) -> Any:
-        array = target.make_array(records)(target, builder, arguments[0])
-        place = builder.mul(arguments[1], ir.Constant(arguments[1].type, records.dtype.size))
-        place = builder.add(place, builder.mul(arguments[2], ir.Constant(arguments[2].type, LINE)))
-        address = cgutils.pointer_add(builder, array.data, place, cgutils.voidptr_t)
+    def emit(target: Any, builder: ir.IRBuilder, _: object, arguments: Sequence[ir.Value]) -> ir.Value:  # noqa: ANN401
+        array, number, line = arguments
+        first = target.make_array(records)(target, builder, array).data
+        record = target.get_abi_sizeof(target.get_data_type(records.dtype))
+        bytes_, lines = (ir.Constant(number.type, count) for count in (record, LINE))
+        place = builder.add(builder.mul(number, bytes_), builder.mul(line, lines))
         word = ir.IntType(32)
         kind = ir.FunctionType(ir.VoidType(), [cgutils.voidptr_t, word, word, word])
         instruction = builder.module.declare_intrinsic("llvm.prefetch", [cgutils.voidptr_t], kind)
-        # For writing, to be kept in all caches, data.
+        address = cgutils.pointer_add(builder, first, place, cgutils.voidptr_t)  # type: ignore[no-untyped-call]
+        # It will be written to, is to be kept in all caches, and is no code.
         builder.call(instruction, [address, word(1), word(3), word(1)])
         return target.get_dummy_value()
 
-    return numba.types.void(records, numba.types.intp, numba.types.intp), emit
+    return types.void(records, types.intp, types.intp), emit
 
 
 def _nothing(records: npt.NDArray[np.void], number: int, line: int) -> None:
@@ -131,4 +134,5 @@ def _nothing(records: npt.NDArray[np.void], number: int, line: int) -> None:
 
 
 # Have a cache line of a record fetched that is used soon; records that there are not do no harm.
-prefetch = _nothing if DISABLED else numba.extending.intrinsic(_prefetch)
+Prefetch = Callable[[npt.NDArray[np.void], int, int], None]
+prefetch: Prefetch = _nothing if DISABLED else intrinsic(_prefetch)  # type: ignore[assignment]

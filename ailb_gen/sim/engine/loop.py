@@ -93,13 +93,13 @@ def _pause(state: State, link: int, packet: int, now: int) -> None:
 
 
 @inlined
-def _is_lost(state: State, link: int, packet: int) -> bool:
+def _is_lost(state: State, link: int, packet: int, now: int) -> bool:
     """Return whether a packet is lost on a link that fails, failed while it was on the way, or loses at random."""
     record = state.links[link]
     sent = record.delay + state.packets[packet].bytes * record.byte_ps
     return bool(
         record.down
-        or state.packets[packet].time - sent < record.restored
+        or now - sent < record.restored
         # A port repeats its pause frames for as long as they hold.
         or (record.loss > 0.0 and state.packets[packet].kind not in (PAUSE, RESUME) and happens(state, record.loss))
     )
@@ -113,7 +113,7 @@ def _arrival(state: State, link: int, now: int) -> None:
         catch_up(state, link, now)
     schedule(state, link)
     wire, record = state.links[link], state.packets[packet]
-    if wire.lossy and _is_lost(state, link, packet):
+    if wire.lossy and _is_lost(state, link, packet, now):
         wire.lost += 1
         state.run[0].lost += 1
         lose(state, packet)

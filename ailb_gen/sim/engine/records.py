@@ -44,6 +44,7 @@ ARRIVALS, START, COMPUTED, RATE, TIMEOUT, CHANGE, FIBS, BALANCER, RESUME_ORDER =
 # How `advance` ends.
 GOES_ON, FINISHED, STOPPED, NEEDS_PACKETS, NEEDS_FLOWS, NEEDS_TIMERS = range(6)
 
+# Two cache lines that every packet needs, and two for what is rare.
 LINK = np.dtype(
     [
         ("arrival", "i8"),  # the moment at which the first packet on the wire arrives
@@ -56,20 +57,21 @@ LINK = np.dtype(
         ("target", "i4"),
         ("backlog", "i4"),  # bits of classes with waiting packets
         ("paused", "i4"),  # bits of classes that the other end has stopped
-        ("turn", "i4"),  # the data class that was served last
         ("ready", "i4"),  # bits of classes with flows of a NIC that are ready to send
-        ("lossy", "i4"),
-        ("source", "i4"),
         ("bytes", "i8"),
         ("packets", "i8"),
         ("data_packets", "i8"),
-        ("peak", "i8"),
         ("peak_bytes", "i8"),
         ("ecn_min", "i8"),
+        ("peak", "i4"),
+        ("turn", "i4"),  # the data class that was served last
+        ("source", "i4"),
+        ("reverse", "i4"),
+        ("uplink", "i4"),  # the number among the links of a leaf to other switches
+        ("lossy", "u1"),
+        ("down", "u1"),
         ("ecn_max", "i8"),
         ("ecn_probability", "f8"),
-        ("reverse", "i4"),
-        ("down", "i4"),
         ("drops", "i8"),
         ("lost", "i8"),
         ("marks", "i8"),
@@ -84,7 +86,6 @@ LINK = np.dtype(
         ("quality", "i4"),  # the band of DLB
         ("sampled_at", "i8"),
         ("sampled_bytes", "i8"),
-        ("uplink", "i4"),  # the number among the links of a leaf to other switches
         ("load", "f8"),  # of DLB the share of the rate that is used, of CONGA's estimator bytes
         ("load_at", "i8"),
     ],
@@ -108,7 +109,7 @@ PACKET = np.dtype(
     [
         ("next", "i4"),
         ("flow", "i4"),
-        ("time", "i8"),  # when it arrives at the end of the link
+        ("next_arrival", "i8"),  # when the packet after it on the wire arrives
         ("sent", "i8"),  # when its host sent it; in acknowledgements, when the packet was sent that is acknowledged
         ("key", "i8"),  # what hashing sees of it
         ("sequence", "i4"),

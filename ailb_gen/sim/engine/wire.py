@@ -5,15 +5,12 @@ from ailb_gen.sim.engine.jit import inlined, prefetch
 from ailb_gen.sim.engine.records import (
     ANSWER,
     ARRIVED,
-    CONGESTION,
     CONTROL,
     DATA,
     FIRST_DATA,
     FRAMES,
     NEVER,
     NONE,
-    RECEIVING,
-    SENDING,
     State,
 )
 
@@ -68,34 +65,20 @@ def turn(state: State, number: int, kind: int, destination: int) -> None:
 
 
 @inlined
-def _lead(state: State, link: int, number: int) -> None:
-    """Make a packet the first on the wire, and have fetched what its arrival needs."""
-    record = state.links[link]
-    packet = state.packets[number]
-    record.head = number
-    record.arrival = moment(packet.time, ARRIVED)
-    prefetch(state.packets, packet.next, 0)
-    if record.target < state.config[0].hosts:
-        if packet.kind == DATA:
-            prefetch(state.flows, packet.flow, RECEIVING)
-        else:
-            prefetch(state.flows, packet.flow, SENDING)
-            prefetch(state.flows, packet.flow, CONGESTION)
-
-
-@inlined
 def transmit(state: State, link: int, number: int, start: int) -> None:
     """Put a packet on the wire of a link that is free; the caller schedules the link."""
     record = state.links[link]
     packet = state.packets[number]
     record.free = start + packet.bytes * record.byte_ps
-    packet.time = record.free + record.delay
+    arrival = record.free + record.delay
     packet.next = NONE
     packet.hops += 1
     if record.head == NONE:
-        _lead(state, link, number)
+        record.head = number
+        record.arrival = moment(arrival, ARRIVED)
     else:
-        state.packets[record.tail].next = number
+        last = state.packets[record.tail]
+        last.next, last.next_arrival = number, arrival
     record.tail = number
     record.packets += 1
     record.bytes += packet.bytes
@@ -113,12 +96,10 @@ def arrive(state: State, link: int) -> int:
     """Take the first packet off the wire; the caller schedules the link."""
     record = state.links[link]
     number = record.head
-    following = state.packets[number].next
-    if following == NONE:
-        record.head = NONE
-        record.arrival = NEVER
-    else:
-        _lead(state, link, following)
+    packet = state.packets[number]
+    record.head = packet.next
+    record.arrival = NEVER if packet.next == NONE else moment(packet.next_arrival, ARRIVED)
+    prefetch(state.packets, packet.next, 0)
     return number
 
 

@@ -93,7 +93,7 @@ class Check:
     def wires_and_queues(self) -> None:
         links, queues = self.links, self.queues
         for link, wire in enumerate(self.wires):
-            times = [self.packets["time"][packet] for packet in wire]
+            times = self._arrivals(link)
             assert times == sorted(times)
             if wire:
                 assert wire[-1] == links["tail"][link]
@@ -134,7 +134,8 @@ class Check:
         """A class is stopped if the other end says so, or has said so last in frames that are under way."""
         under_way: Frames = defaultdict(list)
         for link in range(self.count):
-            arriving = [packet for packet in self.wires[link] if not self._is_lost(link, packet)]
+            wire = zip(self.wires[link], self._arrivals(link), strict=True)
+            arriving = [packet for packet, time in wire if not self._is_lost(link, packet, time)]
             for packet in (*arriving, *self.waiting[link][r.FRAMES]):
                 if self.packets["kind"][packet] in (r.PAUSE, r.RESUME):
                     stopped = self.links["reverse"][link]
@@ -148,10 +149,15 @@ class Check:
                 said = frames[-1] == r.PAUSE if frames else bool(self.links["paused"][link] >> one & 1)
                 assert said == pausing, (link, one, frames)
 
-    def _is_lost(self, link: int, packet: int) -> bool:
+    def _arrivals(self, link: int) -> list[int]:
+        """When the packets on a link arrive."""
+        first = [self.links["arrival"][link] >> r.ORDER_BITS] if self.wires[link] else []
+        return first + [self.packets["next_arrival"][packet] for packet in self.wires[link][:-1]]
+
+    def _is_lost(self, link: int, packet: int, time: int) -> bool:
         """Whether a packet was sent before its link came back."""
         duration = self.links["delay"][link] + self.packets["bytes"][packet] * self.links["byte_ps"][link]
-        return self.packets["time"][packet] - duration < self.links["restored"][link]
+        return time - duration < self.links["restored"][link]
 
     def flows_and_packets(self) -> None:
         references = Counter(self.packets["flow"][packet] for packet in (*self.moving, *self.queued, *self.holding))
@@ -244,7 +250,7 @@ class Check:
             assert all(wire or not backlog for wire, backlog in zip(self.wires, links["backlog"], strict=True))
         for flow in self._running() if self.config["transport"] != r.RAW else ():
             task, phase = self.flows["task"][flow], self.flows["phase"][flow]
-            assert kinds[r.RATE, task] == (phase == r.PACED)
+            assert kinds[r.RATE, flow] == (phase == r.PACED)
             ended = self.flows["acknowledged"][flow] == self.flows["packets"][flow]
             assert kinds[r.TIMEOUT, task] == bool(self.flows["timer"][flow]) or ended
             in_flight = self.flows["next"][flow] - self.flows["acknowledged"][flow]

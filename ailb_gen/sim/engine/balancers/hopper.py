@@ -16,7 +16,6 @@ from ailb_gen.sim.engine.jit import compiled, inlined
 from ailb_gen.sim.engine.links import append_or_send
 from ailb_gen.sim.engine.nic import defer, nic_link
 from ailb_gen.sim.engine.records import (
-    CONTROL,
     NONE,
     PROBE,
     PROBED,
@@ -111,7 +110,7 @@ def _last_round_trip(state: State, flow: int) -> float:
 @compiled
 def _switch(state: State, flow: int, now: int) -> None:
     """Take the best path that was probed lately if it is clearly better; let new packets wait for those in flight."""
-    record, own = state.flows[flow], state.steered[flow]
+    own = state.steered[flow]
     life = state.parameters[3] * own.base_round_trip
     least, best = state.parameters[4] * own.round_trip, NONE
     if state.config[0].chunk:

@@ -127,7 +127,7 @@ def test_the_base_round_trip_is_that_of_the_fastest_path() -> None:
     state = last_state(fabric, flow_list([(0, 4, 1000, 0)]), settings(fabric, "hopper"), 1)
     there = 1048 * 8 * (2 * 40 + 2 * 100)
     back = 60 * 8 * (2 * 40 + 2 * 100)
-    assert state.flows["base_round_trip"].max() == 8 * 10**6 + there + back
+    assert state.steered["base_round_trip"].max() == 8 * 10**6 + there + back
 
 
 @pytest.mark.parametrize("balancer", HOSTS)
