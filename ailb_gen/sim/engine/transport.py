@@ -14,8 +14,6 @@ from ailb_gen.sim.engine.links import append_or_send, kick
 from ailb_gen.sim.engine.nic import activate, is_acknowledged, nic_link, release_flow, timeout_of
 from ailb_gen.sim.engine.records import (
     ACK,
-    ANSWER,
-    CONTROL,
     GO_BACK_N,
     IDLE,
     NACK,
