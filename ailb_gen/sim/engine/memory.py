@@ -7,7 +7,7 @@ import numpy as np
 from ailb_gen.sim.balancers import BALANCERS
 from ailb_gen.sim.engine import records as r
 from ailb_gen.sim.engine.balancers.bands import BEST
-from ailb_gen.sim.engine.balancers.choose import DEFERRED, QUEUE_READERS, STEERING
+from ailb_gen.sim.engine.balancers.choose import DEFERRED, FLOWBENDER, QUEUE_READERS, STEERING
 from ailb_gen.sim.engine.balancers.tables import leaves, tables, uplinks
 from ailb_gen.sim.engine.random import MASK, seeded
 from ailb_gen.sim.engine.records import NEVER, NONE, Records, State, records
@@ -88,8 +88,15 @@ def new_state(fabric: Fabric, workload: Workload, settings: Settings, seed: int)
         load=np.zeros((measured.load_samples if measured.load_interval_ps else 0, links), np.int64),
         parameters=_parameters(settings),
         metrics=tables(fabric, settings),
-        steered=records(FIRST_FLOWS if _number(settings) in STEERING else 1, r.STEERED),
+        steered=records(FIRST_FLOWS if _steers(settings) else 1, r.STEERED),
     )
+
+
+def _steers(settings: Settings) -> bool:
+    """Return whether the load balancer keeps more of a flow; FlowBender does where it goes by round trips or chunks."""
+    given = settings.balancer.parameters
+    by_time = _number(settings) == FLOWBENDER and any(given.get(name) for name in ("late_factor", "chunk_packets"))
+    return by_time or _number(settings) in STEERING
 
 
 def _words(fabric: Fabric, workload: Workload, settings: Settings) -> int:
@@ -342,7 +349,7 @@ def grown(state: State, reason: int) -> State:
         run["free_flow"] = count
         run["free_flows"] += count
         bits = np.zeros_like(state.arrived)
-        if int(state.config[0]["balancer"]) in STEERING:
+        if len(state.steered) == count:
             state = state._replace(steered=_joined(state.steered, records(count, r.STEERED)))
         return state._replace(
             flows=_joined(state.flows, fresh),

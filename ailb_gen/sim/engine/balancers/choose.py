@@ -27,7 +27,7 @@ QUEUE_READERS = (ADAPTIVE, DRILL, CONWEAVE, DLB, DLB_PER_PACKET, DLB_ASSIGNED_FL
 # What arrives at one time chooses one after the other before anything is sent: packets that have just joined count.
 DEFERRED = (ADAPTIVE, DRILL)
 # These keep more of a flow than the others.
-STEERING = (CONWEAVE, FLOWBENDER, HOPPER)
+STEERING = (CONWEAVE, HOPPER)
 
 
 @spliced

@@ -27,7 +27,9 @@ def move(state: State, flow: int, path: int, now: int) -> None:
     """Let a flow take another path."""
     record = state.flows[flow]
     record.path = path
-    record.moved_at = state.steered[flow].chunk_at = now
+    record.moved_at = now
+    if state.config[0].chunk:
+        state.steered[flow].chunk_at = now
     state.tasks[record.task].rerouted += 1
 
 

@@ -157,7 +157,7 @@ def test_the_base_round_trip_of_a_chunk_is_its_time_on_the_fastest_path() -> Non
                 settings(fabric, balancer, {**parameters, "chunk_packets": size}),
                 1,
             )
-            .flows["base_round_trip"]
+            .steered["base_round_trip"]
             .max()
             for size in (1, 251)
         ]
