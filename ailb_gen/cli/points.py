@@ -51,7 +51,8 @@ def simulated(points: Sequence[Point], out: Path | None, options: Options) -> Si
     from ailb_gen.sim.sweep import Board, check_memory, must_compile, pending, prepare, sweep
 
     finished = open_results(out, options.tables) if out is not None else {}
-    prepared = prepare(points, run_here=not finished and not options.executor.startswith("dask"))
+    with progress("preparing", len(points)) as advance:
+        prepared = prepare(points, run_here=not finished and not options.executor.startswith("dask"), advance=advance)
     todo = pending(prepared, finished)
     check_memory(todo, options)
     if out is not None:

@@ -78,11 +78,13 @@ class Board:
 _boards: list[Board] = []
 
 
-def prepare(points: Sequence[Point], run_here: bool = True) -> list[Prepared]:
+def prepare(
+    points: Sequence[Point], run_here: bool = True, advance: Callable[[int], None] = lambda count: None
+) -> list[Prepared]:
     """Check all points: make their traffic once, and estimate what they need. Raises UsageError, IntentError.
 
     Traffic that is too large for the memory of this machine is refused before it is made; without `run_here` only
-    what making it takes counts.
+    what making it takes counts. `advance` is told how many points are ready.
     """
     free = available_bytes()
     groups: dict[tuple[object, ...], list[int]] = {}
@@ -100,6 +102,7 @@ def prepare(points: Sequence[Point], run_here: bool = True) -> list[Prepared]:
             run = run_of(points[number], traffic)
             needed = needed_bytes(run.fabric, run.workload, run.settings, run.point.level)
             found[number] = Prepared(run.point, run.digest(), run.workload.count, needed)
+        advance(len(numbers))
     return [found[number] for number in range(len(points))]
 
 

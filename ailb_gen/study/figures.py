@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping
+from math import frexp
 from typing import Any
 
 from ailb_gen.errors import UsageError
@@ -50,7 +51,12 @@ def drawn(figure: Figure) -> dict[str, bytes]:
 def _lines(axes: Any, figure: Lines) -> int:  # noqa: ANN401 - matplotlib's axes
     axes.set_xlabel(figure.x)
     if figure.log_x:
-        axes.set_xscale("log")
+        places = sorted({x for points in figure.lines.values() for x, _ in points})
+        # Powers of two, such as numbers of queue pairs, are written as they are.
+        doubled = all(x > 0 and frexp(x)[0] == 0.5 for x in places)
+        axes.set_xscale("log", base=2 if doubled else 10)
+        if doubled:
+            axes.set_xticks(places, [f"{x:g}" for x in places])
     for name, points in figure.lines.items():
         axes.plot([x for x, _ in points], [y for _, y in points], label=name, linewidth=1.2)
     axes.set_ylim(bottom=0)
