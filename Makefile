@@ -10,7 +10,7 @@ help:
 	@echo "make demo    generate the reference fabric into build/jvd, show a summary, prove it"
 	@echo "make demo-deploy   emulate the switches of examples/lab, deploy, break a leaf, find the drift, repair it"
 	@echo "make test    lint, types and all tests but the long ones: minutes"
-	@echo "make test-long   the long tests, and ten times the random examples: 20 minutes"
+	@echo "make test-long   the long tests, and five times the random examples: 20 minutes"
 	@echo "make test-all    both, with coverage"
 	@echo "make studies   repeat the published experiments into docs/studies: an hour"
 	@echo "make bench   measure against floors and peers"
@@ -57,7 +57,7 @@ unit: $(STAMP)
 	$(if $(COVERAGE),NUMBA_DISABLE_JIT=1 $(PYTEST) -m "not long" $(UNCOMPILED) $(MEASURED) --cov-report=)
 
 test-long: $(STAMP)
-	AILB_EXAMPLES=10 $(PYTEST) -m "hypothesis and not long"
+	AILB_EXAMPLES=5 $(PYTEST) -m "hypothesis and not long"
 	$(PYTEST) -m long --durations=25 $(MEASURED) $(if $(COVERAGE),--cov-report=term --cov-fail-under=$(COVERAGE))
 
 test-all:

@@ -80,13 +80,10 @@ def test_the_time_of_a_ring_whose_flows_collide(seed: int) -> None:
 
 @pytest.mark.long
 @needs_compiler
-@pytest.mark.parametrize(
-    ("balancer", "seed"), [("rlb", 1), ("ecmp", 1), ("ecmp", 2), ("ecmp", 3), ("spray", 1), ("adaptive", 1)]
-)
+@pytest.mark.parametrize(("balancer", "seed"), [("rlb", 1), ("ecmp", 1), ("spray", 1), ("adaptive", 1)])
 @pytest.mark.parametrize(
     ("name", "ranks", "per_server", "size"),
     [
-        ("all-reduce", range(32), 1, 1 << 27),
         ("all-reduce", ACROSS, 8, 1 << 28),
         ("all-to-all", ACROSS, 1, 1 << 26),
         ("permutation", range(32), 1, 1 << 26),
@@ -102,7 +99,7 @@ def test_the_time_by_balancer(
 
 @pytest.mark.long
 @needs_compiler
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", [1])
 def test_flows_that_collide_under_dcqcn_reach_fair_rates(seed: int) -> None:
     """After 10 ms, and before the first one ends, the fabric carries as much, and no full link lacks a fifth."""
     work = collective("permutation", range(32), 1 << 30)
