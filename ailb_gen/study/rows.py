@@ -97,18 +97,22 @@ def study_table(study: Study, findings: Findings) -> str:
         for sentence in summary.conclusions:
             text += ["", *_wrapped(sentence, "")]
         return "\n".join(text) + "\n"
+    rows = list(compared(study, findings))
     lines: list[Sequence[str]] = [["", "published", "ours", "deviation"]]
-    case = ""
-    for row in compared(study, findings):
-        if row.published.case != case:
-            case = row.published.case
-            lines.append([case, "", "", ""])
+    for row in rows:
         role = "" if row.published.role == "compared" else f" ({row.published.role})"
         lines.append([f"  {row.published.quantity}{role}", *cells(row)])
-    text = [study.title, "", *(aligned(lines, numbers=True) if len(lines) > 1 else ["no results"])]
+    shown = aligned(lines, numbers=True)
+    text = [study.title, "", *(shown[:2] if rows else ["no results"])]
+    case = ""
+    for row, line in zip(rows, shown[2:], strict=True):
+        # Names of cases are long: they stand beside the columns.
+        text += [row.published.case] if row.published.case != case else []
+        text.append(line)
+        case = row.published.case
     for one in checked(study, findings):
-        shown = f" ({one.verdict.shown})" if one.verdict is not None else ""
-        text += ["", *_wrapped(f"{verdict_text(one)}: {one.text}{shown}", "")]
+        numbers = f" ({one.verdict.shown})" if one.verdict is not None else ""
+        text += ["", *_wrapped(f"{verdict_text(one)}: {one.text}{numbers}", "")]
         text += _wrapped(one.reason, "  ")
     return "\n".join(text) + "\n"
 

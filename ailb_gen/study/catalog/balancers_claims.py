@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
-from typing import Any
 
 from ailb_gen.study.model import Bars, Claim, Figure, Findings, Lines, Quantity, Spread, Statistics, Verdict
 
@@ -270,7 +269,9 @@ def figures(findings: Findings) -> Sequence[Figure]:
     return list(_figures(findings))
 
 
-def _bars(findings: Findings, groups: dict[str, dict[str, str]], of: Any) -> dict[str, dict[str, Spread]]:  # noqa: ANN401
+def _bars(
+    findings: Findings, groups: dict[str, dict[str, str]], of: Callable[[Statistics], float | None]
+) -> dict[str, dict[str, Spread]]:
     """Return spreads by group and name of the cases that were simulated."""
     return {
         group: found
