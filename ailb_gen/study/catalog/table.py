@@ -23,9 +23,9 @@ class Entry:
 
 STUDIES = {
     "scale-unit": Entry("ECMP, flowlets and adaptive routing in a scale unit (Zeltser, 2026)", scale_unit),
-    "recovery": Entry("recovery of lost packets: go-back-N, selective repeat, timeouts (Li, 2024)", recovery),
+    "recovery": Entry("recovery of lost packets by three transports (Li, 2024)", recovery),
     "balancers": Entry("DLB, GLB and RLB on Juniper's reference fabric (Juniper, 2025)", balancers),
     "queue-pairs": Entry("queue pairs per connection, with 4 and 8 uplinks (Juniper)", queue_pairs),
-    "hopper": Entry("load balancing by hosts on 128 servers and a testbed (Nosrati and Ghaderi, 2025)", hopper),
+    "hopper": Entry("load balancing by hosts (Nosrati and Ghaderi, 2025)", hopper),
     "what-if": Entry("what load balancers and failures cost your own training job", what_if, needs_file=True),
 }
