@@ -10,6 +10,7 @@ from pathlib import Path as FilePath
 from typing import NamedTuple
 
 from ailb_gen.addresses import Prefix
+from ailb_gen.emulator import hardware
 from ailb_gen.emulator.fabric_state import BgpSession, Counters, PrefixCounts, RouteTotals
 from ailb_gen.emulator.ribs import LazyRouting, never_exported, own_routes, transit_routes
 from ailb_gen.errors import UsageError
@@ -154,6 +155,10 @@ class EmulatedFabric:
         """Return the port of a switch at the other end of a cable; None for a server, or without a cable."""
         return self._far.get(End(device, port))
 
+    def mac(self, device: str, interface: str = "") -> str:
+        """Return the MAC address of a port or of a logical interface, or of the chassis: it follows from the names."""
+        return hardware.mac(device, interface.rpartition(".")[0] or interface)
+
     def link_up(self, device: str, port: str) -> bool:
         """Return whether a port has carrier: a cable, neither end disabled, and a device at the other end."""
         far = self._far.get(End(device, port))
@@ -203,7 +208,12 @@ class EmulatedFabric:
             up = not any((*refused(self._switches, side, other), *refused(self._switches, other, side)))
             known = other.asn if up else known
         since = max((self._since[key] for key in (far.device, here) if key in self._since), default=None)
-        return BgpSession(side.interface, side.group, side.asn, far.device, f"{far.port}.0", known, up, since)
+        bfd_up = up and self._switches[side.device].groups[side.group].bfd is not None
+        flaps = 0 if since is None else 1
+        peer_interface = f"{far.port}.0"
+        return BgpSession(
+            side.interface, side.group, side.asn, far.device, peer_interface, known, up, since, flaps, bfd_up
+        )
 
     def routing(self) -> LazyRouting:
         """Return the routes of the whole fabric, at most `lag_s` behind the configurations."""

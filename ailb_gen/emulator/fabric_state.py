@@ -6,12 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
-from ailb_gen.addresses import Prefix
+from ailb_gen.addresses import Prefix, address_text, eui64
 from ailb_gen.junos.tree import Node
 from ailb_gen.network.fabric import End
 from ailb_gen.network.model import Switch
 from ailb_gen.routing.rib import NextHop, Path
 from ailb_gen.routing.route import Route
+
+LINK_LOCAL = 0xFE80 << 112
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +22,8 @@ class BgpSession:
 
     `group` is the index of the group in the device's configuration. `peer_asn` is None while it is unknown: without a
     `peer-as` it comes with the neighbor's OPEN message. `since` is when the session came up again after
-    the neighbor was away, in seconds since 1970; None if it has been up since the device started.
+    the neighbor was away, in seconds since 1970; None if it has been up since the device started. `flaps` counts how
+    often it has gone down, `bfd_up` tells whether a BFD session beside it is up.
     """
 
     interface: str
@@ -31,6 +34,8 @@ class BgpSession:
     peer_asn: int | None
     established: bool
     since: float | None = None
+    flaps: int = 0
+    bfd_up: bool = False
 
 
 class PrefixCounts(NamedTuple):
@@ -63,7 +68,7 @@ class FabricState(Protocol):
     """All devices of a fabric, the cables between them, and what their protocols have learned.
 
     Only the thread of the fleet calls it. Devices are known by name, ports as `et-0/0/0`, logical interfaces as
-    `et-0/0/0.0`; their hardware and link-local addresses are those of `ailb_gen.emulator.hardware`.
+    `et-0/0/0.0`.
     """
 
     def commit(self, name: str, tree: Node) -> None:
@@ -80,6 +85,9 @@ class FabricState(Protocol):
 
     def neighbor(self, device: str, port: str) -> End | None:
         """Return the port of a switch at the other end of a cable; None for a server, or without a cable."""
+
+    def mac(self, device: str, interface: str = "") -> str:
+        """Return the MAC address of a port or of a logical interface, or of the chassis."""
 
     def link_up(self, device: str, port: str) -> bool:
         """Return whether a port has carrier: a cable, neither end disabled, and a device at the other end.
@@ -122,3 +130,8 @@ class FabricState(Protocol):
 
     def advertised_count(self, name: str, session: BgpSession) -> int:
         """Return the number of routes of `advertised`."""
+
+
+def link_local(fabric: FabricState, device: str, interface: str) -> str:
+    """Return the link-local address of a logical interface, made of its MAC address (RFC 4291, appendix A)."""
+    return address_text(LINK_LOCAL | eui64(fabric.mac(device, interface)))

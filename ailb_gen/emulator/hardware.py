@@ -1,13 +1,10 @@
-"""Hardware addresses of emulated devices, and the link-local addresses that follow from them."""
+"""Hardware addresses of emulated devices."""
 
 from __future__ import annotations
 
 from functools import lru_cache
 from hashlib import sha256
 
-from ailb_gen.addresses import address_text, eui64
-
-LINK_LOCAL = 0xFE80 << 112
 # Of the first octet: locally administered, not multicast.
 LOCAL, FLAGS = 0x02, 0x03
 
@@ -21,9 +18,3 @@ def mac(device: str, port: str = "") -> str:
     octets = bytearray(sha256(f"{device}\0{port}".encode()).digest()[:6])
     octets[0] = octets[0] & ~FLAGS | LOCAL
     return octets.hex(":")
-
-
-@lru_cache(maxsize=65536)
-def link_local(device: str, interface: str) -> str:
-    """Return the link-local address of a logical interface, made of its port's MAC (RFC 4291, appendix A)."""
-    return address_text(LINK_LOCAL | eui64(mac(device, interface.rpartition(".")[0] or interface)))

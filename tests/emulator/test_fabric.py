@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 
 from ailb_gen.emulator.fabric import EmulatedFabric
-from ailb_gen.emulator.fabric_state import RouteTotals
-from ailb_gen.emulator.hardware import link_local, mac
+from ailb_gen.emulator.fabric_state import RouteTotals, link_local
+from ailb_gen.emulator.hardware import mac
 from ailb_gen.emulator.ribs import LazyRouting, never_exported
 from ailb_gen.errors import UsageError
 from ailb_gen.junos.reader import read
@@ -305,6 +305,7 @@ def test_hardware_addresses() -> None:
     assert len({mac(*pair) for pair in names}) == len(names)
     # Locally administered, for one interface.
     assert all(int(mac(*pair)[:2], 16) & 3 == 2 for pair in names)
-    assert len({link_local(name, f"{port}.0") for name, port in names}) == len(names)
-    assert link_local("leaf", "et-0/0/0.0") == link_local("leaf", "et-0/0/0")
-    assert link_local("leaf", "et-0/0/0.0").startswith("fe80::")
+    fabric = EmulatedFabric([])
+    assert len({link_local(fabric, name, f"{port}.0") for name, port in names}) == len(names)
+    assert link_local(fabric, "leaf", "et-0/0/0.0") == link_local(fabric, "leaf", "et-0/0/0")
+    assert link_local(fabric, "leaf", "et-0/0/0.0").startswith("fe80::")

@@ -11,10 +11,9 @@ from lxml import etree
 
 from ailb_gen.addresses import Prefix
 from ailb_gen.emulator.device import Device, Spec
-from ailb_gen.emulator.fabric_state import BgpSession, Counters, FabricState, PrefixCounts, RouteTotals
+from ailb_gen.emulator.fabric_state import BgpSession, Counters, FabricState, PrefixCounts, RouteTotals, link_local
 from ailb_gen.emulator.faults import Fault
 from ailb_gen.emulator.fleet import Fleet
-from ailb_gen.emulator.hardware import link_local
 from ailb_gen.emulator.host import Login
 from ailb_gen.emulator.source import factory
 from ailb_gen.junos.tree import Node
@@ -51,6 +50,9 @@ class Written:
 
     def neighbor(self, device: str, port: str) -> End | None:
         return End({LEAF: SPINE, SPINE: LEAF}[device], PORT) if port == PORT else None
+
+    def mac(self, device: str, interface: str = "") -> str:
+        return {LEAF: "02:00:00:00:00:00", SPINE: "02:00:00:00:00:01"}[device]
 
     def link_up(self, device: str, port: str) -> bool:
         return port == PORT and len(self.switches) == 2
@@ -115,7 +117,8 @@ def test_netconf_shows_what_the_fabric_says(fleet: Fleet, fabric: Written) -> No
         session.load_configuration(config=bgp_of(LEAF), format="text")
         session.commit()
     assert fabric.switches[LEAF].groups[0].name == "up"
-    peer = link_local(SPINE, UNIT)
+    peer = link_local(fabric, SPINE, UNIT)
+    assert peer == "fe80::ff:fe00:1"
     summary = ask(fleet, "<get-bgp-summary-information/>").find(".//bgp-peer")
     assert summary is not None
     assert (summary.findtext("peer-address"), summary.findtext("peer-as")) == (f"{peer}%{UNIT}", "65001")

@@ -10,8 +10,7 @@ from collections.abc import Iterator
 from lxml import etree
 
 from ailb_gen.emulator.device import Device
-from ailb_gen.emulator.fabric_state import BgpSession, PrefixCounts
-from ailb_gen.emulator.hardware import link_local
+from ailb_gen.emulator.fabric_state import BgpSession, FabricState, PrefixCounts, link_local
 from ailb_gen.emulator.operations.build import Child, argument, elapsed, element, flag
 from ailb_gen.network.model import Group, Switch
 
@@ -23,15 +22,15 @@ BGP_PORT, FIRST_PORT, PORTS = 179, 49152, 16384
 DEFAULT_MULTIPLIER = 3
 
 
-def peer_address(session: BgpSession) -> str:
+def peer_address(fabric: FabricState, session: BgpSession) -> str:
     """Return the address that Junos calls a discovered neighbor by: link-local, with the interface as its scope."""
-    return f"{link_local(session.peer, session.peer_interface)}%{session.interface}"
+    return f"{link_local(fabric, session.peer, session.peer_interface)}%{session.interface}"
 
 
 def chosen(device: Device, neighbor: str) -> Iterator[BgpSession]:
     """Iterate over the neighbors with an address, with or without its scope; over all without one."""
     for session in device.fabric.sessions(device.name):
-        address = peer_address(session)
+        address = peer_address(device.fabric, session)
         if neighbor in ("", address, address.partition("%")[0]):
             yield session
 
@@ -100,12 +99,12 @@ def _state(session: BgpSession) -> str:
 def _summed_up(device: Device, session: BgpSession, counts: PrefixCounts) -> etree._Element:
     seconds = up_for(device, session)
     made: list[Child] = [
-        ("peer-address", peer_address(session)),
+        ("peer-address", peer_address(device.fabric, session)),
         ("peer-as", session.peer_asn or 0),
         ("input-messages", 0),
         ("output-messages", 0),
         ("route-queue-count", 0),
-        ("flap-count", 0 if session.since is None else 1),
+        ("flap-count", session.flaps),
         element("elapsed-time", text=elapsed(seconds), seconds=int(seconds)),
         element("peer-state", text=_state(session), format="Establ" if session.established else _state(session)),
     ]
@@ -137,8 +136,8 @@ def _ports(own: str, peer: str) -> tuple[int, int]:
 
 def _neighbor(device: Device, switch: Switch, session: BgpSession, counts: PrefixCounts) -> etree._Element:
     group = switch.groups[session.group]
-    own = f"{link_local(device.name, session.interface)}%{session.interface}"
-    peer = peer_address(session)
+    own = f"{link_local(device.fabric, device.name, session.interface)}%{session.interface}"
+    peer = peer_address(device.fabric, session)
     own_port, peer_port = (f"+{port}" if session.established else "" for port in _ports(own, peer))
     up = session.established
     remote = device.fabric.switch(session.peer)
@@ -157,14 +156,14 @@ def _neighbor(device: Device, switch: Switch, session: BgpSession, counts: Prefi
         ("last-event", "RecvKeepAlive" if up else "ConnectRetry"),
         ("last-error", "None"),
         _options(switch, session, group),
-        ("flap-count", 0 if session.since is None else 1),
+        ("flap-count", session.flaps),
         ("peer-id", (remote.router_id if up else None) or "0.0.0.0"),  # noqa: S104
         ("local-id", switch.router_id or "0.0.0.0"),  # noqa: S104
         ("active-holdtime", HOLD_S if up else 0),
         ("keepalive-interval", KEEPALIVE_S if up else 0),
         ("group-index", session.group),
         ("peer-index", 0),
-        _bfd_of(group, up),
+        _bfd_of(group, session),
         ("local-interface-name", session.interface),
     ]
     if up:
@@ -190,12 +189,12 @@ def _options(switch: Switch, session: BgpSession, group: Group) -> etree._Elemen
     )
 
 
-def _bfd_of(group: Group, up: bool) -> etree._Element:
+def _bfd_of(group: Group, session: BgpSession) -> etree._Element:
     on = group.bfd is not None
     return element(
         "bgp-bfd",
         ("bfd-configuration-state", "enabled" if on else "disabled"),
-        ("bfd-operational-state", "up" if on and up else "down"),
+        ("bfd-operational-state", "up" if session.bfd_up else "down"),
     )
 
 
@@ -228,7 +227,7 @@ def bfd(device: Device, rpc: etree._Element) -> etree._Element:
     """Answer `show bfd session`: one session beside every BGP session whose group asks for it."""
     groups = device.fabric.switch(device.name).groups
     made = [
-        _bfd_session(session, groups[session.group], flag(rpc, "detail", "extensive"))
+        _bfd_session(device.fabric, session, groups[session.group], flag(rpc, "detail", "extensive"))
         for session in device.fabric.sessions(device.name)
         if groups[session.group].bfd is not None
     ]
@@ -237,14 +236,14 @@ def bfd(device: Device, rpc: etree._Element) -> etree._Element:
     return element("bfd-session-information", *made, *clients, ("up-sessions", ups))
 
 
-def _bfd_session(session: BgpSession, group: Group, detailed: bool) -> etree._Element:
+def _bfd_session(fabric: FabricState, session: BgpSession, group: Group, detailed: bool) -> etree._Element:
     interval = (group.bfd.interval_ms if group.bfd is not None else None) or 0
     multiplier = (group.bfd.multiplier if group.bfd is not None else None) or DEFAULT_MULTIPLIER
     seconds = f"{interval / 1000:.3f}"
     return element(
         "bfd-session",
-        ("session-neighbor", peer_address(session).partition("%")[0]),
-        ("session-state", "Up" if session.established else "Down"),
+        ("session-neighbor", peer_address(fabric, session).partition("%")[0]),
+        ("session-state", "Up" if session.bfd_up else "Down"),
         ("session-interface", session.interface),
         ("session-detection-time", f"{interval * multiplier / 1000:.3f}"),
         ("session-transmission-interval", seconds),

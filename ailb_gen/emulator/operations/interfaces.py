@@ -12,8 +12,7 @@ from lxml import etree
 
 from ailb_gen.addresses import address_text
 from ailb_gen.emulator.device import Device
-from ailb_gen.emulator.fabric_state import Counters
-from ailb_gen.emulator.hardware import link_local, mac
+from ailb_gen.emulator.fabric_state import Counters, link_local
 from ailb_gen.emulator.operations.build import Child, argument, date, elapsed, element, flag
 from ailb_gen.network.model import Port, Switch, Unit
 from ailb_gen.network.speeds import speed_text
@@ -111,7 +110,7 @@ def _families(device: Device, unit: Unit, terse: bool) -> Iterator[etree._Elemen
     if unit.inet6:
         texts = [f"{address_text(address.value)}/{address.prefix.length}" for address in unit.addresses]
         if unit.name.partition(".")[0] != "lo0":
-            texts.append(f"{link_local(device.name, unit.name)}/64")
+            texts.append(f"{link_local(device.fabric, device.name, unit.name)}/64")
         mtu = None if terse else ("mtu", unit.inet6_mtu or DEFAULT_MTU - 14)
         rows = [element("interface-address", ("ifa-local", text)) for text in texts]
         yield element("address-family", ("address-family-name", "inet6"), mtu, *rows)
@@ -129,7 +128,7 @@ def _speed(port: Port) -> str:
 def _full(device: Device, rpc: etree._Element, switch: Switch, port: Port, units: list[Unit]) -> etree._Element:
     up, since = port_up(device, port), device.now() - device.started
     flapped = f"{date(device.started)} ({elapsed(since)} ago)"
-    address = mac(device.name, port.name) if port.name != "lo0" else None
+    address = device.fabric.mac(device.name, port.name) if port.name != "lo0" else None
     flags = [element("ifdf-present"), element("ifdf-running") if up else element("ifdf-down")]
     return element(
         "physical-interface",

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from lxml import etree
 
 from ailb_gen.emulator.device import Device
-from ailb_gen.emulator.hardware import link_local, mac
+from ailb_gen.emulator.fabric_state import FabricState, link_local
 from ailb_gen.emulator.operations.build import Child, age, argument, element
 from ailb_gen.emulator.operations.system import host_name
 from ailb_gen.network.fabric import End
@@ -51,11 +51,11 @@ def _interface(device: Device, row: RouterAdvertisement) -> etree._Element:
         ("ipv6-ra-advertisements-received", up // _interval(heard) + 1 if heard is not None else 0),
         ("ipv6-ra-solicit-router-advertisement-unicast", 0),
         ("ipv6-ra-solicit-router-advertisement-preference", "DEFAULT/MEDIUM"),
-        _advertisement(far, heard, up) if far is not None and heard is not None else None,
+        _advertisement(device.fabric, far, heard, up) if far is not None and heard is not None else None,
     )
 
 
-def _advertisement(far: End, row: RouterAdvertisement, up: int) -> etree._Element:
+def _advertisement(fabric: FabricState, far: End, row: RouterAdvertisement, up: int) -> etree._Element:
     lifetime = row.lifetime if row.lifetime is not None else LIFETIMES * _interval(row)
     prefixes = [
         element(
@@ -70,7 +70,7 @@ def _advertisement(far: End, row: RouterAdvertisement, up: int) -> etree._Elemen
     ]
     return element(
         "ipv6-ra-advertisement",
-        ("ipv6-source-address", link_local(far.device, f"{far.port}.0")),
+        ("ipv6-source-address", link_local(fabric, far.device, f"{far.port}.0")),
         ("ipv6-ra-time-since", age(up % _interval(row))),
         ("ipv6-ra-managed-flag", 0),
         ("ipv6-ra-other-config-flag", 0),
@@ -93,8 +93,8 @@ def discovered(device: Device, rpc: etree._Element) -> etree._Element:
         made.append(
             element(
                 "ipv6-nd-entry",
-                ("ipv6-nd-neighbor-address", link_local(far.device, f"{far.port}.0")),
-                ("ipv6-nd-neighbor-l2-address", mac(far.device, far.port)),
+                ("ipv6-nd-neighbor-address", link_local(device.fabric, far.device, f"{far.port}.0")),
+                ("ipv6-nd-neighbor-l2-address", device.fabric.mac(far.device, far.port)),
                 ("ipv6-nd-state", "reachable"),
                 ("ipv6-nd-expire", REACHABLE_S - int(device.now()) % REACHABLE_S),
                 ("ipv6-nd-isrouter", "yes"),
@@ -121,14 +121,14 @@ def _lldp(device: Device) -> Iterator[tuple[str, End, Switch]]:
             yield port, far, other
 
 
-def _remote(port: str, far: End, other: Switch) -> list[Child]:
+def _remote(fabric: FabricState, port: str, far: End, other: Switch) -> list[Child]:
     named = PORT_ID in other.operating
     description = other.ports[far.port].description if far.port in other.ports else ""
     return [
         ("lldp-local-port-id", port),
         ("lldp-local-parent-interface-name", "-"),
         ("lldp-remote-chassis-id-subtype", "Mac address"),
-        ("lldp-remote-chassis-id", mac(far.device)),
+        ("lldp-remote-chassis-id", fabric.mac(far.device)),
         ("lldp-remote-port-id-subtype", "Interface name" if named else "Locally assigned"),
         ("lldp-remote-port-id", far.port if named else str(512 + list(other.ports).index(far.port))),
         ("lldp-remote-port-description", description or None),
@@ -138,7 +138,7 @@ def _remote(port: str, far: End, other: Switch) -> list[Child]:
 
 def lldp(device: Device, rpc: etree._Element) -> etree._Element:
     """Answer `show lldp neighbors`."""
-    made = [element("lldp-neighbor-information", *_remote(*row)) for row in _lldp(device)]
+    made = [element("lldp-neighbor-information", *_remote(device.fabric, *row)) for row in _lldp(device)]
     return element("lldp-neighbors-information", *made, style="brief")
 
 
@@ -148,7 +148,7 @@ def lldp_interface(device: Device, rpc: etree._Element) -> etree._Element:
     made = [
         element(
             "lldp-neighbor-information",
-            *_remote(port, far, other),
+            *_remote(device.fabric, port, far, other),
             element("lldp-system-description", ("lldp-remote-system-description", f"Juniper Networks, {far.device}")),
             ("lldp-remote-system-capabilities-supported", CAPABILITIES),
             ("lldp-remote-system-capabilities-enabled", CAPABILITIES),
@@ -163,7 +163,7 @@ def lldp_local(device: Device, rpc: etree._Element) -> etree._Element:
     """Answer `show lldp local-information`."""
     return element(
         "lldp-local-info",
-        ("lldp-local-chassis-id", mac(device.name)),
+        ("lldp-local-chassis-id", device.fabric.mac(device.name)),
         ("lldp-local-system-name", host_name(device)),
     )
 

@@ -11,7 +11,7 @@ from lxml import etree
 
 from ailb_gen.addresses import BITS, address_text, interface_value
 from ailb_gen.emulator.device import Device
-from ailb_gen.emulator.hardware import link_local
+from ailb_gen.emulator.fabric_state import link_local
 from ailb_gen.emulator.messages import refusal
 from ailb_gen.emulator.operations.build import Child, argument, element
 from ailb_gen.emulator.operations.system import host_name
@@ -132,7 +132,7 @@ def _link_local(device: Device, switch: Switch, text: str, scope: str) -> list[t
     for port in switch.ports.values():
         for unit in port.units:
             far = device.fabric.advertiser(device.name, unit.name) if scope in ("", unit.name) else None
-            if far is not None and link_local(far.device, f"{far.port}.0") == text:
+            if far is not None and link_local(device.fabric, far.device, f"{far.port}.0") == text:
                 return [(far.device, text)]
     return None
 
@@ -153,5 +153,5 @@ def _routed(device: Device, value: int) -> list[tuple[str, str]] | None:
         if far is None:
             return None
         at = far.device
-        way.append((at, link_local(at, f"{far.port}.0")))
+        way.append((at, link_local(device.fabric, at, f"{far.port}.0")))
     return None

@@ -12,8 +12,7 @@ from lxml import etree
 
 from ailb_gen.addresses import BITS, Prefix, address_text, interface_value
 from ailb_gen.emulator.device import Device
-from ailb_gen.emulator.fabric_state import BgpSession
-from ailb_gen.emulator.hardware import link_local
+from ailb_gen.emulator.fabric_state import BgpSession, link_local
 from ailb_gen.emulator.messages import refusal
 from ailb_gen.emulator.operations.bgp import TABLE, chosen, peer_address, up_for
 from ailb_gen.emulator.operations.build import Child, age, argument, element, flag
@@ -117,7 +116,7 @@ def advertised(device: Device, rpc: etree._Element, session: BgpSession) -> Iter
 def received(device: Device, rpc: etree._Element, session: BgpSession) -> Iterator[Row]:
     """Iterate over the routes received from a neighbor; hidden ones only with `hidden` or `all`."""
     detailed = flag(rpc, *DETAILED)
-    next_hop = peer_address(session).partition("%")[0]
+    next_hop = peer_address(device.fabric, session).partition("%")[0]
     for prefix in device.fabric.prefixes(device.name):
         for path in device.fabric.paths(device.name, prefix):
             if path.interface == session.interface and _shows(rpc, path):
@@ -304,7 +303,7 @@ def _learned(rpc: etree._Element, device: Device, path: Path, used: list[str], s
 
 def _far(device: Device, interface: str) -> str:
     far = device.fabric.neighbor(device.name, interface.rpartition(".")[0])
-    return link_local(far.device, f"{far.port}.0") if far is not None else ""
+    return link_local(device.fabric, far.device, f"{far.port}.0") if far is not None else ""
 
 
 def _hop(device: Device, interface: str, chosen_one: bool) -> etree._Element:

@@ -86,7 +86,7 @@ def test_every_rpc_has_every_form(leaf: Fake, tag: str) -> None:
     arguments = {"ping": "host", "traceroute": "host", "file-show": "filename", "get-checksum-information": "path"}
     rpc = etree.Element(tag)
     if tag in arguments:
-        value = peer_address(peer) if arguments[tag] == "host" else "/etc/hosts.junos"
+        value = peer_address(leaf.fabric, peer) if arguments[tag] == "host" else "/etc/hosts.junos"
         etree.SubElement(rpc, arguments[tag]).text = value
     assert list(json.loads(unescape(run(leaf, rpc, "json")))) == [OPERATIONS[tag](leaf, rpc).tag]
     assert run(leaf, rpc, "text").startswith("<output")
@@ -143,8 +143,8 @@ def test_every_layout_is_of_an_rpc_or_part_of_one() -> None:
 def test_every_command_shows_something(leaf: Fake, text: str) -> None:
     peer = leaf.fabric.sessions(LEAF)[0]
     arguments = {
-        "show route advertising-protocol": f" bgp {peer_address(peer)}",
-        "show route receive-protocol": f" bgp {peer_address(peer)}",
+        "show route advertising-protocol": f" bgp {peer_address(leaf.fabric, peer)}",
+        "show route receive-protocol": f" bgp {peer_address(leaf.fabric, peer)}",
         "ping": " 192.0.2.1",
         "traceroute": " 192.0.2.1",
         "file show": " /etc/hosts.junos",

@@ -70,7 +70,7 @@ def test_verification(fleet: Fleet, napalm: Any) -> None:
     rpc = napalm.device.rpc
     states = [peer.findtext("peer-state") for peer in rpc.get_bgp_summary_information().iter("bgp-peer")]
     assert states == ["Established"] * 4
-    neighbor = peer_address(fabric.sessions(LEAF)[2])
+    neighbor = peer_address(fabric, fabric.sessions(LEAF)[2])
     routes = rpc.get_route_information(advertising_protocol_name="bgp", neighbor=neighbor, detail=True)
     found = [
         (rt.findtext("rt-destination"), rt.findtext(".//extended-community"), rt.findtext(".//bgp-aigp"))

@@ -41,7 +41,7 @@ def peers(reply: etree._Element) -> list[tuple[str, str, str]]:
 
 
 def address(context: Fake, index: int) -> str:
-    return peer_address(context.fabric.sessions(context.name)[index])
+    return peer_address(context.fabric, context.fabric.sessions(context.name)[index])
 
 
 def test_summary(leaf: Fake) -> None:
