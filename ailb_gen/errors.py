@@ -168,6 +168,12 @@ class BatfishError(AilbError):
     exit_code = ExitCode.ENVIRONMENT
 
 
+class LabError(AilbError):
+    """What a lab needs of the machine, its kernel or its daemons is not there or fails; says what was being done."""
+
+    exit_code = ExitCode.ENVIRONMENT
+
+
 class DeployError(AilbError):
     """A push did not go through; nothing that it had begun is left behind, unless the message says so."""
 

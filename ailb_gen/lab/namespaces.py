@@ -1,0 +1,207 @@
+"""Namespaces of a lab: private to its processes, so that the kernel frees everything when the first of them ends.
+
+The lab has mount, process-ID and network namespaces of its own and, without root, a user namespace. Its devices'
+network namespaces are mounted in a /run that only its processes see. A socket stays in the network namespace that it
+was made in: what the lab listens on for others is opened before. See namespaces(7), user_namespaces(7).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import subprocess
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from ailb_gen.errors import LabError
+
+NAMES = Path("/run/netns")
+# From linux/sched.h, linux/mount.h and linux/prctl.h.
+NEW_MOUNTS, NEW_USERS, NEW_PROCESSES, NEW_NETWORK = 0x00020000, 0x10000000, 0x20000000, 0x40000000
+KINDS = (("pid", NEW_PROCESSES), ("net", NEW_NETWORK), ("mnt", NEW_MOUNTS))
+RECURSIVE, PRIVATE, SLAVE = 0x4000, 1 << 18, 1 << 19
+NO_SETUID, NO_DEVICES, NO_PROGRAMS = 2, 4, 8
+SIGNAL_OF_PARENT = 1
+# How long a program that sets something up, or answers a question, may take. Seconds.
+PATIENCE_S = 60.0
+# Signals that end a lab.
+ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT)
+
+
+@cache
+def _libc() -> Any:  # noqa: ANN401 - the type of a library that is loaded at run time
+    return ctypes.CDLL(None, use_errno=True)
+
+
+def _call(what: str, name: str, *arguments: object) -> None:
+    """Call a function of the C library. Raises LabError."""
+    if getattr(_libc(), name)(*arguments) != 0:
+        number = ctypes.get_errno()
+        raise LabError(f"{what}: {os.strerror(number)}")
+
+
+def _mount(kind: str, target: str, flags: int = 0, options: str = "") -> None:
+    _call(
+        f"cannot mount {kind} on {target}",
+        "mount",
+        kind.encode(),
+        target.encode(),
+        kind.encode(),
+        flags,
+        options.encode(),
+    )
+
+
+def set_propagation(flags: int) -> None:
+    """Choose whether mounts of this mount namespace reach others: PRIVATE or SLAVE. Raises LabError."""
+    _call("cannot make the mounts private", "mount", None, b"/", None, RECURSIVE | flags, None)
+
+
+def isolate(started: Callable[[int], None] = lambda process: None) -> None:
+    """Continue as the first process of new namespaces, with an empty /run.
+
+    Must be called before there are threads. The calling process waits for the new one, passes on the signals that end
+    it, and exits with its code; `started` is called there with the number of the new process. Raises LabError.
+    """
+    user, group = os.getuid(), os.getgid()
+    kinds = NEW_MOUNTS | NEW_PROCESSES | NEW_NETWORK | (NEW_USERS if user else 0)
+    hint = "" if not user else "; user namespaces must be allowed (kernel.unprivileged_userns_clone), or run it as root"
+    if _libc().unshare(kinds) != 0:
+        raise LabError(f"cannot make namespaces: {os.strerror(ctypes.get_errno())}{hint}")
+    if user:
+        Path("/proc/self/setgroups").write_text("deny", encoding="ascii")
+        Path("/proc/self/uid_map").write_text(f"0 {user} 1", encoding="ascii")
+        Path("/proc/self/gid_map").write_text(f"0 {group} 1", encoding="ascii")
+    parent = os.getpid()
+    child = os.fork()
+    if child:
+        started(child)
+        _wait(child)
+    _libc().prctl(SIGNAL_OF_PARENT, signal.SIGKILL)
+    if Path("/proc/self/stat").read_text(encoding="ascii").split()[3] != str(parent):
+        os._exit(1)
+    set_propagation(PRIVATE)
+    _mount("proc", "/proc", NO_SETUID | NO_DEVICES | NO_PROGRAMS)
+    _mount("tmpfs", "/run", NO_DEVICES, "mode=755")
+    NAMES.mkdir()
+
+
+def _wait(child: int) -> None:
+    for number in ENDING:
+        signal.signal(number, lambda number, _: os.kill(child, number))
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    os._exit(code if code >= 0 else 128 - code)
+
+
+def join(process: int) -> None:
+    """Enter the namespaces of a running lab, by the number of its first process.
+
+    Processes that it starts are the lab's and end with it. Must be called before there are threads. Raises LabError.
+    """
+    files = []
+    try:
+        if Path(f"/proc/{process}/ns/user").readlink() != Path("/proc/self/ns/user").readlink():
+            files.append((os.open(f"/proc/{process}/ns/user", os.O_RDONLY), NEW_USERS))
+        files += [(os.open(f"/proc/{process}/ns/{kind}", os.O_RDONLY), flag) for kind, flag in KINDS]
+    except OSError as error:
+        raise LabError(
+            f"the lab's process {process} cannot be reached: {error.strerror}; is it another user's?"
+        ) from error
+    here = Path.cwd()
+    for file, flag in files:
+        _call(f"cannot enter the namespaces of process {process}", "setns", file, flag)
+        os.close(file)
+    # Entering a mount namespace also changes to its root directory.
+    os.chdir(here)
+
+
+def add(names: Iterable[str]) -> None:
+    """Make network namespaces, each with `lo` up. Raises LabError."""
+    made = list(names)
+    batch([f"netns add {name}" for name in made])
+    for name in made:
+        batch(["link set lo up"], name)
+
+
+@contextmanager
+def inside(name: str) -> Iterator[None]:
+    """Put this thread into a network namespace; what sockets are made there stay there. Raises LabError."""
+    back = os.open("/proc/thread-self/ns/net", os.O_RDONLY)
+    try:
+        _enter(name)
+        yield
+    finally:
+        _call("cannot leave a network namespace", "setns", back, NEW_NETWORK)
+        os.close(back)
+
+
+def _enter(name: str) -> None:
+    try:
+        there = os.open(NAMES / name, os.O_RDONLY)
+    except OSError as error:
+        raise LabError(f"there is no namespace of {name}: {error.strerror}") from error
+    try:
+        _call(f"cannot enter the network namespace of {name}", "setns", there, NEW_NETWORK)
+    finally:
+        os.close(there)
+
+
+def spawn(name: str, words: Sequence[str], **options: Any) -> subprocess.Popen[bytes]:  # noqa: ANN401 - as Popen's
+    """Start a program in a network namespace; it ends with the lab. Raises LabError."""
+    try:
+        with inside(name):
+            return subprocess.Popen(words, **options)
+    except OSError as error:
+        raise LabError(f"{words[0]} cannot be started: {error.strerror}") from error
+
+
+def output(name: str, words: Sequence[str], stdin: str | None = None) -> str:
+    """Run a program to its end, in a network namespace if one is named, and return what it prints. Raises LabError."""
+    try:
+        if name:
+            with inside(name):
+                done = subprocess.run(
+                    words, input=stdin, capture_output=True, text=True, check=False, timeout=PATIENCE_S
+                )
+        else:
+            done = subprocess.run(words, input=stdin, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise LabError(f"{' '.join(words)}: {error}") from error
+    if done.returncode:
+        where = f" in {name}" if name else ""
+        raise LabError(f"{' '.join(words)}{where}: {(done.stderr or done.stdout).strip()}")
+    return done.stdout
+
+
+def batch(commands: Sequence[str], name: str = "", family: str = "") -> None:
+    """Run commands of `ip` in one process, in a network namespace if one is named; `family` is -6 or nothing.
+
+    Raises LabError with the line that failed.
+    """
+    if not commands:
+        return
+    try:
+        output(name, ("ip", *filter(None, [family]), "-batch", "-"), "\n".join(commands) + "\n")
+    except LabError as error:
+        text = str(error)
+        line = text.rpartition("Command failed -:")[2].strip()
+        failed = commands[int(line) - 1] if line.isdigit() and int(line) <= len(commands) else ""
+        raise LabError(f"{text}{f' ({failed})' if failed else ''}") from error
+
+
+def write_sysctl(name: str, values: Mapping[str, object]) -> None:
+    """Set kernel parameters of a network namespace, by names as `net.ipv6.conf.all.forwarding`. Raises LabError.
+
+    A name of an interface may have dots if the parameter is written with slashes, as sysctl(8) allows.
+    """
+    with inside(name):
+        for key, value in values.items():
+            path = Path("/proc/sys") / (key if "/" in key else key.replace(".", "/"))
+            try:
+                path.write_text(f"{value}\n", encoding="ascii")
+            except OSError as error:
+                raise LabError(f"{name}: {key} = {value} cannot be set: {error.strerror}") from error
