@@ -1,7 +1,7 @@
-"""The process that emulates from a directory: locking the directory, running in the background, stopping.
+"""A process that runs from a directory: locking the directory, going to the background, stopping.
 
-The file `emulator.json` of the directory is locked by the process as long as it lives, so that no number of a process
-that has ended is ever taken for a running one.
+A file of the directory is locked by the process as long as it lives, so that no number of a process that has ended is
+ever taken for a running one.
 """
 
 from __future__ import annotations
@@ -14,67 +14,107 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
 from ailb_gen.errors import OutputError, UsageError
 
-FILE, LOG = "emulator.json", "emulator.log"
-# How long an emulator may take to close its sessions, in seconds.
+# How long a process may take to close its sessions, in seconds.
 PATIENCE_S = 30.0
 
 
+@dataclass(frozen=True, slots=True)
+class Service:
+    """A kind of process: what it is called, its files are named after, and the command that ends it."""
+
+    noun: str
+    name: str
+    stop: str
+
+    @property
+    def file(self) -> str:
+        """The file that the process locks, and where it keeps its number."""
+        return f"{self.name}.json"
+
+    @property
+    def log(self) -> str:
+        """The file that the output of a process in the background goes to."""
+        return f"{self.name}.log"
+
+
+EMULATOR = Service("an emulator", "emulator", "ailb-gen emulate --stop {directory}")
+
+
 @contextmanager
-def locked(directory: Path) -> Iterator[Callable[[str], None]]:
-    """Lock a directory for this emulator; gives the function that records its ports there.
+def locked(directory: Path, service: Service = EMULATOR) -> Iterator[Callable[[str], None]]:
+    """Lock a directory for this process; gives the function that records there what it is told as a line of JSON.
 
     Raises UsageError when another process does, OutputError when the directory cannot be used.
     """
     try:
         directory.mkdir(parents=True, exist_ok=True)
-        file = os.fdopen(os.open(directory / FILE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600), "r+")
+        file = os.fdopen(os.open(directory / service.file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600), "r+")
     except OSError as error:
         raise OutputError(f"{error.filename or directory}: cannot be written: {error.strerror}") from error
     with file:
         if not _lock(file):
             raise UsageError(
-                f"{directory}: process {_process(file) or 'unknown'} emulates from there; "
-                f"end it with: ailb-gen emulate --stop {directory}"
+                f"{directory}: {service.noun} runs there, process {_process(file) or 'unknown'}; "
+                f"end it with: {service.stop.format(directory=directory)}"
             )
-        _note(file, {"pid": os.getpid()})
+        # Another number later, should this process have entered a namespace of its own.
+        process = os.getpid()
+        _note(file, {"pid": process})
         try:
-            yield lambda ready: _note(file, {"pid": os.getpid(), **json.loads(ready)})
+            yield lambda ready: _note(file, {"pid": process, **json.loads(ready)})
         finally:
             _note(file, {})
             # Locked until the process has ended: whoever waits for the lock counts on its ports and its memory.
             os.dup(file.fileno())
 
 
-def stop(directory: Path) -> bool:
-    """End the process that emulates from a directory and wait for it; False if none does.
+def running(directory: Path, service: Service) -> dict[str, object] | None:
+    """Return what the process of a directory has recorded; None if none runs there."""
+    try:
+        file = (directory / service.file).open("r+")
+    except OSError:
+        return None
+    with file:
+        if _lock(file):
+            return None
+        try:
+            found = json.loads(file.read())
+        except ValueError:
+            return {}
+    return found if isinstance(found, dict) else {}
+
+
+def stop(directory: Path, service: Service = EMULATOR) -> bool:
+    """End the process that runs from a directory and wait for it; False if none does.
 
     Raises UsageError for a directory where none ever did, OutputError when it does not end.
     """
     try:
-        file = (directory / FILE).open("r+")
+        file = (directory / service.file).open("r+")
     except OSError as error:
+        hint = "; name the directory of --inventory or --state" if service is EMULATOR else ""
         raise UsageError(
-            f"{directory}: no emulator was started with it ({FILE}: {error.strerror}); "
-            "name the directory of --inventory or --state"
+            f"{directory}: {service.noun} was never started with it ({service.file}: {error.strerror}){hint}"
         ) from error
     with file:
         if _lock(file):
             return False
         number = _process(file)
         if number is None:
-            raise OutputError(f"{directory}: an emulator is starting there; try again")
+            raise OutputError(f"{directory}: {service.noun} is starting there; try again")
         with suppress(ProcessLookupError):
             os.kill(number, signal.SIGTERM)
         deadline = time.monotonic() + PATIENCE_S
-        # Another emulator may take the lock first.
+        # Another process may take the lock first.
         while not _lock(file) and _process(file) in (number, None):
             if time.monotonic() > deadline:
-                raise OutputError(f"{directory}: process {number} does not end; look at {directory / LOG}")
+                raise OutputError(f"{directory}: process {number} does not end; look at {directory / service.log}")
             time.sleep(0.02)
     return True
 
@@ -103,7 +143,7 @@ def _process(file: TextIO) -> int | None:
     return found if isinstance(found, int) and found > 1 else None
 
 
-def to_background(directory: Path) -> Callable[[str], None]:
+def to_background(directory: Path, service: Service = EMULATOR) -> Callable[[str], None]:
     """Continue in a child process; the parent ends when the child is ready, or with its error.
 
     Returns the function by which the child announces that it is ready; its output goes to a file of the directory
@@ -120,7 +160,7 @@ def to_background(directory: Path) -> Callable[[str], None]:
     os.setsid()
 
     def ready(line: str) -> None:
-        log = os.open(directory / LOG, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        log = os.open(directory / service.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         nothing = os.open(os.devnull, os.O_RDONLY)
         for descriptor, into in ((nothing, 0), (log, 1), (log, 2)):
             os.dup2(descriptor, into)

@@ -4,13 +4,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-from ailb_gen.emulator.background import stop
+from ailb_gen.background import stop
 
 # Ends a while after it has closed everything, as a process with a coverage report or much memory does.
 SLOW = """
 import atexit, signal, sys, time
 from pathlib import Path
-from ailb_gen.emulator.background import locked
+from ailb_gen.background import locked
 atexit.register(time.sleep, 0.5)
 signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
 with locked(Path(sys.argv[1])):

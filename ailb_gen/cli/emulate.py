@@ -78,7 +78,7 @@ def emulate(
 
     Without a password in the environment, make one and keep it in the inventory.
     """
-    from ailb_gen.emulator import background
+    from ailb_gen import background
 
     if stop is not None:
         ended = background.stop(stop)

@@ -193,7 +193,7 @@ def test_in_the_background(tmp_path: Path) -> None:
         assert process_of(folder) != os.getpid()
         again = verb(str(LAB), "--inventory", str(folder), "--daemon")
         assert again.returncode == 2
-        assert f"process {process_of(folder)} emulates from there; end it with: ailb-gen emulate --stop" in again.stderr
+        assert f"an emulator runs there, process {process_of(folder)}; end it with: ailb-gen emulate --stop" in again.stderr
         assert {path.name: path.stat().st_mode & 0o777 for path in folder.glob("emulator.*")} == {
             "emulator.json": 0o600,
             "emulator.log": 0o600,
@@ -230,7 +230,7 @@ def test_what_runs_in_the_foreground_can_be_stopped(tmp_path: Path) -> None:
     [
         ([], "name a directory that 'ailb-gen generate' wrote, or a fabric file"),
         ([str(LAB), "--daemon"], "--daemon needs --inventory DIR or --state DIR"),
-        (["--stop", "/nowhere"], "no emulator was started with it"),
+        (["--stop", "/nowhere"], "an emulator was never started with it"),
         (["/nowhere", "--daemon", "--inventory", "{tmp}"], "there is no such file"),
         ([str(LAB), "--daemon", "--inventory", "{tmp}", "--host", "192.0.2.1"], "Cannot assign requested address"),
         ([str(LAB), "--daemon", "--inventory", "/proc/x"], "cannot be"),
