@@ -176,8 +176,12 @@ def _marked(row: list[Adjacency]) -> tuple[Adjacency, ...]:
     return tuple(replace(entry, looped=True) if entry.peer_asn in own else entry for entry in row)
 
 
-def _order(entry: Adjacency) -> tuple[int, int, int, str]:
-    return entry.peer, entry.peer_group, entry.own_group, entry.interface
+def _order(entry: Adjacency) -> tuple[int, int]:
+    """Order by peer, and parallel links by the number of their cable: so ties between them are broken.
+
+    Junos takes the lowest address of the peer, which no file has.
+    """
+    return entry.peer, entry.session
 
 
 def _transit(rule: Rules) -> Rules:

@@ -193,7 +193,8 @@ def test_in_the_background(tmp_path: Path) -> None:
         assert process_of(folder) != os.getpid()
         again = verb(str(LAB), "--inventory", str(folder), "--daemon")
         assert again.returncode == 2
-        assert f"an emulator runs there, process {process_of(folder)}; end it with: ailb-gen emulate --stop" in again.stderr
+        reason = f"an emulator runs there, process {process_of(folder)}; end it with: ailb-gen emulate --stop"
+        assert reason in again.stderr
         assert {path.name: path.stat().st_mode & 0o777 for path in folder.glob("emulator.*")} == {
             "emulator.json": 0o600,
             "emulator.log": 0o600,

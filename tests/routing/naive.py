@@ -272,14 +272,13 @@ def beaten_by_med(route: Route, others: list[Route]) -> bool:
 
 
 def tie_break(fabric: Fabric, end: Peering) -> tuple[object, ...]:
-    """Lowest router-id, then the order of names; sessions with one peer by the groups of both ends, then the port."""
+    """Lowest router-id, then the order of names; sessions with one peer by the order of the cables."""
     peer, names = end.far.switch, list(fabric.switches)
     try:
         router_id = int(IPv4Address(peer.router_id or ""))
     except AddressValueError:
         router_id = 1 << 32
-    groups = peer.groups.index(end.far.group), end.switch.groups.index(end.group)
-    return router_id, names.index(peer.named), groups, f"{end.port}.0"
+    return router_id, names.index(peer.named), fabric.peerings[end.switch.named].index(end)
 
 
 def shares(best: Peering, other: Peering) -> bool:
