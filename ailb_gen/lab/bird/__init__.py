@@ -1,0 +1,1 @@
+"""BIRD speaks BGP and sends router advertisements for the switches of a lab: its configuration, its answers."""

@@ -1,0 +1,118 @@
+"""What the translation of a switch for BIRD takes and gives, and what BIRD says of sessions and routes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from ailb_gen.addresses import Prefix
+from ailb_gen.textio import line_field
+
+# The names of BIRD's protocols that are not sessions.
+KERNEL, DIRECT, ECMP_PIPE, ECMP_KERNEL = "kernel6", "direct6", "pipe_ecmp", "kernel_ecmp"
+# The routing table of the kernel in which AIGP does not count.
+ECMP_TABLE = 4791
+
+
+@dataclass(frozen=True, slots=True)
+class Peer:
+    """A neighbor whose router advertisement was heard: its link-local address, and its AS number on that session."""
+
+    link_local: int
+    asn: int
+
+
+@dataclass(frozen=True, slots=True)
+class Unmodelled:
+    """A statement that BIRD does not do as Junos would, and what happens instead; line 0 where it has none."""
+
+    statement: str
+    reason: str
+    line: int = line_field()
+
+
+@dataclass(frozen=True, slots=True)
+class Translation:
+    """A switch's configuration for BIRD.
+
+    `sessions` has the name of the protocol for each logical interface with a session, `refused` says for other
+    interfaces with a peer why there is none. `reasons` says why a route is hidden, by the number that BIRD gives it.
+    """
+
+    text: str
+    sessions: Mapping[str, str]
+    refused: Mapping[str, str] = field(default_factory=dict)
+    reasons: Mapping[int, str] = field(default_factory=dict)
+    unmodelled: tuple[Unmodelled, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Attributes:
+    """The attributes of a route, and where its packets go: pairs of link and gateway, which is 0 on the link itself.
+
+    `as_path` has the nearest AS first; `communities` are written as in Junos. `aigp` is what the origin has set,
+    None without the attribute. `hidden` is the number of the reason for which the route is not used, 0 if it is.
+    """
+
+    source: str
+    hops: tuple[tuple[str, int], ...] = ()
+    as_path: tuple[int, ...] = ()
+    communities: frozenset[str] = frozenset()
+    aigp: int | None = None
+    local_preference: int = 100
+    med: int | None = None
+    hidden: int = 0
+
+
+class RibRoute(NamedTuple):
+    """A route as BIRD has it: the protocol that it came from, and whether it is the active one."""
+
+    prefix: Prefix
+    protocol: str
+    active: bool
+    attributes: Attributes
+
+
+@dataclass(frozen=True, slots=True)
+class SessionState:
+    """A BGP session as BIRD sees it; `state` is Established, Active, Connect, OpenSent and so on, Idle when stopped.
+
+    `since` is the time of the last change, as BIRD writes it; addresses and router-ids are text. Routes are counted:
+    imported and not hidden, hidden, exported, active.
+    """
+
+    protocol: str
+    state: str
+    since: str
+    neighbor: str
+    link: str
+    neighbor_as: int
+    local_as: int
+    neighbor_id: str = ""
+    hold_s: int | None = None
+    keepalive_s: int | None = None
+    imported: int = 0
+    hidden: int = 0
+    exported: int = 0
+    active: int = 0
+    updates_received: int = 0
+    updates_sent: int = 0
+    last_error: str = ""
+
+    @property
+    def established(self) -> bool:
+        """Return whether the session is up."""
+        return self.state == "Established"
+
+
+@dataclass(frozen=True, slots=True)
+class BfdState:
+    """A BFD session: the neighbor's address, the link, Up, Down, Init or AdminDown, interval and timeout in seconds."""
+
+    neighbor: str
+    link: str
+    state: str
+    since: str
+    interval_s: float
+    timeout_s: float

@@ -1,0 +1,191 @@
+"""BIRD's answers about sessions and routes, read; a full table has millions of lines, so they are not taken one by one.
+
+Local preference and AIGP are given as Junos would have them: see `filters` for how BIRD holds them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import NoReturn
+
+from ailb_gen.addresses import Prefix, address_value, prefix_value
+from ailb_gen.errors import LabError
+from ailb_gen.lab.bird import communities
+from ailb_gen.lab.bird.control import REFUSED, Bird, without_codes
+from ailb_gen.lab.bird.model import Attributes, BfdState, RibRoute, SessionState
+
+# A route starts a line; its attributes follow on lines that start with a tab.
+ROUTE = re.compile(r"\n(?:1007-| )(?!\t)")
+HEAD = re.compile(r"(\S*) +([a-z]+) \[(\S+) [^\]]*\](?: (\*))?")
+HOP = re.compile(r"(?:via (\S+) on (\S+)|dev (\S+))")
+PROTOCOL = re.compile(r"(\S+) +(\S+) +\S+ +(\S+) +(\S+(?: \d\S*)?) *(.*)")
+FIELD = re.compile(r" +([A-Z][A-Za-z ]*): +(.*)")
+BFD = re.compile(r" *(\S+) +(\S+) +(\S+) +(\S+(?: \d\S*)?) +([0-9.]+) +([0-9.]+) *$")
+ROUTES = re.compile(r"(\d+) (imported|filtered|exported|preferred)")
+TIMER = re.compile(r"[0-9.]+/(\d+)")
+SOURCES = {"BGP": "bgp", "device": "direct"}
+# RFC 7311 lets BIRD's smallest AIGP be that of a route without one: BIRD originates what igp_metric says.
+NO_METRIC = 1 << 31
+COMMUNITIES = ("BGP.community", "BGP.ext_community", "BGP.large_community")
+
+
+def routes(bird: Bird, what: str = "") -> tuple[RibRoute, ...]:
+    """Return routes in BIRD's order; `what` is what `show route all` may be followed by, such as `filtered`.
+
+    Raises LabError.
+    """
+    return read_routes(bird.command(f"show route all {what}".rstrip()))
+
+
+def rib(bird: Bird) -> tuple[RibRoute, ...]:
+    """Return all routes of the main table, hidden ones last. Raises LabError."""
+    return routes(bird) + routes(bird, "filtered")
+
+
+def exported(bird: Bird, protocol: str) -> tuple[RibRoute, ...]:
+    """Return what a protocol is sent, nothing if it is down; the path still lacks the own AS number.
+
+    Raises LabError.
+    """
+    answer = bird.ask(f"show route all export '{protocol}'")
+    if answer.code >= REFUSED and "No valid tables" not in answer.text:
+        raise LabError(f"{bird.path}: {protocol}: {' '.join(without_codes(answer.text).split())}")
+    return read_routes(answer.text) if answer.code < REFUSED else ()
+
+
+def read_routes(answer: str) -> tuple[RibRoute, ...]:
+    """Read an answer to `show route all`. Raises LabError for one that is none."""
+    return tuple(_routes(f"\n{answer}"))
+
+
+def _routes(text: str) -> Iterator[RibRoute]:
+    prefix: Prefix | None = None
+    for entry in ROUTE.split(text)[1:]:
+        head, _, rest = entry.partition("\n")
+        found = HEAD.match(head)
+        if found is None:
+            if head.startswith("Table ") or not head.strip():
+                continue
+            _refuse(head)
+        network, _, protocol, star = found.groups()
+        if network:
+            prefix = prefix_value(network)
+        if prefix is None:
+            _refuse(head)
+        attributes = _attributes(rest)
+        # BIRD marks the first of the hidden routes, too.
+        yield RibRoute(prefix, protocol, star is not None and not attributes.hidden, attributes)
+
+
+@lru_cache(maxsize=1 << 16)
+def _attributes(text: str) -> Attributes:
+    """Read the lines below a route; many routes have the same."""
+    hops: list[tuple[str, int]] = []
+    values: dict[str, str] = {}
+    for line in without_codes(text).splitlines():
+        name, colon, value = line.strip().partition(": ")
+        if colon:
+            values[name] = value
+        elif (found := HOP.match(name)) is not None:
+            hops.append((found[2] or found[3], (address_value(found[1]) or 0) if found[1] else 0))
+    try:
+        return _read_attributes(values, tuple(hops))
+    except ValueError as error:
+        raise LabError(f"BIRD's answer is not understood: {error}") from error
+
+
+def _read_attributes(values: dict[str, str], hops: tuple[tuple[str, int], ...]) -> Attributes:
+    kind = values.get("Type", "").partition(" ")[0]
+    path = tuple(int(word) for word in values.get("BGP.as_path", "").split())
+    found = [communities.read(values[name]) for name in COMMUNITIES if name in values]
+    aigp = int(values["BGP.aigp"]) if "BGP.aigp" in values else None
+    if aigp is not None:
+        # Every speaker adds one (RFC 7311, section 3.4.3), single-hop EBGP of Junos nothing.
+        aigp -= max(len(path) - 1, 0)
+    elif int(values.get("igp_metric", NO_METRIC)) < NO_METRIC:
+        aigp = int(values["igp_metric"])
+    return Attributes(
+        source=SOURCES.get(kind, kind.lower()),
+        hops=hops,
+        as_path=path,
+        communities=frozenset().union(*found),
+        aigp=aigp,
+        local_preference=int(values.get("BGP.local_pref", 200)) // 2,
+        med=int(values["BGP.med"]) if "BGP.med" in values else None,
+        hidden=int(values.get("ailb_hidden", 0)),
+    )
+
+
+def sessions(bird: Bird) -> dict[str, SessionState]:
+    """Return the BGP sessions by the names of their protocols. Raises LabError."""
+    return read_sessions(bird.command("show protocols all"))
+
+
+def read_sessions(answer: str) -> dict[str, SessionState]:
+    """Read an answer to `show protocols all`. Raises LabError for one that is none."""
+    found = {}
+    for entry in f"\n{answer}".split("\n1002-")[1:]:
+        head, _, rest = entry.partition("\n")
+        words = PROTOCOL.match(head)
+        if words is None:
+            _refuse(head)
+        if words[2] == "BGP":
+            found[words[1]] = _session(words, _fields(rest), head)
+    return found
+
+
+def _fields(text: str) -> dict[str, str]:
+    """Return what stands behind colons; of a name that is there twice the first, which is the session's own."""
+    fields: dict[str, str] = {}
+    for line in without_codes(text).splitlines():
+        if (found := FIELD.fullmatch(line)) is not None:
+            fields.setdefault(found[1], found[2])
+    return fields
+
+
+def _session(words: re.Match[str], fields: dict[str, str], head: str) -> SessionState:
+    neighbor, _, link = fields.get("Neighbor address", "").partition("%")
+    counts = {name: int(count) for count, name in ROUTES.findall(fields.get("Routes", ""))}
+    hold, keepalive = (TIMER.match(fields.get(name, "")) for name in ("Hold timer", "Keepalive timer"))
+    try:
+        return SessionState(
+            protocol=words[1],
+            state=fields["BGP state"] if words[3] != "down" else "Idle",
+            since=words[4],
+            neighbor=neighbor,
+            link=link,
+            neighbor_as=int(fields["Neighbor AS"]),
+            local_as=int(fields["Local AS"]),
+            neighbor_id=fields.get("Neighbor ID", ""),
+            hold_s=int(hold[1]) if hold else None,
+            keepalive_s=int(keepalive[1]) if keepalive else None,
+            imported=counts.get("imported", 0),
+            hidden=counts.get("filtered", 0),
+            exported=counts.get("exported", 0),
+            active=counts.get("preferred", 0),
+            updates_received=_updates(fields, "Import updates", 0),
+            updates_sent=_updates(fields, "Export updates", -1),
+            last_error=fields.get("Last error", ""),
+        )
+    except (KeyError, ValueError) as error:
+        raise LabError(f"BIRD's answer is not understood: {head[:100]!r}: {error}") from error
+
+
+def _updates(fields: dict[str, str], name: str, column: int) -> int:
+    words = fields.get(name, "0").split()
+    return int(words[column])
+
+
+def bfd(bird: Bird) -> tuple[BfdState, ...]:
+    """Return the BFD sessions; none if BFD does not run. Raises LabError."""
+    lines = bird.lines("show bfd sessions")
+    found = (BFD.match(line) for line in lines)
+    return tuple(
+        BfdState(one[1], one[2], one[3], one[4], float(one[5]), float(one[6])) for one in found if one is not None
+    )
+
+
+def _refuse(line: str) -> NoReturn:
+    raise LabError(f"BIRD's answer is not understood: {line[:100]!r}")
