@@ -16,6 +16,7 @@ from ailb_gen.network.fabric import Cable, End, Network
 
 # Locally administered MAC addresses; the number of the device and that of the cable follow, two octets each.
 MAC_PREFIX = 0x0200 << 32
+IRB_PREFIX = 0x0201 << 32
 MOST = 0xFFFF
 LINK_LOCAL = 0xFE80 << 112
 # fd6c:6162::/64 (RFC 4193) has the addresses by which switches answer traceroute.
@@ -148,6 +149,11 @@ def link_local(mac: str) -> int:
 def mac_address(device: int, cable: int) -> str:
     """Return the MAC address of a device's end of a cable, so that addresses are ordered as devices, then cables."""
     return (MAC_PREFIX | device << 16 | cable).to_bytes(6, "big").hex(":")
+
+
+def irb_mac(device: int, unit: int) -> str:
+    """Return the MAC address of the bridge of an IRB; IRBs of one switch are in different bridges."""
+    return (IRB_PREFIX | device << 16 | unit & 0xFFFF).to_bytes(6, "big").hex(":")
 
 
 def _readable(port: str) -> str:

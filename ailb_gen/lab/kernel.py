@@ -1,0 +1,231 @@
+"""What the kernel of a device says: links, addresses, routes, rules, neighbors and counters of its namespace."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ailb_gen.addresses import Prefix, address_value, interface_value
+from ailb_gen.emulator.fabric_state import Counters
+from ailb_gen.errors import LabError
+from ailb_gen.lab.namespaces import inside, output
+
+MAIN = 254
+# RTPROT_BIRD of linux/rtnetlink.h.
+BIRD = 12
+# The files of the namespace that the thread is in, not of that which the process started in.
+FILES = Path("/proc/thread-self/net")
+# IFA_F_… of linux/if_addr.h.
+PERMANENT, TENTATIVE, DEPRECATED, DUPLICATE = 0x80, 0x40, 0x20, 0x08
+HOP = re.compile(r"(?:via (\S+) )?dev (\S+)(.*)")
+RULE_KEYS = frozenset({"priority", "src", "srclen", "table", "protocol"})
+# Kinds of routes that ip(8) writes in front of a destination, and that forward nothing.
+KINDS = frozenset({"unreachable", "blackhole", "prohibit", "throw", "local", "anycast", "multicast", "broadcast"})
+
+
+class NextHop(NamedTuple):
+    """A next hop: the link, and the address of the gateway; None on the link itself."""
+
+    link: str
+    gateway: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A link: whether it is enabled and has carrier, the MTU without Ethernet header, the MAC address, the group."""
+
+    name: str
+    enabled: bool
+    carrier: bool
+    mtu: int
+    mac: str
+    group: int
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """An IPv6 address of a link; `dynamic` comes from router advertisements, `duplicate` lost its detection."""
+
+    link: str
+    value: int
+    length: int
+    dynamic: bool
+    tentative: bool
+    deprecated: bool
+    duplicate: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A routing rule: packets from a prefix, None for all, use a table; `others` are conditions besides."""
+
+    priority: int
+    source: Prefix | None
+    table: int
+    others: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbor:
+    """An entry of the neighbor table; `mac` is empty while it is unknown, `states` are NUD states such as REACHABLE."""
+
+    link: str
+    address: int
+    mac: str
+    router: bool
+    states: frozenset[str]
+
+
+def links(name: str) -> dict[str, Link]:
+    """Return the links of a device by name. Raises LabError."""
+    return {
+        entry["ifname"]: Link(
+            name=entry["ifname"],
+            enabled="UP" in entry["flags"],
+            carrier="LOWER_UP" in entry["flags"],
+            mtu=entry["mtu"],
+            mac=entry.get("address", ""),
+            group=int(entry["group"]),
+        )
+        for entry in _json(name, "link", "show")
+    }
+
+
+def carrier(name: str) -> frozenset[str]:
+    """Return the links of a device that have carrier. Raises LabError."""
+    return frozenset(link.name for link in links(name).values() if link.carrier)
+
+
+def addresses(name: str) -> tuple[Address, ...]:
+    """Return the IPv6 addresses of a device. Raises LabError."""
+    found = []
+    # See proc(5), /proc/net/if_inet6.
+    for line in _file(name, "if_inet6"):
+        value, _, length, _, flags, link = line.split()
+        bits = int(flags, 16)
+        found.append(
+            Address(
+                link=link,
+                value=int(value, 16),
+                length=int(length, 16),
+                dynamic=not bits & PERMANENT,
+                tentative=bool(bits & TENTATIVE),
+                deprecated=bool(bits & DEPRECATED),
+                duplicate=bool(bits & DUPLICATE),
+            )
+        )
+    return tuple(found)
+
+
+def counters(name: str) -> dict[str, Counters]:
+    """Return the traffic of every link of a device. Raises LabError."""
+    found = {}
+    # See proc(5), /proc/net/dev: two lines of headings, eight columns for each direction.
+    for line in _file(name, "dev")[2:]:
+        link, _, rest = line.rpartition(":")
+        numbers = [int(word) for word in rest.split()]
+        found[link.strip()] = Counters(numbers[0], numbers[8], numbers[1], numbers[9])
+    return found
+
+
+def routes(name: str, table: int = MAIN, protocol: int | None = None) -> dict[Prefix, frozenset[NextHop]]:
+    """Return the next hops that a device uses for every prefix of a table, or for those of a protocol.
+
+    Next hops without carrier are not used; a prefix without any that is, or to be rejected, has none. A table without
+    routes is empty. Raises LabError.
+    """
+    words = ["ip", "-6", "-N", "-o", "route", "show", "table", str(table)]
+    try:
+        text = output(name, [*words, *(["proto", str(protocol)] if protocol is not None else [])])
+    except LabError as error:
+        # The kernel makes a table with its first route.
+        if "FIB table does not exist" in str(error):
+            return {}
+        raise
+    return read_routes(text)
+
+
+def read_routes(text: str) -> dict[Prefix, frozenset[NextHop]]:
+    """Read what `ip -6 -N -o route` writes: of routes to one prefix those with the lowest metric count."""
+    found: dict[Prefix, frozenset[NextHop]] = {}
+    metrics: dict[Prefix, int] = {}
+    known: dict[str, frozenset[NextHop]] = {}
+    for line in text.splitlines():
+        head, *others = line.split("\\\tnexthop ")
+        first, _, rest = head.partition(" ")
+        rejected = first in KINDS
+        destination = rest.partition(" ")[0] if rejected else first
+        usable: frozenset[NextHop] = frozenset()
+        for part in () if rejected else others or (rest,):
+            if part not in known:
+                known[part] = _hops(part)
+            usable |= known[part]
+        prefix, metric = _prefix(destination), _metric(rest)
+        if prefix not in found or metric < metrics[prefix]:
+            found[prefix], metrics[prefix] = usable, metric
+        elif metric == metrics[prefix]:
+            found[prefix] |= usable
+    return found
+
+
+def _hops(text: str) -> frozenset[NextHop]:
+    """Read one next hop; none if the kernel does not use it."""
+    words = HOP.search(text)
+    if words is None or "dead" in words[3].split():
+        return frozenset()
+    return frozenset({NextHop(words[2], address_value(words[1]) if words[1] else None)})
+
+
+def _metric(text: str) -> int:
+    words = text.split()
+    return int(words[words.index("metric") + 1]) if "metric" in words else 0
+
+
+def _prefix(text: str) -> Prefix:
+    if text == "default":
+        return Prefix(0, 0)
+    found = interface_value(text if "/" in text else f"{text}/128")
+    if found is None:
+        raise LabError(f"ip route writes {text!r} where a prefix belongs")
+    return found[1]
+
+
+def rules(name: str) -> tuple[Rule, ...]:
+    """Return the IPv6 routing rules of a device, in order. Raises LabError."""
+    found = []
+    for entry in _json(name, "rule", "show"):
+        source = None if entry["src"] == "all" else _prefix(f"{entry['src']}/{entry.get('srclen', 128)}")
+        others = tuple(f"{key} {value}" for key, value in entry.items() if key not in RULE_KEYS)
+        found.append(Rule(entry["priority"], source, int(entry.get("table", 0)), others))
+    return tuple(found)
+
+
+def neighbors(name: str) -> tuple[Neighbor, ...]:
+    """Return the IPv6 neighbor table of a device. Raises LabError."""
+    return tuple(
+        Neighbor(
+            link=entry["dev"],
+            address=address_value(entry["dst"]) or 0,
+            mac=entry.get("lladdr", ""),
+            router="router" in entry,
+            states=frozenset(entry["state"]),
+        )
+        for entry in _json(name, "neigh", "show")
+    )
+
+
+def _json(name: str, *words: str) -> list[Any]:
+    text = output(name, ("ip", "-6", "-N", "-j", *words))
+    # ip(8) leaves empty objects where it leaves out an entry.
+    return [entry for entry in json.loads(text or "[]") if entry]
+
+
+def _file(name: str, file: str) -> list[str]:
+    with inside(name):
+        try:
+            return (FILES / file).read_text(encoding="ascii").splitlines()
+        except OSError as error:
+            raise LabError(f"{name}: {FILES / file} cannot be read: {error.strerror}") from error
