@@ -24,15 +24,16 @@ FAMILIES = {
     "AILB8": ("batfish", "Batfish, with `--batfish`"),
     "AILB9": ("junos", "Junos commit check"),
     "AILBD": ("devices", "Devices: what `ailb-gen drift` and `ailb-gen verify` look at"),
+    "AILBL": ("lab", "Lab: what `ailb-gen lab check` looks at"),
 }
-# What is asked of a Batfish service, and only if there is one; what needs devices.
-WITH_BATFISH, OF_DEVICES = "AILB8", "AILBD"
+# What is asked of a Batfish service, and only if there is one; what needs devices; what needs a running lab.
+WITH_BATFISH, OF_DEVICES, OF_LAB = "AILB8", "AILBD", "AILBL"
 NAMES = {start: name for start, (name, _) in FAMILIES.items()}
 _MODULES = [import_module(f"{families.__name__}.{module.name}") for module in iter_modules(families.__path__)]
 _ROWS = {row.id: row for module in _MODULES for row in vars(module).values() if isinstance(row, Check)}
 EVERYTHING: tuple[Check, ...] = tuple(_ROWS[name] for name in sorted(_ROWS))
 # What `validate` runs.
-CATALOGUE = tuple(check for check in EVERYTHING if check.family != OF_DEVICES)
+CATALOGUE = tuple(check for check in EVERYTHING if check.family not in (OF_DEVICES, OF_LAB))
 BY_ID = {check.id: check for check in CATALOGUE}
 
 
@@ -64,7 +65,7 @@ def markdown() -> str:
             f"| [{check.id}](#{check.id.lower()}) | {check.severity} | {_cell(check.meaning)} |\n"
             for check in checks_of(family)
         )
-        option = f"`--checks {name}`\n\n" if family != OF_DEVICES else ""
+        option = f"`--checks {name}`\n\n" if family not in (OF_DEVICES, OF_LAB) else ""
         parts.append(f"## {title}\n\n{option}| id | severity | holds when it passes |\n|---|---|---|\n{rows}")
         parts += [
             f"### {check.id}\n\n"

@@ -43,6 +43,8 @@ _LEVELS = (
     _ids("409 709 707 201 303 309 310 402 401 403 404 405 501 504 506 502 507 503 505"),
     _ids("602 603 604 605 606 607 608 609 610 611 612 613 614 615 708 616 617 618"),
     _ids("801 802 803 804 805 806 807 808 811 812 814 813 815 816 817 818 819 821 822 823"),
+    # What a lab shows: files, hosts, sessions, routes, packets, failures.
+    _ids("L01 L02 L03 L04 L05 L06 L07 L10 L21 L22 L08 L23 L09 L31 L32 L33"),
     # What only repeats that something is amiss.
     _ids("906 907 005 090 091"),
 )
@@ -136,6 +138,15 @@ _RULES: Rules = (
     ("815 816 817 818 819", (*_CONTROL, *_COMPUTED), Relation.ANYWHERE),
     ("821 822 823", _ids("812"), Relation.ANYWHERE),
     ("822 823", _ids("821"), Relation.ANYWHERE),
+    # In a lab: no session without advertisements, no routes without a session, no packets without routes.
+    ("L04", _ids("L03"), Relation.INVOLVED),
+    ("L06", _ids("L03"), Relation.TOPIC),
+    ("L07 L08", _ids("L02 L06"), Relation.INVOLVED),
+    ("L08", _ids("L07"), Relation.INVOLVED),
+    ("L09", _ids("L02 L04 L05 L06 L08"), Relation.INVOLVED),
+    ("L31", _ids("L02 L06 L07 L08"), Relation.ANYWHERE),
+    ("L22 L23 L32", _ids("L01 L21"), Relation.ANYWHERE),
+    ("L23 L32", _ids("L22 L23"), Relation.ANYWHERE),
     # A file that is not as it was generated: what is wrong in it says more.
     ("005", tuple(chain(*_LEVELS[:4], *_LEVELS[5:6])), Relation.OWN),
 )

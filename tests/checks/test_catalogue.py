@@ -2,7 +2,7 @@
 
 import re
 
-from ailb_gen.checks.catalogue import BY_ID, CATALOGUE, EVERYTHING, FAMILIES, WITH_BATFISH, checks_of, markdown
+from ailb_gen.checks.catalogue import BY_ID, CATALOGUE, EVERYTHING, FAMILIES, OF_LAB, WITH_BATFISH, checks_of, markdown
 from ailb_gen.checks.cause_rules import ORDER
 from tests.conftest import ROOT
 
@@ -12,8 +12,8 @@ def test_ids_are_unique_sorted_and_in_a_family() -> None:
     assert ids == sorted(BY_ID)
     assert all(re.fullmatch(r"AILB[0-9]{3}", name) for name in ids)
     assert {check.family for check in EVERYTHING} <= set(FAMILIES)
-    # What devices are looked at for is not what `validate` runs.
-    assert {check.family for check in set(EVERYTHING) - set(CATALOGUE)} == {"AILBD"}
+    # What devices or a lab are looked at for is not what `validate` runs.
+    assert {check.family for check in set(EVERYTHING) - set(CATALOGUE)} == {"AILBD", "AILBL"}
 
 
 def test_every_check_of_validate_has_a_function_but_those_of_others() -> None:
@@ -40,7 +40,7 @@ def test_headlines_say_what_is_wrong_not_what_should_hold() -> None:
 
 
 def test_every_check_has_its_place_in_the_order_of_causes() -> None:
-    assert set(ORDER) == {check.id for check in CATALOGUE}
+    assert set(ORDER) == {check.id for check in (*CATALOGUE, *checks_of(OF_LAB))}
 
 
 def test_the_page_is_up_to_date() -> None:

@@ -1,0 +1,126 @@
+"""The checks that `ailb-gen lab check` makes (AILBLxx): what real kernels and BIRD do with the files.
+
+Those up to AILBL12 compare with the intent, those from AILBL21 with this program's own model, and those from AILBL31
+look at what happens when links fail.
+"""
+
+from __future__ import annotations
+
+from ailb_gen.checks.model import Check, Severity
+
+LOOK = "Look at the same prefix with `ailb-gen rib` and with `ailb-gen lab exec DEVICE -- birdc show route`."
+BUG = "docs/lab.md says where both may differ; where none of that holds, one is wrong: send the files with a report."
+
+TRANSLATED = Check(
+    "AILBL01",
+    "the lab runs every statement that decides about routes",
+    "the lab leaves out a statement that decides about routes",
+    "What the lab does not run it cannot judge: a real switch may do something else there.",
+    "Nothing, if the statement is meant: the other checks judge it; accept it with a waiver.",
+    severity=Severity.WARNING,
+)
+RUNNING = Check(
+    "AILBL02",
+    "every switch and every server of the intent runs in the lab",
+    "a switch or a server of the intent does not run in the lab",
+    "Nothing is known about a device that is not there.",
+    "Look at its files with `ailb-gen validate`, and at its log with `ailb-gen lab status`.",
+)
+ADVERTISED = Check(
+    "AILBL03",
+    "router advertisements arrive over every link and at every NIC, with the prefixes and lifetimes of the intent",
+    "a router advertisement does not arrive, or says something else than the intent",
+    "Switches find each other by them, and servers form their addresses of them.",
+    "Correct `protocols router-advertisement` of the switch that sends it.",
+)
+ADDRESSES = Check(
+    "AILBL04",
+    "every NIC has formed its EUI-64 address in every prefix of its leaf, and no other; every IRB has its gateways",
+    "a NIC lacks an address or has one too many, or a gateway is missing on an IRB",
+    "Without its address a queue pair has no path of its own, or none at all.",
+    "Look at the advertisements of the leaf (AILBL03), and at the server's sysctls and netplan files.",
+)
+TABLES = Check(
+    "AILBL05",
+    "every server's kernel has the rules and tables that the intent asks for",
+    "a rule or a table in a server's kernel is missing or wrong",
+    "A packet that leaves by another NIC or gateway takes the rail, and the color, of another.",
+    "Correct the netplan file or `ailb-net`; the message names rule and table.",
+)
+SESSIONS = Check(
+    "AILBL06",
+    "every link in service has an established BGP session between the AS numbers of the intent, and no other link has",
+    "a BGP session is not established, has other AS numbers, or is one too many",
+    "A link without a session carries nothing; its color moves to the other links of the leaf.",
+    "Compare both ends: advertisements, AS numbers and as-lists, groups, and what `ailb-gen lab status` says.",
+)
+COPIES = Check(
+    "AILBL07",
+    "every switch holds the copies of every prefix that color and backups allow: color, AIGP, AS path, none hidden",
+    "a copy of a route is missing, hidden, or has another color, AIGP or AS path than it must",
+    "A copy that is missing is a backup that is missing; one that is wrong draws packets to the wrong spine.",
+    LOOK,
+)
+NEXT_HOPS = Check(
+    "AILBL08",
+    "every switch's kernel sends packets to a prefix over exactly the links of its color",
+    "a switch's kernel sends packets to a prefix over other links than those of its color",
+    "A queue pair on another color's uplink collides with the one that belongs there: both run at half speed.",
+    LOOK,
+)
+TRACED = Check(
+    "AILBL09",
+    "packets between servers pass the leaf, one spine of the prefix's color, and the other leaf, and arrive",
+    "packets between servers take another way than the prefix's color, or do not arrive",
+    "One pair of GPUs that cannot talk, or that meets another on its spine, slows the whole job down.",
+    "Follow the same pair with `ailb-gen path`, then look at the kernel of the last switch that answered.",
+)
+NO_VALLEY = Check(
+    "AILBL10",
+    "a prefix without color that one leaf announces to every spine is sent on by no other leaf",
+    "a leaf sends on to a spine what it learned from another",
+    "A leaf in the middle of a path takes capacity that belongs to its own servers.",
+    "Correct the export policy of the leaf: it must reject the fabric's pool.",
+)
+AGREE_SESSIONS = Check(
+    "AILBL21",
+    "BIRD and this program have the same sessions",
+    "BIRD and this program do not have the same sessions",
+    "Two programs read the same files and disagree: one is wrong about what the fabric will do.",
+    BUG,
+)
+AGREE_RIB = Check(
+    "AILBL22",
+    "BIRD and this program hold the same paths, attribute by attribute",
+    "BIRD and this program hold different paths",
+    "Two programs computed the same files and disagree: one is wrong about what the switches will hold.",
+    BUG,
+)
+AGREE_HOPS = Check(
+    "AILBL23",
+    "kernels and this program have the same next hops from every switch",
+    "a kernel and this program have different next hops",
+    "Two programs computed the same files and disagree: one is wrong about where packets will go.",
+    BUG,
+)
+FAILED = Check(
+    "AILBL31",
+    "while every leaf lacks one uplink, its packets take what is left of the color, else all of its backups",
+    "while an uplink is down, packets do not take what is left of the color, or all of its backups",
+    "A failure that costs more than the failed link slows every job, or stops it.",
+    LOOK,
+)
+AGREE_FAILED = Check(
+    "AILBL32",
+    "while every leaf lacks one uplink, kernels and this program have the same next hops",
+    "while an uplink is down, a kernel and this program have different next hops",
+    "Two programs computed the same failure and disagree: one is wrong about where packets will go.",
+    BUG,
+)
+REPAIRED = Check(
+    "AILBL33",
+    "after the repair every kernel has the next hops that it had before the failure",
+    "after the repair a kernel has other next hops than before the failure",
+    "A fabric that depends on its history is another one after every broken cable.",
+    "Look at the sessions of the switch with `ailb-gen lab status`; then run the check again.",
+)
