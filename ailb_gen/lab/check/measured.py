@@ -1,0 +1,110 @@
+"""What a lab shows, as plain data in the names of the files: ports of Junos, NICs of servers, prefixes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from ailb_gen.addresses import Prefix
+from ailb_gen.network.fabric import End
+
+# A switch's own ports that packets to a prefix leave by, by switch and prefix; direct routes are not in here.
+Hops = Mapping[str, Mapping[Prefix, frozenset[str]]]
+ACTIVE, INACTIVE, HIDDEN = "active", "inactive", "hidden"
+
+
+class SeenPrefix(NamedTuple):
+    """A prefix of a router advertisement (RFC 4861, section 4.6.2); lifetimes in seconds."""
+
+    prefix: Prefix
+    on_link: bool
+    autonomous: bool
+    valid_s: int
+    preferred_s: int
+
+
+class SeenAdvertisement(NamedTuple):
+    """A router advertisement as it arrived; the router's lifetime in seconds."""
+
+    lifetime_s: int
+    prefixes: tuple[SeenPrefix, ...] = ()
+
+
+class SeenRule(NamedTuple):
+    """A rule of a kernel: packets from a prefix use a table."""
+
+    priority: int
+    source: Prefix
+    table: int
+
+
+class SeenRoute(NamedTuple):
+    """A route of a server's kernel; `gateway` is None on the link itself."""
+
+    prefix: Prefix
+    nic: str
+    gateway: int | None = None
+
+
+class SeenSession(NamedTuple):
+    """A BGP session as its daemon has it; `state` is in the daemon's words, an AS number is None while unknown."""
+
+    established: bool
+    own_asn: int | None
+    peer_asn: int | None
+    state: str = ""
+
+
+class SeenPath(NamedTuple):
+    """A path as a switch holds it after import; `port` is the one it came in by, `status` active, inactive or hidden.
+
+    `as_path` has the nearest AS first, communities are written as Junos writes them.
+    """
+
+    port: str
+    as_path: tuple[int, ...]
+    communities: frozenset[str]
+    aigp: int | None
+    local_preference: int
+    med: int | None
+    status: str
+
+
+class SeenTrace(NamedTuple):
+    """The devices that answered to rising hop limits, empty where none did; `arrived`: the target was the last.
+
+    `pair` is the number of the queue pair, counted from 1: the prefix of both ends.
+    """
+
+    source: End
+    target: End
+    pair: int
+    hops: tuple[str, ...]
+    arrived: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """Everything that one pass over a lab found.
+
+    `devices` are those that run, `unmodelled` the statements (text, line) that the lab leaves out by switch.
+    `advertisements` are by the port or NIC where they arrived, `addresses` are global ones by NIC and by IRB
+    (`irb.2`), `macs` those of NICs; `tables` are by server and id, but for the kernel's own. `sessions` are by the
+    switch's own port, `ribs` those of the prefixes in `examined`. `probed` are the switches that a probe prefix came
+    to, with the ports by which it did, by the leaf that announced it.
+    """
+
+    devices: frozenset[str] = frozenset()
+    unmodelled: Mapping[str, tuple[tuple[str, int], ...]] = field(default_factory=dict)
+    advertisements: Mapping[End, SeenAdvertisement] = field(default_factory=dict)
+    addresses: Mapping[End, frozenset[int]] = field(default_factory=dict)
+    macs: Mapping[End, str] = field(default_factory=dict)
+    rules: Mapping[str, frozenset[SeenRule]] = field(default_factory=dict)
+    tables: Mapping[str, Mapping[int, frozenset[SeenRoute]]] = field(default_factory=dict)
+    sessions: Mapping[End, SeenSession] = field(default_factory=dict)
+    examined: tuple[Prefix, ...] = ()
+    ribs: Mapping[str, Mapping[Prefix, tuple[SeenPath, ...]]] = field(default_factory=dict)
+    hops: Hops = field(default_factory=dict)
+    traces: tuple[SeenTrace, ...] = ()
+    probed: Mapping[str, Mapping[str, frozenset[str]]] = field(default_factory=dict)
