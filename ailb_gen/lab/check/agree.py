@@ -45,10 +45,10 @@ def judge_agreement(routing: Routing, seen: Measured, findings: Findings) -> Non
     """Add where the lab and this program differ in the steady state."""
     _sessions(routing.graph, seen, findings)
     _paths(routing, seen, findings)
-    disagreements(computed_hops(routing.graph, routing.states), seen, seen.hops, AGREE_HOPS, "", findings)
+    disagreements(computed_hops(routing.graph, routing.states), seen.hops, AGREE_HOPS, "", findings)
 
 
-def disagreements(ours: Hops, seen: Measured, hops: Hops, check: Check, failure: str, findings: Findings) -> None:
+def disagreements(ours: Hops, hops: Hops, check: Check, failure: str, findings: Findings) -> None:
     """Add, by switch, where next hops differ; `failure` begins the message, empty for none."""
     for device in hops:
         mine, theirs = ours.get(device, {}), hops[device]

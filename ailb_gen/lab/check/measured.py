@@ -72,7 +72,7 @@ class SeenPath(NamedTuple):
 
 
 class SeenTrace(NamedTuple):
-    """The devices that answered to rising hop limits, empty where none did; `arrived`: the target was the last.
+    """The names of the devices that answered to rising hop limits; `end` says why the trace ended before its target.
 
     `pair` is the number of the queue pair, counted from 1: the prefix of both ends.
     """
@@ -81,7 +81,7 @@ class SeenTrace(NamedTuple):
     target: End
     pair: int
     hops: tuple[str, ...]
-    arrived: bool
+    end: str = ""
 
 
 @dataclass(frozen=True, slots=True)

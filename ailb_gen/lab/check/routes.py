@@ -100,7 +100,7 @@ class _Copies:
         self.links = asked.links.get(device, {})
 
     def of_leaf(self, paths: tuple[SeenPath, ...]) -> Iterator[tuple[str, str]]:
-        """A copy from every spine that passes it on in a color of which the leaf has a link."""
+        """Expect a copy from every spine that passes it on in a color of which the leaf has a link."""
         received: dict[str, set[str]] = defaultdict(set)
         for path in paths:
             peer, session = self.links.get(path.port, (End("", ""), ""))
@@ -115,7 +115,7 @@ class _Copies:
                 yield f"missing@{spine}", f"did not come from {spine} as {' or '.join(sorted(heard))}"
 
     def of_spine(self, paths: tuple[SeenPath, ...]) -> Iterator[tuple[str, str]]:
-        """A copy over every link to the owner in a color that the prefix may take, and none from elsewhere."""
+        """Expect a copy over every link to the owner in a color that the prefix may take, and none from elsewhere."""
         allowed = {self.color, *self.asked.ways.backups[self.color]}
         missing = {port for port, (peer, color) in self.links.items() if peer.device == self.owner and color in allowed}
         for path in paths:
@@ -157,7 +157,8 @@ def compare_next_hops(
     for device, rows in hops.items():
         if device not in context.expected.switches:
             continue
-        wrong, involves = [], {}
+        wrong: list[str] = []
+        involves: dict[str, None] = {}
         of = asked.at_leaf if device in leaves else asked.at_spine
         for prefix, (owner, color) in asked.owners.items():
             if owner == device:

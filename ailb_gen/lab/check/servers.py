@@ -68,9 +68,7 @@ def judge_gateways(context: Context, seen: Measured, findings: Findings) -> None
             _at_interface(context, ADDRESSES, irb, irb.port, f"{irb.port} {message}", (), findings)
 
 
-def judge_nic(
-    context: Context, seen: Measured, cable: ExpectedCable, leaf: ExpectedSwitch, findings: Findings
-) -> None:
+def judge_nic(context: Context, seen: Measured, cable: ExpectedCable, leaf: ExpectedSwitch, findings: Findings) -> None:
     """Judge what a NIC heard of its leaf, and the addresses that it formed."""
     end = End(cable.b_device, cable.b_port)
     findings.look(ADVERTISED)
