@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -16,6 +16,7 @@ from ailb_gen.lab.check.agree import computed_hops, disagreements, judge_agreeme
 from ailb_gen.lab.check.asked import AskedRoutes
 from ailb_gen.lab.check.measured import Hops, Measured
 from ailb_gen.lab.check.paths import Pair, judge_probes, judge_traces, pairs
+from ailb_gen.lab.check.probe import probes
 from ailb_gen.lab.check.routes import compare_next_hops, judge_copies, judge_next_hops, judge_sessions, told
 from ailb_gen.lab.check.servers import judge_servers
 from ailb_gen.network.fabric import End
@@ -28,11 +29,24 @@ QUIET_S, PATIENCE_S, PAUSE_S = 6.0, 45.0, 0.1
 OF_FAILURES = (checks.FAILED, checks.AGREE_FAILED, checks.REPAIRED)
 
 
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What is looked at of that which is too much to look at all of it.
+
+    `prefixes` are those whose paths are read, `pairs` those that are traced, `probes` the prefixes that some leaves
+    announce for a moment.
+    """
+
+    prefixes: tuple[Prefix, ...]
+    pairs: tuple[Pair, ...]
+    probes: Mapping[str, Prefix]
+
+
 class Lab(Protocol):
     """A running lab, as far as it is looked at and broken here."""
 
-    def measure(self, prefixes: tuple[Prefix, ...], pairs: list[Pair]) -> Measured:
-        """Look at everything once: the paths of some prefixes, the ways of some queue pairs. Raises LabError."""
+    def measure(self, look: Look) -> Measured:
+        """Look at everything once. Raises LabError."""
 
     def hops(self) -> Hops:
         """Return the next hops of every switch's kernel. Raises LabError."""
@@ -73,15 +87,15 @@ def judge_lab(
     findings = Findings()
     step("computing")
     ours = computed_hops(context.routing.graph, context.routing.states)
-    prefixes = sampled(context, options.seed)
     chosen, total = pairs(context, options.traces, options.seed)
+    look = Look(sampled(context, options.seed), tuple(chosen), probes(context))
     step("looking")
     settle(lab.hops, ours)
-    seen = lab.measure(prefixes, chosen)
+    seen = lab.measure(look)
     step("comparing")
     judge(context, seen, findings)
     all_prefixes = len(context.routing.prefixes)
-    findings.figure(checks.AGREE_RIB, "prefixes compared path by path", f"{len(prefixes)} of {all_prefixes}")
+    findings.figure(checks.AGREE_RIB, "prefixes compared path by path", f"{len(look.prefixes)} of {all_prefixes}")
     findings.figure(checks.TRACED, "queue pairs traced", f"{len(chosen)} of {total}")
     if options.wants(OF_FAILURES):
         for number in range(options.rounds):

@@ -1,0 +1,179 @@
+"""A lab that is computed: what a real one must show if BIRD and kernels do what this program says of the files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from ailb_gen.addresses import Prefix, eui64
+from ailb_gen.forwarding.endpoints import Endpoint
+from ailb_gen.forwarding.trace import View, trace_pair
+from ailb_gen.lab.check.agree import computed_hops, port_of
+from ailb_gen.lab.check.measured import (
+    HIDDEN,
+    INACTIVE,
+    Hops,
+    Measured,
+    SeenAdvertisement,
+    SeenPath,
+    SeenPrefix,
+    SeenRoute,
+    SeenRule,
+    SeenSession,
+    SeenTrace,
+)
+from ailb_gen.lab.check.paths import Pair
+from ailb_gen.lab.check.probe import with_probe
+from ailb_gen.lab.check.run import Look
+from ailb_gen.lab.plan import plan
+from ailb_gen.network.fabric import End, Network
+from ailb_gen.network.model import RouterAdvertisement, Switch
+from ailb_gen.routing.fib import held
+from ailb_gen.routing.rib import Path, Routing
+
+
+class ComputedLab:
+    """The lab of a network without damage to the lab itself; `network` may be that of damaged files."""
+
+    def __init__(self, network: Network) -> None:
+        self.network = network
+        self.routing = Routing(network)
+        self.down: frozenset[End] = frozenset()
+        self.failed: list[tuple[End, ...]] = []
+
+    def hops(self) -> Hops:
+        """The next hops with the links down that are down."""
+        graph = self.routing.graph
+        gone = (at for at, one in enumerate(graph.sessions.up) if {one.cable.a, one.cable.b} & self.down)
+        return computed_hops(graph, self.routing.after(frozenset(gone)))
+
+    def fail(self, ends: Iterable[End]) -> None:
+        """Take links down."""
+        self.failed.append(tuple(ends))
+        self.down |= frozenset(self.failed[-1])
+
+    def repair(self, ends: Iterable[End]) -> None:
+        """Put links up."""
+        self.down -= frozenset(ends)
+
+    def measure(self, look: Look) -> Measured:
+        """Everything that there is to see."""
+        network, routing = self.network, self.routing
+        planned = plan(network)
+        macs = {End(name, nic.nic): nic.mac for name, one in planned.servers.items() for nic in one.nics.values()}
+        sides = [pair for one in routing.graph.sessions.up for pair in ((one.a, one.b), (one.b, one.a))]
+        return Measured(
+            devices=frozenset(planned.devices),
+            advertisements={**_on_links(network), **_at_nics(network)},
+            addresses={**_of_nics(network, macs), **_of_irbs(network)},
+            macs=macs,
+            rules={
+                name: frozenset(
+                    SeenRule(rule.priority or 0, rule.source, rule.table or 0)
+                    for rule in host.profile.rules
+                    if rule.source is not None
+                )
+                for name, host in network.hosts.items()
+            },
+            tables={
+                name: {
+                    table: frozenset(SeenRoute(one.to, one.nic, one.via) for one in routes if one.to is not None)
+                    for table, routes in host.profile.routes.items()
+                }
+                for name, host in network.hosts.items()
+            },
+            sessions={
+                End(own.device, port_of(own.interface)): SeenSession(True, own.asn, peer.asn) for own, peer in sides
+            },
+            examined=look.prefixes,
+            ribs={
+                name: {prefix: tuple(map(_path, _learned(routing, device, prefix))) for prefix in look.prefixes}
+                for device, name in enumerate(routing.graph.names)
+            },
+            hops=self.hops(),
+            traces=tuple(_trace(network, routing, macs, pair) for pair in look.pairs),
+            probed={leaf: _probed(network, leaf, prefix) for leaf, prefix in look.probes.items()},
+        )
+
+
+def _learned(routing: Routing, device: int, prefix: Prefix) -> Iterable[Path]:
+    return (path for path in routing.paths(device, prefix) if path.interface)
+
+
+def _path(path: Path) -> SeenPath:
+    route = path.route
+    status = path.status if path.status in ("active", HIDDEN) else INACTIVE
+    attributes = (route.as_path, route.communities, route.aigp, route.local_preference, route.med)
+    return SeenPath(port_of(path.interface), *attributes, status)
+
+
+def _told(told: RouterAdvertisement) -> SeenAdvertisement:
+    return SeenAdvertisement(
+        told.lifetime if told.lifetime is not None else 1800,
+        tuple(
+            SeenPrefix(one.prefix, one.on_link, one.autonomous, int(one.valid or 2592000), int(one.preferred or 604800))
+            for one in told.prefixes
+        ),
+    )
+
+
+def _on_links(network: Network) -> dict[End, SeenAdvertisement]:
+    found = {}
+    for cable in network.links:
+        for end, sender in ((cable.a, cable.b), (cable.b, cable.a)):
+            told = network.switches[sender.device].advertisements.get(f"{sender.port}.0")
+            if told is not None:
+                found[end] = _told(told)
+    return found
+
+
+def _irb(switch: Switch) -> str:
+    return next(vlan.irb for vlan in switch.vlans if vlan.irb)
+
+
+def _at_nics(network: Network) -> dict[End, SeenAdvertisement]:
+    switches = ((End(*nic), network.switches[leaf.device]) for nic, leaf in network.attachments.items())
+    return {nic: _told(one.advertisements[_irb(one)]) for nic, one in switches}
+
+
+def _of_nics(network: Network, macs: dict[End, str]) -> dict[End, frozenset[int]]:
+    return {
+        nic: frozenset(one.prefix.value + eui64(macs[nic]) for one in heard.prefixes if one.autonomous)
+        for nic, heard in _at_nics(network).items()
+    }
+
+
+def _of_irbs(network: Network) -> dict[End, frozenset[int]]:
+    return {
+        End(name, unit.name): frozenset(address.value for address in unit.addresses)
+        for name, switch in network.switches.items()
+        for unit in (switch.ports["irb"].units if "irb" in switch.ports else ())
+    }
+
+
+def _trace(network: Network, routing: Routing, macs: dict[End, str], pair: Pair) -> SeenTrace:
+    ends = [_endpoint(network, macs, nic, pair.number) for nic in (pair.source, pair.target)]
+    found = trace_pair(View(network, routing, frozenset(), frozenset()), *ends, 1)
+    hops = tuple(hop.device for hop in found.hops) if found.lookup.gateway is not None else ()
+    return SeenTrace(*pair, hops, found.problem)
+
+
+def _endpoint(network: Network, macs: dict[End, str], nic: End, number: int) -> Endpoint:
+    leaf = network.attachments[nic.device, nic.port]
+    unit = next(unit for unit in network.switches[leaf.device].ports["irb"].units)
+    prefix = unit.addresses[number - 1].prefix
+    return Endpoint(nic.device, nic.port, 0, number, prefix, prefix.value + eui64(macs[nic]), True, True, leaf)
+
+
+def _probed(network: Network, leaf: str, probe: Prefix) -> dict[str, frozenset[str]]:
+    switches = {**network.switches, leaf: with_probe(network.switches[leaf], probe)}
+    routing = Routing(replace(network, switches=switches))
+    graph, state = routing.graph, routing.states[probe]
+    return {
+        name: frozenset(
+            port_of(graph.adjacencies[device][at].interface)
+            for candidate in held(graph, state, device).candidates
+            for at in candidate.positions
+        )
+        for device, name in enumerate(graph.names)
+    }

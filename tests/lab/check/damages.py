@@ -1,0 +1,54 @@
+"""Ten kinds of damage to the files of examples/lab, each with the checks of a lab that must find it."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.checks.trees import GOLDEN
+
+LEAF, SPINE = "switches/stripe1-leaf1.conf", "switches/spine2.conf"
+NETPLAN = "profiles/stripe1/etc/netplan/60-ailb-gpu.yaml"
+
+
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """A damage: a pattern in a file, what takes its place (everywhere, or once), and who must find it."""
+
+    name: str
+    file: str
+    pattern: str
+    new: str
+    found_by: frozenset[str]
+    count: int = 1
+
+
+def _row(name: str, file: str, pattern: str, new: str, found_by: str, count: int = 1) -> Damage:
+    return Damage(name, file, pattern, new, frozenset(f"AILBL{word}" for word in found_by.split()), count)
+
+
+DAMAGES = (
+    _row("wrong color", LEAF, r"fabric-color green;", "fabric-color blue;", "07 08"),
+    _row("wrong AS", SPINE, r"local-as 65002;", "local-as 65009;", "06"),
+    _row("missing backup", LEAF, r"(color green;)\s+backup-color all-colors;", r"\1", "07 31"),
+    _row("missing no-valley term", LEAF, r"(term no-valley \{[^}]*\}\s*then) reject;", r"\1 accept;", "10"),
+    _row("wrong gateway", NETPLAN, r'via: "fc00:1:1:2::1"', 'via: "fc00:1:1:2::2"', "05 09"),
+    _row("RA prefix missing", LEAF, r"\n *prefix fc00:1:1:3::/64;", "", "03 04"),
+    _row("RA off on an uplink", LEAF, r"(router-advertisement \{.*?)interface et-0/0/2.0 \{[^}]*\}", r"\1", "03 06"),
+    _row("multipath missing", LEAF, r"\n *multipath \{[^}]*\}", "", "31", 0),
+    _row("wrong table", NETPLAN, r'(from: "fc00:1:1:2::/64"\s+table:) 10001', r"\1 10003", "05 09"),
+    _row("AIGP missing", LEAF, r"unicast \{\s*aigp;\s*\}", "unicast;", "07 08", 0),
+)
+
+
+def damaged(damage: Damage, folder: Path) -> Path:
+    """Return a copy of the lab's files with the damage done."""
+    out = folder / "damaged"
+    shutil.copytree(GOLDEN / "lab", out)
+    path = out / damage.file
+    text, count = re.subn(damage.pattern, damage.new, path.read_text(), count=damage.count, flags=re.DOTALL)
+    assert count, f"{damage.name}: {damage.pattern!r} is not in {damage.file}"
+    path.write_text(text)
+    return out

@@ -1,0 +1,243 @@
+"""What a lab shows is judged: a computed lab of sound files gives no finding, every deviation the right one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from ailb_gen.addresses import Prefix
+from ailb_gen.checks.catalogue import OF_LAB, checks_of
+from ailb_gen.checks.context import Context
+from ailb_gen.checks.model import Finding, Findings
+from ailb_gen.lab.check.measured import HIDDEN, Measured, SeenAdvertisement, SeenRoute, SeenRule, SeenSession
+from ailb_gen.lab.check.paths import pairs
+from ailb_gen.lab.check.probe import probes
+from ailb_gen.lab.check.run import Look, Options, judge, judge_lab
+from ailb_gen.network.fabric import End
+from tests.checks.trees import GOLDEN, fabric_of, findings, network_of, shown
+from tests.lab.check.computed import ComputedLab
+from tests.lab.check.damages import DAMAGES, Damage, damaged
+
+ALL = frozenset(check.id for check in checks_of(OF_LAB))
+LEAF, PEER, SPINE = "stripe1-leaf1", "stripe2-leaf1", "spine2"
+UPLINK, NIC = End(LEAF, "et-0/0/1"), End("gpu-s1-1", "gpu0_eth")
+
+
+def context_of(example: str) -> Context:
+    """The context of an example's golden tree."""
+    return Context(fabric_of(example), network_of(GOLDEN / example))
+
+
+@cache
+def lab() -> tuple[Context, Measured]:
+    """The lab and all that is to be seen of it."""
+    context = context_of("lab")
+    look = Look(context.routing.prefixes, tuple(pairs(context, 10**6, 1)[0]), probes(context))
+    return context, ComputedLab(context.network).measure(look)
+
+
+def found(seen: Measured) -> list[Finding]:
+    """The findings about the lab when it shows something else."""
+    all_of = Findings()
+    judge(lab()[0], seen, all_of)
+    return findings(all_of.results(checks_of(OF_LAB)))
+
+
+@pytest.mark.parametrize("example", ["lab", "jvd", pytest.param("jvd-8-uplinks", marks=pytest.mark.long), "brownfield"])
+def test_sound_files_give_no_findings(example: str) -> None:
+    context = context_of(example)
+    results = list(judge_lab(ComputedLab(context.network), context, Options(ALL, rounds=1, traces=200)))
+    assert shown(results) == []
+    assert [result.check.id for result in results] == sorted(ALL)
+    assert all(result.examined for result in results)
+
+
+@pytest.mark.parametrize("damage", DAMAGES, ids=lambda damage: damage.name)
+def test_every_damage_to_files_is_found(damage: Damage, tmp_path: Path) -> None:
+    context = Context(fabric_of("lab"), network_of(damaged(damage, tmp_path)))
+    results = list(judge_lab(ComputedLab(context.network), context, Options(ALL, rounds=1)))
+    assert damage.found_by <= {finding.check for finding in findings(results)}, shown(results)
+    # The lab is computed from the same files: the two never differ.
+    assert not {"AILBL21", "AILBL22", "AILBL23", "AILBL32"} & {finding.check for finding in findings(results)}
+
+
+def test_every_uplink_is_down_once_in_as_many_rounds_as_a_leaf_has() -> None:
+    context, _ = lab()
+    running = ComputedLab(context.network)
+    assert shown(judge_lab(running, context, Options(ALL, rounds=4, traces=0))) == []
+    rounds = [set(ends) for ends in running.failed]
+    assert [len(ends) for ends in rounds] == [4] * 4
+    assert set.union(*rounds) == {cable.a for cable in context.network.links}
+    assert running.down == frozenset()
+
+
+def _prefix(leaf: str, color: int) -> Prefix:
+    return lab()[0].expected.switches[leaf].prefixes[color - 1]
+
+
+Change = Callable[[Measured], Measured]
+
+
+def _hops(seen: Measured, ports: frozenset[str]) -> Measured:
+    rows = {**seen.hops[LEAF], _prefix(PEER, 1): ports}
+    return replace(seen, hops={**seen.hops, LEAF: rows})
+
+
+def _path(seen: Measured, device: str, **new: object) -> Measured:
+    prefix = _prefix(PEER, 2)
+    first, *others = seen.ribs[device][prefix]
+    rows = {**seen.ribs[device], prefix: (first._replace(**new), *others)}
+    return replace(seen, ribs={**seen.ribs, device: rows})
+
+
+def _first_trace(seen: Measured, **new: object) -> Measured:
+    number = next(at for at, one in enumerate(seen.traces) if len(one.hops) == 3)
+    traces = list(seen.traces)
+    traces[number] = traces[number]._replace(**new)
+    return replace(seen, traces=tuple(traces))
+
+
+DEVIATIONS: dict[str, tuple[Change, set[str], str]] = {
+    "a statement that is left out": (
+        lambda seen: replace(seen, unmodelled={LEAF: (("then metric 5", 7),)}),
+        {"AILBL01"},
+        "then metric 5",
+    ),
+    "a device that does not run": (
+        lambda seen: replace(seen, devices=seen.devices - {"gpu-s2-2"}),
+        {"AILBL02"},
+        "does not run",
+    ),
+    "no advertisement over a link": (
+        lambda seen: replace(seen, advertisements={k: v for k, v in seen.advertisements.items() if k != UPLINK}),
+        {"AILBL03"},
+        f"no router advertisement of {SPINE} arrives over",
+    ),
+    "an advertisement without prefixes": (
+        lambda seen: replace(seen, advertisements={**seen.advertisements, NIC: SeenAdvertisement(1800)}),
+        {"AILBL03"},
+        "is not announced to gpu-s1-1:gpu0_eth",
+    ),
+    "another router lifetime": (
+        lambda seen: replace(
+            seen, advertisements={**seen.advertisements, NIC: seen.advertisements[NIC]._replace(lifetime_s=0)}
+        ),
+        {"AILBL03"},
+        "router lifetime",
+    ),
+    "an address that is missing": (
+        lambda seen: replace(seen, addresses={**seen.addresses, NIC: frozenset()}),
+        {"AILBL04"},
+        "has no address",
+    ),
+    "an address too many": (
+        lambda seen: replace(seen, addresses={**seen.addresses, NIC: seen.addresses[NIC] | {5}}),
+        {"AILBL04"},
+        "has the address ::5",
+    ),
+    "an IRB without gateways": (
+        lambda seen: replace(seen, addresses={**seen.addresses, End(LEAF, "irb.2"): frozenset()}),
+        {"AILBL04"},
+        "irb.2 has no address",
+    ),
+    "no rules": (lambda seen: replace(seen, rules={**seen.rules, NIC.device: frozenset()}), {"AILBL05"}, "has no rule"),
+    "a rule too many": (
+        lambda seen: replace(
+            seen, rules={**seen.rules, NIC.device: seen.rules[NIC.device] | {SeenRule(1, Prefix(0, 0), 7)}}
+        ),
+        {"AILBL05"},
+        "has the rule 1: from ::/0 lookup 7",
+    ),
+    "a table with another gateway": (
+        lambda seen: replace(
+            seen,
+            tables={
+                **seen.tables,
+                NIC.device: {**seen.tables[NIC.device], 10000: frozenset({SeenRoute(Prefix(0, 0), NIC.port, 9)})},
+            },
+        ),
+        {"AILBL05"},
+        "table 10000 has the route default via ::9 dev gpu0_eth",
+    ),
+    "a session that is down": (
+        lambda seen: replace(seen, sessions={**seen.sessions, UPLINK: SeenSession(False, 65101, 65002, "Idle")}),
+        {"AILBL06", "AILBL21"},
+        "is not established: Idle",
+    ),
+    "a session that is not there": (
+        lambda seen: replace(seen, sessions={end: one for end, one in seen.sessions.items() if end != UPLINK}),
+        {"AILBL06", "AILBL21"},
+        "has no session with spine2:et-0/0/0",
+    ),
+    "a session with another AS": (
+        lambda seen: replace(seen, sessions={**seen.sessions, UPLINK: SeenSession(True, 65101, 65009)}),
+        {"AILBL06", "AILBL21"},
+        "is between AS 65101 and 65009",
+    ),
+    "a session too many": (
+        lambda seen: replace(seen, sessions={**seen.sessions, End(LEAF, "et-0/0/9"): SeenSession(True, 65101, 65009)}),
+        {"AILBL06", "AILBL21"},
+        "no link in service",
+    ),
+    "a copy without AIGP": (lambda seen: _path(seen, SPINE, aigp=None), {"AILBL07", "AILBL22"}, "without AIGP"),
+    "a copy with AIGP": (lambda seen: _path(seen, "spine1", aigp=0), {"AILBL07", "AILBL22"}, "with AIGP"),
+    "a copy of another color": (
+        lambda seen: _path(seen, SPINE, communities=frozenset({"color:0:3"})),
+        {"AILBL07", "AILBL22"},
+        "with color:0:3 over a session of color:0:2",
+    ),
+    "a copy with another path": (
+        lambda seen: _path(seen, LEAF, as_path=(65002, 65001, 65103)),
+        {"AILBL07", "AILBL22"},
+        "with the AS path 65002 65001 65103",
+    ),
+    "a copy that is hidden": (lambda seen: _path(seen, LEAF, status=HIDDEN), {"AILBL07", "AILBL22"}, "is hidden"),
+    "a copy from another leaf": (
+        lambda seen: _path(seen, SPINE, port="et-0/0/1"),
+        {"AILBL07", "AILBL22"},
+        "which must not pass it on",
+    ),
+    "a copy with another preference": (lambda seen: _path(seen, LEAF, local_preference=7), {"AILBL22"}, "preference 7"),
+    "no route in a kernel": (lambda seen: _hops(seen, frozenset()), {"AILBL08", "AILBL23"}, "goes over nothing"),
+    "another color's uplink": (
+        lambda seen: _hops(seen, frozenset({"et-0/0/2"})),
+        {"AILBL08", "AILBL23"},
+        "goes over et-0/0/2, not et-0/0/0",
+    ),
+    "an uplink too many": (
+        lambda seen: _hops(seen, frozenset({"et-0/0/0", "et-0/0/1"})),
+        {"AILBL08", "AILBL23"},
+        "goes over et-0/0/0, et-0/0/1",
+    ),
+    "a trace over another spine": (
+        lambda seen: _first_trace(seen, hops=(LEAF, "spine4", "stripe1-leaf2")),
+        {"AILBL09"},
+        "pass stripe1-leaf1 - spine4 - stripe1-leaf2, not stripe1-leaf1 - spine1 - stripe2-leaf1",
+    ),
+    "a trace that ends early": (
+        lambda seen: _first_trace(seen, hops=(LEAF,), end="no route"),
+        {"AILBL09"},
+        "end there: no route",
+    ),
+    "a probe that another leaf sends on": (
+        lambda seen: replace(seen, probed={LEAF: {"spine1": frozenset({"et-0/0/0", "et-0/0/1"})}}),
+        {"AILBL10"},
+        "sends a prefix of stripe1-leaf1 that it learned from a spine on to spine1:et-0/0/1",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", DEVIATIONS)
+def test_every_deviation_has_its_finding(name: str) -> None:
+    change, checks, text = DEVIATIONS[name]
+    rows = found(change(lab()[1]))
+    assert {row.check for row in rows} == checks, rows
+    assert any(text in row.message for row in rows), rows
+
+
+def test_every_check_of_the_steady_state_has_a_deviation() -> None:
+    assert set().union(*(checks for _, checks, _ in DEVIATIONS.values())) == ALL - {"AILBL31", "AILBL32", "AILBL33"}
