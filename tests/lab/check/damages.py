@@ -46,7 +46,7 @@ DAMAGES = (
 def damaged(damage: Damage, folder: Path) -> Path:
     """Return a copy of the lab's files with the damage done."""
     out = folder / "damaged"
-    shutil.copytree(GOLDEN / "lab", out)
+    shutil.copytree(GOLDEN / "lab", out, symlinks=True)
     path = out / damage.file
     text, count = re.subn(damage.pattern, damage.new, path.read_text(), count=damage.count, flags=re.DOTALL)
     assert count, f"{damage.name}: {damage.pattern!r} is not in {damage.file}"
