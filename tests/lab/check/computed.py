@@ -152,8 +152,8 @@ def _of_irbs(network: Network) -> dict[End, frozenset[int]]:
 
 
 def _trace(network: Network, routing: Routing, macs: dict[End, str], pair: Pair) -> SeenTrace:
-    ends = [_endpoint(network, macs, nic, pair.number) for nic in (pair.source, pair.target)]
-    found = trace_pair(View(network, routing, frozenset(), frozenset()), *ends, 1)
+    source, target = (_endpoint(network, macs, nic, pair.number) for nic in (pair.source, pair.target))
+    found = trace_pair(View(network, routing, frozenset(), frozenset()), source, target, 1)
     hops = tuple(hop.device for hop in found.hops) if found.lookup.gateway is not None else ()
     return SeenTrace(*pair, hops, found.problem)
 

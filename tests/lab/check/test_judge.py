@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -87,14 +88,14 @@ def _hops(seen: Measured, ports: frozenset[str]) -> Measured:
     return replace(seen, hops={**seen.hops, LEAF: rows})
 
 
-def _path(seen: Measured, device: str, **new: object) -> Measured:
+def _path(seen: Measured, device: str, **new: Any) -> Measured:
     prefix = _prefix(PEER, 2)
     first, *others = seen.ribs[device][prefix]
     rows = {**seen.ribs[device], prefix: (first._replace(**new), *others)}
     return replace(seen, ribs={**seen.ribs, device: rows})
 
 
-def _first_trace(seen: Measured, **new: object) -> Measured:
+def _first_trace(seen: Measured, **new: Any) -> Measured:
     number = next(at for at, one in enumerate(seen.traces) if len(one.hops) == 3)
     traces = list(seen.traces)
     traces[number] = traces[number]._replace(**new)
