@@ -1,0 +1,249 @@
+"""Boot the servers of a lab from their rendered files: sysctls, then netplan and networkd, or the script and SLAAC.
+
+A server has a network namespace, and mount and UTS namespaces in which it has its own files: /etc, /usr/local/sbin,
+/var/lib and /run. Everything else is the machine's. systemd-networkd runs without systemd, D-Bus and udev: it does so
+where /sys cannot be written.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from ailb_gen.addresses import Prefix, eui64
+from ailb_gen.errors import LabError, UsageError
+from ailb_gen.hosts.model import Host
+from ailb_gen.lab.namespaces import PATIENCE_S, batch, inside, spawn, write_sysctl
+from ailb_gen.lab.plan import Plan, ServerPlan
+from ailb_gen.lab.servers.files import BASE, generate, share_etc, stage
+from ailb_gen.network.fabric import Network
+
+NETWORKD, NETPLAN = Path("/lib/systemd/systemd-networkd"), Path("/usr/sbin/netplan")
+Way = Literal["netplan", "script"]
+# Addresses that the kernel makes of router advertisements besides those of the prefixes: link-local, and one to spare.
+SPARE_ADDRESSES = 2
+READY = "ready"
+MOUNTS = f"""\
+set -e
+mount -t overlay overlay -o "lowerdir=$1,upperdir=$2/etc,workdir=$2/work" /etc
+mount --bind "$2/sbin" /usr/local/sbin
+cp -a "$3/etc/." /etc/
+cp -a "$3/usr/local/sbin/." /usr/local/sbin/
+mount -t tmpfs -o mode=755 tmpfs /var/lib
+mkdir "$2/run"
+mount -t tmpfs -o mode=755 tmpfs "$2/run"
+mkdir -p "$2/run/systemd"
+[ ! -d "$3/run/systemd/network" ] || cp -a "$3/run/systemd/network" "$2/run/systemd/"
+mount --bind "$2/run" /run
+mount -t sysfs -o ro,nosuid,nodev,noexec sysfs /sys
+hostname "$4"
+echo {READY}
+exec sleep infinity >/dev/null 2>&1
+"""
+
+
+@dataclass(slots=True)
+class Servers:
+    """The servers that run: how they were booted, what went wrong by server, and processes that stay."""
+
+    way: Way
+    warnings: dict[str, list[str]] = field(default_factory=dict)
+    processes: list[subprocess.Popen[bytes]] = field(default_factory=list)
+
+    def warn(self, name: str, text: str) -> None:
+        """Note what went wrong on a server."""
+        self.warnings.setdefault(name, []).append(text)
+
+
+def usable_way(wanted: str) -> Way:
+    """Return how servers are booted; `auto` is netplan where it, networkd and root are there.
+
+    Raises LabError when netplan is asked for and something is missing.
+    """
+    if wanted not in ("auto", "netplan", "script"):
+        raise UsageError(f"{wanted!r} is no way to boot servers; choose auto, netplan or script")
+    lacking = [path.name for path in (NETPLAN, NETWORKD) if not path.exists()]
+    # It gives up the rights of root for those of a user that the namespace does not have.
+    lacking += ["root, for systemd-networkd"] if not _other_users() else []
+    if wanted == "script" or (wanted == "auto" and lacking):
+        return "script"
+    if lacking:
+        raise LabError(f"servers cannot boot with netplan here; missing: {', '.join(lacking)}")
+    return "netplan"
+
+
+def _other_users() -> bool:
+    """Return whether this user namespace has users besides its root."""
+    rows = Path("/proc/self/uid_map").read_text(encoding="ascii").splitlines()
+    return sum(int(row.split()[2]) for row in rows) > 1
+
+
+@contextmanager
+def boot(plan: Plan, network: Network, artifacts: Path, hosts: str = "auto") -> Iterator[Servers]:
+    """Boot all servers at once; in the end, end what runs on them. Addresses come later: see `missing`.
+
+    The links must be there. Raises LabError, UsageError.
+    """
+    servers = Servers(usable_way(hosts))
+    there = {name: network.hosts[name] for name in plan.servers if name in network.hosts}
+    try:
+        _files(servers, there, artifacts)
+        for name, host in there.items():
+            _kernel(servers, plan.servers[name], host)
+        if servers.way == "netplan":
+            for name in there:
+                servers.processes.append(run(name, (str(NETWORKD),), stderr=subprocess.DEVNULL))
+        else:
+            _scripts(servers, there)
+        yield servers
+    finally:
+        for process in servers.processes:
+            process.kill()
+        for process in servers.processes:
+            process.wait()
+
+
+def command(name: str, words: Sequence[str]) -> tuple[str, ...]:
+    """Return the words that run a program with the files and the name of a server, in whatever network namespace.
+
+    Raises LabError when the server does not run.
+    """
+    try:
+        holder = _holder(name).read_text(encoding="ascii")
+    except OSError as error:
+        raise LabError(f"{name} is not a server that runs") from error
+    return ("nsenter", f"--target={holder}", "--mount", "--uts", "--", *words)
+
+
+def run(name: str, words: Sequence[str], **options: object) -> subprocess.Popen[bytes]:
+    """Start a program on a server; options are those of Popen. Raises LabError."""
+    return spawn(name, command(name, words), stdin=subprocess.DEVNULL, **options)
+
+
+def _holder(name: str) -> Path:
+    """Return the file with the number of the process that keeps the namespaces of a server."""
+    return BASE / f"{name}/holder"
+
+
+def _files(servers: Servers, hosts: Mapping[str, Host], artifacts: Path) -> None:
+    """Give every server its files, in namespaces of its own."""
+    etc = share_etc()
+    staged: dict[str, Path] = {}
+    complaints: dict[str, str] = {}
+    for number, host in enumerate(hosts.values()):
+        folder = host.profile.folder
+        if folder not in staged:
+            staged[folder] = stage(artifacts, host.profile, number)
+            complaints[folder] = generate(staged[folder]) if servers.way == "netplan" else ""
+        if complaints[folder]:
+            servers.warn(host.name, complaints[folder])
+    started = {name: _mount(name, etc, staged[host.profile.folder]) for name, host in hosts.items()}
+    servers.processes += started.values()
+    for name, process in started.items():
+        said = process.stdout.read().decode(errors="replace").strip() if process.stdout is not None else ""
+        if said != READY:
+            raise LabError(f"{name}: its files cannot be put in place: {said}")
+        _holder(name).write_text(str(process.pid), encoding="ascii")
+
+
+def _mount(name: str, etc: Path, staged: Path) -> subprocess.Popen[bytes]:
+    """Start the process that makes the namespaces of a server, and keeps them; it says `ready`, or what is wrong."""
+    own = BASE / name
+    for folder in ("etc", "work", "sbin"):
+        (own / folder).mkdir(parents=True, mode=0o755)
+    words = ("unshare", "--mount", "--uts", "sh", "-c", MOUNTS, "sh", str(etc), str(own), str(staged), name)
+    return spawn(name, words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+
+def _ended(started: Mapping[str, subprocess.Popen[bytes]]) -> Iterator[tuple[str, int, str]]:
+    """Wait for programs; gives the name, the exit code and what was said of each."""
+    until = time.monotonic() + PATIENCE_S
+    for name, process in started.items():
+        try:
+            _, said = process.communicate(timeout=max(0.1, until - time.monotonic()))
+        except subprocess.TimeoutExpired as error:
+            for other in started.values():
+                other.kill()
+            raise LabError(f"{name}: it does not boot within {PATIENCE_S:.0f} s") from error
+        yield name, process.returncode, said.decode(errors="replace").strip()
+
+
+def _kernel(servers: Servers, server: ServerPlan, host: Host) -> None:
+    """Set the kernel parameters that the files ask for, and those of the lab, while the NICs are down."""
+    batch([f"link set {nic} down" for nic in server.nics], server.name)
+    for setting in host.profile.sysctls:
+        try:
+            write_sysctl(server.name, {setting.key: setting.value})
+        except LabError as error:
+            servers.warn(server.name, str(error))
+    counts = {nic: sum(rule.nic == nic for rule in host.profile.rules) for nic in server.nics}
+    # No mask: every unreachable port is answered at once, however many there are (net/ipv6/icmp.c).
+    write_sysctl(server.name, {"net.ipv6.icmp.ratemask": ""})
+    for nic, count in counts.items():
+        with_room = max(16, count + SPARE_ADDRESSES)
+        write_sysctl(server.name, {f"net/ipv6/conf/{nic}/max_addresses": with_room})
+    mtus = {nic: _mtu(host, nic) for nic in server.nics}
+    lines = [f"link set {nic}{f' mtu {mtu}' if mtu else ''} up" for nic, mtu in mtus.items()]
+    batch(lines, server.name)
+
+
+def _mtu(host: Host, nic: str) -> int | None:
+    found = host.profile.nics[nic].value("mtu") if nic in host.profile.nics else None
+    return found if isinstance(found, int) and not isinstance(found, bool) else None
+
+
+def _scripts(servers: Servers, hosts: Mapping[str, Host]) -> None:
+    """Let the rendered script set tables and rules."""
+    words = ("/usr/local/sbin/ailb-net", "apply")
+    options = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
+    started = {name: run(name, words, **options) for name, host in hosts.items() if host.profile.script is not None}
+    for name, code, said in _ended(started):
+        if code:
+            servers.warn(name, said or f"ailb-net ended with {code}")
+
+
+def missing(plan: Plan, hosts: Mapping[str, Host]) -> dict[tuple[str, str], tuple[Prefix, ...]]:
+    """Return the prefixes in which a NIC, by (server, NIC), should have a usable address by its rules, and has none."""
+    found: dict[tuple[str, str], tuple[Prefix, ...]] = {}
+    for name, server in plan.servers.items():
+        if name not in hosts:
+            continue
+        usable = usable_addresses(name)
+        wanted = [(rule.nic, rule.source) for rule in hosts[name].profile.rules if rule.source is not None]
+        for nic in server.nics:
+            here = (prefix for at, prefix in wanted if at == nic)
+            lost = tuple(one for one in here if (nic, one.value | eui64(server.nics[nic].mac)) not in usable)
+            if lost:
+                found[name, nic] = lost
+    return found
+
+
+# include/uapi/linux/if_addr.h: an address that has failed, and one that is not known to be unique yet.
+FAILED, TENTATIVE = 0x08, 0x40
+
+
+def usable_addresses(name: str) -> frozenset[tuple[str, int]]:
+    """Return the addresses that a device can send from, each with its link."""
+    with inside(name):
+        text = Path("/proc/thread-self/net/if_inet6").read_text(encoding="ascii")
+    rows = (line.split() for line in text.splitlines())
+    return frozenset((row[5], int(row[0], 16)) for row in rows if not int(row[4], 16) & (FAILED | TENTATIVE))
+
+
+def wait(
+    plan: Plan, hosts: Mapping[str, Host], timeout_s: float = 20.0, quiet_s: float = 5.0
+) -> dict[tuple[str, str], tuple[Prefix, ...]]:
+    """Wait until every NIC has its addresses; returns the prefixes without one when none has come for `quiet_s`."""
+    until = time.monotonic() + timeout_s
+    lost, changed = missing(plan, hosts), time.monotonic()
+    while lost and time.monotonic() < min(until, changed + quiet_s):
+        time.sleep(0.1)
+        now = missing(plan, hosts)
+        if now != lost:
+            lost, changed = now, time.monotonic()
+    return lost

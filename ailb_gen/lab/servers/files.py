@@ -1,0 +1,97 @@
+"""What a server of a lab has of its own: files of its profile in place, and what netplan makes of them.
+
+Servers share everything that is read: a copy of the machine's /etc without what configures its network, and the files
+of a profile, which are made once and copied in by each server.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+from ailb_gen.errors import LabError
+from ailb_gen.hosts.model import Profile
+from ailb_gen.lab.namespaces import output
+from ailb_gen.layout import DROP_INS, NETPLAN_FOLDER
+
+# Below the private /run of a lab.
+BASE = Path("/run/lab/servers")
+# What configures the network of the machine that the lab runs on; nothing of it may reach a server of the lab.
+NOT_SHARED = (NETPLAN_FOLDER, DROP_INS, "etc/sysctl.d", "etc/iproute2/rt_tables.d", "etc/systemd/system", "etc/ailb")
+# Permissions by place, as a push sets them: netplan warns about files that others can read.
+MODES = ((f"{NETPLAN_FOLDER}/", 0o600), ("usr/local/sbin/", 0o755))
+UNITS = "etc/systemd/system"
+NETWORKD_UNITS = "run/systemd/network"
+# A veth has no permanent address, by which networkd looks for a NIC that netplan matches by its MAC address.
+BY_MAC, BY_NAME = "PermanentMACAddress=", "Name="
+
+
+def share_etc() -> Path:
+    """Copy the machine's /etc for the servers, without what configures its network; returns the folder.
+
+    Files that may not be read, as without root, are left out. Raises LabError.
+    """
+    etc = BASE / "shared/etc"
+    etc.parent.mkdir(parents=True, exist_ok=True)
+    # cp goes on after what it may not read, and says so with its exit code.
+    subprocess.run(("cp", "-a", "/etc", str(etc)), check=False, capture_output=True)
+    if not (etc / "passwd").is_file():
+        raise LabError(f"/etc cannot be copied to {etc}")
+    for path in NOT_SHARED:
+        folder = etc.parent / path
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True, mode=0o755)
+    return etc
+
+
+def stage(artifacts: Path, profile: Profile, number: int) -> Path:
+    """Copy the files of a profile as a push would put them in place; returns the folder. Raises LabError."""
+    source, folder = artifacts / profile.folder, BASE / f"profiles/{number}"
+    for path in sorted(_files(source)):
+        target = folder / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            shutil.copyfile(source / path, target)
+        except OSError as error:
+            raise LabError(f"{source / path}: cannot be copied: {error.strerror}") from error
+        target.chmod(next((mode for place, mode in MODES if path.startswith(place)), 0o644))
+    for unit, wanted_by in _enabled(profile):
+        link = folder / f"{UNITS}/{wanted_by}.wants/{Path(unit).name}"
+        link.parent.mkdir(parents=True, exist_ok=True)
+        link.symlink_to(f"/{unit}")
+    for top in ("etc", "usr/local/sbin"):
+        (folder / top).mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def _files(folder: Path) -> Iterator[str]:
+    """Give the files of a profile that belong on a server, relative to its folder."""
+    for at, _, names in os.walk(folder):
+        for name in names:
+            path = (Path(at) / name).relative_to(folder).as_posix()
+            if path.startswith(("etc/", "usr/local/sbin/")):
+                yield path
+
+
+def _enabled(profile: Profile) -> Iterator[tuple[str, str]]:
+    """Give the units that are installed, each with the target that wants it."""
+    for unit, settings in profile.units.items():
+        for setting in settings:
+            if unit in profile.files and (setting.section, setting.key) == ("Install", "WantedBy"):
+                yield from ((unit, target) for target in str(setting.value).split())
+
+
+def generate(folder: Path) -> str:
+    """Run `netplan generate` on staged files, for networkd; returns what it complains about, empty if it does not."""
+    try:
+        output("", ("netplan", "generate", "--root-dir", str(folder)))
+    except LabError as error:
+        return str(error)
+    for unit in sorted((folder / NETWORKD_UNITS).glob("*.network")):
+        lines = unit.read_text(encoding="utf-8").splitlines(keepends=True)
+        if any(line.startswith(BY_NAME) for line in lines):
+            unit.write_text("".join(line for line in lines if not line.startswith(BY_MAC)), encoding="utf-8")
+    return ""
