@@ -130,10 +130,11 @@ def _missing(switch: Switch, end: End, table: Mapping[str, int]) -> Iterator[Obs
     if interface not in table:
         yield obstacle("no BGP group discovers neighbors here (peer-auto-discovery with ipv6-nd)", switch.bgp_line)
         return
-    yield from (obstacle(message, line) for message, line in _unfit(switch.groups[table[interface]]))
+    yield from (obstacle(message, line) for message, line in unfit(switch.groups[table[interface]]))
 
 
-def _unfit(group: Group) -> Iterator[tuple[str, int]]:
+def unfit(group: Group) -> Iterator[tuple[str, int]]:
+    """Iterate over what keeps a group from having sessions between discovered neighbors, with the lines."""
     if group.disabled:
         yield f"group {group.name} is disabled", group.line
     if not group.external:

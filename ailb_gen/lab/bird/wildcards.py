@@ -1,0 +1,138 @@
+"""Wildcards and regular expressions of communities (Junos: `members 65000:*`) as BIRD's sets."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+
+from ailb_gen.lab.bird.communities import COLOR, EXTENDED, LARGE, SHORT, STANDARD
+
+WILDCARD = re.compile(r"[*.^$\[\]()|?+]")
+# Which numbers a field may be, both ends included.
+Ranges = tuple[tuple[int, int], ...]
+ALL = frozenset({"*", ".*", ".+", "[0-9]*", "[0-9]+", r"\d*", r"\d+"})
+ENDLESS = re.compile(r"[*+{]")
+CLASS = re.compile(r"\[[^\]]*\]")
+# More parts than that make a set that nobody reads.
+MOST = 512
+BIGGEST = (1 << 32) - 1
+# Numbers of more digits are not tried one by one.
+MOST_DIGITS = 5
+
+
+def patterns(member: str) -> tuple[tuple[str, str], ...] | None:
+    """Return the attributes and sets of BIRD that a pattern stands for; None if there are none.
+
+    `*` alone stands for any number in its field; a field does not reach beyond its colons.
+    """
+    fields = _fields(member.removeprefix("^").removesuffix("$"))
+    if fields is None:
+        return None
+    if fields in (["*"], [".*"]):
+        every = ["*", "*"]
+        found = [_standard(every), _color(every), _large(["*", "*", "*"])]
+    elif len(fields) == 2:
+        found = [_standard(fields)]
+    elif len(fields) == 3 and fields[0] == "color":
+        found = [_color(fields[1:])]
+    elif len(fields) == 4 and fields[0] == "large":
+        found = [_large(fields[1:])]
+    else:
+        return None
+    if None in found:
+        return None
+    return tuple(entry for entry in found if entry is not None)
+
+
+def _fields(text: str) -> list[str] | None:
+    """Split at the colons outside of brackets; None for alternatives that reach over a colon."""
+    fields, depth = [""], 0
+    for letter in text:
+        depth += (letter in "([") - (letter in ")]")
+        if letter == "|" and not depth:
+            return None
+        if letter == ":" and not depth:
+            fields.append("")
+        else:
+            fields[-1] += letter
+    return fields
+
+
+def _standard(fields: list[str]) -> tuple[str, str] | None:
+    high, low = (ranges(text, SHORT - 1) for text in fields)
+    if high is None or low is None or len(high) * len(low) > MOST:
+        return None
+    return STANDARD, _set(f"({_range(one)}, {_range(two)})" for one in high for two in low)
+
+
+def _color(fields: list[str]) -> tuple[str, str] | None:
+    flags, low = ranges(fields[0], 3), ranges(fields[1], BIGGEST)
+    if flags is None or low is None or len(low) > MOST // 4:
+        return None
+    modes = [mode for first, last in flags for mode in range(first, last + 1)]
+    return EXTENDED, _set(
+        f"(generic, 0x{COLOR << 16 | mode << 14:08x}, {_range(one)})" for mode in modes for one in low
+    )
+
+
+def _large(fields: list[str]) -> tuple[str, str] | None:
+    """Translate a large community: BIRD's sets have single numbers, then one range, then anything."""
+    parts = [""]
+    open_end = False
+    for text in fields:
+        found = ranges(text, BIGGEST)
+        if found is None or (open_end and found != ((0, BIGGEST),)):
+            return None
+        open_end = open_end or any(first != last for first, last in found)
+        parts = [f"{part}, {_range(one)}" for part in parts for one in found]
+    if len(parts) > MOST:
+        return None
+    return LARGE, _set(f"({part[2:]})" for part in parts)
+
+
+def _set(texts: Iterator[str]) -> str:
+    return f"[{', '.join(texts)}]"
+
+
+def _range(pair: tuple[int, int]) -> str:
+    first, last = pair
+    if first == last:
+        return str(first)
+    return "*" if (first, last) in ((0, SHORT - 1), (0, BIGGEST)) else f"{first}..{last}"
+
+
+@lru_cache(maxsize=1024)
+def ranges(text: str, biggest: int) -> Ranges | None:
+    """Return the numbers up to `biggest` whose digits a pattern matches in full; None if they cannot be listed."""
+    if text in ALL:
+        return ((0, biggest),)
+    if text.isascii() and text.isdigit():
+        return ((int(text), int(text)),) if int(text) <= biggest else None
+    try:
+        pattern = re.compile(re.sub(r"(?<![.\])])\*", ".*", text))
+    except re.error:
+        return None
+    if biggest >= SHORT and not _short(text):
+        return None
+    return _runs(lambda number: pattern.fullmatch(str(number)) is not None, min(biggest, 10**MOST_DIGITS - 1)) or None
+
+
+def _short(text: str) -> bool:
+    """Return whether a pattern matches at most five digits: a few, or one group of alternatives."""
+    if ENDLESS.search(text):
+        return False
+    words = re.split(r"[()|]", CLASS.sub(".", text))
+    alone = len(words) > 2 and not words[0] and not words[-1] and text.count("(") == 1
+    return (max if alone else sum)(len(word) for word in words) <= MOST_DIGITS
+
+
+def _runs(holds: Callable[[int], bool], biggest: int) -> Ranges:
+    found: list[tuple[int, int]] = []
+    for number in range(biggest + 1):
+        if holds(number):
+            if found and found[-1][1] == number - 1:
+                found[-1] = found[-1][0], number
+            else:
+                found.append((number, number))
+    return tuple(found)

@@ -1,0 +1,81 @@
+"""What BIRD and the kernel have, against `routing`: every path of every prefix, every set of next hops."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from ailb_gen.addresses import Prefix
+from ailb_gen.lab.bird.model import RibRoute, Translation
+from ailb_gen.lab.plan import Plan, link_local, plan, unit_link
+from ailb_gen.routing.rib import Path, Routing
+from tests.lab.bird.twin import Measured
+
+KINDS = ("AS path loop", "color mismatch", "rejected by")
+# Status, attributes and, of a hidden route, the kind of reason.
+Seen = tuple[str, tuple[int, ...], frozenset[str], int | None, int, int | None, str]
+
+
+def differences(
+    routing: Routing, translations: Mapping[str, Translation], measured: Mapping[str, Measured]
+) -> list[str]:
+    """Return what differs, in words."""
+    planned = plan(routing.graph.network)
+    return [
+        f"{name} {text}"
+        for device, name in enumerate(routing.graph.names)
+        for text in _of_device(routing, planned, device, translations[name], measured[name])
+    ]
+
+
+def _of_device(
+    routing: Routing, planned: Plan, device: int, translation: Translation, measured: Measured
+) -> Iterator[str]:
+    name = routing.graph.names[device]
+    switch = planned.switches[name]
+    by_protocol = {protocol: interface for interface, protocol in translation.sessions.items()}
+    found: dict[Prefix, dict[str, Seen]] = {}
+    for route in measured.routes:
+        seen = found.setdefault(route.prefix, {})
+        interface = by_protocol.get(route.protocol, "")
+        if interface in seen and interface:
+            yield f"{route.prefix}: two routes from {route.protocol}"
+        seen[interface] = _measured(route, translation)
+    for prefix in sorted({*routing.prefixes, *found}):
+        paths = routing.paths(device, prefix)
+        expected = {path.interface: _expected(path) for path in paths}
+        have = found.get(prefix, {})
+        for interface in sorted({*expected, *have}):
+            if expected.get(interface) != have.get(interface):
+                yield f"{prefix} {interface}: routing {expected.get(interface)}, BIRD {have.get(interface)}"
+        hops = {
+            (
+                unit_link(switch, hop.interface),
+                link_local(planned.switches[hop.peer].ports[_port(hop.peer_interface)].mac),
+            )
+            for hop in routing.next_hops(device, prefix)
+        }
+        kernel = measured.kernel.get(prefix, frozenset())
+        if hops != kernel:
+            yield f"{prefix}: next hops of routing {sorted(map(str, hops))}, kernel {sorted(map(str, kernel))}"
+
+
+def _port(interface: str) -> str:
+    return interface.rpartition(".")[0]
+
+
+def _measured(route: RibRoute, translation: Translation) -> Seen:
+    at = route.attributes
+    status = "hidden" if at.hidden else "active" if route.active else "other"
+    reason = translation.reasons[at.hidden] if at.hidden else ""
+    kind = next((kind for kind in KINDS if reason.startswith(kind)), reason)
+    return status, at.as_path, at.communities, at.aigp, at.local_preference, at.med, kind
+
+
+def _expected(path: Path) -> Seen:
+    route = path.route
+    status = path.status if path.status in ("active", "hidden") else "other"
+    reason = path.reason if status == "hidden" else ""
+    kind = next((kind for kind in KINDS if reason.startswith(kind)), reason)
+    if not path.peer:
+        return status, (), frozenset(), None, 100, None, ""
+    return status, route.as_path, route.communities, route.aigp, route.local_preference, route.med, kind

@@ -1,0 +1,254 @@
+"""Fabrics of BIRDs in namespaces, driven over a pipe: a process of its own, which takes all of it with it.
+
+Requests come pickled on standard input, answers go pickled to standard output.
+"""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from ailb_gen.addresses import Prefix, address_value, interface_value
+from ailb_gen.lab import namespaces
+from ailb_gen.lab.bird import parse
+from ailb_gen.lab.bird.config import render
+from ailb_gen.lab.bird.control import Bird
+from ailb_gen.lab.bird.model import Peer, RibRoute, SessionState, Translation
+from ailb_gen.lab.plan import Plan, link_local, plan
+from ailb_gen.network.fabric import Cable, Network
+from ailb_gen.network.sessions import discovered, local_as
+
+RUN = Path("/run/bird")
+SYSCTLS = {
+    "net.ipv6.conf.all.forwarding": 1,
+    "net.ipv6.conf.default.accept_dad": 0,
+    "net.ipv6.conf.all.accept_dad": 0,
+    "net.ipv6.conf.default.accept_ra": 0,
+}
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a switch shows: its routes, its sessions, and the links and gateways of the kernel's routes."""
+
+    routes: tuple[RibRoute, ...]
+    sessions: Mapping[str, SessionState]
+    kernel: Mapping[Prefix, frozenset[tuple[str, int]]]
+
+
+@dataclass
+class Running:
+    """A fabric that runs; names of namespaces and files start with its tag."""
+
+    tag: str
+    network: Network
+    plan: Plan
+    translations: dict[str, Translation] = field(default_factory=dict)
+    daemons: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+
+    def space(self, device: str) -> str:
+        return f"{self.tag}{device}"
+
+    def bird(self, device: str) -> Bird:
+        return Bird(RUN / f"{self.space(device)}.ctl")
+
+
+def peers(network: Network, planned: Plan, name: str) -> dict[str, Peer]:
+    """Give the neighbors of a switch whose router advertisements it would hear."""
+    found = {}
+    for port, entry in planned.switches[name].ports.items():
+        other = network.switches.get(entry.far.device)
+        unit = f"{entry.far.port}.0"
+        if other is None or unit not in other.advertisements:
+            continue
+        table = discovered(other)
+        asn = local_as(other, other.groups[table[unit]]) if unit in table else other.asn
+        far = planned.switches[entry.far.device].ports[entry.far.port]
+        found[f"{port}.0"] = Peer(link_local(far.mac), asn or 0)
+    return found
+
+
+def build(tag: str, network: Network) -> Running:
+    """Make namespaces, cables and addresses."""
+    running = Running(tag, network, plan(network))
+    spaces = [running.space(name) for name in network.switches]
+    namespaces.add(spaces)
+    for space in spaces:
+        namespaces.write_sysctl(space, SYSCTLS)
+    lines = []
+    for cable in network.links:
+        a, b = (running.plan.switches[end.device].ports[end.port] for end in (cable.a, cable.b))
+        near, far = running.space(cable.a.device), running.space(cable.b.device)
+        lines.append(
+            f"link add {a.link} address {a.mac} netns {near} type veth peer name {b.link} address {b.mac} netns {far}"
+        )
+    namespaces.batch(lines)
+    for name, switch in network.switches.items():
+        lines = [f"link set {link} up" for link in links(running, name)]
+        routed = {vlan.irb for vlan in switch.vlans if vlan.vlan_id is not None}
+        for port in switch.ports.values():
+            for unit in port.units:
+                # Every address on lo: the tests look at routes, not at bridges.
+                if not port.disabled and not unit.disabled and (port.name != "irb" or unit.name in routed):
+                    lines += [
+                        f"address add {_text(one.value, one.prefix.length)} dev lo nodad" for one in unit.addresses
+                    ]
+        namespaces.batch(lines, running.space(name))
+    return running
+
+
+def links(running: Running, name: str) -> list[str]:
+    """Give the links of a switch to other switches."""
+    ports = running.plan.switches[name].ports.values()
+    return [port.link for port in ports if port.far.device in running.network.switches]
+
+
+def _text(value: int, length: int) -> str:
+    return f"{Prefix(value, 128)}".replace("/128", f"/{length}")
+
+
+def start(running: Running) -> None:
+    """Wait for link-local addresses, then start the daemons."""
+    RUN.mkdir(exist_ok=True)
+    for name in running.network.switches:
+        wanted = len(links(running, name))
+        _wait_for(lambda name=name, wanted=wanted: _link_locals(running, name) >= wanted)
+    for name in running.network.switches:
+        configure(running, name, first=True)
+
+
+def _link_locals(running: Running, name: str) -> int:
+    text = namespaces.output(running.space(name), ("ip", "-o", "-6", "address", "show", "scope", "link"))
+    return len(text.splitlines()) - text.count("tentative")
+
+
+def _wait_for(holds: Any, patience_s: float = 10.0) -> None:
+    until = time.monotonic() + patience_s
+    while not holds():
+        assert time.monotonic() < until, "not in time"
+        time.sleep(0.05)
+
+
+def configure(running: Running, name: str, first: bool = False) -> None:
+    """Write a switch's configuration, and start its daemon or let it read that again."""
+    found = render(
+        running.network.switches[name], running.plan.switches[name], peers(running.network, running.plan, name)
+    )
+    running.translations[name] = found
+    path = RUN / f"{running.space(name)}.conf"
+    path.write_text(found.text)
+    if not first:
+        running.bird(name).configure()
+        return
+    words = (
+        "bird",
+        "-f",
+        "-c",
+        path,
+        "-s",
+        RUN / f"{running.space(name)}.ctl",
+        "-P",
+        RUN / f"{running.space(name)}.pid",
+    )
+    log = (RUN / f"{running.space(name)}.log").open("wb")
+    running.daemons[name] = namespaces.spawn(running.space(name), [str(word) for word in words], stderr=log)
+    _wait_for((RUN / f"{running.space(name)}.ctl").exists)
+
+
+def set_cable(running: Running, cable: Cable, up: bool) -> None:
+    """Take a cable down or put it back, at both ends."""
+    for end in (cable.a, cable.b):
+        link = running.plan.switches[end.device].ports[end.port].link
+        namespaces.batch([f"link set {link} {'up' if up else 'down'}"], running.space(end.device))
+
+
+def measure(running: Running) -> dict[str, Measured]:
+    """Read what every switch shows."""
+    return {
+        name: Measured(parse.rib(running.bird(name)), parse.sessions(running.bird(name)), kernel(running.space(name)))
+        for name in running.network.switches
+    }
+
+
+def kernel(space: str) -> dict[Prefix, frozenset[tuple[str, int]]]:
+    """Read BIRD's routes in the kernel."""
+    text = namespaces.output(space, ("ip", "-o", "-6", "route", "show", "proto", "bird"))
+    found = {}
+    for line in text.splitlines():
+        words = line.replace("\\", " ").split()
+        prefix = interface_value(words[0] if "/" in words[0] else f"{words[0]}/128")
+        assert prefix is not None, line
+        hops = {(words[at + 3], address_value(words[at + 1]) or 0) for at, word in enumerate(words) if word == "via"}
+        found[prefix[1]] = frozenset(hops)
+    return found
+
+
+def stop(running: Running) -> None:
+    """End the daemons and remove the namespaces."""
+    for daemon in running.daemons.values():
+        daemon.kill()
+        daemon.wait()
+    namespaces.batch([f"netns delete {running.space(name)}" for name in running.network.switches])
+
+
+def serve(requests: BinaryIO, answers: BinaryIO) -> None:
+    """Answer requests until there are no more: (what, tag, argument)."""
+    fabrics: dict[str, Running] = {}
+    while True:
+        try:
+            what, tag, argument = pickle.load(requests)
+        except EOFError:
+            return
+        answer: object = None
+        if what == "build":
+            fabrics[tag] = build(tag, argument)
+        elif what == "start":
+            start(fabrics[tag])
+            answer = fabrics[tag].translations
+        elif what == "cable":
+            set_cable(fabrics[tag], *argument)
+        elif what == "measure":
+            answer = measure(fabrics[tag])
+        elif what == "command":
+            name, command = argument
+            answer = fabrics[tag].bird(name).command(command)
+        elif what == "log":
+            answer = (RUN / f"{fabrics[tag].space(argument)}.log").read_text()
+        else:
+            stop(fabrics.pop(tag))
+        pickle.dump(answer, answers)
+        answers.flush()
+
+
+class Twin:
+    """The client's end: a process in namespaces of its own."""
+
+    def __init__(self) -> None:
+        self.process = subprocess.Popen(
+            (sys.executable, "-c", "from tests.lab.bird.twin import main; main()"),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+
+    def ask(self, what: str, tag: str, argument: object = None) -> Any:
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        pickle.dump((what, tag, argument), self.process.stdin)
+        self.process.stdin.flush()
+        return pickle.load(self.process.stdout)
+
+    def close(self) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def main() -> None:
+    namespaces.isolate()
+    serve(sys.stdin.buffer, sys.stdout.buffer)
