@@ -1,0 +1,104 @@
+"""Whether the daemons of a lab have nothing left to tell each other, nor the kernels."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from ailb_gen.lab import kernel
+from ailb_gen.lab.bird import parse
+from ailb_gen.lab.bird.control import Bird
+from ailb_gen.lab.bird.model import SessionState
+from ailb_gen.lab.plan import Plan
+from ailb_gen.lab.routers import control_socket
+
+# Between two looks at all switches, at least; what both find counts. Seconds.
+PAUSE_S = 0.05
+# What cannot come up is waited for so long after the last change. Seconds.
+QUIET_S = 3.0
+
+# The sessions of all switches by name and link.
+States = Mapping[str, Mapping[str, SessionState]]
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """One look at all switches: what is under way, what is down and might come up, and all numbers."""
+
+    busy: tuple[str, ...]
+    down: tuple[str, ...]
+    numbers: tuple[object, ...]
+
+
+def wait(plan: Plan, timeout_s: float, kernels: bool = True) -> tuple[str, ...]:
+    """Wait until every daemon has what its neighbors send, and every kernel what its daemon has.
+
+    Returns what is missing in the end, as text: sessions that are down although both ends have one and carrier, and
+    after `timeout_s` what is still under way. Without `kernels` only the daemons count. Raises LabError.
+    """
+    latest = time.monotonic() + timeout_s
+    before, since = look(plan, kernels), time.monotonic()
+    while True:
+        time.sleep(PAUSE_S)
+        now = look(plan, kernels)
+        if now.numbers != before.numbers:
+            since = time.monotonic()
+        quiet = time.monotonic() - since
+        if not now.busy and quiet > 0 and now.numbers == before.numbers and (not now.down or quiet > QUIET_S):
+            return now.down
+        if time.monotonic() > latest:
+            return (*now.busy, *now.down)
+        before = now
+
+
+def look(plan: Plan, kernels: bool = True) -> Look:
+    """Look at all switches whose daemon runs. Raises LabError."""
+    states = {name: _states(name) for name in plan.switches if control_socket(name).exists()}
+    carriers = {name: kernel.carrier(name) for name in states}
+    busy, down = list(_unequal(plan, states, carriers)), list(_down(plan, states, carriers))
+    if kernels and not busy:
+        busy += _kernels(states)
+    numbers = tuple(
+        (name, link, one.established, one.imported, one.hidden, one.exported, one.updates_received, one.updates_sent)
+        for name, rows in states.items()
+        for link, one in rows.items()
+    )
+    return Look(tuple(busy), tuple(down), numbers)
+
+
+def _states(name: str) -> dict[str, SessionState]:
+    return {one.link: one for one in parse.sessions(Bird(control_socket(name))).values()}
+
+
+def _pairs(plan: Plan, states: States) -> Iterator[tuple[str, str, SessionState, SessionState]]:
+    """Give name, link and both ends of every session that two daemons are configured for, from each end."""
+    for name, rows in states.items():
+        for port in plan.switches[name].ports.values():
+            far = states.get(port.far.device, {})
+            there = plan.switches[port.far.device].ports[port.far.port].link if far else ""
+            if port.link in rows and there in far:
+                yield name, port.link, rows[port.link], far[there]
+
+
+def _unequal(plan: Plan, states: States, carriers: Mapping[str, frozenset[str]]) -> Iterator[str]:
+    for name, link, here, there in _pairs(plan, states):
+        if here.established and link not in carriers[name]:
+            yield f"{name}: the session on {link} is still up, without carrier"
+        elif here.established and there.established and here.exported != there.imported + there.hidden:
+            received = there.imported + there.hidden
+            yield f"{name}: {here.exported} routes go out on {link}, {received} have arrived"
+
+
+def _down(plan: Plan, states: States, carriers: Mapping[str, frozenset[str]]) -> Iterator[str]:
+    for name, link, here, _ in _pairs(plan, states):
+        if not here.established and link in carriers[name]:
+            yield f"{name}: the session on {link} is {here.state}{f': {here.last_error}' if here.last_error else ''}"
+
+
+def _kernels(states: States) -> Iterable[str]:
+    for name, rows in states.items():
+        # One route of every prefix is active.
+        expected, found = sum(one.active for one in rows.values()), len(kernel.routes(name, protocol=kernel.BIRD))
+        if found != expected:
+            yield f"{name}: {expected} prefixes are learned, {found} are in the kernel"

@@ -1,0 +1,148 @@
+"""One switch of a lab: its active configuration, its daemon, and what both it and its kernel answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+
+from ailb_gen.addresses import Prefix
+from ailb_gen.emulator.fabric_state import Counters
+from ailb_gen.lab import kernel
+from ailb_gen.lab.answers import Answers
+from ailb_gen.lab.bird import parse
+from ailb_gen.lab.bird.config import render
+from ailb_gen.lab.bird.model import Peer, RibRoute, SessionState, Translation
+from ailb_gen.lab.links import Settings
+from ailb_gen.lab.plan import LINK_LOCAL, SwitchPlan
+from ailb_gen.lab.ribs import by_prefix
+from ailb_gen.lab.routers import Router
+from ailb_gen.network.fabric import Cable, End, Network
+from ailb_gen.network.model import Switch
+from ailb_gen.network.sessions import Side, sides
+
+UP = "Up"
+
+
+class LabSwitch:
+    """A switch of a lab. Raises LabError when its daemon or its kernel does not answer.
+
+    `switch` and `settings` are what its active configuration says, None while it is off; `translation` is what its
+    daemon runs. `kept_down` are logical interfaces whose session must not come up.
+    """
+
+    def __init__(self, plan: SwitchPlan) -> None:
+        self.plan, self.name = plan, plan.name
+        self.router = Router(plan.name)
+        self.answers = Answers()
+        self.switch: Switch | None = None
+        self.settings: Settings | None = None
+        self.translation: Translation | None = None
+        self.kept_down: set[str] = set()
+        # In the order of cables.
+        self.ports = {port.port: port for port in sorted(plan.ports.values(), key=lambda one: one.cable)}
+        self.units = {port.link: f"{port.port}.0" for port in self.ports.values()}
+        cables = (Cable(End(plan.name, port.port), port.far) for port in self.ports.values())
+        self._network = Network({}, {}, {}, tuple(cables), {}, ())
+        self._sides: dict[str, Side] | None = None
+
+    def take(self, found: Switch | None, wanted: Settings) -> None:
+        """Note another configuration; None while the switch is off."""
+        self.switch, self.settings, self._sides = found, wanted, None
+        self.answers.forget()
+
+    def sides(self) -> Mapping[str, Side]:
+        """Return its own side of the sessions that its configuration allows, by logical interface."""
+        if self._sides is None:
+            known = {self.name: self.switch} if self.switch is not None else {}
+            network = Network(known, {}, {}, self._network.links, {}, ())
+            own = (side for _, side, _ in sides(network) if isinstance(side, Side))
+            self._sides = {side.interface: side for side in own}
+        return self._sides
+
+    def configure(self, peers: Mapping[str, Peer], held: bool) -> None:
+        """Let the daemon run what follows from the active configuration, with some peers by logical interface.
+
+        `held`: its routes do not reach the kernel.
+        """
+        self.answers.forget()
+        self.router.configure(self.render(peers, held))
+        for interface in self.kept_down:
+            self._switch_session(interface, on=False)
+
+    def render(self, peers: Mapping[str, Peer], held: bool) -> str:
+        """Return what the daemon has to run with some peers; nothing while the switch is off."""
+        if self.switch is None:
+            return ""
+        self.translation = render(self.switch, self.plan, peers, held)
+        return self.translation.text
+
+    def keep_down(self, interface: str) -> None:
+        """Keep the session on a logical interface down from now on."""
+        self.kept_down.add(interface)
+        self._switch_session(interface, on=False)
+
+    def restore(self, interface: str) -> None:
+        """Let the session on a logical interface come up again."""
+        if interface in self.kept_down:
+            self.kept_down.discard(interface)
+            self._switch_session(interface, on=True)
+
+    def _switch_session(self, interface: str, on: bool) -> None:
+        protocol = self.protocol(interface)
+        if protocol is not None and self.router.running:
+            self.router.switch_on(protocol, on)
+            self.answers.forget()
+
+    def groups(self) -> dict[str, str]:
+        """Return the names of the groups of its sessions, by logical interface."""
+        own = self.switch
+        return {one: own.groups[side.group].name for one, side in self.sides().items()} if own is not None else {}
+
+    def protocol(self, interface: str) -> str | None:
+        """Return the name of the daemon's session on a logical interface; None without one."""
+        return self.translation.sessions.get(interface) if self.translation is not None else None
+
+    def sessions(self) -> Mapping[str, SessionState]:
+        """Return the daemon's sessions by protocol."""
+        return self.answers.get("sessions", partial(parse.sessions, self.router.control)) if self.router.running else {}
+
+    def rib(self) -> Mapping[Prefix, tuple[RibRoute, ...]]:
+        """Return the daemon's routes by prefix, in order."""
+        return self.answers.get("rib", self._rib) if self.router.running else {}
+
+    def _rib(self) -> Mapping[Prefix, tuple[RibRoute, ...]]:
+        return by_prefix(parse.rib(self.router.control))
+
+    def fib(self) -> Mapping[Prefix, tuple[str, ...]]:
+        """Return the logical interfaces by which the kernel sends packets to prefixes, in the order of cables."""
+        return self.answers.get("fib", self._fib)
+
+    def _fib(self) -> Mapping[Prefix, tuple[str, ...]]:
+        found = {}
+        for prefix, hops in kernel.routes(self.name, protocol=kernel.BIRD).items():
+            used = {hop.link for hop in hops if hop.gateway is not None}
+            found[prefix] = tuple(unit for link, unit in self.units.items() if link in used)
+        return found
+
+    def links(self) -> Mapping[str, kernel.Link]:
+        """Return the links of its kernel by name."""
+        return self.answers.get("links", partial(kernel.links, self.name))
+
+    def addressed(self) -> frozenset[str]:
+        """Return the links that have a link-local address now."""
+        return frozenset(one.link for one in kernel.addresses(self.name) if one.value >> 118 == LINK_LOCAL >> 118)
+
+    def counters(self) -> Mapping[str, Counters]:
+        """Return the traffic of its links."""
+        return self.answers.get("counters", partial(kernel.counters, self.name))
+
+    def bfd_up(self) -> frozenset[str]:
+        """Return the links on which a BFD session is up."""
+        return self.answers.get("bfd", self._bfd_up) if self.router.running else frozenset()
+
+    def _bfd_up(self) -> frozenset[str]:
+        return frozenset(one.link for one in parse.bfd(self.router.control) if one.state == UP)
+
+    def exported(self, protocol: str) -> tuple[RibRoute, ...]:
+        """Return what the daemon sends over a session."""
+        return self.answers.get(("exported", protocol), partial(parse.exported, self.router.control, protocol))
