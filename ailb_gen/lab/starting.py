@@ -1,4 +1,4 @@
-"""The start of a lab: addresses of links, then daemons, then routers that are heard, then sessions and routes, and the kernels last.
+"""The start of a lab: addresses of links, daemons, routers that are heard, sessions and routes, the kernels last.
 
 A daemon that brings every route into the kernel when it comes, and changes it with every further path, takes five
 times as long with a hundred switches.

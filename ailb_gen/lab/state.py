@@ -95,7 +95,8 @@ class LabFabric:
                 f"{name}:{port.port} hears no router advertisement of {port.far}"
                 for name, own in self.switches.items()
                 for port in own.ports.values()
-                if self._advertises(port.far) and self.advertiser(name, f"{port.port}.0") is None
+                if self._advertises(port.far)
+                and self.advertiser(name, f"{port.port}.0") is None
                 and self._carrier(name, port.link)
             )
 
