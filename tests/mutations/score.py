@@ -29,6 +29,7 @@ from tests.conftest import EXAMPLES, ROOT, SHARED
 from tests.mutations.catalogue import KINDS
 from tests.mutations.kind import BOTH, Kind, changes_of, chosen, places
 from tests.mutations.tree import Changes, Tree, copy_with, read_tree
+from tests.mutations.unchanged import reading_once
 
 if TYPE_CHECKING:
     from tests.mutations.edits import Damage
@@ -68,7 +69,8 @@ def findings(example: str, changes: Changes, checks: frozenset[str]) -> tuple[Fi
     try:
         copy_with(GOLDEN / example, changes, folder / "artifacts")
         options = RunOptions(checks, YANG if YANG.is_dir() else None, executor="serial")
-        done = run(load(EXAMPLES / example / "fabric.yaml"), folder / "artifacts", options, lambda _: None)
+        with reading_once(GOLDEN / example):
+            done = run(load(EXAMPLES / example / "fabric.yaml"), folder / "artifacts", options)
     finally:
         shutil.rmtree(folder)
     return tuple(finding for result in done.results for finding in result.findings)
