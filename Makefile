@@ -54,11 +54,11 @@ MEASURED := $(if $(COVERAGE),--cov=ailb_gen --cov-branch --cov-append)
 unit: $(STAMP)
 	rm -f .coverage
 	$(PYTEST) -m "not long" $(MEASURED) $(if $(COVERAGE),--cov-report=)
-	$(if $(COVERAGE),NUMBA_DISABLE_JIT=1 $(PYTEST) -m "not long" $(UNCOMPILED) $(MEASURED) --cov-report=)
+	$(if $(COVERAGE),NUMBA_DISABLE_JIT=1 $(PYTEST) --dist worksteal -m "not long" $(UNCOMPILED) $(MEASURED) --cov-report=)
 
 test-long: $(STAMP)
-	AILB_EXAMPLES=5 $(PYTEST) -m "hypothesis and not long"
-	$(PYTEST) -m long --durations=25 $(MEASURED) $(if $(COVERAGE),--cov-report=term --cov-fail-under=$(COVERAGE))
+	AILB_EXAMPLES=5 $(PYTEST) --dist worksteal -m "hypothesis and not long"
+	$(PYTEST) --no-loadscope-reorder -m long --durations=25 $(MEASURED) $(if $(COVERAGE),--cov-report=term --cov-fail-under=$(COVERAGE))
 
 test-all:
 	$(MAKE) test test-long COVERAGE=95

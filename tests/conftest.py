@@ -41,8 +41,33 @@ servers: 2
 """
 
 
+# The modules that take longest with `make test-long`, longest first. Workers begin with them: otherwise one of them
+# would be the last, and only one processor busy. The others come in the order of their names.
+LONGEST = (
+    "sim/engine/test_published.py",
+    "test_docs.py",
+    "deploy/servers/test_crashes.py",
+    "mutations/test_causes.py",
+    "deploy/servers/test_trees.py",
+    "sim/fluid/test_packets.py",
+    "mutations/test_score.py",
+    "mutations/test_alone.py",
+    "routing/test_against_naive.py",
+    "batfish/test_run.py",
+    "cli/test_demo.py",
+    "study/catalog/test_scale_unit.py",
+)
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the long ones, and put those first that take longest."""
+    mark_left_out(items)
+    ranks = {str(ROOT / "tests" / name): rank for rank, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: ranks.get(str(item.path), len(ranks)))
+
+
+def mark_left_out(items: list[pytest.Item]) -> None:
     """Mark as long what `sampled(n)` leaves out: of the cases of a test, the first and one in n of the others stay.
 
     Which ones depends on their names alone, so that rows and columns of a table are left out alike.

@@ -1,7 +1,7 @@
 """The compiler: functions compiled by Numba and kept on disk, or run as they are with NUMBA_DISABLE_JIT=1.
 
-What is kept belongs to one state of the compiled sources: Numba itself would not notice a change in a function that
-another file calls.
+What is kept belongs to one state of the compiled sources at one place: Numba itself would not notice a change in a
+function that another file calls, and finds nothing that was compiled at another place.
 """
 
 import fcntl
@@ -27,7 +27,7 @@ LINE = 64
 
 
 def _sources_digest() -> str:
-    digest = hashlib.sha256()
+    digest = hashlib.sha256(bytes(Path(__file__)))
     rooms = (Path(__file__).parent, Path(__file__).parent.parent / "fluid")
     for path in sorted(path for room in rooms for path in room.rglob("*.py")):
         digest.update(path.read_bytes())
