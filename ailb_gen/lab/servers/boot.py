@@ -18,7 +18,8 @@ from typing import Literal
 from ailb_gen.addresses import Prefix, eui64
 from ailb_gen.errors import LabError, UsageError
 from ailb_gen.hosts.model import Host
-from ailb_gen.lab.namespaces import PATIENCE_S, batch, inside, spawn, write_sysctl
+from ailb_gen.lab.kernel import addresses
+from ailb_gen.lab.namespaces import PATIENCE_S, batch, spawn, write_sysctl
 from ailb_gen.lab.plan import Plan, ServerPlan
 from ailb_gen.lab.servers.files import BASE, generate, share_etc, stage
 from ailb_gen.network.fabric import Network
@@ -182,8 +183,6 @@ def _kernel(servers: Servers, server: ServerPlan, host: Host) -> None:
         except LabError as error:
             servers.warn(server.name, str(error))
     counts = {nic: sum(rule.nic == nic for rule in host.profile.rules) for nic in server.nics}
-    # No mask: every unreachable port is answered at once, however many there are (net/ipv6/icmp.c).
-    write_sysctl(server.name, {"net.ipv6.icmp.ratemask": ""})
     for nic, count in counts.items():
         with_room = max(16, count + SPARE_ADDRESSES)
         write_sysctl(server.name, {f"net/ipv6/conf/{nic}/max_addresses": with_room})
@@ -213,7 +212,8 @@ def missing(plan: Plan, hosts: Mapping[str, Host]) -> dict[tuple[str, str], tupl
     for name, server in plan.servers.items():
         if name not in hosts:
             continue
-        usable = usable_addresses(name)
+        there = (one for one in addresses(name) if not one.tentative and not one.duplicate)
+        usable = {(one.link, one.value) for one in there}
         wanted = [(rule.nic, rule.source) for rule in hosts[name].profile.rules if rule.source is not None]
         for nic in server.nics:
             here = (prefix for at, prefix in wanted if at == nic)
@@ -221,18 +221,6 @@ def missing(plan: Plan, hosts: Mapping[str, Host]) -> dict[tuple[str, str], tupl
             if lost:
                 found[name, nic] = lost
     return found
-
-
-# include/uapi/linux/if_addr.h: an address that has failed, and one that is not known to be unique yet.
-FAILED, TENTATIVE = 0x08, 0x40
-
-
-def usable_addresses(name: str) -> frozenset[tuple[str, int]]:
-    """Return the addresses that a device can send from, each with its link."""
-    with inside(name):
-        text = Path("/proc/thread-self/net/if_inet6").read_text(encoding="ascii")
-    rows = (line.split() for line in text.splitlines())
-    return frozenset((row[5], int(row[0], 16)) for row in rows if not int(row[4], 16) & (FAILED | TENTATIVE))
 
 
 def wait(

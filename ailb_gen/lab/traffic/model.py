@@ -1,0 +1,134 @@
+"""Flows between servers, what is sent on them, and what is measured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from ailb_gen.errors import UsageError
+
+# The UDP port of RoCEv2 (IANA: roce).
+ROCE_PORT = 4791
+LEAST_BYTES, MOST_BYTES = 64, 8900
+MOST_FLOWS = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """A queue pair between two NICs; addresses are those it is bound to, `qp` counts from 0 for every pair of NICs."""
+
+    source: str
+    source_nic: str
+    source_address: int
+    target: str
+    target_nic: str
+    target_address: int
+    qp: int
+    port: int
+
+    def __str__(self) -> str:
+        return f"{self.source}:{self.source_nic} to {self.target}:{self.target_nic}, QP {self.qp + 1}"
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """What is sent on every flow: packets per second, how many (0: until stopped), bytes of UDP payload, and the DSCP.
+
+    Raises UsageError for values that no flow can have.
+    """
+
+    rate: float = 1000.0
+    count: int = 1000
+    size: int = 1024
+    dscp: int = 26
+
+    def __post_init__(self) -> None:
+        if not 0 < self.rate <= 1_000_000:
+            raise UsageError(f"a rate of {self.rate:g} packets per second; choose 1 to 1000000")
+        if self.count < 0:
+            raise UsageError(f"{self.count} packets; choose 0 or more")
+        if not LEAST_BYTES <= self.size <= MOST_BYTES:
+            raise UsageError(f"packets of {self.size} bytes; choose {LEAST_BYTES} to {MOST_BYTES}")
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """What was sent on a flow, and when the last packet was, in ns of the monotonic clock."""
+
+    packets: int
+    last_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """What came of a flow.
+
+    `late` are packets that came after one that was sent later (RFC 4737, 3.3). `gap_ns` is the longest time between
+    the sending of two packets that came one after the other, `first_ns` and `last_ns` when the first and the last one
+    were sent.
+    """
+
+    packets: int
+    late: int
+    gap_ns: int
+    first_ns: int
+    last_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class FlowResult:
+    """What became of a flow; `outage_ms` is how long it was interrupted, 0 when nothing was lost."""
+
+    flow: Flow
+    sent: int
+    received: int
+    late: int
+    outage_ms: float
+
+    @property
+    def lost(self) -> int:
+        """The packets that did not arrive."""
+        return self.sent - self.received
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Uplink:
+    """A port of a leaf, and the spine that it leads to."""
+
+    leaf: str
+    port: str
+    spine: str
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What was measured: every flow, and the bytes that every uplink has sent, as the kernel counts them."""
+
+    flows: tuple[FlowResult, ...]
+    uplinks: Mapping[Uplink, int]
+    load: Load
+
+    @property
+    def sent(self) -> int:
+        """All packets that were sent."""
+        return sum(flow.sent for flow in self.flows)
+
+    @property
+    def lost(self) -> int:
+        """All packets that did not arrive."""
+        return sum(flow.lost for flow in self.flows)
+
+    @property
+    def late(self) -> int:
+        """All packets that came after one that was sent later."""
+        return sum(flow.late for flow in self.flows)
+
+    def spread(self) -> dict[str, float]:
+        """Return the largest number of bytes of an uplink over the mean, for every leaf that has sent any."""
+        return {leaf: max(sizes) * len(sizes) / sum(sizes) for leaf, sizes in self._by_leaf() if sum(sizes)}
+
+    def _by_leaf(self) -> Iterator[tuple[str, list[int]]]:
+        found: dict[str, list[int]] = {}
+        for uplink, size in self.uplinks.items():
+            found.setdefault(uplink.leaf, []).append(size)
+        yield from found.items()

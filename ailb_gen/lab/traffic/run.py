@@ -1,0 +1,132 @@
+"""Run traffic: start the workers, count what uplinks carry meanwhile, put the results together."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from ailb_gen.errors import LabError
+from ailb_gen.lab.kernel import counters
+from ailb_gen.lab.plan import Plan
+from ailb_gen.lab.traffic.model import Flow, FlowResult, Load, Received, Result, Sent, Uplink
+from ailb_gen.lab.traffic.worker import Task
+
+MODULE = "ailb_gen.lab.traffic.worker"
+
+
+class Worker:
+    """A process that sends or receives."""
+
+    def __init__(self, what: str, task: Task) -> None:
+        self._process = subprocess.Popen(
+            (sys.executable, "-m", MODULE, what), stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
+        data = pickle.dumps(task)
+        self._write(len(data).to_bytes(8, "big") + data)
+
+    def ready(self) -> None:
+        """Wait until all sockets are open. Raises LabError."""
+        line = self._process.stdout.readline() if self._process.stdout is not None else b""
+        if line != b"ready\n":
+            said = self.result() if line == b"failed\n" else f"it ended with {self._process.wait()}"
+            raise LabError(str(said))
+
+    def tell(self, word: bytes) -> None:
+        """Say `go` or `stop`; one that has ended is not told any more."""
+        self._write(word + b"\n")
+
+    def result(self) -> Any:  # noqa: ANN401 - of the kind that the worker returns
+        """Wait for the end of the work, and return what came of it. Raises LabError."""
+        try:
+            return pickle.load(self._process.stdout)  # type: ignore[arg-type]  # noqa: S301 - from the worker
+        except (EOFError, pickle.UnpicklingError) as error:
+            raise LabError(f"traffic: a worker ended with {self._process.wait()}") from error
+
+    def end(self) -> None:
+        """End the process."""
+        self._process.kill()
+        self._process.communicate()
+
+    def _write(self, data: bytes) -> None:
+        try:
+            if self._process.stdin is not None:
+                self._process.stdin.write(data)
+                self._process.stdin.flush()
+        except BrokenPipeError:
+            return
+
+
+class Running:
+    """Traffic that runs."""
+
+    def __init__(self, plan: Plan, flows: tuple[Flow, ...], load: Load, workers: tuple[Worker, Worker]) -> None:
+        self._plan, self._flows, self._load = plan, flows, load
+        self._sender, self._receiver = workers
+        self._before = uplink_bytes(plan)
+
+    def stop(self) -> Result:
+        """Stop sending now, and return what was measured. Raises LabError."""
+        self._sender.tell(b"stop")
+        return self.wait()
+
+    def wait(self) -> Result:
+        """Wait until everything is sent, and return what was measured. Raises LabError."""
+        sent: list[Sent] = self._sender.result()
+        self._receiver.tell(b"stop")
+        received: list[Received] = self._receiver.result()
+        after = uplink_bytes(self._plan)
+        uplinks = {uplink: size - self._before.get(uplink, 0) for uplink, size in after.items()}
+        found = (judged(*row, self._load.rate) for row in zip(self._flows, sent, received, strict=True))
+        return Result(tuple(found), uplinks, self._load)
+
+
+@contextmanager
+def running(plan: Plan, flows: tuple[Flow, ...], load: Load) -> Iterator[Running]:
+    """Start traffic, and end it with the block. Raises LabError."""
+    workers: list[Worker] = []
+    try:
+        for what in ("receive", "send"):
+            workers.append(Worker(what, Task(flows, load)))
+        for worker in workers:
+            worker.ready()
+        found = Running(plan, flows, load, (workers[1], workers[0]))
+        for worker in workers:
+            worker.tell(b"go")
+        yield found
+    finally:
+        for worker in workers:
+            worker.end()
+
+
+def measure(plan: Plan, flows: Sequence[Flow], load: Load) -> Result:
+    """Send all packets of a load, and return what was measured. Raises LabError."""
+    with running(plan, tuple(flows), load) as traffic:
+        return traffic.wait()
+
+
+def judged(flow: Flow, sent: Sent, received: Received, rate: float) -> FlowResult:
+    """Put together what was sent and what came: an outage is the longest gap, its usual length subtracted."""
+    gap = received.gap_ns
+    if received.packets < sent.packets:
+        # What was lost at the end is no gap between two packets.
+        gap = max(gap, sent.last_ns - received.last_ns) if received.packets else round(1e9 * sent.packets / rate)
+    lost = sent.packets > received.packets
+    outage_ms = max(0.0, gap / 1e6 - 1e3 / rate) if lost else 0.0
+    return FlowResult(flow, sent.packets, received.packets, received.late, outage_ms)
+
+
+def uplink_bytes(plan: Plan) -> dict[Uplink, int]:
+    """Return the bytes that every leaf has sent on every port to another switch."""
+    found = {}
+    for name, switch in plan.switches.items():
+        ports = [port for port in switch.ports.values() if port.far.device in plan.switches]
+        if switch.role != "leaf" or not ports:
+            continue
+        seen = counters(name)
+        for port in ports:
+            found[Uplink(name, port.port, port.far.device)] = seen[port.link].output_bytes
+    return found

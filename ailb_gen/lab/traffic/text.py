@@ -1,0 +1,77 @@
+"""The results of traffic as tables and bar charts, 80 columns wide."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from ailb_gen.lab.traffic.model import FlowResult, Result, Uplink
+from ailb_gen.wording import aligned
+
+# Columns: of a line, of a bar, of what names an uplink, and of a number with the blanks around it.
+WIDTH, BAR, FIRST, NUMBER = 80, 24, 30, 12
+MOST_LEAVES, MOST_FLOWS = 4, 12
+BLOCKS = " ▏▎▍▌▋▊▉█"
+
+
+def report(results: Mapping[str, Result]) -> str:
+    """Write what was measured, for runs by name: packets, then bytes per uplink of the leaves that differ most."""
+    lines = [*_packets(results), "", *_uplinks(results)]
+    for name, result in results.items():
+        interrupted = [flow for flow in result.flows if flow.lost or flow.late]
+        if interrupted:
+            lines += ["", f"{name}: flows with loss or reordering", *_flows(interrupted)]
+    return "\n".join(lines) + "\n"
+
+
+def _packets(results: Mapping[str, Result]) -> Iterator[str]:
+    head = ("traffic", "flows", "packets", "lost", "reordered", "outage ms", "max/mean")
+    rows = []
+    for name, result in results.items():
+        outage = max(flow.outage_ms for flow in result.flows)
+        spread = max(result.spread().values(), default=0.0)
+        numbers = (len(result.flows), result.sent, result.lost, result.late)
+        rows.append((name, *map(str, numbers), f"{outage:.0f}", f"{spread:.3f}"))
+    yield from aligned([head, *rows], numbers=True)
+
+
+def _uplinks(results: Mapping[str, Result]) -> Iterator[str]:
+    """Draw the uplinks of some leaves: those with the largest spread in any run."""
+    spreads: dict[str, float] = {}
+    for result in results.values():
+        for leaf, spread in result.spread().items():
+            spreads[leaf] = max(spread, spreads.get(leaf, 0.0))
+    shown = sorted(spreads, key=lambda leaf: (-round(spreads[leaf], 3), leaf))[:MOST_LEAVES]
+    most = max((size for result in results.values() for size in result.uplinks.values()), default=0) or 1
+    yield f"bytes per uplink{'; the leaves with the largest spread' if len(shown) < len(spreads) else ''}"
+    for leaf in sorted(shown):
+        uplinks = [uplink for uplink in next(iter(results.values())).uplinks if uplink.leaf == leaf]
+        yield from _leaf(leaf, uplinks, results, most)
+    if len(shown) < len(spreads):
+        rest = max(spreads[leaf] for leaf in spreads if leaf not in shown)
+        yield f"{len(spreads) - len(shown)} more leaves: max/mean {rest:.3f} or less"
+
+
+def _leaf(leaf: str, uplinks: Sequence[Uplink], results: Mapping[str, Result], most: int) -> Iterator[str]:
+    room = min(BAR, (WIDTH - FIRST) // len(results) - NUMBER)
+    heads = (f"{f'{name}, MB':<{room + NUMBER - 2}}" for name in results)
+    yield f"{leaf[: FIRST - 2]:<{FIRST}}{'  '.join(heads)}".rstrip()
+    for uplink in uplinks:
+        sizes = (result.uplinks.get(uplink, 0) for result in results.values())
+        cells = (f"{size / 1e6:9.3f} {bar(size / most, room)}" for size in sizes)
+        yield f"  {uplink.port[:12]:<13}{uplink.spine[: FIRST - 16]:<{FIRST - 15}}{'  '.join(cells)}".rstrip()
+
+
+def bar(share: float, width: int) -> str:
+    """Draw a share of 1 as a bar, exact to an eighth of a character."""
+    eighths = round(max(0.0, min(1.0, share)) * width * 8)
+    full, rest = divmod(eighths, 8)
+    return ("█" * full + (BLOCKS[rest] if rest else "")).ljust(width)
+
+
+def _flows(flows: Sequence[FlowResult]) -> Iterator[str]:
+    worst = sorted(flows, key=lambda flow: (-flow.lost, -flow.late, str(flow.flow)))
+    head = ("flow", "lost", "reordered", "outage ms")
+    rows = [(str(one.flow)[:46], one.lost, one.late, f"{one.outage_ms:.1f}") for one in worst[:MOST_FLOWS]]
+    yield from aligned([head, *rows], numbers=True)
+    if len(worst) > MOST_FLOWS:
+        yield f"and {len(worst) - MOST_FLOWS} more"

@@ -1,0 +1,202 @@
+"""The process that sends all flows, and the one that receives them: packets as RoCEv2's, numbered and stamped.
+
+Run as a module with `send` or `receive`. On standard input comes a pickled `Task`, then lines: `go`, `stop`; a sender
+stops by itself after its last packet. On standard output goes `ready`, then the pickled result.
+"""
+
+from __future__ import annotations
+
+import pickle
+import select
+import selectors
+import socket
+import struct
+import sys
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from typing import BinaryIO
+
+from ailb_gen.addresses import address_text
+from ailb_gen.errors import LabError
+from ailb_gen.lab.namespaces import inside
+from ailb_gen.lab.traffic.model import ROCE_PORT, Flow, Load, Received, Sent
+
+# The base transport header of an RC SEND Only: opcode, flags, partition key, QP and packet sequence number
+# (InfiniBand Architecture, 9.2). Then number of the flow, of the packet, and the time of sending in ns.
+HEADER = struct.Struct("!BBHII4sIQQ")
+SEND_ONLY, PARTITION, LEAST_QP, PSN_MASK, MARK = 0x04, 0xFFFF, 0x10, 0xFFFFFF, b"ailb"
+BUFFER_BYTES = 1 << 24
+# SO_RCVBUFFORCE of asm-generic/socket.h.
+RECEIVE_BUFFER_FORCE = 33
+# How long a receiver waits for what is still under way when it is told to stop. Seconds.
+DRAIN_S = 0.25
+# A sender that is late by more does not catch up with a burst. Seconds.
+LATE_S = 0.1
+# After so many packets at the latest a sender looks whether it is told to stop.
+LOOK = 256
+# ECN-capable, as RoCE's congestion control wants it (RFC 3168).
+ECT0 = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What a worker is given."""
+
+    flows: tuple[Flow, ...]
+    load: Load
+
+
+def send(task: Task, lines: BinaryIO, ready: BinaryIO) -> list[Sent]:
+    """Send all flows, evenly over time, until every one has its packets or `stop` comes."""
+    flows, load = task.flows, task.load
+    count = len(flows)
+    packets, last = [0] * count, [0] * count
+    with ExitStack() as stack:
+        sockets = [_sender(flow, load.dscp, stack) for flow in flows]
+        targets = [(address_text(flow.target_address), ROCE_PORT) for flow in flows]
+        buffer = bytearray(load.size)
+        _announce(ready, lines)
+        step = 1 / (load.rate * count)
+        start, number = time.monotonic(), 0
+        end = load.count * count
+        while not end or number < end:
+            now = time.monotonic()
+            due = start + number * step
+            if due > now or number % LOOK == 0:
+                if select.select([lines], [], [], max(0.0, due - now))[0]:
+                    break
+                if due > now:
+                    continue
+            if now - due > LATE_S:
+                # The machine had no time: the flows go on at their rate, later.
+                start = now - number * step
+            at, sequence = number % count, number // count
+            stamp = time.monotonic_ns()
+            psn = sequence & PSN_MASK
+            HEADER.pack_into(buffer, 0, SEND_ONLY, 0, PARTITION, LEAST_QP + at, psn, MARK, at, sequence, stamp)
+            # Without carrier or route at the NIC the packet is lost like any other.
+            with suppress(OSError):
+                sockets[at].sendto(buffer, targets[at])
+            packets[at], last[at] = sequence + 1, stamp
+            number += 1
+    return [Sent(*row) for row in zip(packets, last, strict=True)]
+
+
+def _sender(flow: Flow, dscp: int, stack: ExitStack) -> socket.socket:
+    with inside(flow.source):
+        made = stack.enter_context(socket.socket(socket.AF_INET6, socket.SOCK_DGRAM))
+    made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_TCLASS, dscp << 2 | ECT0)
+    made.setblocking(False)
+    source = address_text(flow.source_address)
+    try:
+        made.bind((source, flow.port))
+    except OSError as error:
+        reason = f"cannot send from {source} port {flow.port}: {error.strerror}"
+        raise LabError(f"{flow.source}: {flow.source_nic}: {reason}; does the NIC have its addresses?") from error
+    return made
+
+
+def receive(task: Task, lines: BinaryIO, ready: BinaryIO) -> list[Received]:
+    """Receive all flows until `stop` comes and nothing more arrives."""
+    count = len(task.flows)
+    packets, late, gap = [0] * count, [0] * count, [0] * count
+    expected, first, last = [0] * count, [0] * count, [0] * count
+    unpack, size = HEADER.unpack_from, HEADER.size
+    until = 0.0
+    with ExitStack() as stack:
+        selector = stack.enter_context(selectors.DefaultSelector())
+        for name in dict.fromkeys(flow.target for flow in task.flows):
+            made = _receiver(name, stack)
+            selector.register(made, selectors.EVENT_READ, made)
+        _announce(ready, lines)
+        selector.register(lines, selectors.EVENT_READ)
+        while not until or time.monotonic() < until:
+            for key, _ in selector.select(max(0.0, until - time.monotonic()) if until else None):
+                if key.data is None:
+                    selector.unregister(lines)
+                    until = time.monotonic() + DRAIN_S
+                    continue
+                for data in _datagrams(key.data, size):
+                    *_, mark, at, sequence, stamp = unpack(data)
+                    if mark != MARK or at >= count:
+                        continue
+                    packets[at] += 1
+                    if sequence < expected[at]:
+                        late[at] += 1
+                        continue
+                    if packets[at] == 1:
+                        first[at] = stamp
+                    elif stamp - last[at] > gap[at]:
+                        gap[at] = stamp - last[at]
+                    expected[at], last[at] = sequence + 1, stamp
+                    if until:
+                        until = time.monotonic() + DRAIN_S
+    return [Received(*row) for row in zip(packets, late, gap, first, last, strict=True)]
+
+
+def _datagrams(made: socket.socket, size: int) -> Sequence[bytes]:
+    """Return the headers of some of the datagrams that are there."""
+    found = []
+    for _ in range(64):
+        try:
+            data = made.recv(size)
+        except BlockingIOError:
+            break
+        if len(data) == size:
+            found.append(data)
+    return found
+
+
+def _receiver(name: str, stack: ExitStack) -> socket.socket:
+    with inside(name):
+        made = stack.enter_context(socket.socket(socket.AF_INET6, socket.SOCK_DGRAM))
+    try:
+        made.setsockopt(socket.SOL_SOCKET, RECEIVE_BUFFER_FORCE, BUFFER_BYTES)
+    except PermissionError:
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, BUFFER_BYTES)
+    made.setblocking(False)
+    try:
+        made.bind(("::", ROCE_PORT))
+    except OSError as error:
+        raise LabError(f"{name}: UDP port {ROCE_PORT}: {error.strerror}; is other traffic running?") from error
+    return made
+
+
+def _announce(ready: BinaryIO, lines: BinaryIO) -> None:
+    """Say that all sockets are open, and wait for the word to begin."""
+    ready.write(b"ready\n")
+    ready.flush()
+    lines.readline()
+
+
+def main() -> None:
+    """Do what the first argument says; an error goes out instead of a result."""
+    # Unbuffered: what is waited for with select() must not be in a buffer of Python's.
+    lines = open(0, "rb", buffering=0, closefd=False)  # noqa: SIM115 - a descriptor
+    out = sys.stdout.buffer
+    work = {"send": send, "receive": receive}[sys.argv[1]]
+    size = int.from_bytes(_exactly(lines, 8), "big")
+    task = pickle.loads(_exactly(lines, size))  # noqa: S301 - from the process that started this one
+    try:
+        result: object = work(task, lines, out)
+    except LabError as error:
+        out.write(b"failed\n")
+        result = str(error)
+    pickle.dump(result, out)
+    out.flush()
+
+
+def _exactly(lines: BinaryIO, size: int) -> bytes:
+    found = b""
+    while len(found) < size:
+        piece = lines.read(size - len(found))
+        if not piece:
+            sys.exit(1)
+        found += piece
+    return found
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,149 @@
+"""Packets over real kernels: what arrives is counted, what is lost is noticed, uplinks carry what flows send."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+
+import pytest
+
+from ailb_gen.errors import LabError, UsageError
+from ailb_gen.lab.namespaces import batch
+from ailb_gen.lab.plan import Plan, PortPlan, ServerPlan, SwitchPlan
+from ailb_gen.lab.plan import plan as planned
+from ailb_gen.lab.traffic.flows import flows, partners
+from ailb_gen.lab.traffic.model import Flow, Load, Received, Result, Sent
+from ailb_gen.lab.traffic.run import judged, measure, running
+from ailb_gen.network.fabric import End
+from tests.checks.trees import GOLDEN, network_of
+from tests.lab.isolated import isolated
+from tests.lab.wired import ADDRESSES, build, value
+
+
+def switch(name: str, number: int) -> SwitchPlan:
+    far = ("spine1", "spine2")
+    ports = {f"et-0/0/{k}": PortPlan(f"et-0/0/{k}", one, "", End(one, name), k) for k, one in enumerate(far)}
+    return SwitchPlan(name, number, "leaf", 0, ports)
+
+
+PLAN = Plan(
+    switches={name: switch(name, n) for n, name in enumerate(("leaf1", "leaf2"), 1)}
+    | {name: SwitchPlan(name, 3, "spine", 0, {}) for name in ("spine1", "spine2")},
+    servers={name: ServerPlan(name, 9, {}) for name in ("h1", "h2")},
+    links=(),
+    neighbors_needed=0,
+)
+
+
+def queue_pairs(count: int, source: str = "h1", target: str = "h2", first: int = 0) -> tuple[Flow, ...]:
+    return tuple(
+        Flow(
+            source,
+            "gpu0",
+            value(ADDRESSES[source][k % 2]),
+            target,
+            "gpu0",
+            value(ADDRESSES[target][k % 2]),
+            k,
+            50000 + k,
+        )
+        for k in range(first, first + count)
+    )
+
+
+def both_ways() -> Result:
+    build()
+    return measure(PLAN, (*queue_pairs(4), *queue_pairs(4, "h2", "h1")), Load(rate=500, count=400, size=1000))
+
+
+def test_nothing_is_lost_and_pinned_flows_fill_both_uplinks_alike() -> None:
+    result = isolated(both_ways)
+
+    assert [(one.sent, one.received, one.late, one.outage_ms) for one in result.flows] == [(400, 400, 0, 0.0)] * 8
+    assert {leaf: f"{spread:.3f}" for leaf, spread in result.spread().items()} == {"leaf1": "1.000", "leaf2": "1.000"}
+    # Two flows of 400 packets: payload, UDP, IPv6 and Ethernet headers. Some neighbor discovery comes on top.
+    own = 2 * 400 * (1000 + 8 + 40 + 14)
+    assert all(own <= size < own + 2000 for size in result.uplinks.values())
+
+
+def interrupted() -> Result:
+    build()
+    with running(PLAN, queue_pairs(2), Load(rate=1000, count=0)) as traffic:
+        time.sleep(0.5)
+        batch(["link set leaf1 down"], "spine1")
+        time.sleep(0.3)
+        batch(["link set leaf1 up"], "spine1")
+        batch(
+            [
+                "addr replace fd00:1:1::2/64 dev leaf1 nodad",
+                *(f"route replace fc00:1:{k}::/64 via fd00:1:1::1 dev leaf1" for k in (1, 2)),
+            ],
+            "spine1",
+            "-6",
+        )
+        time.sleep(0.7)
+        return traffic.stop()
+
+
+def test_a_link_that_fails_under_traffic() -> None:
+    first, second = isolated(interrupted).flows
+
+    assert (second.lost, second.late, second.outage_ms) == (0, 0, 0.0)
+    assert 0 < first.lost < first.sent
+    # At 1000 packets per second a packet is a millisecond, as long as the machine has time for all of them.
+    assert first.outage_ms == pytest.approx(first.lost, rel=0.5)
+    assert first.outage_ms > 250
+
+
+def unusable() -> str:
+    build()
+    broken = Flow("h1", "gpu0", value("fc00:7::1"), "h2", "gpu0", value(ADDRESSES["h2"][0]), 0, 50000)
+    with pytest.raises(LabError) as raised:
+        measure(PLAN, (broken,), Load(count=1))
+    return str(raised.value)
+
+
+def test_an_address_that_is_not_there() -> None:
+    reason = "cannot send from fc00:7::1 port 50000: Cannot assign requested address"
+    assert isolated(unusable) == f"h1: gpu0: {reason}; does the NIC have its addresses?"
+
+
+@pytest.mark.parametrize(
+    ("sent", "received", "lost", "outage_ms"),
+    [
+        (Sent(10, 9_000_000), Received(10, 0, 3_000_000, 0, 9_000_000), 0, 0.0),
+        (Sent(10, 9_000_000), Received(8, 0, 3_000_000, 0, 9_000_000), 2, 2.0),
+        (Sent(10, 9_000_000), Received(5, 0, 1_000_000, 0, 4_000_000), 5, 4.0),
+        (Sent(10, 9_000_000), Received(0, 0, 0, 0, 0), 10, 9.0),
+        (Sent(0, 0), Received(0, 0, 0, 0, 0), 0, 0.0),
+    ],
+)
+def test_outages(sent: Sent, received: Received, lost: int, outage_ms: float) -> None:
+    found = judged(queue_pairs(1)[0], sent, received, 1000.0)
+    assert (found.lost, found.outage_ms) == (lost, outage_ms)
+
+
+@pytest.mark.parametrize("wrong", [{"rate": 0}, {"rate": 2e6}, {"count": -1}, {"size": 63}, {"size": 9000}])
+def test_wrong_loads(wrong: Mapping[str, float]) -> None:
+    with pytest.raises(UsageError, match="choose"):
+        Load(**wrong)  # type: ignore[arg-type]
+
+
+def test_flows_of_a_fabric() -> None:
+    network = network_of(GOLDEN / "lab")
+    made = planned(network)
+    assert partners(made, network.hosts) == {
+        "gpu-s1-1": "gpu-s2-1",
+        "gpu-s1-2": "gpu-s2-2",
+        "gpu-s2-1": "gpu-s1-1",
+        "gpu-s2-2": "gpu-s1-2",
+    }
+    pinned, hashed = (flows(made, network.hosts, ecmp=ecmp) for ecmp in (False, True))
+    assert (len(pinned), len(hashed)) == (32, 32)
+    assert all(one.source_address >> 64 & 0xFFFF == one.target_address >> 64 & 0xFFFF == one.qp + 1 for one in pinned)
+    assert {one.source_address >> 64 & 0xFFFF for one in hashed} == {1}
+    assert len({(one.source, one.source_address, one.port) for one in hashed}) == 32
+    assert hashed == flows(made, network.hosts, ecmp=True) != flows(made, network.hosts, ecmp=True, seed=2)
+    assert len(flows(made, network.hosts, qps=6)) == 48
+    with pytest.raises(UsageError, match="choose fewer --qps"):
+        flows(made, network.hosts, qps=1000)

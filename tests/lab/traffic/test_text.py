@@ -1,0 +1,64 @@
+"""Results as text: 80 columns, bars in proportion."""
+
+from __future__ import annotations
+
+from ailb_gen.lab.traffic.model import Flow, FlowResult, Load, Result, Uplink
+from ailb_gen.lab.traffic.text import bar, report
+
+EVEN = {Uplink("leaf1", f"et-0/0/{k}", f"spine{k + 1}"): 1_000_000 for k in range(4)}
+UNEVEN = dict(zip(EVEN, (1_000_000, 0, 2_000_000, 1_000_000), strict=True))
+
+
+def flow(qp: int, sent: int = 100, received: int = 100, late: int = 0, outage_ms: float = 0.0) -> FlowResult:
+    return FlowResult(Flow("h1", "gpu0", 1, "h2", "gpu0", 2, qp, 49152), sent, received, late, outage_ms)
+
+
+def test_two_runs_side_by_side() -> None:
+    pinned = Result((flow(0), flow(1, received=95, outage_ms=5.0)), EVEN, Load())
+    hashed = Result((flow(0), flow(1, late=2)), UNEVEN, Load())
+
+    text = report({"pinned": pinned, "ECMP": hashed})
+
+    assert (
+        text
+        == """\
+traffic  flows  packets  lost  reordered  outage ms  max/mean
+-------  -----  -------  ----  ---------  ---------  --------
+pinned       2      200     5          0          5     1.000
+ECMP         2      200     0          2          0     2.000
+
+bytes per uplink
+leaf1                         pinned, MB               ECMP, MB
+  et-0/0/0     spine1             1.000 ██████▌            1.000 ██████▌
+  et-0/0/1     spine2             1.000 ██████▌            0.000
+  et-0/0/2     spine3             1.000 ██████▌            2.000 █████████████
+  et-0/0/3     spine4             1.000 ██████▌            1.000 ██████▌
+
+pinned: flows with loss or reordering
+flow                      lost  reordered  outage ms
+------------------------  ----  ---------  ---------
+h1:gpu0 to h2:gpu0, QP 2     5          0        5.0
+
+ECMP: flows with loss or reordering
+flow                      lost  reordered  outage ms
+------------------------  ----  ---------  ---------
+h1:gpu0 to h2:gpu0, QP 2     0          2        0.0
+"""
+    )
+
+
+def test_many_leaves_are_cut_short() -> None:
+    links = {Uplink(f"a-leaf-with-a-long-name-{n}", "et-0/0/0:0", "spine-with-a-long-name"): n for n in range(9)}
+    links |= {Uplink(f"a-leaf-with-a-long-name-{n}", "et-0/0/1:0", "spine-with-a-long-name"): 5 for n in range(9)}
+    flows = tuple(flow(n, received=90) for n in range(40))
+
+    lines = report({"pinned": Result(flows, links, Load())}).splitlines()
+
+    assert max(map(len, lines)) <= 80
+    assert "bytes per uplink; the leaves with the largest spread" in lines
+    assert "5 more leaves: max/mean 1.231 or less" in lines
+    assert lines[-1] == "and 28 more"
+
+
+def test_bars() -> None:
+    assert [bar(share, 2) for share in (0, 1 / 16, 0.5, 0.75, 1, 7)] == ["  ", "▏ ", "█ ", "█▌", "██", "██"]
