@@ -283,7 +283,7 @@ def _export(context: _Context, group: Group, color: str | None, known: Value | N
     yield "  }"
     yield f"  verdict = {NEXT};"
     yield from chain(_functions(context, group.exports))
-    yield f"  if verdict = {REJECT} || verdict = {NEXT} && source != RTS_BGP then return false;"
+    yield f"  if verdict = {REJECT} || (verdict = {NEXT} && source != RTS_BGP) then return false;"
     test = _mismatch(color, known)
     if test:
         yield f"  if {test} then return false;"

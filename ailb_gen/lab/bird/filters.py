@@ -1,7 +1,8 @@
 """Routing policies as BIRD's functions: terms in order, of each kind of condition any one, and so on as in Junos.
 
 A function returns NEXT, ACCEPT or REJECT. Local preference is held twice as large, plus one for a route with AIGP, so
-that BIRD prefers such a route (RFC 7311, section 4.1) in its choice of parallel paths, too.
+that BIRD prefers such a route (RFC 7311, section 4.1) in its choice of parallel paths, too. BIRD 2.0 reads `a || b && c`
+from left to right: what belongs together is always in parentheses.
 """
 
 from __future__ import annotations
@@ -74,6 +75,9 @@ class Policies:
         lines = [f"function {self.names.symbol('policy', policy.name)}()", "{"]
         for term in policy.terms:
             lines += self._term(policy, term)
+            # What follows a verdict without conditions is never reached.
+            if lines[-1].startswith("  return"):
+                return "\n".join([*lines, "}"])
         return "\n".join([*lines, f"  return {NEXT};", "}"])
 
     def _term(self, policy: Policy, term: Term) -> Iterator[str]:

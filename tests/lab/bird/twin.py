@@ -5,7 +5,9 @@ Requests come pickled on standard input, answers go pickled to standard output.
 
 from __future__ import annotations
 
+import os
 import pickle
+import shutil
 import subprocess
 import sys
 import time
@@ -13,6 +15,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
+
+import pytest
 
 from ailb_gen.addresses import Prefix, address_value, interface_value
 from ailb_gen.lab import namespaces
@@ -247,6 +251,17 @@ class Twin:
         assert self.process.stdin is not None
         self.process.stdin.close()
         self.process.wait()
+
+
+def missing() -> str:
+    """Return why there can be no twin here; empty if there can."""
+    if shutil.which("bird") is None:
+        return "bird is not installed (apt-get install bird2)"
+    done = subprocess.run(("unshare", "-nmp", "--fork", "true"), capture_output=True, text=True, check=False)
+    return f"no namespaces: {done.stderr.strip()}" if done.returncode else ""
+
+
+needs_bird = pytest.mark.skipif(bool(missing()) and os.environ.get("CI", "").lower() != "true", reason=missing())
 
 
 def main() -> None:
