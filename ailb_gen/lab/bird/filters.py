@@ -1,8 +1,8 @@
 """Routing policies as BIRD's functions: terms in order, of each kind of condition any one, and so on as in Junos.
 
 A function returns NEXT, ACCEPT or REJECT. Local preference is held twice as large, plus one for a route with AIGP, so
-that BIRD prefers such a route (RFC 7311, section 4.1) in its choice of parallel paths, too. BIRD 2.0 reads `a || b && c`
-from left to right: what belongs together is always in parentheses.
+that BIRD prefers such a route (RFC 7311, section 4.1) in its choice of parallel paths, too. BIRD 2.0 gives `&&` and
+`||` the same precedence: what belongs together is always in parentheses.
 """
 
 from __future__ import annotations
