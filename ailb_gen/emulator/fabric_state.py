@@ -68,7 +68,7 @@ class FabricState(Protocol):
     """All devices of a fabric, the cables between them, and what their protocols have learned.
 
     Only the thread of the fleet calls it. Devices are known by name, ports as `et-0/0/0`, logical interfaces as
-    `et-0/0/0.0`.
+    `et-0/0/0.0`. Everything may raise LabError where state is measured and cannot be had.
     """
 
     def commit(self, name: str, tree: Node) -> None:

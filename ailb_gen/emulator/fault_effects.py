@@ -11,6 +11,7 @@ from typing import TypeVar
 from ailb_gen.emulator.config_database import disk_full
 from ailb_gen.emulator.host import Host
 from ailb_gen.emulator.messages import RefusedError, RpcError
+from ailb_gen.errors import LabError
 
 Result = TypeVar("Result")
 
@@ -22,7 +23,7 @@ class DroppedError(Exception):
 async def with_faults(host: Host, phase: str, open_still: Callable[[], bool], act: Callable[[], Result]) -> Result:
     """Carry out a request with the faults of its phase, unless the session has ended meanwhile.
 
-    Raises RefusedError, DroppedError.
+    Raises DroppedError, and RefusedError, also when the fabric that the device is in cannot be asked.
     """
     device = host.device
     faults = {fault.kind: fault for fault in device.faults.take(phase)}
@@ -36,7 +37,10 @@ async def with_faults(host: Host, phase: str, open_still: Callable[[], bool], ac
         raise disk_full(OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
     if "error" in faults:
         raise RefusedError(RpcError(f"{phase} fails: an injected fault", type="application", daemon="mgd"))
-    result = act()
+    try:
+        result = act()
+    except LabError as error:
+        raise RefusedError(RpcError(str(error), type="application", daemon="rpd")) from error
     if "session-down" in faults:
         device.keep_session_down()
     if "reboot" in faults:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from unittest import mock
 
 import pytest
 from lxml import etree
+from ncclient.operations import RPCError
 
 from ailb_gen.addresses import Prefix
 from ailb_gen.emulator.device import Device, Spec
@@ -16,6 +18,7 @@ from ailb_gen.emulator.faults import Fault
 from ailb_gen.emulator.fleet import Fleet
 from ailb_gen.emulator.host import Login
 from ailb_gen.emulator.source import factory
+from ailb_gen.errors import LabError
 from ailb_gen.junos.tree import Node
 from ailb_gen.network.fabric import End
 from ailb_gen.network.model import Switch
@@ -134,6 +137,13 @@ def test_netconf_shows_what_the_fabric_says(fleet: Fleet, fabric: Written) -> No
     text = f"<get-route-information>{sent}<neighbor>{peer}</neighbor><detail/></get-route-information>"
     assert ask(fleet, text).findtext(".//bgp-aigp") == "0"
     assert ask(fleet, f"<ping><host>{peer}</host></ping>").find(".//ping-success") is not None
+
+
+def test_state_that_cannot_be_measured_is_an_error(fleet: Fleet, fabric: Written) -> None:
+    with netconf(fleet) as session, mock.patch.object(fabric, "sessions", side_effect=LabError("BIRD does not answer")):
+        with pytest.raises(RPCError, match="BIRD does not answer"):
+            session.rpc(etree.fromstring("<get-bgp-summary-information/>"))
+        assert session.connected
 
 
 def test_faults_and_power_reach_the_fabric(fleet: Fleet, fabric: Written) -> None:
