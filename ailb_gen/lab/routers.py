@@ -73,7 +73,7 @@ class Router:
 
     def switch_on(self, protocol: str, on: bool) -> None:
         """Enable or disable a protocol until the next configuration. Raises LabError."""
-        self.control.command(f"{'enable' if on else 'disable'} {protocol}")
+        self.control.command(f"{'enable' if on else 'disable'} '{protocol}'")
 
     def stop(self) -> None:
         """End the daemon as a switch loses its power: without a word to its neighbors."""

@@ -15,6 +15,7 @@ from ailb_gen.errors import UsageError
 from ailb_gen.junos.interface_ranges import effective
 from ailb_gen.junos.tree import Node
 from ailb_gen.lab.bird.model import Peer, SessionState
+from ailb_gen.lab.ceasing import cease
 from ailb_gen.lab.links import Interface, Settings, apply, powered_off, settings
 from ailb_gen.lab.plan import Plan, link_local, mac_address, unit_link
 from ailb_gen.lab.ribs import Ends, paths, route_of, totals
@@ -113,8 +114,12 @@ class LabFabric:
         found = switch(name, switch_file(name), effective(tree))
         with self.lock:
             own = self.switches[name]
+            silent = _falling_silent(own, found) if self.started else ()
+            # Links may lose their addresses; and the daemon has a last word.
+            _cease(name, silent)
             self._take(own, found, settings(self.plan, found))
             self._configure([name, *self._neighbors(name)])
+            _cease(name, silent)
 
     def power_off(self, name: str) -> None:
         """Take a device out of the fabric: its links and sessions are down until it commits again."""
@@ -251,7 +256,7 @@ class LabFabric:
             established=established,
             since=_seconds(state.since) if state is not None else None,
             flaps=self._flaps(End(own.name, side.interface), established, state.since if state is not None else ""),
-            bfd_up=bfd_up,
+            bfd_up=established and bfd_up,
         )
 
     def _flaps(self, end: End, established: bool, since: str) -> int:
@@ -331,6 +336,23 @@ class LabFabric:
             own = self.switches[name]
             state = own.sessions().get(own.protocol(session.interface) or "")
             return state.exported if state is not None and session.established else 0
+
+
+def _falling_silent(own: LabSwitch, found: Switch) -> tuple[str, ...]:
+    """Return the links on which another configuration sends no more router advertisements."""
+    before = own.switch.advertisements if own.switch is not None else {}
+    units = [name for name in before if name not in found.advertisements or not _speaks(found, name)]
+    return tuple(link for name in units if (link := unit_link(own.plan, name)) is not None)
+
+
+def _speaks(found: Switch, name: str) -> bool:
+    unit = found.unit(name)
+    return unit is not None and unit.inet6
+
+
+def _cease(name: str, links: Sequence[str]) -> None:
+    for link in links:
+        cease(name, link)
 
 
 def _port(interface: str) -> str:

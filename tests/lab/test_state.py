@@ -1,0 +1,134 @@
+"""The measured fabric answers as the computed one does, from what BIRD and the kernels say."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from ailb_gen.emulator.fabric_state import FabricState
+from ailb_gen.junos.reader import read
+from ailb_gen.junos.tree import Node
+from tests.lab.isolated import isolated
+from tests.lab.running import emulated, running
+from tests.network.lab import LAB, TEXTS
+
+TOOLS = ("ip", "bird")
+NAMES = tuple(sorted(path.stem for path in (LAB / "switches").glob("*.conf")))
+LEAF, SPINE = "stripe1-leaf1", "spine2"
+# How long a lab may take to be as it should be.
+PATIENCE_S, PAUSE_S = 30.0, 0.1
+
+
+def answers(fabric: FabricState) -> dict[str, Any]:
+    """Ask everything but times."""
+    return {question: answer for name in NAMES for question, answer in asked(fabric, name)}
+
+
+def asked(fabric: FabricState, name: str) -> Iterator[tuple[str, Any]]:
+    ports = [port for port in fabric.switch(name).ports if port.startswith("et-")]
+    yield f"{name} links", {port: fabric.link_up(name, port) for port in ports}
+    yield f"{name} neighbors", {port: fabric.neighbor(name, port) for port in ports}
+    yield f"{name} advertisers", {port: fabric.advertiser(name, f"{port}.0") for port in ports}
+    sessions = fabric.sessions(name)
+    yield f"{name} sessions", tuple(replace(one, since=None, flaps=0) for one in sessions)
+    yield f"{name} counts", dict(fabric.prefix_counts(name))
+    yield f"{name} totals", fabric.route_totals(name)
+    for prefix in fabric.prefixes(name):
+        # The policy or the colors for which a path is hidden stand behind the word.
+        paths = [replace(path, reason=re.split(r":| by ", path.reason)[0]) for path in fabric.paths(name, prefix)]
+        if paths:
+            yield f"{name} {prefix} paths", sorted(paths, key=lambda path: path.interface)
+            yield f"{name} {prefix} next hops", tuple(fabric.next_hops(name, prefix))
+    for one in sessions:
+        yield f"{name} to {one.interface}", dict(fabric.advertised(name, one))
+        yield f"{name} to {one.interface}, count", fabric.advertised_count(name, one)
+
+
+class Difference(NamedTuple):
+    """A question to which a lab has another answer than the computed fabric."""
+
+    question: str
+    measured: object
+    computed: object
+
+
+def differences(lab: FabricState, computed: FabricState) -> list[Difference]:
+    """Compare all answers, as soon as the lab has those of the computed fabric or has had time enough."""
+    latest, want = time.monotonic() + PATIENCE_S, answers(computed)
+    while True:
+        got = answers(lab)
+        found = [
+            Difference(question, got.get(question), want.get(question))
+            for question in sorted(got.keys() | want.keys())
+            if got.get(question) != want.get(question)
+        ]
+        if not found or time.monotonic() > latest:
+            return found
+        time.sleep(PAUSE_S)
+
+
+def tree(name: str, old: str = "", new: str = "") -> Node:
+    """Return the configuration of a switch with a text replaced."""
+    text = TEXTS[f"switches/{name}.conf"]
+    assert old in text
+    return read(text.replace(old, new), name)
+
+
+def commits(*trees: tuple[str, Node]) -> Callable[[FabricState], None]:
+    def act(fabric: FabricState) -> None:
+        for name, one in trees:
+            fabric.commit(name, one)
+
+    return act
+
+
+Step = tuple[str, Callable[[FabricState], None]]
+# One after the other, every one on top of those before.
+STEPS: tuple[Step, ...] = (
+    ("as generated", lambda fabric: None),
+    ("another color on a spine", lambda fabric: fabric.commit(SPINE, tree(SPINE, "color:0:2;", "color:0:9;"))),
+    ("the color is back", lambda fabric: fabric.commit(SPINE, tree(SPINE))),
+    ("another AS on a spine", lambda fabric: fabric.commit(SPINE, tree(SPINE, "local-as 65002", "local-as 65099"))),
+    (
+        "a port of a leaf is disabled, and the AS is back",
+        commits(
+            (LEAF, tree(LEAF, "facing_spine1:et-0/0/0;", "facing_spine1:et-0/0/0; disable;")), (SPINE, tree(SPINE))
+        ),
+    ),
+    (
+        "a leaf does not advertise itself",
+        lambda fabric: fabric.commit(
+            LEAF, tree(LEAF, "interface et-0/0/1.0 {\n            max", "interface et-0/0/9.0 {\n            max")
+        ),
+    ),
+    (
+        "no backups",
+        lambda fabric: fabric.commit(LEAF, read(re.sub(r"backup \S+;", "", TEXTS[f"switches/{LEAF}.conf"]), LEAF)),
+    ),
+    ("a spine without power", lambda fabric: fabric.power_off(SPINE)),
+    ("all as generated", commits((LEAF, tree(LEAF)), (SPINE, tree(SPINE)))),
+    ("a session is kept down", lambda fabric: fabric.keep_down(LEAF, "et-0/0/3.0")),
+    ("another commit", lambda fabric: fabric.commit(LEAF, tree(LEAF, "fc00:1:1:4::1/64", "fc00:1:1:5::1/64"))),
+    ("the session may come up", lambda fabric: fabric.restore("spine4", "et-0/0/0.0")),
+)
+
+
+def stepped() -> dict[str, list[Difference]]:
+    lab, computed = running(LAB), emulated(LAB)
+    found = {}
+    for title, act in STEPS:
+        act(lab)
+        act(computed)
+        found[title] = differences(lab, computed)
+    return found
+
+
+def test_measured_and_computed_answers_are_the_same() -> None:
+    want = answers(emulated(LAB))
+    assert sum(1 for one in want if "paths" in one) > 4 * len(NAMES)
+    found = isolated(stepped, tools=TOOLS)
+    assert list(found) == [title for title, _ in STEPS]
+    assert {title: rows for title, rows in found.items() if rows} == {}
