@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from ailb_gen.lab.advertisements import RaListener
-
 from ailb_gen.emulator.fabric import EmulatedFabric
 from ailb_gen.junos.reader import read_file
 from ailb_gen.junos.tree import Node
+from ailb_gen.lab.advertisements import RaListener
 from ailb_gen.lab.links import create
 from ailb_gen.lab.namespaces import batch
 from ailb_gen.lab.plan import Plan, plan
