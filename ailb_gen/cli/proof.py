@@ -98,33 +98,10 @@ def _cables(network: Network) -> Iterator[tuple[End, End]]:
 
 
 def cables_of(network: Network, word: str) -> list[tuple[End, End]]:
-    """Return the cables that a word means.
+    """Return the cables that a word means: see `cables_named`. Raises UsageError."""
+    from ailb_gen.network.cable_words import cables_named
 
-    `DEVICE:PORT` or `DEVICE PORT` by either end, with or without the unit of the interface, `DEVICE:DEVICE` for all
-    between two devices, and `END - END` as checks print it. Raises UsageError.
-    """
-    from ailb_gen.wording import did_you_mean
-
-    known = list(_cables(network))
-    devices = {end.device for ends in known for end in ends}
-    one, dash, other = word.partition(" - ")
-    if not dash:
-        first, _, second = word.partition(":")
-        one, other = (first, second) if second in devices else (word.replace(" ", ":", 1), "")
-    found = [ends for ends in known if _joins(ends, one, other) or _joins(ends[::-1], one, other)]
-    if not found:
-        names = [*network.switches, *network.hosts, *(str(end) for ends in known for end in ends)]
-        hint = did_you_mean(word, names) or "name one end as DEVICE:PORT, both as DEVICE:DEVICE, or a switch"
-        raise UsageError(f"--fail {word!r}: there is no such cable or switch; {hint}")
-    return found
-
-
-def _joins(ends: tuple[End, ...], one: str, other: str) -> bool:
-    return _is(ends[0], one) and (not other or _is(ends[1], other))
-
-
-def _is(end: End, text: str) -> bool:
-    return text in (end.device, str(end), f"{end}.0")
+    return cables_named(_cables(network), word, "--fail")
 
 
 def device_of(found: View, name: str) -> int:

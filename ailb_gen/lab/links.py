@@ -48,10 +48,14 @@ ON_SWITCHES = {
 
 
 class Group(IntFlag):
-    """Why a link is down; the kernel keeps it as the group of the link, so that no two processes disagree."""
+    """What is wrong with a link; the kernel keeps it as the group of the link, so that no two processes disagree.
+
+    A link that the configuration disables, or that has failed, is down; a silent one loses what arrives.
+    """
 
     DISABLED = 1
     FAILED = 2
+    SILENT = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,8 +267,8 @@ def _link_lines(link: str, was: Interface, to: Interface, group: int) -> Iterato
 
 
 def state_line(link: str, group: int) -> str:
-    """Return the command that puts a link into a group and, if it has a reason to be down, down."""
-    return f"link set {link} group {group:d} {'down' if group else 'up'}"
+    """Return the command that puts a link into a group and, with a reason to be down, down."""
+    return f"link set {link} group {group:d} {'down' if group & (Group.DISABLED | Group.FAILED) else 'up'}"
 
 
 def _address_lines(link: str, was: Interface, to: Interface) -> Iterator[str]:
