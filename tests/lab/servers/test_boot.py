@@ -55,7 +55,7 @@ def booted(root: Path, way: str, timeout_s: float = 60.0) -> Seen:
     with boot(made, network, root, way) as servers:
         assert servers.way == way
         assert len(missing(made, network.hosts)) == sum(len(server.nics) for server in made.servers.values())
-        lost = wait(made, network.hosts, timeout_s)
+        lost = wait(made, network.hosts, timeout_s, timeout_s)
 
         def say(*words: str) -> str:
             return output(NAME, command(NAME, words))
