@@ -21,10 +21,11 @@ from ailb_gen.hosts.model import Host
 from ailb_gen.lab.kernel import addresses
 from ailb_gen.lab.namespaces import PATIENCE_S, batch, spawn, write_sysctl
 from ailb_gen.lab.plan import Plan, ServerPlan
-from ailb_gen.lab.servers.files import BASE, generate, share_etc, stage
+from ailb_gen.lab.servers import stand_ins
+from ailb_gen.lab.servers.files import BASE, SSH, generate, share_etc, stage
+from ailb_gen.lab.servers.stand_ins import NETPLAN, NETWORKD, START_NETWORKD
 from ailb_gen.network.fabric import Network
 
-NETWORKD, NETPLAN = Path("/lib/systemd/systemd-networkd"), Path("/usr/sbin/netplan")
 Way = Literal["netplan", "script"]
 # Addresses that the kernel makes of router advertisements besides those of the prefixes: link-local, and one to spare.
 SPARE_ADDRESSES = 2
@@ -39,7 +40,12 @@ mount -t tmpfs -o mode=755 tmpfs /var/lib
 mkdir "$2/run"
 mount -t tmpfs -o mode=755 tmpfs "$2/run"
 mkdir -p "$2/run/systemd"
-[ ! -d "$3/run/systemd/network" ] || cp -a "$3/run/systemd/network" "$2/run/systemd/"
+if [ -d "$3/run/systemd/network" ]; then
+    cp -a "$3/run/systemd/network" "$2/run/systemd/"
+    mkdir "$2/run/systemd/system"
+fi
+mkdir -m 755 "$2/run/sshd"
+[ ! -d "$5" ] || cp -a "$5" "$2/run/ailb-ssh"
 mount --bind "$2/run" /run
 mount -t sysfs -o ro,nosuid,nodev,noexec sysfs /sys
 hostname "$4"
@@ -70,7 +76,7 @@ def usable_way(wanted: str) -> Way:
         raise UsageError(f"{wanted!r} is no way to boot servers; choose auto, netplan or script")
     lacking = [path.name for path in (NETPLAN, NETWORKD) if not path.exists()]
     # It gives up the rights of root for those of a user that the namespace does not have.
-    lacking += ["root, for systemd-networkd"] if not _other_users() else []
+    lacking += ["root, for systemd-networkd"] if not other_users() else []
     if wanted == "script" or (wanted == "auto" and lacking):
         return "script"
     if lacking:
@@ -78,8 +84,8 @@ def usable_way(wanted: str) -> Way:
     return "netplan"
 
 
-def _other_users() -> bool:
-    """Return whether this user namespace has users besides its root."""
+def other_users() -> bool:
+    """Return whether this user namespace has users besides its root, whose rights programs can take on."""
     rows = Path("/proc/self/uid_map").read_text(encoding="ascii").splitlines()
     return sum(int(row.split()[2]) for row in rows) > 1
 
@@ -98,7 +104,7 @@ def boot(plan: Plan, network: Network, artifacts: Path, hosts: str = "auto") -> 
             _kernel(servers, plan.servers[name], host)
         if servers.way == "netplan":
             for name in there:
-                servers.processes.append(run(name, (str(NETWORKD),), stderr=subprocess.DEVNULL))
+                servers.processes.append(run(name, ("sh", "-c", START_NETWORKD), stderr=subprocess.DEVNULL))
         else:
             _scripts(servers, there)
         yield servers
@@ -140,7 +146,10 @@ def _files(servers: Servers, hosts: Mapping[str, Host], artifacts: Path) -> None
         folder = host.profile.folder
         if folder not in staged:
             staged[folder] = stage(artifacts, host.profile, number)
-            complaints[folder] = generate(staged[folder]) if servers.way == "netplan" else ""
+            complaints[folder] = ""
+            if servers.way == "netplan":
+                complaints[folder] = generate(staged[folder])
+                stand_ins.install(staged[folder] / "usr/local/sbin")
         if complaints[folder]:
             servers.warn(host.name, complaints[folder])
     started = {name: _mount(name, etc, staged[host.profile.folder]) for name, host in hosts.items()}
@@ -157,7 +166,7 @@ def _mount(name: str, etc: Path, staged: Path) -> subprocess.Popen[bytes]:
     own = BASE / name
     for folder in ("etc", "work", "sbin"):
         (own / folder).mkdir(parents=True, mode=0o755)
-    words = ("unshare", "--mount", "--uts", "sh", "-c", MOUNTS, "sh", str(etc), str(own), str(staged), name)
+    words = ("unshare", "--mount", "--uts", "sh", "-c", MOUNTS, "sh", str(etc), str(own), str(staged), name, str(SSH))
     return spawn(name, words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
 

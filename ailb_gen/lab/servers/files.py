@@ -19,6 +19,8 @@ from ailb_gen.layout import DROP_INS, NETPLAN_FOLDER
 
 # Below the private /run of a lab.
 BASE = Path("/run/lab/servers")
+# The keys and the configuration of the servers' sshd; a server has its own copy.
+SSH = Path("/run/lab/ssh")
 # What configures the network of the machine that the lab runs on; nothing of it may reach a server of the lab.
 NOT_SHARED = (NETPLAN_FOLDER, DROP_INS, "etc/sysctl.d", "etc/iproute2/rt_tables.d", "etc/systemd/system", "etc/ailb")
 # Permissions by place, as a push sets them: netplan warns about files that others can read.

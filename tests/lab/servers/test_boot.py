@@ -15,8 +15,8 @@ from ailb_gen.addresses import Prefix, address_text, eui64
 from ailb_gen.errors import LabError, UsageError
 from ailb_gen.lab.namespaces import output
 from ailb_gen.lab.plan import plan
-from ailb_gen.lab.servers import boot as boot_module
 from ailb_gen.lab.servers.boot import boot, command, missing, usable_way, wait
+from ailb_gen.lab.servers.stand_ins import NETPLAN, NETWORKD
 from tests.checks.trees import GOLDEN, network_of
 from tests.conftest import missing as absent
 from tests.lab.attached import attach
@@ -78,7 +78,7 @@ def booted(root: Path, way: str, timeout_s: float = 60.0) -> Seen:
 
 @pytest.mark.parametrize("way", ["netplan", "script"])
 def test_boot(way: str) -> None:
-    for path in (boot_module.NETPLAN, boot_module.NETWORKD):
+    for path in (NETPLAN, NETWORKD):
         if way == "netplan" and not path.exists():
             absent(f"{path} is not installed")
     seen = isolated(booted, GOLDEN / "lab", way, tools=TOOLS)
@@ -127,7 +127,7 @@ def test_what_is_wrong_with_a_file_is_said_and_does_not_stop_the_others(tmp_path
 def test_ways(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="'dhcp' is no way to boot servers; choose auto, netplan or script"):
         usable_way("dhcp")
-    monkeypatch.setattr(boot_module, "NETPLAN", tmp_path / "netplan")
+    monkeypatch.setattr("ailb_gen.lab.servers.boot.NETPLAN", tmp_path / "netplan")
     assert usable_way("auto") == usable_way("script") == "script"
     with pytest.raises(LabError, match="missing: netplan"):
         usable_way("netplan")

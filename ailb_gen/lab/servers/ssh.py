@@ -1,0 +1,135 @@
+"""SSH to the servers of a lab: OpenSSH's own sshd, one process per connection, behind a port of the machine.
+
+A socket stays in the network namespace that it was made in. Connections are accepted on sockets that were opened before
+the lab was isolated, and are handed to an sshd that runs in the server.
+"""
+
+from __future__ import annotations
+
+import selectors
+import socket
+import subprocess
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Event, Thread
+
+import asyncssh
+
+from ailb_gen.errors import LabError, OutputError
+from ailb_gen.lab.namespaces import spawn
+from ailb_gen.lab.servers.boot import command, other_users
+from ailb_gen.lab.servers.files import SSH
+
+SSHD = Path("/usr/sbin/sshd")
+USER = "root"
+# Where a server finds it: see MOUNTS in boot.py.
+INSIDE = Path("/run/ailb-ssh")
+CONFIG = f"""\
+HostKey {INSIDE}/host_key
+AuthorizedKeysFile {INSIDE}/authorized_keys
+StrictModes no
+UsePAM no
+PermitRootLogin prohibit-password
+PasswordAuthentication no
+KbdInteractiveAuthentication no
+PidFile none
+LogLevel ERROR
+AcceptEnv none
+Subsystem sftp internal-sftp
+"""
+# How often processes that have ended are looked for. Seconds.
+REAP_S = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """The key that logs in to all servers of a lab, and their common host key, public part, as OpenSSH writes it."""
+
+    client: Path
+    host: str
+
+
+def why_not() -> str:
+    """Return why servers cannot be reached over SSH, empty if they can."""
+    if not SSHD.exists():
+        return f"{SSHD} is not installed (openssh-server)"
+    # It changes to users that a namespace without root does not have.
+    return "" if other_users() else "sshd needs root"
+
+
+def make_keys(client: Path) -> Keys:
+    """Make a host key and a client key, and keep them where the servers that boot find them.
+
+    `client` is the file of the private key, which only its owner may read. Raises OutputError.
+    """
+    SSH.mkdir(parents=True, exist_ok=True, mode=0o700)
+    host, own = (asyncssh.generate_private_key("ssh-ed25519") for _ in range(2))
+    _secret(SSH / "host_key", host.export_private_key("openssh"))
+    (SSH / "authorized_keys").write_bytes(own.export_public_key("openssh"))
+    (SSH / "config").write_text(CONFIG, encoding="ascii")
+    try:
+        client.parent.mkdir(parents=True, exist_ok=True)
+        _secret(client, own.export_private_key("openssh"))
+    except OSError as error:
+        raise OutputError(f"{client}: cannot be written: {error.strerror}") from error
+    return Keys(client, host.export_public_key("openssh").decode().strip())
+
+
+def _secret(path: Path, data: bytes) -> None:
+    """Write a file that was never readable for others."""
+    path.unlink(missing_ok=True)
+    path.touch(0o600, exist_ok=False)
+    path.write_bytes(data)
+
+
+def entries(keys: Keys, address: str, ports: Mapping[str, int]) -> dict[str, object]:
+    """Return the servers' entries of an inventory's `hosts.yaml`."""
+    login = {"username": USER, "key_file": str(keys.client), "agent": False}
+    return {name: {"hostname": address, "port": port, **login} for name, port in ports.items()}
+
+
+def known_hosts(keys: Keys, address: str, ports: Mapping[str, int]) -> str:
+    """Return the servers' lines of `known_hosts`."""
+    return "".join(f"[{address}]:{port} {keys.host}\n" for port in ports.values())
+
+
+class SshServers:
+    """Accepts connections to servers, in a thread of its own; a context manager. `listening` are sockets by server."""
+
+    def __init__(self, listening: Mapping[str, socket.socket]) -> None:
+        self._listening = dict(listening)
+        self._running: list[subprocess.Popen[bytes]] = []
+        self._stop = Event()
+        self._thread = Thread(target=self._accept, name="ssh", daemon=True)
+
+    def __enter__(self) -> SshServers:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        self._thread.join()
+        for process in self._running:
+            process.kill()
+            process.wait()
+
+    def _accept(self) -> None:
+        with selectors.DefaultSelector() as selector:
+            for name, listening in self._listening.items():
+                listening.setblocking(False)
+                selector.register(listening, selectors.EVENT_READ, name)
+            while not self._stop.is_set():
+                for key, _ in selector.select(REAP_S):
+                    self._begin(key.data)
+                self._running = [process for process in self._running if process.poll() is None]
+
+    def _begin(self, name: str) -> None:
+        """Hand a connection to an sshd; where none can run, whoever connects finds the connection closed."""
+        with suppress(OSError, LabError):
+            connection, _ = self._listening[name].accept()
+            with connection:
+                connection.setblocking(True)
+                words = command(name, (str(SSHD), "-i", "-f", f"{INSIDE}/config"))
+                self._running.append(spawn(name, words, stdin=connection, stdout=connection, stderr=subprocess.DEVNULL))
