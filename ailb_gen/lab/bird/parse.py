@@ -25,6 +25,7 @@ FIELD = re.compile(r" +([A-Z][A-Za-z ]*): +(.*)")
 BFD = re.compile(r" *(\S+) +(\S+) +(\S+) +(\S+(?: \d\S*)?) +([0-9.]+) +([0-9.]+) *$")
 ROUTES = re.compile(r"(\d+) (imported|filtered|exported|preferred)")
 TIMER = re.compile(r"[0-9.]+/(\d+)")
+NO_BFD = "There is no BFD protocol running"
 SOURCES = {"BGP": "bgp", "device": "direct"}
 # RFC 7311 lets BIRD's smallest AIGP be that of a route without one: BIRD originates what igp_metric says.
 NO_METRIC = 1 << 31
@@ -180,7 +181,12 @@ def _updates(fields: dict[str, str], name: str, column: int) -> int:
 
 def bfd(bird: Bird) -> tuple[BfdState, ...]:
     """Return the BFD sessions; none if BFD does not run. Raises LabError."""
-    lines = bird.lines("show bfd sessions")
+    try:
+        lines = bird.lines("show bfd sessions")
+    except LabError as error:
+        if NO_BFD in str(error):
+            return ()
+        raise
     found = (BFD.match(line) for line in lines)
     return tuple(
         BfdState(one[1], one[2], one[3], one[4], float(one[5]), float(one[6])) for one in found if one is not None
