@@ -92,7 +92,7 @@ class Measured:
     `advertisements` are by the port or NIC where they arrived, `addresses` are global ones by NIC and by IRB
     (`irb.2`), `macs` those of NICs; `tables` are by server and id, but for the kernel's own. `sessions` are by the
     switch's own port, `ribs` those of the prefixes in `examined`. `probed` are the switches that a probe prefix came
-    to, with the ports by which it did, by the leaf that announced it.
+    to, with the ports by which it did, by the leaf that announced it; `unprobed` says why none was sent.
     """
 
     devices: frozenset[str] = frozenset()
@@ -108,3 +108,4 @@ class Measured:
     hops: Hops = field(default_factory=dict)
     traces: tuple[SeenTrace, ...] = ()
     probed: Mapping[str, Mapping[str, frozenset[str]]] = field(default_factory=dict)
+    unprobed: str = ""

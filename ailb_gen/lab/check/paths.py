@@ -104,6 +104,8 @@ def _text(right: list[tuple[str, ...]]) -> str:
 
 def judge_probes(context: Context, asked: AskedRoutes, seen: Measured, findings: Findings) -> None:
     """Judge probes: a prefix without color comes to spines from the leaf that announces it, and from no other."""
+    if seen.unprobed:
+        findings.skip(NO_VALLEY, seen.unprobed)
     for source, places in seen.probed.items():
         findings.look(NO_VALLEY, len(context.expected.leaves) - 1)
         senders: dict[str, list[End]] = defaultdict(list)
