@@ -35,6 +35,8 @@ EVERYTHING: tuple[Check, ...] = tuple(_ROWS[name] for name in sorted(_ROWS))
 # What `validate` runs.
 CATALOGUE = tuple(check for check in EVERYTHING if check.family not in (OF_DEVICES, OF_LAB))
 BY_ID = {check.id: check for check in CATALOGUE}
+# `validate` and `lab check` take the same file of waivers.
+WAIVABLE = frozenset(check.id for check in EVERYTHING if check.family != OF_DEVICES)
 
 
 def checks_of(family: str) -> tuple[Check, ...]:

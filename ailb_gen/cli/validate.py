@@ -73,7 +73,7 @@ def validate(
     if yang:
         _check_folder("--yang", yang, "clone github.com/Juniper/yang and name the folder of a release")
 
-    from ailb_gen.checks.catalogue import BY_ID, CATALOGUE, NAMES, WITH_BATFISH
+    from ailb_gen.checks.catalogue import CATALOGUE, NAMES, WAIVABLE, WITH_BATFISH
     from ailb_gen.checks.model import RunOptions
     from ailb_gen.checks.select import pick_checks
     from ailb_gen.checks.waivers import read_waivers
@@ -82,7 +82,7 @@ def validate(
     service = open_service(batfish, batfish_timeout) if batfish is not None else None
     picked = pick_checks(CATALOGUE, NAMES, checks or [], "" if service is not None else WITH_BATFISH)
     chosen = frozenset(check.id for check in picked)
-    accepted = read_waivers(waivers, BY_ID) if waivers else ()
+    accepted = read_waivers(waivers, WAIVABLE) if waivers else ()
     intent = load(fabric_file(fabric))
     options = RunOptions(chosen, yang, seed, executor, jobs or len(os.sched_getaffinity(0)))
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from ailb_gen.addresses import Prefix
+from ailb_gen.checks.catalogue import OF_LAB, checks_of
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.families import lab as checks
 from ailb_gen.checks.model import Check, Findings, Result
@@ -101,9 +102,12 @@ def judge_lab(
         for number in range(options.rounds):
             _round(lab, context, number, seen.hops, findings, step)
         findings.figure(checks.FAILED, "rounds in which every leaf lost one uplink", options.rounds)
-    yield from findings.results(
-        check for check in vars(checks).values() if isinstance(check, Check) and check.id in options.chosen
-    )
+    yield from findings.results(check for check in checks_of(OF_LAB) if check.id in options.chosen)
+
+
+def unjudged(options: Options, reason: str) -> Iterator[Result]:
+    """Yield a skipped result for every check that was asked for."""
+    return (Result(check, skipped=reason) for check in checks_of(OF_LAB) if check.id in options.chosen)
 
 
 def judge(context: Context, seen: Measured, findings: Findings) -> None:
