@@ -22,6 +22,11 @@ def control_socket(name: str) -> Path:
     return RUN / f"{name}.ctl"
 
 
+def config_file(name: str) -> Path:
+    """Return the file of the configuration that the daemon of a switch runs."""
+    return RUN / f"{name}.conf"
+
+
 class Router:
     """BIRD of one switch; `text` is the configuration that it runs."""
 
@@ -29,7 +34,7 @@ class Router:
         self.name = name
         self.control = Bird(control_socket(name))
         self.text = ""
-        self._file, self._log = RUN / f"{name}.conf", RUN / f"{name}.log"
+        self._file, self._log = config_file(name), RUN / f"{name}.log"
         self._process: subprocess.Popen[bytes] | None = None
 
     @property

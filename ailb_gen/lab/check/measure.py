@@ -16,9 +16,9 @@ from ailb_gen.errors import LabError
 from ailb_gen.lab import kernel
 from ailb_gen.lab.advertisements import Advertisement, capture
 from ailb_gen.lab.bird.config import render
-from ailb_gen.lab.bird.control import Bird
+from ailb_gen.lab.bird.control import REFUSED, Bird
 from ailb_gen.lab.bird.model import Peer, RibRoute, SessionState, Translation
-from ailb_gen.lab.bird.parse import routes, sessions
+from ailb_gen.lab.bird.parse import read_routes, sessions
 from ailb_gen.lab.check.measured import (
     ACTIVE,
     HIDDEN,
@@ -43,13 +43,16 @@ from ailb_gen.lab.trace import Probe, named, trace
 from ailb_gen.network.fabric import End
 from ailb_gen.network.model import Switch
 
-# Advertisements are sent on request (RFC 4861, section 6.2.6): within 0.5 s.
-HEARD_WITHIN_S = 3.0
+# Advertisements are sent on request (RFC 4861, section 6.2.6): within 0.5 s,
+# but no sooner than 3 s after the last one.
+HEARD_WITHIN_S = 5.0
 # Most of a look is waiting for ip(8) and BIRD.
 AT_ONCE = 8
 # The kernel's own tables, `local` and `main`.
 OWN_TABLES = frozenset({255, 254, 0})
 TABLE = re.compile(r" table (\d+)")
+# BIRD's answer about a prefix that it has no route to.
+NOT_FOUND = 8001
 LINK_LOCAL = Prefix(0xFE80 << 112, 10)
 # A probe prefix is seen when it is nowhere else for so long; seconds. A probe ends after so many seconds in any case.
 PROBE_S, EXPIRES_S = 0.4, 60
@@ -185,7 +188,7 @@ class RunningLab:
         whole = len(prefixes) == len(self.context.routing.prefixes)
         rows: list[RibRoute] = []
         for what in ("",) if whole else map(str, prefixes):
-            rows += [*routes(bird, what), *routes(bird, f"{what} filtered".strip())]
+            rows += [*_routes(bird, what), *_routes(bird, f"{what} filtered".strip())]
         ports = {protocol: self.ports[name].get(one.link, one.link) for protocol, one in states.items()}
         found: dict[Prefix, list[SeenPath]] = defaultdict(list)
         for row in rows:
@@ -195,7 +198,14 @@ class RunningLab:
 
     def _advertisements(self, switches: list[str], servers: list[str]) -> dict[End, SeenAdvertisement]:
         found = {}
-        for one in capture([*switches, *servers], HEARD_WITHIN_S):
+        links = [
+            (name, port.link)
+            for name in switches
+            for port in self.plan.switches[name].ports.values()
+            if port.far.device in self.plan.switches
+        ]
+        nics = [(name, nic.nic) for name in servers for nic in self.plan.servers[name].nics.values() if nic.leaf]
+        for one in capture([*links, *nics], HEARD_WITHIN_S):
             found[End(one.device, self.ports.get(one.device, {}).get(one.link, one.link))] = _told(one)
         return found
 
@@ -231,7 +241,7 @@ def announced(leaf: str, link: str, prefix: Prefix, text: str) -> Iterator[None]
     file.write_text(text, encoding="utf-8")
     batch([f"addr replace {address} nodad valid_lft {EXPIRES_S} preferred_lft {EXPIRES_S}"], leaf, "-6")
     try:
-        bird.command(f'configure timeout "{file}" {EXPIRES_S}')
+        bird.command(f'configure "{file}" timeout {EXPIRES_S}')
         yield
     finally:
         bird.command("configure undo")
@@ -245,6 +255,13 @@ def _answers(name: str) -> bool:
     except LabError:
         return False
     return True
+
+
+def _routes(bird: Bird, what: str) -> tuple[RibRoute, ...]:
+    answer = bird.ask(f"show route all {what}".strip())
+    if answer.code >= REFUSED and answer.code != NOT_FOUND:
+        raise LabError(f"{bird.path}: BIRD refuses to show routes: {' '.join(answer.text.split())}")
+    return read_routes(answer.text) if answer.code < REFUSED else ()
 
 
 def _state(session: SessionState) -> str:
