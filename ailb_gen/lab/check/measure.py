@@ -36,6 +36,7 @@ from ailb_gen.lab.check.measured import (
 from ailb_gen.lab.check.paths import Pair
 from ailb_gen.lab.check.probe import with_probe
 from ailb_gen.lab.check.run import Look
+from ailb_gen.lab.links import Group, links_locked, state_line
 from ailb_gen.lab.namespaces import NAMES, batch, output
 from ailb_gen.lab.plan import Plan, unit_link
 from ailb_gen.lab.routers import config_file, control_socket
@@ -88,6 +89,20 @@ class RunningLab:
             if hops:
                 found[prefix] = known[hops]
         return found
+
+    def fail(self, ends: Iterable[End]) -> None:
+        """Take the links with some ends down."""
+        self._set(ends, lambda group: group | Group.FAILED)
+
+    def repair(self, ends: Iterable[End]) -> None:
+        """Put the links with some ends up again."""
+        self._set(ends, lambda group: group & ~Group.FAILED)
+
+    def _set(self, ends: Iterable[End], change: Callable[[int], int]) -> None:
+        with links_locked():
+            for end in ends:
+                link = self.plan.switches[end.device].ports[end.port].link
+                batch([state_line(link, change(kernel.links(end.device)[link].group))], end.device)
 
     def measure(self, look: Look) -> Measured:
         """Look at everything once."""
