@@ -36,7 +36,7 @@ from ailb_gen.lab.check.measured import (
 from ailb_gen.lab.check.paths import Pair
 from ailb_gen.lab.check.probe import with_probe
 from ailb_gen.lab.check.run import Look
-from ailb_gen.lab.links import Group, links_locked, state_line
+from ailb_gen.lab.faults import Kind, fail, faults_of, repair
 from ailb_gen.lab.namespaces import NAMES, batch, output
 from ailb_gen.lab.plan import Plan, unit_link
 from ailb_gen.lab.routers import config_file, control_socket
@@ -65,6 +65,7 @@ class RunningLab:
 
     def __init__(self, plan: Plan, context: Context) -> None:
         self.plan, self.context = plan, context
+        self.failed: list[End] = []
         self.ports = {
             name: {port.link: port.port for port in switch.ports.values()} for name, switch in plan.switches.items()
         }
@@ -91,18 +92,17 @@ class RunningLab:
         return found
 
     def fail(self, ends: Iterable[End]) -> None:
-        """Take the links with some ends down."""
-        self._set(ends, lambda group: group | Group.FAILED)
+        """Take the links with some ends down, but for those that are."""
+        already = {end for one in faults_of(self.plan) for end in (one.a, one.b)}
+        for end in ends:
+            if end not in already:
+                self.failed.append(end)
+                fail(self.plan, str(end), Kind.CARRIER)
 
-    def repair(self, ends: Iterable[End]) -> None:
-        """Put the links with some ends up again."""
-        self._set(ends, lambda group: group & ~Group.FAILED)
-
-    def _set(self, ends: Iterable[End], change: Callable[[int], int]) -> None:
-        with links_locked():
-            for end in ends:
-                link = self.plan.switches[end.device].ports[end.port].link
-                batch([state_line(link, change(kernel.links(end.device)[link].group))], end.device)
+    def repair(self) -> None:
+        """Put up again what was taken down here."""
+        while self.failed:
+            repair(self.plan, str(self.failed.pop()))
 
     def measure(self, look: Look) -> Measured:
         """Look at everything once."""

@@ -55,8 +55,8 @@ class Lab(Protocol):
     def fail(self, ends: Iterable[End]) -> None:
         """Take the links with some ends down. Raises LabError."""
 
-    def repair(self, ends: Iterable[End]) -> None:
-        """Put the links with some ends up again. Raises LabError."""
+    def repair(self) -> None:
+        """Put up again what `fail` took down. Raises LabError."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +183,7 @@ def _round(
         lab.fail(ends)
         judge_failed(context, ends, lambda ours: settle(lab.hops, ours), failure, findings)
     finally:
-        lab.repair(ends)
+        lab.repair()
     step(f"round {number + 1}: repaired")
     after = settle(lab.hops, before)
     findings.look(checks.REPAIRED, len(before))

@@ -52,9 +52,9 @@ class ComputedLab:
         self.failed.append(tuple(ends))
         self.down |= frozenset(self.failed[-1])
 
-    def repair(self, ends: Iterable[End]) -> None:
-        """Put links up."""
-        self.down -= frozenset(ends)
+    def repair(self) -> None:
+        """Put all links up."""
+        self.down = frozenset()
 
     def measure(self, look: Look) -> Measured:
         """Everything that there is to see."""

@@ -1,0 +1,58 @@
+"""Labs that run for real, judged in the namespaces of a process of their own; what comes back is text."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+from ailb_gen.checks.catalogue import OF_LAB, checks_of
+from ailb_gen.checks.context import Context
+from ailb_gen.checks.families.lab import AGREE_FAILED, FAILED
+from ailb_gen.checks.model import Findings
+from ailb_gen.lab.check.agree import computed_hops
+from ailb_gen.lab.check.measure import RunningLab
+from ailb_gen.lab.check.run import Options, judge_failed, judge_lab, settle
+from tests.checks.trees import fabric_of, findings, network_of, shown
+from tests.lab.bench import brought_up
+
+ALL = frozenset(check.id for check in checks_of(OF_LAB))
+
+
+def judged(root: Path, example: str, rounds: int) -> tuple[list[str], dict[str, int]]:
+    """Bring the files of an example up, and judge them; returns all findings, and how much every check examined."""
+    context = Context(fabric_of(example), network_of(root))
+    plan, _ = brought_up(root)
+    results = list(judge_lab(RunningLab(plan, context), context, Options(ALL, rounds)))
+    return shown(results), {result.check.id: result.examined for result in results}
+
+
+def found_by(root: Path, example: str, rounds: int) -> tuple[set[str], list[str]]:
+    """Bring damaged files up, and judge them; returns the checks that found something, and what."""
+    context = Context(fabric_of(example), network_of(root))
+    plan, _ = brought_up(root)
+    results = list(judge_lab(RunningLab(plan, context), context, Options(ALL, rounds)))
+    return {finding.check for finding in findings(results)}, shown(results)
+
+
+def single_links(root: Path, example: str, count: int | None, part: int = 0) -> tuple[list[str], int]:
+    """Take links down one after the other: all, or so many of a seeded sample, the part of that number.
+
+    Returns all findings, also those about next hops that are others after the repair, and the number of links.
+    """
+    context = Context(fabric_of(example), network_of(root))
+    plan, _ = brought_up(root)
+    lab, found = RunningLab(plan, context), Findings()
+    cables = list(context.network.links)
+    if count is not None:
+        random.Random(1).shuffle(cables)
+        cables = cables[part * count : (part + 1) * count]
+    before = settle(lab.hops, computed_hops(context.routing.graph, context.routing.states))
+    unlike = []
+    for cable in cables:
+        ends = (cable.a,)
+        lab.fail(ends)
+        judge_failed(context, ends, lambda ours: settle(lab.hops, ours), f"{cable.a} down: ", found)
+        lab.repair()
+        if settle(lab.hops, before) != before:
+            unlike.append(f"{cable.a}: not as before after the repair")
+    return shown(found.results((FAILED, AGREE_FAILED))) + unlike, len(cables)

@@ -1,0 +1,46 @@
+"""`lab check` on labs that run: sound files give no finding, damage does; failures go as computed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.checks.trees import GOLDEN
+from tests.lab.check.damages import DAMAGES, Damage, damaged
+from tests.lab.check.running import ALL, found_by, judged, single_links
+from tests.lab.isolated import isolated
+
+TOOLS = ("ip", "bird")
+LONG = ("jvd", "jvd-8-uplinks", "brownfield")
+
+
+@pytest.mark.parametrize("example", ["lab", *(pytest.param(name, marks=pytest.mark.long) for name in LONG)])
+def test_nothing_is_found_in_a_lab_of_sound_files(example: str) -> None:
+    found, examined = isolated(judged, GOLDEN / example, example, 1, tools=TOOLS)
+    assert found == []
+    assert examined.keys() == ALL and all(examined.values()), examined
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("damage", DAMAGES, ids=lambda damage: damage.name)
+def test_a_lab_shows_every_damage(damage: Damage, tmp_path: Path) -> None:
+    checks, found = isolated(found_by, damaged(damage, tmp_path), "lab", 1, tools=TOOLS)
+    assert damage.found_by <= checks, found
+    # What BIRD and kernels make of damaged files is what this program computes.
+    assert not {"AILBL21", "AILBL22", "AILBL23", "AILBL32", "AILBL33"} & checks, found
+
+
+@pytest.mark.long
+def test_every_single_link_of_the_lab_fails_as_computed() -> None:
+    found, count = isolated(single_links, GOLDEN / "lab", "lab", None, tools=TOOLS)
+    assert found == []
+    assert count == 16
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("part", range(4))
+def test_forty_links_of_the_reference_fabric_fail_as_computed(part: int) -> None:
+    found, count = isolated(single_links, GOLDEN / "jvd", "jvd", 10, part, tools=TOOLS)
+    assert found == []
+    assert count == 10
