@@ -12,6 +12,8 @@ from ailb_gen.network.policy import Community, Policy, PrefixList, RouteFilter, 
 from ailb_gen.routing.route import WELL_KNOWN, Route
 
 WILDCARD = re.compile(r"[*.^$\[\]()|?+]")
+# An address in a community, as in target:192.0.2.1:7: its dots stand for themselves.
+DOTTED = re.compile(r"\b[0-9]+(?:\.[0-9]+){3}\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,10 +110,22 @@ def has_community(community: Community | None, values: frozenset[str]) -> bool:
 
 def _has_member(member: str, values: frozenset[str]) -> bool:
     member = WELL_KNOWN.get(member, member)
-    if not WILDCARD.search(member):
+    if not is_pattern(member):
         return member in values
     pattern = _pattern(member)
-    return pattern is not None and any(pattern.fullmatch(value) for value in values)
+    # `*:*` stands for standard communities only; others are named by their type.
+    return pattern is not None and any(_type(value) == _type(member) and pattern.fullmatch(value) for value in values)
+
+
+def is_pattern(member: str) -> bool:
+    """Return whether a member of a community stands for several values."""
+    return WILDCARD.search(DOTTED.sub("", member)) is not None
+
+
+def _type(member: str) -> str:
+    """Return the type of an extended or large community, such as color; empty for a standard one."""
+    word = member.removeprefix("^").partition(":")[0]
+    return word if word.isalpha() else ""
 
 
 @lru_cache(maxsize=1024)
@@ -127,7 +141,7 @@ def members(community: Community | None) -> frozenset[str]:
     """Return the values that adding a community adds: its members without wildcards, well-known ones as numbers."""
     if community is None:
         return frozenset()
-    return frozenset(WELL_KNOWN.get(member, member) for member in community.members if not WILDCARD.search(member))
+    return frozenset(WELL_KNOWN.get(member, member) for member in community.members if not is_pattern(member))
 
 
 def referred(chain: Iterable[Policy], lists: Lists) -> object:

@@ -21,7 +21,7 @@ from ailb_gen.lab.bird.model import (
 )
 from ailb_gen.lab.bird.multipath import Merging, merging
 from ailb_gen.lab.bird.radv import router_advertisements
-from ailb_gen.lab.bird.wildcards import WILDCARD
+from ailb_gen.lab.bird.wildcards import is_pattern
 from ailb_gen.lab.plan import SwitchPlan, link_local, unit_link
 from ailb_gen.network.model import Group, Switch
 from ailb_gen.network.sessions import Side, discovered, local_as, refused, unfit
@@ -139,7 +139,7 @@ def _first_admitted(switch: Switch, group: Group, own: int) -> int | None:
 def _head(context: _Context) -> str:
     switch = context.switch
     return "\n".join((
-        f"# {context.plan.name} as BIRD speaks it; made from {switch.file}.",
+        f"# {context.plan.name} for BIRD: made from its configuration.",
         "log stderr { info, remote, warning, error, auth, fatal, bug };",
         "timeformat protocol iso long ms;",
         f"router id {_router_id(switch)};",
@@ -218,7 +218,7 @@ def _bfd(context: _Context, unmodelled: list[Unmodelled]) -> str:
 def _color(context: _Context, name: str | None) -> str | None:
     """Return the value of a color community; None when it is not defined or has not exactly one value."""
     community = context.switch.communities.get(name) if name is not None else None
-    members = {member for member in (community.members if community is not None else ()) if not WILDCARD.search(member)}
+    members = {member for member in (community.members if community is not None else ()) if not is_pattern(member)}
     return next(iter(members)) if len(members) == 1 else None
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from ailb_gen.addresses import BITS, Prefix
 from ailb_gen.lab.bird.communities import EXTENDED, LARGE, STANDARD, value
 from ailb_gen.lab.bird.model import Unmodelled
-from ailb_gen.lab.bird.wildcards import WILDCARD, patterns
+from ailb_gen.lab.bird.wildcards import Pattern, is_pattern, pattern
 from ailb_gen.network.model import Switch
 from ailb_gen.network.policy import Policy, RouteFilter, Term
 
@@ -129,19 +129,19 @@ class Policies:
         return all_of(tests)
 
     def _member(self, where: str, member: str, line: int) -> str:
-        if WILDCARD.search(member):
-            return any_of(f"{attribute} ~ {text}" for attribute, text in self._patterns(where, member, line))
+        if is_pattern(member):
+            return " ~ ".join(self._pattern(where, member, line) or ())
         known = value(member)
         if known is None:
             self._miss(f"{where} community member {member}", "not known to the lab: no route has it", line)
             return ""
         return f"{known.literal} ~ {known.attribute}"
 
-    def _patterns(self, where: str, member: str, line: int) -> tuple[tuple[str, str], ...]:
-        found = patterns(member)
+    def _pattern(self, where: str, member: str, line: int) -> Pattern | None:
+        found = pattern(member)
         if found is None:
             self._miss(f"{where} community member {member}", "not a pattern that BIRD can test: no route has it", line)
-        return found or ()
+        return found
 
     def _listed(self, term: Term) -> Iterator[str]:
         listed = [*((name, "exact") for name in term.prefix_lists), *term.prefix_list_filters]
@@ -178,10 +178,10 @@ class Policies:
             yield from (f"{attribute}.empty;" for attribute in (STANDARD, EXTENDED, LARGE))
         for member in members:
             known = value(member)
-            if WILDCARD.search(member) and known is None:
-                if how == "delete":
-                    found = self._patterns(where, member, line)
-                    yield from (f"{attribute}.delete({text});" for attribute, text in found)
+            if is_pattern(member):
+                found = self._pattern(where, member, line) if how == "delete" else None
+                if found is not None:
+                    yield f"{found[0]}.delete({found[1]});"
             elif known is None:
                 self._miss(f"{where} community member {member}", "not known to the lab: left out", line)
             elif how == "delete":

@@ -9,6 +9,10 @@ from functools import lru_cache
 from ailb_gen.lab.bird.communities import COLOR, EXTENDED, LARGE, SHORT, STANDARD
 
 WILDCARD = re.compile(r"[*.^$\[\]()|?+]")
+# An address in a community, as in target:192.0.2.1:7: its dots stand for themselves.
+DOTTED = re.compile(r"\b[0-9]+(?:\.[0-9]+){3}\b")
+# An attribute of BIRD's, and a set of its values.
+Pattern = tuple[str, str]
 # Which numbers a field may be, both ends included.
 Ranges = tuple[tuple[int, int], ...]
 ALL = frozenset({"*", ".*", ".+", "[0-9]*", "[0-9]+", r"\d*", r"\d+"})
@@ -21,28 +25,27 @@ BIGGEST = (1 << 32) - 1
 MOST_DIGITS = 5
 
 
-def patterns(member: str) -> tuple[tuple[str, str], ...] | None:
-    """Return the attributes and sets of BIRD that a pattern stands for; None if there are none.
+def pattern(member: str) -> Pattern | None:
+    """Return the attribute and the set of BIRD that a pattern stands for; None if there is none.
 
-    `*` alone stands for any number in its field; a field does not reach beyond its colons.
+    `*` alone stands for any number in its field. Without a type a pattern stands for standard communities only.
     """
     fields = _fields(member.removeprefix("^").removesuffix("$"))
     if fields is None:
         return None
-    if fields in (["*"], [".*"]):
-        every = ["*", "*"]
-        found = [_standard(every), _color(every), _large(["*", "*", "*"])]
-    elif len(fields) == 2:
-        found = [_standard(fields)]
-    elif len(fields) == 3 and fields[0] == "color":
-        found = [_color(fields[1:])]
-    elif len(fields) == 4 and fields[0] == "large":
-        found = [_large(fields[1:])]
-    else:
-        return None
-    if None in found:
-        return None
-    return tuple(entry for entry in found if entry is not None)
+    match fields:
+        case [_, _]:
+            return _standard(fields)
+        case ["color", *rest] if len(rest) == 2:
+            return _color(rest)
+        case ["large", *rest] if len(rest) == 3:
+            return _large(rest)
+    return None
+
+
+def is_pattern(member: str) -> bool:
+    """Return whether a member of a community stands for several values."""
+    return WILDCARD.search(DOTTED.sub("", member)) is not None
 
 
 def _fields(text: str) -> list[str] | None:
@@ -59,14 +62,14 @@ def _fields(text: str) -> list[str] | None:
     return fields
 
 
-def _standard(fields: list[str]) -> tuple[str, str] | None:
+def _standard(fields: list[str]) -> Pattern | None:
     high, low = (ranges(text, SHORT - 1) for text in fields)
     if high is None or low is None or len(high) * len(low) > MOST:
         return None
     return STANDARD, _set(f"({_range(one)}, {_range(two)})" for one in high for two in low)
 
 
-def _color(fields: list[str]) -> tuple[str, str] | None:
+def _color(fields: list[str]) -> Pattern | None:
     flags, low = ranges(fields[0], 3), ranges(fields[1], BIGGEST)
     if flags is None or low is None or len(low) > MOST // 4:
         return None
@@ -76,7 +79,7 @@ def _color(fields: list[str]) -> tuple[str, str] | None:
     )
 
 
-def _large(fields: list[str]) -> tuple[str, str] | None:
+def _large(fields: list[str]) -> Pattern | None:
     """Translate a large community: BIRD's sets have single numbers, then one range, then anything."""
     parts = [""]
     open_end = False
@@ -110,12 +113,12 @@ def ranges(text: str, biggest: int) -> Ranges | None:
     if text.isascii() and text.isdigit():
         return ((int(text), int(text)),) if int(text) <= biggest else None
     try:
-        pattern = re.compile(re.sub(r"(?<![.\])])\*", ".*", text))
+        compiled = re.compile(re.sub(r"(?<![.\])])\*", ".*", text))
     except re.error:
         return None
     if biggest >= SHORT and not _short(text):
         return None
-    return _runs(lambda number: pattern.fullmatch(str(number)) is not None, min(biggest, 10**MOST_DIGITS - 1)) or None
+    return _runs(lambda number: compiled.fullmatch(str(number)) is not None, min(biggest, 10**MOST_DIGITS - 1)) or None
 
 
 def _short(text: str) -> bool:

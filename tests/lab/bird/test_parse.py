@@ -1,0 +1,177 @@
+"""Answers of BIRD 2.0.12, as it gave them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ailb_gen.errors import LabError
+from ailb_gen.lab.bird import communities, parse
+from ailb_gen.lab.bird.communities import value
+from ailb_gen.lab.bird.control import Answer, Bird
+from ailb_gen.lab.bird.model import Attributes, BfdState, RibRoute, SessionState
+from tests.lab.bird.test_filters import VALUES
+from tests.routing.fabrics import prefix
+
+FOLDER = Path(__file__).parent / "answers"
+NEIGHBOR = 0xFE80_0000_0000_0000_00B0_01FF_FE01_0001
+COLORED = frozenset({"color:0:1", "target:65000:7", "origin:4200000000L:7", "target:1.2.3.4:7", "large:1:2:3"})
+
+
+def answer(name: str) -> str:
+    return (FOLDER / f"{name}.txt").read_text()
+
+
+def bgp(path: tuple[int, ...], **others: object) -> Attributes:
+    return Attributes("bgp", (("up1", NEIGHBOR),), path, **others)  # type: ignore[arg-type]
+
+
+def test_routes() -> None:
+    local = Attributes("direct", (("irb.2", 0),))
+    assert parse.read_routes(answer("routes")) == (
+        RibRoute(prefix("fc00:1:1:1::/64"), "direct6", True, local),
+        RibRoute(prefix("fc00:1:9:1::/64"), "et-0-0-0", True, bgp((65001,), med=5)),
+        RibRoute(prefix("fc00:1:9:1::/64"), "et-0-0-1", False, bgp((65002, 65009), aigp=0, local_preference=150)),
+        RibRoute(prefix("fc00:1:1:2::/64"), "direct6", True, local),
+    )
+
+
+def test_hidden_routes_are_never_active() -> None:
+    assert parse.read_routes(answer("filtered")) == (
+        RibRoute(prefix("fc00:1:9:3::/64"), "et-0-0-0", False, bgp((65001, 65101), med=5, hidden=1)),
+        RibRoute(
+            prefix("fc00:1:9:2::/64"),
+            "et-0-0-0",
+            False,
+            bgp((65001,), med=5, hidden=7, communities=frozenset({"0:15"})),
+        ),
+    )
+
+
+def test_what_is_sent_has_aigp_where_it_is_originated() -> None:
+    found = parse.read_routes(answer("exported"))
+    assert [(route.attributes.aigp, route.attributes.communities) for route in found] == [(0, COLORED), (None, COLORED)]
+
+
+def test_several_next_hops() -> None:
+    (found,) = parse.read_routes(
+        "1007-Table master6:\n fc00::/64  unicast [a 22:53:36.343] * (100) [AS65001i]\n \tvia fe80::1 on x weight 1\n"
+        " \tvia fe80::2 on y weight 1\n1008-\tType: BGP univ\n0000 \n"
+    )
+    assert found.attributes.hops == (("x", (0xFE80 << 112) + 1), ("y", (0xFE80 << 112) + 2))
+
+
+@pytest.mark.parametrize("text", ["0000 \n", "1007-Table master6:\n0000 \n", ""])
+def test_no_routes(text: str) -> None:
+    assert parse.read_routes(text) == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1007-nonsense\n0000 \n",
+        "1007-fc00::/64 unicast\n0000 \n",
+        "1007-fc00::1/64 unicast [a 1] (1)\n0000 \n",
+        "1007-                unicast [a 1] (1)\n0000 \n",
+        "1007-fc00::/64 unicast [a 1] (1)\n1012-\tBGP.as_path: 1 {2}\n0000 \n",
+        "1007-fc00::/64 unicast [a 1] (1)\n1012-\tBGP.med: x\n0000 \n",
+        "1007-fc00::/64 unicast [a 1] (1)\n1012-\tBGP.community: (1,2,3,4)\n0000 \n",
+        "1007-fc00::/64 unicast [a 1] (1)\n1012-\tBGP.ext_community: (generic, x, y)\n0000 \n",
+    ],
+)
+def test_answers_that_are_not_understood(text: str) -> None:
+    with pytest.raises(LabError, match="not understood"):
+        parse.read_routes(text)
+
+
+@given(st.text())
+def test_no_answer_breaks_the_reader(text: str) -> None:
+    for read in (parse.read_routes, parse.read_sessions):
+        try:
+            read(text)
+        except LabError:
+            continue
+
+
+def test_sessions() -> None:
+    found = parse.read_sessions(answer("protocols"))
+    assert found == {
+        "et-0-0-0": SessionState(
+            protocol="et-0-0-0",
+            state="Established",
+            since="2026-11-22 22:54:21.718",
+            neighbor="fe80::b0:1ff:fe01:1",
+            link="up1",
+            neighbor_as=65001,
+            local_as=65101,
+            neighbor_id="10.255.0.1",
+            hold_s=90,
+            keepalive_s=30,
+            imported=1,
+            hidden=2,
+            exported=2,
+            active=1,
+            updates_received=3,
+            updates_sent=2,
+        ),
+        "et-0-0-1": SessionState(
+            protocol="et-0-0-1",
+            state="Idle",
+            since="2026-11-22 22:53:43.275",
+            neighbor="fe80::b0:1ff:fe01:2",
+            link="up2",
+            neighbor_as=65002,
+            local_as=65101,
+            last_error="Received: Bad peer AS",
+        ),
+    }
+    assert [one.established for one in found.values()] == [True, False]
+
+
+def test_bfd(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = (
+        "1020-bfd1:\n IP address                Interface  State      Since         Interval  Timeout\n"
+        " fe80::b0:1ff:fe01:1       up1        Up         2026-11-22 22:53:33.314    0.300    0.900\n0000 \n"
+    )
+    monkeypatch.setattr(Bird, "ask", lambda bird, command: Answer(0, text))
+    found = BfdState("fe80::b0:1ff:fe01:1", "up1", "Up", "2026-11-22 22:53:33.314", 0.3, 0.9)
+    assert parse.bfd(Bird(Path())) == (found,)
+
+
+def test_a_session_that_is_down_sends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Bird, "ask", lambda bird, command: Answer(8001, "8001 No valid tables\n"))
+    assert parse.exported(Bird(Path()), "et-0-0-0") == ()
+    monkeypatch.setattr(Bird, "ask", lambda bird, command: Answer(9001, "9001 syntax error\n"))
+    with pytest.raises(LabError, match="et-0-0-0: syntax error"):
+        parse.exported(Bird(Path()), "et-0-0-0")
+
+
+def test_communities_come_back_as_they_were_written() -> None:
+    # BIRD names route targets and origins by itself.
+    for text in (text for text in VALUES if not text.startswith(("target", "origin"))):
+        found = value(text)
+        assert found is not None
+        assert communities.read(found.literal) == {text}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "x",
+        "1",
+        "1:2:3",
+        "65536:1",
+        "1:65536",
+        "color:4:1",
+        "color:0:4294967296",
+        "large:1:2",
+        "a:b",
+        "target:1.2.3:4",
+    ],
+)
+def test_what_is_no_community(text: str) -> None:
+    assert value(text) is None
