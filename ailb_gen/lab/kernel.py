@@ -35,7 +35,10 @@ class NextHop(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A link: whether it is enabled and has carrier, the MTU without Ethernet header, the MAC address, the group."""
+    """A link: whether it is enabled and has carrier, the MTU without Ethernet header, the MAC address, the group.
+
+    `bridge` is the bridge that it is a port of, empty for none.
+    """
 
     name: str
     enabled: bool
@@ -43,6 +46,7 @@ class Link:
     mtu: int
     mac: str
     group: int
+    bridge: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +93,7 @@ def links(name: str) -> dict[str, Link]:
             mtu=entry["mtu"],
             mac=entry.get("address", ""),
             group=int(entry["group"]),
+            bridge=entry.get("master", ""),
         )
         for entry in _json(name, "link", "show")
     }

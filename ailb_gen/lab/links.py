@@ -73,8 +73,9 @@ class Interface:
     mac: str = ""
 
 
-# A link as the kernel makes it.
-BLANK, LOOPBACK = Interface(), Interface(enabled=True, mtu=LOOPBACK_MTU, inet6=True)
+# Links as they are made.
+BLANK, BRIDGE = Interface(), Interface(mtu=LEAST_MTU)
+LOOPBACK = Interface(enabled=True, mtu=LOOPBACK_MTU, inet6=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,11 +215,16 @@ def apply(name: str, old: Settings | None, new: Settings) -> None:
     parameters: dict[str, int] = {}
     later: list[str] = []
     with links_locked():
-        toggled = [link for link, to in new.interfaces.items() if to.enabled != _before(before, link).enabled]
+        toggled = {
+            link for link, to in new.interfaces.items() if link not in before or to.enabled != before[link].enabled
+        }
         groups = {link: found.group for link, found in links(name).items()} if toggled and before else {}
         for link, to in new.interfaces.items():
-            was = _before(before, link)
-            lines += _link_lines(link, was, to, groups.get(link, 0))
+            was = before.get(link) or _made(link, to)
+            lines += _link_lines(link, was, to)
+            if link in toggled:
+                group = groups.get(link, 0)
+                lines.append(state_line(link, group & ~Group.DISABLED if to.enabled else group | Group.DISABLED))
             if was.inet6 != to.inet6:
                 parameters[f"net/ipv6/conf/{link}/disable_ipv6"] = 0 if to.inet6 else 1
             later += _address_lines(link, was, to)
@@ -227,8 +233,10 @@ def apply(name: str, old: Settings | None, new: Settings) -> None:
         batch(later, name)
 
 
-def _before(interfaces: Mapping[str, Interface], link: str) -> Interface:
-    return interfaces.get(link) or (LOOPBACK if link == "lo" else BLANK)
+def _made(link: str, interface: Interface) -> Interface:
+    if link == "lo":
+        return LOOPBACK
+    return BRIDGE if interface.mac else BLANK
 
 
 def _bridge_lines(old: Mapping[str, Interface], new: Mapping[str, Interface]) -> Iterator[str]:
@@ -238,6 +246,8 @@ def _bridge_lines(old: Mapping[str, Interface], new: Mapping[str, Interface]) ->
     for link, interface in new.items():
         if interface.mac and link not in old:
             yield f"link add {link} address {interface.mac} type bridge mcast_snooping 0"
+            # From its first change on, the MTU of a bridge no longer follows those of its ports.
+            yield f"link set {link} mtu {LEAST_MTU}"
     had, has = _without_port(old), _without_port(new)
     for link in sorted(had - has):
         yield f"link del {_carrier(link)}"
@@ -257,13 +267,11 @@ def _without_port(interfaces: Mapping[str, Interface]) -> frozenset[str]:
     return frozenset(link for link, interface in interfaces.items() if interface.mac and link not in used)
 
 
-def _link_lines(link: str, was: Interface, to: Interface, group: int) -> Iterator[str]:
+def _link_lines(link: str, was: Interface, to: Interface) -> Iterator[str]:
     if was.bridge != to.bridge:
         yield f"link set {link} master {to.bridge}" if to.bridge else f"link set {link} nomaster"
     if was.mtu != to.mtu:
         yield f"link set {link} mtu {to.mtu}"
-    if was.enabled != to.enabled:
-        yield state_line(link, group & ~Group.DISABLED if to.enabled else group | Group.DISABLED)
 
 
 def state_line(link: str, group: int) -> str:
