@@ -22,7 +22,7 @@ from ailb_gen.lab.traffic.model import Load
 SOCKETS = Path("/run/bird")
 # A DSCP that no class of service of a fabric uses, and where the rule stands.
 DSCP = 25
-RULE = f"dsfield {DSCP << 2} lookup {ECMP_TABLE} priority {ECMP_TABLE}"
+RULE = f"dsfield {DSCP << 2:#x} lookup {ECMP_TABLE} priority {ECMP_TABLE}"
 PATIENCE_S = 30.0
 
 
