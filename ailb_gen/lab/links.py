@@ -27,6 +27,8 @@ ETHERNET_HEADER = 14
 JUNOS_MTU = 1514
 # RFC 8200, 5; Linux takes IPv6 off a link with less. The most is that of a veth.
 LEAST_MTU, MOST_MTU, LINUX_MTU, LOOPBACK_MTU = 1280, 65535, 1500, 65536
+# Numbers of links: below are those that the kernel gives, to bridges and loopbacks.
+FIRST_INDEX, MOST_CABLES = 10_000, 1 << 16
 # Traceroutes of thousands of pairs need an answer to every packet.
 EVERYWHERE = {"net.ipv6.icmp.ratelimit": 0, "net.ipv6.icmp.ratemask": ""}
 # `default` is what links begin with, so that it must be set before they are made.
@@ -97,7 +99,7 @@ def _fabric_cables(plan: Plan) -> Iterator[str]:
     for cable in plan.links:
         near = plan.switches[cable.a.device].ports[cable.a.port]
         far = plan.switches[cable.b.device].ports[cable.b.port]
-        yield _veth(cable.a.device, near.link, near.mac, cable.b.device, far.link, far.mac)
+        yield _veth(near.cable, cable.a.device, near.link, near.mac, cable.b.device, far.link, far.mac)
 
 
 def _server_cables(plan: Plan) -> Iterator[str]:
@@ -105,15 +107,20 @@ def _server_cables(plan: Plan) -> Iterator[str]:
         for number, nic in enumerate(server.nics.values()):
             if nic.leaf is not None:
                 port = plan.switches[nic.leaf.device].ports[nic.leaf.port]
-                yield _veth(nic.leaf.device, port.link, port.mac, server.name, nic.nic, nic.mac)
+                yield _veth(port.cable, nic.leaf.device, port.link, port.mac, server.name, nic.nic, nic.mac)
             else:
                 # The other end stays down: a NIC without carrier. No name of a NIC has a plus sign.
-                yield _veth(server.name, nic.nic, nic.mac, server.name, f"+{number}", mac_address(0, number))
+                spare = MOST_CABLES + number
+                yield _veth(spare, server.name, nic.nic, nic.mac, server.name, f"+{number}", mac_address(0, number))
 
 
-def _veth(device: str, link: str, mac: str, far_device: str, far_link: str, far_mac: str) -> str:
-    near = f"{link} address {mac} netns {device}"
-    return f"link add {near} type veth peer name {far_link} address {far_mac} netns {far_device}"
+def _veth(cable: int, device: str, link: str, mac: str, far_device: str, far_link: str, far_mac: str) -> str:
+    # The kernel tells the loss of carrier at once only of a link whose peer has another number: of others it does so
+    # once a second (linkwatch_urgent_event in net/core/link_watch.c).
+    index = FIRST_INDEX + 2 * cable
+    near = f"{link} address {mac} index {index} netns {device}"
+    far = f"{far_link} address {far_mac} index {index + 1} netns {far_device}"
+    return f"link add {near} type veth peer name {far}"
 
 
 def settings(plan: Plan, switch: Switch) -> Settings:

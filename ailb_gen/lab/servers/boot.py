@@ -233,7 +233,7 @@ def missing(plan: Plan, hosts: Mapping[str, Host]) -> dict[tuple[str, str], tupl
 
 
 def wait(
-    plan: Plan, hosts: Mapping[str, Host], timeout_s: float = 20.0, quiet_s: float = 5.0
+    plan: Plan, hosts: Mapping[str, Host], timeout_s: float = 30.0, quiet_s: float = 10.0
 ) -> dict[tuple[str, str], tuple[Prefix, ...]]:
     """Wait until every NIC has its addresses; returns the prefixes without one when none has come for `quiet_s`."""
     until = time.monotonic() + timeout_s

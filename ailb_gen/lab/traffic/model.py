@@ -52,32 +52,22 @@ class Load:
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
-    """What was sent on a flow, and when the last packet was, in ns of the monotonic clock."""
-
-    packets: int
-    last_ns: int
-
-
-@dataclass(frozen=True, slots=True)
 class Received:
     """What came of a flow.
 
-    `late` are packets that came after one that was sent later (RFC 4737, 3.3). `gap_ns` is the longest time between
-    the sending of two packets that came one after the other, `first_ns` and `last_ns` when the first and the last one
-    were sent.
+    `late` are packets that came after one that was sent later (RFC 4737, 3.3), `run` is the largest number of packets
+    in a row that did not come before the next one, `expected` the number of the packet that would be the next.
     """
 
     packets: int
     late: int
-    gap_ns: int
-    first_ns: int
-    last_ns: int
+    run: int
+    expected: int
 
 
 @dataclass(frozen=True, slots=True)
 class FlowResult:
-    """What became of a flow; `outage_ms` is how long it was interrupted, 0 when nothing was lost."""
+    """What became of a flow; `outage_ms` is how long it was interrupted: the most packets lost in a row."""
 
     flow: Flow
     sent: int

@@ -12,7 +12,7 @@ from typing import Any
 from ailb_gen.errors import LabError
 from ailb_gen.lab.kernel import counters
 from ailb_gen.lab.plan import Plan
-from ailb_gen.lab.traffic.model import Flow, FlowResult, Load, Received, Result, Sent, Uplink
+from ailb_gen.lab.traffic.model import Flow, FlowResult, Load, Received, Result, Uplink
 from ailb_gen.lab.traffic.worker import Task
 
 MODULE = "ailb_gen.lab.traffic.worker"
@@ -75,7 +75,7 @@ class Running:
 
     def wait(self) -> Result:
         """Wait until everything is sent, and return what was measured. Raises LabError."""
-        sent: list[Sent] = self._sender.result()
+        sent: list[int] = self._sender.result()
         self._receiver.tell(b"stop")
         received: list[Received] = self._receiver.result()
         after = uplink_bytes(self._plan)
@@ -108,15 +108,10 @@ def measure(plan: Plan, flows: Sequence[Flow], load: Load) -> Result:
         return traffic.wait()
 
 
-def judged(flow: Flow, sent: Sent, received: Received, rate: float) -> FlowResult:
-    """Put together what was sent and what came: an outage is the longest gap, its usual length subtracted."""
-    gap = received.gap_ns
-    if received.packets < sent.packets:
-        # What was lost at the end is no gap between two packets.
-        gap = max(gap, sent.last_ns - received.last_ns) if received.packets else round(1e9 * sent.packets / rate)
-    lost = sent.packets > received.packets
-    outage_ms = max(0.0, gap / 1e6 - 1e3 / rate) if lost else 0.0
-    return FlowResult(flow, sent.packets, received.packets, received.late, outage_ms)
+def judged(flow: Flow, sent: int, received: Received, rate: float) -> FlowResult:
+    """Put together what was sent and what came; packets that were lost at the end are a row, too."""
+    row = max(received.run, sent - received.expected) if received.packets < sent else 0
+    return FlowResult(flow, sent, received.packets, received.late, 1e3 * row / rate)
 
 
 def uplink_bytes(plan: Plan) -> dict[Uplink, int]:

@@ -1,4 +1,4 @@
-"""The process that sends all flows, and the one that receives them: packets as RoCEv2's, numbered and stamped.
+"""The process that sends all flows, and the one that receives them: packets as RoCEv2's, numbered.
 
 Run as a module with `send` or `receive`. On standard input comes a pickled `Task`, then lines: `go`, `stop`; a sender
 stops by itself after its last packet. On standard output goes `ready`, then the pickled result.
@@ -21,11 +21,11 @@ from typing import BinaryIO
 from ailb_gen.addresses import address_text
 from ailb_gen.errors import LabError
 from ailb_gen.lab.namespaces import inside
-from ailb_gen.lab.traffic.model import ROCE_PORT, Flow, Load, Received, Sent
+from ailb_gen.lab.traffic.model import ROCE_PORT, Flow, Load, Received
 
 # The base transport header of an RC SEND Only: opcode, flags, partition key, QP and packet sequence number
-# (InfiniBand Architecture, 9.2). Then number of the flow, of the packet, and the time of sending in ns.
-HEADER = struct.Struct("!BBHII4sIQQ")
+# (InfiniBand Architecture, 9.2). Then numbers of the flow and of the packet.
+HEADER = struct.Struct("!BBHII4sIQ")
 SEND_ONLY, PARTITION, LEAST_QP, PSN_MASK, MARK = 0x04, 0xFFFF, 0x10, 0xFFFFFF, b"ailb"
 BUFFER_BYTES = 1 << 24
 # SO_RCVBUFFORCE of asm-generic/socket.h.
@@ -48,11 +48,11 @@ class Task:
     load: Load
 
 
-def send(task: Task, lines: BinaryIO, ready: BinaryIO) -> list[Sent]:
-    """Send all flows, evenly over time, until every one has its packets or `stop` comes."""
+def send(task: Task, lines: BinaryIO, ready: BinaryIO) -> list[int]:
+    """Send all flows, evenly over time, until every one has its packets or `stop` comes; returns their numbers."""
     flows, load = task.flows, task.load
     count = len(flows)
-    packets, last = [0] * count, [0] * count
+    packets = [0] * count
     with ExitStack() as stack:
         sockets = [_sender(flow, load.dscp, stack) for flow in flows]
         targets = [(address_text(flow.target_address), ROCE_PORT) for flow in flows]
@@ -73,15 +73,14 @@ def send(task: Task, lines: BinaryIO, ready: BinaryIO) -> list[Sent]:
                 # The machine had no time: the flows go on at their rate, later.
                 start = now - number * step
             at, sequence = number % count, number // count
-            stamp = time.monotonic_ns()
             psn = sequence & PSN_MASK
-            HEADER.pack_into(buffer, 0, SEND_ONLY, 0, PARTITION, LEAST_QP + at, psn, MARK, at, sequence, stamp)
+            HEADER.pack_into(buffer, 0, SEND_ONLY, 0, PARTITION, LEAST_QP + at, psn, MARK, at, sequence)
             # Without carrier or route at the NIC the packet is lost like any other.
             with suppress(OSError):
                 sockets[at].sendto(buffer, targets[at])
-            packets[at], last[at] = sequence + 1, stamp
+            packets[at] = sequence + 1
             number += 1
-    return [Sent(*row) for row in zip(packets, last, strict=True)]
+    return packets
 
 
 def _sender(flow: Flow, dscp: int, stack: ExitStack) -> socket.socket:
@@ -101,8 +100,7 @@ def _sender(flow: Flow, dscp: int, stack: ExitStack) -> socket.socket:
 def receive(task: Task, lines: BinaryIO, ready: BinaryIO) -> list[Received]:
     """Receive all flows until `stop` comes and nothing more arrives."""
     count = len(task.flows)
-    packets, late, gap = [0] * count, [0] * count, [0] * count
-    expected, first, last = [0] * count, [0] * count, [0] * count
+    packets, late, run, expected = ([0] * count for _ in range(4))
     unpack, size = HEADER.unpack_from, HEADER.size
     until = 0.0
     with ExitStack() as stack:
@@ -119,21 +117,18 @@ def receive(task: Task, lines: BinaryIO, ready: BinaryIO) -> list[Received]:
                     until = time.monotonic() + DRAIN_S
                     continue
                 for data in _datagrams(key.data, size):
-                    *_, mark, at, sequence, stamp = unpack(data)
+                    *_, mark, at, sequence = unpack(data)
                     if mark != MARK or at >= count:
                         continue
                     packets[at] += 1
                     if sequence < expected[at]:
                         late[at] += 1
                         continue
-                    if packets[at] == 1:
-                        first[at] = stamp
-                    elif stamp - last[at] > gap[at]:
-                        gap[at] = stamp - last[at]
-                    expected[at], last[at] = sequence + 1, stamp
+                    run[at] = max(run[at], sequence - expected[at])
+                    expected[at] = sequence + 1
                     if until:
                         until = time.monotonic() + DRAIN_S
-    return [Received(*row) for row in zip(packets, late, gap, first, last, strict=True)]
+    return [Received(*row) for row in zip(packets, late, run, expected, strict=True)]
 
 
 def _datagrams(made: socket.socket, size: int) -> Sequence[bytes]:

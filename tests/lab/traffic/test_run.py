@@ -12,7 +12,7 @@ from ailb_gen.lab.namespaces import batch
 from ailb_gen.lab.plan import Plan, PortPlan, ServerPlan, SwitchPlan
 from ailb_gen.lab.plan import plan as planned
 from ailb_gen.lab.traffic.flows import flows, partners
-from ailb_gen.lab.traffic.model import Flow, Load, Received, Result, Sent
+from ailb_gen.lab.traffic.model import Flow, Load, Received, Result
 from ailb_gen.lab.traffic.run import judged, measure, running
 from ailb_gen.network.fabric import End
 from tests.checks.trees import GOLDEN, network_of
@@ -90,9 +90,8 @@ def test_a_link_that_fails_under_traffic() -> None:
 
     assert (second.lost, second.late, second.outage_ms) == (0, 0, 0.0)
     assert 0 < first.lost < first.sent
-    # At 1000 packets per second a packet is a millisecond, as long as the machine has time for all of them.
-    assert first.outage_ms == pytest.approx(first.lost, rel=0.5)
-    assert first.outage_ms > 250
+    # At 1000 packets per second a packet is a millisecond. The first ones after the repair wait for the neighbor.
+    assert first.outage_ms == pytest.approx(first.lost, rel=0.2)
 
 
 def unusable() -> str:
@@ -111,14 +110,15 @@ def test_an_address_that_is_not_there() -> None:
 @pytest.mark.parametrize(
     ("sent", "received", "lost", "outage_ms"),
     [
-        (Sent(10, 9_000_000), Received(10, 0, 3_000_000, 0, 9_000_000), 0, 0.0),
-        (Sent(10, 9_000_000), Received(8, 0, 3_000_000, 0, 9_000_000), 2, 2.0),
-        (Sent(10, 9_000_000), Received(5, 0, 1_000_000, 0, 4_000_000), 5, 4.0),
-        (Sent(10, 9_000_000), Received(0, 0, 0, 0, 0), 10, 9.0),
-        (Sent(0, 0), Received(0, 0, 0, 0, 0), 0, 0.0),
+        (10, Received(10, 0, 0, 10), 0, 0.0),
+        (10, Received(10, 1, 2, 10), 0, 0.0),
+        (10, Received(7, 0, 2, 10), 3, 2.0),
+        (10, Received(5, 0, 1, 5), 5, 5.0),
+        (10, Received(0, 0, 0, 0), 10, 10.0),
+        (0, Received(0, 0, 0, 0), 0, 0.0),
     ],
 )
-def test_outages(sent: Sent, received: Received, lost: int, outage_ms: float) -> None:
+def test_outages(sent: int, received: Received, lost: int, outage_ms: float) -> None:
     found = judged(queue_pairs(1)[0], sent, received, 1000.0)
     assert (found.lost, found.outage_ms) == (lost, outage_ms)
 
