@@ -142,7 +142,7 @@ def routes(name: str, table: int = MAIN, protocol: int | None = None) -> dict[Pr
     Next hops without carrier are not used; a prefix without any that is, or to be rejected, has none. A table without
     routes is empty. Raises LabError.
     """
-    words = ["ip", "-6", "-N", "-o", "route", "show", "table", str(table)]
+    words = ["ip", "-6", "-o", "route", "show", "table", str(table)]
     try:
         text = output(name, [*words, *(["proto", str(protocol)] if protocol is not None else [])])
     except LabError as error:
@@ -154,7 +154,7 @@ def routes(name: str, table: int = MAIN, protocol: int | None = None) -> dict[Pr
 
 
 def read_routes(text: str) -> dict[Prefix, frozenset[NextHop]]:
-    """Read what `ip -6 -N -o route` writes: of routes to one prefix those with the lowest metric count."""
+    """Read what `ip -6 -o route` writes: of routes to one prefix those with the lowest metric count."""
     found: dict[Prefix, frozenset[NextHop]] = {}
     metrics: dict[Prefix, int] = {}
     known: dict[str, frozenset[NextHop]] = {}

@@ -1,0 +1,147 @@
+"""What kernels say, read: from text of ip(8), and from a namespace where everything is known."""
+
+from __future__ import annotations
+
+import socket
+from typing import Any
+
+import pytest
+
+from ailb_gen.addresses import Prefix, address_value, prefix_value
+from ailb_gen.errors import LabError
+from ailb_gen.lab.kernel import (
+    BIRD,
+    Address,
+    Link,
+    Neighbor,
+    NextHop,
+    Rule,
+    addresses,
+    carrier,
+    counters,
+    links,
+    neighbors,
+    read_routes,
+    routes,
+    rules,
+)
+from ailb_gen.lab.namespaces import add, batch, inside, write_sysctl
+from tests.lab.isolated import isolated
+
+
+def prefix(text: str) -> Prefix:
+    found = prefix_value(text)
+    assert found is not None
+    return found
+
+
+def hop(link: str, gateway: str = "") -> NextHop:
+    return NextHop(link, address_value(gateway) if gateway else None)
+
+
+ONE, TWO = hop("u1", "fe80::1"), hop("u2", "fe80::2")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("fc00:1::/64 via fe80::1 dev u1 proto 12 metric 32 pref medium", {"fc00:1::/64": {ONE}}),
+        ("default via fe80::1 dev u1 proto ra metric 1024 expires 1790sec pref medium", {"::/0": {ONE}}),
+        ("fd6c:6162::1 dev lo proto 2 metric 256 pref medium", {"fd6c:6162::1/128": {hop("lo")}}),
+        (
+            "fc00::/64 proto 12 metric 32 pref medium\\\tnexthop via fe80::1 dev u1 weight 1 "
+            "\\\tnexthop via fe80::2 dev u2 weight 1 ",
+            {"fc00::/64": {ONE, TWO}},
+        ),
+        (
+            "fc00::/64 proto 12 metric 32 pref medium\\\tnexthop via fe80::1 dev u1 weight 1 dead linkdown "
+            "\\\tnexthop via fe80::2 dev u2 weight 1 linkdown ",
+            {"fc00::/64": {TWO}},
+        ),
+        ("fc00::/64 via fe80::1 dev u1 proto 12 metric 32 dead linkdown pref medium", {"fc00::/64": set()}),
+        ("unreachable fc00::/64 dev lo proto 12 metric 32 pref medium", {"fc00::/64": set()}),
+        (
+            "fe80::/64 dev u1 proto 2 metric 256\nfe80::/64 dev u2 proto 2 metric 256",
+            {"fe80::/64": {hop("u1"), hop("u2")}},
+        ),
+        (
+            "fc00::/64 dev irb.2 proto 2 metric 256\nfc00::/64 via fe80::1 dev u1 proto 12 metric 32",
+            {"fc00::/64": {ONE}},
+        ),
+        (
+            "fc00::/64 via fe80::1 dev u1 proto 12 metric 32\nfc00::/64 dev irb.2 proto 2 metric 256",
+            {"fc00::/64": {ONE}},
+        ),
+        ("fc00::/64 nhid 7 via fe80::1 dev u1 proto 12 metric 32 pref medium", {"fc00::/64": {ONE}}),
+        ("", {}),
+    ],
+)
+def test_routes_as_text(text: str, expected: dict[str, set[NextHop]]) -> None:
+    assert read_routes(text) == {prefix(key): hops for key, hops in expected.items()}
+
+
+def test_what_is_no_prefix() -> None:
+    with pytest.raises(LabError, match="writes 'nonsense' where a prefix belongs"):
+        read_routes("nonsense dev u1 metric 1")
+
+
+def measured() -> list[Any]:
+    """Ask for everything that two connected devices have."""
+    add(["one", "two"])
+    for name in ("one", "two"):
+        write_sysctl(name, {"net.ipv6.conf.default.accept_dad": 0, "net.ipv6.conf.all.forwarding": 1})
+    near, far = "u1 address 02:00:00:01:00:01 netns one", "v1 address 02:00:00:02:00:01 netns two"
+    batch([f"link add {near} type veth peer name {far}"])
+    batch(["link set v1 up", "address add fd00::2/64 dev v1 nodad"], "two")
+    lines = ["link set u1 mtu 9000 group 5 up", "address add fd00::1/64 dev u1 nodad"]
+    lines += [
+        "link add irb.2 address 02:01:00:01:00:02 type bridge",
+        "route add fc00:1::/64 via fe80::2 dev u1 proto bird",
+    ]
+    lines += ["route add default via fd00::2 dev u1 table 10000", "route add unreachable fc00:2::/64 proto bird"]
+    lines += ["rule add from fc00::/64 lookup 10000 priority 10000", "rule add dsfield 0x20 lookup 4791 priority 9"]
+    lines += ["neigh add fd00::9 lladdr 02:00:00:00:00:09 dev u1 nud permanent router"]
+    batch(lines, "one", "-6")
+    before = counters("one")["u1"]
+    with inside("one"), socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) as there:
+        there.sendto(bytes(100), ("fd00::2", 4791))
+    after = counters("one")["u1"]
+    return [
+        links("one"),
+        carrier("one"),
+        addresses("one"),
+        routes("one", protocol=BIRD),
+        routes("one", 10000),
+        routes("one", 4791),
+        rules("one"),
+        [one for one in neighbors("one") if "PERMANENT" in one.states],
+        (after.output_packets - before.output_packets, after.output_bytes - before.output_bytes),
+    ]
+
+
+def test_a_kernel() -> None:
+    found = isolated(measured)
+
+    assert found[0] == {
+        "lo": Link("lo", True, True, 65536, "00:00:00:00:00:00", 0),
+        "u1": Link("u1", True, True, 9000, "02:00:00:01:00:01", 5),
+        "irb.2": Link("irb.2", False, False, 1500, "02:01:00:01:00:02", 0),
+    }
+    assert found[1] == {"lo", "u1"}
+    values = {(one.link, one.value, one.length): one for one in found[2] if isinstance(one, Address)}
+    assert values.keys() >= {("lo", 1, 128), ("u1", 0xFD00 << 112 | 1, 64)}
+    assert not any(one.dynamic or one.duplicate for one in values.values())
+    assert found[3] == {prefix("fc00:1::/64"): {hop("u1", "fe80::2")}, prefix("fc00:2::/64"): set()}
+    assert found[4] == {prefix("::/0"): {hop("u1", "fd00::2")}}
+    assert found[5] == {}
+    assert found[6] == (
+        Rule(0, None, 255),
+        Rule(9, None, 4791, ("tos 0x20",)),
+        Rule(10000, prefix("fc00::/64"), 10000),
+        Rule(32766, None, 254),
+    )
+    assert found[7] == [Neighbor("u1", 0xFD00 << 112 | 9, "02:00:00:00:00:09", True, frozenset({"PERMANENT"}))]
+    packets, size = found[8]
+    assert packets >= 1
+    # Ethernet, IPv6 and UDP headers.
+    assert size >= 100 + 14 + 40 + 8
