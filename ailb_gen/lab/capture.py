@@ -72,7 +72,7 @@ def capture(
 ) -> Captured:
     """Write the packets of a link until there are `count`, `seconds` are over or `stopped` says so; 0 is no limit.
 
-    `started` is called when no packet is missed any more. Raises LabError.
+    `started` is called when no packet is missed any more. Ctrl-C ends it, too. Raises LabError.
     """
     until = time.monotonic() + seconds if seconds else None
     written = 0
@@ -80,11 +80,12 @@ def capture(
         file.write(FILE_HEADER)
         file.flush()
         started()
-        while not stopped() and (until is None or time.monotonic() < until) and not (count and written >= count):
-            left = LOOK_S if until is None else min(LOOK_S, max(0.0, until - time.monotonic()))
-            if select.select([packets], [], [], left)[0]:
-                written += _write(packets, file, count - written if count else 0)
-                file.flush()
+        with suppress(KeyboardInterrupt):
+            while not stopped() and (until is None or time.monotonic() < until) and not (count and written >= count):
+                left = LOOK_S if until is None else min(LOOK_S, max(0.0, until - time.monotonic()))
+                if select.select([packets], [], [], left)[0]:
+                    written += _write(packets, file, count - written if count else 0)
+                    file.flush()
         _, dropped = struct.unpack("=II", packets.getsockopt(PACKET_OPTIONS, STATISTICS, 8))
     return Captured(written, dropped)
 

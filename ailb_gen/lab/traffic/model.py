@@ -92,11 +92,12 @@ class Uplink:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What was measured: every flow, and the bytes that every uplink has sent, as the kernel counts them."""
+    """What was measured: every flow, the bytes that every uplink has sent, as the kernel counts them, and how long."""
 
     flows: tuple[FlowResult, ...]
     uplinks: Mapping[Uplink, int]
     load: Load
+    seconds: float = 0.0
 
     @property
     def sent(self) -> int:
@@ -112,6 +113,11 @@ class Result:
     def late(self) -> int:
         """All packets that came after one that was sent later."""
         return sum(flow.late for flow in self.flows)
+
+    @property
+    def achieved(self) -> float:
+        """The packets per second of a flow that the machine has sent; those asked for where nobody has measured."""
+        return self.sent / len(self.flows) / self.seconds if self.seconds and self.flows else self.load.rate
 
     def spread(self) -> dict[str, float]:
         """Return the largest number of bytes of an uplink over the mean, for every leaf that has sent any."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -23,7 +24,11 @@ class Worker:
 
     def __init__(self, what: str, task: Task) -> None:
         self._process = subprocess.Popen(
-            (sys.executable, "-m", MODULE, what), stdin=subprocess.PIPE, stdout=subprocess.PIPE
+            (sys.executable, "-m", MODULE, what),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            # Ctrl-C ends the traffic, and its results are still told.
+            start_new_session=True,
         )
         data = pickle.dumps(task)
         self._write(len(data).to_bytes(8, "big") + data)
@@ -67,6 +72,9 @@ class Running:
         self._plan, self._flows, self._load = plan, flows, load
         self._sender, self._receiver = workers
         self._before = uplink_bytes(plan)
+        for worker in workers:
+            worker.tell(b"go")
+        self._began = time.monotonic()
 
     def stop(self) -> Result:
         """Stop sending now, and return what was measured. Raises LabError."""
@@ -76,12 +84,13 @@ class Running:
     def wait(self) -> Result:
         """Wait until everything is sent, and return what was measured. Raises LabError."""
         sent: list[int] = self._sender.result()
+        seconds = time.monotonic() - self._began
         self._receiver.tell(b"stop")
         received: list[Received] = self._receiver.result()
         after = uplink_bytes(self._plan)
         uplinks = {uplink: size - self._before.get(uplink, 0) for uplink, size in after.items()}
         found = (judged(*row, self._load.rate) for row in zip(self._flows, sent, received, strict=True))
-        return Result(tuple(found), uplinks, self._load)
+        return Result(tuple(found), uplinks, self._load, seconds)
 
 
 @contextmanager
@@ -93,10 +102,7 @@ def running(plan: Plan, flows: tuple[Flow, ...], load: Load) -> Iterator[Running
             workers.append(Worker(what, Task(flows, load)))
         for worker in workers:
             worker.ready()
-        found = Running(plan, flows, load, (workers[1], workers[0]))
-        for worker in workers:
-            worker.tell(b"go")
-        yield found
+        yield Running(plan, flows, load, (workers[1], workers[0]))
     finally:
         for worker in workers:
             worker.end()

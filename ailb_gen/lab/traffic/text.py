@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 
+from ailb_gen.addresses import address_text
 from ailb_gen.lab.traffic.model import FlowResult, Result, Uplink
 from ailb_gen.wording import aligned
 
 # Columns: of a line, of a bar, of what names an uplink, and of a number with the blanks around it.
 WIDTH, BAR, FIRST, NUMBER = 80, 24, 30, 12
 MOST_LEAVES, MOST_FLOWS = 4, 12
+# A machine that sends less than this share of the packets asked for is told of.
+SLOW = 0.9
 BLOCKS = " ▏▎▍▌▋▊▉█"
 
 
@@ -32,6 +36,10 @@ def _packets(results: Mapping[str, Result]) -> Iterator[str]:
         numbers = (len(result.flows), result.sent, result.lost, result.late)
         rows.append((name, *map(str, numbers), f"{outage:.0f}", f"{spread:.3f}"))
     yield from aligned([head, *rows], numbers=True)
+    for name, result in results.items():
+        if result.achieved < result.load.rate * SLOW:
+            asked = f"{result.load.rate:g} packets per second and flow were asked for"
+            yield f"{name}: {asked}, this machine sent {result.achieved:.0f}"
 
 
 def _uplinks(results: Mapping[str, Result]) -> Iterator[str]:
@@ -59,6 +67,39 @@ def _leaf(leaf: str, uplinks: Sequence[Uplink], results: Mapping[str, Result], m
         sizes = (result.uplinks.get(uplink, 0) for result in results.values())
         cells = (f"{size / 1e6:9.3f} {bar(size / most, room)}" for size in sizes)
         yield f"  {uplink.port[:12]:<13}{uplink.spine[: FIRST - 16]:<{FIRST - 15}}{'  '.join(cells)}".rstrip()
+
+
+def as_json(results: Mapping[str, Result]) -> str:
+    """Write what was measured as JSON, by the name of the run."""
+    return json.dumps({name: _object(result) for name, result in results.items()}, indent=1) + "\n"
+
+
+def _object(result: Result) -> dict[str, object]:
+    return {
+        "packets": result.sent,
+        "lost": result.lost,
+        "reordered": result.late,
+        "seconds": round(result.seconds, 3),
+        "max_over_mean": {leaf: round(spread, 6) for leaf, spread in result.spread().items()},
+        "uplinks": [
+            {"leaf": one.leaf, "port": one.port, "spine": one.spine, "bytes": size}
+            for one, size in result.uplinks.items()
+        ],
+        "flows": [
+            {
+                "source": f"{one.flow.source}:{one.flow.source_nic}",
+                "source_address": address_text(one.flow.source_address),
+                "target": f"{one.flow.target}:{one.flow.target_nic}",
+                "target_address": address_text(one.flow.target_address),
+                "qp": one.flow.qp + 1,
+                "packets": one.sent,
+                "lost": one.lost,
+                "reordered": one.late,
+                "outage_ms": round(one.outage_ms, 3),
+            }
+            for one in result.flows
+        ],
+    }
 
 
 def bar(share: float, width: int) -> str:
