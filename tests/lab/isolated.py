@@ -8,14 +8,19 @@ import shutil
 import subprocess
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
+
+from coverage import Coverage
 
 from tests.conftest import missing, need_tool
 
 T = TypeVar("T")
 ROOT = Path(__file__).parent.parent.parent
+# Where coverage is kept, empty if it is not measured.
+DATA_FILE = "AILB_COVERAGE_FILE"
 # A function that takes longer hangs.
 SECONDS = 180
 
@@ -28,8 +33,11 @@ def isolated(function: Callable[..., T], *arguments: Any, tools: tuple[str, ...]
     for tool in tools:
         need_tool(tool)
     _need_namespaces()
+    measuring = Coverage.current()
+    data_file = measuring.config.data_file if measuring is not None else ""
     done = subprocess.run(
         [sys.executable, "-m", "tests.lab.isolated"],
+        env={**os.environ, DATA_FILE: data_file},
         input=pickle.dumps((function, arguments)),
         capture_output=True,
         cwd=ROOT,
@@ -50,6 +58,21 @@ def _need_namespaces() -> None:
         missing("this system does not allow namespaces")
 
 
+@contextmanager
+def _measured(data_file: str) -> Iterator[None]:
+    """Measure coverage, if the tests do, into a file that is combined with theirs."""
+    if not data_file:
+        yield
+        return
+    measuring = Coverage(data_file, data_suffix=True, branch=True, source=["ailb_gen"], config_file=False)
+    measuring.start()
+    try:
+        yield
+    finally:
+        measuring.stop()
+        measuring.save()
+
+
 def main() -> None:
     """Run what stands on standard input."""
     from ailb_gen.lab.namespaces import isolate  # noqa: PLC0415 - heavy for those who only skip
@@ -59,7 +82,8 @@ def main() -> None:
     os.dup2(2, 1)
     isolate()
     try:
-        result = function(*arguments)
+        with _measured(os.environ[DATA_FILE]):
+            result = function(*arguments)
     except Exception:  # noqa: BLE001 - whatever it is, the test that waits shows it
         traceback.print_exc()
         os._exit(1)
