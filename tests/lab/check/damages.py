@@ -41,6 +41,12 @@ DAMAGES = (
     _row("wrong table", NETPLAN, r'(from: "fc00:1:1:2::/64"\s+table:) 10001', r"\1 10003", "05 09"),
     _row("AIGP missing", LEAF, r"unicast \{\s*aigp;\s*\}", "unicast;", "07 08", 0),
 )
+# The same two in what servers without netplan run.
+SCRIPT = "profiles/stripe1/usr/local/sbin/ailb-net"
+SCRIPT_DAMAGES = (
+    _row("wrong gateway in the script", SCRIPT, r"fc00:1:1:2::1\n", "fc00:1:1:2::2\n", "05 09"),
+    _row("wrong table in the script", SCRIPT, r"10001 gpu0_subnet2", "10009 gpu0_subnet2", "05"),
+)
 
 
 def damaged(damage: Damage, folder: Path) -> Path:

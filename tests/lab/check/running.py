@@ -26,10 +26,10 @@ def judged(root: Path, example: str, rounds: int) -> tuple[list[str], dict[str, 
     return shown(results), {result.check.id: result.examined for result in results}
 
 
-def found_by(root: Path, example: str, rounds: int) -> tuple[set[str], list[str]]:
+def found_by(root: Path, example: str, rounds: int, hosts: str) -> tuple[set[str], list[str]]:
     """Bring damaged files up, and judge them; returns the checks that found something, and what."""
     context = Context(fabric_of(example), network_of(root))
-    plan, _ = brought_up(root)
+    plan, _ = brought_up(root, hosts)
     results = list(judge_lab(RunningLab(plan, context), context, Options(ALL, rounds)))
     return {finding.check for finding in findings(results)}, shown(results)
 

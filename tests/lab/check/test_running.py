@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.checks.trees import GOLDEN
-from tests.lab.check.damages import DAMAGES, Damage, damaged
+from tests.lab.check.damages import DAMAGES, NETPLAN, SCRIPT_DAMAGES, Damage, damaged
 from tests.lab.check.running import ALL, found_by, judged, single_links
 from tests.lab.isolated import isolated
 
@@ -23,9 +23,10 @@ def test_nothing_is_found_in_a_lab_of_sound_files(example: str) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("damage", DAMAGES, ids=lambda damage: damage.name)
+@pytest.mark.parametrize("damage", (*DAMAGES, *SCRIPT_DAMAGES), ids=lambda damage: damage.name)
 def test_a_lab_shows_every_damage(damage: Damage, tmp_path: Path) -> None:
-    checks, found = isolated(found_by, damaged(damage, tmp_path), "lab", 1, tools=TOOLS)
+    hosts, tools = ("netplan", (*TOOLS, "netplan")) if damage.file == NETPLAN else ("script", TOOLS)
+    checks, found = isolated(found_by, damaged(damage, tmp_path), "lab", 1, hosts, tools=tools)
     assert damage.found_by <= checks, found
     # What BIRD and kernels make of damaged files is what this program computes.
     assert not {"AILBL21", "AILBL22", "AILBL23", "AILBL32", "AILBL33"} & checks, found
