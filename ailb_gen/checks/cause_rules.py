@@ -140,9 +140,10 @@ _RULES: Rules = (
     ("822 823", _ids("821"), Relation.ANYWHERE),
     # In a lab: no session without advertisements, no routes without a session, no packets without routes.
     ("L04", _ids("L03"), Relation.INVOLVED),
-    ("L06", _ids("L03"), Relation.TOPIC),
+    ("L06", _ids("L03 L06"), Relation.TOPIC),
     ("L07 L08", _ids("L02 L06"), Relation.INVOLVED),
-    ("L08", _ids("L07"), Relation.INVOLVED),
+    ("L07 L08", _ids("L07"), Relation.INVOLVED),
+    ("L09", _ids("L04 L05"), Relation.OWN),
     ("L09", _ids("L02 L04 L05 L06 L08"), Relation.INVOLVED),
     ("L31", _ids("L02 L06 L07 L08"), Relation.ANYWHERE),
     ("L22 L23 L32", _ids("L01 L21"), Relation.ANYWHERE),

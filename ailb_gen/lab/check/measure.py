@@ -7,6 +7,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from functools import cached_property
 from typing import TypeVar
 
@@ -105,25 +106,26 @@ class RunningLab:
             repair(self.plan, str(self.failed.pop()))
 
     def measure(self, look: Look) -> Measured:
-        """Look at everything once."""
+        """Look at everything once but next hops. Advertisements come slowly, so that they are awaited meanwhile."""
+        from concurrent.futures import ThreadPoolExecutor
+
+        with ThreadPoolExecutor(1) as pool:
+            heard = pool.submit(self._advertisements)
+            found = self._measured(look)
+            return replace(found, advertisements=heard.result())
+
+    def _measured(self, look: Look) -> Measured:
         switches = [name for name in self.plan.switches if name in self.running]
         servers = [name for name in self.plan.servers if name in self.running]
         daemons = self._each(switches, lambda name: sessions(_bird(name)))
         addresses = self._each([*switches, *servers], kernel.addresses)
-        translated = {
-            name: self._translation(self.context.network.switches[name], daemons[name])
-            for name in switches
-            if name in self.context.network.switches
-        }
         macs = {End(name, nic.nic): nic.mac for name in servers for nic in self.plan.servers[name].nics.values()}
+        ribs = self._each(switches, lambda name: self._rib(name, daemons[name], look.prefixes))
+        traces = self._traces(look.pairs, addresses, macs)
         probed, unprobed = self._probed(look, daemons)
         return Measured(
             devices=self.running,
-            unmodelled={
-                name: tuple((f"{one.statement}: {one.reason}", one.line) for one in found.unmodelled)
-                for name, found in translated.items()
-            },
-            advertisements=self._advertisements(switches, servers),
+            unmodelled={name: self._unmodelled(name, daemons[name]) for name in switches},
             addresses=_global(addresses),
             macs=macs,
             rules=self._each(servers, _rules),
@@ -136,9 +138,8 @@ class RunningLab:
                 for one in rows.values()
             },
             examined=look.prefixes,
-            ribs=self._each(switches, lambda name: self._rib(name, daemons[name], look.prefixes)),
-            hops=self.hops(),
-            traces=self._traces(look.pairs, addresses, macs),
+            ribs=ribs,
+            traces=traces,
             probed=probed,
             unprobed=unprobed,
         )
@@ -149,6 +150,11 @@ class RunningLab:
         listed = list(names)
         with ThreadPoolExecutor(AT_ONCE) as pool:
             return dict(zip(listed, pool.map(function, listed), strict=True))
+
+    def _unmodelled(self, name: str, states: Mapping[str, SessionState]) -> tuple[tuple[str, int], ...]:
+        switch = self.context.network.switches.get(name)
+        found = self._translation(switch, states).unmodelled if switch is not None else ()
+        return tuple((f"{one.statement}: {one.reason}", one.line) for one in found)
 
     def _translation(self, switch: Switch, states: Mapping[str, SessionState]) -> Translation:
         """Translate a switch of the files again, with the neighbors that the lab has found."""
@@ -211,15 +217,16 @@ class RunningLab:
                 found[row.prefix].append(_path(ports[row.protocol], row))
         return {prefix: tuple(paths) for prefix, paths in found.items()}
 
-    def _advertisements(self, switches: list[str], servers: list[str]) -> dict[End, SeenAdvertisement]:
+    def _advertisements(self) -> dict[End, SeenAdvertisement]:
         found = {}
         links = [
             (name, port.link)
-            for name in switches
-            for port in self.plan.switches[name].ports.values()
-            if port.far.device in self.plan.switches
+            for name, switch in self.plan.switches.items()
+            for port in switch.ports.values()
+            if port.far.device in self.plan.switches and name in self.running
         ]
-        nics = [(name, nic.nic) for name in servers for nic in self.plan.servers[name].nics.values() if nic.leaf]
+        servers = (server for name, server in self.plan.servers.items() if name in self.running)
+        nics = [(server.name, nic.nic) for server in servers for nic in server.nics.values() if nic.leaf]
         for one in capture([*links, *nics], HEARD_WITHIN_S):
             found[End(one.device, self.ports.get(one.device, {}).get(one.link, one.link))] = _told(one)
         return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from ailb_gen.addresses import Prefix
@@ -47,7 +47,7 @@ class Lab(Protocol):
     """A running lab, as far as it is looked at and broken here."""
 
     def measure(self, look: Look) -> Measured:
-        """Look at everything once. Raises LabError."""
+        """Look once at everything but next hops. Raises LabError."""
 
     def hops(self) -> Hops:
         """Return the next hops of every switch's kernel. Raises LabError."""
@@ -91,8 +91,8 @@ def judge_lab(
     chosen, total = pairs(context, options.traces, options.seed)
     look = Look(sampled(context, options.seed), tuple(chosen), probes(context))
     step("looking")
-    settle(lab.hops, ours)
-    seen = lab.measure(look)
+    hops = settle(lab.hops, ours)
+    seen = replace(lab.measure(look), hops=hops)
     step("comparing")
     judge(context, seen, findings)
     all_prefixes = len(context.routing.prefixes)

@@ -126,20 +126,35 @@ def judge_tables(
             rules.add(SeenRule(table.priority, prefix, table.id))
             here, onward = SeenRoute(prefix, nic.name), SeenRoute(DEFAULT_ROUTE, nic.name, gateway)
             tables[table.id] = frozenset({here, onward})
-    host = context.network.hosts.get(server)
-    place = Place(f"{host.profile.folder}/{NETPLAN}") if host is not None else None
-    findings.look(TABLES, len(rules) + len(tables))
     found = seen.rules.get(server, frozenset())
+    findings.look(TABLES, len(rules) + len(tables))
+
+    def add(table: int, message: str, expected: str, have: str) -> None:
+        place = _table_place(context, server, table)
+        alike = f"{place.file} {message}" if place is not None else ""
+        findings.add(TABLES, server, message, place, expected, have, alike=alike)
+
     for rule in sorted(rules - found):
-        findings.add(TABLES, server, f"has no rule {_rule(rule)}", place, _rule(rule))
+        add(rule.table, f"has no rule {_rule(rule)}", _rule(rule), "")
     for rule in sorted(found - rules):
-        findings.add(TABLES, server, f"has the rule {_rule(rule)}, which is not asked for", place, "", _rule(rule))
+        add(rule.table, f"has the rule {_rule(rule)}, which is not asked for", "", _rule(rule))
     for number, asked in tables.items():
         have = seen.tables.get(server, {}).get(number, frozenset())
         for route in sorted(map(_route, asked - have)):
-            findings.add(TABLES, server, f"table {number} has no route {route}", place, route)
+            add(number, f"table {number} has no route {route}", route, "")
         for route in sorted(map(_route, have - asked)):
-            findings.add(TABLES, server, f"table {number} has the route {route}, not asked for", place, "", route)
+            add(number, f"table {number} has the route {route}, which is not asked for", "", route)
+
+
+def _table_place(context: Context, server: str, table: int) -> Place | None:
+    """Return where the netplan files of a server first name a table."""
+    host = context.network.hosts.get(server)
+    if host is None:
+        return None
+    entries = (*host.profile.routes.get(table, ()), *(rule for rule in host.profile.rules if rule.table == table))
+    first = next(iter(entries), None)
+    file, line = (first.file, first.table_line) if first is not None else (NETPLAN, 1)
+    return Place(f"{host.profile.folder}/{file}", line or 1)
 
 
 def _rule(rule: SeenRule) -> str:
