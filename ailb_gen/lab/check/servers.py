@@ -151,9 +151,9 @@ def _table_place(context: Context, server: str, table: int) -> Place | None:
     host = context.network.hosts.get(server)
     if host is None:
         return None
-    entries = (*host.profile.routes.get(table, ()), *(rule for rule in host.profile.rules if rule.table == table))
-    first = next(iter(entries), None)
-    file, line = (first.file, first.table_line) if first is not None else (NETPLAN, 1)
+    places = [(one.file, one.table_line) for one in host.profile.routes.get(table, ())]
+    places += [(one.file, one.table_line) for one in host.profile.rules if one.table == table]
+    file, line = next(iter(places), (NETPLAN, 1))
     return Place(f"{host.profile.folder}/{file}", line or 1)
 
 
