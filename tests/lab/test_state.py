@@ -8,11 +8,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+import pytest
+
 from ailb_gen.emulator.fabric_state import FabricState
 from ailb_gen.junos.reader import read
 from ailb_gen.junos.tree import Node
 from tests.lab.isolated import isolated
-from tests.lab.running import emulated, running
+from tests.lab.running import emulated, running, trees
 from tests.network.lab import LAB, TEXTS
 
 TOOLS = ("ip", "bird")
@@ -22,9 +24,9 @@ LEAF, SPINE = "stripe1-leaf1", "spine2"
 PATIENCE_S, PAUSE_S = 30.0, 0.1
 
 
-def answers(fabric: FabricState) -> dict[str, Any]:
+def answers(fabric: FabricState, names: tuple[str, ...] = NAMES) -> dict[str, Any]:
     """Ask everything but times."""
-    return {question: answer for name in NAMES for question, answer in asked(fabric, name)}
+    return {question: answer for name in names for question, answer in asked(fabric, name)}
 
 
 def asked(fabric: FabricState, name: str) -> Iterator[tuple[str, Any]]:
@@ -55,11 +57,11 @@ class Difference(NamedTuple):
     computed: object
 
 
-def differences(lab: FabricState, computed: FabricState) -> list[Difference]:
+def differences(lab: FabricState, computed: FabricState, names: tuple[str, ...] = NAMES) -> list[Difference]:
     """Compare all answers, as soon as the lab has those of the computed fabric or has had time enough."""
-    latest, want = time.monotonic() + PATIENCE_S, answers(computed)
+    latest, want = time.monotonic() + PATIENCE_S, answers(computed, names)
     while True:
-        got = answers(lab)
+        got = answers(lab, names)
         found = [
             Difference(question, got.get(question), want.get(question))
             for question in sorted(got.keys() | want.keys())
@@ -132,3 +134,13 @@ def test_measured_and_computed_answers_are_the_same() -> None:
     found = isolated(stepped, tools=TOOLS)
     assert list(found) == [title for title, _ in STEPS]
     assert {title: rows for title, rows in found.items() if rows} == {}
+
+
+def whole(root: Path) -> list[Difference]:
+    return differences(running(root), emulated(root), tuple(trees(root)))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["jvd", "jvd-8-uplinks", "brownfield"])
+def test_measured_and_computed_answers_of_other_examples(name: str) -> None:
+    assert isolated(whole, LAB.parent / name, tools=TOOLS) == []
