@@ -4,11 +4,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help demo demo-deploy test test-long test-all lint types unit bench studies schema checks-doc golden format clean
+.PHONY: help demo demo-deploy demo-lab test test-long test-all lint types unit bench studies schema checks-doc golden format clean
 
 help:
 	@echo "make demo    generate the reference fabric into build/jvd, show a summary, prove it"
 	@echo "make demo-deploy   emulate the switches of examples/lab, deploy, break a leaf, find the drift, repair it"
+	@echo "make demo-lab   run examples/lab in network namespaces with real BGP: check, traffic, a failure, a push"
 	@echo "make test    lint, types and all tests but the long ones: minutes"
 	@echo "make test-long   the long tests, and five times the random examples: 20 minutes"
 	@echo "make test-all    both, the former with coverage"
@@ -31,6 +32,9 @@ demo: $(STAMP)
 
 demo-deploy: $(STAMP)
 	examples/lab/demo.sh build/demo-deploy $(BIN)/python
+
+demo-lab: $(STAMP)
+	examples/lab/demo-lab.sh build/demo-lab $(BIN)/python
 
 test: lint types unit
 
@@ -71,6 +75,7 @@ bench: $(STAMP)
 	$(BIN)/python -m benchmarks.validate
 	$(BIN)/python -m benchmarks.batfish
 	$(BIN)/python -m benchmarks.deploy
+	$(BIN)/python -m benchmarks.lab
 	$(BIN)/python -m benchmarks.simulate
 	$(BIN)/python -m benchmarks.simulate_fluid
 

@@ -16,6 +16,7 @@ from ailb_gen.cli import (
     generate,
     init,
     junos,
+    lab,
     path,
     plan,
     routes,
@@ -86,6 +87,7 @@ app.command("study")(study.study)
 app.command("schema")(schema.schema)
 app.add_typer(junos.app)
 app.add_typer(batfish.app)
+app.add_typer(lab.app)
 
 
 def main() -> None:

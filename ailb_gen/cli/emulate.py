@@ -89,7 +89,7 @@ def emulate(
     announce = background.to_background(folders[0].resolve()) if daemon else typer.echo
     from ailb_gen.emulator.fabric import EmulatedFabric
     from ailb_gen.emulator.fleet import Fleet
-    from ailb_gen.emulator.source import ready_line, servers, specs, write_inventory
+    from ailb_gen.emulator.source import entries, ready_line, servers, specs, unmanaged, write_inventory
     from ailb_gen.junos.schema import load_schema
 
     with _artifacts(root_or_file) as root:
@@ -104,7 +104,8 @@ def emulate(
         stopping = _stopping()
         stack.enter_context(fleet)
         if inventory is not None:
-            write_inventory(inventory, fleet, others, user, PASSWORD, kept)
+            hosts = entries(fleet) | unmanaged(others)
+            write_inventory(inventory, hosts, fleet.known_hosts(), user, PASSWORD, kept)
         line = ready_line(fleet, inventory)
         for note in (*notes, announce):
             note(line)

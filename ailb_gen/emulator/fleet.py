@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TypeVar
@@ -76,9 +76,10 @@ class Fleet:
         """Return the host key of a device in OpenSSH's form, without a comment."""
         return self._hosts[name].key.export_public_key().decode().strip()
 
-    def known_hosts(self) -> str:
-        """Return the host keys of all devices as OpenSSH's known_hosts has them."""
-        return "".join(f"[{self.address}]:{self.port(name)} {self.public_key(name)}\n" for name in self.devices)
+    def known_hosts(self, ports: Mapping[str, int] | None = None) -> str:
+        """Return the host keys of all devices as OpenSSH's known_hosts has them; `ports` in place of the own ones."""
+        reached = ports if ports is not None else {name: self.port(name) for name in self.devices}
+        return "".join(f"[{self.address}]:{port} {self.public_key(name)}\n" for name, port in reached.items())
 
     def start(self) -> None:
         """Listen on every port. Raises UsageError when one is in use; then none is."""

@@ -150,17 +150,26 @@ def _headline(body: bytes) -> bytes:
     return HEADLINE + sha256(body).hexdigest().encode()
 
 
+def entries(fleet: Fleet, ports: Mapping[str, int] | None = None) -> dict[str, object]:
+    """Return the entries of a fleet's devices for `hosts.yaml`; `ports` if they are not reached by the fleet's own."""
+    reached = ports if ports is not None else {name: fleet.port(name) for name in fleet.devices}
+    return {name: {"hostname": fleet.address, "port": port} for name, port in reached.items()}
+
+
+def unmanaged(names: Sequence[str]) -> dict[str, object]:
+    """Return the entries of devices that cannot be reached."""
+    return {name: {"data": {"managed": False}} for name in names}
+
+
 def write_inventory(
-    directory: Path, fleet: Fleet, others: Sequence[str], user: str, variable: str, password: str = ""
+    directory: Path, hosts: Mapping[str, object], known_hosts: str, user: str, variable: str, password: str = ""
 ) -> None:
-    """Write hosts.yaml, defaults.yaml and known_hosts; `others` are servers, which are not emulated.
+    """Write hosts.yaml, defaults.yaml and known_hosts.
 
     The login refers to the environment variable, or to a file that only the owner may read, with `password`. Raises
     OutputError, also where other files would be overwritten.
     """
     check_inventory(directory)
-    hosts: dict[str, object] = {name: {"hostname": fleet.address, "port": fleet.port(name)} for name in fleet.devices}
-    hosts |= {name: {"data": {"managed": False}} for name in others}
     secret = directory / SECRET
     reference = {"command": ["cat", str(secret.resolve())]} if password else {"env": variable}
     defaults = {
@@ -169,7 +178,11 @@ def write_inventory(
         "agent": False,
         "data": {"known_hosts": "known_hosts", "ssh_config": "none"},
     }
-    texts = (yaml.safe_dump(hosts, sort_keys=False), yaml.safe_dump(defaults, sort_keys=False), fleet.known_hosts())
+    texts = (
+        yaml.safe_dump(dict(hosts), sort_keys=False),
+        yaml.safe_dump(defaults, sort_keys=False),
+        known_hosts,
+    )
     try:
         directory.mkdir(parents=True, exist_ok=True)
         for name, text in zip(INVENTORY_FILES, texts, strict=True):

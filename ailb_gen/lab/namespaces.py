@@ -11,7 +11,7 @@ import ctypes
 import os
 import signal
 import subprocess
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -26,6 +26,8 @@ KINDS = (("pid", NEW_PROCESSES), ("net", NEW_NETWORK), ("mnt", NEW_MOUNTS))
 RECURSIVE, PRIVATE, SLAVE = 0x4000, 1 << 18, 1 << 19
 NO_SETUID, NO_DEVICES, NO_PROGRAMS = 2, 4, 8
 SIGNAL_OF_PARENT = 1
+# SI_USER of asm-generic/siginfo.h: kill(2) sent the signal, not the terminal.
+FROM_PROCESS = 0
 # How long a program that sets something up, or answers a question, may take. Seconds.
 PATIENCE_S = 60.0
 # Signals that end a lab.
@@ -61,11 +63,11 @@ def set_propagation(flags: int) -> None:
     _call("cannot make the mounts private", "mount", None, b"/", None, RECURSIVE | flags, None)
 
 
-def isolate(started: Callable[[int], None] = lambda process: None) -> None:
-    """Continue as the first process of new namespaces, with an empty /run.
+def isolate() -> int:
+    """Continue as the first process of new namespaces, with an empty /run; return its number on the host.
 
     Must be called before there are threads. The calling process waits for the new one, passes on the signals that end
-    it, and exits with its code; `started` is called there with the number of the new process. Raises LabError.
+    it, and exits with its code. Raises LabError.
     """
     user, group = os.getuid(), os.getgid()
     kinds = NEW_MOUNTS | NEW_PROCESSES | NEW_NETWORK | (NEW_USERS if user else 0)
@@ -79,28 +81,36 @@ def isolate(started: Callable[[int], None] = lambda process: None) -> None:
     parent = os.getpid()
     child = os.fork()
     if child:
-        started(child)
         _wait(child)
     _libc().prctl(SIGNAL_OF_PARENT, signal.SIGKILL)
     if Path("/proc/self/stat").read_text(encoding="ascii").split()[3] != str(parent):
         os._exit(1)
+    # As the mounted /proc, the host's, knows it.
+    number = int(Path("/proc/self").readlink().name)
     set_propagation(PRIVATE)
     _mount("proc", "/proc", NO_SETUID | NO_DEVICES | NO_PROGRAMS)
     _mount("tmpfs", "/run", NO_DEVICES, "mode=755")
     NAMES.mkdir()
+    batch(["link set lo up"])
+    return number
 
 
 def _wait(child: int) -> None:
+    """Pass signals on, and leave with the exit code of the child; what was open is the child's alone from now on."""
     for number in ENDING:
         signal.signal(number, lambda number, _: os.kill(child, number))
-    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    os._exit(code if code >= 0 else 128 - code)
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for descriptor in range(3):
+        os.dup2(nothing, descriptor)
+    os.closerange(3, os.sysconf("SC_OPEN_MAX"))
+    os._exit(_exit_code(os.waitpid(child, 0)[1]))
 
 
 def join(process: int) -> None:
-    """Enter the namespaces of a running lab, by the number of its first process.
+    """Continue as a process of a running lab, which ends with it; `process` is the number of its first one.
 
-    Processes that it starts are the lab's and end with it. Must be called before there are threads. Raises LabError.
+    Must be called before there are threads. The calling process waits for the new one and exits with its code. Raises
+    LabError.
     """
     files = []
     try:
@@ -117,6 +127,31 @@ def join(process: int) -> None:
         os.close(file)
     # Entering a mount namespace also changes to its root directory.
     os.chdir(here)
+    passed = {*ENDING, signal.SIGCHLD}
+    signal.pthread_sigmask(signal.SIG_BLOCK, passed)
+    child = os.fork()
+    if child:
+        _wait_beside(child, passed)
+    _libc().prctl(SIGNAL_OF_PARENT, signal.SIGKILL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, passed)
+
+
+def _wait_beside(child: int, passed: set[signal.Signals]) -> None:
+    """Pass on signals that the terminal has not sent to both, and leave with the exit code of the child."""
+    while True:
+        found = signal.sigwaitinfo(passed)
+        if found.si_signo != signal.SIGCHLD:
+            if found.si_code == FROM_PROCESS:
+                os.kill(child, found.si_signo)
+            continue
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            os._exit(_exit_code(status))
+
+
+def _exit_code(status: int) -> int:
+    code = os.waitstatus_to_exitcode(status)
+    return code if code >= 0 else 128 - code
 
 
 def add(names: Iterable[str]) -> None:
@@ -151,7 +186,11 @@ def _enter(name: str) -> None:
 
 
 def spawn(name: str, words: Sequence[str], **options: Any) -> subprocess.Popen[bytes]:  # noqa: ANN401 - as Popen's
-    """Start a program in a network namespace; it ends with the lab. Raises LabError."""
+    """Start a program in a network namespace; it ends with the lab. Raises LabError.
+
+    Options are those of Popen; what they do not say of its files leads nowhere, so that nobody's pipe is kept open.
+    """
+    options = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, **options}
     try:
         with inside(name):
             return subprocess.Popen(words, **options)

@@ -26,7 +26,7 @@ from ailb_gen.emulator.device import Device, Spec
 from ailb_gen.emulator.fabric import EmulatedFabric
 from ailb_gen.emulator.fleet import Fleet
 from ailb_gen.emulator.host import Login
-from ailb_gen.emulator.source import servers, specs, write_inventory
+from ailb_gen.emulator.source import entries, servers, specs, unmanaged, write_inventory
 from ailb_gen.junos.tree import Node, copy
 from ailb_gen.junos.writer import to_set
 from ailb_gen.render.artifacts import RenderOptions
@@ -167,7 +167,13 @@ def site(
     """
     emulated = EmulatedFabric.read(made.artifacts)
     with Fleet(made.before, emulated, login, minute_s=minute_s) as fleet:
-        write_inventory(folder / "inventory", fleet, servers(made.artifacts), login.user, VARIABLE)
+        write_inventory(
+            folder / "inventory",
+            entries(fleet) | unmanaged(servers(made.artifacts)),
+            fleet.known_hosts(),
+            login.user,
+            VARIABLE,
+        )
         path = folder / "inventory" / "defaults.yaml"
         said = yaml.safe_load(path.read_text()) | {"options": {"timeout_s": timeout_s, "connect_timeout_s": 10}}
         path.write_text(yaml.safe_dump(said | defaults))

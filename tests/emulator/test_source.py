@@ -10,7 +10,16 @@ from ailb_gen.emulator.device import Device, Spec
 from ailb_gen.emulator.fabric import EmulatedFabric
 from ailb_gen.emulator.fleet import Fleet
 from ailb_gen.emulator.host import Login
-from ailb_gen.emulator.source import check_inventory, factory, password_of, servers, specs, write_inventory
+from ailb_gen.emulator.source import (
+    check_inventory,
+    entries,
+    factory,
+    password_of,
+    servers,
+    specs,
+    unmanaged,
+    write_inventory,
+)
 from ailb_gen.errors import OutputError, UsageError
 from ailb_gen.junos.writer import to_curly
 from ailb_gen.render.artifacts import RenderOptions
@@ -69,7 +78,7 @@ def test_the_inventory(artifacts: Path, tmp_path: Path) -> None:
     fleet = Fleet(specs(artifacts, "admin", False), EmulatedFabric.read(artifacts), Login("admin", "secret"))
     folder = tmp_path / "inventory"
     with fleet:
-        write_inventory(folder, fleet, others, "admin", "AILB_PASSWORD")
+        write_inventory(folder, entries(fleet) | unmanaged(others), fleet.known_hosts(), "admin", "AILB_PASSWORD")
         hosts = yaml.safe_load((folder / "hosts.yaml").read_text())
         assert set(hosts) == {*fleet.devices, *others}
         assert hosts["spine1"] == {"hostname": "127.0.0.1", "port": fleet.port("spine1")}
@@ -77,14 +86,18 @@ def test_the_inventory(artifacts: Path, tmp_path: Path) -> None:
         assert yaml.safe_load((folder / "defaults.yaml").read_text())["password"] == {"env": "AILB_PASSWORD"}
         assert (folder / "known_hosts").read_text().partition("\n")[2] == fleet.known_hosts()
         assert f"[127.0.0.1]:{fleet.port('spine1')} ssh-ed25519 AAAA" in fleet.known_hosts()
-        write_inventory(folder, fleet, others, "admin", "AILB_PASSWORD", "secret")
+        write_inventory(
+            folder, entries(fleet) | unmanaged(others), fleet.known_hosts(), "admin", "AILB_PASSWORD", "secret"
+        )
         secret = folder / "password"
         assert (secret.read_text(), stat.S_IMODE(secret.stat().st_mode)) == ("secret\n", 0o600)
         assert yaml.safe_load((folder / "defaults.yaml").read_text())["password"] == {"command": ["cat", str(secret)]}
         assert "secret" not in (folder / "hosts.yaml").read_text()
         (tmp_path / "file").write_text("")
         with pytest.raises(OutputError, match="the inventory cannot be written"):
-            write_inventory(tmp_path / "file", fleet, others, "admin", "AILB_PASSWORD")
+            write_inventory(
+                tmp_path / "file", entries(fleet) | unmanaged(others), fleet.known_hosts(), "admin", "AILB_PASSWORD"
+            )
 
 
 @pytest.mark.parametrize("name", ["hosts.yaml", "defaults.yaml", "known_hosts", "password"])
@@ -96,7 +109,7 @@ def test_an_inventory_of_somebody_else_stays(artifacts: Path, tmp_path: Path, na
     with pytest.raises(OutputError, match=f"{name}: .*choose another directory"):
         check_inventory(folder)
     with fleet, pytest.raises(OutputError, match="choose another directory"):
-        write_inventory(folder, fleet, (), "admin", "AILB_PASSWORD", "secret")
+        write_inventory(folder, entries(fleet), fleet.known_hosts(), "admin", "AILB_PASSWORD", "secret")
     assert [(path.name, path.read_text()) for path in folder.iterdir()] == [(name, "spine1: {hostname: 192.0.2.1}\n")]
 
 
@@ -104,13 +117,13 @@ def test_an_inventory_that_was_edited_stays(artifacts: Path, tmp_path: Path) -> 
     fleet = Fleet(specs(artifacts, "admin", False), EmulatedFabric.read(artifacts), Login("admin", "secret"))
     folder = tmp_path / "inventory"
     with fleet:
-        write_inventory(folder, fleet, (), "admin", "AILB_PASSWORD", "secret")
+        write_inventory(folder, entries(fleet), fleet.known_hosts(), "admin", "AILB_PASSWORD", "secret")
         check_inventory(folder)
         with (folder / "defaults.yaml").open("a") as file:
             file.write("port: 830\n")
         before = {path: path.read_bytes() for path in folder.iterdir()}
         with pytest.raises(OutputError, match=r"defaults\.yaml: it was edited since 'ailb-gen emulate' wrote it"):
-            write_inventory(folder, fleet, (), "admin", "AILB_PASSWORD", "secret")
+            write_inventory(folder, entries(fleet), fleet.known_hosts(), "admin", "AILB_PASSWORD", "secret")
     assert {path: path.read_bytes() for path in folder.iterdir()} == before
 
 

@@ -15,7 +15,7 @@ import pytest
 
 from ailb_gen.emulator.device import Spec
 from ailb_gen.emulator.fleet import Fleet
-from ailb_gen.emulator.source import servers, specs, write_inventory
+from ailb_gen.emulator.source import entries, servers, specs, unmanaged, write_inventory
 from ailb_gen.lab.namespaces import batch
 from ailb_gen.lab.servers.boot import boot, wait
 from ailb_gen.lab.starting import start
@@ -95,7 +95,13 @@ def site(made: Generated, folder: Path, devices: Sequence[Spec]) -> Iterator[Sit
     with Fleet(devices, fabric, LOGIN) as fleet:
         missing = start(fabric, PATIENCE_S)
         assert not missing, missing
-        write_inventory(folder / "inventory", fleet, servers(made.artifacts), USER, VARIABLE)
+        write_inventory(
+            folder / "inventory",
+            entries(fleet) | unmanaged(servers(made.artifacts)),
+            fleet.known_hosts(),
+            USER,
+            VARIABLE,
+        )
         with mock.patch.dict("os.environ", {VARIABLE: LOGIN.password}):
             yield Site(made, fabric, fleet, folder)
 

@@ -1,0 +1,156 @@
+"""`ailb-gen lab`: a fabric in network namespaces: start it, look at it, go into its devices, end it."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from ailb_gen.cli import lab_state
+from ailb_gen.cli.console import fabric_file
+from ailb_gen.cli.fleet import ARTIFACTS, FABRIC
+from ailb_gen.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from ailb_gen.lab.daemon import Ready
+    from ailb_gen.network.fabric import Network
+
+app = typer.Typer(
+    name="lab",
+    help="Run a fabric in network namespaces: real kernels, real BGP.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+NAME = Annotated[str | None, typer.Option("--lab", help="Which lab; the only one by default.", metavar="NAME")]
+DEVICE = Annotated[str, typer.Argument(help="A switch or a server.", metavar="DEVICE")]
+# So many things that are missing are worth a line each.
+MOST = 10
+HOSTS = Annotated[
+    Literal["auto", "netplan", "script"],
+    typer.Option("--hosts", help="How servers are configured: netplan and networkd, or ailb-net."),
+]
+
+
+@app.command("up")
+def up(
+    fabric: FABRIC,
+    artifacts: ARTIFACTS,
+    name: Annotated[str | None, typer.Option("--lab", help="Its name; the fabric's by default.")] = None,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Leave the switches unconfigured, to deploy to them.")] = False,
+    inventory: Annotated[
+        Path | None,
+        typer.Option("-i", "--inventory", help="Where to write the inventory of the devices.", metavar="DIR"),
+    ] = None,
+    base_port: Annotated[int, typer.Option(min=0, max=65535, help="First port of 127.0.0.1; 0 takes free ones.")] = 0,
+    hosts: HOSTS = "auto",
+    user: Annotated[str, typer.Option(help="The user who may log in to the switches.")] = "admin",
+    minute: Annotated[
+        float, typer.Option("--minute", min=0.01, max=3600, help="Seconds of a minute of commit confirmed.")
+    ] = 60.0,
+) -> None:
+    """Bring a fabric up: a namespace per device, BIRD on every switch, NETCONF in front of it."""
+    began = time.monotonic()
+    from ailb_gen.background import locked, to_background
+    from ailb_gen.cli.proof import nothing
+    from ailb_gen.intent.load import load
+    from ailb_gen.lab.registry import LAB, Lab, directory
+    from ailb_gen.lab.requirements import require
+    from ailb_gen.network.read import read_network
+
+    require()
+    intent = load(fabric_file(fabric))
+    folder = directory(name or intent.fabric.name)
+    lab = Lab(
+        folder.name,
+        fabric=str(fabric.resolve()),
+        artifacts=str(artifacts.resolve()),
+        inventory=str((inventory or folder / "inventory").resolve()),
+        address="127.0.0.1",
+        hosts=hosts,
+        fresh=fresh,
+    )
+    network = read_network(artifacts, nothing).network
+    ready = to_background(folder, LAB)
+    with locked(folder, LAB) as note:
+        from ailb_gen.lab.daemon import Start, run
+
+        def announce(found: Ready) -> None:
+            note(found.lab.line())
+            ready("\n".join(_announced(found, network, time.monotonic() - began)))
+
+        run(Start(lab, base_port, user, minute), network, announce, _steps())
+
+
+def _announced(found: Ready, network: Network, took_s: float) -> Iterator[str]:
+    """Give the lines that say what came up, and what did not."""
+    lab = found.lab
+    sizes = f"{len(network.switches)} switches, {len(network.hosts)} servers ({lab.hosts}), {len(network.links)} links"
+    yield f"the lab {lab.name} is up after {took_s:.1f} s: {sizes}"
+    yield f"inventory: {lab.inventory}"
+    yield from (f"missing: {text}" for text in found.missing[:MOST])
+    if len(found.missing) > MOST:
+        yield f"missing: {len(found.missing) - MOST} more; ailb-gen lab check lists all"
+
+
+def _steps() -> Callable[[str], None]:
+    """Return what shows the current step on a terminal, and nothing in a pipe."""
+    if not sys.stderr.isatty():
+        return lambda name: None
+    return lambda name: typer.echo(f"\r\x1b[K{name}", nl=False, err=True)
+
+
+@app.command("down")
+def down(
+    name: Annotated[str | None, typer.Argument(help="Which lab; the only one by default.", metavar="NAME")] = None,
+) -> None:
+    """End a lab, and remove what it has left."""
+    from ailb_gen.background import stop
+    from ailb_gen.lab.registry import LAB, directory, forget, labs
+
+    if name is None:
+        known = [lab.name for lab in labs()]
+        if len(known) > 1:
+            raise UsageError(f"{len(known)} labs run; name one: {', '.join(known)}")
+        if not known:
+            typer.echo("no lab runs")
+            return
+        name = known[0]
+    folder = directory(name)
+    ended = folder.exists() and stop(folder, LAB)
+    forget(name)
+    typer.echo(f"the lab {name} has ended" if ended else f"no lab {name} runs")
+
+
+@app.command("shell")
+def shell(device: DEVICE, name: NAME = None) -> None:
+    """Open a shell in a device."""
+    _execute(device, name, [os.environ.get("SHELL", "/bin/sh")])
+
+
+@app.command("exec", context_settings={"ignore_unknown_options": True})
+def execute(
+    device: DEVICE,
+    command: Annotated[list[str], typer.Argument(help="The command, after --.", metavar="COMMAND")],
+    name: NAME = None,
+) -> None:
+    """Run a command in a device; the exit code is the command's."""
+    _execute(device, name, command)
+
+
+def _execute(device: str, name: str | None, words: list[str]) -> None:
+    from ailb_gen.lab.enter import execute_in
+    from ailb_gen.lab.registry import enter
+
+    _, made = enter(name)
+    raise typer.Exit(execute_in(made, device, words))
+
+
+app.command("status")(lab_state.status)
+app.command("fail")(lab_state.fail)
+app.command("repair")(lab_state.repair)

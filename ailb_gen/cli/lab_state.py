@@ -1,0 +1,116 @@
+"""`ailb-gen lab status`, `fail` and `repair`: what a lab is doing, and what goes wrong in it."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ailb_gen.cli.console import table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ailb_gen.lab.faults import Fault
+    from ailb_gen.lab.plan import Plan
+
+NAME = Annotated[str | None, typer.Option("--lab", help="Which lab; the only one by default.", metavar="NAME")]
+WAIT = Annotated[bool, typer.Option("--wait/--no-wait", help="Return when sessions and routes have settled.")]
+# How long sessions and routes may take to settle. Seconds.
+PATIENCE_S = 60.0
+COLUMNS = ("switch", "role", "sessions", "routes", "hidden", "NETCONF")
+
+
+def status(name: NAME = None, as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
+    """Show the switches of a lab, their sessions and routes, and what has failed."""
+    from ailb_gen.lab.faults import faults_of
+    from ailb_gen.lab.registry import enter
+
+    lab, plan = enter(name)
+    rows = [_row(plan, switch, lab.ports) for switch in plan.switches]
+    failed = [str(fault) for fault in faults_of(plan)]
+    if as_json:
+        found = {"lab": lab.name, "inventory": lab.inventory, "servers": list(plan.servers), "failed": failed}
+        typer.echo(json.dumps({**found, "switches": rows}, indent=1))
+        return
+    cells = [
+        (row["switch"], row["role"], f"{row['up']} of {row['sessions']}", row["routes"], row["hidden"], row["port"])
+        for row in rows
+    ]
+    typer.echo(table(f"{lab.name}: {len(rows)} switches, {len(plan.servers)} servers", COLUMNS, cells), nl=False)
+    typer.echo(f"inventory: {lab.inventory}")
+    for line in failed:
+        typer.echo(f"failed: {line}")
+
+
+def _row(plan: Plan, name: str, ports: dict[str, int]) -> dict[str, object]:
+    """Return what one switch does; a switch without a daemon, because it is not configured, has no sessions."""
+    from ailb_gen.lab.bird.control import Bird
+    from ailb_gen.lab.bird.parse import sessions
+    from ailb_gen.lab.routers import control_socket
+
+    found = list(sessions(Bird(control_socket(name))).values()) if control_socket(name).exists() else []
+    return {
+        "switch": name,
+        "role": plan.switches[name].role,
+        "up": sum(one.established for one in found),
+        "sessions": len(found),
+        "routes": sum(one.imported for one in found),
+        "hidden": sum(one.hidden for one in found),
+        "port": ports[name],
+    }
+
+
+def fail(
+    what: Annotated[str, typer.Argument(help="DEVICE:PORT, DEVICE:DEVICE or a device.", metavar="LINK")],
+    silent: Annotated[bool, typer.Option("--silent", help="Lose every packet, and keep the carrier.")] = False,
+    wait: WAIT = True,
+    name: NAME = None,
+) -> None:
+    """Let a link fail, or all links of a device."""
+    from ailb_gen.lab import faults
+    from ailb_gen.lab.registry import enter
+    from ailb_gen.lab.requirements import require
+
+    if silent:
+        require(("nft",))
+    _, plan = enter(name)
+    _tell("failed", faults.fail(plan, what, faults.Kind.SILENT if silent else faults.Kind.CARRIER))
+    if wait:
+        _settle(plan)
+
+
+def repair(
+    what: Annotated[str | None, typer.Argument(help="As for fail; everything by default.", metavar="LINK")] = None,
+    wait: WAIT = True,
+    name: NAME = None,
+) -> None:
+    """Repair what has failed."""
+    from ailb_gen.lab import faults
+    from ailb_gen.lab.registry import enter
+
+    _, plan = enter(name)
+    repaired = faults.repair(plan, what)
+    _tell("repaired", repaired)
+    if not repaired:
+        typer.echo("nothing has failed")
+    elif wait:
+        _settle(plan)
+
+
+def _tell(verb: str, found: Sequence[Fault]) -> None:
+    for fault in found:
+        typer.echo(f"{verb}: {fault}")
+
+
+def _settle(plan: Plan) -> None:
+    """Wait until sessions and routes have settled, and say how long that took."""
+    from ailb_gen.lab.convergence import wait
+
+    began = time.monotonic()
+    missing = wait(plan, PATIENCE_S)
+    typer.echo(f"settled after {time.monotonic() - began:.1f} s")
+    for line in missing:
+        typer.echo(f"down: {line}")

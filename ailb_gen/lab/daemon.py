@@ -1,0 +1,123 @@
+"""A lab while it runs: everything that is started for it, in order, and what ends with it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+from socket import socket
+
+from ailb_gen.emulator.fleet import Fleet
+from ailb_gen.emulator.host import Login
+from ailb_gen.emulator.source import check_inventory, entries, password_of, specs, unmanaged, write_inventory
+from ailb_gen.lab import links, registry, starting
+from ailb_gen.lab.advertisements import RaListener
+from ailb_gen.lab.namespaces import ENDING, isolate
+from ailb_gen.lab.plan import Plan, plan
+from ailb_gen.lab.ports import Forwarder, listeners
+from ailb_gen.lab.registry import Lab
+from ailb_gen.lab.servers import boot, ssh
+from ailb_gen.lab.state import LabFabric
+from ailb_gen.network.fabric import Network
+
+# In the folder of the inventory.
+SSH_KEY = "ssh_key"
+PASSWORD = "AILB_PASSWORD"  # noqa: S105 - the name of a variable
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """How a lab is started; `patience_s` is how long sessions and routes may take."""
+
+    lab: Lab
+    base_port: int = 0
+    user: str = "admin"
+    minute_s: float = 60.0
+    patience_s: float = 120.0
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """A lab that has started, and what is missing in it, as text."""
+
+    lab: Lab
+    missing: tuple[str, ...]
+
+
+def run(start: Start, network: Network, announce: Callable[[Ready], None], step: Callable[[str], None]) -> None:
+    """Start a lab, announce it, and keep it until a signal ends it.
+
+    Must be called before there are threads. `announce` is called once when everything has come that comes, `step` with
+    what is being done. Raises UsageError for cables or ports that cannot be used, OutputError, LabError.
+    """
+    lab, made = start.lab, plan(network)
+    inventory, artifacts = Path(lab.inventory), Path(lab.artifacts)
+    check_inventory(inventory)
+    password, new = password_of(os.environ, PASSWORD)
+    outside = listeners(lab.address, start.base_port, made.devices)
+    ports = {name: listening.getsockname()[1] for name, listening in outside.items()}
+    _end_by_signals()
+    process = isolate()
+    with ExitStack() as stack:
+        step("namespaces and cables")
+        registry.keep_plan(made)
+        links.create(made)
+        listener = stack.enter_context(RaListener(made))
+        fabric = LabFabric(made)
+        step("configurations")
+        found = specs(artifacts, start.user, not lab.fresh)
+        fleet = Fleet(found, fabric, Login(start.user, password), minute_s=start.minute_s)
+        step("servers")
+        hosts, known = _reachable(stack, made, inventory, outside, lab.address)
+        booted = stack.enter_context(boot.boot(made, network, artifacts, lab.hosts))
+        step("BGP")
+        listener.start(fabric.hear)
+        missing = starting.start(fabric, start.patience_s)
+        step("addresses of servers")
+        missing += tuple(_lacking(booted, made, network, lab.fresh))
+        stack.enter_context(fleet)
+        stack.enter_context(Forwarder(outside, {name: fleet.port(name) for name in fleet.devices}))
+        switches = {name: ports[name] for name in fleet.devices}
+        entered = entries(fleet, switches) | hosts
+        write_inventory(
+            inventory, entered, fleet.known_hosts(switches) + known, start.user, PASSWORD, password if new else ""
+        )
+        step("")
+        announce(Ready(replace(lab, process=process, ports=ports, hosts=booted.way), missing))
+        while True:
+            signal.pause()
+
+
+def _reachable(
+    stack: ExitStack, made: Plan, inventory: Path, outside: Mapping[str, socket], address: str
+) -> tuple[dict[str, object], str]:
+    """Let servers be reached over SSH where that is possible; return their inventory entries and host keys."""
+    if ssh.why_not():
+        return unmanaged(tuple(made.servers)), ""
+    keys = ssh.make_keys(inventory / SSH_KEY)
+    stack.enter_context(ssh.SshServers({name: outside[name] for name in made.servers}))
+    ports = {name: outside[name].getsockname()[1] for name in made.servers}
+    return ssh.entries(keys, address, ports), ssh.known_hosts(keys, address, ports)
+
+
+def _lacking(booted: boot.Servers, made: Plan, network: Network, fresh: bool) -> Iterator[str]:
+    """Wait for the addresses of servers; give what is missing. Leaves without configuration advertise none."""
+    lost = {} if fresh else boot.wait(made, network.hosts)
+    yield from (f"{server} {nic}: no address in {prefix}" for (server, nic), row in lost.items() for prefix in row)
+    yield from (f"{server}: {text}" for server, texts in booted.warnings.items() for text in texts)
+
+
+def _end_by_signals() -> None:
+    """Let signals raise SystemExit: the first process of a namespace ignores those that it does not handle."""
+
+    def end(number: int, _: object) -> None:
+        for other in ENDING:
+            signal.signal(other, signal.SIG_IGN)
+        sys.exit(128 + number)
+
+    for number in ENDING:
+        signal.signal(number, end)

@@ -1,0 +1,85 @@
+"""What is reached from outside of a lab: ports of the host, each passed on to a device inside.
+
+A socket stays in the network namespace that it was made in. The listening sockets are therefore made first, and the
+lab is isolated afterwards.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from contextlib import suppress
+from threading import Event, Thread
+
+from ailb_gen.errors import LabError, UsageError
+
+LAST_PORT = 65535
+PIECE_BYTES = 1 << 16
+
+
+def listeners(address: str, base_port: int, names: Sequence[str]) -> dict[str, socket.socket]:
+    """Listen on a port for each name, from `base_port` on, or on free ones for 0. Raises UsageError."""
+    if base_port and base_port + len(names) - 1 > LAST_PORT:
+        raise UsageError(f"{len(names)} devices do not fit above port {base_port}; choose a lower --base-port")
+    found: dict[str, socket.socket] = {}
+    for number, name in enumerate(names):
+        port = base_port + number if base_port else 0
+        try:
+            found[name] = socket.create_server((address, port), backlog=100)
+        except OSError as error:
+            for made in found.values():
+                made.close()
+            raise UsageError(
+                f"{name}: cannot listen on {address} port {port}: {error.strerror}; choose another --base-port"
+            ) from error
+    return found
+
+
+class Forwarder:
+    """Passes connections on, in a thread of its own; a context manager. `targets` are ports of 127.0.0.1 inside."""
+
+    def __init__(self, listening: Mapping[str, socket.socket], targets: Mapping[str, int]) -> None:
+        self._pairs = [(listening[name], port) for name, port in targets.items()]
+        self._loop = asyncio.new_event_loop()
+        self._ready = Event()
+        self._thread = Thread(target=self._run, name="ports", daemon=True)
+
+    def __enter__(self) -> Forwarder:
+        self._thread.start()
+        if not self._ready.wait(60):
+            raise LabError("the ports of the lab do not open")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+
+    def _run(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        for listening, port in self._pairs:
+            self._loop.run_until_complete(asyncio.start_server(_passing_to(port), sock=listening))
+        self._ready.set()
+        self._loop.run_forever()
+
+
+def _passing_to(port: int) -> Callable[[asyncio.StreamReader, asyncio.StreamWriter], Coroutine[object, object, None]]:
+    async def passed(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            far_reader, far_writer = await asyncio.open_connection("127.0.0.1", port)
+        except OSError:
+            # The device is away: whoever connects finds the connection closed.
+            writer.close()
+            return
+        await asyncio.gather(_copy(reader, far_writer), _copy(far_reader, writer))
+
+    return passed
+
+
+async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    with suppress(ConnectionError):
+        while piece := await reader.read(PIECE_BYTES):
+            writer.write(piece)
+            await writer.drain()
+    with suppress(ConnectionError):
+        writer.close()
