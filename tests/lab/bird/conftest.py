@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
 from ailb_gen.network.fabric import Network
 from ailb_gen.network.model import Switch
 from ailb_gen.network.read import read_network
 from tests.conftest import ROOT
+from tests.lab.bird.twin import Twin, need_twin
 
 
 @pytest.fixture(scope="session")
@@ -18,3 +21,11 @@ def network() -> Network:
 @pytest.fixture(scope="session")
 def leaf(network: Network) -> Switch:
     return network.switches["stripe1-leaf1"]
+
+
+@pytest.fixture(scope="module")
+def twin() -> Iterator[Twin]:
+    need_twin()
+    running = Twin()
+    yield running
+    running.close()

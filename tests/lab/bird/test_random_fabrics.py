@@ -2,31 +2,28 @@
 
 from __future__ import annotations
 
+import random
+import shutil
 import time
-from collections import Counter
-from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, reject
 from hypothesis import strategies as st
 
+from ailb_gen.errors import IntentError
+from ailb_gen.network.read import read_network
 from ailb_gen.routing.graph import Graph
 from ailb_gen.routing.rib import Routing
+from tests.checks.trees import rendered
 from tests.lab.bird.compare import differences
-from tests.lab.bird.twin import Twin, needs_bird
+from tests.lab.bird.twin import Twin
+from tests.mutations.fuzz import DAMAGES
 from tests.routing.fabrics import Case, cases, random_fabrics
 
-PATIENCE_S = 15.0
+PATIENCE_S = 60.0
 # Fabrics that run at the same time: they mostly wait.
 TOGETHER = 4
-counts: Counter[str] = Counter()
-
-
-@pytest.fixture(scope="module")
-def twin() -> Iterator[Twin]:
-    running = Twin()
-    yield running
-    running.close()
 
 
 def routing_of(case: Case) -> Routing:
@@ -59,7 +56,46 @@ def compare(twin: Twin, group: list[Case]) -> None:
             twin.ask("stop", tag)
 
 
-@needs_bird
+@st.composite
+def damaged_files(draw: st.DrawFn, folder: Path) -> Case:
+    """Give a fabric of at most four leaves and three spines, as its files say it after some damage to them."""
+    spines, links = draw(st.integers(1, 3)), draw(st.integers(1, 3))
+    uplinks = spines * links
+    colors = draw(st.sampled_from([count for count in range(1, uplinks + 1) if uplinks % count == 0]))
+    # Without AIGP there can be no backups, and none for several colors on one spine.
+    aigp, backup = draw(st.sampled_from((("true", "all"), ("true", "all"), ("true", "none"), ("false", "none"))))
+    text = (
+        f"name: small\nstripes: {draw(st.integers(1, 2))}\nrails: {draw(st.integers(1, 2))}\nservers: 0\n"
+        f"spines: {spines}\nlinks_per_spine: {links}\naigp: {aigp}\ncolors: {{count: {colors}, backup: {backup}}}\n"
+    )
+    number = draw(st.integers(0, 1 << 32))
+    try:
+        _, root = rendered(text, folder / f"{number:x}")
+    except IntentError:
+        reject()
+    rng = random.Random(number)
+    files = sorted((root / "switches").iterdir())
+    for _ in range(draw(st.integers(0, 4))):
+        file = rng.choice(files)
+        lines = file.read_text().splitlines(keepends=True)
+        rng.choice(DAMAGES)(rng, lines)
+        file.write_text("".join(lines))
+    network = read_network(root, lambda *trees: None).network
+    shutil.rmtree(root)
+    failed = draw(st.sets(st.sampled_from(network.links), max_size=2)) if network.links else set()
+    return Case(network, frozenset(failed))
+
+
+@pytest.mark.long
+@given(st.data())
+@random_fabrics(8)
+def test_damaged_files_route_as_computed(
+    twin: Twin, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    folder = tmp_path_factory.getbasetemp()
+    compare(twin, [data.draw(damaged_files(folder)) for _ in range(TOGETHER)])
+
+
 @pytest.mark.long
 @given(st.lists(cases(), min_size=TOGETHER, max_size=TOGETHER))
 @random_fabrics(8)

@@ -7,16 +7,14 @@ from __future__ import annotations
 
 import os
 import pickle
-import shutil
 import subprocess
 import sys
 import time
+import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
-
-import pytest
 
 from ailb_gen.addresses import Prefix, address_value, interface_value
 from ailb_gen.lab import namespaces
@@ -27,6 +25,7 @@ from ailb_gen.lab.bird.model import Peer, RibRoute, SessionState, Translation
 from ailb_gen.lab.plan import Plan, link_local, plan
 from ailb_gen.network.fabric import Cable, Network
 from ailb_gen.network.sessions import discovered, local_as
+from tests.conftest import missing, need_tool
 
 RUN = Path("/run/bird")
 SYSCTLS = {
@@ -44,6 +43,13 @@ class Measured:
     routes: tuple[RibRoute, ...]
     sessions: Mapping[str, SessionState]
     kernel: Mapping[Prefix, frozenset[tuple[str, int]]]
+
+
+@dataclass(frozen=True)
+class Failure:
+    """What went wrong while a request was answered."""
+
+    text: str
 
 
 @dataclass
@@ -81,7 +87,7 @@ def peers(network: Network, planned: Plan, name: str) -> dict[str, Peer]:
 def build(tag: str, network: Network) -> Running:
     """Make namespaces, cables and addresses."""
     running = Running(tag, network, plan(network))
-    spaces = [running.space(name) for name in network.switches]
+    spaces = [running.space(name) for name in running.plan.switches]
     namespaces.add(spaces)
     for space in spaces:
         namespaces.write_sysctl(space, SYSCTLS)
@@ -93,8 +99,10 @@ def build(tag: str, network: Network) -> Running:
             f"link add {a.link} address {a.mac} netns {near} type veth peer name {b.link} address {b.mac} netns {far}"
         )
     namespaces.batch(lines)
+    for name in running.plan.switches:
+        namespaces.batch([f"link set {link} up" for link in links(running, name)], running.space(name))
     for name, switch in network.switches.items():
-        lines = [f"link set {link} up" for link in links(running, name)]
+        lines = []
         routed = {vlan.irb for vlan in switch.vlans if vlan.vlan_id is not None}
         for port in switch.ports.values():
             for unit in port.units:
@@ -110,7 +118,7 @@ def build(tag: str, network: Network) -> Running:
 def links(running: Running, name: str) -> list[str]:
     """Give the links of a switch to other switches."""
     ports = running.plan.switches[name].ports.values()
-    return [port.link for port in ports if port.far.device in running.network.switches]
+    return [port.link for port in ports if port.far.device in running.plan.switches]
 
 
 def _text(value: int, length: int) -> str:
@@ -198,7 +206,7 @@ def stop(running: Running) -> None:
     for daemon in running.daemons.values():
         daemon.kill()
         daemon.wait()
-    namespaces.batch([f"netns delete {running.space(name)}" for name in running.network.switches])
+    namespaces.batch([f"netns delete {running.space(name)}" for name in running.plan.switches])
 
 
 def serve(requests: BinaryIO, answers: BinaryIO) -> None:
@@ -209,25 +217,28 @@ def serve(requests: BinaryIO, answers: BinaryIO) -> None:
             what, tag, argument = pickle.load(requests)
         except EOFError:
             return
-        answer: object = None
-        if what == "build":
-            fabrics[tag] = build(tag, argument)
-        elif what == "start":
-            start(fabrics[tag])
-            answer = fabrics[tag].translations
-        elif what == "cable":
-            set_cable(fabrics[tag], *argument)
-        elif what == "measure":
-            answer = measure(fabrics[tag])
-        elif what == "command":
-            name, command = argument
-            answer = fabrics[tag].bird(name).command(command)
-        elif what == "log":
-            answer = (RUN / f"{fabrics[tag].space(argument)}.log").read_text()
-        else:
-            stop(fabrics.pop(tag))
+        try:
+            answer = respond(fabrics, what, tag, argument)
+        except Exception:  # noqa: BLE001 - whatever it is, the test that waits shows it
+            answer = Failure(traceback.format_exc())
         pickle.dump(answer, answers)
         answers.flush()
+
+
+def respond(fabrics: dict[str, Running], what: str, tag: str, argument: Any) -> object:
+    """Do what a request asks for."""
+    if what == "build":
+        fabrics[tag] = build(tag, argument)
+    elif what == "start":
+        start(fabrics[tag])
+        return fabrics[tag].translations
+    elif what == "cable":
+        set_cable(fabrics[tag], *argument)
+    elif what == "measure":
+        return measure(fabrics[tag])
+    elif tag in fabrics:
+        stop(fabrics.pop(tag))
+    return None
 
 
 class Twin:
@@ -245,23 +256,25 @@ class Twin:
         assert self.process.stdout is not None
         pickle.dump((what, tag, argument), self.process.stdin)
         self.process.stdin.flush()
-        return pickle.load(self.process.stdout)
+        answer = pickle.load(self.process.stdout)
+        assert not isinstance(answer, Failure), answer.text
+        return answer
 
     def close(self) -> None:
         assert self.process.stdin is not None
         self.process.stdin.close()
         self.process.wait()
+        if self.process.stdout is not None:
+            self.process.stdout.close()
 
 
-def missing() -> str:
-    """Return why there can be no twin here; empty if there can."""
-    if shutil.which("bird") is None:
-        return "bird is not installed (apt-get install bird2)"
-    done = subprocess.run(("unshare", "-nmp", "--fork", "true"), capture_output=True, text=True, check=False)
-    return f"no namespaces: {done.stderr.strip()}" if done.returncode else ""
-
-
-needs_bird = pytest.mark.skipif(bool(missing()) and os.environ.get("CI", "").lower() != "true", reason=missing())
+def need_twin() -> None:
+    """Skip without BIRD, or where namespaces are not allowed."""
+    need_tool("bird")
+    options = "-nmp" if os.geteuid() == 0 else "-Urnmp"
+    done = subprocess.run(("unshare", options, "--fork", "true"), capture_output=True, text=True, check=False)
+    if done.returncode:
+        missing(f"this system does not allow namespaces: {done.stderr.strip()}")
 
 
 def main() -> None:
