@@ -17,7 +17,7 @@ from ailb_gen.junos.tree import Node
 from ailb_gen.lab.bird.model import Peer, SessionState
 from ailb_gen.lab.ceasing import cease
 from ailb_gen.lab.links import Interface, Settings, apply, powered_off, settings
-from ailb_gen.lab.plan import Plan, link_local, mac_address, unit_link
+from ailb_gen.lab.plan import Plan, PortPlan, link_local, mac_address, unit_link
 from ailb_gen.lab.ribs import Ends, paths, route_of, totals
 from ailb_gen.lab.switches import LabSwitch
 from ailb_gen.layout import switch_file
@@ -96,14 +96,19 @@ class LabFabric:
                 f"{name}:{port.port} hears no router advertisement of {port.far}"
                 for name, own in self.switches.items()
                 for port in own.ports.values()
-                if self._advertises(port.far)
-                and self.advertiser(name, f"{port.port}.0") is None
-                and self._carrier(name, port.link)
+                if not self._hears(own, port) and self._advertises(port.far) and port.link in self._linked(own)
             )
 
     def _advertises(self, end: End) -> bool:
         other = self.switches[end.device].switch if end.device in self.switches else None
-        return other is not None and f"{end.port}.0" in other.advertisements
+        return other is not None and f"{end.port}.0" in other.advertisements and self._asked(end).inet6
+
+    def _hears(self, own: LabSwitch, port: PortPlan) -> bool:
+        """Return whether a switch hears the router that its cable leads to."""
+        far = self.switches.get(port.far.device)
+        return far is not None and self._heard.get(own.name, {}).get(port.link) == link_local(
+            far.ports[port.far.port].mac
+        )
 
     def commit(self, name: str, tree: Node) -> None:
         """Take over the active configuration of a device, as written; a device that was off is on again.
@@ -226,8 +231,7 @@ class LabFabric:
         far = self.neighbor(device, port.port) if port is not None else None
         if port is None or far is None or interface != f"{port.port}.0" or not self._carrier(device, port.link):
             return None
-        expected = link_local(self.switches[far.device].ports[far.port].mac)
-        return far if self._heard.get(device, {}).get(port.link) == expected else None
+        return far if self._hears(self.switches[device], port) else None
 
     def sessions(self, name: str) -> tuple[BgpSession, ...]:
         """Return the BGP neighbors that a device has discovered, in the order of its cables; none while it is off."""
