@@ -4,7 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help demo demo-deploy demo-lab test test-long test-all lint types unit bench studies schema checks-doc golden format clean
+.PHONY: help demo demo-deploy demo-lab test test-long test-all lint types compiled unit bench studies schema checks-doc
+.PHONY: golden format clean
 
 help:
 	@echo "make demo    generate the reference fabric into build/jvd, show a summary, prove it"
@@ -45,6 +46,10 @@ lint: $(STAMP)
 
 types: $(STAMP)
 	$(BIN)/mypy
+
+# What tests of the simulator would otherwise wait for, one for another.
+compiled: $(STAMP)
+	$(BIN)/pytest -n 0 tests/sim/fluid/test_packets.py -k both_hash_alike
 
 # More workers than cores: tests of devices wait for answers and timers most of their time.
 WORKERS ?= $(shell expr 2 \* $$(nproc))

@@ -36,7 +36,15 @@ def scenario(text: str) -> dict[str, Any]:
     return dict(study(text).cases[-1].scenario)
 
 
-@pytest.mark.parametrize("path", sorted((EXAMPLES / "study").glob("*.yaml")), ids=lambda path: path.name)
+# Its fabric is large.
+LONG = "frontier.yaml"
+FILES = [
+    pytest.param(path, id=path.name, marks=[pytest.mark.long] if path.name == LONG else [])
+    for path in sorted((EXAMPLES / "study").glob("*.yaml"))
+]
+
+
+@pytest.mark.parametrize("path", FILES)
 def test_all_scenarios_of_the_examples_are_valid(path: Path) -> None:
     full, quick = what_if(Options(file=path)), what_if(Options(quick=True, file=path))
     for case in full.cases:
