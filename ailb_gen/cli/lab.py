@@ -93,6 +93,8 @@ def _announced(found: Ready, network: Network, took_s: float) -> Iterator[str]:
     sizes = f"{len(network.switches)} switches, {len(network.hosts)} servers ({lab.hosts}), {len(network.links)} links"
     yield f"the lab {lab.name} is up after {took_s:.1f} s: {sizes}"
     yield f"inventory: {lab.inventory}"
+    if found.note:
+        yield f"note: {found.note}"
     yield from (f"missing: {text}" for text in found.missing[:MOST])
     if len(found.missing) > MOST:
         yield f"missing: {len(found.missing) - MOST} more; ailb-gen lab check lists all"
@@ -111,8 +113,11 @@ def down(
 ) -> None:
     """End a lab, and remove what it has left."""
     from ailb_gen.background import stop
+    from ailb_gen.lab.neighbor_table import release
     from ailb_gen.lab.registry import LAB, directory, forget, labs
 
+    # What labs have left that were killed.
+    release()
     if name is None:
         known = [lab.name for lab in labs()]
         if len(known) > 1:
@@ -123,6 +128,7 @@ def down(
         name = known[0]
     folder = directory(name)
     ended = folder.exists() and stop(folder, LAB)
+    release(folder)
     forget(name)
     typer.echo(f"the lab {name} has ended" if ended else f"no lab {name} runs")
 

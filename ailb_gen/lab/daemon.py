@@ -14,7 +14,7 @@ from socket import socket
 from ailb_gen.emulator.fleet import Fleet
 from ailb_gen.emulator.host import Login
 from ailb_gen.emulator.source import check_inventory, entries, password_of, specs, unmanaged, write_inventory
-from ailb_gen.lab import links, registry, starting
+from ailb_gen.lab import links, neighbor_table, registry, starting
 from ailb_gen.lab.advertisements import RaListener
 from ailb_gen.lab.namespaces import ENDING, isolate
 from ailb_gen.lab.plan import Plan, plan
@@ -42,10 +42,11 @@ class Start:
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """A lab that has started, and what is missing in it, as text."""
+    """A lab that has started, what is missing in it, and what it has changed or cannot change outside, as text."""
 
     lab: Lab
     missing: tuple[str, ...]
+    note: str = ""
 
 
 def run(start: Start, network: Network, announce: Callable[[Ready], None], step: Callable[[str], None]) -> None:
@@ -60,6 +61,7 @@ def run(start: Start, network: Network, announce: Callable[[Ready], None], step:
     password, new = password_of(os.environ, PASSWORD)
     outside = listeners(lab.address, start.base_port, made.devices)
     ports = {name: listening.getsockname()[1] for name, listening in outside.items()}
+    note = neighbor_table.reserve(registry.directory(lab.name), made.neighbors_needed)
     _end_by_signals()
     process = isolate()
     with ExitStack() as stack:
@@ -87,7 +89,7 @@ def run(start: Start, network: Network, announce: Callable[[Ready], None], step:
             inventory, entered, fleet.known_hosts(switches) + known, start.user, PASSWORD, password if new else ""
         )
         step("")
-        announce(Ready(replace(lab, process=process, ports=ports, hosts=booted.way), missing))
+        announce(Ready(replace(lab, process=process, ports=ports, hosts=booted.way), missing, note))
         while True:
             signal.pause()
 

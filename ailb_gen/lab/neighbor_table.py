@@ -1,0 +1,137 @@
+"""The limit of the kernel's neighbor table: one for all namespaces, and 1,024 entries unless somebody raises it.
+
+A link between switches needs two entries. Only the initial network namespace has the limit, and only root may change
+it. What it was before is kept until the last lab that needs more is gone.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TextIO
+
+from ailb_gen.background import running
+from ailb_gen.errors import LabError
+from ailb_gen.lab.registry import LAB
+
+# See arp(7): from the second on the kernel throws entries out, the third is the most there are.
+LIMITS = Path("/proc/sys/net/ipv6/neigh/default")
+NAMES = ("gc_thresh2", "gc_thresh3")
+# As long as the kernel runs, like the limits themselves.
+RECORD = Path("/run/ailb-gen/neighbor-table.json")
+ENTRIES_OF_A_LINK = 2
+
+
+def reserve(directory: Path, needed: int) -> str:
+    """Raise the limits of the initial namespace for the lab of a directory, if it needs more; also tidies up.
+
+    Returns what the user should know: what was raised, or why the lab may lack entries; empty if there is room. Must be
+    called in the initial network namespace, with the directory locked. Raises LabError.
+    """
+    limit = _read("gc_thresh3")
+    if limit is None:
+        return ""
+    if os.geteuid() != 0:
+        return "" if needed <= limit else _too_few(limit, needed)
+    with _record() as record:
+        limit = _before(record).get("gc_thresh3", limit)
+        _forget_ended(record)
+        if needed > limit:
+            _labs(record)[str(directory)] = needed
+        raised = _settle(record)
+    if needed <= limit:
+        return ""
+    return (
+        f"net.ipv6.neigh.default.gc_thresh3 of this machine is {raised} now, {limit} again when the lab is down: "
+        f"its links need up to {needed} neighbor entries"
+    )
+
+
+def release(directory: Path | None = None) -> None:
+    """Put back what was raised for the lab of a directory, if given, and for labs that ended. Raises LabError."""
+    if os.geteuid() != 0 or not RECORD.exists():
+        return
+    with _record() as record:
+        if directory is not None:
+            _labs(record).pop(str(directory), None)
+        _forget_ended(record)
+        _settle(record)
+
+
+def _too_few(limit: int, needed: int) -> str:
+    return (
+        f"the kernel's neighbor table has room for {limit} entries (net.ipv6.neigh.default.gc_thresh3), enough for "
+        f"about {limit // ENTRIES_OF_A_LINK} links; this lab needs up to {needed}, and only root can change that: "
+        f"sudo sysctl -w net.ipv6.neigh.default.gc_thresh3={2 * needed + limit}"
+    )
+
+
+def _settle(record: dict[str, dict[str, int]]) -> int:
+    """Set the limits that the labs on record need, twice over; without any of them those of before."""
+    before, most = _before(record), sum(_labs(record).values())
+    if most and not before:
+        before.update({name: _read(name) or 0 for name in NAMES})
+    for name, value in before.items():
+        _write(name, value + 2 * most)
+    found = before.get("gc_thresh3", 0) + 2 * most
+    if not most:
+        record.clear()
+    return found
+
+
+def _forget_ended(record: dict[str, dict[str, int]]) -> None:
+    for directory in [one for one in _labs(record) if running(Path(one), LAB) is None]:
+        del _labs(record)[directory]
+
+
+def _before(record: dict[str, dict[str, int]]) -> dict[str, int]:
+    return record.setdefault("before", {})
+
+
+def _labs(record: dict[str, dict[str, int]]) -> dict[str, int]:
+    return record.setdefault("labs", {})
+
+
+def _read(name: str) -> int | None:
+    """Return a limit; None where the kernel shows none: in a namespace, such as a container's."""
+    try:
+        return int((LIMITS / name).read_text(encoding="ascii"))
+    except (OSError, ValueError):
+        return None
+
+
+def _write(name: str, value: int) -> None:
+    try:
+        (LIMITS / name).write_text(f"{value}\n", encoding="ascii")
+    except OSError as error:
+        raise LabError(f"{LIMITS / name} = {value} cannot be set: {error.strerror}") from error
+
+
+@contextmanager
+def _record() -> Iterator[dict[str, dict[str, int]]]:
+    """Give the record to change, locked; an empty one is removed. Raises LabError."""
+    try:
+        RECORD.parent.mkdir(mode=0o755, exist_ok=True)
+        file = os.fdopen(os.open(RECORD, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644), "r+")
+    except OSError as error:
+        raise LabError(f"{RECORD}: {error.strerror}") from error
+    with file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        record = _content(file)
+        yield record
+        file.seek(0)
+        file.truncate()
+        file.write(f"{json.dumps(record)}\n")
+
+
+def _content(file: TextIO) -> dict[str, dict[str, int]]:
+    text = file.read()
+    try:
+        found = json.loads(text or "{}")
+    except ValueError as error:
+        raise LabError(f"{RECORD}: not JSON: {error}; restore {LIMITS} by hand and delete the file") from error
+    return {key: dict(value) for key, value in found.items() if isinstance(value, Mapping)}
