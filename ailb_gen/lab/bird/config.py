@@ -19,7 +19,7 @@ from ailb_gen.lab.bird.model import (
     Translation,
     Unmodelled,
 )
-from ailb_gen.lab.bird.multipath import Merging, merging
+from ailb_gen.lab.bird.multipath import Merging, merging, metrics
 from ailb_gen.lab.bird.radv import router_advertisements
 from ailb_gen.lab.bird.wildcards import is_pattern
 from ailb_gen.lab.plan import SwitchPlan, link_local, unit_link
@@ -76,6 +76,7 @@ def render(switch: Switch, plan: SwitchPlan, peers: Mapping[str, Peer], held: bo
     groups = list({neighbor.group.name: neighbor.group for neighbor in neighbors}.values())
     policies = Policies(switch, context.names, context.reasons, unmodelled)
     used = dict.fromkeys(name for group in groups for name in (*group.imports, *group.exports))
+    metrics(switch, groups, [neighbor.expected for neighbor in neighbors], unmodelled)
     merge = merging(switch, [(neighbor.group, neighbor.expected) for neighbor in neighbors], unmodelled)
     parts = [
         _head(context),

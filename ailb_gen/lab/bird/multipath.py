@@ -25,6 +25,22 @@ class Merging:
         return f" merge paths on limit {self.limit};" if self.on else ""
 
 
+def metrics(switch: Switch, groups: Sequence[Group], peers: Sequence[int], unmodelled: list[Unmodelled]) -> None:
+    """Add the terms that set a MED, if sessions to several ASes, given by session, let it matter.
+
+    Junos drops a path that another one of its neighboring AS beats by MED; BIRD compares MED with the active path only.
+    """
+    if len(set(peers)) < 2 or len(set(peers)) == len(peers):
+        return
+    for name in dict.fromkeys(name for group in groups for name in group.imports):
+        policy = switch.policies.get(name)
+        for term in policy.terms if policy is not None else ():
+            if term.metric is not None:
+                where = f"policy-options policy-statement {name}" + (f" term {term.name}" if term.name else "")
+                reason = "BIRD compares MED with the active path only: a path of another neighboring AS may stay"
+                unmodelled.append(Unmodelled(f"{where} then metric", reason, term.line))
+
+
 def merging(switch: Switch, sessions: Sequence[tuple[Group, int]], unmodelled: list[Unmodelled]) -> Merging:
     """Decide for the sessions of a switch, given by group and the peer's AS number; adds what comes out otherwise.
 

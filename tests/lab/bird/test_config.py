@@ -15,6 +15,7 @@ from ailb_gen.lab.bird.model import Peer, Translation
 from ailb_gen.lab.plan import SwitchPlan, plan
 from ailb_gen.network.fabric import Network
 from ailb_gen.network.model import AsList, Bfd, FabricRoute, Group, RaPrefix, Switch, Unmodelled
+from ailb_gen.network.policy import Policy, Term
 from tests.conftest import need_tool
 from tests.lab.bird.twin import peers
 from tests.routing.fabrics import prefix
@@ -213,3 +214,20 @@ def test_a_peer_in_another_device(network: Network, leaf: Switch) -> None:
     low, high = (render(leaf, leaf_of(network), {FIRST: Peer(address, 65001)}).text for address in (1, (1 << 128) - 1))
     assert "as 65001; passive on;" in low
     assert "as 65001;\n" in high
+
+
+@pytest.mark.parametrize(
+    ("asns", "listed"), [((65001, 65001, 65003), True), ((65001, 65001, 65001), False), ((65001, 65002, 65003), False)]
+)
+def test_a_med_matters_among_paths_of_one_as_beside_others(
+    network: Network, leaf: Switch, asns: tuple[int, ...], listed: bool
+) -> None:
+    lists = {name: AsList(name, ((65001, 65004),)) for name in leaf.as_lists}
+    policies = {**leaf.policies, "IN": Policy("IN", (Term("t", metric=5),))}
+    changed = first_group(
+        replace(leaf, policies=policies, as_lists=lists), lambda group: replace(group, imports=("IN",))
+    )
+    heard = {f"et-0/0/{number}.0": Peer(number + 1, asn) for number, asn in enumerate(asns)}
+    found = render(changed, leaf_of(network), heard)
+    statement = "policy-options policy-statement IN term t then metric"
+    assert [entry.statement for entry in found.unmodelled] == [statement] * listed

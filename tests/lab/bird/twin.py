@@ -16,12 +16,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from ailb_gen.addresses import Prefix, address_value, interface_value
-from ailb_gen.lab import namespaces
+from ailb_gen.addresses import Prefix
+from ailb_gen.lab import kernel, namespaces
 from ailb_gen.lab.bird import parse
 from ailb_gen.lab.bird.config import render
 from ailb_gen.lab.bird.control import Bird
-from ailb_gen.lab.bird.model import Peer, RibRoute, SessionState, Translation
+from ailb_gen.lab.bird.model import ECMP_KERNEL, ECMP_PIPE, ECMP_TABLE, Peer, RibRoute, SessionState, Translation
 from ailb_gen.lab.plan import Plan, link_local, plan
 from ailb_gen.network.fabric import Cable, Network
 from ailb_gen.network.sessions import discovered, local_as
@@ -42,7 +42,7 @@ class Measured:
 
     routes: tuple[RibRoute, ...]
     sessions: Mapping[str, SessionState]
-    kernel: Mapping[Prefix, frozenset[tuple[str, int]]]
+    kernel: Mapping[Prefix, frozenset[kernel.NextHop]]
 
 
 @dataclass(frozen=True)
@@ -183,22 +183,13 @@ def set_cable(running: Running, cable: Cable, up: bool) -> None:
 def measure(running: Running) -> dict[str, Measured]:
     """Read what every switch shows."""
     return {
-        name: Measured(parse.rib(running.bird(name)), parse.sessions(running.bird(name)), kernel(running.space(name)))
+        name: Measured(
+            parse.rib(running.bird(name)),
+            parse.sessions(running.bird(name)),
+            kernel.routes(running.space(name), protocol=kernel.BIRD),
+        )
         for name in running.network.switches
     }
-
-
-def kernel(space: str) -> dict[Prefix, frozenset[tuple[str, int]]]:
-    """Read BIRD's routes in the kernel."""
-    text = namespaces.output(space, ("ip", "-o", "-6", "route", "show", "proto", "bird"))
-    found = {}
-    for line in text.splitlines():
-        words = line.replace("\\", " ").split()
-        prefix = interface_value(words[0] if "/" in words[0] else f"{words[0]}/128")
-        assert prefix is not None, line
-        hops = {(words[at + 3], address_value(words[at + 1]) or 0) for at, word in enumerate(words) if word == "via"}
-        found[prefix[1]] = frozenset(hops)
-    return found
 
 
 def stop(running: Running) -> None:
@@ -236,6 +227,11 @@ def respond(fabrics: dict[str, Running], what: str, tag: str, argument: Any) -> 
         set_cable(fabrics[tag], *argument)
     elif what == "measure":
         return measure(fabrics[tag])
+    elif what == "plain ecmp":
+        for protocol in (ECMP_PIPE, ECMP_KERNEL):
+            fabrics[tag].bird(argument).command(f"enable {protocol}")
+    elif what == "ecmp table":
+        return kernel.routes(fabrics[tag].space(argument), ECMP_TABLE)
     elif tag in fabrics:
         stop(fabrics.pop(tag))
     return None
