@@ -11,9 +11,12 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from ailb_gen.emulator.fabric_state import FabricState
+from ailb_gen.addresses import address_text
+from ailb_gen.emulator.fabric_state import Counters, FabricState, link_local
+from ailb_gen.errors import UsageError
 from ailb_gen.junos.reader import read
 from ailb_gen.junos.tree import Node
+from ailb_gen.lab.kernel import addresses
 from tests.lab.isolated import isolated
 from tests.lab.running import emulated, running, trees
 from tests.network.lab import LAB, TEXTS
@@ -135,6 +138,53 @@ def test_measured_and_computed_answers_are_the_same() -> None:
     found = isolated(stepped, tools=TOOLS)
     assert list(found) == [title for title, _ in STEPS]
     assert {title: rows for title, rows in found.items() if rows} == {}
+
+
+def odds() -> dict[str, Any]:
+    begin = time.time()
+    fabric = running(LAB)
+    first = fabric.sessions(LEAF)
+    found: dict[str, Any] = {
+        "since": all(begin - 1 < (one.since or 0) < time.time() + 1 for one in first),
+        "macs": {name: fabric.mac(LEAF, name) for name in ("", "et-0/0/0", "et-0/0/0.0", "irb.2", "irb", "lo0")},
+        "link-local": link_local(fabric, LEAF, "et-0/0/0.0"),
+        "heard": {route.link: route.value for route in addresses(LEAF) if route.value >> 118 == 0xFE80 >> 6},
+        "counters": {name: fabric.counters(LEAF, name) for name in ("et-0/0/0", "et-0/0/0.0", "et-9/9/9", "irb")},
+    }
+    for act in (
+        lambda: fabric.keep_down(LEAF, "et-0/0/16.0"),
+        lambda: fabric.commit(LEAF, read("groups { a { apply-groups b; } b { apply-groups a; } } apply-groups a;", "")),
+    ):
+        with pytest.raises(UsageError):
+            act()
+    found["untouched"] = fabric.sessions(LEAF) == first
+    # A daemon that ends has no sessions, and comes back with the next commit.
+    fabric.switches[LEAF].router.stop()
+    found["ended"] = {one.established for one in fabric.sessions(LEAF)}
+    fabric.commit(LEAF, tree(LEAF))
+    latest = time.monotonic() + PATIENCE_S
+    while not all(one.established for one in fabric.sessions(LEAF)) and time.monotonic() < latest:
+        time.sleep(PAUSE_S)
+    found["flaps"] = [one.flaps for one in fabric.sessions(LEAF)]
+    return found
+
+
+def test_what_a_computed_fabric_has_not() -> None:
+    """Counters and times; errors; a daemon that ends."""
+    found = isolated(odds, tools=TOOLS)
+    assert found["since"]
+    macs = found["macs"]
+    assert macs["et-0/0/0"] == macs["et-0/0/0.0"]
+    assert macs["irb"] == macs["lo0"] == macs[""]
+    assert len(set(macs.values())) == 3
+    assert found["link-local"] == address_text(found["heard"]["et-0-0-0"])
+    counters = found["counters"]
+    assert min(counters["et-0/0/0"]) > 0
+    assert counters["et-0/0/0.0"].output_packets >= counters["et-0/0/0"].output_packets
+    assert counters["et-9/9/9"] == counters["irb"] == Counters()
+    assert found["untouched"]
+    assert found["ended"] == {False}
+    assert found["flaps"] == [1, 1, 1, 1]
 
 
 def whole(root: Path) -> list[Difference]:
