@@ -104,7 +104,7 @@ checks-doc: $(STAMP)
 golden: $(STAMP)
 	AILB_UPDATE_GOLDEN=1 $(BIN)/pytest -n 0 tests/render/test_golden.py tests/intent/test_golden_errors.py \
 		tests/sim/scenario/test_golden_errors.py tests/study/what_if/test_golden_errors.py tests/sim/test_page.py \
-		tests/batfish/test_shadow.py
+		tests/batfish/test_shadow.py tests/lab/bird/test_config.py
 
 format: $(STAMP)
 	$(BIN)/ruff format .

@@ -68,9 +68,7 @@ def render(switch: Switch, plan: SwitchPlan, peers: Mapping[str, Peer], held: bo
     refusals: dict[str, str] = {}
     neighbors = tuple(_neighbors(switch, plan, peers, refusals))
     context = _Context(switch, plan, Names(), Reasons(), neighbors, refusals)
-    unmodelled = [
-        Unmodelled(entry.whole, "nothing in this program computes it", entry.line) for entry in switch.unmodelled
-    ]
+    unmodelled = [*_outside(switch)]
     # The numbers of these two are fixed.
     loop, mismatch = context.reasons.number(LOOP), context.reasons.number(MISMATCH)
     groups = list({neighbor.group.name: neighbor.group for neighbor in neighbors}.values())
@@ -94,6 +92,15 @@ def render(switch: Switch, plan: SwitchPlan, peers: Mapping[str, Peer], held: bo
         reasons=dict(context.reasons.texts),
         unmodelled=tuple(dict.fromkeys(unmodelled)),
     )
+
+
+def _outside(switch: Switch) -> Iterator[Unmodelled]:
+    """Give the statements that are not about routing, and that the lab does not have."""
+    for entry in switch.unmodelled:
+        yield Unmodelled(entry.whole, "nothing in this program computes it", entry.line)
+    for attached in switch.filters.attached:
+        statement = f"filter {attached.direction} [ {' '.join(attached.filters)} ] of {attached.kind} {attached.name}"
+        yield Unmodelled(statement.strip(), "the lab's switches filter no packets", attached.line)
 
 
 def _neighbors(

@@ -14,9 +14,11 @@ from ailb_gen.lab.bird.config import render
 from ailb_gen.lab.bird.model import Peer, Translation
 from ailb_gen.lab.plan import SwitchPlan, plan
 from ailb_gen.network.fabric import Network
+from ailb_gen.network.filters import Attachment, Filters
 from ailb_gen.network.model import AsList, Bfd, FabricRoute, Group, RaPrefix, Switch, Unmodelled
 from ailb_gen.network.policy import Policy, Term
-from tests.conftest import need_tool
+from ailb_gen.network.read import read_network
+from tests.conftest import ROOT, need_tool
 from tests.lab.bird.twin import peers
 from tests.routing.fabrics import prefix
 
@@ -52,6 +54,20 @@ def test_golden(network: Network, name: str, tmp_path: Path) -> None:
     assert not found.unmodelled
     assert not found.refused
     checked(found.text, tmp_path)
+
+
+@pytest.mark.parametrize("example", ["jvd", "jvd-8-uplinks", "brownfield"])
+def test_every_statement_of_the_examples_is_translated(example: str, tmp_path: Path) -> None:
+    found = read_network(ROOT / "tests/golden" / example, lambda *trees: None).network
+    planned = plan(found)
+    for name, switch in found.switches.items():
+        heard = peers(found, planned, name)
+        one = render(switch, planned.switches[name], heard)
+        assert (one.unmodelled, one.refused, set(one.sessions)) == ((), {}, set(heard)), name
+    # One of each role is enough for BIRD.
+    for role in ("leaf", "spine"):
+        name = next(name for name in found.switches if found.roles[name] == role)
+        checked(render(found.switches[name], planned.switches[name], peers(found, planned, name)).text, tmp_path)
 
 
 def test_a_session_for_every_neighbor_that_was_heard(network: Network, leaf: Switch) -> None:
@@ -111,6 +127,12 @@ def test_without_an_interface_there_is_no_session(network: Network, leaf: Switch
         (
             lambda leaf: replace(leaf, unmodelled=(Unmodelled("protocols ospf", "protocols ospf area 0"),)),
             ["protocols ospf area 0"],
+        ),
+        (
+            lambda leaf: replace(
+                leaf, filters=Filters({}, (Attachment("interface", "lo0.0", "inet6", "input", ("A", "B")),), {}, {})
+            ),
+            ["filter input [ A B ] of interface lo0.0"],
         ),
         (
             lambda leaf: first_group(leaf, lambda group: replace(group, multipath=False)),
