@@ -1,0 +1,88 @@
+"""`ailb-gen lab traffic` and `capture`: packets through a lab, counted or written to a file."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ailb_gen.cli.lab_state import NAME
+from ailb_gen.errors import OutputError, UsageError
+
+if TYPE_CHECKING:
+    from ailb_gen.lab.plan import Plan
+    from ailb_gen.lab.traffic.model import Load, Result
+    from ailb_gen.network.fabric import Network
+
+PINNED, ECMP = "pinned", "ECMP"
+
+
+def traffic(
+    ecmp: Annotated[bool, typer.Option("--ecmp", help="Hash over all uplinks, as without colors.")] = False,
+    compare: Annotated[bool, typer.Option("--compare", help="Both ways, side by side.")] = False,
+    qps: Annotated[int, typer.Option(min=0, help="Queue pairs of a pair of NICs; 0: one per address.")] = 0,
+    rate: Annotated[float, typer.Option(help="Packets per second of each queue pair.")] = 1000.0,
+    count: Annotated[int, typer.Option(min=1, help="Packets of each queue pair.")] = 1000,
+    size: Annotated[int, typer.Option(help="Bytes of a packet's payload.")] = 1024,
+    seed: Annotated[int, typer.Option(min=0, help="For the source ports of --ecmp.")] = 1,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    name: NAME = None,
+) -> None:
+    """Send RoCE-like traffic between servers, and show what each uplink carries.
+
+    Every NIC sends to one of another leaf: UDP to port 4791, a flow per queue
+    pair. Shows the bytes of every uplink, loss and reordering.
+    """
+    from ailb_gen.cli.proof import nothing
+    from ailb_gen.lab.registry import enter, find
+    from ailb_gen.lab.traffic.model import Load
+    from ailb_gen.lab.traffic.text import as_json as json_text
+    from ailb_gen.lab.traffic.text import report
+    from ailb_gen.network.read import read_network
+
+    load = Load(rate, count, size)
+    # Read before the lab is entered: its /run is another.
+    network = read_network(Path(find(name).artifacts), nothing).network
+    _, plan = enter(name)
+    ways = (PINNED, ECMP) if compare else (ECMP,) if ecmp else (PINNED,)
+    results = {way: _measured(plan, network, load, qps, seed, way == ECMP) for way in ways}
+    typer.echo(json_text(results) if as_json else report(results), nl=as_json)
+
+
+def _measured(plan: Plan, network: Network, load: Load, qps: int, seed: int, hashed: bool) -> Result:
+    from ailb_gen.lab.traffic.ecmp import by_ecmp, ecmp
+    from ailb_gen.lab.traffic.flows import flows
+    from ailb_gen.lab.traffic.run import measure
+
+    chosen = flows(plan, network.hosts, qps, hashed, seed)
+    with ecmp(plan) if hashed else nullcontext():
+        return measure(plan, chosen, by_ecmp(load) if hashed else load)
+
+
+def capture(
+    device: Annotated[str, typer.Argument(help="A switch or a server.", metavar="DEVICE")],
+    port: Annotated[str, typer.Argument(help="A port, an IRB or a NIC.", metavar="PORT")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="The pcap file.", metavar="FILE")],
+    count: Annotated[int, typer.Option(min=0, help="End after so many packets.")] = 0,
+    seconds: Annotated[float, typer.Option(min=0, help="End after so many seconds.")] = 0.0,
+    name: NAME = None,
+) -> None:
+    """Write the packets of a port to a pcap file, until Ctrl-C."""
+    from ailb_gen.lab import capture as packets
+    from ailb_gen.lab.registry import enter
+
+    output = output.resolve()
+    if output.is_dir():
+        raise UsageError(f"{output}: this is a directory; name a file")
+    _, plan = enter(name)
+    link = packets.link_of(plan, device, port)
+    try:
+        with output.open("wb") as file:
+            started = lambda: typer.echo(f"capturing {device} {port} ({link}); Ctrl-C ends", err=True)  # noqa: E731
+            found = packets.capture(device, link, file, count, seconds, started)
+    except OSError as error:
+        raise OutputError(f"{output}: cannot be written: {error.strerror}") from error
+    lost = f", {found.dropped} were too fast" if found.dropped else ""
+    typer.echo(f"{output}: {found.packets} packets{lost}")
