@@ -27,7 +27,7 @@ ENTRIES_OF_A_LINK = 2
 
 
 def reserve(directory: Path, needed: int) -> str:
-    """Raise the limits of the initial namespace for the lab of a directory, if it needs more; also tidies up.
+    """Raise the limits of the initial namespace, if all labs with that of a directory need more; also tidies up.
 
     Returns what the user should know: what was raised, or why the lab may lack entries; empty if there is room. Must be
     called in the initial network namespace, with the directory locked. Raises LabError.
@@ -40,14 +40,14 @@ def reserve(directory: Path, needed: int) -> str:
     with _record() as record:
         limit = _before(record).get("gc_thresh3", limit)
         _forget_ended(record)
-        if needed > limit:
-            _labs(record)[str(directory)] = needed
+        others = sum(_labs(record).values())
+        _labs(record)[str(directory)] = needed
         raised = _settle(record)
-    if needed <= limit:
+    if raised <= limit:
         return ""
     return (
         f"net.ipv6.neigh.default.gc_thresh3 of this machine is {raised} now, {limit} again when the lab is down: "
-        f"its links need up to {needed} neighbor entries"
+        f"the links of all labs need up to {needed + others} neighbor entries"
     )
 
 
@@ -71,16 +71,20 @@ def _too_few(limit: int, needed: int) -> str:
 
 
 def _settle(record: dict[str, dict[str, int]]) -> int:
-    """Set the limits that the labs on record need, twice over; without any of them those of before."""
+    """Set the limits that the labs on record need, twice over, or those of before if these suffice; return the last."""
     before, most = _before(record), sum(_labs(record).values())
-    if most and not before:
-        before.update({name: _read(name) or 0 for name in NAMES})
+    found = before or {name: _read(name) or 0 for name in NAMES}
+    more = 2 * most if most > found["gc_thresh3"] else 0
+    if more:
+        before.update(found)
     for name, value in before.items():
-        _write(name, value + 2 * most)
-    found = before.get("gc_thresh3", 0) + 2 * most
+        _write(name, value + more)
+    limit = found["gc_thresh3"] + more
+    if not more:
+        before.clear()
     if not most:
         record.clear()
-    return found
+    return limit
 
 
 def _forget_ended(record: dict[str, dict[str, int]]) -> None:

@@ -52,6 +52,18 @@ def test_a_small_lab_touches_nothing(limits: Path, tmp_path: Path) -> None:
     assert now(limits) == (512, 1024)
 
 
+def test_small_labs_that_are_many(limits: Path, tmp_path: Path) -> None:
+    with lab(tmp_path / "a") as one, lab(tmp_path / "b") as other:
+        assert reserve(one, 600) == ""
+        assert reserve(other, 600)
+        assert now(limits) == (2912, 3424)
+        release(one)
+        assert now(limits) == (512, 1024)
+        release(other)
+
+    assert now(limits) == (512, 1024)
+
+
 def test_raised_and_put_back(limits: Path, tmp_path: Path) -> None:
     with lab(tmp_path / "a") as folder:
         text = reserve(folder, 2000)
@@ -72,9 +84,9 @@ def test_two_labs_side_by_side(limits: Path, tmp_path: Path) -> None:
         assert ", 1024 again" in text
         release(one)
         assert now(limits) == (6512, 7024)
-        # What another lab has raised does not count as there.
-        assert reserve(one, 2000)
-        assert now(limits) == (10512, 11024)
+        # What another lab has raised does not count as there, and what two need counts together.
+        assert "need up to 3500 neighbor entries" in reserve(one, 500)
+        assert now(limits) == (7512, 8024)
         release(one)
     release(other)
 
