@@ -10,6 +10,7 @@ from ailb_gen.lab import kernel
 from ailb_gen.lab.bird import parse
 from ailb_gen.lab.bird.control import Bird
 from ailb_gen.lab.bird.model import SessionState
+from ailb_gen.lab.links import Group
 from ailb_gen.lab.plan import Plan
 from ailb_gen.lab.routers import control_socket
 
@@ -34,7 +35,7 @@ class Look:
 def wait(plan: Plan, timeout_s: float, kernels: bool = True) -> tuple[str, ...]:
     """Wait until every daemon has what its neighbors send, and every kernel what its daemon has.
 
-    Returns what is missing in the end, as text: sessions that are down although both ends have one and carrier, and
+    Returns what is missing in the end, as text: sessions that are down although both ends have one and a link, and
     after `timeout_s` what is still under way. Without `kernels` only the daemons count. Raises LabError.
     """
     latest = time.monotonic() + timeout_s
@@ -55,7 +56,7 @@ def wait(plan: Plan, timeout_s: float, kernels: bool = True) -> tuple[str, ...]:
 def look(plan: Plan, kernels: bool = True) -> Look:
     """Look at all switches whose daemon runs. Raises LabError."""
     states = {name: _states(name) for name in plan.switches if control_socket(name).exists()}
-    carriers = {name: kernel.carrier(name) for name in states}
+    carriers = _carriers(plan, states)
     busy, down = list(_unequal(plan, states, carriers)), list(_down(plan, states, carriers))
     if kernels and not busy:
         busy += _kernels(states)
@@ -71,6 +72,19 @@ def _states(name: str) -> dict[str, SessionState]:
     return {one.link: one for one in parse.sessions(Bird(control_socket(name))).values()}
 
 
+def _carriers(plan: Plan, states: States) -> dict[str, set[str]]:
+    """Return the links with carrier of every switch, but for those that were made to lose all packets."""
+    known = {name: kernel.links(name) for name in states}
+    found = {name: {link.name for link in rows.values() if link.carrier} for name, rows in known.items()}
+    for name, rows in known.items():
+        for port in plan.switches[name].ports.values():
+            if rows[port.link].group & Group.SILENT:
+                found[name].discard(port.link)
+                if port.far.device in found:
+                    found[port.far.device].discard(plan.switches[port.far.device].ports[port.far.port].link)
+    return found
+
+
 def _pairs(plan: Plan, states: States) -> Iterator[tuple[str, str, SessionState, SessionState]]:
     """Give name, link and both ends of every session that two daemons are configured for, from each end."""
     for name, rows in states.items():
@@ -81,16 +95,16 @@ def _pairs(plan: Plan, states: States) -> Iterator[tuple[str, str, SessionState,
                 yield name, port.link, rows[port.link], far[there]
 
 
-def _unequal(plan: Plan, states: States, carriers: Mapping[str, frozenset[str]]) -> Iterator[str]:
+def _unequal(plan: Plan, states: States, carriers: Mapping[str, set[str]]) -> Iterator[str]:
     for name, link, here, there in _pairs(plan, states):
         if here.established and link not in carriers[name]:
-            yield f"{name}: the session on {link} is still up, without carrier"
+            yield f"{name}: the session on {link} is still up, over a link that has failed"
         elif here.established and there.established and here.exported != there.imported + there.hidden:
             received = there.imported + there.hidden
             yield f"{name}: {here.exported} routes go out on {link}, {received} have arrived"
 
 
-def _down(plan: Plan, states: States, carriers: Mapping[str, frozenset[str]]) -> Iterator[str]:
+def _down(plan: Plan, states: States, carriers: Mapping[str, set[str]]) -> Iterator[str]:
     for name, link, here, _ in _pairs(plan, states):
         if not here.established and link in carriers[name]:
             yield f"{name}: the session on {link} is {here.state}{f': {here.last_error}' if here.last_error else ''}"
