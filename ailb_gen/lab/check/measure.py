@@ -41,7 +41,7 @@ from ailb_gen.lab.faults import Kind, fail, faults_of, repair
 from ailb_gen.lab.namespaces import NAMES, batch, output
 from ailb_gen.lab.plan import Plan, unit_link
 from ailb_gen.lab.routers import config_file, control_socket
-from ailb_gen.lab.trace import Probe, named, trace
+from ailb_gen.lab.trace import Probe, Trace, named, trace
 from ailb_gen.network.fabric import End
 from ailb_gen.network.model import Switch
 
@@ -58,6 +58,8 @@ NOT_FOUND = 8001
 LINK_LOCAL = Prefix(0xFE80 << 112, 10)
 # A probe prefix is seen when it is nowhere else for so long; seconds. A probe ends after so many seconds in any case.
 PROBE_S, EXPIRES_S = 0.4, 60
+# How long an answer to a packet that was not answered at first may take. Seconds.
+PATIENT_S = 1.5
 T = TypeVar("T")
 
 
@@ -247,8 +249,18 @@ class RunningLab:
                 made.append(pair)
         return tuple(
             SeenTrace(*pair, hops, found.end)
-            for pair, (found, hops) in zip(made, named(trace(probes), owners), strict=True)
+            for pair, (found, hops) in zip(made, named(_traced(probes), owners), strict=True)
         )
+
+
+def _traced(probes: list[Probe]) -> list[Trace]:
+    """Trace pairs; those without an answer once more, with patience: neighbors were still to be resolved."""
+    found = trace(probes)
+    silent = [number for number, one in enumerate(found) if one.end or None in one.hops]
+    again = trace([probes[number] for number in silent], timeout_s=PATIENT_S) if silent else []
+    for number, one in zip(silent, again, strict=True):
+        found[number] = one
+    return found
 
 
 def _bird(name: str) -> Bird:
