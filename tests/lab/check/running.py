@@ -7,9 +7,9 @@ from pathlib import Path
 
 from ailb_gen.checks.catalogue import OF_LAB, checks_of
 from ailb_gen.checks.context import Context
-from ailb_gen.checks.families.lab import AGREE_FAILED, FAILED
+from ailb_gen.checks.families.lab import AGREE_FAILED, AGREE_HOPS, FAILED
 from ailb_gen.checks.model import Findings
-from ailb_gen.lab.check.agree import computed_hops
+from ailb_gen.lab.check.agree import computed_hops, disagreements
 from ailb_gen.lab.check.measure import RunningLab
 from ailb_gen.lab.check.run import Options, judge_failed, judge_lab, settle
 from tests.checks.trees import fabric_of, findings, network_of, shown
@@ -46,7 +46,9 @@ def single_links(root: Path, example: str, count: int | None, part: int = 0) -> 
     if count is not None:
         random.Random(1).shuffle(cables)
         cables = cables[part * count : (part + 1) * count]
-    before = settle(lab.hops, computed_hops(context.routing.graph, context.routing.states))
+    computed = computed_hops(context.routing.graph, context.routing.states)
+    before = settle(lab.hops, computed)
+    disagreements(computed, before, AGREE_HOPS, "", found)
     unlike = []
     for cable in cables:
         ends = (cable.a,)
@@ -55,4 +57,4 @@ def single_links(root: Path, example: str, count: int | None, part: int = 0) -> 
         lab.repair()
         if settle(lab.hops, before) != before:
             unlike.append(f"{cable.a}: not as before after the repair")
-    return shown(found.results((FAILED, AGREE_FAILED))) + unlike, len(cables)
+    return shown(found.results((AGREE_HOPS, FAILED, AGREE_FAILED))) + unlike, len(cables)
