@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from ailb_gen.cli import lab_state, lab_traffic
+from ailb_gen.cli import lab_check, lab_state, lab_traffic
 from ailb_gen.cli.console import fabric_file
 from ailb_gen.cli.fleet import ARTIFACTS, FABRIC
 from ailb_gen.errors import UsageError
@@ -158,6 +158,7 @@ def _execute(device: str, name: str | None, words: list[str]) -> None:
 
 
 app.command("status")(lab_state.status)
+app.command("check")(lab_check.check)
 app.command("fail")(lab_state.fail)
 app.command("repair")(lab_state.repair)
 app.command("traffic")(lab_traffic.traffic)

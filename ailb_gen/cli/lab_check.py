@@ -1,0 +1,109 @@
+"""`ailb-gen lab check`: the third judge: what kernels and BIRD do, against the intent and this program's own model."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ailb_gen.cli.console import fabric_file, progress
+from ailb_gen.cli.fleet import REPORTS
+from ailb_gen.cli.output import steady
+from ailb_gen.cli.validate import ABOUT, ALL, CHECKS, FAIL_ON, SEED, WAIVERS, report, targets
+from ailb_gen.errors import AilbError, ExitCode, UsageError
+
+if TYPE_CHECKING:
+    from ailb_gen.checks.model import Result
+
+FABRIC = Annotated[
+    Path | None, typer.Argument(help="The fabric file; default: what the lab was started from.", metavar="FABRIC")
+]
+ARTIFACTS = Annotated[
+    Path | None, typer.Argument(help="The directory of generated files; default: the same.", metavar="ARTIFACTS")
+]
+NAME = Annotated[str | None, typer.Option("--lab", help="Which lab; the only one by default.", metavar="NAME")]
+ROUNDS = Annotated[
+    int | None,
+    typer.Option(
+        "--rounds", min=0, max=1024, help="Times that every leaf loses an uplink; default: 1, above 32 switches 0."
+    ),
+]
+TRACES = Annotated[int, typer.Option("--traces", min=0, max=1_000_000, help="Queue pairs that are traced, at most.")]
+# So many switches lose their uplinks without being asked for.
+MOST_SWITCHES = 32
+
+
+def check(
+    fabric: FABRIC = None,
+    artifacts: ARTIFACTS = None,
+    name: NAME = None,
+    checks: CHECKS = None,
+    limit: ABOUT = None,
+    fail_on: FAIL_ON = "error",
+    waivers: WAIVERS = None,
+    reports: REPORTS = None,
+    everything: ALL = False,
+    seed: SEED = 1,
+    rounds: ROUNDS = None,
+    traces: TRACES = 2000,
+) -> None:
+    """Check what kernels and BIRD do in a lab against the intent, and against this program's own model.
+
+    Exit codes: 0 pass, 1 findings, 2 bad input, 3 the environment failed.
+    """
+    from ailb_gen.lab.registry import enter
+
+    if fabric is not None and artifacts is None:
+        raise UsageError("ARTIFACTS is missing: name both, FABRIC and ARTIFACTS, or none of them")
+    # Before there are threads, and libraries of numbers start some when they are imported.
+    lab, plan = enter(name)
+
+    from ailb_gen.checks.catalogue import NAMES, OF_LAB, WAIVABLE, checks_of
+    from ailb_gen.checks.model import RunOptions
+    from ailb_gen.checks.select import pick_checks
+    from ailb_gen.checks.waivers import read_waivers
+    from ailb_gen.intent.load import load
+
+    fabric, artifacts = fabric or Path(lab.fabric), artifacts or Path(lab.artifacts)
+    where = targets(reports or [], [path for path in (fabric, waivers) if path])
+    chosen = frozenset(row.id for row in pick_checks(checks_of(OF_LAB), {OF_LAB: NAMES[OF_LAB]}, checks or []))
+    accepted = read_waivers(waivers, WAIVABLE) if waivers else ()
+    intent = load(fabric_file(fabric))
+
+    # Imported when the input is known to be usable: it brings everything that computes.
+    from ailb_gen.checks.run import examine
+    from ailb_gen.checks.steps import STEPS
+    from ailb_gen.lab.check.measure import RunningLab
+    from ailb_gen.lab.check.run import Options, judge_lab, steps, unjudged
+    from ailb_gen.report.judge import judge
+
+    with progress("reading", STEPS) as advance:
+        options = RunOptions(frozenset(), seed=seed, jobs=len(os.sched_getaffinity(0)))
+        done, context = examine(intent, artifacts, options, advance, advance.step)
+    if rounds is None:
+        rounds = 1 if len(context.network.switches) <= MOST_SWITCHES else 0
+    wanted = Options(chosen, rounds, traces, seed)
+    results: list[Result] = []
+    trouble: AilbError | None = None
+    with progress("looking", steps(wanted)) as bar:
+
+        def step(name: str) -> None:
+            bar.step(name)
+            bar(1)
+
+        try:
+            results += judge_lab(RunningLab(plan, context), context, wanted, step)
+        except AilbError as error:
+            trouble = error
+            results += unjudged(wanted, str(error))
+    done = replace(done, results=tuple(results), trouble=str(trouble or ""))
+    verdict = judge(done, accepted, chosen, limit or [], fail_on)
+    with steady():
+        report(verdict, where, everything)
+        if trouble is not None:
+            raise trouble
+        if verdict.failed:
+            raise typer.Exit(ExitCode.FINDINGS)
