@@ -19,7 +19,7 @@ from ailb_gen.junos.tree import Node
 from ailb_gen.layout import CABLING, TOPOLOGY, switch_file
 from ailb_gen.network.fabric import Cable, End, Network
 from ailb_gen.network.links import cables
-from ailb_gen.network.model import Switch
+from ailb_gen.network.model import RouterAdvertisement, Switch
 from ailb_gen.network.read import read_network
 from ailb_gen.network.sessions import Ready, Side, refused, sides
 from ailb_gen.network.switch import switch
@@ -184,6 +184,11 @@ class EmulatedFabric:
         ends = self._switches[device].unit(interface), other.unit(there)
         ready = all(unit is not None and unit.inet6 and not unit.disabled for unit in ends)
         return far if ready and there in other.advertisements else None
+
+    def heard(self, device: str, interface: str) -> RouterAdvertisement | None:
+        """Return the router advertisements that `advertiser` sends, None if there is none."""
+        far = self.advertiser(device, interface)
+        return self._switches[far.device].advertisements[f"{far.port}.0"] if far is not None else None
 
     def sessions(self, name: str) -> tuple[BgpSession, ...]:
         """Return the BGP neighbors that a device has discovered, in the order of its cables; none while it is off."""

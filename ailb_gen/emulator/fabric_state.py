@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 from ailb_gen.addresses import Prefix, address_text, eui64
 from ailb_gen.junos.tree import Node
 from ailb_gen.network.fabric import End
-from ailb_gen.network.model import Switch
+from ailb_gen.network.model import RouterAdvertisement, Switch
 from ailb_gen.routing.rib import NextHop, Path
 from ailb_gen.routing.route import Route
 
@@ -100,6 +100,9 @@ class FabricState(Protocol):
 
     def advertiser(self, device: str, interface: str) -> End | None:
         """Return the port whose router advertisements arrive on a logical interface; None if none do."""
+
+    def heard(self, device: str, interface: str) -> RouterAdvertisement | None:
+        """Return the router advertisements that `advertiser` sends, None if there is none."""
 
     def sessions(self, name: str) -> tuple[BgpSession, ...]:
         """Return the BGP neighbors that a device has discovered, in the order of its cables; none while it is off."""

@@ -77,7 +77,7 @@ def run(start: Start, network: Network, announce: Callable[[Ready], None], step:
         hosts, known = _reachable(stack, made, inventory, outside, lab.address)
         booted = stack.enter_context(boot.boot(made, network, artifacts, lab.hosts))
         step("BGP")
-        listener.start(fabric.hear)
+        fabric.listen(listener)
         missing = starting.start(fabric, start.patience_s)
         step("addresses of servers")
         missing += tuple(_lacking(booted, made, network, lab.fresh))

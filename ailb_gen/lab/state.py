@@ -2,207 +2,41 @@
 
 from __future__ import annotations
 
-import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from functools import cache
 
 from ailb_gen.addresses import Prefix
 from ailb_gen.emulator.fabric_state import BgpSession, Counters, PrefixCounts, RouteTotals
-from ailb_gen.errors import UsageError
-from ailb_gen.junos.interface_ranges import effective
-from ailb_gen.junos.tree import Node
-from ailb_gen.lab.bird.model import Peer, SessionState
-from ailb_gen.lab.ceasing import cease
-from ailb_gen.lab.links import Interface, Settings, apply, powered_off, settings
-from ailb_gen.lab.plan import Plan, PortPlan, link_local, mac_address, unit_link
+from ailb_gen.lab.advertisements import Advertisement
+from ailb_gen.lab.bird.model import SessionState
+from ailb_gen.lab.configured import ConfiguredFabric, port_of
+from ailb_gen.lab.plan import Plan, mac_address, unit_link
 from ailb_gen.lab.ribs import Ends, paths, route_of, totals
 from ailb_gen.lab.switches import LabSwitch
-from ailb_gen.layout import switch_file
 from ailb_gen.network.fabric import End
-from ailb_gen.network.model import Switch
-from ailb_gen.network.sessions import Side, discovered, local_as
-from ailb_gen.network.switch import switch
+from ailb_gen.network.model import RaPrefix, RouterAdvertisement
+from ailb_gen.network.sessions import Side
 from ailb_gen.routing.rib import NextHop, Path
 from ailb_gen.routing.route import DEFAULT_LOCAL_PREFERENCE, Route
 
 
-class LabFabric:
-    """A `FabricState` measured in a lab; any thread may call it.
+class LabFabric(ConfiguredFabric):
+    """A `FabricState` measured in a lab; any thread may call it. Answers are at most a moment old.
 
-    Namespaces and links of the plan exist. Until `started`, commits reach the kernels alone, and no daemon; until
-    `forwarding`, daemons keep their routes from the kernels. Answers are at most a moment old. Everything raises
-    LabError when a daemon or a kernel does not answer.
+    Everything raises LabError when a daemon or a kernel does not answer.
     """
 
     def __init__(self, plan: Plan) -> None:
-        self.plan = plan
-        self.lock = threading.RLock()
-        self.switches = {name: LabSwitch(found) for name, found in plan.switches.items()}
-        self.started = self.forwarding = False
-        # The link-local addresses of routers that were heard, by switch and link.
-        self._heard: dict[str, Mapping[str, int]] = {}
+        super().__init__(plan)
+        # Of every session: whether it was up, since when, how often it has gone down.
         self._changes: dict[End, tuple[bool, str, int]] = {}
-
-    def start(self) -> None:
-        """Start the daemons of all switches that are configured; they advertise, and have no sessions yet."""
-        with self.lock:
-            on = [own for own in self.switches.values() if own.switch is not None]
-            for own in on:
-                own.router.begin(own.render({}, held=True))
-            for own in on:
-                own.router.wait()
-
-    def connect(self) -> None:
-        """Let daemons have sessions with the routers that are heard, from now on."""
-        with self.lock:
-            self.started = True
-            self._configure(tuple(self.switches))
-
-    def forward(self) -> None:
-        """Let daemons bring their routes into the kernels, from now on."""
-        with self.lock:
-            self.forwarding = True
-            self._configure(tuple(self.switches))
-
-    def unaddressed(self) -> tuple[str, ...]:
-        """Return the links between switches that must have a link-local address, and do not have it, as text."""
-        with self.lock:
-            return tuple(
-                f"{name}: {link} has no link-local address"
-                for name, own in self.switches.items()
-                for link in sorted(self._linked(own) - own.addressed())
-            )
-
-    def _linked(self, own: LabSwitch) -> set[str]:
-        """Return the links of a switch with `family inet6` whose both ends are enabled."""
-        wanted = {port.link: self._asked(End(own.name, port.port)) for port in own.ports.values()}
-        others = {port.link: self._asked(port.far) for port in own.ports.values()}
-        return {link for link, here in wanted.items() if here.inet6 and here.enabled and others[link].enabled}
-
-    def _asked(self, end: End) -> Interface:
-        """Return what the configuration of a switch asks of a port."""
-        other = self.switches.get(end.device)
-        if other is None or other.settings is None:
-            return Interface()
-        return other.settings.interfaces[other.ports[end.port].link]
-
-    def unheard(self) -> tuple[str, ...]:
-        """Return the routers that advertise by their configuration and are not heard at the other end, as text."""
-        with self.lock:
-            return tuple(
-                f"{name}:{port.port} hears no router advertisement of {port.far}"
-                for name, own in self.switches.items()
-                for port in own.ports.values()
-                if not self._hears(own, port) and self._advertises(port.far) and port.link in self._linked(own)
-            )
-
-    def _advertises(self, end: End) -> bool:
-        other = self.switches[end.device].switch if end.device in self.switches else None
-        return other is not None and f"{end.port}.0" in other.advertisements and self._asked(end).inet6
-
-    def _hears(self, own: LabSwitch, port: PortPlan) -> bool:
-        """Return whether a switch hears the router that its cable leads to."""
-        far = self.switches.get(port.far.device)
-        return far is not None and self._heard.get(own.name, {}).get(port.link) == link_local(
-            far.ports[port.far.port].mac
-        )
-
-    def commit(self, name: str, tree: Node) -> None:
-        """Take over the active configuration of a device, as written; a device that was off is on again.
-
-        Sessions of which both configurations say the same stay up. Raises UsageError when groups apply each other in a
-        circle; then nothing has changed. Raises LabError.
-        """
-        found = switch(name, switch_file(name), effective(tree))
-        with self.lock:
-            own = self.switches[name]
-            silent = _falling_silent(own, found) if self.started else ()
-            # Links may lose their addresses; and the daemon has a last word.
-            _cease(name, silent)
-            self._take(own, found, settings(self.plan, found))
-            self._configure([name, *self._neighbors(name)])
-            _cease(name, silent)
-
-    def power_off(self, name: str) -> None:
-        """Take a device out of the fabric: its links and sessions are down until it commits again."""
-        with self.lock:
-            own = self.switches[name]
-            own.router.stop()
-            self._take(own, None, powered_off(self.plan, name))
-            self._configure(self._neighbors(name))
-
-    def _take(self, own: LabSwitch, found: Switch | None, wanted: Settings) -> None:
-        apply(own.name, own.settings, wanted)
-        own.take(found, wanted)
-
-    def hear(self, name: str, routers: Mapping[str, int]) -> None:
-        """Note which routers a switch hears: link-local addresses by link."""
-        with self.lock:
-            self._heard[name] = dict(routers)
-            self._configure([name])
-
-    def _neighbors(self, name: str) -> list[str]:
-        far = (port.far.device for port in self.switches[name].ports.values())
-        return list(dict.fromkeys(one for one in far if one in self.switches))
-
-    def _configure(self, names: Sequence[str]) -> None:
-        """Let the daemons of switches run what follows from configurations and heard routers."""
-        for name in names if self.started else ():
-            own = self.switches[name]
-            if own.switch is not None:
-                own.configure(self.peers(name), held=not self.forwarding)
-
-    def peers(self, name: str) -> dict[str, Peer]:
-        """Return the neighbors that a switch has heard, and that have an AS number there, by logical interface."""
-        found = {}
-        for port in self.switches[name].ports.values():
-            address = self._heard.get(name, {}).get(port.link)
-            asn = self._asn(port.far) if address is not None else None
-            if address is not None and asn is not None:
-                found[f"{port.port}.0"] = Peer(address, asn)
-        return found
-
-    def _asn(self, end: End) -> int | None:
-        """Return the AS number that a switch has on the session of a port."""
-        other = self.switches[end.device].switch if end.device in self.switches else None
-        group = discovered(other).get(f"{end.port}.0") if other is not None else None
-        return local_as(other, other.groups[group]) if other is not None and group is not None else None
-
-    def keep_down(self, device: str, interface: str) -> None:
-        """Keep the BGP session on a logical interface from coming up, whatever is configured. Raises UsageError."""
-        self._far(device, interface)
-        with self.lock:
-            self.switches[device].keep_down(interface)
-
-    def restore(self, device: str, interface: str) -> None:
-        """Let the BGP session on a logical interface come up again. Raises UsageError."""
-        far = self._far(device, interface)
-        with self.lock:
-            self.switches[device].restore(interface)
-            self.switches[far.device].restore(f"{far.port}.0")
-
-    def _far(self, device: str, interface: str) -> End:
-        far = self.neighbor(device, _port(interface))
-        if far is None:
-            raise UsageError(f"{device} has no cable to another switch on {interface}; no session could be kept down")
-        return far
-
-    def switch(self, name: str) -> Switch:
-        """Return the model of a device's active configuration, which is empty while it is off."""
-        return self.switches[name].switch or _unconfigured(name)
-
-    def neighbor(self, device: str, port: str) -> End | None:
-        """Return the port of a switch at the other end of a cable; None for a server, or without a cable."""
-        found = self.switches[device].ports.get(port)
-        return found.far if found is not None and found.far.device in self.switches else None
 
     def mac(self, device: str, interface: str = "") -> str:
         """Return the MAC address of a port or of a logical interface; without a link of its own, of the chassis."""
         own = self.switches[device]
-        if (port := own.ports.get(interface) or own.ports.get(_port(interface))) is not None:
+        if (port := own.ports.get(interface) or own.ports.get(port_of(interface))) is not None:
             return port.mac
         with self.lock:
             link = own.links().get(interface)
@@ -227,11 +61,21 @@ class LabFabric:
 
     def advertiser(self, device: str, interface: str) -> End | None:
         """Return the port whose router advertisements arrive on a logical interface; None if none do."""
-        port = self.switches[device].ports.get(_port(interface))
+        port = self.switches[device].ports.get(port_of(interface))
         far = self.neighbor(device, port.port) if port is not None else None
         if port is None or far is None or interface != f"{port.port}.0" or not self._carrier(device, port.link):
             return None
         return far if self._hears(self.switches[device], port) else None
+
+    def heard(self, device: str, interface: str) -> RouterAdvertisement | None:
+        """Return the router advertisements that `advertiser` sends, as the last one was; None if there is none."""
+        if self.advertiser(device, interface) is None or self._listener is None:
+            return None
+        port = self.switches[device].ports[port_of(interface)]
+        source = self._heard[device][port.link]
+        rows = (one for one in self._listener.advertisements(device) if (one.link, one.source) == (port.link, source))
+        last = max(rows, key=lambda one: one.at, default=None)
+        return _configured(f"{port.far.port}.0", last) if last is not None else None
 
     def sessions(self, name: str) -> tuple[BgpSession, ...]:
         """Return the BGP neighbors that a device has discovered, in the order of its cables; none while it is off."""
@@ -245,7 +89,7 @@ class LabFabric:
             far = self.advertiser(name, interface)
             if far is not None:
                 state = states.get(own.protocol(interface) or "")
-                yield self._session(own, side, far, state, own.ports[_port(interface)].link in bfd_up)
+                yield self._session(own, side, far, state, own.ports[port_of(interface)].link in bfd_up)
 
     def _session(self, own: LabSwitch, side: Side, far: End, state: SessionState | None, bfd_up: bool) -> BgpSession:
         established = state is not None and state.established
@@ -287,7 +131,7 @@ class LabFabric:
         """Return where the sessions of a switch go, by protocol."""
         groups, found = own.groups(), {}
         for interface, group in groups.items():
-            protocol, far = own.protocol(interface), own.ports[_port(interface)].far
+            protocol, far = own.protocol(interface), own.ports[port_of(interface)].far
             if protocol is not None:
                 found[protocol] = (interface, far.device, group)
         return found
@@ -299,7 +143,7 @@ class LabFabric:
             return tuple(self._next_hop(own, interface) for interface in own.fib().get(prefix, ()))
 
     def _next_hop(self, own: LabSwitch, interface: str) -> NextHop:
-        far, side = own.ports[_port(interface)].far, own.sides().get(interface)
+        far, side = own.ports[port_of(interface)].far, own.sides().get(interface)
         color = self.switch(own.name).groups[side.group].color if side is not None else None
         return NextHop(interface, far.device, f"{far.port}.0", color or "")
 
@@ -342,25 +186,13 @@ class LabFabric:
             return state.exported if state is not None and session.established else 0
 
 
-def _falling_silent(own: LabSwitch, found: Switch) -> tuple[str, ...]:
-    """Return the links on which another configuration sends no more router advertisements."""
-    before = own.switch.advertisements if own.switch is not None else {}
-    units = [name for name in before if name not in found.advertisements or not _speaks(found, name)]
-    return tuple(link for name in units if (link := unit_link(own.plan, name)) is not None)
-
-
-def _speaks(found: Switch, name: str) -> bool:
-    unit = found.unit(name)
-    return unit is not None and unit.inet6
-
-
-def _cease(name: str, links: Sequence[str]) -> None:
-    for link in links:
-        cease(name, link)
-
-
-def _port(interface: str) -> str:
-    return interface.rpartition(".")[0] or interface
+def _configured(interface: str, last: Advertisement) -> RouterAdvertisement:
+    """Return what an interface seems to be configured to advertise; intervals cannot be seen."""
+    prefixes = tuple(
+        RaPrefix(one.prefix, one.on_link, one.autonomous, str(one.valid_s), str(one.preferred_s))
+        for one in last.prefixes
+    )
+    return RouterAdvertisement(interface, prefixes, (), None, None, last.lifetime_s)
 
 
 def _seconds(text: str) -> float:
@@ -368,9 +200,3 @@ def _seconds(text: str) -> float:
     if " " not in text:
         text = f"{datetime.now().astimezone():%Y-%m-%d} {text}"
     return datetime.fromisoformat(text).timestamp()
-
-
-@cache
-def _unconfigured(name: str) -> Switch:
-    """Return the model of an empty configuration."""
-    return switch(name, switch_file(name), Node(""))

@@ -21,7 +21,7 @@ from ailb_gen.emulator.source import factory
 from ailb_gen.errors import LabError
 from ailb_gen.junos.tree import Node
 from ailb_gen.network.fabric import End
-from ailb_gen.network.model import Switch
+from ailb_gen.network.model import RouterAdvertisement, Switch
 from ailb_gen.network.switch import switch
 from ailb_gen.routing.rib import NextHop, Path
 from ailb_gen.routing.route import BGP, Route
@@ -65,6 +65,10 @@ class Written:
 
     def advertiser(self, device: str, interface: str) -> End | None:
         return self.neighbor(device, PORT) if interface == UNIT and self.link_up(device, PORT) else None
+
+    def heard(self, device: str, interface: str) -> RouterAdvertisement | None:
+        far = self.advertiser(device, interface)
+        return RouterAdvertisement(f"{PORT}.0", (), (), None, None, 77) if far is not None else None
 
     def sessions(self, name: str) -> tuple[BgpSession, ...]:
         return (SESSION,) if name == LEAF and self.link_up(name, PORT) and not self.kept_down else ()
@@ -130,6 +134,9 @@ def test_netconf_shows_what_the_fabric_says(fleet: Fleet, fabric: Written) -> No
     assert ports.findtext(".//physical-interface/oper-status") == "up"
     assert ports.findtext(".//physical-interface/traffic-statistics/output-bytes") == "2000"
     assert ask(fleet, "<get-ipv6-nd-information/>").findtext(".//ipv6-nd-neighbor-address") == peer
+    heard = ask(fleet, "<get-ipv6-ra-information/>").find(".//ipv6-ra-advertisement")
+    assert heard is not None
+    assert (heard.findtext("ipv6-source-address"), heard.findtext("ipv6-ra-default-lifetime")) == (peer, "77")
     route = ask(fleet, "<get-route-information/>").find(".//rt")
     assert route is not None
     assert (route.findtext("rt-destination"), route.findtext("rt-entry/as-path")) == (str(LEARNED), "65001 65102 I")

@@ -39,7 +39,7 @@ def wired(root: Path) -> LabFabric:
     for name, server in found.servers.items():
         batch([f"link set {nic} up" for nic in server.nics], name)
     fabric = LabFabric(found)
-    RaListener(found).start(fabric.hear)
+    fabric.listen(RaListener(found))
     return fabric
 
 

@@ -17,6 +17,7 @@ from ailb_gen.errors import UsageError
 from ailb_gen.junos.reader import read
 from ailb_gen.junos.tree import Node
 from ailb_gen.lab.kernel import addresses
+from ailb_gen.network.model import RouterAdvertisement
 from tests.lab.isolated import isolated
 from tests.lab.running import emulated, running, trees
 from tests.network.lab import LAB, TEXTS
@@ -38,6 +39,7 @@ def asked(fabric: FabricState, name: str) -> Iterator[tuple[str, Any]]:
     yield f"{name} links", {port: fabric.link_up(name, port) for port in ports}
     yield f"{name} neighbors", {port: fabric.neighbor(name, port) for port in ports}
     yield f"{name} advertisers", {port: fabric.advertiser(name, f"{port}.0") for port in ports}
+    yield f"{name} heard", {port: lifetime(fabric.heard(name, f"{port}.0")) for port in ports}
     sessions = fabric.sessions(name)
     yield f"{name} sessions", tuple(replace(one, since=None, flaps=0) for one in sessions)
     yield f"{name} counts", dict(fabric.prefix_counts(name))
@@ -51,6 +53,13 @@ def asked(fabric: FabricState, name: str) -> Iterator[tuple[str, Any]]:
     for one in sessions:
         yield f"{name} to {one.interface}", dict(fabric.advertised(name, one))
         yield f"{name} to {one.interface}, count", fabric.advertised_count(name, one)
+
+
+def lifetime(heard: RouterAdvertisement | None) -> int | None:
+    """Return the lifetime of a router: three intervals where it is not configured."""
+    if heard is None or heard.lifetime is not None:
+        return heard.lifetime if heard is not None else None
+    return 3 * (heard.max_interval or 600)
 
 
 class Difference(NamedTuple):

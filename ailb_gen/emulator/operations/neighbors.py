@@ -41,7 +41,7 @@ def _interval(row: RouterAdvertisement) -> int:
 def _interface(device: Device, row: RouterAdvertisement) -> etree._Element:
     up = int(device.now() - device.started)
     far = device.fabric.advertiser(device.name, row.interface)
-    heard = device.fabric.switch(far.device).advertisements.get(f"{far.port}.0") if far is not None else None
+    heard = device.fabric.heard(device.name, row.interface)
     return element(
         "ipv6-ra-interface",
         ("interface-name", row.interface),

@@ -1,0 +1,226 @@
+"""What follows in the daemons and kernels of a lab from configurations, and from routers that are heard."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from functools import cache
+
+from ailb_gen.errors import UsageError
+from ailb_gen.junos.interface_ranges import effective
+from ailb_gen.junos.tree import Node
+from ailb_gen.lab.advertisements import RaListener
+from ailb_gen.lab.bird.model import Peer
+from ailb_gen.lab.ceasing import cease
+from ailb_gen.lab.links import Interface, Settings, apply, powered_off, settings
+from ailb_gen.lab.plan import Plan, PortPlan, link_local, unit_link
+from ailb_gen.lab.switches import LabSwitch
+from ailb_gen.layout import switch_file
+from ailb_gen.network.fabric import End
+from ailb_gen.network.model import Switch
+from ailb_gen.network.sessions import discovered, local_as
+from ailb_gen.network.switch import switch
+
+
+class ConfiguredFabric:
+    """The switches of a lab with their configurations; any thread may call it.
+
+    Namespaces and links of the plan exist. Until `started`, commits reach the kernels alone, and no daemon; until
+    `forwarding`, daemons keep their routes from the kernels. Everything raises LabError when a daemon or a kernel does
+    not answer.
+    """
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.lock = threading.RLock()
+        self.switches = {name: LabSwitch(found) for name, found in plan.switches.items()}
+        self.started = self.forwarding = False
+        # The link-local addresses of routers that were heard, by switch and link.
+        self._heard: dict[str, Mapping[str, int]] = {}
+        self._listener: RaListener | None = None
+
+    def start(self) -> None:
+        """Start the daemons of all switches that are configured; they advertise, and have no sessions yet."""
+        with self.lock:
+            on = [own for own in self.switches.values() if own.switch is not None]
+            for own in on:
+                own.router.begin(own.render({}, held=True))
+            for own in on:
+                own.router.wait()
+
+    def connect(self) -> None:
+        """Let daemons have sessions with the routers that are heard, from now on."""
+        with self.lock:
+            self.started = True
+            self._configure(tuple(self.switches))
+
+    def forward(self) -> None:
+        """Let daemons bring their routes into the kernels, from now on."""
+        with self.lock:
+            self.forwarding = True
+            self._configure(tuple(self.switches))
+
+    def unaddressed(self) -> tuple[str, ...]:
+        """Return the links between switches that must have a link-local address, and do not have it, as text."""
+        with self.lock:
+            return tuple(
+                f"{name}: {link} has no link-local address"
+                for name, own in self.switches.items()
+                for link in sorted(self._linked(own) - own.addressed())
+            )
+
+    def _linked(self, own: LabSwitch) -> set[str]:
+        """Return the links of a switch with `family inet6` whose both ends are enabled."""
+        wanted = {port.link: self._asked(End(own.name, port.port)) for port in own.ports.values()}
+        others = {port.link: self._asked(port.far) for port in own.ports.values()}
+        return {link for link, here in wanted.items() if here.inet6 and here.enabled and others[link].enabled}
+
+    def _asked(self, end: End) -> Interface:
+        """Return what the configuration of a switch asks of a port."""
+        other = self.switches.get(end.device)
+        if other is None or other.settings is None:
+            return Interface()
+        return other.settings.interfaces[other.ports[end.port].link]
+
+    def unheard(self) -> tuple[str, ...]:
+        """Return the routers that advertise by their configuration and are not heard at the other end, as text."""
+        with self.lock:
+            return tuple(
+                f"{name}:{port.port} hears no router advertisement of {port.far}"
+                for name, own in self.switches.items()
+                for port in own.ports.values()
+                if not self._hears(own, port) and self._advertises(port.far) and port.link in self._linked(own)
+            )
+
+    def _advertises(self, end: End) -> bool:
+        other = self.switches[end.device].switch if end.device in self.switches else None
+        return other is not None and f"{end.port}.0" in other.advertisements and self._asked(end).inet6
+
+    def _hears(self, own: LabSwitch, port: PortPlan) -> bool:
+        """Return whether a switch hears the router that its cable leads to."""
+        far = self.switches.get(port.far.device)
+        return far is not None and self._heard.get(own.name, {}).get(port.link) == link_local(
+            far.ports[port.far.port].mac
+        )
+
+    def commit(self, name: str, tree: Node) -> None:
+        """Take over the active configuration of a device, as written; a device that was off is on again.
+
+        Sessions of which both configurations say the same stay up. Raises UsageError when groups apply each other in a
+        circle; then nothing has changed. Raises LabError.
+        """
+        found = switch(name, switch_file(name), effective(tree))
+        with self.lock:
+            own = self.switches[name]
+            silent = _falling_silent(own, found) if self.started else ()
+            # Links may lose their addresses; and the daemon has a last word.
+            _cease(name, silent)
+            self._take(own, found, settings(self.plan, found))
+            self._configure([name, *self._neighbors(name)])
+            _cease(name, silent)
+
+    def power_off(self, name: str) -> None:
+        """Take a device out of the fabric: its links and sessions are down until it commits again."""
+        with self.lock:
+            own = self.switches[name]
+            own.router.stop()
+            self._take(own, None, powered_off(self.plan, name))
+            self._configure(self._neighbors(name))
+
+    def _take(self, own: LabSwitch, found: Switch | None, wanted: Settings) -> None:
+        apply(own.name, own.settings, wanted)
+        own.take(found, wanted)
+
+    def listen(self, listener: RaListener) -> None:
+        """Note from now on what somebody hears who listens on all links."""
+        self._listener = listener
+        listener.start(self.hear)
+
+    def hear(self, name: str, routers: Mapping[str, int]) -> None:
+        """Note which routers a switch hears: link-local addresses by link."""
+        with self.lock:
+            self._heard[name] = dict(routers)
+            self._configure([name])
+
+    def _neighbors(self, name: str) -> list[str]:
+        far = (port.far.device for port in self.switches[name].ports.values())
+        return list(dict.fromkeys(one for one in far if one in self.switches))
+
+    def _configure(self, names: Sequence[str]) -> None:
+        """Let the daemons of switches run what follows from configurations and heard routers."""
+        for name in names if self.started else ():
+            own = self.switches[name]
+            if own.switch is not None:
+                own.configure(self.peers(name), held=not self.forwarding)
+
+    def peers(self, name: str) -> dict[str, Peer]:
+        """Return the neighbors that a switch has heard, and that have an AS number there, by logical interface."""
+        found = {}
+        for port in self.switches[name].ports.values():
+            address = self._heard.get(name, {}).get(port.link)
+            asn = self._asn(port.far) if address is not None else None
+            if address is not None and asn is not None:
+                found[f"{port.port}.0"] = Peer(address, asn)
+        return found
+
+    def _asn(self, end: End) -> int | None:
+        """Return the AS number that a switch has on the session of a port."""
+        other = self.switches[end.device].switch if end.device in self.switches else None
+        group = discovered(other).get(f"{end.port}.0") if other is not None else None
+        return local_as(other, other.groups[group]) if other is not None and group is not None else None
+
+    def keep_down(self, device: str, interface: str) -> None:
+        """Keep the BGP session on a logical interface from coming up, whatever is configured. Raises UsageError."""
+        self._far(device, interface)
+        with self.lock:
+            self.switches[device].keep_down(interface)
+
+    def restore(self, device: str, interface: str) -> None:
+        """Let the BGP session on a logical interface come up again. Raises UsageError."""
+        far = self._far(device, interface)
+        with self.lock:
+            self.switches[device].restore(interface)
+            self.switches[far.device].restore(f"{far.port}.0")
+
+    def _far(self, device: str, interface: str) -> End:
+        far = self.neighbor(device, port_of(interface))
+        if far is None:
+            raise UsageError(f"{device} has no cable to another switch on {interface}; no session could be kept down")
+        return far
+
+    def switch(self, name: str) -> Switch:
+        """Return the model of a device's active configuration, which is empty while it is off."""
+        return self.switches[name].switch or _unconfigured(name)
+
+    def neighbor(self, device: str, port: str) -> End | None:
+        """Return the port of a switch at the other end of a cable; None for a server, or without a cable."""
+        found = self.switches[device].ports.get(port)
+        return found.far if found is not None and found.far.device in self.switches else None
+
+
+def _falling_silent(own: LabSwitch, found: Switch) -> tuple[str, ...]:
+    """Return the links on which another configuration sends no more router advertisements."""
+    before = own.switch.advertisements if own.switch is not None else {}
+    units = [name for name in before if name not in found.advertisements or not _speaks(found, name)]
+    return tuple(link for name in units if (link := unit_link(own.plan, name)) is not None)
+
+
+def _speaks(found: Switch, name: str) -> bool:
+    unit = found.unit(name)
+    return unit is not None and unit.inet6
+
+
+def _cease(name: str, links: Sequence[str]) -> None:
+    for link in links:
+        cease(name, link)
+
+
+def port_of(interface: str) -> str:
+    """Return the port of a logical interface; a port itself."""
+    return interface.rpartition(".")[0] or interface
+
+
+@cache
+def _unconfigured(name: str) -> Switch:
+    """Return the model of an empty configuration."""
+    return switch(name, switch_file(name), Node(""))
