@@ -86,8 +86,9 @@ def test_interfaces_that_send_none(network: Network, leaf: Switch) -> None:
     known = plan(network).switches["stripe1-leaf1"]
     ports = dict(leaf.ports)
     ports["et-0/0/0"] = replace(ports["et-0/0/0"], disabled=True)
-    for name, change in (("et-0/0/1", {"disabled": True}), ("et-0/0/2", {"inet6": False})):
-        ports[name] = replace(ports[name], units=(replace(ports[name].units[0], **change),))
+    off, without = (ports[name].units[0] for name in ("et-0/0/1", "et-0/0/2"))
+    ports["et-0/0/1"] = replace(ports["et-0/0/1"], units=(replace(off, disabled=True),))
+    ports["et-0/0/2"] = replace(ports["et-0/0/2"], units=(replace(without, inet6=False),))
     others = {
         name: RouterAdvertisement(name, (), (), None, None, None) for name in ("lo0.0", "et-9/9/9.0", "et-0/0/3.7")
     }
