@@ -39,16 +39,28 @@ def value(member: str) -> Value | None:
             return Value(LARGE, f"({one}, {two}, {three})")
         case ["color", _, _], [_, int(flags), int(low)] if flags < 4 and low < LONG:
             return _extended(COLOR << 16 | flags << 14, low)
-        case ["target" | "origin", administrator, _], [_, _, int(low)] if low < LONG:
-            return _administered(KINDS[fields[0]], administrator, low)
+        case ["target" | "origin", administrator, _], [_, _, int(low)]:
+            found = administered(fields[0], administrator)
+            if found is not None and low <= found.most:
+                return _extended(found.high, found.low + low)
     return None
 
 
-def _administered(subtype: int, administrator: str, low: int) -> Value | None:
-    """Write a route target or origin: 65000:1, 4200000000L:1 or 192.0.2.1:1."""
+@dataclass(frozen=True, slots=True)
+class Administered:
+    """Route targets or origins of one administrator: both halves, and the biggest number that is added to the lower."""
+
+    high: int
+    low: int
+    most: int
+
+
+def administered(kind: str, administrator: str) -> Administered | None:
+    """Return the route targets or origins of 65000, 4200000000L or 192.0.2.1; None if that is no administrator."""
+    subtype = KINDS[kind]
     number = _number(administrator.removesuffix("L"))
     if number is not None and number < SHORT and not administrator.endswith("L"):
-        return _extended((TWO_OCTETS << 8 | subtype) << 16 | number, low)
+        return Administered((TWO_OCTETS << 8 | subtype) << 16 | number, 0, LONG - 1)
     if number is None:
         try:
             number, form = int(IPv4Address(administrator)), IPV4
@@ -56,9 +68,9 @@ def _administered(subtype: int, administrator: str, low: int) -> Value | None:
             return None
     else:
         form = FOUR_OCTETS
-    if number >= LONG or low >= SHORT:
+    if number >= LONG:
         return None
-    return _extended((form << 8 | subtype) << 16 | number >> 16, (number & 0xFFFF) << 16 | low)
+    return Administered((form << 8 | subtype) << 16 | number >> 16, (number & 0xFFFF) << 16, SHORT - 1)
 
 
 def _extended(high: int, low: int) -> Value:

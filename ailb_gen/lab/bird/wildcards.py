@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 
-from ailb_gen.lab.bird.communities import COLOR, EXTENDED, LARGE, SHORT, STANDARD
+from ailb_gen.lab.bird.communities import COLOR, EXTENDED, LARGE, SHORT, STANDARD, administered
 
 WILDCARD = re.compile(r"[*.^$\[\]()|?+]")
 # An address in a community, as in target:192.0.2.1:7: its dots stand for themselves.
@@ -40,6 +40,8 @@ def pattern(member: str) -> Pattern | None:
             return _color(rest)
         case ["large", *rest] if len(rest) == 3:
             return _large(rest)
+        case ["target" | "origin" as kind, administrator, low]:
+            return _administered(kind, administrator, low)
     return None
 
 
@@ -66,7 +68,7 @@ def _standard(fields: list[str]) -> Pattern | None:
     high, low = (ranges(text, SHORT - 1) for text in fields)
     if high is None or low is None or len(high) * len(low) > MOST:
         return None
-    return STANDARD, _set(f"({_range(one)}, {_range(two)})" for one in high for two in low)
+    return STANDARD, _set(f"({_range(one, SHORT - 1)}, {_range(two, SHORT - 1)})" for one in high for two in low)
 
 
 def _color(fields: list[str]) -> Pattern | None:
@@ -77,6 +79,16 @@ def _color(fields: list[str]) -> Pattern | None:
     return EXTENDED, _set(
         f"(generic, 0x{COLOR << 16 | mode << 14:08x}, {_range(one)})" for mode in modes for one in low
     )
+
+
+def _administered(kind: str, administrator: str, low: str) -> Pattern | None:
+    """Translate a route target or origin, whose administrator must be given."""
+    known = administered(kind, administrator)
+    found = ranges(low, known.most) if known is not None else None
+    if known is None or found is None or len(found) > MOST:
+        return None
+    spans = [(known.low + first, known.low + last) for first, last in found]
+    return EXTENDED, _set(f"(generic, 0x{known.high:08x}, {_range(one)})" for one in spans)
 
 
 def _large(fields: list[str]) -> Pattern | None:
@@ -98,11 +110,11 @@ def _set(texts: Iterator[str]) -> str:
     return f"[{', '.join(texts)}]"
 
 
-def _range(pair: tuple[int, int]) -> str:
+def _range(pair: tuple[int, int], biggest: int = BIGGEST) -> str:
     first, last = pair
     if first == last:
         return str(first)
-    return "*" if (first, last) in ((0, SHORT - 1), (0, BIGGEST)) else f"{first}..{last}"
+    return "*" if (first, last) == (0, biggest) else f"{first}..{last}"
 
 
 @lru_cache(maxsize=1024)

@@ -65,7 +65,15 @@ WILD: tuple[str, ...] = (
     "large:65000:*:*",
     "color:0:[12]",
 )
-WILD += ("no-export", "0:(15|99)", "color:0:(1|9)", "large:*:*:*")
+WILD += (
+    "target:65000:*",
+    "origin:192.0.2.1:[67]",
+    "target:4200000000L:.*",
+    "no-export",
+    "0:(15|99)",
+    "color:0:(1|9)",
+    "large:*:*:*",
+)
 NAMES = ("one", "two", "three", "nothing", "empty")
 MATCHES = ("exact", "orlonger", "longer", "upto", "prefix-length-range")
 
@@ -260,6 +268,9 @@ def test_match_types(entry: RouteFilter, expected: str) -> None:
         ("bandwidth:65000:*", None),
         ("*", None),
         ("target:.*:1", None),
+        ("target:65000:*", ("bgp_ext_community", "[(generic, 0x0002fde8, *)]")),
+        ("target:65536:*", ("bgp_ext_community", "[(generic, 0x02020001, 0..65535)]")),
+        ("target:192.0.2.1:7.", ("bgp_ext_community", "[(generic, 0x0102c000, 33620038..33620047)]")),
     ],
 )
 def test_wildcards(member: str, expected: tuple[str, str] | None) -> None:

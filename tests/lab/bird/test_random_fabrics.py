@@ -80,6 +80,10 @@ def damaged_files(draw: st.DrawFn, folder: Path) -> Case:
         lines = file.read_text().splitlines(keepends=True)
         rng.choice(DAMAGES)(rng, lines)
         file.write_text("".join(lines))
+    limit = draw(st.sampled_from((None, None, 1, 2, 3)))
+    if limit is not None:
+        file = rng.choice(files)
+        file.write_text(f"{file.read_text()}chassis {{ maximum-ecmp {limit}; }}\n")
     network = read_network(root, lambda *trees: None).network
     shutil.rmtree(root)
     failed = draw(st.sets(st.sampled_from(network.links), max_size=2)) if network.links else set()
