@@ -24,7 +24,7 @@ LAB_ADDRESSES = 0xFD6C6162 << 96
 # IFNAMSIZ of Linux, without the zero at the end.
 LONGEST = 15
 PORT = re.compile(r"[a-z]{2,4}-[0-9]+/[0-9]+/[0-9]+(?::[0-9]+)?")
-NIC = re.compile(r"[A-Za-z0-9_@.-]{1,15}")
+NIC = re.compile(r"[A-Za-z0-9_.-]{1,15}")
 UNICAST = re.compile(r"[0-9a-f][02468ace](?::[0-9a-f]{2}){5}")
 # Interfaces that every namespace has, and names with a meaning below /proc/sys/net/ipv6/conf.
 RESERVED = frozenset({"lo", "all", "default", ".", ".."})

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from ailb_gen.errors import LabError
 from ailb_gen.junos.interface_ranges import effective
 from ailb_gen.junos.reader import read
-from ailb_gen.lab.kernel import addresses, carrier, links, routes
-from ailb_gen.lab.links import ON_SWITCHES, Interface, Settings, apply, powered_off, settings
+from ailb_gen.lab.kernel import Link, addresses, carrier, links, routes
+from ailb_gen.lab.links import ON_SWITCHES, Interface, Settings, apply, create, powered_off, settings
 from ailb_gen.lab.namespaces import add, batch, inside, write_sysctl
 from ailb_gen.lab.plan import Plan, plan
 from ailb_gen.network.fabric import Network
@@ -183,6 +183,24 @@ def test_kernels_of_an_example() -> None:
         assert found == uplinks | ({"irb.2"} if name == LEAF else set())
     assert mtus == {65536, 9202, 9170}
     assert unsure == set()
+
+
+def with_a_spare_nic() -> set[Link]:
+    """A server of which one NIC has no cable."""
+    network = network_of(GOLDEN / "lab")
+    rest = {nic: leaf for nic, leaf in network.attachments.items() if nic != ("gpu-s1-1", "gpu1_eth")}
+    made = plan(replace(network, attachments=rest))
+    create(made)
+    batch(["link set gpu0_eth up", "link set gpu1_eth up"], "gpu-s1-1")
+    apply(LEAF, None, settings(made, network.switches[LEAF]))
+    until(lambda: "gpu0_eth" in carrier("gpu-s1-1"))
+    return set(links("gpu-s1-1").values())
+
+
+def test_a_nic_without_a_cable_has_no_carrier() -> None:
+    found = {link.name: link.carrier for link in isolated(with_a_spare_nic) if link.enabled}
+
+    assert found == {"lo": True, "gpu0_eth": True, "gpu1_eth": False}
 
 
 ADDRESSES = st.frozensets(
