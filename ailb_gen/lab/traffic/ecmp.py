@@ -14,7 +14,7 @@ from pathlib import Path
 from ailb_gen.errors import LabError
 from ailb_gen.lab.bird.control import Bird
 from ailb_gen.lab.bird.model import ECMP_KERNEL, ECMP_PIPE, ECMP_TABLE
-from ailb_gen.lab.kernel import BIRD, routes
+from ailb_gen.lab.kernel import BIRD, routes, rules
 from ailb_gen.lab.namespaces import batch
 from ailb_gen.lab.plan import Plan
 from ailb_gen.lab.traffic.model import Load
@@ -41,7 +41,9 @@ def ecmp(plan: Plan) -> Iterator[None]:
             for protocol in (ECMP_PIPE, ECMP_KERNEL):
                 bird.command(f"enable {protocol}")
                 stack.callback(bird.command, f"disable {protocol}")
-            batch([f"rule add {RULE}"], name, "-6")
+            # A run that was killed has left its rule.
+            if not any(rule.table == ECMP_TABLE for rule in rules(name)):
+                batch([f"rule add {RULE}"], name, "-6")
             stack.callback(batch, [f"rule del {RULE}"], name, "-6")
         until = time.monotonic() + PATIENCE_S
         for name in leaves:

@@ -76,7 +76,7 @@ def booted(root: Path, way: str, timeout_s: float = 60.0) -> Seen:
         )
 
 
-@pytest.mark.parametrize("way", ["netplan", "script"])
+@pytest.mark.parametrize("way", ["netplan", pytest.param("script", marks=pytest.mark.long)])
 def test_boot(way: str) -> None:
     for path in (NETPLAN, NETWORKD):
         if way == "netplan" and not path.exists():
