@@ -32,11 +32,12 @@ class Look:
     numbers: tuple[object, ...]
 
 
-def wait(plan: Plan, timeout_s: float, kernels: bool = True) -> tuple[str, ...]:
+def wait(plan: Plan, timeout_s: float, kernels: bool = True, quiet_s: float = QUIET_S) -> tuple[str, ...]:
     """Wait until every daemon has what its neighbors send, and every kernel what its daemon has.
 
     Returns what is missing in the end, as text: sessions that are down although both ends have one and a link, and
-    after `timeout_s` what is still under way. Without `kernels` only the daemons count. Raises LabError.
+    after `timeout_s` what is still under way. For sessions that are down it waits until nothing has changed for
+    `quiet_s`. Without `kernels` only the daemons count. Raises LabError.
     """
     latest = time.monotonic() + timeout_s
     before, since = look(plan, kernels), time.monotonic()
@@ -46,7 +47,7 @@ def wait(plan: Plan, timeout_s: float, kernels: bool = True) -> tuple[str, ...]:
         if now.numbers != before.numbers:
             since = time.monotonic()
         quiet = time.monotonic() - since
-        if not now.busy and quiet > 0 and now.numbers == before.numbers and (not now.down or quiet > QUIET_S):
+        if not now.busy and quiet > 0 and now.numbers == before.numbers and (not now.down or quiet > quiet_s):
             return now.down
         if time.monotonic() > latest:
             return (*now.busy, *now.down)

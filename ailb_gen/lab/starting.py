@@ -31,7 +31,8 @@ def start(fabric: LabFabric, timeout_s: float) -> tuple[str, ...]:
     fabric.connect()
     wait(fabric.plan, latest - time.monotonic(), kernels=False)
     fabric.forward()
-    return (*fabric.unheard(), *wait(fabric.plan, latest - time.monotonic()))
+    # What is down by now has been waited for.
+    return (*fabric.unheard(), *wait(fabric.plan, latest - time.monotonic(), quiet_s=0.0))
 
 
 def _until_settled(missing: Callable[[], tuple[str, ...]], latest: float) -> None:

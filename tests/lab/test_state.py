@@ -16,6 +16,7 @@ from ailb_gen.emulator.fabric_state import Counters, FabricState, link_local
 from ailb_gen.errors import UsageError
 from ailb_gen.junos.reader import read
 from ailb_gen.junos.tree import Node
+from ailb_gen.lab.convergence import wait
 from ailb_gen.lab.kernel import addresses
 from ailb_gen.network.model import RouterAdvertisement
 from tests.lab.isolated import isolated
@@ -174,6 +175,8 @@ def odds() -> dict[str, Any]:
     while not all(one.established for one in fabric.sessions(LEAF)) and time.monotonic() < latest:
         time.sleep(PAUSE_S)
     found["flaps"] = [one.flaps for one in fabric.sessions(LEAF)]
+    fabric.commit(SPINE, tree(SPINE, "local-as 65002", "local-as 65099"))
+    found["down"] = {text.split(" is ")[0] for text in wait(fabric.plan, PATIENCE_S)}
     return found
 
 
@@ -193,6 +196,10 @@ def test_what_a_computed_fabric_has_not() -> None:
     assert found["untouched"]
     assert found["ended"] == {False}
     assert found["flaps"] == [1, 1, 1, 1]
+    # Both ends try; the leaves refuse the other AS.
+    assert found["down"] == {f"{SPINE}: the session on et-0-0-{port}" for port in range(4)} | {
+        f"{name}: the session on et-0-0-1" for name in NAMES if "leaf" in name
+    }
 
 
 def whole(root: Path) -> list[Difference]:
