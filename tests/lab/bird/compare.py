@@ -17,19 +17,19 @@ Seen = tuple[str, tuple[int, ...], frozenset[str], int | None, int, int | None, 
 
 def differences(
     routing: Routing, translations: Mapping[str, Translation], measured: Mapping[str, Measured]
-) -> list[str]:
-    """Return what differs, in words."""
+) -> list[tuple[Prefix, str]]:
+    """Return what differs, by prefix and in words."""
     planned = plan(routing.graph.network)
     return [
-        f"{name} {text}"
+        (prefix, f"{name} {prefix} {text}")
         for device, name in enumerate(routing.graph.names)
-        for text in _of_device(routing, planned, device, translations[name], measured[name])
+        for prefix, text in _of_device(routing, planned, device, translations[name], measured[name])
     ]
 
 
 def _of_device(
     routing: Routing, planned: Plan, device: int, translation: Translation, measured: Measured
-) -> Iterator[str]:
+) -> Iterator[tuple[Prefix, str]]:
     name = routing.graph.names[device]
     switch = planned.switches[name]
     by_protocol = {protocol: interface for interface, protocol in translation.sessions.items()}
@@ -40,7 +40,7 @@ def _of_device(
         seen = found.setdefault(route.prefix, {})
         interface = by_protocol.get(route.protocol, "")
         if interface in seen and interface:
-            yield f"{route.prefix}: two routes from {route.protocol}"
+            yield route.prefix, f"two routes from {route.protocol}"
         seen[interface] = _measured(route, translation)
     for prefix in sorted({*routing.prefixes, *found}):
         paths = routing.paths(device, prefix)
@@ -48,7 +48,7 @@ def _of_device(
         have = found.get(prefix, {})
         for interface in sorted({*expected, *have}):
             if expected.get(interface) != have.get(interface):
-                yield f"{prefix} {interface}: routing {expected.get(interface)}, BIRD {have.get(interface)}"
+                yield prefix, f"{interface}: routing {expected.get(interface)}, BIRD {have.get(interface)}"
         hops = {
             (
                 unit_link(switch, hop.interface),
@@ -58,7 +58,7 @@ def _of_device(
         }
         kernel = measured.kernel.get(prefix, frozenset())
         if hops != kernel and not approximate:
-            yield f"{prefix}: next hops of routing {sorted(map(str, hops))}, kernel {sorted(map(str, kernel))}"
+            yield prefix, f"next hops of routing {sorted(map(str, hops))}, kernel {sorted(map(str, kernel))}"
 
 
 def _port(interface: str) -> str:

@@ -26,7 +26,7 @@ def settled(twin: Twin, routing: Routing, translations: Mapping[str, Translation
         found = differences(routing, translations, measured)
         if not found:
             return measured
-        assert time.monotonic() < until, "\n".join(found[:20])
+        assert time.monotonic() < until, "\n".join(text for _, text in found[:20])
         time.sleep(0.1)
 
 
