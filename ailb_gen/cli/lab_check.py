@@ -48,7 +48,7 @@ def check(
     everything: ALL = False,
     seed: SEED = 1,
     rounds: ROUNDS = None,
-    traces: TRACES = 2000,
+    traces: TRACES = 1000,
 ) -> None:
     """Check what kernels and BIRD do in a lab against the intent, and against this program's own model.
 

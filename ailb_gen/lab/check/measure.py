@@ -6,7 +6,7 @@ import re
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from functools import cached_property
 from typing import TypeVar
@@ -57,7 +57,7 @@ TABLE = re.compile(r" table (\d+)")
 NOT_FOUND = 8001
 LINK_LOCAL = Prefix(0xFE80 << 112, 10)
 # A probe prefix is seen when it is nowhere else for so long; seconds. A probe ends after so many seconds in any case.
-PROBE_S, EXPIRES_S = 0.4, 60
+PROBE_S, PROBED_WITHIN_S, EXPIRES_S = 0.4, 5.0, 60
 # How long an answer to a packet that was not answered at first may take. Seconds.
 PATIENT_S = 1.5
 T = TypeVar("T")
@@ -183,25 +183,35 @@ class RunningLab:
                 text = self._translation(changed, daemons[leaf]).text
                 link = unit_link(self.plan.switches[leaf], changed.ports["irb"].units[0].name) or ""
                 stack.enter_context(announced(leaf, link, prefix, text))
-            return {
-                leaf: self._came_in(prefix, daemons, len(look.probes) + 1) for leaf, prefix in look.probes.items()
-            }, ""
+            return self._came_in(look.probes, daemons), ""
 
     def _came_in(
-        self, prefix: Prefix, daemons: Mapping[str, Mapping[str, SessionState]], most: int
-    ) -> dict[str, frozenset[str]]:
-        """Return by which ports of every switch a prefix came in, once that has not changed for a moment."""
-        found: dict[str, frozenset[str]] = {}
-        until = time.monotonic() + PROBE_S * most
+        self, announced_by: Mapping[str, Prefix], daemons: Mapping[str, Mapping[str, SessionState]]
+    ) -> dict[str, dict[str, frozenset[str]]]:
+        """Return by which ports of every switch prefixes came in, once that has not changed for a moment."""
+        prefixes = tuple(announced_by.values())
+        found: dict[str, dict[Prefix, frozenset[str]]] = {}
+        until = time.monotonic() + PROBED_WITHIN_S
         while True:
             time.sleep(PROBE_S)
-            again = self._each(daemons, lambda name: self._ports_of(name, daemons[name], prefix))
-            if (again == found and any(found.values())) or time.monotonic() > until:
-                return again
-            found = again
+            before = found
+            found = self._each(daemons, lambda name: self._ports_of(name, daemons[name], prefixes))
+            everywhere = all(any(prefix in rows for rows in found.values()) for prefix in prefixes)
+            if (found == before and everywhere) or time.monotonic() > until:
+                break
+        return {
+            leaf: {name: rows.get(prefix, frozenset()) for name, rows in found.items()}
+            for leaf, prefix in announced_by.items()
+        }
 
-    def _ports_of(self, name: str, states: Mapping[str, SessionState], prefix: Prefix) -> frozenset[str]:
-        return frozenset(path.port for path in self._rib(name, states, (prefix,)).get(prefix, ()))
+    def _ports_of(
+        self, name: str, states: Mapping[str, SessionState], prefixes: tuple[Prefix, ...]
+    ) -> dict[Prefix, frozenset[str]]:
+        return {
+            prefix: frozenset(path.port for path in paths)
+            for prefix, paths in self._rib(name, states, prefixes).items()
+            if prefix in prefixes
+        }
 
     def _rib(
         self, name: str, states: Mapping[str, SessionState], prefixes: tuple[Prefix, ...]
@@ -278,8 +288,10 @@ def announced(leaf: str, link: str, prefix: Prefix, text: str) -> Iterator[None]
         bird.command(f'configure "{file}" timeout {EXPIRES_S}')
         yield
     finally:
-        bird.command("configure undo")
-        batch([f"addr del {address}"], leaf, "-6")
+        # Right also when the time was over before, when the address has gone by itself.
+        bird.configure()
+        with suppress(LabError):
+            batch([f"addr del {address}"], leaf, "-6")
         file.unlink()
 
 

@@ -65,7 +65,7 @@ class Options:
 
     chosen: frozenset[str]
     rounds: int = 1
-    traces: int = 2000
+    traces: int = 1000
     seed: int = 1
 
     def wants(self, entries: Iterable[Check]) -> bool:
