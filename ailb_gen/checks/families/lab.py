@@ -9,7 +9,7 @@ from __future__ import annotations
 from ailb_gen.checks.model import Check, Severity
 
 LOOK = "Compare `ailb-gen rib` with `ailb-gen lab exec DEVICE -- birdc -s /run/bird/DEVICE.ctl show route all`."
-BUG = "docs/lab-routing.md says where both may differ; where none of that holds, one is wrong: report it with the files."
+BUG = "docs/lab-routing.md says where both may differ; where none of that holds, one is wrong: report it, with files."
 
 TRANSLATED = Check(
     "AILBL01",
