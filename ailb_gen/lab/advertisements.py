@@ -8,17 +8,13 @@ import os
 import selectors
 import socket
 import struct
-import sys
-import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from types import TracebackType
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from ailb_gen.addresses import BITS, Prefix
 from ailb_gen.errors import LabError
 from ailb_gen.lab.namespaces import inside
-from ailb_gen.lab.plan import Plan, link_local
 
 SOLICITATION, ADVERTISEMENT = 133, 134
 # Types of options (RFC 4861, 4.6), and the header of an advertisement and of a prefix option.
@@ -34,12 +30,10 @@ ALL_ROUTERS = "ff02::2"
 ICMP6_FILTER = 1
 NAME_OF_INDEX, INDEX_OF_NAME = 0x8910, 0x8933
 IFREQ = struct.Struct("16si20x")
-# Changes are told when a device has heard nothing new for this long, or has waited for the other. Seconds.
-QUIET_S, LATEST_S = 0.05, 0.5
-# How long until somebody is told again who could not use it. Seconds.
-AGAIN_S = 1.0
-# How often is asked where nobody is heard: sooner at first.
-ASK_S, ASK_MOST_S = 1.0, 16.0
+# RTMGRP_IPV6_IFADDR of linux/rtnetlink.h.
+ADDRESS_GROUP = 0x100
+# How often is asked where nobody is heard. Seconds.
+ASK_S = 1.0
 LARGEST = 65535
 
 
@@ -126,17 +120,23 @@ def _prefix(option: bytes) -> AnnouncedPrefix | None:
 class Ears:
     """A raw socket in every namespace of some devices; what arrives is kept from the moment it is made.
 
-    Raises LabError when one cannot be made.
+    `readdressed` are devices whose addresses have changed meanwhile, if they are to be watched. Raises LabError when a
+    socket cannot be made.
     """
 
-    def __init__(self, names: Iterable[str]) -> None:
+    def __init__(self, names: Iterable[str], addresses: bool = False) -> None:
+        self.readdressed: set[str] = set()
         self._selector = selectors.DefaultSelector()
         self._sockets: dict[str, socket.socket] = {}
+        self._addresses: dict[str, socket.socket] = {}
         self._links: dict[tuple[str, int], str] = {}
         try:
             for name in names:
                 self._sockets[name] = _open(name)
                 self._selector.register(self._sockets[name], selectors.EVENT_READ, name)
+                if addresses:
+                    self._addresses[name] = _open_addresses(name)
+                    self._selector.register(self._addresses[name], selectors.EVENT_READ, name)
         except BaseException:
             self.close()
             raise
@@ -151,8 +151,11 @@ class Ears:
         for key, _ in self._selector.select(max(0.0, timeout_s)):
             if key.data is None:
                 os.read(key.fd, LARGEST)
-            else:
+            elif key.fileobj is self._sockets[key.data]:
                 ready.append(key.data)
+            else:
+                _empty(self._addresses[key.data])
+                self.readdressed.add(key.data)
         return [found for name in ready for found in self._drained(name)]
 
     def _drained(self, name: str) -> Iterator[Advertisement]:
@@ -198,7 +201,7 @@ class Ears:
     def close(self) -> None:
         """Close the sockets."""
         self._selector.close()
-        for one in self._sockets.values():
+        for one in (*self._sockets.values(), *self._addresses.values()):
             one.close()
 
 
@@ -208,16 +211,37 @@ def _open(name: str) -> socket.socket:
             made = socket.socket(socket.AF_INET6, socket.SOCK_RAW, socket.IPPROTO_ICMPV6)
         except OSError as error:
             raise LabError(f"{name}: no raw socket for router advertisements: {error.strerror}") from error
-    blocked = bytearray(b"\xff" * 32)
-    blocked[ADVERTISEMENT // 32 * 4 : ADVERTISEMENT // 32 * 4 + 4] = (0xFFFFFFFF & ~(1 << ADVERTISEMENT % 32)).to_bytes(
-        4, "little"
-    )
-    made.setsockopt(socket.IPPROTO_ICMPV6, ICMP6_FILTER, bytes(blocked))
+    blocked = [0xFFFFFFFF] * 8
+    blocked[ADVERTISEMENT // 32] &= ~(1 << ADVERTISEMENT % 32)
+    made.setsockopt(socket.IPPROTO_ICMPV6, ICMP6_FILTER, struct.pack("@8I", *blocked))
     for option in (socket.IPV6_RECVPKTINFO, socket.IPV6_RECVHOPLIMIT):
         made.setsockopt(socket.IPPROTO_IPV6, option, 1)
     made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_MULTICAST_HOPS, HOP_LIMIT)
     made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_MULTICAST_LOOP, 0)
     return made
+
+
+def _open_addresses(name: str) -> socket.socket:
+    """Return a socket by which the kernel tells of new IPv6 addresses (rtnetlink(7))."""
+    with inside(name):
+        try:
+            made = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, socket.NETLINK_ROUTE)
+            made.bind((0, ADDRESS_GROUP))
+        except OSError as error:
+            raise LabError(f"{name}: no socket for changes of addresses: {error.strerror}") from error
+    return made
+
+
+def _empty(changes: socket.socket) -> None:
+    while True:
+        try:
+            changes.recv(LARGEST, socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            return
+        except OSError as error:
+            # More than fits; that there were some is all that counts.
+            if error.errno != errno.ENOBUFS:
+                raise LabError(f"changes of addresses cannot be received: {error.strerror}") from error
 
 
 def _arrival(extra: list[tuple[int, int, bytes]]) -> tuple[int, int]:
@@ -253,156 +277,3 @@ def capture(wanted: Iterable[tuple[str, str]], timeout_s: float) -> tuple[Advert
     finally:
         ears.close()
     return tuple(found)
-
-
-@dataclass(slots=True)
-class _Device:
-    """What a switch hears: the last advertisement of every router, by link and address, with its monotonic time.
-
-    `told` is what was last told, `changed` when something changed first since then, `quiet` when it did last.
-    """
-
-    last: dict[tuple[str, int], tuple[Advertisement, float]] = field(default_factory=dict)
-    told: Mapping[str, int] = field(default_factory=dict)
-    changed: float | None = None
-    quiet: float = 0.0
-
-    def change(self, now: float) -> None:
-        """Note that routers are others than were told."""
-        self.changed = now if self.changed is None else self.changed
-        self.quiet = now
-
-    def due(self, now: float) -> bool:
-        """Return whether it is time to tell."""
-        return self.changed is not None and (now - self.quiet >= QUIET_S or now - self.changed >= LATEST_S)
-
-
-class RaListener:
-    """Listens on the cables between switches, and tells when a router comes or goes.
-
-    It hears from the moment it is made, and tells from `start` on; to be used as a context manager. A router is gone
-    when it says so, by a lifetime of 0, or when its lifetime is over. Raises LabError.
-    """
-
-    def __init__(self, plan: Plan) -> None:
-        # With its own address, which an advertisement that comes back has.
-        self._ports = {
-            name: {
-                port.link: link_local(port.mac) for port in switch.ports.values() if port.far.device in plan.switches
-            }
-            for name, switch in plan.switches.items()
-        }
-        self._ears = Ears(plan.switches)
-        self._lock = threading.Lock()
-        self._devices = {name: _Device() for name in plan.switches}
-        self._wake_read, self._wake_write = os.pipe()
-        self._ears.watch(self._wake_read)
-        self._thread: threading.Thread | None = None
-        self._ended = False
-        self._ask_at, self._ask_pause_s, self._swept = 0.0, ASK_S, 0.0
-
-    def __enter__(self) -> RaListener:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    def start(self, tell: Callable[[str, Mapping[str, int]], None]) -> None:
-        """Begin to tell, in a thread of its own: the device, and the link-local address of the router by link.
-
-        What `tell` raises as LabError is written to the standard error, and the device is told again.
-        """
-        self._thread = threading.Thread(target=self._run, args=(tell,), name="router advertisements", daemon=True)
-        self._thread.start()
-
-    def close(self) -> None:
-        """Stop listening."""
-        self._ended = True
-        os.write(self._wake_write, b"x")
-        if self._thread is not None:
-            self._thread.join()
-        self._ears.close()
-        os.close(self._wake_read)
-        os.close(self._wake_write)
-
-    def routers(self, device: str) -> dict[str, int]:
-        """Return the link-local addresses of the routers that a switch hears, by link: of several the lowest."""
-        with self._lock:
-            return self._routers(device)
-
-    def advertisements(self, device: str) -> tuple[Advertisement, ...]:
-        """Return the last advertisement of every router that a switch hears."""
-        with self._lock:
-            return tuple(heard for heard, _ in self._devices[device].last.values())
-
-    def ask(self) -> None:
-        """Ask at once on all links where no router is heard, and then again as often as in the beginning."""
-        with self._lock:
-            self._ask_at, self._ask_pause_s = 0.0, ASK_S
-        os.write(self._wake_write, b"x")
-
-    def _routers(self, device: str) -> dict[str, int]:
-        found: dict[str, int] = {}
-        for link, source in self._devices[device].last:
-            found[link] = min(source, found.get(link, source))
-        return found
-
-    def _run(self, tell: Callable[[str, Mapping[str, int]], None]) -> None:
-        while not self._ended:
-            self._ask_silent(time.monotonic())
-            heard = self._ears.hear(self._patience_s(time.monotonic()))
-            now = time.monotonic()
-            with self._lock:
-                self._note(heard, now)
-                due = [(name, self._routers(name)) for name, device in self._devices.items() if device.due(now)]
-                for name, _ in due:
-                    self._devices[name].changed = None
-            for name, routers in due:
-                self._tell(tell, name, routers)
-
-    def _tell(self, tell: Callable[[str, Mapping[str, int]], None], name: str, routers: Mapping[str, int]) -> None:
-        device = self._devices[name]
-        if routers == device.told:
-            return
-        try:
-            tell(name, routers)
-        except LabError as error:
-            sys.stderr.write(f"{name}: routers heard on {', '.join(routers)}: {error}\n")
-            device.change(time.monotonic() + AGAIN_S)
-            return
-        device.told = routers
-
-    def _patience_s(self, now: float) -> float:
-        pending = any(device.changed is not None for device in self._devices.values())
-        return min(QUIET_S if pending else ASK_S, max(0.0, self._ask_at - now))
-
-    def _ask_silent(self, now: float) -> None:
-        with self._lock:
-            if now < self._ask_at:
-                return
-            self._ask_at, self._ask_pause_s = now + self._ask_pause_s, min(2 * self._ask_pause_s, ASK_MOST_S)
-            silent = [(name, links.keys() - self._routers(name).keys()) for name, links in self._ports.items()]
-        for name, links in silent:
-            for link in links:
-                self._ears.ask(name, link)
-
-    def _note(self, heard: Iterable[Advertisement], now: float) -> None:
-        """Note what was heard, and, once in a while, whose lifetime is over."""
-        for one in heard:
-            if self._ports[one.device].get(one.link, one.source) == one.source:
-                continue
-            device, key = self._devices[one.device], (one.link, one.source)
-            if (one.lifetime_s > 0) != (key in device.last):
-                device.change(now)
-            device.last.pop(key, None)
-            if one.lifetime_s:
-                device.last[key] = (one, now)
-        if now < self._swept + ASK_S:
-            return
-        self._swept = now
-        for device in self._devices.values():
-            for key in [key for key, (last, at) in device.last.items() if at + last.lifetime_s <= now]:
-                del device.last[key]
-                device.change(now)

@@ -9,11 +9,11 @@ from functools import cache
 from ailb_gen.errors import UsageError
 from ailb_gen.junos.interface_ranges import effective
 from ailb_gen.junos.tree import Node
-from ailb_gen.lab.advertisements import RaListener
 from ailb_gen.lab.bird.model import Peer
 from ailb_gen.lab.ceasing import cease
 from ailb_gen.lab.links import Interface, Settings, apply, powered_off, settings
 from ailb_gen.lab.plan import Plan, PortPlan, link_local, unit_link
+from ailb_gen.lab.router_discovery import RaListener
 from ailb_gen.lab.switches import LabSwitch
 from ailb_gen.layout import switch_file
 from ailb_gen.network.fabric import End

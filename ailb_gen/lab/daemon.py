@@ -15,11 +15,11 @@ from ailb_gen.emulator.fleet import Fleet
 from ailb_gen.emulator.host import Login
 from ailb_gen.emulator.source import check_inventory, entries, password_of, specs, unmanaged, write_inventory
 from ailb_gen.lab import links, neighbor_table, registry, starting
-from ailb_gen.lab.advertisements import RaListener
 from ailb_gen.lab.namespaces import ENDING, isolate
 from ailb_gen.lab.plan import Plan, plan
 from ailb_gen.lab.ports import Forwarder, listeners
 from ailb_gen.lab.registry import Lab
+from ailb_gen.lab.router_discovery import RaListener
 from ailb_gen.lab.servers import boot, ssh
 from ailb_gen.lab.state import LabFabric
 from ailb_gen.network.fabric import Network

@@ -8,9 +8,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from ailb_gen.junos.reader import read_file
-from ailb_gen.lab.advertisements import RaListener
 from ailb_gen.lab.links import create
 from ailb_gen.lab.plan import Plan, plan
+from ailb_gen.lab.router_discovery import RaListener
 from ailb_gen.lab.servers.boot import boot, wait
 from ailb_gen.lab.starting import start
 from ailb_gen.lab.state import LabFabric

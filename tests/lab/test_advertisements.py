@@ -14,13 +14,17 @@ from hypothesis import strategies as st
 
 from ailb_gen.addresses import Prefix
 from ailb_gen.errors import LabError
-from ailb_gen.lab.advertisements import Advertisement, AnnouncedPrefix, RaListener, capture, parse
-from ailb_gen.lab.namespaces import batch, inside
+from ailb_gen.lab import router_discovery
+from ailb_gen.lab.advertisements import Advertisement, AnnouncedPrefix, capture, parse
+from ailb_gen.lab.namespaces import batch, inside, write_sysctl
 from ailb_gen.lab.plan import irb_mac, link_local
+from ailb_gen.lab.router_discovery import RaListener
 from tests.lab.isolated import isolated
 from tests.lab.wired_up import until, wired_up, with_link_local
 
 HEADER = struct.pack("!BBHBBHII", 134, 0, 0, 64, 0xC0, 1800, 0, 0)
+# A filter of ICMPv6: a bit that is set blocks the type (RFC 3542, 3.2).
+ONLY_SOLICITATIONS = (~(1 << 133) & (1 << 256) - 1).to_bytes(32, "little")
 FC00 = 0xFC00 << 112
 SOURCE = bytes([1, 1, 2, 0, 0, 1, 0, 7])
 MTU = struct.pack("!BBHI", 5, 1, 0, 9170)
@@ -173,3 +177,24 @@ def test_capture_asks_and_ends_when_all_is_heard() -> None:
     assert seconds < 20
     assert [(one.device, one.link, one.lifetime_s) for one in found] == [("gpu-s1-1", "gpu0_eth", 30)]
     assert found[0].source == link_local(irb_mac(5, 2))
+
+
+def solicited() -> list[bytes]:
+    """Give a link a new address, long before it would be asked again."""
+    router_discovery.ASK_S = router_discovery.ASK_MOST_S = 3600.0
+    _, made, _ = wired_up()
+    with inside("spine1"):
+        there = socket.socket(socket.AF_INET6, socket.SOCK_RAW, socket.IPPROTO_ICMPV6)
+    there.settimeout(20)
+    there.setsockopt(socket.IPPROTO_ICMPV6, 1, ONLY_SOLICITATIONS)
+    off = "net/ipv6/conf/et-0-0-0/disable_ipv6"
+    with there, RaListener(made) as listener:
+        listener.start(lambda device, routers: None)
+        heard = [there.recv(100) for _ in range(4)]
+        write_sysctl("stripe1-leaf1", {off: 1})
+        write_sysctl("stripe1-leaf1", {off: 0})
+        return [*heard, there.recv(100)]
+
+
+def test_a_link_with_a_new_address_asks_for_routers() -> None:
+    assert {data[0] for data in isolated(solicited)} == {133}
