@@ -1,0 +1,191 @@
+"""`ailb-gen lab` as its users run it: up to down, several side by side, killed, without root, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT, need_root, need_tool
+
+FABRIC = ROOT / "examples/lab/fabric.yaml"
+GOLDEN = ROOT / "tests/golden/lab"
+Verb = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def labs(tmp_path: Path) -> Iterator[Verb]:
+    """The verbs of labs that are kept in a directory of the test; those that still run in the end are ended."""
+    need_root()
+    for tool in ("bird", "ip", "nft"):
+        need_tool(tool)
+    environment = {**os.environ, "XDG_STATE_HOME": str(tmp_path / "state"), "PYTHONPATH": str(ROOT)}
+
+    def verb(*words: str) -> subprocess.CompletedProcess[str]:
+        command = (sys.executable, "-m", "ailb_gen", "lab", *words)
+        return subprocess.run(command, capture_output=True, text=True, check=False, env=environment, timeout=180)
+
+    yield verb
+    for folder in (tmp_path / "state/ailb-gen/labs").glob("*"):
+        verb("down", folder.name)
+
+
+def brought_up(labs: Verb, name: str, *options: str) -> None:
+    done = labs("up", str(FABRIC), str(GOLDEN), "--lab", name, *options)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == "", "quiet in a pipe"
+    assert "missing" not in done.stdout
+
+
+def status(labs: Verb, name: str) -> dict[str, object]:
+    found: dict[str, object] = json.loads(labs("status", "--lab", name, "--json").stdout)
+    return found
+
+
+def processes(name: str) -> list[str]:
+    """Return the command lines of processes in whose environment or arguments a lab is named."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            words = path.read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if name.encode() in words and b"ailb_gen" in words:
+            found.append(b" ".join(words).decode())
+    return found
+
+
+def gone(name: str) -> bool:
+    for _ in range(200):
+        if not processes(name):
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def test_from_up_to_down(labs: Verb, tmp_path: Path) -> None:
+    before = {path.name for path in Path("/sys/class/net").iterdir()}
+    brought_up(labs, "one", "--inventory", str(tmp_path / "inventory"))
+
+    rows = status(labs, "one")["switches"]
+    assert isinstance(rows, list)
+    assert [(row["up"], row["sessions"]) for row in rows] == [(4, 4)] * 8
+    assert {path.name for path in Path("/sys/class/net").iterdir()} == before
+    assert labs("exec", "gpu-s1-1", "--", "sh", "-c", "exit 7").returncode == 7
+    shown = labs("exec", "stripe1-leaf1", "--", "ip", "-6", "route", "show", "fc00:2:1:3::/64").stdout
+    assert "dev et-0-0-2 " in shown
+
+    failed = labs("fail", "stripe1-leaf1:et-0/0/2")
+    assert failed.stdout.startswith("failed: stripe1-leaf1:et-0/0/2 - spine3:et-0/0/0: no carrier\n")
+    assert status(labs, "one")["failed"] == ["stripe1-leaf1:et-0/0/2 - spine3:et-0/0/0: no carrier"]
+    shown = labs("exec", "stripe1-leaf1", "--", "ip", "-6", "route", "show", "fc00:2:1:3::/64").stdout
+    assert all(f"dev et-0-0-{number} " in shown for number in (0, 1, 3))
+    assert "repaired: stripe1-leaf1:et-0/0/2" in labs("repair").stdout
+    assert labs("repair").stdout == "nothing has failed\n"
+
+    again = labs("up", str(FABRIC), str(GOLDEN), "--lab", "one")
+    assert again.returncode == 2
+    assert "a lab runs there" in again.stderr
+    assert labs("down").stdout == "the lab one has ended\n"
+    assert gone("one")
+    assert labs("down").stdout == "no lab runs\n"
+
+
+@pytest.mark.long
+def test_killed_and_started_again(labs: Verb, tmp_path: Path) -> None:
+    brought_up(labs, "killed")
+    record = json.loads((tmp_path / "state/ailb-gen/labs/killed/lab.json").read_text(encoding="utf-8"))
+    daemons = labs("exec", "spine1", "--", "pgrep", "-c", "bird").stdout
+    assert int(daemons) >= 8
+
+    os.kill(record["lab"]["process"], signal.SIGKILL)
+
+    assert gone("killed")
+    assert labs("status", "--lab", "killed").returncode == 2
+    brought_up(labs, "killed")
+    os.kill(json.loads((tmp_path / "state/ailb-gen/labs/killed/lab.json").read_text(encoding="utf-8"))["pid"], 9)
+    assert gone("killed")
+    assert labs("down", "killed").stdout == "no lab killed runs\n"
+    assert not (tmp_path / "state/ailb-gen/labs/killed").exists()
+
+
+@pytest.mark.long
+def test_side_by_side(labs: Verb) -> None:
+    brought_up(labs, "left")
+    brought_up(labs, "right", "--hosts", "script")
+
+    unnamed = labs("status")
+    assert unnamed.returncode == 2
+    assert "2 labs run; name one of them with --lab: left, right" in unnamed.stderr
+    labs("fail", "spine1", "--lab", "left")
+    assert len(status(labs, "left")["failed"]) == 4  # type: ignore[arg-type]
+    assert status(labs, "right")["failed"] == []
+    down = labs("down")
+    assert (down.returncode, "name one: left, right" in down.stderr) == (2, True)
+    assert labs("down", "left").returncode == 0
+    assert status(labs, "right")["failed"] == []
+
+
+@pytest.mark.long
+def test_without_root(labs: Verb, tmp_path: Path) -> None:
+    user = pwd.getpwnam("nobody")
+    home = tmp_path / "home"
+    home.mkdir()
+    shutil.chown(home, user.pw_uid, user.pw_gid)
+    for folder in (tmp_path, *tmp_path.parents):
+        if folder.stat().st_uid == 0 and str(folder).startswith("/tmp/"):
+            folder.chmod(folder.stat().st_mode | 0o055)
+    environment = {"XDG_STATE_HOME": str(home), "PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT)}
+
+    def verb(*words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            (sys.executable, "-m", "ailb_gen", "lab", *words),
+            capture_output=True,
+            text=True,
+            check=False,
+            env=environment,
+            timeout=180,
+            user=user.pw_uid,
+            group=user.pw_gid,
+            extra_groups=(),
+            cwd=home,
+        )
+
+    done = verb("up", str(FABRIC), str(GOLDEN))
+    try:
+        assert done.returncode == 0, done.stderr
+        assert "4 servers (script)" in done.stdout
+        shown = json.loads(verb("status", "--json").stdout)
+        assert [(row["up"], row["sessions"]) for row in shown["switches"]] == [(4, 4)] * 8
+        traffic = verb("traffic", "--count", "50")
+        assert "1.000" in traffic.stdout, traffic.stderr
+    finally:
+        ended = verb("down")
+    assert ended.returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (("up", "nowhere.yaml", str(GOLDEN)), "nowhere.yaml: there is no such file"),
+        (("up", str(FABRIC), "nowhere"), "nowhere"),
+        (("up", str(FABRIC), str(GOLDEN), "--lab", "a/b"), "'a/b': the name of a lab has 1 to 32 letters"),
+        (("status",), "no labs run; start one with: ailb-gen lab up"),
+        (("status", "--lab", "one"), "no lab 'one' runs"),
+        (("exec", "leaf1", "--", "true"), "no labs run"),
+        (("traffic", "--rate", "0"), "a rate of 0 packets per second; choose 1 to 1000000"),
+    ],
+)
+def test_what_is_refused(labs: Verb, words: tuple[str, ...], reason: str) -> None:
+    done = labs(*words)
+    assert reason in done.stderr
+    assert (done.returncode, done.stdout) == (2, "")

@@ -1,0 +1,28 @@
+"""Room in the kernel's neighbor table, which all namespaces of all tests share."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import pytest
+
+from ailb_gen.background import locked
+from ailb_gen.lab.neighbor_table import release, reserve
+from ailb_gen.lab.registry import LAB
+
+# What the largest lab of a test needs.
+ENTRIES = 4096
+
+
+@pytest.fixture(scope="session", autouse=True)
+def neighbor_entries(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """As root, raise the limit of the machine while tests run that bring labs up on their own."""
+    if os.geteuid():
+        yield
+        return
+    folder = tmp_path_factory.mktemp("entries")
+    with locked(folder, LAB):
+        reserve(folder, ENTRIES)
+        yield
+        release(folder)
