@@ -17,9 +17,8 @@ trap '"$python" -m ailb_gen lab down demo-lab > /dev/null' EXIT
 lab up "$out/fabric.yaml" "$out/generated" --inventory "$out"
 lab check
 
-# A queue pair per color: every uplink carries the same. Then ECMP, which hashes the same flows.
-lab traffic --count 1000
-lab traffic --count 1000 --ecmp
+# A queue pair per color: every uplink carries the same. Next to it ECMP, which hashes as many flows.
+lab traffic --count 1000 --compare
 
 # The packets of the failed link's color go over the other three.
 lab fail stripe1-leaf1:et-0/0/0

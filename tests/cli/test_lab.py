@@ -164,7 +164,9 @@ def test_without_root(labs: Verb, tmp_path: Path) -> None:
     try:
         assert done.returncode == 0, done.stderr
         assert "4 servers (script)" in done.stdout
-        shown = json.loads(verb("status", "--json").stdout)
+        told = verb("status", "--json")
+        assert told.returncode == 0, told.stderr
+        shown = json.loads(told.stdout)
         assert [(row["up"], row["sessions"]) for row in shown["switches"]] == [(4, 4)] * 8
         traffic = verb("traffic", "--count", "50")
         assert "1.000" in traffic.stdout, traffic.stderr
