@@ -1,6 +1,7 @@
-"""`make demo-deploy`: the script that it runs does what it says, from emulating to repairing."""
+"""`make demo-deploy` and `make demo-lab`: the scripts that they run do what they say, from start to end."""
 
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -8,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT
+from tests.conftest import ROOT, need_root, need_tool
 
 
 def free_ports(count: int) -> int:
@@ -53,6 +54,31 @@ def test_the_demo(tmp_path: Path) -> None:
         for path in Path("/proc").glob("[0-9]*/cmdline")
         if str(tmp_path / "demo").encode() in _read(path) and path.parent.name != str(os.getpid())
     ]
+
+
+@pytest.mark.long
+def test_the_demo_of_a_lab(tmp_path: Path) -> None:
+    need_root()
+    for tool in ("bird", "ip", "nft"):
+        need_tool(tool)
+    done = subprocess.run(
+        ["sh", str(ROOT / "examples/lab/demo-lab.sh"), str(tmp_path / "demo"), sys.executable],
+        env={**os.environ, "PYTHONPATH": str(ROOT), "XDG_STATE_HOME": str(tmp_path / "state")},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=600,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    parts = done.stdout.split("\n$ ")[1:]
+    assert ["\nPASS: " in part for part in parts if part.startswith("ailb-gen lab check")] == [True, True]
+    steady, failed = [part for part in parts if part.startswith("ailb-gen lab traffic")]
+    assert re.search(r"^pinned +32 +32000 +0 +0 +0 +1\.000$", steady, re.M)
+    assert re.search(r"^ECMP +32 +32000 +0 +0 +0 +[2-4]\.", steady, re.M)
+    # The failed uplink of one leaf carries nothing, and nothing is lost.
+    assert re.search(r"^  et-0/0/0 +spine1 +0\.000", failed, re.M)
+    assert re.search(r"^pinned +32 +32000 +0 +0 ", failed, re.M)
+    assert not list((tmp_path / "state/ailb-gen/labs").glob("*"))
 
 
 def _read(path: Path) -> bytes:
