@@ -23,8 +23,10 @@ def traffic(
     ecmp: Annotated[bool, typer.Option("--ecmp", help="Hash over all uplinks, as without colors.")] = False,
     compare: Annotated[bool, typer.Option("--compare", help="Both ways, side by side.")] = False,
     qps: Annotated[int, typer.Option(min=0, help="Queue pairs of a pair of NICs; 0: one per address.")] = 0,
-    rate: Annotated[float, typer.Option(help="Packets per second of each queue pair.")] = 1000.0,
-    count: Annotated[int, typer.Option(min=1, help="Packets of each queue pair.")] = 1000,
+    rate: Annotated[
+        float | None, typer.Option(help="Packets per second of each queue pair; 1000, or 40000 in all.")
+    ] = None,
+    count: Annotated[int | None, typer.Option(min=1, help="Packets of each queue pair; those of a second.")] = None,
     size: Annotated[int, typer.Option(help="Bytes of a packet's payload.")] = 1024,
     seed: Annotated[int, typer.Option(min=0, help="For the source ports of --ecmp.")] = 1,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
@@ -37,18 +39,21 @@ def traffic(
     """
     from ailb_gen.cli.proof import nothing
     from ailb_gen.lab.registry import enter, find
-    from ailb_gen.lab.traffic.model import Load
+    from ailb_gen.lab.traffic.flows import flows
+    from ailb_gen.lab.traffic.model import usual_load
     from ailb_gen.lab.traffic.text import as_json as json_text
     from ailb_gen.lab.traffic.text import report
     from ailb_gen.network.read import read_network
 
-    load = Load(rate, count, size)
+    # What is wrong with an option is said before the lab is looked for.
+    usual_load(1, rate, count, size)
     # Read before the lab is entered: its /run is another.
     network = read_network(Path(find(name).artifacts), nothing).network
     _, plan = enter(name)
     ways = (PINNED, ECMP) if compare else (ECMP,) if ecmp else (PINNED,)
+    load = usual_load(len(flows(plan, network.hosts, qps)), rate, count, size)
     results = {way: _measured(plan, network, load, qps, seed, way == ECMP) for way in ways}
-    typer.echo(json_text(results) if as_json else report(results), nl=as_json)
+    typer.echo(json_text(results) if as_json else report(results), nl=False)
 
 
 def _measured(plan: Plan, network: Network, load: Load, qps: int, seed: int, hashed: bool) -> Result:

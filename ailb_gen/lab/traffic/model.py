@@ -9,7 +9,7 @@ from ailb_gen.errors import UsageError
 
 # The UDP port of RoCEv2 (IANA: roce).
 ROCE_PORT = 4791
-LEAST_BYTES, MOST_BYTES = 64, 8900
+LEAST_BYTES, USUAL_BYTES, MOST_BYTES = 64, 1024, 8900
 MOST_FLOWS = 4096
 
 
@@ -39,7 +39,7 @@ class Load:
 
     rate: float = 1000.0
     count: int = 1000
-    size: int = 1024
+    size: int = USUAL_BYTES
     dscp: int = 26
 
     def __post_init__(self) -> None:
@@ -49,6 +49,19 @@ class Load:
             raise UsageError(f"{self.count} packets; choose 0 or more")
         if not LEAST_BYTES <= self.size <= MOST_BYTES:
             raise UsageError(f"packets of {self.size} bytes; choose {LEAST_BYTES} to {MOST_BYTES}")
+
+
+# What two cores carry through a lab, in packets per second, and what a flow has at most and at least.
+USUAL_TOTAL, USUAL_RATE, LEAST_PACKETS = 40_000, 1000.0, 20
+
+
+def usual_load(flows: int, rate: float | None = None, count: int | None = None, size: int = USUAL_BYTES) -> Load:
+    """Return a load that a small machine can send on so many flows, for a second or a little more.
+
+    Raises UsageError for values that no flow can have.
+    """
+    chosen = rate if rate is not None else min(USUAL_RATE, USUAL_TOTAL / flows)
+    return Load(chosen, count if count is not None else max(LEAST_PACKETS, round(chosen)), size)
 
 
 @dataclass(frozen=True, slots=True)

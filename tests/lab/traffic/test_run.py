@@ -12,7 +12,7 @@ from ailb_gen.lab.namespaces import batch
 from ailb_gen.lab.plan import Plan, PortPlan, ServerPlan, SwitchPlan
 from ailb_gen.lab.plan import plan as planned
 from ailb_gen.lab.traffic.flows import flows, partners
-from ailb_gen.lab.traffic.model import Flow, Load, Received, Result
+from ailb_gen.lab.traffic.model import Flow, Load, Received, Result, usual_load
 from ailb_gen.lab.traffic.run import judged, measure, running
 from ailb_gen.network.fabric import End
 from tests.checks.trees import GOLDEN, network_of
@@ -127,6 +127,15 @@ def test_outages(sent: int, received: Received, lost: int, outage_ms: float) -> 
 def test_wrong_loads(wrong: Mapping[str, float]) -> None:
     with pytest.raises(UsageError, match="choose"):
         Load(**wrong)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("flows", "rate", "count", "expected"),
+    [(32, None, None, (1000, 1000)), (4000, None, None, (10, 20)), (4000, 50, None, (50, 50)), (1, None, 7, (1000, 7))],
+)
+def test_usual_loads(flows: int, rate: float | None, count: int | None, expected: tuple[float, int]) -> None:
+    load = usual_load(flows, rate, count)
+    assert (load.rate, load.count) == expected
 
 
 def test_flows_of_a_fabric() -> None:
