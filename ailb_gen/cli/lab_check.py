@@ -78,6 +78,7 @@ def check(
     from ailb_gen.checks.steps import STEPS
     from ailb_gen.lab.check.measure import RunningLab
     from ailb_gen.lab.check.run import Options, judge_lab, steps, unjudged
+    from ailb_gen.lab.faults import faults_of
     from ailb_gen.report.judge import judge
 
     with progress("reading", STEPS) as advance:
@@ -87,6 +88,7 @@ def check(
         rounds = 1 if len(context.network.switches) <= MOST_SWITCHES else 0
     wanted = Options(chosen, rounds, traces, seed)
     results: list[Result] = []
+    failed: tuple[str, ...] = ()
     trouble: AilbError | None = None
     with progress("looking", steps(wanted)) as bar:
 
@@ -95,11 +97,13 @@ def check(
             bar(1)
 
         try:
+            failed = tuple(f"failed on purpose: {one}" for one in faults_of(plan))
             results += judge_lab(RunningLab(plan, context), context, wanted, step)
         except AilbError as error:
             trouble = error
             results += unjudged(wanted, str(error))
-    done = replace(done, results=tuple(results), trouble=str(trouble or ""))
+    notes = (*done.notes, *failed)
+    done = replace(done, results=tuple(results), notes=notes, trouble=str(trouble or ""))
     verdict = judge(done, accepted, chosen, limit or [], fail_on)
     with steady():
         report(verdict, where, everything)

@@ -41,9 +41,9 @@ def computed_hops(graph: Graph, states: Mapping[Prefix, State]) -> Hops:
     return found
 
 
-def judge_agreement(routing: Routing, seen: Measured, findings: Findings) -> None:
-    """Add where the lab and this program differ in the steady state."""
-    _sessions(routing.graph, seen, findings)
+def judge_agreement(routing: Routing, seen: Measured, down: frozenset[End], findings: Findings) -> None:
+    """Add where the lab and this program differ, with the links of some ends down."""
+    _sessions(routing.graph, seen, down, findings)
     _paths(routing, seen, findings)
     disagreements(computed_hops(routing.graph, routing.states), seen.hops, AGREE_HOPS, "", findings)
 
@@ -64,10 +64,11 @@ def disagreements(ours: Hops, hops: Hops, check: Check, failure: str, findings: 
         findings.add(check, device, f"{failure}{told(wrong)}")
 
 
-def _sessions(graph: Graph, seen: Measured, findings: Findings) -> None:
+def _sessions(graph: Graph, seen: Measured, down: frozenset[End], findings: Findings) -> None:
     sides = {
         End(side.device, port_of(side.interface)): (side.asn, peer.asn)
         for session in graph.sessions.up
+        if down.isdisjoint((session.cable.a, session.cable.b))
         for side, peer in ((session.a, session.b), (session.b, session.a))
     }
     up = {end: (one.own_asn, one.peer_asn) for end, one in seen.sessions.items() if one.established}

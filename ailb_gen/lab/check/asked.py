@@ -32,7 +32,7 @@ class Asked:
 class AskedRoutes:
     """Which links are in service, and what follows for every switch and prefix.
 
-    `gone` are leaves' ends of links that are down besides what the intent takes out of service. `cables` are those in
+    `gone` are ends of links that are down besides what the intent takes out of service. `cables` are those in
     service, `links` their other ends with the color, by every switch and its port.
     """
 
@@ -48,7 +48,7 @@ class AskedRoutes:
             near, far, color = End(cable.a_device, cable.a_port), End(cable.b_device, cable.b_port), values[cable.color]
             if port_override(expected, near).disabled or port_override(expected, far).disabled:
                 continue
-            if near in down:
+            if near in down or far in down:
                 row = missing.setdefault(near.device, {})
                 row[far.device, cable.color] = row.get((far.device, cable.color), 0) + 1
                 continue

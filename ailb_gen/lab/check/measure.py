@@ -94,9 +94,13 @@ class RunningLab:
                 found[prefix] = known[hops]
         return found
 
+    def down(self) -> frozenset[End]:
+        """Return both ends of the links that somebody has made to fail."""
+        return frozenset(end for one in faults_of(self.plan) for end in (one.a, one.b))
+
     def fail(self, ends: Iterable[End]) -> None:
         """Take the links with some ends down, but for those that are."""
-        already = {end for one in faults_of(self.plan) for end in (one.a, one.b)}
+        already = self.down()
         for end in ends:
             if end not in already:
                 self.failed.append(end)

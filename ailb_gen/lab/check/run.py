@@ -21,6 +21,8 @@ from ailb_gen.lab.check.probe import probes
 from ailb_gen.lab.check.routes import compare_next_hops, judge_copies, judge_next_hops, judge_sessions, told
 from ailb_gen.lab.check.servers import judge_servers
 from ailb_gen.network.fabric import End
+from ailb_gen.routing.graph import Graph
+from ailb_gen.routing.rib import Routing
 
 # So many paths are looked at attribute by attribute; of more, the prefixes are sampled.
 MOST_PATHS = 20_000
@@ -51,6 +53,9 @@ class Lab(Protocol):
 
     def hops(self) -> Hops:
         """Return the next hops of every switch's kernel. Raises LabError."""
+
+    def down(self) -> frozenset[End]:
+        """Return both ends of the links that somebody has made to fail. Raises LabError."""
 
     def fail(self, ends: Iterable[End]) -> None:
         """Take the links with some ends down. Raises LabError."""
@@ -87,20 +92,22 @@ def judge_lab(
     """
     findings = Findings()
     step("computing")
-    ours = computed_hops(context.routing.graph, context.routing.states)
+    down = lab.down()
+    routing = routing_without(context, down)
+    ours = computed_hops(routing.graph, routing.states)
     chosen, total = pairs(context, options.traces, options.seed)
     look = Look(sampled(context, options.seed), tuple(chosen), probes(context))
     step("looking")
     hops = settle(lab.hops, ours)
     seen = replace(lab.measure(look), hops=hops)
     step("comparing")
-    judge(context, seen, findings)
+    judge(context, seen, findings, down)
     all_prefixes = len(context.routing.prefixes)
     findings.figure(checks.AGREE_RIB, "prefixes compared path by path", f"{len(look.prefixes)} of {all_prefixes}")
     findings.figure(checks.TRACED, "queue pairs traced", f"{len(chosen)} of {total}")
     if options.wants(OF_FAILURES):
         for number in range(options.rounds):
-            _round(lab, context, number, seen.hops, findings, step)
+            _round(lab, context, number, seen.hops, down, findings, step)
         findings.figure(checks.FAILED, "rounds in which every leaf lost one uplink", options.rounds)
     yield from findings.results(check for check in checks_of(OF_LAB) if check.id in options.chosen)
 
@@ -110,17 +117,28 @@ def unjudged(options: Options, reason: str) -> Iterator[Result]:
     return (Result(check, skipped=reason) for check in checks_of(OF_LAB) if check.id in options.chosen)
 
 
-def judge(context: Context, seen: Measured, findings: Findings) -> None:
-    """Judge what one pass over a lab in the steady state has shown."""
-    asked = AskedRoutes(context)
+def routing_without(context: Context, down: frozenset[End]) -> Routing:
+    """Return what this program computes with the links of some ends down."""
+    graph = context.routing.graph
+    return Routing(context.network, sessions_at(graph, down), graph) if down else context.routing
+
+
+def sessions_at(graph: Graph, down: frozenset[End]) -> frozenset[int]:
+    """Return the sessions over links with some ends."""
+    return frozenset(at for at, one in enumerate(graph.sessions.up) if not down.isdisjoint((one.cable.a, one.cable.b)))
+
+
+def judge(context: Context, seen: Measured, findings: Findings, down: frozenset[End] = frozenset()) -> None:
+    """Judge what one pass over a lab has shown; `down` are both ends of links that have failed on purpose."""
+    asked = AskedRoutes(context, down)
     _judge_running(context, seen, findings)
-    judge_servers(context, seen, findings)
+    judge_servers(context, seen, down, findings)
     judge_sessions(context, asked, seen, findings)
     judge_copies(context, asked, seen, findings)
     judge_next_hops(context, asked, seen, findings)
     judge_traces(context, asked, seen, findings)
     judge_probes(context, asked, seen, findings)
-    judge_agreement(context.routing, seen, findings)
+    judge_agreement(routing_without(context, down), seen, down, findings)
 
 
 def _judge_running(context: Context, seen: Measured, findings: Findings) -> None:
@@ -173,15 +191,21 @@ def uplinks_of(context: Context, number: int) -> tuple[End, ...]:
 
 
 def _round(
-    lab: Lab, context: Context, number: int, before: Hops, findings: Findings, step: Callable[[str], None]
+    lab: Lab,
+    context: Context,
+    number: int,
+    before: Hops,
+    down: frozenset[End],
+    findings: Findings,
+    step: Callable[[str], None],
 ) -> None:
-    """Take one uplink of every leaf down, compare, repair, compare."""
+    """Take one uplink of every leaf down, compare, repair, compare; what is down already stays so."""
     ends = uplinks_of(context, number)
     step(f"round {number + 1}: down")
     failure = f"with {ends[0]} and {len(ends) - 1} more uplinks down: " if len(ends) > 1 else f"with {ends[0]} down: "
     try:
         lab.fail(ends)
-        judge_failed(context, ends, lambda ours: settle(lab.hops, ours), failure, findings)
+        judge_failed(context, down.union(ends), lambda ours: settle(lab.hops, ours), failure, findings)
     finally:
         lab.repair()
     step(f"round {number + 1}: repaired")

@@ -21,9 +21,9 @@ from ailb_gen.wording import some
 DEFAULT_ROUTE = Prefix(0, 0)
 
 
-def judge_servers(context: Context, seen: Measured, findings: Findings) -> None:
+def judge_servers(context: Context, seen: Measured, down: frozenset[End], findings: Findings) -> None:
     """Judge advertisements on links and at NICs, addresses of NICs and IRBs, rules and tables."""
-    judge_links(context, seen, findings)
+    judge_links(context, seen, down, findings)
     judge_gateways(context, seen, findings)
     nics: dict[str, list[tuple[ExpectedCable, ExpectedSwitch, ExpectedNic]]] = {}
     for cable in context.cabling.hosts:
@@ -38,11 +38,11 @@ def judge_servers(context: Context, seen: Measured, findings: Findings) -> None:
         judge_tables(context, seen, server, [(leaf, nic) for _, leaf, nic in rows], findings)
 
 
-def judge_links(context: Context, seen: Measured, findings: Findings) -> None:
+def judge_links(context: Context, seen: Measured, down: frozenset[End], findings: Findings) -> None:
     """Every end of a link in service has heard the other one."""
     for cable in context.cabling.links:
         ends = (End(cable.a_device, cable.a_port), End(cable.b_device, cable.b_port))
-        if any(port_override(context.expected, end).disabled for end in ends):
+        if not down.isdisjoint(ends) or any(port_override(context.expected, end).disabled for end in ends):
             continue
         for end, sender in (ends, ends[::-1]):
             findings.look(ADVERTISED)

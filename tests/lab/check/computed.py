@@ -24,7 +24,7 @@ from ailb_gen.lab.check.measured import (
 )
 from ailb_gen.lab.check.paths import Pair
 from ailb_gen.lab.check.probe import with_probe
-from ailb_gen.lab.check.run import Look
+from ailb_gen.lab.check.run import Look, sessions_at
 from ailb_gen.lab.plan import plan
 from ailb_gen.network.fabric import End, Network
 from ailb_gen.network.model import RouterAdvertisement, Switch
@@ -33,38 +33,45 @@ from ailb_gen.routing.rib import Path, Routing
 
 
 class ComputedLab:
-    """The lab of a network without damage to the lab itself; `network` may be that of damaged files."""
+    """The lab of a network, which may be that of damaged files; `before` are ends of links that are down already."""
 
-    def __init__(self, network: Network) -> None:
+    def __init__(self, network: Network, before: frozenset[End] = frozenset()) -> None:
         self.network = network
         self.routing = Routing(network)
-        self.down: frozenset[End] = frozenset()
+        self.before = self.broken = before
         self.failed: list[tuple[End, ...]] = []
 
     def hops(self) -> Hops:
         """The next hops with the links down that are down."""
         graph = self.routing.graph
-        gone = (at for at, one in enumerate(graph.sessions.up) if {one.cable.a, one.cable.b} & self.down)
-        return computed_hops(graph, self.routing.after(frozenset(gone)))
+        return computed_hops(graph, self.routing.after(sessions_at(graph, self.broken)))
+
+    def down(self) -> frozenset[End]:
+        """What was down from the beginning."""
+        return self.before
 
     def fail(self, ends: Iterable[End]) -> None:
         """Take links down."""
         self.failed.append(tuple(ends))
-        self.down |= frozenset(self.failed[-1])
+        self.broken |= frozenset(self.failed[-1])
 
     def repair(self) -> None:
         """Put all links up."""
-        self.down = frozenset()
+        self.broken = self.before
 
     def measure(self, look: Look) -> Measured:
         """Everything that there is to see."""
-        network, routing = self.network, self.routing
+        network, graph = self.network, self.routing.graph
+        gone = sessions_at(graph, self.before)
+        routing = Routing(network, gone, graph)
         planned = plan(network)
         macs = {End(name, nic.nic): nic.mac for name, one in planned.servers.items() for nic in one.nics.values()}
-        sides = [pair for one in routing.graph.sessions.up for pair in ((one.a, one.b), (one.b, one.a))]
+        up = (one for at, one in enumerate(graph.sessions.up) if at not in gone)
+        sides = [pair for one in up for pair in ((one.a, one.b), (one.b, one.a))]
+        heard = {end: told for end, told in _on_links(network).items() if end not in self.before}
         return Measured(
             devices=frozenset(planned.devices),
-            advertisements={**_on_links(network), **_at_nics(network)},
+            advertisements={**heard, **_at_nics(network)},
             addresses={**_of_nics(network, macs), **_of_irbs(network)},
             macs=macs,
             rules={

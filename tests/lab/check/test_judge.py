@@ -73,7 +73,16 @@ def test_every_uplink_is_down_once_in_as_many_rounds_as_a_leaf_has() -> None:
     rounds = [set(ends) for ends in running.failed]
     assert [len(ends) for ends in rounds] == [4] * 4
     assert set.union(*rounds) == {cable.a for cable in context.network.links}
-    assert running.down == frozenset()
+    assert running.broken == frozenset()
+
+
+def test_links_that_failed_before_are_no_finding_and_stay_down() -> None:
+    context, _ = lab()
+    first, *_, last = context.network.links
+    before = frozenset({first.a, first.b, last.a, last.b})
+    running = ComputedLab(context.network, before)
+    assert shown(judge_lab(running, context, Options(ALL, rounds=1))) == []
+    assert running.broken == before
 
 
 def _prefix(leaf: str, color: int) -> Prefix:
