@@ -250,7 +250,7 @@ def state(name: str) -> tuple[set[object], ...]:
 NUMBERS = count()
 
 
-@drawn(max_examples=examples(12))
+@drawn(max_examples=examples(8))
 @given(st.lists(devices(), min_size=2, max_size=4))
 def however_it_came(steps: list[Settings]) -> None:
     """A device that was asked for one thing after the other is as one that is asked for the last only."""
