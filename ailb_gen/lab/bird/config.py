@@ -241,7 +241,7 @@ def _group(context: _Context, group: Group, loop: int, mismatch: int) -> Iterato
     yield "\n".join((
         f"template bgp {names.symbol('group', group.name)} {{",
         "  hold time 90; keepalive time 30;",
-        f"  connect delay time 1; connect retry time 5; error wait time 1, 4;{bfd}",
+        f"  connect delay time 1; connect retry time 2; error wait time 1, 4;{bfd}",
         "  # Routes of one's own AS are hidden by the filter, not dropped.",
         "  allow local as;",
         "  ipv6 {",
