@@ -89,7 +89,9 @@ class Running:
         received: list[Received] = self._receiver.result()
         after = uplink_bytes(self._plan)
         uplinks = {uplink: size - self._before.get(uplink, 0) for uplink, size in after.items()}
-        found = (judged(*row, self._load.rate) for row in zip(self._flows, sent, received, strict=True))
+        # A machine that is too slow sends fewer packets per second than asked for.
+        rates = [number / seconds if number else self._load.rate for number in sent]
+        found = (judged(*row) for row in zip(self._flows, sent, received, rates, strict=True))
         return Result(tuple(found), uplinks, self._load, seconds)
 
 
