@@ -14,12 +14,15 @@ from ailb_gen.addresses import Prefix
 from ailb_gen.checks.catalogue import OF_LAB, checks_of
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.model import Finding, Findings
+from ailb_gen.errors import IntentError
 from ailb_gen.lab.check.measured import HIDDEN, Measured, SeenAdvertisement, SeenRoute, SeenRule, SeenSession
 from ailb_gen.lab.check.paths import pairs
 from ailb_gen.lab.check.probe import probes
 from ailb_gen.lab.check.run import Look, Options, judge, judge_lab
 from ailb_gen.network.fabric import End
-from tests.checks.trees import GOLDEN, fabric_of, findings, network_of, shown
+from tests.checks.trees import GOLDEN, fabric_of, findings, network_of, rendered, shown
+from tests.conftest import examples
+from tests.intents import random_intent
 from tests.lab.check.computed import ComputedLab
 from tests.lab.check.damages import DAMAGES, Damage, damaged
 
@@ -251,3 +254,14 @@ def test_every_deviation_has_its_finding(name: str) -> None:
 
 def test_every_check_of_the_steady_state_has_a_deviation() -> None:
     assert set().union(*(checks for _, checks, _ in DEVIATIONS.values())) == ALL - {"AILBL31", "AILBL32", "AILBL33"}
+
+
+@pytest.mark.parametrize("seed", range(examples(12)))
+def test_random_fabrics_give_no_findings(seed: int, tmp_path: Path) -> None:
+    try:
+        intent, root = rendered(random_intent(seed), tmp_path)
+    except IntentError:
+        # The random file asks for what cannot be; tests/test_intents.py counts how many do.
+        return
+    context = Context(intent.fabric, network_of(root))
+    assert shown(judge_lab(ComputedLab(context.network), context, Options(ALL, rounds=2, traces=200))) == []
