@@ -57,10 +57,17 @@ class Forwarder:
 
     def _run(self) -> None:
         asyncio.set_event_loop(self._loop)
-        for listening, port in self._pairs:
-            self._loop.run_until_complete(asyncio.start_server(_passing_to(port), sock=listening))
+        opening = (asyncio.start_server(_passing_to(port), sock=listening) for listening, port in self._pairs)
+        servers = [self._loop.run_until_complete(one) for one in opening]
         self._ready.set()
         self._loop.run_forever()
+        for server in servers:
+            server.close()
+        for task in asyncio.all_tasks(self._loop):
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                self._loop.run_until_complete(task)
+        self._loop.close()
 
 
 def _passing_to(port: int) -> Callable[[asyncio.StreamReader, asyncio.StreamWriter], Coroutine[object, object, None]]:
