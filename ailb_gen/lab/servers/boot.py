@@ -7,6 +7,7 @@ where /sys cannot be written.
 
 from __future__ import annotations
 
+import re
 import subprocess
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,6 +30,8 @@ from ailb_gen.network.fabric import Network
 Way = Literal["netplan", "script"]
 # Addresses that the kernel makes of router advertisements besides those of the prefixes: link-local, and one to spare.
 SPARE_ADDRESSES = 2
+# Kernel parameters of a network namespace; no part of a key leads upwards.
+NETWORK_KEY = re.compile(r"net[./](?!(?:.*/)?\.\.(?:/|$))[^\0]+")
 READY = "ready"
 MOUNTS = f"""\
 set -e
@@ -48,6 +51,9 @@ mkdir -m 755 "$2/run/sshd"
 [ ! -d "$5" ] || cp -a "$5" "$2/run/ailb-ssh"
 mount --bind "$2/run" /run
 mount -t sysfs -o ro,nosuid,nodev,noexec sysfs /sys
+mount --bind /proc/sys /proc/sys
+mount --bind /proc/sys/net /proc/sys/net
+mount -o remount,bind,ro /proc/sys
 hostname "$4"
 echo {READY}
 exec sleep infinity >/dev/null 2>&1
@@ -187,9 +193,12 @@ def _kernel(servers: Servers, server: ServerPlan, host: Host) -> None:
     """Set the kernel parameters that the files ask for, and those of the lab, while the NICs are down."""
     batch([f"link set {nic} down" for nic in server.nics], server.name)
     for setting in host.profile.sysctls:
+        if NETWORK_KEY.fullmatch(setting.key) is None:
+            servers.warn(server.name, f"{setting.key} is not set: it is of the whole machine, not of a network")
+            continue
         try:
             write_sysctl(server.name, {setting.key: setting.value})
-        except LabError as error:
+        except (LabError, ValueError) as error:
             servers.warn(server.name, str(error))
     counts = {nic: sum(rule.nic == nic for rule in host.profile.rules) for nic in server.nics}
     for nic, count in counts.items():

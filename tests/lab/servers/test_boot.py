@@ -15,7 +15,7 @@ from ailb_gen.addresses import Prefix, address_text, eui64
 from ailb_gen.errors import LabError, UsageError
 from ailb_gen.lab.namespaces import output
 from ailb_gen.lab.plan import plan
-from ailb_gen.lab.servers.boot import boot, command, missing, usable_way, wait
+from ailb_gen.lab.servers.boot import NETWORK_KEY, boot, command, missing, usable_way, wait
 from ailb_gen.lab.servers.stand_ins import NETPLAN, NETWORKD
 from tests.checks.trees import GOLDEN, network_of
 from tests.conftest import missing as absent
@@ -46,6 +46,7 @@ class Seen:
     host_name: str
     modes: list[str]
     verified: str
+    machine: str
 
 
 def booted(root: Path, way: str, timeout_s: float = 60.0) -> Seen:
@@ -72,6 +73,7 @@ def booted(root: Path, way: str, timeout_s: float = 60.0) -> Seen:
             mtu=say("cat", "/sys/class/net/gpu1_eth/mtu").strip(),
             host_name=say("hostname").strip(),
             modes=say("stat", "-c", "%a %U", *CONFIGURED).split("\n"),
+            machine=say("sh", "-c", "echo 7 2>/dev/null >/proc/sys/kernel/panic || echo read-only").strip(),
             verified=say("sh", "-c", "/usr/local/sbin/ailb-net verify 2>&1 || true"),
         )
 
@@ -103,6 +105,7 @@ def test_boot(way: str) -> None:
     }
     assert "default" not in seen.main
     assert (seen.mtu, seen.host_name, seen.verified) == ("9000", NAME, "")
+    assert seen.machine == "read-only"
     assert seen.modes[:4] == ["600 root", "644 root", "755 root", "644 root"]
 
 
@@ -111,17 +114,36 @@ def test_what_is_wrong_with_a_file_is_said_and_does_not_stop_the_others(tmp_path
     shutil.copytree(GOLDEN / "lab", root, symlinks=True)
     profile = root / "profiles/stripe1"
     sysctl = profile / "etc/sysctl.d/99-accept-ra.conf"
-    sysctl.write_text(sysctl.read_text() + "net.ipv6.conf.gpu9_eth.accept_ra = 1\n")
+    more = "net.ipv6.conf.gpu9_eth.accept_ra = 1\nkernel.panic = 7\n"
+    sysctl.write_text(sysctl.read_text() + more)
     script = profile / "usr/local/sbin/ailb-net"
     script.write_text(script.read_text().replace("gpu1_eth 10007", "gpu7_eth 10007"))
 
     seen = isolated(booted, root, "script", tools=TOOLS)
 
     assert set(seen.warnings) == {"gpu-s1-1", "gpu-s1-2"}
-    kernel, tables = seen.warnings[NAME]
+    kernel, machine, tables = seen.warnings[NAME]
+    assert machine == "kernel.panic is not set: it is of the whole machine, not of a network"
     assert "net.ipv6.conf.gpu9_eth.accept_ra = 1 cannot be set" in kernel
     assert tables == "ailb-net: gpu7_eth: there is no such interface; table 10007 (gpu1_subnet4) is not set"
     assert len(seen.rules) == 7
+
+
+@pytest.mark.parametrize(
+    ("key", "taken"),
+    [
+        ("net.ipv6.conf.gpu0_eth.accept_ra", True),
+        ("net/ipv6/conf/gpu0.5/accept_ra", True),
+        ("kernel.panic", False),
+        ("network.a", False),
+        ("net/../kernel/panic", False),
+        ("net/ipv6/..", False),
+        ("../kernel/panic", False),
+        ("", False),
+    ],
+)
+def test_kernel_parameters_of_a_network(key: str, taken: bool) -> None:
+    assert bool(NETWORK_KEY.fullmatch(key)) == taken
 
 
 def test_ways(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
