@@ -54,7 +54,10 @@ def up(
         float, typer.Option("--minute", min=0.01, max=3600, help="Seconds of a minute of commit confirmed.")
     ] = 60.0,
 ) -> None:
-    """Bring a fabric up: a namespace per device, BIRD on every switch, NETCONF in front of it."""
+    """Bring a fabric up, on this machine alone.
+
+    A network namespace per device, BIRD on every switch, and NETCONF in front.
+    """
     began = time.monotonic()
     from ailb_gen.background import locked, to_background
     from ailb_gen.cli.proof import nothing
@@ -110,12 +113,14 @@ def _steps() -> Callable[[str], None]:
 @app.command("down")
 def down(
     name: Annotated[str | None, typer.Argument(help="Which lab; the only one by default.", metavar="NAME")] = None,
+    option: NAME = None,
 ) -> None:
     """End a lab, and remove what it has left."""
     from ailb_gen.background import stop
     from ailb_gen.lab.neighbor_table import release
     from ailb_gen.lab.registry import LAB, directory, forget, labs
 
+    name = option or name
     # What labs have left that were killed.
     release()
     if name is None:
@@ -145,7 +150,7 @@ def execute(
     command: Annotated[list[str], typer.Argument(help="The command, after --.", metavar="COMMAND")],
     name: NAME = None,
 ) -> None:
-    """Run a command in a device; the exit code is the command's."""
+    """Run a command in a device, with its exit code."""
     _execute(device, name, command)
 
 

@@ -50,7 +50,9 @@ def check(
     rounds: ROUNDS = None,
     traces: TRACES = 1000,
 ) -> None:
-    """Check what kernels and BIRD do in a lab against the intent, and against this program's own model.
+    """Judge what kernels and BIRD do in a lab.
+
+    Compares it with the intent, and with this program's own model.
 
     Exit codes: 0 pass, 1 findings, 2 bad input, 3 the environment failed.
     """

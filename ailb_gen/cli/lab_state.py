@@ -24,7 +24,7 @@ COLUMNS = ("switch", "role", "sessions", "routes", "hidden", "NETCONF")
 
 
 def status(name: NAME = None, as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
-    """Show the switches of a lab, their sessions and routes, and what has failed."""
+    """Show switches, sessions, routes, and what has failed."""
     from ailb_gen.lab.faults import faults_of
     from ailb_gen.lab.registry import enter
 

@@ -32,7 +32,7 @@ def traffic(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     name: NAME = None,
 ) -> None:
-    """Send RoCE-like traffic between servers, and show what each uplink carries.
+    """Send RoCE-like traffic, show what uplinks carry.
 
     Every NIC sends to one of another leaf: UDP to port 4791, a flow per queue
     pair. Shows the bytes of every uplink, loss and reordering.
