@@ -89,8 +89,18 @@ def test_from_up_to_down(labs: Verb, tmp_path: Path) -> None:
     assert status(labs, "one")["failed"] == ["stripe1-leaf1:et-0/0/2 - spine3:et-0/0/0: no carrier"]
     shown = labs("exec", "stripe1-leaf1", "--", "ip", "-6", "route", "show", "fc00:2:1:3::/64").stdout
     assert all(f"dev et-0-0-{number} " in shown for number in (0, 1, 3))
+    checked = labs("check", "--rounds", "0")
+    assert (checked.returncode, checked.stderr) == (0, "")
+    assert "failed on purpose: stripe1-leaf1:et-0/0/2 - spine3:et-0/0/0: no carrier" in checked.stdout
     assert "repaired: stripe1-leaf1:et-0/0/2" in labs("repair").stdout
     assert labs("repair").stdout == "nothing has failed\n"
+
+    other = tmp_path / "other.yaml"
+    other.write_text(FABRIC.read_text().replace("65101-", "65111-"))
+    checked = labs("check", str(other), str(GOLDEN), "--rounds", "0", "--report", "json")
+    assert checked.returncode == 1
+    rows = {row["id"]: row["status"] for row in json.loads(checked.stdout)["checks"]}
+    assert (rows["AILBL06"], rows["AILBL21"]) == ("fail", "pass")
 
     again = labs("up", str(FABRIC), str(GOLDEN), "--lab", "one")
     assert again.returncode == 2
@@ -170,6 +180,8 @@ def test_without_root(labs: Verb, tmp_path: Path) -> None:
         assert [(row["up"], row["sessions"]) for row in shown["switches"]] == [(4, 4)] * 8
         traffic = verb("traffic", "--count", "50")
         assert "1.000" in traffic.stdout, traffic.stderr
+        checked = verb("check")
+        assert checked.returncode == 0, checked.stdout + checked.stderr
     finally:
         ended = verb("down")
     assert ended.returncode == 0
@@ -184,6 +196,8 @@ def test_without_root(labs: Verb, tmp_path: Path) -> None:
         (("status",), "no labs run; start one with: ailb-gen lab up"),
         (("status", "--lab", "one"), "no lab 'one' runs"),
         (("exec", "leaf1", "--", "true"), "no labs run"),
+        (("check",), "no labs run; start one with: ailb-gen lab up"),
+        (("check", str(FABRIC)), "ARTIFACTS is missing: name both, FABRIC and ARTIFACTS, or none of them"),
         (("traffic", "--rate", "0"), "a rate of 0 packets per second; choose 1 to 1000000"),
     ],
 )
