@@ -42,15 +42,20 @@ class Router:
         """Whether the daemon has been started and has not ended."""
         return self._process is not None and self._process.poll() is None
 
-    def configure(self, text: str) -> None:
-        """Let the daemon run a configuration; its sessions stay up where it says the same. Raises LabError."""
+    def configure(self, text: str) -> bool:
+        """Let the daemon run a configuration; its sessions stay up where it says the same. Raises LabError.
+
+        Returns whether it is another one than before.
+        """
+        changed = text != self.text
         if not self.running:
             self.begin(text)
             self.wait()
-        elif text != self.text:
+        elif changed:
             self._file.write_text(text, encoding="utf-8")
             self.control.configure()
             self.text = text
+        return changed
 
     def begin(self, text: str) -> None:
         """Start the daemon, and do not wait until it answers. Raises LabError."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from functools import partial
 
@@ -21,6 +22,9 @@ from ailb_gen.network.model import Switch
 from ailb_gen.network.sessions import Side, sides
 
 UP = "Up"
+# Answers about what another configuration changes are given after the first, and after the second at the latest.
+SETTLING_S, SETTLING_MOST_S = 0.3, 2.0
+PAUSE_S = 0.05
 
 
 class LabSwitch:
@@ -44,6 +48,8 @@ class LabSwitch:
         cables = (Cable(End(plan.name, port.port), port.far) for port in self.ports.values())
         self._network = Network({}, {}, {}, tuple(cables), {}, ())
         self._sides: dict[str, Side] | None = None
+        # When the daemon got another configuration, until it has done what that asks.
+        self._changed: float | None = None
 
     def take(self, found: Switch | None, wanted: Settings) -> None:
         """Note another configuration; None while the switch is off."""
@@ -65,7 +71,8 @@ class LabSwitch:
         `held`: its routes do not reach the kernel.
         """
         self.answers.forget()
-        self.router.configure(self.render(peers, held))
+        if self.router.configure(self.render(peers, held)):
+            self._changed = time.monotonic()
         for interface in self.kept_down:
             self._switch_session(interface, on=False)
 
@@ -102,12 +109,25 @@ class LabSwitch:
         """Return the name of the daemon's session on a logical interface; None without one."""
         return self.translation.sessions.get(interface) if self.translation is not None else None
 
+    def _settle(self) -> None:
+        """Wait until the daemon has done what another configuration asks: it asks neighbors for their routes again."""
+        before: Mapping[str, SessionState] | None = None
+        while self._changed is not None and self.router.running:
+            now, quiet = parse.sessions(self.router.control), time.monotonic() - self._changed
+            if (now == before and quiet >= SETTLING_S) or quiet >= SETTLING_MOST_S:
+                break
+            before = now
+            time.sleep(PAUSE_S)
+        self._changed = None
+
     def sessions(self) -> Mapping[str, SessionState]:
         """Return the daemon's sessions by protocol."""
+        self._settle()
         return self.answers.get("sessions", partial(parse.sessions, self.router.control)) if self.router.running else {}
 
     def rib(self) -> Mapping[Prefix, tuple[RibRoute, ...]]:
         """Return the daemon's routes by prefix, in order."""
+        self._settle()
         return self.answers.get("rib", self._rib) if self.router.running else {}
 
     def _rib(self) -> Mapping[Prefix, tuple[RibRoute, ...]]:
@@ -115,6 +135,7 @@ class LabSwitch:
 
     def fib(self) -> Mapping[Prefix, tuple[str, ...]]:
         """Return the logical interfaces by which the kernel sends packets to prefixes, in the order of cables."""
+        self._settle()
         return self.answers.get("fib", self._fib)
 
     def _fib(self) -> Mapping[Prefix, tuple[str, ...]]:
