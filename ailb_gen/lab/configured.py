@@ -58,7 +58,8 @@ class ConfiguredFabric:
         """Let daemons bring their routes into the kernels, from now on."""
         with self.lock:
             self.forwarding = True
-            self._configure(tuple(self.switches))
+            for own in self.switches.values():
+                own.forward()
 
     def unaddressed(self) -> tuple[str, ...]:
         """Return the links between switches that must have a link-local address, and do not have it, as text."""

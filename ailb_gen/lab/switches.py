@@ -12,7 +12,7 @@ from ailb_gen.lab import kernel
 from ailb_gen.lab.answers import Answers
 from ailb_gen.lab.bird import parse
 from ailb_gen.lab.bird.config import render
-from ailb_gen.lab.bird.model import Peer, RibRoute, SessionState, Translation
+from ailb_gen.lab.bird.model import BFD, KERNEL, Peer, RibRoute, SessionState, Translation
 from ailb_gen.lab.links import Settings
 from ailb_gen.lab.plan import LINK_LOCAL, SwitchPlan
 from ailb_gen.lab.ribs import by_prefix
@@ -75,6 +75,12 @@ class LabSwitch:
             self._changed = time.monotonic()
         for interface in self.kept_down:
             self._switch_session(interface, on=False)
+
+    def forward(self) -> None:
+        """Let the daemon, if it runs, bring routes into the kernel and begin BFD, as its next configuration does."""
+        for protocol in (KERNEL, BFD) if self.router.running else ():
+            if f" {protocol} " in self.router.text:
+                self.router.switch_on(protocol, on=True)
 
     def render(self, peers: Mapping[str, Peer], held: bool) -> str:
         """Return what the daemon has to run with some peers; nothing while the switch is off."""

@@ -8,8 +8,19 @@ from ipaddress import AddressValueError, IPv4Address
 
 from ailb_gen.addresses import Prefix, address_text
 from ailb_gen.lab.bird.communities import COLORS, EXTENDED, Value, value
-from ailb_gen.lab.bird.filters import NEXT, REJECT, Names, Policies, Reasons, chain, prefix_set, set_preference
+from ailb_gen.lab.bird.filters import (
+    NEXT,
+    REJECT,
+    Names,
+    Policies,
+    Reasons,
+    chain,
+    prefix_set,
+    rejects_all,
+    set_preference,
+)
 from ailb_gen.lab.bird.model import (
+    BFD,
     DIRECT,
     ECMP_KERNEL,
     ECMP_PIPE,
@@ -63,7 +74,7 @@ class _Context:
 def render(switch: Switch, plan: SwitchPlan, peers: Mapping[str, Peer], held: bool = False) -> Translation:
     """Translate a switch for BIRD; `peers` are the neighbors whose router advertisements were heard.
 
-    `held`: the kernel gets no routes until the protocol `kernel6` is enabled.
+    `held`: the kernel gets no routes, and neighbors no BFD, until the protocols `kernel6` and `bfd1` are enabled.
     """
     refusals: dict[str, str] = {}
     neighbors = tuple(_neighbors(switch, plan, peers, refusals))
@@ -79,7 +90,7 @@ def render(switch: Switch, plan: SwitchPlan, peers: Mapping[str, Peer], held: bo
     parts = [
         _head(context),
         *_base(switch, merge, held),
-        _bfd(context, unmodelled),
+        _bfd(context, unmodelled, held),
         router_advertisements(switch, plan, unmodelled),
         *(policies.function(switch.policies[name]) for name in used if name in switch.policies),
         *(text for group in groups for text in _group(context, group, loop, mismatch)),
@@ -207,7 +218,7 @@ def direct_prefixes(switch: Switch) -> frozenset[Prefix]:
     )
 
 
-def _bfd(context: _Context, unmodelled: list[Unmodelled]) -> str:
+def _bfd(context: _Context, unmodelled: list[Unmodelled], held: bool) -> str:
     blocks = []
     for neighbor in context.neighbors:
         bfd = neighbor.group.bfd
@@ -220,7 +231,8 @@ def _bfd(context: _Context, unmodelled: list[Unmodelled]) -> str:
             continue
         settings = f"interval {bfd.interval_ms} ms; multiplier {bfd.multiplier or DEFAULT_MULTIPLIER};"
         blocks.append(f'  interface "{neighbor.link}" {{ {settings} }};')
-    return "\n".join(["protocol bfd bfd1 {", *blocks, "}"]) if blocks else ""
+    state = " disabled;" if held else ""
+    return "\n".join([f"protocol bfd {BFD} {{{state}", *blocks, "}"]) if blocks else ""
 
 
 def _color(context: _Context, name: str | None) -> str | None:
@@ -260,7 +272,8 @@ def _mismatch(color: str | None, known: Value | None) -> str:
     test = f"{EXTENDED} ~ ANY_COLOR"
     if known is None or not color.startswith("color:"):
         return test
-    return f"{test} && ! ({known.literal} ~ {known.attribute})"
+    # Nearly all routes have the color: BIRD looks no further then.
+    return f"! ({known.literal} ~ {known.attribute}) && {test}"
 
 
 def _import(
@@ -284,11 +297,21 @@ def _export(context: _Context, group: Group, color: str | None, known: Value | N
     yield f"function {context.names.symbol('export', group.name)}(int peer_as)"
     yield "int verdict;"
     yield "{"
+    nothing_else = rejects_all(
+        context.switch.policies[name] for name in group.exports if name in context.switch.policies
+    )
+    if nothing_else:
+        # As on every leaf: BIRD asks for each route and each session.
+        yield "  if source != RTS_DEVICE then return false;"
     yield "  if bgp_path.first = peer_as then return false;"
     yield "  if source = RTS_DEVICE then {"
     yield f"    igp_metric = {NO_AIGP};"
     yield from (f"    {line}" for line in _advertised(context, group, color, known))
     yield "  }"
+    if nothing_else:
+        yield "  return false;"
+        yield "}"
+        return
     yield f"  verdict = {NEXT};"
     yield from chain(_functions(context, group.exports))
     yield f"  if verdict = {REJECT} || (verdict = {NEXT} && source != RTS_BGP) then return false;"

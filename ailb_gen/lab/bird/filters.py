@@ -61,6 +61,17 @@ class Reasons:
         return found
 
 
+def rejects_all(policies: Iterable[Policy]) -> bool:
+    """Return whether a chain of policies lets no route pass, whatever its attributes."""
+    for policy in policies:
+        for term in policy.terms:
+            if term.verdict in ("accept", "next-policy"):
+                return False
+            if term.verdict == "reject" and term.matches_all:
+                return True
+    return False
+
+
 @dataclass(slots=True)
 class Policies:
     """The policies of a switch as functions; what is not translated is collected."""

@@ -10,7 +10,8 @@ from ailb_gen.addresses import Prefix
 from ailb_gen.textio import line_field
 
 # The names of BIRD's protocols that are not sessions.
-KERNEL, DIRECT, ECMP_PIPE, ECMP_KERNEL = "kernel6", "direct6", "pipe_ecmp", "kernel_ecmp"
+KERNEL, DIRECT, BFD = "kernel6", "direct6", "bfd1"
+ECMP_PIPE, ECMP_KERNEL = "pipe_ecmp", "kernel_ecmp"
 # The routing table of the kernel in which AIGP does not count.
 ECMP_TABLE = 4791
 

@@ -47,7 +47,7 @@ from ailb_gen.network.model import Switch
 
 # Advertisements are sent on request (RFC 4861, section 6.2.6): within 0.5 s,
 # but no sooner than 3 s after the last one.
-HEARD_WITHIN_S = 5.0
+HEARD_WITHIN_S = 12.0
 # Most of a look is waiting for ip(8) and BIRD.
 AT_ONCE = 8
 # The kernel's own tables, `local` and `main`.
