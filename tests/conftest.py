@@ -46,6 +46,8 @@ servers: 2
 LONGEST = (
     "sim/engine/test_published.py",
     "test_docs.py",
+    "lab/check/test_running.py",
+    "lab/bird/test_random_fabrics.py",
     "deploy/servers/test_crashes.py",
     "mutations/test_causes.py",
     "deploy/servers/test_trees.py",
@@ -55,6 +57,8 @@ LONGEST = (
     "routing/test_against_naive.py",
     "batfish/test_run.py",
     "cli/test_demo.py",
+    "lab/test_deploy.py",
+    "lab/test_state.py",
     "study/catalog/test_scale_unit.py",
 )
 
