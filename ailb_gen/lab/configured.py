@@ -58,8 +58,9 @@ class ConfiguredFabric:
         """Let daemons bring their routes into the kernels, from now on."""
         with self.lock:
             self.forwarding = True
-            for own in self.switches.values():
-                own.forward()
+            for name, own in self.switches.items():
+                if own.switch is not None:
+                    own.forward(self.peers(name))
 
     def unaddressed(self) -> tuple[str, ...]:
         """Return the links between switches that must have a link-local address, and do not have it, as text."""

@@ -57,6 +57,11 @@ class Router:
             self.text = text
         return changed
 
+    def note(self, text: str) -> None:
+        """Note what the daemon already does as its configuration."""
+        self._file.write_text(text, encoding="utf-8")
+        self.text = text
+
     def begin(self, text: str) -> None:
         """Start the daemon, and do not wait until it answers. Raises LabError."""
         RUN.mkdir(exist_ok=True)

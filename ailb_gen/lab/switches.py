@@ -76,11 +76,16 @@ class LabSwitch:
         for interface in self.kept_down:
             self._switch_session(interface, on=False)
 
-    def forward(self) -> None:
-        """Let the daemon, if it runs, bring routes into the kernel and begin BFD, as its next configuration does."""
-        for protocol in (KERNEL, BFD) if self.router.running else ():
-            if f" {protocol} " in self.router.text:
+    def forward(self, peers: Mapping[str, Peer]) -> None:
+        """Let the daemon bring its routes into the kernel and begin BFD: what it is configured for from now on.
+
+        A new configuration says the same, and takes as long as reading all routes again.
+        """
+        text = self.render(peers, held=False)
+        for protocol in (KERNEL, BFD):
+            if f" {protocol} " in text:
                 self.router.switch_on(protocol, on=True)
+        self.router.note(text)
 
     def render(self, peers: Mapping[str, Peer], held: bool) -> str:
         """Return what the daemon has to run with some peers; nothing while the switch is off."""
