@@ -25,8 +25,8 @@ def cables_named(known: Iterable[tuple[End, End]], word: str, asked: str = "") -
     found = [ends for ends in cables if _joins(ends, one, other) or _joins(ends[::-1], one, other)]
     if not found:
         names = [*sorted(devices), *(str(end) for ends in cables for end in ends)]
-        hint = did_you_mean(word, names) or "name one end as DEVICE:PORT, both as DEVICE:DEVICE, or a device"
-        raise UsageError(f"{asked}{' ' if asked else ''}{word!r}: there is no such cable or device; {hint}")
+        hint = did_you_mean(word, names) or "name one end as DEVICE:PORT, both as DEVICE:DEVICE, or a switch"
+        raise UsageError(f"{asked}{' ' if asked else ''}{word!r}: there is no such cable or switch; {hint}")
     return found
 
 

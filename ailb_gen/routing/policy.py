@@ -113,19 +113,12 @@ def _has_member(member: str, values: frozenset[str]) -> bool:
     if not is_pattern(member):
         return member in values
     pattern = _pattern(member)
-    # `*:*` stands for standard communities only; others are named by their type.
-    return pattern is not None and any(_type(value) == _type(member) and pattern.fullmatch(value) for value in values)
+    return pattern is not None and any(pattern.fullmatch(value) for value in values)
 
 
 def is_pattern(member: str) -> bool:
     """Return whether a member of a community stands for several values."""
     return WILDCARD.search(DOTTED.sub("", member)) is not None
-
-
-def _type(member: str) -> str:
-    """Return the type of an extended or large community, such as color; empty for a standard one."""
-    word = member.removeprefix("^").partition(":")[0]
-    return word if word.isalpha() else ""
 
 
 @lru_cache(maxsize=1024)

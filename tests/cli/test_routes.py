@@ -248,12 +248,12 @@ BAD = [
     (["rib", "spine1", "2001:db8::1"], "2001:db8::1: no switch has a prefix there; "),
     (
         ["fib", "spine1", "--fail", "spin2"],
-        "--fail 'spin2': there is no such cable or device; did you mean 'spine2'?\n",
+        "--fail 'spin2': there is no such cable or switch; did you mean 'spine2'?\n",
     ),
-    (["fib", "spine1", "--fail", "spine2:et-0/0/9"], "there is no such cable or device; did you mean 'spine2:et-0/0/"),
-    (["fib", "spine1", "--fail", "spine2:spine3"], "--fail 'spine2:spine3': there is no such cable or device; "),
-    (["fib", "spine1", "--fail", "???"], "name one end as DEVICE:PORT, both as DEVICE:DEVICE, or a device\n"),
-    (["fib", "spine1", "--fail", ""], "--fail '': there is no such cable or device; name one end "),
+    (["fib", "spine1", "--fail", "spine2:et-0/0/9"], "there is no such cable or switch; did you mean 'spine2:et-0/0/"),
+    (["fib", "spine1", "--fail", "spine2:spine3"], "--fail 'spine2:spine3': there is no such cable or switch; "),
+    (["fib", "spine1", "--fail", "???"], "name one end as DEVICE:PORT, both as DEVICE:DEVICE, or a switch\n"),
+    (["fib", "spine1", "--fail", ""], "--fail '': there is no such cable or switch; name one end "),
     (["rib", "spine1", "--fail", "spine1"], "'spine1': this switch is down (--fail)\n"),
 ]
 

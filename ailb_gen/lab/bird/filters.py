@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from ailb_gen.addresses import BITS, Prefix
 from ailb_gen.lab.bird.communities import EXTENDED, LARGE, STANDARD, value
 from ailb_gen.lab.bird.model import Unmodelled
-from ailb_gen.lab.bird.wildcards import Pattern, is_pattern, pattern
+from ailb_gen.lab.bird.wildcards import Pattern, is_pattern, patterns
 from ailb_gen.network.model import Switch
 from ailb_gen.network.policy import Policy, RouteFilter, Term
 
@@ -141,18 +141,21 @@ class Policies:
 
     def _member(self, where: str, member: str, line: int) -> str:
         if is_pattern(member):
-            return " ~ ".join(self._pattern(where, member, line) or ())
+            return any_of(f"{attribute} ~ {found}" for attribute, found in self._patterns(where, member, line))
         known = value(member)
         if known is None:
             self._miss(f"{where} community member {member}", "not known to the lab: no route has it", line)
             return ""
         return f"{known.literal} ~ {known.attribute}"
 
-    def _pattern(self, where: str, member: str, line: int) -> Pattern | None:
-        found = pattern(member)
-        if found is None:
+    def _patterns(self, where: str, member: str, line: int) -> list[Pattern]:
+        found = patterns(member)
+        if len(found) > 1:
+            others = "targets, origins" + (" and large communities" if None in found else "")
+            self._miss(f"{where} community member {member}", f"BIRD does not look for it among {others}", line)
+        elif None in found:
             self._miss(f"{where} community member {member}", "not a pattern that BIRD can test: no route has it", line)
-        return found
+        return [one for one in found if one is not None]
 
     def _listed(self, term: Term) -> Iterator[str]:
         listed = [*((name, "exact") for name in term.prefix_lists), *term.prefix_list_filters]
@@ -190,9 +193,8 @@ class Policies:
         for member in members:
             known = value(member)
             if is_pattern(member):
-                found = self._pattern(where, member, line) if how == "delete" else None
-                if found is not None:
-                    yield f"{found[0]}.delete({found[1]});"
+                found = self._patterns(where, member, line) if how == "delete" else []
+                yield from (f"{attribute}.delete({values});" for attribute, values in found)
             elif known is None:
                 self._miss(f"{where} community member {member}", "not known to the lab: left out", line)
             elif how == "delete":

@@ -15,6 +15,7 @@ DOTTED = re.compile(r"\b[0-9]+(?:\.[0-9]+){3}\b")
 Pattern = tuple[str, str]
 # Which numbers a field may be, both ends included.
 Ranges = tuple[tuple[int, int], ...]
+ANYTHING = frozenset({"*", ".*", ".+"})
 ALL = frozenset({"*", ".*", ".+", "[0-9]*", "[0-9]+", r"\d*", r"\d+"})
 ENDLESS = re.compile(r"[*+{]")
 CLASS = re.compile(r"\[[^\]]*\]")
@@ -25,24 +26,25 @@ BIGGEST = (1 << 32) - 1
 MOST_DIGITS = 5
 
 
-def pattern(member: str) -> Pattern | None:
-    """Return the attribute and the set of BIRD that a pattern stands for; None if there is none.
+def patterns(member: str) -> tuple[Pattern | None, ...]:
+    """Return the attributes and sets of BIRD that a pattern stands for; None where there is no such set.
 
-    `*` alone stands for any number in its field. Without a type a pattern stands for standard communities only.
+    `*` alone stands for any number in its field. Junos matches a community's text, character by character: where the
+    first of two fields may be anything, it may also be what colors and large communities have before the last colon.
     """
     fields = _fields(member.removeprefix("^").removesuffix("$"))
-    if fields is None:
-        return None
     match fields:
+        case [first, last] if first in ANYTHING:
+            return _standard([first, last]), _color(["*", last]), _large(["*", "*", last])
         case [_, _]:
-            return _standard(fields)
+            return (_standard(fields),)
         case ["color", *rest] if len(rest) == 2:
-            return _color(rest)
+            return (_color(rest),)
         case ["large", *rest] if len(rest) == 3:
-            return _large(rest)
+            return (_large(rest),)
         case ["target" | "origin" as kind, administrator, low]:
-            return _administered(kind, administrator, low)
-    return None
+            return (_administered(kind, administrator, low),)
+    return (None,)
 
 
 def is_pattern(member: str) -> bool:

@@ -19,7 +19,7 @@ from ailb_gen.lab.bird.control import Bird
 from ailb_gen.lab.bird.filters import Names, Policies, Reasons, chain, prefix_pattern, set_preference
 from ailb_gen.lab.bird.model import Unmodelled
 from ailb_gen.lab.bird.parse import read_routes
-from ailb_gen.lab.bird.wildcards import pattern
+from ailb_gen.lab.bird.wildcards import patterns
 from ailb_gen.network.model import Switch
 from ailb_gen.network.policy import Community, Policy, PrefixList, RouteFilter, Term
 from ailb_gen.routing.policy import Lists, evaluate
@@ -274,7 +274,16 @@ def test_match_types(entry: RouteFilter, expected: str) -> None:
     ],
 )
 def test_wildcards(member: str, expected: tuple[str, str] | None) -> None:
-    assert pattern(member) == expected
+    assert patterns(member) == (expected,)
+
+
+def test_a_wildcard_without_a_type_stands_for_colors_too() -> None:
+    standard, color, large = patterns("*:1")
+    assert standard == ("bgp_community", "[(*, 1)]")
+    assert color is not None
+    assert color[1].startswith("[(generic, 0x030b0000, 1), ")
+    assert large is None
+    assert patterns("*:*")[2] == ("bgp_large_community", "[(*, *, *)]")
 
 
 @pytest.mark.parametrize(
