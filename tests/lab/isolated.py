@@ -64,7 +64,7 @@ def _measured(data_file: str) -> Iterator[None]:
     if not data_file:
         yield
         return
-    measuring = Coverage(data_file, data_suffix=True, branch=True, source=["ailb_gen"], config_file=False)
+    measuring = Coverage(data_file, data_suffix=True, config_file=str(ROOT / "pyproject.toml"))
     measuring.start()
     try:
         yield
