@@ -11,13 +11,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from ailb_gen.lab import faults, links
-from ailb_gen.lab.convergence import wait
+from ailb_gen.lab.kernel import BIRD, routes
 from ailb_gen.lab.namespaces import isolate
 from ailb_gen.lab.plan import Plan, plan
 from ailb_gen.lab.registry import enter, find
@@ -168,7 +168,7 @@ def _failures_inside(network: Network) -> None:
 def _outages(made: Plan, chosen: Sequence[Flow], kind: faults.Kind, limit_ms: float) -> None:
     """Let one link fail under traffic, several times; print the longest outage of a flow, and of all others."""
     link = f"{made.links[0].a}"
-    worst, others = [], 0
+    worst, others, before = [], 0, _routes(made)
     for _ in range(REPEATED):
         with running(made, tuple(chosen), Load(1000.0, 0)) as traffic:
             time.sleep(0.5)
@@ -179,11 +179,24 @@ def _outages(made: Plan, chosen: Sequence[Flow], kind: faults.Kind, limit_ms: fl
         worst.append(max(found.outage_ms for found in result.flows if found.flow.qp == 0))
         others += sum(found.lost for found in result.flows if found.flow.qp)
         faults.repair(made)
-        wait(made, 60.0)
-        time.sleep(1.0)
+        _until(lambda: _routes(made) == before)
     kept = max(worst) <= limit_ms and not others
     print(f"{kind.name.lower()} loss: outages of {', '.join(f'{one:.0f}' for one in sorted(worst))} ms")
     print(f"  other colors lost {others} packets; limit {limit_ms:.0f} ms and 0: {'kept' if kept else 'MISSED'}")
+
+
+def _routes(made: Plan) -> list[object]:
+    """Return what the kernels of all switches forward."""
+    return [routes(name, protocol=BIRD) for name in made.switches]
+
+
+def _until(holds: Callable[[], bool]) -> None:
+    """Wait until something holds; without it nothing more is worth measuring."""
+    latest = time.monotonic() + 60.0
+    while not holds():
+        if time.monotonic() > latest:
+            raise SystemExit("after a repair the routes are not those of before")
+        time.sleep(0.1)
 
 
 def main() -> None:
