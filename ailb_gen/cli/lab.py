@@ -13,6 +13,7 @@ import typer
 from ailb_gen.cli import lab_check, lab_state, lab_traffic
 from ailb_gen.cli.console import fabric_file
 from ailb_gen.cli.fleet import ARTIFACTS, FABRIC
+from ailb_gen.cli.lab_state import NAME
 from ailb_gen.errors import UsageError
 
 if TYPE_CHECKING:
@@ -27,7 +28,6 @@ app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
 )
-NAME = Annotated[str | None, typer.Option("--lab", help="Which lab; the only one by default.", metavar="NAME")]
 DEVICE = Annotated[str, typer.Argument(help="A switch or a server.", metavar="DEVICE")]
 # So many things that are missing are worth a line each.
 MOST = 10

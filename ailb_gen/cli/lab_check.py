@@ -11,6 +11,7 @@ import typer
 
 from ailb_gen.cli.console import fabric_file, progress
 from ailb_gen.cli.fleet import REPORTS
+from ailb_gen.cli.lab_state import NAME
 from ailb_gen.cli.output import steady
 from ailb_gen.cli.validate import ABOUT, ALL, CHECKS, FAIL_ON, SEED, WAIVERS, report, targets
 from ailb_gen.errors import AilbError, ExitCode, UsageError
@@ -24,7 +25,6 @@ FABRIC = Annotated[
 ARTIFACTS = Annotated[
     Path | None, typer.Argument(help="The directory of generated files; default: the same.", metavar="ARTIFACTS")
 ]
-NAME = Annotated[str | None, typer.Option("--lab", help="Which lab; the only one by default.", metavar="NAME")]
 ROUNDS = Annotated[
     int | None,
     typer.Option(

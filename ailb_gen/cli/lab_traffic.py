@@ -83,9 +83,12 @@ def capture(
         raise UsageError(f"{output}: this is a directory; name a file")
     _, plan = enter(name)
     link = packets.link_of(plan, device, port)
+
+    def started() -> None:
+        typer.echo(f"capturing {device} {port} ({link}); Ctrl-C ends", err=True)
+
     try:
         with output.open("wb") as file:
-            started = lambda: typer.echo(f"capturing {device} {port} ({link}); Ctrl-C ends", err=True)  # noqa: E731
             found = packets.capture(device, link, file, count, seconds, started)
     except OSError as error:
         raise OutputError(f"{output}: cannot be written: {error.strerror}") from error

@@ -225,10 +225,7 @@ def judge_failed(
     """Compare next hops while some links are down; `read` is given what this program computes."""
     down = frozenset(ends)
     graph = context.routing.graph
-    sessions = frozenset(
-        at for at, one in enumerate(graph.sessions.up) if not down.isdisjoint((one.cable.a, one.cable.b))
-    )
-    ours = computed_hops(graph, context.routing.after(sessions))
+    ours = computed_hops(graph, context.routing.after(sessions_at(graph, down)))
     found = read(ours)
     compare_next_hops(context, AskedRoutes(context, down), found, checks.FAILED, failure, findings)
     disagreements(ours, found, checks.AGREE_FAILED, failure, findings)
