@@ -4,16 +4,17 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help demo demo-deploy demo-lab test test-long test-all lint types compiled unit bench studies schema checks-doc
-.PHONY: golden format clean
+.PHONY: help demo demo-deploy demo-lab test test-long test-all lint prose types compiled unit bench studies schema checks-doc
+.PHONY: reference docs golden pictures format clean
 
 help:
 	@echo "make demo    generate the reference fabric into build/jvd, show a summary, prove it"
 	@echo "make demo-deploy   emulate the switches of examples/lab, deploy, break a leaf, find the drift, repair it"
 	@echo "make demo-lab   run examples/lab in network namespaces with real BGP: check, traffic, a failure, a push"
 	@echo "make test    lint, types and all tests but the long ones: minutes"
-	@echo "make test-long   the long tests, and five times the random examples: 20 minutes"
+	@echo "make test-long   the long tests, and twice the random examples: 20 minutes"
 	@echo "make test-all    both, the former with coverage"
+	@echo "make docs    build the documentation site into build/site, strictly: open build/site/index.html"
 	@echo "make studies   repeat the published experiments into docs/studies: an hour"
 	@echo "make bench   measure against floors and peers"
 	@echo "make format  format the code"
@@ -43,6 +44,11 @@ lint: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports --no-logo
+	$(MAKE) --no-print-directory prose
+
+prose: $(STAMP)
+	$(BIN)/codespell README.md CONTRIBUTING.md CHANGELOG.md mkdocs.yml docs examples inventory templates ailb_gen
+	$(BIN)/python docs/site/prose.py
 
 types: $(STAMP)
 	$(BIN)/mypy
@@ -68,7 +74,7 @@ unit: $(STAMP)
 		--cov-report=term --cov-fail-under=$(COVERAGE))
 
 test-long: $(STAMP)
-	AILB_EXAMPLES=5 $(PYTEST) --dist worksteal -m "hypothesis and not long"
+	AILB_EXAMPLES=2 $(PYTEST) --dist worksteal -m "hypothesis and not long"
 	$(PYTEST) --no-loadscope-reorder -m long --durations=25
 
 test-all:
@@ -79,6 +85,8 @@ bench: $(STAMP)
 	$(BIN)/python -m benchmarks.parse
 	$(BIN)/python -m benchmarks.validate
 	$(BIN)/python -m benchmarks.batfish
+	$(BIN)/python -m benchmarks.draw
+	$(BIN)/python -m benchmarks.report
 	$(BIN)/python -m benchmarks.deploy
 	$(BIN)/python -m benchmarks.lab
 	$(BIN)/python -m benchmarks.simulate
@@ -101,10 +109,20 @@ schema: $(STAMP)
 checks-doc: $(STAMP)
 	$(BIN)/ailb-gen checks --markdown > docs/checks.md
 
+reference: $(STAMP)
+	$(BIN)/python docs/site/reference.py docs/reference
+
+docs: $(STAMP)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+pictures: $(STAMP)
+	AILB_UPDATE_GOLDEN=1 $(BIN)/pytest -n 0 tests/test_pictures.py
+
 golden: $(STAMP)
 	AILB_UPDATE_GOLDEN=1 $(BIN)/pytest -n 0 tests/render/test_golden.py tests/intent/test_golden_errors.py \
 		tests/sim/scenario/test_golden_errors.py tests/study/what_if/test_golden_errors.py tests/sim/test_page.py \
-		tests/batfish/test_shadow.py tests/lab/bird/test_config.py
+		tests/batfish/test_shadow.py tests/lab/bird/test_config.py tests/picture/test_golden.py \
+		tests/cli/test_terminal.py
 
 format: $(STAMP)
 	$(BIN)/ruff format .

@@ -22,7 +22,7 @@ def replace_file(target: Path, data: bytes, mode: int | None = None) -> None:
 
 @contextmanager
 def replacing(target: Path, mode: int | None = None) -> Iterator[BinaryIO]:
-    """Give a file to write to that takes the place of another in one step, at the end, as `replace_file` does."""
+    """Yield a file to write to that takes the place of another in one step, at the end, as `replace_file` does."""
     descriptor, name = tempfile.mkstemp(prefix=f".{target.name[:100]}.", dir=target.parent)
     try:
         with os.fdopen(descriptor, "wb") as file:

@@ -48,9 +48,9 @@ EMULATOR = Service("an emulator", "emulator", "ailb-gen emulate --stop {director
 
 @contextmanager
 def locked(directory: Path, service: Service = EMULATOR) -> Iterator[Callable[[str], None]]:
-    """Lock a directory for this process; gives the function that records there what it is told as a line of JSON.
+    """Lock a directory for this process; yield a function that records a line of JSON in it.
 
-    Raises UsageError when another process does, OutputError when the directory cannot be used.
+    Raises UsageError when another process holds the lock, OutputError when the directory cannot be used.
     """
     try:
         directory.mkdir(parents=True, exist_ok=True)
@@ -70,7 +70,7 @@ def locked(directory: Path, service: Service = EMULATOR) -> Iterator[Callable[[s
             yield lambda ready: _note(file, {"pid": process, **json.loads(ready)})
         finally:
             _note(file, {})
-            # Locked until the process has ended: whoever waits for the lock counts on its ports and its memory.
+            # Locked until the process has ended: the next one needs its ports and its memory.
             os.dup(file.fileno())
 
 

@@ -19,7 +19,7 @@ FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 @contextmanager
 def private_directory(path: Path) -> Iterator[int]:
-    """Give a descriptor of a directory, made with mode 0700 if it is not there. Raises OSError."""
+    """Yield a descriptor of a directory, made with mode 0700 if it is not there. Raises OSError."""
     if not path.is_dir():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.mkdir(mode=0o700, exist_ok=True)

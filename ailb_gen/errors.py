@@ -11,7 +11,7 @@ from typing import ClassVar, Literal
 
 
 class ExitCode(IntEnum):
-    """What the command line returns; documented in `docs/errors.md`."""
+    """Exit codes of the command line; documented in `docs/errors.md`."""
 
     OK = 0
     FINDINGS = 1
@@ -163,19 +163,19 @@ class WorkerError(AilbError):
 
 
 class BatfishError(AilbError):
-    """The Batfish service cannot be reached, or does not do what it is asked; says what was being done, and where."""
+    """The Batfish service cannot be reached or fails; the message names the request and the address."""
 
     exit_code = ExitCode.ENVIRONMENT
 
 
 class LabError(AilbError):
-    """What a lab needs of the machine, its kernel or its daemons is not there or fails; says what was being done."""
+    """The machine, its kernel or a daemon fails, or lacks something that a lab needs; the message says where."""
 
     exit_code = ExitCode.ENVIRONMENT
 
 
 class DeployError(AilbError):
-    """A push did not go through; nothing that it had begun is left behind, unless the message says so."""
+    """A push failed; nothing that it began is left behind, unless the message says so."""
 
     exit_code = ExitCode.ENVIRONMENT
 

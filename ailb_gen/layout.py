@@ -35,6 +35,11 @@ PLAIN_FILES = (NETPLAN, SYSCTL, TABLE_NAMES, SCRIPT, SCRIPT_UNIT, ENVIRONMENT)
 QOS_FILES = (QOS, QOS_UNIT)
 
 
+def is_artifact(path: str) -> bool:
+    """Tell whether a path is one that `generate` or `collect` writes."""
+    return path in (MANIFEST, TOPOLOGY, CABLING) or path.partition("/")[0] in (SWITCHES, STATE, SERVERS, PROFILES)
+
+
 def switch_file(name: str, suffix: str = SUFFIXES[0]) -> str:
     """Return the file of a switch."""
     return f"{SWITCHES}/{name}{suffix}"

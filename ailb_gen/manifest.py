@@ -38,7 +38,7 @@ def manifest_bytes(out: Path) -> bytes | None:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What a manifest says: `files` are entries by path, `collected` whether devices were read for the tree.
+    """A manifest: `files` are entries by path, `collected` tells whether the tree was read from devices.
 
     `input_sha256` is that of the fabric file and its CSV files, None for a tree that was never generated as a whole.
     """
@@ -50,7 +50,7 @@ class Manifest:
     collected: bool
 
     def lists(self, name: str, entry: str) -> bool:
-        """Return whether a file with this entry is as the manifest has it."""
+        """Return whether a file with this entry matches the manifest."""
         return self.files.get(name) == entry
 
 

@@ -37,7 +37,7 @@ def executor_of(
     prepare: Callable[..., None] = gc.disable,
     arguments: tuple[object, ...] = (),
 ) -> Iterator[Executor | None]:
-    """Give the executor `serial`, `processes` or `dask:ADDRESS` for so many items of work; None is this process.
+    """Yield the executor `serial`, `processes` or `dask:ADDRESS` for so many items of work; None is this process.
 
     Processes are used from `small` items on (default: SMALL); in each of them `prepare(*arguments)` runs first. With
     Dask the workers must see the artifact directory and the directory for temporary files. Raises UsageError and
@@ -77,7 +77,7 @@ def _dask(address: str) -> Iterator[Executor]:
 
 @contextmanager
 def process_pool(jobs: int, prepare: Callable[..., None], *arguments: object) -> Iterator[Executor]:
-    """Give a pool of `jobs` processes, in each of which `prepare(*arguments)` has run.
+    """Yield a pool of `jobs` processes, in each of which `prepare(*arguments)` has run.
 
     Ctrl-C goes to all processes of a terminal: workers ignore it. When the work ends early they are killed at once and
     silently. Raises WorkerError when one dies by itself.

@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import TypeVar
 
 from ailb_gen.checks.context import Context
-from ailb_gen.checks.families.balance import destinations
 from ailb_gen.checks.run import CommitCheck
 from ailb_gen.forwarding.baseline import Baseline
 from ailb_gen.forwarding.failures import Failure, assess
@@ -122,7 +121,7 @@ def parts(tree: Path, example: str, yang: Path) -> None:
     spent, _ = timed(lambda: len(routing.states))
     line("RIBs and FIBs", spent, "breadth first", lower_bound)
     context = Context(load(fabric(example)).fabric, reading.network)
-    spent, baseline = timed(lambda: Baseline(routing, destinations(context)))
+    spent, baseline = timed(lambda: Baseline(routing, context.destinations))
     line("loads without failures", spent)
     failures = [Failure("", frozenset({number})) for number in range(len(routing.graph.sessions.up))]
     chosen = random.Random(1).sample(failures, min(SAMPLE, len(failures)))

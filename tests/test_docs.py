@@ -17,8 +17,10 @@ from tests.batfish.commands import with_stand_in
 from tests.conftest import ROOT, SMALL, design_of
 
 PAGES = sorted(
-    path for pattern in ("*.md", "docs/*.md", "examples/*/*.md", "inventory/*.md") for path in ROOT.glob(pattern)
+    path for pattern in ("*.md", "docs/**/*.md", "examples/*/*.md", "inventory/*.md") for path in ROOT.glob(pattern)
 )
+# Run as one script by tests/docs/test_newcomer.py.
+SCRIPTS = {ROOT / "docs/start.md", ROOT / "docs/tutorial.md"}
 
 
 def blocks(page: Path, kind: str) -> list[str]:
@@ -38,7 +40,11 @@ def checkout(tmp_path: Path) -> Path:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+@pytest.mark.parametrize(
+    "page",
+    [page for page in PAGES if page not in SCRIPTS and commands(page)],
+    ids=lambda page: str(page.relative_to(ROOT)),
+)
 def test_every_command_of_a_page_runs(page: Path, checkout: Path) -> None:
     # Labs of other pages that run at the same time are kept elsewhere.
     env = {**os.environ, "PYTHONPATH": str(ROOT), "XDG_STATE_HOME": str(checkout / "state")}

@@ -1,4 +1,4 @@
-"""Where a Batfish service listens: HOST[:PORT]."""
+"""The address of a Batfish service: HOST[:PORT]."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Batfish says of the files themselves: parsed, recognized, defined, used; ports and VLANs."""
+"""Check Batfish's answers about the files: parsed, recognized, defined and used statements; ports and VLANs."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ def own_hops(graph: Graph, states: Mapping[Prefix, State]) -> Hops:
 
 @dataclass(frozen=True)
 class ExpectedRoutes:
-    """What the intent asks of routes.
+    """Expected routes, from the intent.
 
     `uplinks` are a leaf's ports by color, `owners` the leaf and the color of every prefix, `cables` those that are
     not disabled, `allowed` the names of the colors over which a prefix may travel.
@@ -73,7 +73,7 @@ class ExpectedRoutes:
         return tuple(dict.fromkeys(cable.b_device for cable in self.cables))
 
     def sides(self) -> frozenset[tuple[End, End]]:
-        """Return every cable as each of its ends has it: its own end and the other one."""
+        """Return every cable from the view of each of its ends: its own end and the other one."""
         pairs = [(End(cable.a_device, cable.a_port), End(cable.b_device, cable.b_port)) for cable in self.cables]
         return frozenset([*pairs, *((b, a) for a, b in pairs)])
 

@@ -1,4 +1,4 @@
-"""What the other modules of this room need of a Batfish service; no pybatfish."""
+"""Protocol and data types of a Batfish service, without importing pybatfish."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Batfish(Protocol):
     left_behind: str
 
     def upload(self, snapshot: str, folder: Path) -> None:
-        """Give the service a snapshot and have it parsed; `folder` holds `configs/`."""
+        """Upload a snapshot to the service for parsing; `folder` holds `configs/`."""
 
     def fork(
         self, base: str, snapshot: str, nodes: Sequence[str] = (), interfaces: Sequence[tuple[str, str]] = ()

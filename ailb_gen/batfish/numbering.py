@@ -26,7 +26,7 @@ MOST_ADDRESSES = 2 ** (32 - PREFIX_LENGTH) - 2
 
 @dataclass(frozen=True)
 class Numbering:
-    """What stands for what: networks for prefixes, places in them for addresses, and both addresses of every cable."""
+    """The numbering of the shadow: a network per prefix, an address in it per address, two addresses per cable."""
 
     prefixes: Mapping[Prefix, IPv4Network]
     places: Mapping[tuple[int, Prefix], int]

@@ -11,7 +11,7 @@ from ailb_gen.errors import BatfishError, Place
 from ailb_gen.network.fabric import Network
 from ailb_gen.network.model import Switch
 
-# What helps where the service says something else than the release that this room was written for.
+# Advice for answers that differ from those of the release that this package was written for.
 UPDATE = "update both: docker pull batfish/batfish, pip install -U pybatfish"
 INTERFACE = re.compile(r'"?([^"\[\]]+)"?\["?([^"\[\]]+)"?\]')
 LINES = re.compile(r"(.+?):\[([\d, ]*)\]")

@@ -22,7 +22,7 @@ DEFAULT_MTU = 1500
 
 @dataclass(frozen=True, slots=True)
 class ExpectedPorts:
-    """What the intent asks of ports and VLANs.
+    """Expected ports and VLANs, from the intent.
 
     `ports` maps every cabled port of a switch to its MTU, but for those that the intent disables; `vlans` maps every
     switch and VLAN id to the logical interfaces that belong in it.

@@ -1,4 +1,4 @@
-"""What Batfish says of the shadow: sessions, addresses, next hops, what spines hear, loops."""
+"""Check Batfish's answers about the shadow: sessions, addresses, next hops, routes that spines receive, loops."""
 
 from __future__ import annotations
 
@@ -219,7 +219,7 @@ def judge_transit(
         for prefix, owner in intent.heard(spine):
             findings.look(TRANSIT)
             if owner in network.switches and owner not in heard.get((spine, prefix), ()):
-                message = f"in Batfish it hears nothing of {prefix} from {owner}"
+                message = f"in Batfish it receives no route to {prefix} from {owner}"
                 findings.add(TRANSIT, spine, message, _bgp_place(network, spine))
     for (spine, prefix), senders in sorted(heard.items()):
         owner = intent.owners.get(prefix, ("", ""))[0]

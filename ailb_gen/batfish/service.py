@@ -112,7 +112,7 @@ CAUSES = (
         _VERSIONS,
     ),
 )
-# What Java says in whatever it is wrapped into, and what a server says that gave a piece of work up.
+# Java's error texts, also inside other exceptions, and the text of a server that canceled a task.
 NO_MEMORY = re.compile(r"OutOfMemoryError|Java heap space|GC overhead limit")
 GIVEN_UP = re.compile(r"Work finished with status (?:\w+\.)?(\w+)")
 FORESEEN = tuple(kind for cause in CAUSES for kind in cause.kinds)
@@ -120,7 +120,7 @@ FORESEEN = tuple(kind for cause in CAUSES for kind in cause.kinds)
 
 @contextmanager
 def connect(host: str, port: int, timeout_s: float) -> Iterator[Batfish]:
-    """Open a network of its own on a Batfish service; all of it is deleted at the end, whatever happens.
+    """Open a separate network on a Batfish service; it is always deleted at the end.
 
     `timeout_s` (seconds) bounds every single piece of work: connecting, an upload, a fork, a question.
     Raises BatfishError, which names the network if it is left on the server.

@@ -1,6 +1,6 @@
 """The IPv4 shadow of a fabric: what its files do, in statements that Batfish models.
 
-Batfish reads IPv6 and models nothing of it. The shadow has the same switches, ports and cables, an IPv4 prefix for
+Batfish parses IPv6 but does not model it. The shadow has the same switches, ports and cables, an IPv4 prefix for
 every IPv6 one, and static neighbors where the files discover them. It is made of the files alone: a wrong color or
 AS number in a file is wrong in the shadow.
 """

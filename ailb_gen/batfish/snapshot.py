@@ -51,7 +51,7 @@ def _check(out: Path) -> None:
         raise UsageError(f"-o {out}: this is a file; name a directory")
     others = list(_others(out)) if out.exists() else []
     if others:
-        raise UsageError(f"-o {out}: holds other things ({', '.join(others[:3])}); name an empty or new directory")
+        raise UsageError(f"-o {out}: holds other files ({', '.join(others[:3])}); name an empty or new directory")
 
 
 def _others(folder: Path, below: str = "") -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""What Batfish does not support, and what it gets wrong: data, so that anything new is reported.
+"""Statements that Batfish does not support or misreads: data, so that anything new is reported.
 
 Lines: measured on Batfish 0.36.0. What was read in its source says so.
 """

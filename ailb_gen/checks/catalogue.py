@@ -8,25 +8,11 @@ from pkgutil import iter_modules
 from textwrap import dedent
 
 from ailb_gen.checks import families
+from ailb_gen.checks.family_names import FAMILIES
 from ailb_gen.checks.model import Check, Result
 from ailb_gen.network.harmless import HARMLESS
 
-# What an id begins with stands for: the name that `--checks` takes, and a title.
-FAMILIES = {
-    "AILB0": ("files", "Files, topology and waivers"),
-    "AILB1": ("addresses", "Addresses and VLANs"),
-    "AILB2": ("sessions", "BGP sessions"),
-    "AILB3": ("colors", "Colors and BGP-DPF"),
-    "AILB4": ("paths", "Paths and balance"),
-    "AILB5": ("failures", "Failures"),
-    "AILB6": ("hosts", "Hosts"),
-    "AILB7": ("roce", "RoCE"),
-    "AILB8": ("batfish", "Batfish, with `--batfish`"),
-    "AILB9": ("junos", "Junos commit check"),
-    "AILBD": ("devices", "Devices: what `ailb-gen drift` and `ailb-gen verify` look at"),
-    "AILBL": ("lab", "Lab: what `ailb-gen lab check` looks at"),
-}
-# What is asked of a Batfish service, and only if there is one; what needs devices; what needs a running lab.
+# Checks that need a Batfish service, devices, or a running lab.
 WITH_BATFISH, OF_DEVICES, OF_LAB = "AILB8", "AILBD", "AILBL"
 NAMES = {start: name for start, (name, _) in FAMILIES.items()}
 _MODULES = [import_module(f"{families.__name__}.{module.name}") for module in iter_modules(families.__path__)]

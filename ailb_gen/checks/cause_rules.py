@@ -7,7 +7,7 @@ from itertools import chain
 
 
 class Relation(Enum):
-    """How a consequence and its cause belong together.
+    """The relation of a consequence to its cause.
 
     LINE and FILE: they are at one line, or anywhere in one file. TOPIC: they name one thing, such as a port or a
     prefix. PART: they name one thing, in one file. OWN: the scope of one is that of the other, or a part of it.

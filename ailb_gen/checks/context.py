@@ -1,4 +1,4 @@
-"""What checks examine: one object that every check function is given."""
+"""The context that every check function gets: intent, files, and what is computed from them."""
 
 from __future__ import annotations
 
@@ -6,17 +6,22 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
+from ailb_gen.addresses import Prefix
 from ailb_gen.checks.expected import ExpectedFabric, expected_fabric
 from ailb_gen.checks.expected_cabling import ExpectedCabling, expected_cabling
 from ailb_gen.checks.expected_hosts import ExpectedHost, expected_hosts
 from ailb_gen.checks.expected_switches import ExpectedSwitch
+from ailb_gen.checks.failure_outcomes import FailureOutcomes, Material, failure_outcomes
 from ailb_gen.checks.host_groups import HostGroup, host_groups
 from ailb_gen.checks.shares import Shares
 from ailb_gen.checks.steps import NO_STEPS, Steps
 from ailb_gen.checks.ways import Ways
+from ailb_gen.forwarding.baseline import Baseline
+from ailb_gen.forwarding.endpoints import routed_prefixes
+from ailb_gen.forwarding.fib_changes import FibChanges
 from ailb_gen.intent.models import Fabric
 from ailb_gen.junos.check_result import CheckResult
 from ailb_gen.network.fabric import End, Network
@@ -25,14 +30,18 @@ from ailb_gen.network.port_qos import PortQos, port_entry, qos_of
 from ailb_gen.network.records import Record
 from ailb_gen.routing.rib import Routing
 
+# Fluid loads are sums of fractions: volumes below this are none.
+EXACT = 1e-6
+
 
 @dataclass(frozen=True)
 class Context:
-    """What the intent asks for, what the files say, and what follows from them; computed when first needed.
+    """The intent, the files, and everything computed from them; computed when first needed.
 
     `digest` is the sha256 of the intent's input, `root` the artifact directory, `records` what topology and cabling
     list, by file, and `commit` the commit check of every switch, None without YANG models. `seed` fixes what is
-    sampled. `executor` takes independent work, None for this process; `steps` counts what is done.
+    sampled. `executor` takes independent work, None for this process; `steps` counts what is done. `keep_changes`: what
+    failures change in FIBs is kept.
     """
 
     fabric: Fabric
@@ -44,6 +53,7 @@ class Context:
     seed: int = 1
     executor: Executor | None = None
     steps: Steps = NO_STEPS
+    keep_changes: bool = False
 
     @cached_property
     def expected(self) -> ExpectedFabric:
@@ -115,6 +125,41 @@ class Context:
     def routing(self) -> Routing:
         """The routes that follow from the files."""
         return Routing(self.network)
+
+    @cached_property
+    def destinations(self) -> Mapping[int, tuple[Prefix, ...]]:
+        """The prefixes of every leaf that has a file, by device."""
+        index, states = self.routing.graph.index, self.routing.states
+        found = {
+            index[leaf.name]: tuple(prefix for prefix in leaf.prefixes if prefix in states)
+            for leaf in self.expected.leaves
+            if leaf.name in index
+        }
+        return {device: prefixes for device, prefixes in found.items() if prefixes}
+
+    @cached_property
+    def baseline(self) -> Baseline:
+        """The fabric without failures."""
+        return Baseline(self.routing, self.destinations)
+
+    @cached_property
+    def failure_outcomes(self) -> FailureOutcomes | None:
+        """What single failures and some pairs do; None where not everything is delivered without failures."""
+        if self.baseline.lost > EXACT or not self.baseline.prefixes:
+            return None
+        spines = [spine.name for spine in self.expected.spines if spine.name in self.routing.graph.index]
+        material = Material(self.baseline, self.fib_changes if self.keep_changes else None)
+        return failure_outcomes(material, spines, self.seed, self.executor, partial(self.steps.begin, "failures"))
+
+    @property
+    def kept_outcomes(self) -> FailureOutcomes | None:
+        """What failures do, if that was computed: here it is not, for it takes long."""
+        return vars(self).get("failure_outcomes")
+
+    @cached_property
+    def fib_changes(self) -> FibChanges:
+        """What failures change in the FIBs for packets between servers."""
+        return FibChanges(self.baseline, routed_prefixes(self.network, self.routing))
 
     @cached_property
     def ways(self) -> Ways:

@@ -22,7 +22,7 @@ Counts = dict[tuple[str, str], int]
 
 @dataclass(frozen=True, slots=True)
 class Drained:
-    """What is out of service.
+    """Parts out of service.
 
     `ports` are those that `drain` disables, at both ends of a link; `ends` are the leaves' ends of links that carry
     nothing, also because the intent disables a single port. `missing` is, by leaf, how many of its links to a spine

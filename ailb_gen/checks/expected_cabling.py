@@ -44,7 +44,7 @@ _Table = tuple[int, tuple[tuple[str, ...], ...]]
 
 
 def _table(profile: Profile, spread: Spread | Downlinks, speed: int, neighbors: int, links: int) -> _Table:
-    """Return the ports of a platform for the links to every neighbor; a link too many has a port that says so."""
+    """Return the ports of a platform for the links to every neighbor; a surplus link gets a port name that says so."""
     names = profile.port_names()
     first = names[min(spread.first_port, len(names) - 1)]
     group = next(group for group in profile.port_groups if first in group.names())

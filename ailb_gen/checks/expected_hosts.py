@@ -1,4 +1,4 @@
-"""What the intent asks of servers, computed from the intent alone: NICs, routing tables, settings."""
+"""The expected servers, computed from the intent alone: NICs, routing tables, settings."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class ExpectedNic:
 
 @dataclass(frozen=True, slots=True)
 class ExpectedHost:
-    """What is asked of a server; servers that are to be alike share one object. `roce` is None when switched off."""
+    """An expected server; servers that must be alike share one object. `roce` is None when switched off."""
 
     stripe: int
     mtu: int
@@ -106,7 +106,7 @@ def _rdma(fabric: Fabric, number: int) -> str:
 
 
 def expected_hosts(fabric: Fabric) -> dict[str, ExpectedHost]:
-    """Return what is asked of every server, by name."""
+    """Return the expected servers by name."""
     settings = stripe_settings(fabric)
     numbered = tuple(tables(fabric, nic) for nic in range(max(rails(fabric, s) for s in range(1, len(settings) + 1))))
     alike: dict[object, ExpectedHost] = {}

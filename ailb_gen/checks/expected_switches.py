@@ -1,4 +1,4 @@
-"""What the intent asks of every switch, computed from the intent alone: numbers, prefixes, colors, settings."""
+"""The expected switches, computed from the intent alone: numbers, prefixes, colors, settings."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class ExpectedColor:
 
 @dataclass(frozen=True, slots=True)
 class ExpectedSwitch:
-    """What the intent asks of a switch.
+    """An expected switch.
 
     `prefixes` are a leaf's, one per color in order, `gateways` the leaf's own addresses in them; both are empty on a
     spine, where `vlan` is None. `loopback` is the IPv6 address of lo0, `management` the address with length of the

@@ -24,7 +24,7 @@ class HostGroup:
 
     @property
     def scope(self) -> str:
-        """What findings are about: the server when the folder is its own, else the folder."""
+        """The subject of findings: the server if the folder is its own, else the folder."""
         return self.servers[0] if self.profile.folder == server_folder(self.servers[0]) else self.profile.folder
 
     @property

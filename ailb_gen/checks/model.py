@@ -1,4 +1,4 @@
-"""What a check is and what it reports: the one result model that every report is made from."""
+"""Checks, findings and results: the one model that every report is made from."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ailb_gen.network.model import Switch
 
 
 class Severity(IntEnum):
-    """How bad a finding is; the order is that of `--fail-on`."""
+    """Severity of a finding, in the order of `--fail-on`."""
 
     NOTE = 1
     WARNING = 2
@@ -77,7 +77,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What one check did: how many things it examined, what it found, and figures worth showing.
+    """The result of one check: the number of examined items, findings, and figures to show.
 
     `examined` 0 means that there was nothing to examine. `skipped` is the reason why the check did not run.
     """
@@ -160,11 +160,11 @@ class Findings:
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """How the checks are run.
+    """Options of a run of the checks.
 
     `checks` are the ids that were asked for. `yang` is the directory of Juniper's models, None when there is none.
     `executor` is `processes`, `serial` or `dask:ADDRESS`; `jobs` is the number of processes; `seed` fixes what is
-    sampled.
+    sampled. `keep_changes`: what failures change in FIBs is kept, for tracing paths in a report.
     """
 
     checks: frozenset[str]
@@ -172,11 +172,12 @@ class RunOptions:
     seed: int = 1
     executor: str = "processes"
     jobs: int = 1
+    keep_changes: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What a run of the checks gave: the one thing every report is made from.
+    """The result of a run of the checks: every report is made from it.
 
     `fabric` is the fabric's name, `intent` and `artifacts` are the paths as they were given. `roles` is the role of
     every device (`leaf`, `spine` or `server`) by name, `folders` where the files of every server are: servers that are

@@ -106,6 +106,7 @@ def examine(
             options.seed,
             executor,
             steps,
+            options.keep_changes,
         )
         for name, families in ORDER:
             _run_families(name, families, chosen, context, findings)

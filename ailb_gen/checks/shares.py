@@ -21,7 +21,7 @@ Table = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """What one unit from some leaves to some others puts on each link: up from the first, down to the second."""
+    """The load of one unit from some leaves to others on each link: up from the first, down to the second."""
 
     up: Table
     down: Table

@@ -17,6 +17,15 @@ SHARES = {
     "balance": 7,
     "failures": 45,
 }
+# What steps are called while they are waited for, where that is not their name.
+CALLED = {
+    "reading": "reading files",
+    "sessions": "bringing up BGP sessions",
+    "routes": "computing routes",
+    "paths": "tracing paths",
+    "balance": "loading links with collectives",
+    "failures": "failing every link and spine",
+}
 STEPS = sum(SHARES.values())
 _STARTS = dict(zip(SHARES, accumulate(SHARES.values(), initial=0), strict=False))
 
@@ -37,7 +46,8 @@ class Steps:
         """
         start, share = _STARTS[name], SHARES[name]
         self._tell(start)
-        self.step(f"{name}, {also}" if also else name)
+        called = CALLED.get(name, name)
+        self.step(f"{called}, {also}" if also else called)
         done = 0
 
         def advance(count: int) -> None:

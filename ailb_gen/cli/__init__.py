@@ -11,6 +11,7 @@ from ailb_gen.cli import (
     batfish,
     checks,
     deploy,
+    draw,
     emulate,
     explain,
     generate,
@@ -82,6 +83,7 @@ app.command("rib")(routes.rib)
 app.command("fib")(routes.fib)
 app.command("path")(path.path)
 app.command("explain")(explain.explain)
+app.command("draw", cls=draw.Views)(draw.draw)
 app.command("simulate")(simulate.simulate)
 app.command("study")(study.study)
 app.command("schema")(schema.schema)
@@ -101,7 +103,8 @@ def _run() -> int | str | None:
     """Run a verb; return the exit code."""
     code: int | str | None = ExitCode.OK
     try:
-        app()
+        # However it was started: usage lines and completion name the program.
+        app(prog_name="ailb-gen")
     except AilbError as error:
         report(error)
         code = error.exit_code

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ailb_gen.cli.console import progress
+from ailb_gen.cli.console import say
+from ailb_gen.cli.live import progress
 from ailb_gen.errors import AilbError
 
 if TYPE_CHECKING:
@@ -20,20 +21,22 @@ if TYPE_CHECKING:
 
     Service = Callable[[], AbstractContextManager[Batfish]]
 
-app = typer.Typer(name="batfish", help="Write what Batfish is given to judge.", no_args_is_help=True)
+app = typer.Typer(name="batfish", help="Write the snapshots that Batfish analyzes.", no_args_is_help=True)
 
 
 @app.callback()
 def _batfish() -> None:
-    """Write what Batfish is given to judge; `ailb-gen validate --batfish HOST` asks it."""
+    """Write the snapshots that Batfish analyzes; `ailb-gen validate --batfish HOST` sends them."""
 
 
 @app.command("snapshot")
 def snapshot(
     artifacts: Annotated[Path, typer.Argument(help="The directory of generated files.", metavar="ARTIFACTS")],
-    out: Annotated[Path, typer.Option("-o", "--output", help="Where to write; new, empty or written by this verb.")],
+    out: Annotated[
+        Path, typer.Option("-o", "--output", help="Directory to write to: new, empty, or written by this command.")
+    ],
 ) -> None:
-    """Write two snapshots for Batfish: the files as they are, and their IPv4 shadow.
+    """Write the files, and their IPv4 shadow, as snapshots.
 
     Exit codes: 0 written, 2 bad input, 3 the environment failed.
     """
@@ -44,12 +47,12 @@ def snapshot(
 
     network = read_network(artifacts, nothing).network
     for defect in network.defects:
-        typer.echo(f"warning: {defect.place or defect.scope}: {defect.message}", err=True)
+        say(f"warning: {defect.place or defect.scope}: {defect.message}")
     translated = shadow(network)
     gaps = [(switch.name, gap) for switch in translated.switches for gap in switch.gaps]
     for name, gap in gaps:
         place = f"{network.switches[name].file}:{gap.line or 1}"
-        typer.echo(f"warning: {place}: not in the shadow: {gap.message}", err=True)
+        say(f"warning: {place}: not in the shadow: {gap.message}")
     write_snapshots(artifacts, network, translated, out)
     typer.echo(f"{len(translated.switches)} switches: {out / FILES}, {out / SHADOW}; numbers in {out / NUMBERS}")
 
@@ -82,7 +85,7 @@ def ask(service: Service | None, context: Context, chosen: frozenset[str]) -> tu
             for result in second_opinion(batfish, second, lambda: advance(1)):
                 results.append(result)
         if batfish.left_behind:
-            typer.echo(f"warning: {batfish.left_behind}", err=True)
+            say(f"warning: {batfish.left_behind}")
     except AilbError as error:
         trouble = error
         results += skipped_by_batfish(chosen, results, str(error))

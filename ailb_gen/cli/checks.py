@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ailb_gen.cli import complete
+
 if TYPE_CHECKING:
     from ailb_gen.checks.model import Check
 
@@ -14,11 +16,13 @@ if TYPE_CHECKING:
 def checks(
     patterns: Annotated[
         list[str] | None,
-        typer.Argument(help="Ids, globs or families; what is picked is explained.", metavar="[ID]..."),
+        typer.Argument(
+            help="Explain these checks: IDs, globs or families.", metavar="ID", autocompletion=complete.check
+        ),
     ] = None,
     as_markdown: Annotated[bool, typer.Option("--markdown", help="Print docs/checks.md.")] = False,
 ) -> None:
-    """List the checks that validate, drift and verify run, or explain some of them."""
+    """List or explain the checks of validate, drift and verify."""
     from ailb_gen.checks.catalogue import EVERYTHING, NAMES, markdown
     from ailb_gen.checks.select import pick_checks
     from ailb_gen.errors import UsageError
@@ -38,9 +42,9 @@ def checks(
 
 def _listed(check: Check) -> str:
     start = f"  {check.id}  {check.severity!s:7}  "
-    return fill(check.meaning, 80, initial_indent=start, subsequent_indent=" " * len(start))
+    return fill(check.meaning, 80, initial_indent=start, subsequent_indent=" " * len(start), break_on_hyphens=False)
 
 
 def _explained(check: Check) -> str:
     lines = [f"{check.id} ({check.severity}): {check.meaning}", "", check.why, "", f"Repair: {check.repair}"]
-    return "\n".join(fill(line, 80) for line in lines)
+    return "\n".join(fill(line, 80, break_on_hyphens=False) for line in lines)

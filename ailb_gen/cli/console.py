@@ -4,21 +4,29 @@ import os
 import re
 import sys
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-import typer
-
-from ailb_gen.cli.plain import exact
+from ailb_gen.cli.plain import painter, show, visible
 from ailb_gen.errors import AilbError, IntentError, Problem, UsageError
+from ailb_gen.paint import Style
 
 # A command at the end of a line, which people copy as a whole.
 COMMAND = re.compile(r"(?<=: )(?:ailb-gen|ssh-key\w+) .*$")
+# What makes a line an error or a warning: at its beginning, or behind the place in a file.
+SEVERITY = re.compile(r"(?:^(?=\S)|(?<=[0-9]: ))(?P<word>ailb-gen|warning|error|note)(?:\[[\w-]+\])?:", re.MULTILINE)
+SEVERITIES = {"ailb-gen": Style.FAIL, "error": Style.FAIL, "warning": Style.WARN, "note": Style.HEAD}
+# As the beginnings of lines say: of a plan, of a diff of Junos commands, of a unified diff.
+CHANGES = (
+    *((start, Style.PASS) for start in ("+", "set ")),
+    *((start, Style.FAIL) for start in ("-", "delete ")),
+    *((start, Style.WARN) for start in ("~", "activate ", "deactivate ", "@@")),
+)
 # Stands for a space that no line ends at.
 BOUND = "\0"
 NARROWEST = 40
+# Of tables.
+WIDTH = 80
 
 
 def report(error: AilbError) -> None:
@@ -34,8 +42,9 @@ def say(text: str) -> None:
     """Print to standard error, on a terminal wrapped to its width; if it cannot be written, the exit code remains."""
     try:
         wide = os.get_terminal_size(sys.stderr.fileno()).columns if sys.stderr.isatty() else 0
-        sys.stderr.write(f"{wrapped(text, wide) if wide >= NARROWEST else text}\n")
-        sys.stderr.flush()
+        lines = visible(wrapped(text, wide) if wide >= NARROWEST else text)
+        paint = painter(sys.stderr)
+        show(SEVERITY.sub(lambda found: paint(found[0], SEVERITIES[found["word"]]), lines) + "\n", sys.stderr)
     except OSError:
         silence(2)
 
@@ -60,7 +69,7 @@ def silence(descriptor: int) -> None:
 def warn(problems: Iterable[Problem]) -> None:
     """Print warnings to standard error."""
     for problem in problems:
-        typer.echo(str(problem), err=True)
+        say(str(problem))
 
 
 def fabric_file(path: Path) -> Path:
@@ -75,35 +84,21 @@ def fabric_file(path: Path) -> Path:
     return path
 
 
+def echo(*lines: tuple[str, Style | None]) -> None:
+    """Print lines to standard output, each in its style where there are colors."""
+    paint = painter()
+    show("".join(f"{paint(visible(text), style) if style is not None else text}\n" for text, style in lines))
+
+
+def echo_changes(lines: Iterable[str]) -> None:
+    """Print lines of a change, each in the style of what it begins with: added, removed, or otherwise changed."""
+    echo(
+        *((line, next((style for start, style in CHANGES if line.lstrip().startswith(start)), None)) for line in lines)
+    )
+
+
 def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Return rows as an aligned plain-text table under a title; the last column is not padded."""
+    """Return rows as an aligned plain-text table under a title, of at most 80 columns where its words let it."""
     from ailb_gen.wording import aligned
 
-    return "\n".join([title, *aligned([columns, *rows])]) + "\n"
-
-
-@dataclass(frozen=True, slots=True)
-class Bar:
-    """A progress bar: called with how many more units are done; `step` names what is being done."""
-
-    advance: Callable[[int], None] = lambda count: None
-    step: Callable[[str], None] = lambda name: None
-
-    def __call__(self, count: int) -> None:
-        """Note that so many more units are done."""
-        self.advance(count)
-
-
-@contextmanager
-def progress(what: str, total: int) -> Iterator[Bar]:
-    """Show a progress bar on a terminal; in a pipe say nothing."""
-    if not sys.stderr.isatty() or total < 2:
-        yield Bar()
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(file=exact(sys.stderr)), transient=True) as bar:
-        task = bar.add_task(what, total=total)
-        yield Bar(lambda count: bar.advance(task, count), lambda name: bar.update(task, description=name))
+    return "\n".join([title, *aligned([columns, *rows], width=WIDTH)]) + "\n"

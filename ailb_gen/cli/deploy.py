@@ -10,15 +10,18 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from ailb_gen.cli import fleet
-from ailb_gen.cli.console import progress
+from ailb_gen.cli import complete, fleet
+from ailb_gen.cli.console import echo
+from ailb_gen.cli.live import progress, watching
 from ailb_gen.cli.output import steady
 from ailb_gen.cli.plan import MIN_PATHS, refuse_foreign, show_changes, show_waves
 from ailb_gen.errors import AttentionError, DeployError, RolledBackError, UsageError
+from ailb_gen.paint import Style
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from ailb_gen.cli.push_report import Pages
     from ailb_gen.deploy.inputs import Trust
     from ailb_gen.deploy.options import Limits, RunOptions
     from ailb_gen.deploy.planning import Plan
@@ -29,30 +32,43 @@ if TYPE_CHECKING:
 
 # What is done with the waves before the one that failed.
 OnFailure = Literal["stop", "rollback-all"]
-YES = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
-MINUTES = Annotated[int, typer.Option("--confirm-minutes", min=1, max=65535, help="Until a device undoes by itself.")]
-VERIFY = Annotated[int, typer.Option("--verify-timeout", min=0, max=86400, help="Seconds for sessions to come up.")]
+YES = Annotated[bool, typer.Option("--yes", help="Push without asking.")]
+MINUTES = Annotated[
+    int, typer.Option("--confirm-minutes", min=1, max=65535, help="Minutes until a device rolls back by itself.")
+]
+VERIFY = Annotated[int, typer.Option("--verify-timeout", min=0, max=86400, help="Seconds to wait for sessions.")]
 MINUTE = Annotated[float, typer.Option("--minute", min=0.1, help="Seconds of a minute; emulated devices.", hidden=True)]
 RUN = Annotated[
     str,
     typer.Argument(
-        help="The run, or its number; default: the unsettled one, else the last.", metavar="[RUN]", show_default=False
+        help="The run, or its number; default: the unsettled one, else the last.",
+        metavar="RUN",
+        show_default=False,
+        autocompletion=complete.run,
     ),
 ]
 RESUMED = Annotated[
-    str, typer.Argument(help="With --resume: the run, or its number.", metavar="[RUN]", show_default=False)
+    str,
+    typer.Argument(
+        help="With --resume: the run, or its number.", metavar="RUN", show_default=False, autocompletion=complete.run
+    ),
 ]
 AS_IS = Annotated[
     list[str] | None,
-    typer.Option("--as-is", help="An unsettled device that a person has looked at stays as it is.", metavar="NAME"),
+    typer.Option(
+        "--as-is",
+        help="Leave this unsettled device as it is, after a person has checked it.",
+        metavar="NAME",
+        autocompletion=complete.device,
+    ),
 ]
-FAILURES = Annotated[int, typer.Option("--max-failures", min=0, help="Devices that may fail.")]
-PLAN = Annotated[Path | None, typer.Option("--plan", help="Push this plan, or refuse.", metavar="FILE")]
-DRY_RUN = Annotated[bool, typer.Option("--dry-run", help="Load and check everywhere, commit nothing.")]
-RESUME = Annotated[bool, typer.Option("--resume", help="Settle a run that was cut off, go on with it.")]
-ON_FAILURE = Annotated[OnFailure, typer.Option("--on-failure", help="Keep the waves before, or undo all.")]
+FAILURES = Annotated[int, typer.Option("--max-failures", min=0, help="Number of devices that may fail.")]
+PLAN = Annotated[Path | None, typer.Option("--plan", help="Push exactly this plan, or refuse.", metavar="FILE")]
+DRY_RUN = Annotated[bool, typer.Option("--dry-run", help="Load and check on every device, commit nothing.")]
+RESUME = Annotated[bool, typer.Option("--resume", help="Continue an interrupted run.")]
+ON_FAILURE = Annotated[OnFailure, typer.Option("--on-failure", help="Keep earlier waves, or roll back all.")]
 FOREIGN = Annotated[
-    bool, typer.Option("--allow-foreign-deletes", help="A first push may delete what others configured.")
+    bool, typer.Option("--allow-foreign-deletes", help="Allow the first push to delete statements of others.")
 ]
 
 
@@ -78,9 +94,12 @@ def deploy(
     allow_unverified: fleet.UNVERIFIED = False,
     allow_foreign_deletes: FOREIGN = False,
     as_is: AS_IS = None,
+    reports: fleet.PAGES = None,
     minute: MINUTE = 60.0,
 ) -> None:
-    """Push the files: check everywhere, then one canary, spines color by color, leaves rail by rail.
+    """Push the files in waves; each is verified, then confirmed.
+
+    First a check on every device, then a canary leaf, the spines color by color, the leaves rail by rail.
 
     Exit codes: 0 done, 2 bad input, 3 nothing was changed, 4 something was rolled back, 5 a device needs attention.
     An interrupted push ends in order, with the code of what became of the devices.
@@ -115,7 +134,8 @@ def deploy(
 
         return runs.resume(run) if resume else runs.deploy(check)
 
-    _run(place, push, options, yes, limited, "any" if resume else fleet.trust(allow_unverified))
+    pages = _pages(reports, "deploy", place, plan)
+    _run(place, push, options, pages, yes, limited, "any" if resume else fleet.trust(allow_unverified))
 
 
 def confirm(
@@ -128,8 +148,9 @@ def confirm(
     state: fleet.STATE = None,
     accept_new_hostkeys: fleet.ACCEPT = False,
     as_is: AS_IS = None,
+    reports: fleet.PAGES = None,
 ) -> None:
-    """Confirm what a run that was cut off left pending on devices.
+    """Confirm what an interrupted run left pending on devices.
 
     Exit codes: 0 done, 2 bad input, 3 nothing was changed, 4 something was rolled back, 5 a device needs attention.
     """
@@ -137,7 +158,8 @@ def confirm(
 
     place = fleet.Place(fabric, artifacts, inventory, driver, jobs, accept_new_hostkeys, state)
     effect = "devices that do not answer soon are not waited for"
-    _run(place, lambda runs: runs.confirm(run), RunOptions(Limits(), as_is=tuple(as_is or ())), effect=effect)
+    options = RunOptions(Limits(), as_is=tuple(as_is or ()))
+    _run(place, lambda runs: runs.confirm(run), options, _pages(reports, "confirm", place), effect=effect)
 
 
 def rollback(
@@ -155,9 +177,12 @@ def rollback(
     state: fleet.STATE = None,
     accept_new_hostkeys: fleet.ACCEPT = False,
     as_is: AS_IS = None,
+    reports: fleet.PAGES = None,
     minute: MINUTE = 60.0,
 ) -> None:
-    """Bring back what the devices had before a run, in waves that are checked and verified like those of a push.
+    """Bring back what the devices had before a run.
+
+    In waves that are checked and verified like those of a push.
 
     Exit codes: 0 done, 2 bad input, 3 nothing was changed, 4 something was rolled back, 5 a device needs attention.
     """
@@ -167,7 +192,15 @@ def rollback(
     place = fleet.Place(fabric, artifacts, inventory, driver, jobs, accept_new_hostkeys, state)
     recorded = _recorded(place, limits, min_paths)
     options = RunOptions(limits, min_paths=min_paths, recorded=recorded, as_is=tuple(as_is or ()))
-    _run(place, lambda runs: runs.rollback(run), options, yes, rolls_back=True)
+    pages = _pages(reports, "rollback", place)
+    _run(place, lambda runs: runs.rollback(run), options, pages, yes, rolls_back=True)
+
+
+def _pages(words: list[str] | None, verb: str, place: fleet.Place, plan: Path | None = None) -> Pages:
+    """Return where the pages of a run go. Raises UsageError."""
+    from ailb_gen.cli.push_report import Pages, files_of
+
+    return Pages(files_of(words, [place.fabric, place.artifacts, plan]), verb, place)
 
 
 def _recorded(place: fleet.Place, limits: Limits, min_paths: int) -> dict[str, object]:
@@ -186,6 +219,7 @@ def _run(
     place: fleet.Place,
     verb: Callable[[Runs], Report],
     options: RunOptions,
+    pages: Pages,
     yes: bool = False,
     limit: Sequence[str] = (),
     files: Trust = "any",
@@ -200,16 +234,21 @@ def _run(
     from ailb_gen.deploy.runs import Runs
 
     records = place.records
-    with steady(), records.alone(), fleet.interruptible(effect) as stop:
+    # The pages are written when nothing is locked any more, and signals end the program again.
+    with steady(), pages.written(), records.alone(), fleet.interruptible(effect) as stop:
         watched = replace(
             options,
-            show=_show,
+            show=partial(_show, pages),
             approve=partial(_approve, stop, yes, options.dry_run),
             tell=typer.echo,
             progress=progress,
+            compare=bool(pages.files),
+            begun=pages.note_run,
+            watch=watching,
         )
         with place.open(limit, files, stop) as on:
-            ended = verb(Runs(on, records, watched))
+            pages.on = on
+            pages.report = ended = verb(Runs(on, records, watched))
         _conclude(ended, records, place, stop, options.dry_run, rolls_back)
 
 
@@ -218,9 +257,9 @@ def _check_together(
 ) -> None:
     """Refuse options of a push that contradict each other. Raises UsageError."""
     if planned and (limit or resume):
-        raise UsageError("--plan says what is pushed: leave out --limit and --resume")
+        raise UsageError("--plan already says what is pushed: omit --limit and --resume")
     if resume and (limit or dry_run):
-        raise UsageError("--resume goes on with what was begun: leave out --limit and --dry-run")
+        raise UsageError("--resume continues what was begun: omit --limit and --dry-run")
     if not resume and (run or as_is):
         raise UsageError(f"{'--as-is' if as_is else run}: only with --resume")
 
@@ -230,14 +269,15 @@ def _limits(minutes: int, verify_s: int, failures: int, minute_s: float) -> Limi
 
     if verify_s >= minutes * minute_s:
         raise UsageError(
-            f"--verify-timeout {verify_s} is no less than --confirm-minutes {minutes}: devices would undo the change "
-            f"before it is verified; allow more minutes or less time to verify"
+            f"--verify-timeout {verify_s} is no less than --confirm-minutes {minutes}: devices would roll the change "
+            f"back before it is verified; allow more minutes or less time to verify"
         )
     return Limits(minutes, float(verify_s), failures, minute_s)
 
 
-def _show(found: Plan) -> None:
+def _show(pages: Pages, found: Plan) -> None:
     """Show what is about to be pushed."""
+    pages.note_plan(found)
     show_changes(found)
     show_waves(found)
 
@@ -247,7 +287,7 @@ def _approve(stop: fleet.Stop, yes: bool, dry_run: bool, question: str) -> str:
     if yes or dry_run:
         return "--yes" if yes else "--dry-run"
     if not sys.stdin.isatty():
-        raise UsageError("there is no terminal to ask at; look at 'ailb-gen plan', and give --yes")
+        raise UsageError("there is no terminal to ask on; review 'ailb-gen plan', then use --yes")
     return "asked" if stop.ask(question) else ""
 
 
@@ -263,7 +303,8 @@ def _conclude(
         return
     failures = {**report.refused, **report.failures}
     if report.results:
-        typer.echo(f"{counted(report.results)}; record: {records.log(report.run)}")
+        fine = set(report.names(Outcome.CONFIRMED)) == set(report.results)
+        echo((f"{counted(report.results)}; record: {records.log(report.run)}", Style.PASS if fine else Style.WARN))
     reasons = [*failures.values()]
     if report.stopped and (not reasons or stop() or report.names(Outcome.ATTENTION)):
         reasons.append(report.stopped)

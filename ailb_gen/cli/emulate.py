@@ -34,28 +34,33 @@ BASE_PORT = Annotated[
 ]
 ADDRESS = Annotated[str, typer.Option("--host", help="Address to listen on.")]
 STATE = Annotated[
-    Path | None, typer.Option("--state", help="Where to keep configurations and host keys.", metavar="DIR")
+    Path | None, typer.Option("--state", help="Keep configurations and host keys in this directory.", metavar="DIR")
 ]
 INVENTORY = Annotated[
-    Path | None, typer.Option("--inventory", help="Where to write the inventory of the devices.", metavar="DIR")
+    Path | None,
+    typer.Option("--inventory", help="Write the inventory of the devices to this directory.", metavar="DIR"),
 ]
-LOADED = Annotated[bool, typer.Option("--loaded/--empty", help="Start with the artifacts, or only reachable.")]
+LOADED = Annotated[
+    bool, typer.Option("--loaded/--empty", help="Start with the generated files, or with management access only.")
+]
 YANG = Annotated[
-    Path | None, typer.Option("--yang", help="Juniper's YANG models; check loads and commits by them.", metavar="DIR")
+    Path | None, typer.Option("--yang", help="Check loads and commits against these YANG models.", metavar="DIR")
 ]
 FAULT = Annotated[
     list[str] | None,
     typer.Option("--fault", help="Inject a fault: DEVICE=KIND@PHASE[*COUNT][=SECONDS].", metavar="FAULT"),
 ]
-MINUTE = Annotated[float, typer.Option("--minute", min=0.01, max=3600, help="Seconds of a minute of commit confirmed.")]
-USER = Annotated[str, typer.Option("--user", help=f"The user who may log in; the password is in {PASSWORD}.")]
+MINUTE = Annotated[
+    float, typer.Option("--minute", min=0.01, max=3600, help="Length of a minute of commit confirmed, in seconds.")
+]
+USER = Annotated[str, typer.Option("--user", help=f"Login name; the password is in {PASSWORD}.")]
 KEYS = Annotated[
     Path | None,
-    typer.Option("--authorized-keys", help="Public keys of the user, one a line.", metavar="FILE"),
+    typer.Option("--authorized-keys", help="Public keys of the user, one per line.", metavar="FILE"),
 ]
-DAEMON = Annotated[bool, typer.Option("--daemon", help="Return when every device can be reached; they run on.")]
+DAEMON = Annotated[bool, typer.Option("--daemon", help="Run in the background; return when every device is reachable.")]
 STOP = Annotated[
-    Path | None, typer.Option("--stop", help="End the emulator with this --inventory or --state.", metavar="DIR")
+    Path | None, typer.Option("--stop", help="Stop the emulator that uses this --inventory or --state.", metavar="DIR")
 ]
 
 
@@ -74,7 +79,9 @@ def emulate(
     daemon: DAEMON = False,
     stop: STOP = None,
 ) -> None:
-    """Emulate the switches of a fabric: NETCONF and a command line over SSH, a port each, until interrupted.
+    """Emulate the switches of a fabric, on a local port each.
+
+    NETCONF and a command line over SSH, until interrupted.
 
     Without a password in the environment, make one and keep it in the inventory.
     """
@@ -137,14 +144,14 @@ def _login(user: str, inventory: Path | None, authorized_keys: Path | None) -> t
     elif made and not keys:
         raise UsageError(f"no password: set {PASSWORD}, or name the --inventory in which a new one is kept")
     elif made:
-        # A password that is kept nowhere lets nobody in.
+        # Without a stored password no login is possible.
         password = ""
     return Login(user, password, keys), password if made else ""
 
 
 @contextmanager
 def _artifacts(source: Path) -> Iterator[Path]:
-    """Give the artifact directory; for a fabric file, a temporary one with its artifacts. Raises IntentError."""
+    """Yield the artifact directory; for a fabric file, a temporary one with its artifacts. Raises IntentError."""
     if source.is_dir():
         yield source
         return

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ailb_gen.cli import complete
 from ailb_gen.cli.console import fabric_file, table, warn
 from ailb_gen.errors import UsageError
 
@@ -20,7 +21,9 @@ Table = tuple[str, tuple[str, ...], list[tuple[object, ...]]]
 
 def explain(
     fabric: Annotated[Path, typer.Argument(help="The fabric file.", metavar="FABRIC")],
-    device: Annotated[str, typer.Argument(help="A leaf, a spine or a server.", metavar="DEVICE")],
+    device: Annotated[
+        str, typer.Argument(help="A leaf, a spine or a server.", metavar="DEVICE", autocompletion=complete.device)
+    ],
     as_json: Annotated[bool, typer.Option("--json", help="Print the tables as JSON.")] = False,
 ) -> None:
     """Print the design of one device as tables.

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from ailb_gen.cli import complete
 from ailb_gen.cli.console import fabric_file, say
 from ailb_gen.cli.output import ask, shout
 
@@ -29,27 +30,44 @@ ARTIFACTS = Annotated[Path, typer.Argument(help="The directory of generated file
 INVENTORY = Annotated[
     Path | None,
     typer.Option(
-        "-i", "--inventory", help="The folder of the inventory files; default: the fabric file's.", metavar="DIR"
+        "-i", "--inventory", help="Directory of the inventory files; default: beside the fabric file.", metavar="DIR"
     ),
 ]
 LIMIT = Annotated[
-    list[str] | None, typer.Option("--limit", help="Only these: names, globs or roles.", metavar="PATTERN")
+    list[str] | None,
+    typer.Option(
+        "--limit", help="Only these devices: names, globs or roles.", metavar="PATTERN", autocompletion=complete.limit
+    ),
 ]
-JOBS = Annotated[int, typer.Option("-j", "--jobs", min=1, max=512, help="Devices at once.")]
-DRIVER = Annotated[Driver, typer.Option("--driver", help="What speaks NETCONF to the switches.")]
+JOBS = Annotated[int, typer.Option("-j", "--jobs", min=1, max=512, help="Devices in parallel.")]
+DRIVER = Annotated[Driver, typer.Option("--driver", help="NETCONF driver for the switches.")]
 STATE = Annotated[
     Path | None,
-    typer.Option("--state", help="Where runs are recorded; default: .ailb/runs beside the fabric file.", metavar="DIR"),
+    typer.Option(
+        "--state", help="Directory of run records; default: .ailb/runs beside the fabric file.", metavar="DIR"
+    ),
 ]
-ACCEPT = Annotated[
-    bool, typer.Option("--accept-new-hostkeys", help="Add the host keys of devices that are not known yet.")
-]
+ACCEPT = Annotated[bool, typer.Option("--accept-new-hostkeys", help="Trust and save the host keys of new devices.")]
 UNVERIFIED = Annotated[
-    bool, typer.Option("--allow-unverified", help="Take files without a manifest.json, which cannot be verified.")
+    bool, typer.Option("--allow-unverified", help="Accept files without a manifest.json, which cannot be verified.")
 ]
 REPORTS = Annotated[
     list[str] | None,
-    typer.Option("--report", help="table, json, junit, sarif or md; several.", metavar="FORMAT[=FILE]"),
+    typer.Option(
+        "--report",
+        help="table, json, junit, sarif, md or html; repeatable.",
+        metavar="FORMAT[=FILE]",
+        autocompletion=complete.report_format,
+    ),
+]
+PAGES = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--report",
+        help="Write an HTML report: html=FILE.",
+        metavar="FORMAT=FILE",
+        autocompletion=complete.page_format,
+    ),
 ]
 
 

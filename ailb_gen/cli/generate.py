@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from ailb_gen.cli.console import fabric_file, progress, table, warn
+from ailb_gen.cli import complete
+from ailb_gen.cli.console import echo_changes, fabric_file, table, warn
 from ailb_gen.cli.fleet import FABRIC
+from ailb_gen.cli.live import progress
 from ailb_gen.cli.output import steady
 from ailb_gen.errors import ExitCode
 from ailb_gen.garbage import no_garbage_collection
@@ -29,19 +31,22 @@ if TYPE_CHECKING:
 
 # How switch files are written.
 Format = Literal["curly", "set"]
-OUTPUT = Annotated[Path, typer.Option("-o", "--output", help="Directory of the tree.", metavar="DIR")]
+OUTPUT = Annotated[Path, typer.Option("-o", "--output", help="Directory to write to.", metavar="DIR")]
 LIMIT = Annotated[
-    list[str] | None, typer.Option("--limit", help="Only these devices: names, globs or roles.", metavar="PATTERN")
+    list[str] | None,
+    typer.Option(
+        "--limit", help="Only these devices: names, globs or roles.", metavar="PATTERN", autocompletion=complete.limit
+    ),
 ]
 TEMPLATES = Annotated[
-    Path | None, typer.Option("--templates", help="Templates that go before the shipped ones.", metavar="DIR")
+    Path | None, typer.Option("--templates", help="Templates that replace the shipped ones.", metavar="DIR")
 ]
-FORMAT = Annotated[Format, typer.Option("--format", help="How switch files are written.")]
+FORMAT = Annotated[Format, typer.Option("--format", help="Format of the switch files.")]
 CHECK = Annotated[bool, typer.Option("--check", help="Write nothing; exit 1 and list what differs.")]
 DIFF = Annotated[bool, typer.Option("--diff", help="Write nothing; print unified diffs of what would change.")]
-REPLACE = Annotated[bool, typer.Option("--replace-fabric", help="Write over the tree of a fabric with another name.")]
+REPLACE = Annotated[bool, typer.Option("--replace-fabric", help="Overwrite the files of a fabric with another name.")]
 JSON = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-JOBS = Annotated[int, typer.Option("-j", "--jobs", min=1, max=256, help="Processes that render.")]
+JOBS = Annotated[int, typer.Option("-j", "--jobs", min=1, max=256, help="Processes.")]
 
 
 def generate(
@@ -88,7 +93,7 @@ def generate(
         if not shows:
             write_rendering(planned, replace_fabric)
         if not as_json:
-            typer.echo(shown, nl=False)
+            echo_changes(shown.removesuffix("\n").split("\n") if shown else ())
         if as_json:
             result = _result(design, planned, warnings, not shows) | ({"diff": shown} if diff else {})
             typer.echo(json.dumps(result, indent=1))
@@ -105,7 +110,7 @@ def generate(
 
 @contextmanager
 def _pool(design: Design, options: RenderOptions, jobs: int) -> Iterator[Executor | None]:
-    """Give a process pool for more than one job, nothing otherwise. Raises WorkerError when a worker dies."""
+    """Yield a process pool for more than one job, nothing otherwise. Raises WorkerError when a worker dies."""
     if jobs < 2:
         yield None
         return

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
+from ailb_gen.cli import complete
 from ailb_gen.errors import ExitCode, OutputError, UsageError
 
 if TYPE_CHECKING:
@@ -40,9 +41,11 @@ addressing: {{pool: {pool}}}
 
 
 def init(
-    path: Annotated[Path, typer.Argument(help="Where to write it.", metavar="[FABRIC]")] = Path("fabric.yaml"),
+    path: Annotated[Path, typer.Argument(help="File to write.", metavar="FABRIC")] = Path("fabric.yaml"),
     name: Annotated[str | None, typer.Option(help="Name of the fabric.")] = None,
-    platform: Annotated[str | None, typer.Option(help="Platform of leaves and spines.")] = None,
+    platform: Annotated[
+        str | None, typer.Option(help="Platform of leaves and spines.", autocompletion=complete.platform)
+    ] = None,
     stripes: Annotated[int | None, typer.Option(help="Stripes.")] = None,
     rails: Annotated[int | None, typer.Option(help="Leaves per stripe.")] = None,
     spines: Annotated[int | None, typer.Option(help="Spines.")] = None,
@@ -51,7 +54,7 @@ def init(
     servers: Annotated[int | None, typer.Option(help="Servers per stripe.")] = None,
     pool: Annotated[str | None, typer.Option(help="IPv6 pool of the prefixes.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Ask nothing; take the defaults.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Use the defaults without asking.")] = False,
 ) -> None:
     """Write a commented fabric.yaml to start from.
 

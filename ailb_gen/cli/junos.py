@@ -29,7 +29,7 @@ app = typer.Typer(
 
 # How a configuration is written.
 Form = Literal["set", "curly", "json"]
-Expand = Annotated[bool, typer.Option("--expand-groups", help="First inherit groups and leave out what is inactive.")]
+Expand = Annotated[bool, typer.Option("--expand-groups", help="Apply groups and drop inactive statements first.")]
 
 
 app.command("check")(junos_check.check)
@@ -38,7 +38,7 @@ app.command("check")(junos_check.check)
 @app.command("convert")
 def convert(
     file: Annotated[Path, typer.Argument(help="A configuration, curly or set; - is standard input.", metavar="FILE")],
-    to: Annotated[Form, typer.Option("--to", help="The form to write.")],
+    to: Annotated[Form, typer.Option("--to", help="Output format.")],
     expand: Expand = False,
 ) -> None:
     """Write a configuration in another form to standard output."""
@@ -76,7 +76,9 @@ def _show_changes(first: Path, second: Path, changes: Sequence[Change], as_json:
         rows = [{"command": change.command, "line": change.line} for change in changes]
         typer.echo(json.dumps({"first": str(first), "second": str(second), "changes": rows}, indent=1))
     else:
-        typer.echo("".join(f"{change}\n" for change in changes), nl=False)
+        from ailb_gen.cli.console import echo_changes
+
+        echo_changes(map(str, changes))
 
 
 def _read(file: Path, expand: bool) -> Node:

@@ -8,23 +8,30 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ailb_gen.paint import Style
+
 if TYPE_CHECKING:
     from ailb_gen.junos.check_result import CheckResult
 
+STYLES = {"error": Style.FAIL, "warning": Style.WARN, "note": Style.HEAD}
 ByDevice = dict[str, "CheckResult"]
 
 
 def check(
     files: Annotated[
-        list[Path], typer.Argument(help="Configurations, curly or set; - is standard input.", metavar="FILE...")
+        list[Path], typer.Argument(help="Configurations, curly or set; - is standard input.", metavar="FILE")
     ],
     yang: Annotated[
-        Path | None, typer.Option(help="Folder of Juniper's YANG models; AILB_YANG names it otherwise.", metavar="DIR")
+        Path | None, typer.Option(help="Directory of Juniper's YANG models; default: AILB_YANG.", metavar="DIR")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Find what a device would refuse: unknown statements, wrong values, commit constraints."""
-    from ailb_gen.cli.console import progress
+    """Find what a device would refuse to commit.
+
+    Unknown statements, wrong values, commit constraints.
+    """
+    from ailb_gen.cli.console import echo
+    from ailb_gen.cli.live import progress
     from ailb_gen.cli.output import steady
     from ailb_gen.errors import ExitCode
     from ailb_gen.junos.check import check as commit_check
@@ -38,7 +45,10 @@ def check(
     schema = load_schema(directory, progress)
     outcomes = {file: commit_check(inherited(tree), schema, tree.get("groups")) for file, tree in trees.items()}
     with steady():
-        typer.echo(_json(outcomes) if as_json else _text_report(outcomes))
+        if as_json:
+            typer.echo(_json(outcomes))
+        else:
+            echo(*((line, _style(line)) for line in _text_report(outcomes).split("\n")))
         if any(outcome.findings for outcome in outcomes.values()):
             raise typer.Exit(ExitCode.FINDINGS)
 
@@ -47,6 +57,7 @@ def _text_report(outcomes: ByDevice) -> str:
     from ailb_gen.checks.catalogue import BY_ID
     from ailb_gen.checks.families.junos import findings_of, of_all
     from ailb_gen.checks.model import Severity
+    from ailb_gen.wording import counted
 
     found = of_all([one for file, outcome in outcomes.items() for one in findings_of(outcome, file, file)])
     lines = [
@@ -58,14 +69,15 @@ def _text_report(outcomes: ByDevice) -> str:
     totals = _totals(outcomes)
     unmodelled = f", {totals['unmodelled']} statements without a model" if totals["unmodelled"] else ""
     lines.append(
-        f"{_plural(len(outcomes), 'file')}, {totals['words']} words, {totals['evaluated']} constraints evaluated, "
-        f"{totals['unevaluated']} not{unmodelled}: {_plural(count, 'finding')}"
+        f"{counted(len(outcomes), 'file')}, {totals['words']} words, {totals['evaluated']} constraints evaluated, "
+        f"{totals['unevaluated']} not{unmodelled}: {counted(count, 'finding')}"
     )
     return "\n".join(lines)
 
 
-def _plural(count: int, what: str) -> str:
-    return f"{count} {what}{'' if count == 1 else 's'}"
+def _style(line: str) -> Style | None:
+    """Return the style of a line of the report, by its severity."""
+    return next((style for word, style in STYLES.items() if f": {word}[AILB" in line), None)
 
 
 def _totals(outcomes: ByDevice) -> dict[str, int]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-import sys
 import time
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from ailb_gen.cli import lab_check, lab_state, lab_traffic
+from ailb_gen.cli import complete, lab_check, lab_state, lab_traffic
 from ailb_gen.cli.console import fabric_file
 from ailb_gen.cli.fleet import ARTIFACTS, FABRIC
 from ailb_gen.cli.lab_state import NAME
@@ -28,7 +28,9 @@ app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
 )
-DEVICE = Annotated[str, typer.Argument(help="A switch or a server.", metavar="DEVICE")]
+DEVICE = Annotated[
+    str, typer.Argument(help="A switch or a server.", metavar="DEVICE", autocompletion=complete.lab_device)
+]
 # So many things that are missing are worth a line each.
 MOST = 10
 HOSTS = Annotated[
@@ -41,17 +43,17 @@ HOSTS = Annotated[
 def up(
     fabric: FABRIC,
     artifacts: ARTIFACTS,
-    name: Annotated[str | None, typer.Option("--lab", help="Its name; the fabric's by default.")] = None,
+    name: Annotated[str | None, typer.Option("--lab", help="Name of the lab; default: the fabric's.")] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Leave the switches unconfigured, to deploy to them.")] = False,
     inventory: Annotated[
         Path | None,
-        typer.Option("-i", "--inventory", help="Where to write the inventory of the devices.", metavar="DIR"),
+        typer.Option("-i", "--inventory", help="Write the inventory of the devices to this directory.", metavar="DIR"),
     ] = None,
-    base_port: Annotated[int, typer.Option(min=0, max=65535, help="First port of 127.0.0.1; 0 takes free ones.")] = 0,
+    base_port: Annotated[int, typer.Option(min=0, max=65535, help="First port on 127.0.0.1; 0: any free ports.")] = 0,
     hosts: HOSTS = "auto",
-    user: Annotated[str, typer.Option(help="The user who may log in to the switches.")] = "admin",
+    user: Annotated[str, typer.Option(help="Login name on the switches.")] = "admin",
     minute: Annotated[
-        float, typer.Option("--minute", min=0.01, max=3600, help="Seconds of a minute of commit confirmed.")
+        float, typer.Option("--minute", min=0.01, max=3600, help="Length of a minute of commit confirmed, in seconds.")
     ] = 60.0,
 ) -> None:
     """Bring a fabric up, on this machine alone.
@@ -87,11 +89,12 @@ def up(
             note(found.lab.line())
             ready("\n".join(_announced(found, network, time.monotonic() - began)))
 
-        run(Start(lab, base_port, user, minute), network, announce, _steps())
+        with _steps() as step:
+            run(Start(lab, base_port, user, minute), network, announce, step)
 
 
 def _announced(found: Ready, network: Network, took_s: float) -> Iterator[str]:
-    """Give the lines that say what came up, and what did not."""
+    """Yield the lines that say what came up, and what did not."""
     lab = found.lab
     sizes = f"{len(network.switches)} switches, {len(network.hosts)} servers ({lab.hosts}), {len(network.links)} links"
     yield f"the lab {lab.name} is up after {took_s:.1f} s: {sizes}"
@@ -103,16 +106,39 @@ def _announced(found: Ready, network: Network, took_s: float) -> Iterator[str]:
         yield f"missing: {len(found.missing) - MOST} more; ailb-gen lab check lists all"
 
 
-def _steps() -> Callable[[str], None]:
-    """Return what shows the current step on a terminal, and nothing in a pipe."""
-    if not sys.stderr.isatty():
-        return lambda name: None
-    return lambda name: typer.echo(f"\r\x1b[K{name}", nl=False, err=True)
+@contextmanager
+def _steps() -> Iterator[Callable[[str], None]]:
+    """Yield what shows the current step on a terminal, until an empty one; without a thread, for processes follow."""
+    from ailb_gen.cli.live import Live, Piece, wanted
+
+    step = ""
+    with ExitStack() as shown:
+
+        def line(width: int) -> list[Piece]:
+            return [(f"starting: {step}", None)]
+
+        live: Live | None = None
+
+        def tell(name: str) -> None:
+            nonlocal step, live
+            step = name
+            if not name:
+                shown.close()
+            elif live is not None:
+                live.draw()
+            elif wanted():
+                # Not before: the process that starts the lab is another one.
+                live = shown.enter_context(Live(line, ticking=False))
+
+        yield tell
 
 
 @app.command("down")
 def down(
-    name: Annotated[str | None, typer.Argument(help="Which lab; the only one by default.", metavar="NAME")] = None,
+    name: Annotated[
+        str | None,
+        typer.Argument(help="Which lab; the only one by default.", metavar="NAME", autocompletion=complete.lab),
+    ] = None,
     option: NAME = None,
 ) -> None:
     """End a lab, and remove what it has left."""

@@ -9,18 +9,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ailb_gen.cli.console import fabric_file, progress
+from ailb_gen.cli.console import fabric_file
 from ailb_gen.cli.fleet import REPORTS
 from ailb_gen.cli.lab_state import NAME
+from ailb_gen.cli.live import progress
 from ailb_gen.cli.output import steady
-from ailb_gen.cli.validate import ABOUT, ALL, CHECKS, FAIL_ON, SEED, WAIVERS, report, targets
+from ailb_gen.cli.reports import targets
+from ailb_gen.cli.validate import ABOUT, ALL, CHECKS, FAIL_ON, SEED, WAIVERS, formats, report
 from ailb_gen.errors import AilbError, ExitCode, UsageError
 
 if TYPE_CHECKING:
     from ailb_gen.checks.model import Result
 
 FABRIC = Annotated[
-    Path | None, typer.Argument(help="The fabric file; default: what the lab was started from.", metavar="FABRIC")
+    Path | None, typer.Argument(help="The fabric file; default: the one the lab was started from.", metavar="FABRIC")
 ]
 ARTIFACTS = Annotated[
     Path | None, typer.Argument(help="The directory of generated files; default: the same.", metavar="ARTIFACTS")
@@ -28,10 +30,13 @@ ARTIFACTS = Annotated[
 ROUNDS = Annotated[
     int | None,
     typer.Option(
-        "--rounds", min=0, max=1024, help="Times that every leaf loses an uplink; default: 1, above 32 switches 0."
+        "--rounds",
+        min=0,
+        max=1024,
+        help="Rounds in which every leaf loses one uplink; default: 1, above 32 switches 0.",
     ),
 ]
-TRACES = Annotated[int, typer.Option("--traces", min=0, max=1_000_000, help="Queue pairs that are traced, at most.")]
+TRACES = Annotated[int, typer.Option("--traces", min=0, max=1_000_000, help="Trace at most this many queue pairs.")]
 # So many switches lose their uplinks without being asked for.
 MOST_SWITCHES = 32
 
@@ -70,7 +75,7 @@ def check(
     from ailb_gen.intent.load import load
 
     fabric, artifacts = fabric or Path(lab.fabric), artifacts or Path(lab.artifacts)
-    where = targets(reports or [], [path for path in (fabric, waivers) if path])
+    where = targets(reports or [], [path for path in (fabric, artifacts, waivers) if path], formats())
     chosen = frozenset(row.id for row in pick_checks(checks_of(OF_LAB), {OF_LAB: NAMES[OF_LAB]}, checks or []))
     accepted = read_waivers(waivers, WAIVABLE) if waivers else ()
     intent = load(fabric_file(fabric))
@@ -108,7 +113,7 @@ def check(
     done = replace(done, results=tuple(results), notes=notes, trouble=str(trouble or ""))
     verdict = judge(done, accepted, chosen, limit or [], fail_on)
     with steady():
-        report(verdict, where, everything)
+        report(verdict, where, "lab check", everything, context)
         if trouble is not None:
             raise trouble
         if verdict.failed:

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ailb_gen.cli.console import table
+from ailb_gen.cli import complete
+from ailb_gen.cli.console import echo, table
+from ailb_gen.paint import Style
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,8 +18,11 @@ if TYPE_CHECKING:
     from ailb_gen.lab.faults import Fault
     from ailb_gen.lab.plan import Plan
 
-NAME = Annotated[str | None, typer.Option("--lab", help="Which lab; the only one by default.", metavar="NAME")]
-WAIT = Annotated[bool, typer.Option("--wait/--no-wait", help="Return when sessions and routes have settled.")]
+NAME = Annotated[
+    str | None,
+    typer.Option("--lab", help="Name of the lab; default: the only one.", metavar="NAME", autocompletion=complete.lab),
+]
+WAIT = Annotated[bool, typer.Option("--wait/--no-wait", help="Wait until sessions and routes have settled.")]
 # How long sessions and routes may take to settle. Seconds.
 PATIENCE_S = 60.0
 COLUMNS = ("switch", "role", "sessions", "routes", "hidden", "NETCONF")
@@ -41,8 +46,7 @@ def status(name: NAME = None, as_json: Annotated[bool, typer.Option("--json", he
     ]
     typer.echo(table(f"{lab.name}: {len(rows)} switches, {len(plan.servers)} servers", COLUMNS, cells), nl=False)
     typer.echo(f"inventory: {lab.inventory}")
-    for line in failed:
-        typer.echo(f"failed: {line}")
+    echo(*((f"failed: {line}", Style.FAIL) for line in failed))
 
 
 def _row(plan: Plan, name: str, ports: dict[str, int]) -> dict[str, object]:
@@ -64,8 +68,13 @@ def _row(plan: Plan, name: str, ports: dict[str, int]) -> dict[str, object]:
 
 
 def fail(
-    what: Annotated[str, typer.Argument(help="DEVICE:PORT, DEVICE:DEVICE or a device.", metavar="LINK")],
-    silent: Annotated[bool, typer.Option("--silent", help="Lose every packet, and keep the carrier.")] = False,
+    what: Annotated[
+        str,
+        typer.Argument(
+            help="DEVICE:PORT, DEVICE:DEVICE or a device.", metavar="LINK", autocompletion=complete.lab_device
+        ),
+    ],
+    silent: Annotated[bool, typer.Option("--silent", help="Drop every packet but keep the carrier.")] = False,
     wait: WAIT = True,
     name: NAME = None,
 ) -> None:
@@ -83,7 +92,10 @@ def fail(
 
 
 def repair(
-    what: Annotated[str | None, typer.Argument(help="As for fail; everything by default.", metavar="LINK")] = None,
+    what: Annotated[
+        str | None,
+        typer.Argument(help="As for fail; default: everything.", metavar="LINK", autocompletion=complete.lab_device),
+    ] = None,
     wait: WAIT = True,
     name: NAME = None,
 ) -> None:
@@ -112,5 +124,4 @@ def _settle(plan: Plan) -> None:
     began = time.monotonic()
     missing = wait(plan, PATIENCE_S)
     typer.echo(f"settled after {time.monotonic() - began:.1f} s")
-    for line in missing:
-        typer.echo(f"down: {line}")
+    echo(*((f"down: {line}", Style.FAIL) for line in missing))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ailb_gen.cli import complete
 from ailb_gen.cli.lab_state import NAME
 from ailb_gen.errors import OutputError, UsageError
 
@@ -20,15 +21,17 @@ PINNED, ECMP = "pinned", "ECMP"
 
 
 def traffic(
-    ecmp: Annotated[bool, typer.Option("--ecmp", help="Hash over all uplinks, as without colors.")] = False,
-    compare: Annotated[bool, typer.Option("--compare", help="Both ways, side by side.")] = False,
-    qps: Annotated[int, typer.Option(min=0, help="Queue pairs of a pair of NICs; 0: one per address.")] = 0,
+    ecmp: Annotated[bool, typer.Option("--ecmp", help="Hash flows over all uplinks, as without colors.")] = False,
+    compare: Annotated[bool, typer.Option("--compare", help="Send both ways and compare them.")] = False,
+    qps: Annotated[int, typer.Option(min=0, help="Queue pairs per pair of NICs; 0: one per address.")] = 0,
     rate: Annotated[
-        float | None, typer.Option(help="Packets per second of each queue pair; 1000, or 40000 in all.")
+        float | None, typer.Option(help="Packets per second and queue pair; default: 1000, at most 40000 in all.")
     ] = None,
-    count: Annotated[int | None, typer.Option(min=1, help="Packets of each queue pair; those of a second.")] = None,
-    size: Annotated[int, typer.Option(help="Bytes of a packet's payload.")] = 1024,
-    seed: Annotated[int, typer.Option(min=0, help="For the source ports of --ecmp.")] = 1,
+    count: Annotated[
+        int | None, typer.Option(min=1, help="Packets per queue pair; default: those of one second.")
+    ] = None,
+    size: Annotated[int, typer.Option(help="Payload per packet in bytes.")] = 1024,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the source ports of --ecmp.")] = 1,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     name: NAME = None,
 ) -> None:
@@ -67,11 +70,13 @@ def _measured(plan: Plan, network: Network, load: Load, qps: int, seed: int, has
 
 
 def capture(
-    device: Annotated[str, typer.Argument(help="A switch or a server.", metavar="DEVICE")],
+    device: Annotated[
+        str, typer.Argument(help="A switch or a server.", metavar="DEVICE", autocompletion=complete.lab_device)
+    ],
     port: Annotated[str, typer.Argument(help="A port, an IRB or a NIC.", metavar="PORT")],
     output: Annotated[Path, typer.Option("-o", "--output", help="The pcap file.", metavar="FILE")],
-    count: Annotated[int, typer.Option(min=0, help="End after so many packets.")] = 0,
-    seconds: Annotated[float, typer.Option(min=0, help="End after so many seconds.")] = 0.0,
+    count: Annotated[int, typer.Option(min=0, help="Stop after this many packets; 0: no limit.")] = 0,
+    seconds: Annotated[float, typer.Option(min=0, help="Stop after this many seconds; 0: no limit.")] = 0.0,
     name: NAME = None,
 ) -> None:
     """Write the packets of a port to a pcap file, until Ctrl-C."""

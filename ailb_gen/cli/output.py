@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from ailb_gen.cli.plain import plain
+from ailb_gen.cli.plain import CLEAR, covers, plain
 from ailb_gen.errors import ExitCode, OutputError
 
 if TYPE_CHECKING:
@@ -33,16 +33,52 @@ SEEN_S = 1.0
 LOST = "not everything could be printed, though everything was done"
 
 
-class Steady(io.RawIOBase):
-    """Writes to a descriptor in a thread of its own; `error` is the first one, after which everything is dropped."""
+class Writer:
+    """A thread that writes what is put into its queue, in that order: for one stream, or for two on one terminal."""
 
-    def __init__(self, descriptor: int, closed: bool) -> None:
+    def __init__(self) -> None:
+        # It can be put into by a signal handler at any moment.
+        self._queue: SimpleQueue[tuple[Steady, bytes] | Event] = SimpleQueue()
+        self._thread: Thread | None = None
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing waits to be written."""
+        return self._queue.empty()
+
+    def put(self, stream: Steady, data: bytes) -> None:
+        """Let a stream send data when all before it is sent."""
+        self._queue.put((stream, data))
+        if self._thread is None:
+            self._thread = Thread(target=self._work, name="output", daemon=True)
+            self._thread.start()
+
+    def drain(self, timeout_s: float | None = None) -> bool:
+        """Wait until all is written or lost, at most so long; return whether it is."""
+        if self._thread is None:
+            return True
+        done = Event()
+        self._queue.put(done)
+        return done.wait(timeout_s)
+
+    def _work(self) -> None:
+        while True:
+            item = self._queue.get()
+            if isinstance(item, Event):
+                item.set()
+            else:
+                stream, data = item
+                stream.send(data)
+
+
+class Steady(io.RawIOBase):
+    """Writes to a descriptor in another thread; `error` is the first one, after which everything is dropped."""
+
+    def __init__(self, descriptor: int, closed: bool, writer: Writer) -> None:
         super().__init__()
         self.error: OSError | None = None
+        self.writer = writer
         self._descriptor, self._closed = descriptor, closed
-        # It can be put into by a signal handler at any moment.
-        self._queue: SimpleQueue[bytes | Event] = SimpleQueue()
-        self._thread: Thread | None = None
 
     def writable(self) -> bool:
         """Return that this can be written to."""
@@ -62,32 +98,13 @@ class Steady(io.RawIOBase):
         if self._closed and found and self.error is None:
             self.error = OSError(errno.EBADF, "it is closed")
         if self.error is None:
-            self._queue.put(found)
-            self._start()
+            self.writer.put(self, found)
         return len(found)
 
-    def drain(self, timeout_s: float | None = None) -> bool:
-        """Wait until all is written or lost, at most so long; return whether it is."""
-        if self._thread is None:
-            return True
-        done = Event()
-        self._queue.put(done)
-        return done.wait(timeout_s)
-
-    def _start(self) -> None:
-        if self._thread is None:
-            self._thread = Thread(target=self._work, name="output", daemon=True)
-            self._thread.start()
-
-    def _work(self) -> None:
-        while True:
-            item = self._queue.get()
-            if isinstance(item, Event):
-                item.set()
-            elif self.error is None:
-                self._send(item)
-
-    def _send(self, data: bytes) -> None:
+    def send(self, data: bytes) -> None:
+        """Write, in the thread of the writer."""
+        if self.error is not None:
+            return
         try:
             while data:
                 try:
@@ -99,7 +116,17 @@ class Steady(io.RawIOBase):
             self.error = error
 
 
-def _steady(stream: TextIO | None, original: TextIO | None, number: int) -> TextIO | None:
+def _writers() -> tuple[Writer, Writer]:
+    """Return what writes to standard output and error: one for both on one terminal, or they would overtake."""
+    out = Writer()
+    try:
+        same = os.isatty(1) and os.isatty(2) and os.fstat(1).st_rdev == os.fstat(2).st_rdev
+    except OSError:
+        same = False
+    return out, out if same else Writer()
+
+
+def _steady(stream: TextIO | None, original: TextIO | None, number: int, writer: Writer) -> TextIO | None:
     """Return a steady stream in place of one, or None where it is none of the process's own."""
     if stream is None:
         return None
@@ -110,7 +137,7 @@ def _steady(stream: TextIO | None, original: TextIO | None, number: int) -> Text
     closed = original is None
     if descriptor != number and not closed:
         return None
-    raw = Steady(descriptor, closed)
+    raw = Steady(descriptor, closed, writer)
     buffer = io.BufferedWriter(raw)
     encoding = stream.encoding or "utf-8"
     return plain(io.TextIOWrapper(buffer, encoding=encoding, errors="backslashreplace", write_through=True))
@@ -129,7 +156,8 @@ def steady() -> Iterator[None]:
         yield
         return
     before = sys.stdout, sys.stderr
-    out, err = _steady(sys.stdout, sys.__stdout__, 1), _steady(sys.stderr, sys.__stderr__, 2)
+    of_out, of_err = _writers()
+    out, err = _steady(sys.stdout, sys.__stdout__, 1, of_out), _steady(sys.stderr, sys.__stderr__, 2, of_err)
     for stream in before:
         _flush(stream)
     sys.stdout, sys.stderr = out or sys.stdout, err or sys.stderr
@@ -165,14 +193,15 @@ def _wait(stream: TextIO | None) -> None:
     raw = _raw(stream)
     if stream is not None and raw is not None:
         stream.flush()
-        raw.drain()
+        raw.writer.drain()
 
 
 def shout(text: str) -> None:
     """Print a line to standard error, from a signal handler: whatever is being written at that moment."""
     raw = _raw(sys.stderr)
     if raw is not None:
-        raw.write(f"{text}\n".encode(errors="backslashreplace"))
+        room = CLEAR if covers and raw.isatty() else ""
+        raw.write(f"{room}{text}\n".encode(errors="backslashreplace"))
     else:
         typer.echo(text, err=True)
 
@@ -183,7 +212,7 @@ def ask(question: str) -> bool:
     for stream in (sys.stdout, sys.stderr):
         raw = _raw(stream)
         if raw is not None:
-            raw.drain(SEEN_S)
+            raw.writer.drain(SEEN_S)
     try:
         answer = sys.stdin.readline()
     except OSError:

@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ailb_gen.cli import complete
+from ailb_gen.cli.console import echo
 from ailb_gen.cli.proof import HERE, Artifacts, Failed, view, warn_unsettled
 from ailb_gen.errors import ExitCode
+from ailb_gen.paint import Style
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,13 +22,20 @@ if TYPE_CHECKING:
 
 # More ways than this beside the one that is taken are only counted.
 LISTED = 4
+FAILS = "    FAILS: "
 
 
 def path(
-    source: Annotated[str, typer.Argument(help="SERVER, SERVER:NIC or an address.", metavar="SRC")],
-    destination: Annotated[str, typer.Argument(help="SERVER, SERVER:NIC or an address.", metavar="DST")],
+    source: Annotated[
+        str, typer.Argument(help="SERVER, SERVER:NIC or an address.", metavar="SRC", autocompletion=complete.server)
+    ],
+    destination: Annotated[
+        str, typer.Argument(help="SERVER, SERVER:NIC or an address.", metavar="DST", autocompletion=complete.server)
+    ],
     qp: Annotated[int | None, typer.Option("--qp", min=1, help="Only this queue pair.", metavar="K")] = None,
-    number: Annotated[int, typer.Option("--hash", min=0, help="Picks among several next hops.", metavar="NUMBER")] = 0,
+    number: Annotated[
+        int, typer.Option("--hash", min=0, help="Hash value that selects one of several next hops.", metavar="NUMBER")
+    ] = 0,
     artifacts: Artifacts = HERE,
     fail: Failed = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
@@ -43,11 +53,9 @@ def path(
     passed = (hop.prefix for path_trace in traces for hop in path_trace.hops)
     warn_unsettled(seen.routing, (prefix for prefix in passed if prefix is not None))
     if as_json:
-        typer.echo(json.dumps([_as_json(path_trace) for path_trace in traces], indent=1))
+        typer.echo(json.dumps([trace_json(path_trace) for path_trace in traces], indent=1))
     else:
-        typer.echo("\n\n".join("\n".join(_lines(path_trace)) for path_trace in traces))
-        if len(traces) > 1:
-            typer.echo("\n" + "\n".join(_summary(traces)))
+        echo(*_report(traces))
     if any(path_trace.problem for path_trace in traces):
         raise typer.Exit(ExitCode.FINDINGS)
 
@@ -65,13 +73,13 @@ def _lines(path_trace: PathTrace) -> Iterator[str]:
     width = max(len(device) for _, device, _ in rows)
     yield from (f"{number:>2}  {device:{width}}  {text}" for number, device, text in rows)
     if path_trace.problem:
-        yield f"    FAILS: {path_trace.problem}"
+        yield f"{FAILS}{path_trace.problem}"
     if not (source.certain and target.certain):
         yield "    ? one of several servers: the files do not say which MAC address is whose"
 
 
 def _rows(path_trace: PathTrace) -> Iterator[tuple[object, str, str]]:
-    """Give number, device and text of every line of a way; further lines of a device have neither of the first."""
+    """Yield number, device and text of every line of a way; further lines of a device have neither of the first."""
     from ailb_gen.addresses import address_text
 
     source, target, lookup = path_trace.source, path_trace.target, path_trace.lookup
@@ -100,6 +108,22 @@ def _hop_text(hop: Hop) -> str:
     return f"out {way.interface} to {way.peer} ({way.color or 'uncolored'})"
 
 
+def _report(traces: list[PathTrace]) -> Iterator[tuple[str, Style | None]]:
+    """Yield the lines of all ways and of what they amount to, in their styles."""
+    failed = any(path_trace.problem for path_trace in traces)
+    for number, path_trace in enumerate(traces):
+        if number:
+            yield "", None
+        title, *lines = _lines(path_trace)
+        yield title, Style.HEAD
+        yield from ((line, Style.FAIL if line.startswith(FAILS) else None) for line in lines)
+    if len(traces) > 1:
+        first, *shared = _summary(traces)
+        yield "", None
+        yield first, Style.FAIL if failed else Style.PASS
+        yield from ((line, Style.WARN) for line in shared)
+
+
 def _summary(traces: list[PathTrace]) -> Iterator[str]:
     """Return how many arrive, and which share a link between switches: those share its bandwidth."""
     arrived = [path_trace for path_trace in traces if not path_trace.problem]
@@ -114,7 +138,8 @@ def _summary(traces: list[PathTrace]) -> Iterator[str]:
             yield f"{device} {interface} is shared by queue pairs {', '.join(map(str, pairs))}"
 
 
-def _as_json(path_trace: PathTrace) -> dict[str, object]:
+def trace_json(path_trace: PathTrace) -> dict[str, object]:
+    """Return a path as JSON has it."""
     lookup = path_trace.lookup
     return {
         "queue_pair": path_trace.source.pair,

@@ -5,18 +5,32 @@ Every verb prints through these streams, so that no verb has to think of it.
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from contextlib import contextmanager
+from threading import RLock
 from typing import TYPE_CHECKING, TextIO, cast
 
 import typer
 
+from ailb_gen.paint import Paint, Style, painted, unpainted
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 # ASCII characters that move a cursor, ring or begin an escape sequence.
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+# Erase in Display, from the cursor to the end (ECMA-48, 8.3.39).
+CLEAR = "\x1b[J"
+# Held while text is printed, or drawn over; a signal handler may print, too.
+PRINTING = RLock()
+# What shows something at the bottom of the terminal: called with a stream and a text before that is printed there.
+covers: list[Callable[[TextIO, str], None]] = []
+# What draws is in the parent.
+os.register_at_fork(after_in_child=covers.clear)
+# What `painted` writes: the beginning of a style, or its end.
+PAINTED = re.compile(rf"(\x1b\[(?:0|{'|'.join(Style)})m)")
 
 
 def visible(text: str) -> str:
@@ -47,7 +61,7 @@ class PlainStream:
 
     def write(self, text: str) -> int:
         """Write."""
-        self.behind.write(visible(text))
+        _write(self.behind, visible(text))
         return len(text)
 
     def writelines(self, lines: list[str]) -> None:
@@ -57,6 +71,16 @@ class PlainStream:
 
     def __getattr__(self, name: str) -> object:
         return getattr(self.behind, name)
+
+
+def _write(stream: TextIO, text: str) -> None:
+    if not covers:
+        stream.write(text)
+        return
+    with PRINTING:
+        for lift in covers:
+            lift(stream, text)
+        stream.write(text)
 
 
 def plain(stream: TextIO) -> TextIO:
@@ -91,3 +115,26 @@ def plain_streams() -> Iterator[None]:
 def echo_data(text: str) -> None:
     """Print a document: as it is into a file or a pipe, visible on a terminal."""
     typer.echo(text, nl=False, file=sys.stdout if sys.stdout.isatty() else exact(sys.stdout))
+
+
+def colored(stream: TextIO) -> bool:
+    """Return whether styles are shown on a stream: on a terminal that can, unless the environment says no."""
+    # https://no-color.org: any value but an empty one.
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM", "dumb") != "dumb"
+
+
+def painter(stream: TextIO | None = None) -> Paint:
+    """Return what gives text a style on a stream, by default standard output."""
+    return painted if colored(stream or sys.stdout) else unpainted
+
+
+def show(text: str, stream: TextIO | None = None) -> None:
+    """Print text in which a painter has set styles, by default to standard output; nothing else in it has an effect."""
+    out = stream or sys.stdout
+    if colored(out):
+        # The odd pieces are the styles.
+        pieces = (piece if number % 2 else visible(piece) for number, piece in enumerate(PAINTED.split(text)))
+        _write(exact(out), "".join(pieces))
+    else:
+        out.write(text)
+    out.flush()

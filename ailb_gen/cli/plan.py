@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperCommand
 
 from ailb_gen.cli import fleet
-from ailb_gen.cli.console import progress, report, table
+from ailb_gen.cli.console import WIDTH, echo, echo_changes, report, table
+from ailb_gen.cli.live import progress
 from ailb_gen.cli.output import steady
-from ailb_gen.errors import AilbError, ExitCode, UsageError
+from ailb_gen.errors import AilbError, ExitCode, OutputError, UsageError
+from ailb_gen.paint import Style
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from ailb_gen.deploy.context import Context
     from ailb_gen.deploy.edits import Edit
@@ -22,7 +25,7 @@ if TYPE_CHECKING:
     from ailb_gen.deploy.planning import HostLook, Look, Plan
 
 MIN_PATHS = Annotated[
-    int, typer.Option("--min-paths", min=0, help="Paths that any two leaves keep while spines are changed.")
+    int, typer.Option("--min-paths", min=0, help="Keep this many paths between any two leaves while spines change.")
 ]
 
 
@@ -51,7 +54,7 @@ def plan(
     artifacts: fleet.ARTIFACTS,
     inventory: fleet.INVENTORY = None,
     out: Annotated[
-        Path | None, typer.Option("-o", "--out", help="Write the plan, for 'deploy --plan'.", metavar="FILE")
+        Path | None, typer.Option("-o", "--out", help="Write the plan to a file for 'deploy --plan'.", metavar="FILE")
     ] = None,
     limit: fleet.LIMIT = None,
     min_paths: MIN_PATHS = 1,
@@ -61,19 +64,25 @@ def plan(
     brief: Annotated[bool, typer.Option("--brief", help="Count statements instead of showing them.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the plan as JSON.")] = False,
     exit_code: Annotated[
-        bool, typer.Option("--exit-code", help="Leave with 0 for nothing to do, 2 for changes, 1 for bad input.")
+        bool, typer.Option("--exit-code", help="Exit with 0 for no changes, 2 for changes, 1 for bad input.")
     ] = False,
     allow_unverified: fleet.UNVERIFIED = False,
+    reports: fleet.PAGES = None,
 ) -> None:
-    """Show what a push would change, in which order, and what it touches; nothing is changed.
+    """Show what a push would change; change nothing.
+
+    Lists every statement, the order of the waves, and what they touch.
 
     Exit codes: 0 done, 2 bad input, 3 a device that is to be changed cannot be looked at. With --exit-code: 0 nothing
     to do, 2 changes, 1 bad input, 3 as ever.
     """
+    from ailb_gen.cli.push_report import files_of
+
     place = fleet.Place(fabric, artifacts, inventory, driver, jobs, accept_new_hostkeys)
     try:
+        pages = files_of(reports, [fabric, artifacts, out])
         with place.open(limit, fleet.trust(allow_unverified)) as on:
-            found = _plan(on, min_paths, brief, as_json, out, tuple(limit or ()))
+            found, trouble = _plan(on, place, min_paths, brief, as_json, out, tuple(limit or ()), pages)
             lost = not found.errors.keys().isdisjoint(on.picked)
     except AilbError as error:
         if not exit_code:
@@ -89,24 +98,37 @@ def plan(
             f"Plan written to {out}: {command}" if as_json else f"\nPlan written to {out}: {command}", err=as_json
         )
     fleet.say_errors(found.errors)
+    if trouble:
+        raise OutputError(trouble)
     if lost:
         raise typer.Exit(ExitCode.ENVIRONMENT)
     if exit_code and found.changed:
         raise typer.Exit(CHANGES)
 
 
-def _plan(on: Context, min_paths: int, brief: bool, as_json: bool, out: Path | None, limit: tuple[str, ...]) -> Plan:
-    """Plan, show the plan, and write it to a file if one is given."""
+def _plan(
+    on: Context,
+    place: fleet.Place,
+    min_paths: int,
+    brief: bool,
+    as_json: bool,
+    out: Path | None,
+    limit: tuple[str, ...],
+    pages: Sequence[Path],
+) -> tuple[Plan, str]:
+    """Plan, show the plan, and write it to files if any are given; return what kept a page from being written."""
+    from ailb_gen.cli.push_report import subject_of, written
     from ailb_gen.deploy.planning import plan_of
 
     with progress("looking", len(on.roles)) as advance:
-        found = plan_of(on, on.file_aim, min_paths, advance)
-    if not found.changed and not as_json and out is None:
+        found = plan_of(on, on.file_aim, min_paths, advance, compare=bool(pages))
+    if not found.changed and not as_json and out is None and not pages:
         _show_nothing_to_do(found)
-        return found
+        return found, ""
     # Imported when it is needed: it brings all that computes traffic.
     from ailb_gen.deploy.impact import impact_of
     from ailb_gen.deploy.planfile import plan_json, plan_text, write_plan
+    from ailb_gen.deploy.report.pages import plan_page
 
     impact = impact_of(found)
     if as_json:
@@ -115,7 +137,8 @@ def _plan(on: Context, min_paths: int, brief: bool, as_json: bool, out: Path | N
         show(found, impact, brief)
     if out is not None:
         write_plan(out, plan_text(on.inputs, found, limit, min_paths, impact))
-    return found
+    trouble = written(pages, lambda: plan_page(subject_of(place, on, "plan"), found, impact)) if pages else ""
+    return found, trouble
 
 
 def _show_nothing_to_do(found: Plan) -> None:
@@ -132,8 +155,9 @@ def show(found: Plan, impact: Impact, brief: bool) -> None:
         return
     if not brief:
         for name, look in found.changed.items():
-            typer.echo(f"{name}:")
-            typer.echo("".join(f"  {line}\n" for line in _lines(look)))
+            echo((f"{name}:", Style.HEAD))
+            echo_changes(f"  {line}" for line in _lines(look))
+            typer.echo("")
     show_besides(found)
     show_changes(found)
     show_waves(found, impact)
@@ -144,7 +168,7 @@ def show(found: Plan, impact: Impact, brief: bool) -> None:
 
 
 def _lines(look: Look | HostLook) -> Iterator[str]:
-    """Give the changes of a device line by line."""
+    """Yield the changes of a device line by line."""
     edits = getattr(look, "edits", ())
     if not edits:
         for command in look.commands:
@@ -218,22 +242,34 @@ def show_waves(found: Plan, impact: Impact | None = None) -> None:
     rows = []
     for number, wave in enumerate(found.waves, 1):
         commands = sum(len(changes[name].commands) for name in wave.devices)
-        row: list[object] = [number, wave.name, len(wave.devices), commands]
-        if impact is not None:
-            touched = [impact.devices[name] for name in wave.devices if name in impact.devices]
-            row += [
-                sum(len(one.sessions) for one in touched),
-                ", ".join(sorted({color for one in touched for color in one.colors})) or "-",
-                len({server for one in touched for server in one.servers}),
-                _while_away(impact, wave.name),
-            ]
-        rows.append(row)
-    more = ("sessions", "colors", "servers", "traffic while away") if impact is not None else ()
-    typer.echo(table("Waves", ("wave", "what", "devices", "commands", *more), rows))
+        touched = _touched(impact, wave.devices) if impact is not None else ()
+        rows.append([number, wave.name, len(wave.devices), commands, *touched])
+    more = ("sessions", "colors", "servers") if impact is not None else ()
+    typer.echo(table("Waves", ("wave", "what", "devices", "commands", *more), rows), nl=False)
+    if impact is not None:
+        for line in _while_away(impact, [wave.name for wave in found.waves]):
+            typer.echo(line)
+    typer.echo("")
 
 
-def _while_away(impact: Impact, wave: str) -> str:
-    if wave not in impact.traffic.waves:
-        return "-"
-    lost, load = impact.traffic.waves[wave]
-    return f"{lost} pairs lost, links carry up to {load:.2f} times as much"
+def _touched(impact: Impact, names: Iterable[str]) -> tuple[object, ...]:
+    """Return how many sessions, which colors and how many servers a wave touches."""
+    touched = [impact.devices[name] for name in names if name in impact.devices]
+    every = {color for one in impact.devices.values() for color in one.colors}
+    colors = {color for one in touched for color in one.colors}
+    words = f"all {len(every)}" if colors == every and len(every) > 1 else ", ".join(sorted(colors)) or "-"
+    sessions = sum(len(one.sessions) for one in touched)
+    return sessions, words, len({server for one in touched for server in one.servers})
+
+
+def _while_away(impact: Impact, waves: Sequence[str]) -> Iterator[str]:
+    """Yield what traffic sees while spines are away, once for all waves for which it is the same."""
+    seen: dict[str, list[str]] = {}
+    for number, wave in enumerate(waves, 1):
+        if wave in impact.traffic.waves:
+            lost, load = impact.traffic.waves[wave]
+            text = f"{lost} pairs lost, links carry up to {load:.2f} times as much"
+            seen.setdefault(text, []).append(str(number))
+    for text, numbers in seen.items():
+        which = f"waves {', '.join(numbers)}" if len(numbers) > 1 else f"wave {numbers[0]}"
+        yield from fill(f"traffic while the spines of {which} are away: {text}", WIDTH).split("\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from ailb_gen.cli.console import progress
+from ailb_gen.cli.live import progress
 from ailb_gen.cli.output import shout
 from ailb_gen.errors import UsageError
 
@@ -26,11 +27,15 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGQUIT, signal.SIGHUP)
 
 @dataclass(frozen=True, slots=True)
 class Simulated:
-    """What became of points: `known` are statistics by digest, `caught` the signals that ended the run early."""
+    """What became of points: `known` are statistics by digest, `caught` the signals that ended the run early.
+
+    `profiles` are by digest, of those that have one.
+    """
 
     prepared: Sequence[Prepared]
     known: Mapping[str, Mapping[str, Any]]
     caught: Sequence[int]
+    profiles: Mapping[str, Mapping[str, Any]]
 
 
 def need_engine(command: str) -> None:
@@ -47,10 +52,10 @@ def simulated(points: Sequence[Point], out: Path | None, options: Options) -> Si
 
     Raises UsageError, IntentError, OutputError, WorkerError.
     """
-    from ailb_gen.sim.results import begin, keep, open_results
+    from ailb_gen.sim.results import PROFILE, begin, keep, open_results, profile_of
     from ailb_gen.sim.sweep import Board, check_memory, must_compile, pending, prepare, sweep
 
-    finished = open_results(out, options.tables) if out is not None else {}
+    finished = open_results(out, options.tables, options.profiled) if out is not None else {}
     with progress("preparing", len(points)) as advance:
         prepared = prepare(points, run_here=not finished and not options.executor.startswith("dask"), advance=advance)
     todo = pending(prepared, finished)
@@ -58,9 +63,12 @@ def simulated(points: Sequence[Point], out: Path | None, options: Options) -> Si
     if out is not None:
         begin(out)
     known: dict[str, Mapping[str, Any]] = dict(finished)
+    profiles: dict[str, Mapping[str, Any]] = {}
 
     def kept(result: Result) -> None:
         known[result.digest] = result.statistics
+        if PROFILE in result.files:
+            profiles[result.digest] = json.loads(result.files[PROFILE])
         if out is not None:
             keep(out, result)
 
@@ -69,7 +77,10 @@ def simulated(points: Sequence[Point], out: Path | None, options: Options) -> Si
     board = Board(len(todo))
     with _stopping(board) as caught, _progress(todo, board) as told:
         sweep(todo, options, kept, board, told)
-    return Simulated(prepared, known, caught)
+    if out is not None and options.profiled:
+        found = {digest: profile_of(out, digest) for digest in {one.digest for one in prepared} - profiles.keys()}
+        profiles |= {digest: profile for digest, profile in found.items() if profile is not None}
+    return Simulated(prepared, known, caught, profiles)
 
 
 @contextmanager

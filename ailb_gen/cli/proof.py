@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ailb_gen.cli import complete
+from ailb_gen.cli.console import say
 from ailb_gen.errors import UsageError
 
 if TYPE_CHECKING:
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     from ailb_gen.forwarding.trace import View
     from ailb_gen.junos.tree import Node
     from ailb_gen.network.fabric import End, Network
+    from ailb_gen.routing.graph import Graph
     from ailb_gen.routing.rib import Routing
 
 Artifacts = Annotated[
@@ -24,7 +27,12 @@ Artifacts = Annotated[
 ]
 Failed = Annotated[
     list[str] | None,
-    typer.Option("--fail", help="What is down: DEVICE:PORT, DEVICE:DEVICE or a switch; several.", metavar="LINK"),
+    typer.Option(
+        "--fail",
+        help="Assume this failure: DEVICE:PORT, DEVICE:DEVICE or a switch; repeatable.",
+        metavar="LINK",
+        autocompletion=complete.device,
+    ),
 ]
 HERE = Path()
 # So many problems are worth a line each.
@@ -47,34 +55,41 @@ def view(artifacts: Path, failed: list[str] | None) -> View:
     from ailb_gen.routing.rib import Routing
 
     network = read_network(artifacts, nothing).network
-    _warn(_doubts(network))
+    warn_of(doubts(network))
     graph = Graph(network)
+    down, dead, nics = outage(graph, failed)
+    return View(network, Routing(network, down, graph), dead, nics)
+
+
+def outage(graph: Graph, failed: list[str] | None) -> tuple[frozenset[int], frozenset[str], frozenset[tuple[str, str]]]:
+    """Return the sessions, the switches and the NICs (server, NIC) that are down. Raises UsageError."""
+    network = graph.network
     sessions = {(session.cable.a, session.cable.b): number for number, session in enumerate(graph.sessions.up)}
     dead = frozenset(word for word in failed or [] if word in network.switches)
     cables = {ends for word in failed or [] if word not in dead for ends in cables_of(network, word)}
     cables |= {ends for ends in _cables(network) if not dead.isdisjoint({ends[0].device, ends[1].device})}
     nics = frozenset((b.device, b.port) for _, b in cables if b.device not in network.switches)
     # A cable without a session carries nothing that could be lost.
-    down = frozenset(sessions[ends] for ends in cables if ends in sessions)
-    return View(network, Routing(network, down, graph), dead, nics)
+    return frozenset(sessions[ends] for ends in cables if ends in sessions), dead, nics
 
 
 def warn_unsettled(routing: Routing, prefixes: Iterable[Prefix]) -> None:
     """Warn on standard error of prefixes whose routes do not converge: what is shown is one state of many."""
     restless = (prefix for prefix in dict.fromkeys(prefixes) if not routing.states[prefix].stable)
-    _warn(f"the routes of {prefix} do not converge; this is one state of many" for prefix in restless)
+    warn_of(f"the routes of {prefix} do not converge; this is one state of many" for prefix in restless)
 
 
-def _warn(doubts: Iterable[str]) -> None:
+def warn_of(doubts: Iterable[str]) -> None:
+    """Print the first few warnings to standard error, and how many more there are."""
     lines = list(doubts)
     for line in lines[:TOLD]:
-        typer.echo(f"warning: {line}", err=True)
+        say(f"warning: {line}")
     if len(lines) > TOLD:
-        typer.echo(f"warning: {len(lines) - TOLD} more; 'ailb-gen validate' lists all", err=True)
+        say(f"warning: {len(lines) - TOLD} more; 'ailb-gen validate' lists all")
 
 
-def _doubts(network: Network) -> Iterator[str]:
-    """Give what makes the answer less than the truth: files that are missing, or that could not be read."""
+def doubts(network: Network) -> Iterator[str]:
+    """Yield what makes the answer less than the truth: files that are missing, or that could not be read."""
     yield from (f"{defect.place or defect.scope}: {defect.message}" for defect in network.defects)
     faulty = {defect.scope for defect in network.defects}
     for name in _without_file(network):
@@ -90,7 +105,7 @@ def _without_file(network: Network) -> list[str]:
 
 
 def _cables(network: Network) -> Iterator[tuple[End, End]]:
-    """Give both ends of every cable; to a server the switch comes first."""
+    """Yield both ends of every cable; to a server the switch comes first."""
     from ailb_gen.network.fabric import End
 
     yield from ((cable.a, cable.b) for cable in network.links)

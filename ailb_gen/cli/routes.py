@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ailb_gen.cli import complete
 from ailb_gen.cli.proof import HERE, Artifacts, Failed, device_of, prefixes_of, view, warn_unsettled
 
 if TYPE_CHECKING:
@@ -17,13 +18,13 @@ MARKS = {"active": "*", "multipath": "#", "inactive": " ", "hidden": "-"}
 # Junos's preferences, as `show route` prints them.
 PROTOCOLS = {"direct": "[Direct/0]", "bgp": "[BGP/170]"}
 
-Device = Annotated[str, typer.Argument(help="A switch.", metavar="SWITCH")]
+Device = Annotated[str, typer.Argument(help="A switch.", metavar="SWITCH", autocompletion=complete.switch)]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 def rib(
     device: Device,
-    prefix: Annotated[str | None, typer.Argument(help="A prefix or an address.", metavar="[PREFIX]")] = None,
+    prefix: Annotated[str | None, typer.Argument(help="A prefix or an address.", metavar="PREFIX")] = None,
     artifacts: Artifacts = HERE,
     fail: Failed = None,
     as_json: AsJson = False,
@@ -32,6 +33,8 @@ def rib(
 
     Attributes, and why a path is not used: * active, # multipath, - hidden.
     """
+    from ailb_gen.wording import counted
+
     seen = view(artifacts, fail)
     routing, index = seen.routing, device_of(seen, device)
     found = {row: routing.paths(index, row) for row in prefixes_of(routing, prefix)}
@@ -43,15 +46,11 @@ def rib(
     shown = {row: paths for row, paths in found.items() if paths}
     hidden = sum(path.status == "hidden" for paths in shown.values() for path in paths)
     count = sum(map(len, shown.values()))
-    typer.echo(f"{device}: {_count(len(shown), 'destination')}, {_count(count, 'path')} ({hidden} hidden)")
+    typer.echo(f"{device}: {counted(len(shown), 'destination')}, {counted(count, 'path')} ({hidden} hidden)")
     for row, paths in shown.items():
         typer.echo(f"\n{row} ({len(paths)} {'entry' if len(paths) == 1 else 'entries'})")
         for path in paths:
             typer.echo("\n".join(_lines(path)))
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def _lines(path: Path) -> list[str]:
@@ -90,12 +89,12 @@ def _as_json(path: Path) -> dict[str, object]:
 
 def fib(
     device: Device,
-    address: Annotated[str | None, typer.Argument(help="An address or a prefix.", metavar="[ADDRESS]")] = None,
+    address: Annotated[str | None, typer.Argument(help="An address or a prefix.", metavar="ADDRESS")] = None,
     artifacts: Artifacts = HERE,
     fail: Failed = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show where a switch sends packets: the next hops of every prefix.
+    """Show the next hops of every prefix on a switch.
 
     For an address only the longest prefix that holds it.
     """

@@ -8,16 +8,19 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ailb_gen.cli import fleet
-from ailb_gen.cli.console import progress
+from ailb_gen.cli.live import progress
 from ailb_gen.cli.output import steady
-from ailb_gen.cli.validate import report, targets
+from ailb_gen.cli.reports import targets
+from ailb_gen.cli.validate import formats, report
 from ailb_gen.errors import DeployError, ExitCode
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from ailb_gen.checks.context import Context as CheckContext
     from ailb_gen.checks.model import Result
     from ailb_gen.deploy.context import Context
+    from ailb_gen.intent.load import Intent
 
 
 @steady()
@@ -44,7 +47,11 @@ def drift(
         return [errors, drifted(found, on.inputs), beside(found, on.inputs), edited(found)]
 
     _judge(
-        fleet.Place(fabric, artifacts, inventory, driver, jobs, accept_new_hostkeys), limit or [], reports or [], look
+        fleet.Place(fabric, artifacts, inventory, driver, jobs, accept_new_hostkeys),
+        limit or [],
+        reports or [],
+        look,
+        "drift",
     )
 
 
@@ -59,7 +66,9 @@ def verify(
     jobs: fleet.JOBS = 32,
     accept_new_hostkeys: fleet.ACCEPT = False,
 ) -> None:
-    """Compare the state of the devices with what the files must bring about: sessions, colors, AIGP.
+    """Compare the state of the devices with the design.
+
+    Sessions, prefixes, colors and AIGP must be what the files bring about.
 
     Exit codes: 0 as designed, 1 not so or a device that cannot be asked, 2 bad input.
     """
@@ -70,7 +79,11 @@ def verify(
         return [unreached(outcomes.bad, len(on.roles)), state(outcomes.good)]
 
     _judge(
-        fleet.Place(fabric, artifacts, inventory, driver, jobs, accept_new_hostkeys), limit or [], reports or [], look
+        fleet.Place(fabric, artifacts, inventory, driver, jobs, accept_new_hostkeys),
+        limit or [],
+        reports or [],
+        look,
+        "verify",
     )
 
 
@@ -79,21 +92,35 @@ def _judge(
     limit: list[str] | None,
     reports: list[str] | None,
     look: Callable[[Context, Callable[[int], None]], list[Result]],
+    command: str,
 ) -> None:
     """Look, report, and leave with 1 if something was found."""
     from ailb_gen.checks.catalogue import OF_DEVICES, checks_of
     from ailb_gen.deploy.findings import run_of
     from ailb_gen.report.judge import judge
 
-    where = targets(reports or [], [place.fabric])
+    where = targets(reports or [], [path for path in (place.fabric, place.artifacts) if path], formats())
     with place.open(limit) as on:
         with progress("looking", len(on.roles)) as advance:
             results = look(on, advance)
         run = run_of(on.intent.fabric.name, str(place.fabric), str(place.artifacts), on.roles, results)
+        intent = on.intent
     verdict = judge(run, (), {check.id for check in checks_of(OF_DEVICES)}, limit or [], "error")
-    report(verdict, where)
+    drawn = _drawn(intent, place) if any(kind == "html" for kind, _ in where) else None
+    report(verdict, where, command, context=drawn)
     if verdict.failed:
         raise typer.Exit(ExitCode.FINDINGS)
+
+
+def _drawn(intent: Intent, place: fleet.Place) -> CheckContext | None:
+    """Return the fabric of the artifact directory, by which a report draws what was found on the devices."""
+    from ailb_gen.checks.context import Context as CheckContext
+    from ailb_gen.network.read import read_network
+
+    if place.artifacts is None:
+        return None
+    network = read_network(place.artifacts, lambda written, tree: None).network
+    return CheckContext(intent.fabric, network, root=place.artifacts)
 
 
 @steady()
@@ -106,7 +133,9 @@ def collect(
     jobs: fleet.JOBS = 32,
     accept_new_hostkeys: fleet.ACCEPT = False,
 ) -> None:
-    """Write configurations, state, and files of servers into a directory that 'validate' can read; without secrets.
+    """Collect what devices have, into files for validate.
+
+    Writes configurations, state, and files of servers, without secrets.
 
     Exit codes: 0 done, 2 bad input, 3 a device cannot be read, or the directory cannot be written.
     """

@@ -10,8 +10,9 @@ def schema(
         Literal["fabric", "scenario", "what-if"], typer.Argument(help="fabric, scenario or what-if.")
     ] = "fabric",
 ) -> None:
-    """Print the JSON Schema of fabric.yaml, of a scenario for simulate, or of a file for study what-if.
+    """Print the JSON Schema of a file that people write.
 
+    That is fabric.yaml, a scenario for simulate, or a file for study what-if.
     For editors and other programs.
     """
     if kind == "scenario":

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from ailb_gen.cli import complete
+from ailb_gen.cli.console import say
+from ailb_gen.cli.fleet import PAGES
 from ailb_gen.cli.output import steady
 from ailb_gen.cli.points import need_engine, simulated
 from ailb_gen.errors import UsageError
@@ -15,6 +18,8 @@ from ailb_gen.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from ailb_gen.cli.reports import Target
+    from ailb_gen.sim.point import Point
     from ailb_gen.sim.results import Row
     from ailb_gen.sim.scenario.load import Variant
 
@@ -24,29 +29,43 @@ SCENARIO = Annotated[
 ARTIFACTS = Annotated[Path | None, typer.Argument(help="The directory of generated files.", metavar="ARTIFACTS")]
 OUT = Annotated[
     Path | None,
-    typer.Option("-o", "--output", help="The directory of results; without it only a table.", metavar="DIR"),
+    typer.Option("-o", "--output", help="Directory for results; default: print a table only.", metavar="DIR"),
 ]
 SET = Annotated[
-    list[str] | None, typer.Option("--set", help="Another value in the scenario; several.", metavar="PATH=VALUE")
+    list[str] | None, typer.Option("--set", help="Replace a value of the scenario; repeatable.", metavar="PATH=VALUE")
 ]
 SEEDS = Annotated[int | None, typer.Option("--seeds", min=1, max=10_000, help="Simulate seeds 1 to this.")]
-LEVEL = Annotated[Literal["packet", "flow"] | None, typer.Option("--level", help="Packets, or flows as fluid.")]
+LEVEL = Annotated[
+    Literal["packet", "flow"] | None, typer.Option("--level", help="Simulate packets, or flows as fluid.")
+]
 EXECUTOR = Annotated[str, typer.Option("--executor", help="processes, serial or dask:ADDRESS.", metavar="HOW")]
 PROCESSES = Annotated[int | None, typer.Option("-j", "--jobs", min=1, max=256, help="Processes; default: all cores.")]
-COLLECTIVE = Annotated[str | None, typer.Option("--collective", help="Such as all-reduce or all-to-all.")]
+COLLECTIVE = Annotated[
+    str | None, typer.Option("--collective", help="The collective, such as all-reduce or all-to-all.")
+]
 SIZE = Annotated[
-    str | None, typer.Option("--bytes", help="Its size as nccl-tests counts it, such as 1G.", metavar="SIZE")
+    str | None,
+    typer.Option("--bytes", help="Size of the collective as nccl-tests counts it, such as 1G.", metavar="SIZE"),
 ]
 BALANCER = Annotated[str | None, typer.Option("--balancer", help="Load balancers to compare.", metavar="NAME,NAME,...")]
 FAIL = Annotated[
     list[str] | None,
-    typer.Option("--fail", help="What fails, and when: DEVICE:PORT, DEVICE:DEVICE or a switch.", metavar="LINK[@TIME]"),
+    typer.Option(
+        "--fail",
+        help="What fails, and when: DEVICE:PORT, DEVICE:DEVICE or a switch.",
+        metavar="LINK[@TIME]",
+        autocompletion=complete.device,
+    ),
 ]
 PAIRS = Annotated[
-    int | None, typer.Option("--queue-pairs", min=1, max=128, help="Per connection; default: addresses of a NIC.")
+    int | None,
+    typer.Option(
+        "--queue-pairs", min=1, max=128, help="Queue pairs per connection; default: one per address of a NIC."
+    ),
 ]
-# What `--balancer` compares without being told.
+# What is compared without `--balancer`.
 COMPARED = "rlb,dlb,glb,ecmp"
+HTML = ("html",)
 
 
 def simulate(
@@ -61,16 +80,21 @@ def simulate(
     balancer: BALANCER = None,
     fail: FAIL = None,
     queue_pairs: PAIRS = None,
+    reports: PAGES = None,
     executor: EXECUTOR = "processes",
     jobs: PROCESSES = None,
 ) -> None:
-    """Simulate traffic on a fabric: a scenario file, or one collective on the files of a fabric.
+    """Simulate traffic on a fabric, packet by packet or as flows.
+
+    Takes a scenario file, or one collective on the files of a fabric.
 
     Exit codes: 0 done, 2 bad input, 3 the environment failed, 130 interrupted (what is known is written).
     """
+    from ailb_gen.cli.reports import targets
     from ailb_gen.cli.validate import check_executor
 
     check_executor(executor)
+    where = targets(reports or [], [path for path in (scenario, artifacts) if path], HTML)
     words = list(settings or [])
     words += [f"seeds={seeds}"] if seeds is not None else []
     words += [f"level={level}"] if level is not None else []
@@ -86,7 +110,7 @@ def simulate(
         folder, variants = scenario.parent, _from_file(scenario, words)
     else:
         folder, variants = Path(), _from_options(scenario, artifacts, given, words)
-    _simulate(variants, folder, out, executor, jobs or len(os.sched_getaffinity(0)))
+    _simulate(variants, folder, out, where, executor, jobs or len(os.sched_getaffinity(0)))
 
 
 def _check_none(given: Mapping[str, object]) -> None:
@@ -135,8 +159,11 @@ def _need(path: Path) -> None:
     need_engine("simulate")
 
 
-def _simulate(variants: Sequence[Variant], folder: Path, out: Path | None, executor: str, jobs: int) -> None:
+def _simulate(
+    variants: Sequence[Variant], folder: Path, out: Path | None, where: Sequence[Target], executor: str, jobs: int
+) -> None:
     """Simulate all points of a scenario, write and print. Raises typer.Exit when it was interrupted."""
+    from ailb_gen.cli.reports import write_reports
     from ailb_gen.sim.comparison import compared, comparison_table
     from ailb_gen.sim.digest import digest
     from ailb_gen.sim.results import Row, finish, held_scenario
@@ -145,8 +172,8 @@ def _simulate(variants: Sequence[Variant], folder: Path, out: Path | None, execu
 
     points, warnings = points_of(variants, folder)
     for line in warnings:
-        typer.echo(f"warning: {line}", err=True)
-    run = simulated(points, out, Options(executor, jobs, tables=out is not None))
+        say(f"warning: {line}")
+    run = simulated(points, out, Options(executor, jobs, tables=out is not None, profiled=bool(where)))
     rows = [Row(one.point.variant, one.point.seed, one.digest, run.known.get(one.digest)) for one in run.prepared]
     records = list(compared(rows))
     about = {
@@ -158,16 +185,57 @@ def _simulate(variants: Sequence[Variant], folder: Path, out: Path | None, execu
         if out is not None:
             held = held_scenario(out)
             if held not in (None, about["scenario"]):
-                kept = "the files of its points stay in points/, and its own file makes them again without simulating"
-                typer.echo(f"warning: {out} held the results of {held!r}: {kept}", err=True)
+                stays = "the files of its points stay in points/, and its own file makes them again without simulating"
+                say(f"warning: {out} held the results of {held!r}: {stays}")
             finish(out, rows, about, records)
         typer.echo(comparison_table(records, _title(variants)), nl=False)
         for line in _doubts(rows):
-            typer.echo(f"warning: {line}", err=True)
+            say(f"warning: {line}")
+        doubts = [*warnings, *_doubts(rows)]
+        write_reports(where, {"html": lambda: _page(variants, points, rows, records, run.profiles, about, doubts)})
         if run.caught:
-            where = f"; {out} holds what is known, and the same command goes on from there" if out is not None else ""
-            typer.echo(f"these results are partial: {_count(rows)} of {len(rows)} points are finished{where}", err=True)
+            kept = f"; {out} holds the results so far; run the same command to continue" if out is not None else ""
+            say(f"these results are partial: {_count(rows)} of {len(rows)} points are finished{kept}")
             raise typer.Exit(128 + run.caught[0])
+
+
+def _page(
+    variants: Sequence[Variant],
+    points: Sequence[Point],
+    rows: Sequence[Row],
+    records: Sequence[Mapping[str, Any]],
+    profiles: Mapping[str, Mapping[str, Any]],
+    about: Mapping[str, Any],
+    doubts: Sequence[str],
+) -> str:
+    """Return the report as HTML."""
+    from ailb_gen.report.html.simulated import Simulation, simulated
+
+    swept = {one.name: one.swept for one in variants}
+    names = dict.fromkeys(point.variant for point in points)
+    seeds = len({row.seed for row in rows})
+    partial = f"{_count(rows)} of {len(rows)} points are finished" if about["interrupted"] else ""
+    facts = (
+        ("Command", "ailb-gen simulate"),
+        ("Scenario", f"{variants[0].source.file}"),
+        ("Level", ", ".join(dict.fromkeys(f"{point.level}s" for point in points))),
+        ("Variants", f"{len(names)}"),
+        ("Seeds", f"{seeds}"),
+        ("Partial", partial),
+        ("Digest", about["scenario_sha256"]),
+    )
+    return simulated(
+        Simulation(
+            f"{about['scenario'] or 'Simulation'}",
+            tuple(fact for fact in facts if fact[1]),
+            {name: (swept.get(name, ""), name.removesuffix(f", {swept.get(name)}")) for name in names},
+            rows,
+            records,
+            profiles,
+            variants[0].source.data,
+            doubts,
+        )
+    )
 
 
 def _title(variants: Sequence[Variant]) -> str:
@@ -181,7 +249,7 @@ def _count(rows: Sequence[Row]) -> int:
 
 
 def _doubts(rows: Sequence[Row]) -> Iterator[str]:
-    """Give what makes results less than they seem: traffic that did not end by itself."""
+    """Yield what makes results less than they seem: traffic that did not end by itself."""
     from ailb_gen.wording import some
 
     open_ends = [row for row in rows if row.statistics is not None and row.statistics["stuck"]]

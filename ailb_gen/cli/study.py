@@ -8,21 +8,33 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ailb_gen.cli import complete
+from ailb_gen.cli.console import say
+from ailb_gen.cli.fleet import PAGES
 from ailb_gen.cli.output import steady
 from ailb_gen.cli.points import need_engine, simulated
-from ailb_gen.cli.simulate import EXECUTOR, PROCESSES, SEEDS
+from ailb_gen.cli.simulate import EXECUTOR, HTML, PROCESSES, SEEDS
 from ailb_gen.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
     from ailb_gen.cli.points import Simulated
+    from ailb_gen.cli.reports import Target
     from ailb_gen.study.model import Findings, Statistics, Study
 
-NAME = Annotated[str | None, typer.Argument(help="The study; --list names them.", metavar="NAME")]
-FILE = Annotated[Path | None, typer.Argument(help="What 'what-if' is about.", metavar="[FILE]")]
-OUT = Annotated[
-    Path | None, typer.Option("-o", "--output", help="The directory of page, figures and points.", metavar="DIR")
+NAME = Annotated[
+    str | None,
+    typer.Argument(help="Name of the study; --list shows all.", metavar="NAME", autocompletion=complete.study),
 ]
-QUICK = Annotated[bool, typer.Option("--quick", help="Seconds in place of minutes: fewer cases, seeds and flows.")]
+FILE = Annotated[Path | None, typer.Argument(help="The file of 'what-if'.", metavar="FILE")]
+OUT = Annotated[
+    Path | None, typer.Option("-o", "--output", help="Directory for page, figures and finished points.", metavar="DIR")
+]
+QUICK = Annotated[
+    bool, typer.Option("--quick", help="Run for seconds instead of minutes: fewer cases, seeds and flows.")
+]
 LIST = Annotated[bool, typer.Option("--list", help="List the studies.")]
 
 
@@ -33,14 +45,18 @@ def study(
     quick: QUICK = False,
     seeds: SEEDS = None,
     list_all: LIST = False,
+    reports: PAGES = None,
     executor: EXECUTOR = "processes",
     jobs: PROCESSES = None,
 ) -> None:
-    """Repeat a published experiment: published numbers next to ours, and its claims.
+    """Repeat a published experiment.
+
+    Shows published numbers next to ours, and whether its claims hold.
 
     Exit codes: 0 done, whether claims hold or not, 2 bad input, 3 the environment failed, 130 interrupted (finished
     points are kept).
     """
+    from ailb_gen.cli.reports import targets
     from ailb_gen.cli.validate import check_executor
     from ailb_gen.study.catalog.table import STUDIES
     from ailb_gen.wording import aligned, did_you_mean
@@ -52,6 +68,7 @@ def study(
     if name is None or name not in STUDIES:
         what = "which study?" if name is None else f"there is no study {name[:40]!r};"
         raise UsageError(f"{what} {did_you_mean(name, STUDIES) or 'there are ' + ', '.join(STUDIES)}")
+    where = targets(reports or [], [file] if file is not None else [], HTML)
     entry = STUDIES[name]
     if file is not None and not entry.needs_file:
         raise UsageError(f"{name} reads no file; {file} is not needed")
@@ -63,11 +80,14 @@ def study(
 
     words = ["ailb-gen study", name, *([str(file)] if file else []), *(["--quick"] if quick else [])]
     words += [f"--seeds {seeds}"] if seeds is not None else []
-    _run(entry.make(Options(quick, seeds, file)), out, executor, jobs, " ".join(words))
+    _run(entry.make(Options(quick, seeds, file)), out, where, executor, jobs, " ".join(words))
 
 
-def _run(study: Study, out: Path | None, executor: str, jobs: int | None, command: str) -> None:
+def _run(
+    study: Study, out: Path | None, where: Sequence[Target], executor: str, jobs: int | None, command: str
+) -> None:
     """Simulate, write and print a study. Raises typer.Exit when it was interrupted."""
+    from ailb_gen.cli.reports import write_reports
     from ailb_gen.sim.sweep import Options
     from ailb_gen.study.points import folder_of, study_points
     from ailb_gen.study.rows import study_table
@@ -75,8 +95,9 @@ def _run(study: Study, out: Path | None, executor: str, jobs: int | None, comman
     with folder_of(study) as folder:
         points, warnings = study_points(study, folder)
         for line in warnings:
-            typer.echo(f"warning: {line}", err=True)
-        run = simulated(points, out, Options(executor, jobs or len(os.sched_getaffinity(0)), tables=False))
+            say(f"warning: {line}")
+        processes, profiled = jobs or len(os.sched_getaffinity(0)), bool(where and study.charted)
+        run = simulated(points, out, Options(executor, processes, tables=False, profiled=profiled))
     findings = _findings(run)
     with steady():
         if out is not None:
@@ -84,13 +105,25 @@ def _run(study: Study, out: Path | None, executor: str, jobs: int | None, comman
 
             former = held(out)
             if former not in (None, study.name):
-                typer.echo(f"warning: {out} held the study {former!r}: its figures and points stay", err=True)
+                say(f"warning: {out} held the study {former!r}: its figures and points stay")
             write(study, findings, out, command, bool(run.caught))
         typer.echo(study_table(study, findings), nl=False)
+        write_reports(where, {"html": lambda: _page(study, findings, run, command)})
         if run.caught:
-            where = f"; {out} holds what is finished, and the same command goes on from there" if out else ""
-            typer.echo(f"this study is partial{where}", err=True)
+            kept = f"; {out} holds the finished points, and the same command continues from there" if out else ""
+            say(f"this study is partial{kept}")
             raise typer.Exit(128 + run.caught[0])
+
+
+def _page(study: Study, findings: Findings, run: Simulated, command: str) -> str:
+    """Return the report as HTML."""
+    from ailb_gen.study.report import study_page
+
+    profiles: dict[str, list[Mapping[str, Any]]] = {}
+    for one in run.prepared:
+        if one.digest in run.profiles:
+            profiles.setdefault(one.point.variant, []).append(run.profiles[one.digest])
+    return study_page(study, findings, profiles, command, bool(run.caught))
 
 
 def _findings(run: Simulated) -> Findings:

@@ -4,46 +4,58 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from ailb_gen.cli import complete
 from ailb_gen.cli.batfish import ask, open_service
-from ailb_gen.cli.console import fabric_file, progress
+from ailb_gen.cli.console import fabric_file
 from ailb_gen.cli.fleet import ARTIFACTS, FABRIC, REPORTS
+from ailb_gen.cli.live import progress
 from ailb_gen.cli.output import steady
-from ailb_gen.errors import ExitCode, OutputError, UsageError
+from ailb_gen.cli.reports import targets, write_reports
+from ailb_gen.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ailb_gen.checks.context import Context as CheckContext
+    from ailb_gen.cli.reports import Target
     from ailb_gen.report.verdict import Verdict
-
-# A format, and the file it goes to; None is standard output.
-Target = tuple[str, Path | None]
-
 
 # The mildest severity that fails the gate.
 FailOn = Literal["error", "warning", "note"]
 CHECKS = Annotated[
     list[str] | None,
-    typer.Option("--checks", help="Only these: ids, globs, families; ! takes away.", metavar="PATTERN"),
+    typer.Option(
+        "--checks",
+        help="Only these checks: IDs, globs or families; ! excludes.",
+        metavar="PATTERN",
+        autocompletion=complete.check,
+    ),
 ]
 ABOUT = Annotated[
     list[str] | None,
-    typer.Option("--limit", help="Only findings about these: names, globs or roles.", metavar="PATTERN"),
+    typer.Option(
+        "--limit",
+        help="Only findings about these devices: names, globs or roles.",
+        metavar="PATTERN",
+        autocompletion=complete.limit,
+    ),
 ]
-FAIL_ON = Annotated[FailOn, typer.Option("--fail-on", help="Exit 1 from this severity up.")]
-WAIVERS = Annotated[Path | None, typer.Option("--waivers", help="Findings that are accepted.", metavar="FILE")]
-ALL = Annotated[bool, typer.Option("--all", help="Show consequences in the table, too, and all findings.")]
+FAIL_ON = Annotated[FailOn, typer.Option("--fail-on", help="Lowest severity that exits with 1.")]
+WAIVERS = Annotated[Path | None, typer.Option("--waivers", help="File of accepted findings.", metavar="FILE")]
+ALL = Annotated[bool, typer.Option("--all", help="Show all findings in the table, with their consequences.")]
 YANG = Annotated[Path | None, typer.Option("--yang", help="Juniper's YANG models.", metavar="DIR", envvar="AILB_YANG")]
-SEED = Annotated[int, typer.Option("--seed", min=0, help="For what is sampled.")]
+SEED = Annotated[int, typer.Option("--seed", min=0, help="Seed of everything that is sampled.")]
 EXECUTOR = Annotated[str, typer.Option("--executor", help="processes, serial or dask:ADDRESS.", metavar="HOW")]
 PROCESSES = Annotated[int | None, typer.Option("-j", "--jobs", min=1, max=256, help="Processes; default: all cores.")]
-BATFISH = Annotated[str | None, typer.Option("--batfish", help="Ask this Batfish service too.", metavar="HOST[:PORT]")]
+BATFISH = Annotated[str | None, typer.Option("--batfish", help="Also use this Batfish service.", metavar="HOST[:PORT]")]
 BATFISH_S = Annotated[
-    int, typer.Option("--batfish-timeout", min=1, max=86400, help="Seconds for each thing it is asked.")
+    int, typer.Option("--batfish-timeout", min=1, max=86400, help="Seconds for each request to Batfish.")
 ]
 
 
@@ -67,7 +79,7 @@ def validate(
 
     Exit codes: 0 pass, 1 findings, 2 bad input, 3 the environment failed.
     """
-    where = targets(reports or [], [path for path in (fabric, waivers) if path])
+    where = targets(reports or [], [path for path in (fabric, artifacts, waivers) if path], formats())
     check_executor(executor)
     _check_folder("ARTIFACTS", artifacts, "'ailb-gen generate' writes one")
     if yang:
@@ -84,7 +96,8 @@ def validate(
     chosen = frozenset(check.id for check in picked)
     accepted = read_waivers(waivers, WAIVABLE) if waivers else ()
     intent = load(fabric_file(fabric))
-    options = RunOptions(chosen, yang, seed, executor, jobs or len(os.sched_getaffinity(0)))
+    traced = any(kind == "html" for kind, _ in where)
+    options = RunOptions(chosen, yang, seed, executor, jobs or len(os.sched_getaffinity(0)), traced)
 
     # Imported when the input is known to be usable: it brings everything that computes.
     from ailb_gen.checks.run import examine
@@ -97,35 +110,11 @@ def validate(
     done = replace(done, results=(*done.results, *opinion), trouble=str(trouble or ""))
     verdict = judge(done, accepted, chosen, limit or [], fail_on)
     with steady():
-        report(verdict, where, everything)
+        report(verdict, where, "validate", everything, context)
         if trouble is not None:
             raise trouble
         if verdict.failed:
             raise typer.Exit(ExitCode.FINDINGS)
-
-
-def targets(words: Sequence[str], inputs: Sequence[Path]) -> list[Target]:
-    """Return where which report goes. Raises UsageError before anything has run."""
-    from ailb_gen.report.write import FORMATS
-    from ailb_gen.wording import did_you_mean
-
-    targets: list[Target] = []
-    for word in words:
-        kind, equals, name = word.partition("=")
-        if kind not in FORMATS:
-            hint = did_you_mean(kind, FORMATS) or f"formats: {', '.join(FORMATS)}"
-            raise UsageError(f"--report {word!r}: there is no such format; {hint}")
-        if equals and not name:
-            raise UsageError(f"--report {word!r}: the name of the file is missing")
-        targets.append((kind, Path(name) if equals and name != "-" else None))
-    seen: set[Path | None] = {path.resolve() for path in inputs}
-    for kind, path in targets:
-        place = path.resolve() if path else None
-        if place in seen:
-            reason = "is written to, or read from, twice" if path else "takes one report; give the others a file"
-            raise UsageError(f"--report {kind}: {path or 'standard output'} {reason}")
-        seen.add(place)
-    return targets if None in seen else [*targets, ("table", None)]
 
 
 def check_executor(executor: str) -> None:
@@ -144,23 +133,33 @@ def _check_folder(what: str, path: Path, hint: str) -> None:
         raise UsageError(f"{what} {path}: there is no such directory; {hint}")
 
 
-def report(verdict: Verdict, where: Sequence[Target], everything: bool = False) -> None:
+def report(
+    verdict: Verdict,
+    where: Sequence[Target],
+    command: str,
+    everything: bool = False,
+    context: CheckContext | None = None,
+) -> None:
     """Write every report; tables with consequences if `everything` is asked for.
 
-    Raises OutputError for those that could not be written, when all others are.
+    `command` is the verb. HTML shows the fabric of `context`, or else what the artifact directory has. Raises
+    OutputError for those that could not be written, when all others are.
     """
     from ailb_gen.report.table import table
-    from ailb_gen.report.write import FORMATS, write
+    from ailb_gen.report.write import FORMATS
 
-    failed = []
-    for kind, path in sorted(where, key=lambda target: target[1] is None):
-        text = table(verdict, everything) if kind == "table" else FORMATS[kind](verdict)
-        if path is None:
-            typer.echo(text, nl=False)
-            continue
-        try:
-            write(path, text)
-        except OutputError as error:
-            failed.append(str(error))
-    if failed:
-        raise OutputError("\n".join(failed))
+    def page() -> str:
+        from ailb_gen.report.html.judged import judged
+
+        return judged(verdict, context, command)
+
+    whole = partial(table, verdict, everything)
+    made = {kind: partial(render, verdict) for kind, render in FORMATS.items()}
+    write_reports(where, {**made, "table": whole, "html": page}, whole)
+
+
+def formats() -> list[str]:
+    """Return the formats of reports about findings."""
+    from ailb_gen.report.write import FORMATS
+
+    return [*FORMATS, "html"]

@@ -1,4 +1,4 @@
-"""What acts on a switch besides its file: what a push leaves alone, and what changes the fabric all the same.
+"""Statements on a switch besides its file: a push leaves them alone, but they may change the fabric.
 
 A push owns texts. Groups, interface ranges and other hierarchies reach into what these texts do without a word in them.
 So what the switch will do, groups inherited and ranges expanded, is compared with what its file alone would do.
@@ -17,7 +17,7 @@ from ailb_gen.network.model import Switch, Unmodelled
 
 # What the file defines by name must be exactly as in the file, wherever else on the switch it is extended.
 NAMED: tuple[Pattern, ...] = (("policy-options", "prefix-list"), ("firewall", "family", "*", "filter"))
-# Families that carry nothing of the fabric.
+# Families that carry no traffic of the fabric.
 OTHER_FAMILIES = frozenset({"inet", "mpls", "iso", "vpls", "ccc"})
 
 
@@ -54,7 +54,7 @@ def _statements(acting: Node, file: Node, rights: Ownership) -> Iterator[str]:
 
 
 def _named(file: Node) -> Iterator[Pattern]:
-    """Give the paths of what the file defines by name."""
+    """Yield the paths of what the file defines by name."""
     for pattern in NAMED:
         found: list[tuple[tuple[str, ...], Node]] = [((), file)]
         for glob in pattern:

@@ -1,7 +1,7 @@
 """A connection that cannot be held open by the other end: every read has a deadline, and what comes has a limit.
 
 Paramiko's thread reads from it alone, looks for data ten times a second, and ends with the first error:
-so whatever waits for that thread ends as well, wherever the other end has stopped: before SSH, during the login, or
+so everything that waits for it ends as well, wherever the other end has stopped: before SSH, during the login, or
 in the middle of an answer.
 """
 
@@ -26,7 +26,7 @@ DEAD_MS = 45_000
 
 
 class BoundedSocket:
-    """What paramiko needs of a socket; `ended` says why it was ended from here, empty otherwise."""
+    """A socket for paramiko; `ended` is the reason why this side closed it, empty otherwise."""
 
     def __init__(self, connection: socket.socket, stop: Event, process: subprocess.Popen[bytes] | None = None) -> None:
         self.connection, self.stop, self.process = connection, stop, process

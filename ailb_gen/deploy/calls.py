@@ -1,4 +1,4 @@
-"""What both drivers share: calls on a PyEZ device, and PyEZ's and ncclient's errors in the program's own terms.
+"""Calls on a PyEZ device, common to both drivers, and PyEZ's and ncclient's errors in the program's own terms.
 
 Importing PyEZ patches `json` and PyYAML for the whole process: nothing imports this module before it connects.
 """
@@ -15,10 +15,10 @@ from ncclient.operations.errors import OperationError, TimeoutExpiredError
 from ncclient.transport.errors import SessionCloseError, TransportError
 
 from ailb_gen.deploy.netconf import AnswerError
-from ailb_gen.deploy.redact import HASH, MARK, mask_urls, redact_config
 from ailb_gen.deploy.switch import NUMBER, Commit, DeviceError, Phase, RefusedError, UnknownOutcomeError, unreadable
+from ailb_gen.junos.redact import HASH, MARK, mask_urls, redact_config
 
-# `commit confirmed, rollback in 10mins`, as the commit history has it.
+# `commit confirmed, rollback in 10mins` in the commit history.
 PENDING = re.compile(r"commit confirmed, rollback in ([0-9]{1,6})\s*min")
 # What is in every answer to these, by which an answer without content is distinguished from good news.
 ALWAYS = {
@@ -29,7 +29,7 @@ ALWAYS = {
 # A subsystem that nothing is configured for: `BGP is not running`, `router-advertisement subsystem not running`.
 NOT_RUNNING = re.compile(r"not running", re.IGNORECASE)
 # Where it matters what a device did before it fell silent.
-ASKED = dict.fromkeys((Phase.COMMIT, Phase.CONFIRM, Phase.ROLLBACK), "it is asked again what it did")
+ASKED = dict.fromkeys((Phase.COMMIT, Phase.CONFIRM, Phase.ROLLBACK), "its state is read again")
 BUSY = "another session changes this device, or one hangs; look at 'show system users' and 'configure exclusive'"
 
 
@@ -37,7 +37,7 @@ BUSY = "another session changes this device, or one hangs; look at 'show system 
 def translated(device: str, phase: Phase, rpc: str) -> Iterator[None]:
     """Turn what the libraries raise into DeviceErrors: an answer is a refusal, no answer an unknown outcome.
 
-    Only calls of the libraries belong inside: whatever else they raise comes from an answer that they cannot read.
+    Put only calls of the libraries inside: any other exception then means an answer that they cannot read.
     """
     try:
         with warnings.catch_warnings():
@@ -52,7 +52,7 @@ def translated(device: str, phase: Phase, rpc: str) -> Iterator[None]:
         raise UnknownOutcomeError(device, phase, "the session was lost", ASKED.get(phase, "")) from error
     except RpcError as error:
         raise RefusedError(device, phase, messages_of(error), BUSY if phase is Phase.LOCK else "") from error
-    except Exception as error:  # the libraries take an answer apart and raise whatever comes of it
+    except Exception as error:  # the libraries raise any exception on a malformed answer
         raise unreadable(device, phase, rpc, _why(error)) from error
 
 

@@ -16,13 +16,13 @@ from typing import Any
 from lxml.etree import _Element
 
 from ailb_gen.confined import private_directory, remove_below, write_below
-from ailb_gen.deploy.redact import redact_config
 from ailb_gen.deploy.servers.calls import look
 from ailb_gen.deploy.servers.ssh import Server
 from ailb_gen.deploy.switch import Switch
 from ailb_gen.deploy.verify import alarms, announcing, peers
 from ailb_gen.design.model import Design, Link
 from ailb_gen.errors import OutputError
+from ailb_gen.junos.redact import redact_config
 from ailb_gen.layout import (
     CABLING,
     MANIFEST,
@@ -53,7 +53,7 @@ class Heard:
 
 @dataclass(frozen=True, slots=True)
 class Collected:
-    """What was read of a device: its files by their names below the directory, and its LLDP neighbors.
+    """Data read from a device: its files by their names below the directory, and its LLDP neighbors.
 
     `scripts` are the files that can be executed.
     """
@@ -109,7 +109,7 @@ def lldp(switch: Switch) -> tuple[Heard, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """How many files were written, and what in them no device has reported."""
+    """Number of written files, and the parts of them that no device has reported."""
 
     files: int
     notes: tuple[str, ...]
@@ -156,7 +156,7 @@ def write(out: Path, design: Design, found: Mapping[str, Collected], unmanaged: 
 
 
 def _notes(sources: Mapping[str, str], unmanaged: Sequence[str]) -> Iterator[str]:
-    """Give what the tree holds that was not read."""
+    """Yield the parts of the tree that were not read."""
     heard = sum(source == LLDP for source in sources.values())
     if heard < len(sources):
         yield f"cables: {heard} of {len(sources)} between switches by LLDP, all others as the intent has them"
@@ -188,7 +188,7 @@ def check_target(out: Path, fabric: str) -> Mapping[str, str]:
 
 
 def _intended(design: Design, servers: Sequence[str]) -> Iterator[tuple[str, bytes]]:
-    """Give the files that the intent asks for on servers, each in the folder of its server."""
+    """Yield the files that the intent asks for on servers, each in the folder of its server."""
     if not servers:
         return
     tree = render(design, RenderOptions(), set(servers))

@@ -1,4 +1,4 @@
-"""What every verb that connects needs: intent, inventory, files, the selected devices, and the pool of devices."""
+"""The context of commands that connect: intent, inventory, files, the selected devices, and the pool of devices."""
 
 import getpass
 import os
@@ -44,7 +44,7 @@ class Context:
 
     @property
     def user(self) -> str:
-        """Who runs this, as the record has it; in a container there may be only a number."""
+        """The user who runs this, for the record; in a container it may be only a number."""
         try:
             return getpass.getuser()
         except (KeyError, OSError):

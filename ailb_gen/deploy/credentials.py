@@ -12,8 +12,9 @@ from pathlib import Path
 from threading import Lock
 from typing import NoReturn
 
-from ailb_gen.deploy.redact import MARK, Redactor
+from ailb_gen.deploy.redact import Redactor
 from ailb_gen.errors import DeployError
+from ailb_gen.junos.redact import MARK
 
 COMMAND_TIMEOUT_S = 30.0
 # What is read of a command's output; a secret is one line.
@@ -89,7 +90,7 @@ Reference = Environment | Keyring | Command
 
 @dataclass(frozen=True, slots=True)
 class Login:
-    """How to log in to a device, by reference.
+    """Credentials of a device, by reference.
 
     Without a username it is that of the user's ssh_config, else of the user who runs the program. `agent`: the keys of
     the SSH agent, and those that OpenSSH looks for, are tried.
@@ -121,7 +122,7 @@ class Credentials:
 
 @dataclass(slots=True)
 class SecretCache:
-    """What one run has resolved, failures included; every secret is known to the redactor before anybody gets it."""
+    """Secrets resolved in one run, with failures; the redactor learns every secret before it is handed out."""
 
     redactor: Redactor = field(default_factory=Redactor)
     timeout_s: float = COMMAND_TIMEOUT_S
@@ -215,7 +216,7 @@ def _command(reference: Command, timeout_s: float) -> str:
     try:
         done = subprocess.run(reference.argv, capture_output=True, timeout=timeout_s, check=False)
     except FileNotFoundError as error:
-        raise CredentialError(f"{reference} is not there; install it, or write its whole path") from error
+        raise CredentialError(f"{reference} is not installed; install it, or give its full path") from error
     except subprocess.TimeoutExpired:
         # Not chained: the exception holds what the command has printed.
         raise CredentialError(f"{reference} did not end within {timeout_s:g} s; does it wait for input?") from None

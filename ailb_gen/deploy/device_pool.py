@@ -15,8 +15,8 @@ from nornir.core.inventory import ConnectionOptions, Host
 from nornir.core.plugins.connections import ConnectionPluginRegister
 from nornir.core.task import AggregatedResult, Result, Task
 
-from ailb_gen.deploy.redact import redact_config
 from ailb_gen.deploy.switch import DeviceError, Phase, UnknownOutcomeError
+from ailb_gen.junos.redact import redact_config
 
 T = TypeVar("T")
 PLUGIN = "ailb"
@@ -53,7 +53,7 @@ class DeviceConnection:
         self.connection: Any = None
 
     def open(self, *_: Any, **options: Any) -> None:
-        """Connect; nothing of the login passes through Nornir. Raises DeviceError."""
+        """Connect; Nornir never sees the login data. Raises DeviceError."""
         self.connection = options["extras"]["connect"]()
 
     def close(self) -> None:
@@ -195,7 +195,7 @@ class UnforeseenError(DeviceError):
 
     @property
     def traceback(self) -> str:
-        """Where it happened; secrets of configurations replaced."""
+        """The place of the error, with secrets of configurations replaced."""
         return redact_config("".join(format_exception(self.cause)))
 
 

@@ -1,4 +1,4 @@
-"""Who is in the fabric, for those who connect to it: names, places and management addresses, from the intent alone."""
+"""The devices of the fabric, for connections: names, positions and management addresses, from the intent alone."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -37,7 +37,7 @@ class FabricDevice:
 
     @property
     def kind(self) -> Kind:
-        """What it takes to connect."""
+        """Data to connect."""
         return "server" if self.role == "server" else "switch"
 
 

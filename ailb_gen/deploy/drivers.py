@@ -1,7 +1,7 @@
 """The two drivers behind Switch: NAPALM's `junos`, and PyEZ (junos-eznc) by itself.
 
 NAPALM has no lock, check or rollback of its own that fit a push: `rollback()` commits at once, `set` text and commit
-errors leave its lock behind. So its locking is off, and what it lacks is asked of the PyEZ device inside it.
+errors leave its lock behind. So its locking is off, and the PyEZ device inside it does what it lacks.
 
 Neither connects by itself: PyEZ distinguishes a silent device from one that refuses only by the time it takes, and
 waits without end for some answers.
@@ -34,7 +34,7 @@ NO_SESSION, NO_HELLO = "no NETCONF session", "the device closed the connection b
 
 
 class _Session:
-    """What both drivers do alike on the PyEZ device of an open session."""
+    """Operations on the PyEZ device of an open session, common to both drivers."""
 
     def __init__(self, reach: SshReach) -> None:
         self.reach = reach

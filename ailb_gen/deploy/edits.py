@@ -1,13 +1,13 @@
-"""What a push changes, for people: what a deleted block held, a value as old and new, and how much of it there is."""
+"""The changes of a push, for people: contents of deleted blocks, old and new values, counts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ailb_gen.deploy.redact import redact_config
 from ailb_gen.junos.commands import commands
 from ailb_gen.junos.diff import Change
 from ailb_gen.junos.edit import unquoted
 from ailb_gen.junos.grammar import step
+from ailb_gen.junos.redact import redact_config
 from ailb_gen.junos.tree import Node
 from ailb_gen.junos.writer import set_lines
 
@@ -32,12 +32,12 @@ class Edit:
 
     @property
     def added(self) -> int:
-        """How many statements come."""
+        """Number of added statements."""
         return int(self.kind in (ADD, REPLACE))
 
     @property
     def removed(self) -> int:
-        """How many statements go."""
+        """Number of deleted statements."""
         return max(1, len(self.held)) if self.kind == REMOVE else int(self.kind == REPLACE)
 
 

@@ -1,7 +1,7 @@
 """The model of the fabric in the middle of a push: some switches old, some new, and what must then be up.
 
 What is expected of a switch is not what its file says alone: a session needs both ends. So the sessions that must come
-up after a wave are computed, by the rooms that prove the files, from the configurations that are active by then.
+up after a wave are computed, by the packages that prove the files, from the configurations that are active by then.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class FabricModel:
 
     @cached_property
     def network(self) -> Network:
-        """The fabric as the proving rooms know it; servers take no part in sessions."""
+        """The fabric as the packages that prove the files know it; servers take no part in sessions."""
         return Network(self.switches, {}, self.roles, self.links, self.attachments, ())
 
     @cached_property
@@ -106,7 +106,7 @@ class FabricModel:
 
     @cached_property
     def _sent(self) -> dict[tuple[str, int], tuple[tuple[str, str | None, int | None], ...]]:
-        """What was computed of it: it is the same over all sessions of a group, and needed at both ends."""
+        """Cached results: they are the same for all sessions of a group, and needed at both ends."""
         return {}
 
 
@@ -119,7 +119,7 @@ def _sent(own: Switch, group: int) -> Iterator[tuple[str, str | None, int | None
 
 
 def switch_of(name: str, tree: Node) -> Switch:
-    """Read what a switch does from its configuration as written; on which lines it says so does not count.
+    """Read a switch from its configuration, without line numbers.
 
     The lines of the tree are lost for it.
     """

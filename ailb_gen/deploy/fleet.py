@@ -24,7 +24,7 @@ LIBRARIES = ("asyncssh", "jnpr", "napalm", "ncclient", "paramiko")
 
 @dataclass(slots=True)
 class Access:
-    """How devices are reached: the driver for switches, how many at once, host keys, secrets once resolved.
+    """Connection settings of all devices: the driver for switches, how many at once, host keys, resolved secrets.
 
     `signals` counts the signals that ask for the end of the run, where they do not end the program.
     """
@@ -38,7 +38,7 @@ class Access:
 
 @contextmanager
 def fleet(inventory: Inventory, access: Access) -> Iterator[DevicePool]:
-    """Give the pool of all managed devices; no connection is left when it is done."""
+    """Yield the pool of all managed devices; no connection is left when it is done."""
     _silence()
     connects = {target.name: partial(_connect, target, access) for target in inventory.managed}
     runner = Runner(access.jobs, access.hostkeys.stop, access.signals)

@@ -1,7 +1,7 @@
-"""Host keys: every connection proves whom it is with before a credential is sent.
+"""Host keys: every connection verifies its peer before a credential is sent.
 
 Which keys a device may show is decided here, from the user's known_hosts files and ssh_config; the login (`login.py`)
-is given those keys alone, and compares the one that is shown on the very connection that it goes on with.
+gets only those keys, and compares the key of the same connection that it then uses.
 """
 
 import errno
@@ -41,7 +41,7 @@ log.addHandler(logging.NullHandler())
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Where a device is reached, and the keys that it may show; `keys` are those that can be checked."""
+    """The address of a device, and its known host keys; `keys` are those that can be checked."""
 
     name: str
     kind: Kind
@@ -120,11 +120,11 @@ def paramiko_host_keys(endpoint: Endpoint) -> paramiko.HostKeys:
 
 @contextmanager
 def _transport(endpoint: Endpoint) -> Iterator[paramiko.Transport]:
-    """Speak SSH with a host, within the time of the endpoint and whatever it sends."""
+    """Exchange SSH messages with a host, within the timeout of the endpoint, with any input."""
     way = endpoint.route
     connection = connect(way.hostname, endpoint.port, way.proxy_command, endpoint.connect_timeout_s, endpoint.stop)
     connection.limit(endpoint.connect_timeout_s)
-    # The stubs know sockets only; paramiko takes whatever behaves like one.
+    # The stubs accept only sockets; paramiko accepts anything that behaves like one.
     channel: Any = connection
     transport = paramiko.Transport(channel)
     transport.set_log_channel(log.name)

@@ -1,8 +1,8 @@
-"""What a push touches: sessions, links, colors and servers, and what traffic sees of it.
+"""The impact of a push: sessions, links, colors, servers, and traffic.
 
 A session is touched when anything that it depends on changes at one of its ends; whether it goes down for that the
-switch decides. Traffic is computed by the rooms that prove the files: what arrives before and after, and how much the
-rest must carry while the spines of a wave are away.
+switch decides. Traffic is computed by the packages that prove the files: what arrives before and after, and how much
+the rest must carry while the spines of a wave are away.
 """
 
 from collections import Counter
@@ -26,7 +26,7 @@ from ailb_gen.routing.speaker import direct_prefixes, lists_of, rules
 
 @dataclass(frozen=True, slots=True)
 class Touched:
-    """What the change of one switch touches, by name; sessions are those on its own interfaces."""
+    """The impact of the change of one switch, by name; sessions are those on its own interfaces."""
 
     sessions: tuple[str, ...]
     colors: tuple[str, ...]
@@ -35,7 +35,7 @@ class Touched:
 
 @dataclass(frozen=True, slots=True)
 class Traffic:
-    """What traffic sees: leaf-to-prefix pairs that arrive of all, before and after; links that are up before and after.
+    """The impact on traffic: pairs of leaf and prefix that arrive, and links that are up, before and after.
 
     `waves` are, for each wave of spines while it is away, the pairs that no longer arrive and the highest load of a
     link over the highest one before, None where nothing was up before.
@@ -49,7 +49,7 @@ class Traffic:
 
 @dataclass(frozen=True, slots=True)
 class Impact:
-    """What a plan touches on every switch that it changes, and what traffic sees of it."""
+    """The impact of a plan on every switch that it changes, and on traffic."""
 
     devices: Mapping[str, Touched]
     traffic: Traffic
@@ -164,7 +164,7 @@ def _pairs(routing: Routing, fabric_model: FabricModel) -> int:
 
 
 def _arriving(routing: Routing, fabric_model: FabricModel) -> int:
-    """Count the pairs whose leaf has a next hop for the prefix; of leaves that are alike one is asked."""
+    """Count the pairs whose leaf has a next hop for the prefix; one leaf stands for all that are alike."""
     graph, found = routing.graph, _destinations(routing, fabric_model)
     together = Counter(graph.class_of[leaf] for leaf in found)
     count = 0

@@ -1,6 +1,6 @@
-"""What is to be pushed: the generated files, if they are what was generated from this very intent.
+"""The files to push: the generated files, if they were generated from this very intent.
 
-Every file is read once: what is checked against the manifest is what is pushed, whatever becomes of the directory.
+Every file is read once, so exactly the bytes that were checked are pushed, even if the directory changes.
 """
 
 import zlib
@@ -133,7 +133,7 @@ def _servers(artifacts: Path, names: Collection[str]) -> tuple[dict[str, Host], 
 def _server_entries(
     hosts: Mapping[str, Host], trees: Mapping[str, Tree], known: Mapping[str, str]
 ) -> Iterator[tuple[str, str, str]]:
-    """Give folder, file and manifest entry of all files of servers as read; an empty entry for one that is missing."""
+    """Yield folder, file and manifest entry of all files of servers as read; an empty entry for one that is missing."""
     by_folder = {host.profile.folder: trees[name] for name, host in hosts.items()}
     for folder, tree in sorted(by_folder.items()):
         # The links that enable services are made here, and are in no directory.

@@ -50,7 +50,7 @@ REFERENCES: dict[str, Callable[[object], Reference]] = {"env": _environment, "ke
 def _reference(value: object) -> Reference:
     """Read a reference to a secret."""
     if not isinstance(value, dict):
-        raise wrong("wrong-value", f"a secret is never written here, only where it is to be found; {HOW}")
+        raise wrong("wrong-value", f"write only where the secret is stored, never the secret itself; {HOW}")
     if len(value) != 1 or not set(value) <= set(REFERENCES):
         raise wrong("wrong-value", f"exactly one reference is needed; {HOW}")
     ((kind, what),) = value.items()
@@ -82,9 +82,9 @@ def _path(value: object) -> str:
     if not isinstance(value, str) or not _text(value):
         raise wrong("wrong-type", "must be the path of a file")
     if "PRIVATE KEY" in value:
-        raise wrong("wrong-value", "must be the path of a file; a key is never written here")
+        raise wrong("wrong-value", "must be the path of a file, not the key itself")
     if value[0] == "~" and value[1:2] not in ("", "/"):
-        raise wrong("wrong-value", "'~' stands for your own home folder alone; write the path out")
+        raise wrong("wrong-value", "'~' means only your own home folder; write the full path")
     return value
 
 
@@ -126,7 +126,7 @@ class Options(Model):
 
 
 class Data(Model):
-    """What is no credential: whether the device is pushed to, the files of OpenSSH, and labels to filter by.
+    """Settings besides credentials: whether the device is pushed to, the files of OpenSSH, and labels to filter by.
 
     `own` and `keep` are paths of the configuration that a push owns too, and that it leaves alone.
     """

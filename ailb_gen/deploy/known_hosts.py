@@ -63,7 +63,7 @@ class HostKey:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What the files say about one host and port; `unread` are lines that cannot be parsed."""
+    """The entries for one host and port; `unread` are lines that cannot be parsed."""
 
     host: str
     port: int

@@ -24,7 +24,7 @@ from ailb_gen.deploy.credentials import Credentials, Secret
 from ailb_gen.deploy.devices import Kind
 from ailb_gen.deploy.switch import DeviceError, Phase
 
-# How often a silent connection is asked whether it is still there.
+# Interval of keepalives on a silent connection.
 KEEPALIVE_S = 15
 # Deadlines of the libraries, as multiples of the connection's: only that one knows why it is over.
 AFTER = 2
@@ -33,7 +33,7 @@ COMPARE = "compare it on the console before you accept a new one"
 
 @dataclass(frozen=True, slots=True)
 class SshReach:
-    """How a device is reached, times in seconds; `known_hosts` holds the keys that it may show and no others.
+    """Connection settings of a device, times in seconds; `known_hosts` holds exactly the host keys that are accepted.
 
     `user`, `identity_files` and `proxy_command` are what an ssh_config says, and hold where the login says nothing.
     `connect_s` is for all until the login is over. When `stop` is set, every connection ends. Of NETCONF, `timeout_s`
@@ -75,7 +75,7 @@ def log_in(reach: SshReach) -> tuple[paramiko.SSHClient, BoundedSocket]:
     client = paramiko.SSHClient()
     client.set_missing_host_key_policy(_Unknown())
     client.get_host_keys().update(reach.known_hosts)
-    # The stubs know sockets and one name only; paramiko takes whatever behaves like a socket, and several names.
+    # The stubs accept only sockets and one name; paramiko accepts anything like a socket, and several names.
     channel: Any = connection
     named: Any = _named(reach)
     try:

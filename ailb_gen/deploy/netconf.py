@@ -106,7 +106,7 @@ def refuse_bulk(text: str) -> None:
 
 
 def refuse_dtd(text: str) -> None:
-    """Refuse a document type declaration, in whatever guise. Raises AnswerError."""
+    """Refuse a document type declaration in any form. Raises AnswerError."""
     at = 0
     while found := PROLOG.match(text, at):
         at = found.end()

@@ -1,4 +1,4 @@
-"""What of a switch's configuration this program owns, and the configuration that a running one is to become.
+"""The owned parts of a switch's configuration, and the target configuration computed from the running one.
 
 The generated files hold what the fabric needs, not what makes a switch reachable. So a push never replaces the whole
 configuration: users, root authentication and management stay. Below the paths of OWNED the switch is to hold exactly
@@ -98,7 +98,7 @@ def fingerprint(tree: Node) -> str:
 
 
 def _orders(tree: Node) -> Iterator[str]:
-    """Give the order of the words behind each word for which it counts: what `diff` goes by."""
+    """Yield the order of the words behind each word for which it counts: what `diff` goes by."""
     stack: list[tuple[Node, tuple[str, ...]]] = [(tree, ())]
     while stack:
         node, above = stack.pop()
@@ -127,7 +127,7 @@ def _drop(root: Node, pattern: Pattern) -> None:
 
 
 def _matches(root: Node, pattern: Pattern) -> Iterator[tuple[Node, str]]:
-    """Give what a pattern matches as the node above it and its last word."""
+    """Yield the matches of a pattern as their parent node and last word."""
     nodes = [root]
     for glob in pattern[:-1]:
         nodes = [child for node in nodes for child in node if fnmatchcase(child.word, glob)]

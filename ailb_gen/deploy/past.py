@@ -11,7 +11,7 @@ from ailb_gen.wording import some
 
 @dataclass(frozen=True, slots=True)
 class Unfinished:
-    """What the record of a run leaves open: devices that are to end with their new, and with their old configuration.
+    """Unsettled devices of a run: those that must get their new, and those that must get their old configuration.
 
     `old` are the fingerprints of what every device of the run had before; `leg` is that of the last part of the run,
     `legs` are those in which the devices were last changed.
@@ -73,7 +73,7 @@ class Past:
 
     @property
     def kind(self) -> str:
-        """What it did: deploy or rollback."""
+        """The kind of the run: deploy or rollback."""
         return str(self._begin.get("kind", DEPLOY))
 
     @property
@@ -103,12 +103,12 @@ class Past:
 
     @property
     def left(self) -> Unfinished:
-        """What it left open."""
+        """The unsettled devices of the run."""
         return unfinished(self.events)
 
     @property
     def outcomes(self) -> dict[str, str]:
-        """How its devices ended, the last result of each that changed something, in the order of the waves."""
+        """The last result of every device that changed, in the order of the waves."""
         outcomes: dict[str, str] = {}
         for event in self.events:
             if event["event"] == "results":
@@ -138,7 +138,7 @@ class Past:
 
     @property
     def resumable(self) -> bool:
-        """Whether there is something to go on with: it was cut off, or ended before all was done."""
+        """Whether the run can be continued: it was interrupted, or ended early."""
         return not self.dry and bool(self.events) and (not self.over or (not self.idle and bool(self.outstanding)))
 
     @property
@@ -164,8 +164,8 @@ def none_unsettled(state: StateDirectory, but: str = "") -> None:
     for past in unsettled(state):
         if past.run != but:
             raise UsageError(
-                f"{past} left {some(past.left.devices)} unsettled; 'ailb-gen deploy --resume' goes on with it, "
-                f"'ailb-gen rollback' takes it back, 'ailb-gen confirm' keeps what is pending"
+                f"{past} left {some(past.left.devices)} unsettled; 'ailb-gen deploy --resume' continues it, "
+                f"'ailb-gen rollback' rolls it back, 'ailb-gen confirm' keeps what is pending"
             )
 
 

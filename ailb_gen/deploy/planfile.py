@@ -24,7 +24,7 @@ FORMAT, JSON_FORMAT = 2, 1
 
 @dataclass(frozen=True, slots=True)
 class ApprovedPlan:
-    """What must not change between plan and push: inputs, the devices' configurations and changes, who is changed when.
+    """Data that must not change between plan and push: inputs, configurations and changes of devices, waves.
 
     `changes` are the digests of what is changed on every device; `version` is that of the program, `digest` identifies
     the file.

@@ -1,4 +1,4 @@
-"""What a push would do: every switch looked at, its change computed, the order of the waves. Nothing is changed.
+"""Plan a push: read every switch, compute its change and the order of the waves. Nothing is changed.
 
 Only little is kept of each switch: configurations are read, compared and let go, so that the largest fabric fits into
 a laptop.
@@ -15,11 +15,11 @@ from ailb_gen.deploy.edits import Edit, edit_of, edits_of
 from ailb_gen.deploy.fabric_model import FabricModel, model_of, read_fabric_model
 from ailb_gen.deploy.inventory import Target
 from ailb_gen.deploy.ownership import Ownership, digest, fingerprint, wanted
-from ailb_gen.deploy.redact import redact_config
 from ailb_gen.deploy.servers.calls import look as host_state
 from ailb_gen.deploy.servers.model import Tree
 from ailb_gen.deploy.servers.model import fingerprint as files_digest
 from ailb_gen.deploy.servers.ssh import Server
+from ailb_gen.deploy.sides import files_side_by_side, packed, side_by_side
 from ailb_gen.deploy.switch import DeviceError, Phase, Switch, once
 from ailb_gen.deploy.transaction import MARK, Aim, FileAim, tree_of
 from ailb_gen.deploy.verify import alarms, peers
@@ -27,11 +27,12 @@ from ailb_gen.deploy.wave_order import Paths, Position, Wave, lost_paths, waves
 from ailb_gen.errors import UsageError
 from ailb_gen.junos.diff import Change, diff
 from ailb_gen.junos.interface_ranges import effective
+from ailb_gen.junos.redact import redact_config
 from ailb_gen.junos.tree import Node
 from ailb_gen.network.model import Switch as SwitchModel
 from ailb_gen.network.sessions import Session, sessions
 
-# Devices are asked at once, but threads do not compute faster together, and their trees would all be in memory.
+# Devices are read in parallel, but threads do not compute in parallel, and would keep all trees in memory.
 ONE_AT_A_TIME = Lock()
 
 
@@ -42,7 +43,8 @@ class Look:
     `commands` make of it what its file asks for, secrets replaced, and `digest` identifies them as they are; `after`
     is what it will do then. `up` are the logical interfaces with an established session. `besides` is what acts on it
     besides its file, also after a push; `lines` are those of the file that the commands come from, 0 for none. `first`:
-    whole entries go, and no commit in its history is this program's. The fingerprint is empty where nothing needs it.
+    whole entries go, and no commit in its history is this program's. `sides` are the rows of the comparison, packed.
+    The fingerprint and the rows are empty where nothing needs them.
     """
 
     name: str
@@ -57,6 +59,7 @@ class Look:
     lines: tuple[int, ...] = ()
     compact_edits: tuple[Edit | str, ...] = ()
     first: bool = False
+    sides: bytes = b""
 
     @property
     def edits(self) -> tuple[Edit, ...]:
@@ -65,7 +68,7 @@ class Look:
 
     @property
     def besides_lines(self) -> Iterator[str]:
-        """What acts besides the file, in lines to print."""
+        """Statements besides the file that change the fabric, as lines to print."""
         if self.besides:
             yield f"Besides its file, and left alone by a push, {self.name} has what changes the fabric:"
             yield from (f"  ! {text}" for text in self.besides)
@@ -77,7 +80,7 @@ class Look:
 
     @property
     def counts(self) -> tuple[int, int]:
-        """How many statements come, and how many go."""
+        """Numbers of added and deleted statements."""
         # What only comes is a command, and one statement; a first push has nothing else.
         edits = [edit for edit in self.compact_edits if isinstance(edit, Edit)]
         added = len(self.compact_edits) - len(edits) + sum(edit.added for edit in edits)
@@ -95,6 +98,7 @@ class HostLook:
     fingerprint: str
     commands: tuple[str, ...]
     digest: str
+    sides: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +126,7 @@ class Plan:
 
     @property
     def digests(self) -> dict[str, str]:
-        """What identifies the change of every device that is to be changed."""
+        """Digests of the changes, by device."""
         return {name: one.digest for name, one in self.changed.items()}
 
     @property
@@ -131,19 +135,20 @@ class Plan:
         return {name: self.looks[name] for wave in self.waves for name in wave.devices if name in self.looks}
 
 
-def look(name: str, aim: Aim, switch: Switch, identify: bool = False) -> Look:
+def look(name: str, aim: Aim, switch: Switch, identify: bool = False, compare: bool = False) -> Look:
     """Look at a switch, at what it is to have, and at what acts besides its file. Raises DeviceError.
 
     Its fingerprint takes as long as all comparing: without anything to change it is computed only to `identify` it.
+    With `compare`, the changes are also kept side by side.
     """
     text, found, wrong = switch.running(), peers(switch), alarms(switch)
     if isinstance(aim, FileAim):
         with ONE_AT_A_TIME:
             running, file = tree_of(name, text), aim.file()
-            seen = _compared(name, running, wanted(running, file, aim.rights), identify, file, aim.rights)
+            seen = _compared(name, running, wanted(running, file, aim.rights), identify, compare, file, aim.rights)
     else:
         running = tree_of(name, text)
-        seen = _compared(name, running, aim(switch, running), identify)
+        seen = _compared(name, running, aim(switch, running), identify, compare)
     # Only where it matters: it is one question more to every switch.
     blocks = any(isinstance(edit, Edit) and edit.block for edit in seen.compact_edits)
     first = blocks and not any(one.log.startswith(MARK) for one in switch.commits())
@@ -151,12 +156,19 @@ def look(name: str, aim: Aim, switch: Switch, identify: bool = False) -> Look:
 
 
 def _compared(
-    name: str, running: Node, target: Node, identify: bool, file: Node | None = None, rights: Ownership | None = None
+    name: str,
+    running: Node,
+    target: Node,
+    identify: bool,
+    compare: bool,
+    file: Node | None = None,
+    rights: Ownership | None = None,
 ) -> Look:
     """Compare what a switch has with what it is to have, and what it then does with what the file says."""
     changes = tuple(diff(running, target))
     commands = "".join(f"{change}\n" for change in changes)
     lines = tuple(line for change in changes for line in _lines(change, target))
+    sides = packed(side_by_side(running, target)) if changes and compare else b""
     acting = effective(running)
     before = after = model_of(name, acting)
     if changes:
@@ -178,12 +190,13 @@ def _compared(
         digest=digest(commands),
         lines=lines,
         compact_edits=edits_of(running, changes, shown),
+        sides=sides,
         besides=tuple(redact_config(f"set {text}").removeprefix("set ") for text in others),
     )
 
 
 def _lines(change: Change, target: Node) -> Iterator[int]:
-    """Give the line of the file that a change comes from, for each of its own: else of the block around it."""
+    """Yield the line of the file that a change comes from, for each of its own: else of the block around it."""
     line, node = change.line, target
     if change.command.startswith("delete "):
         line = 0
@@ -195,11 +208,12 @@ def _lines(change: Change, target: Node) -> Iterator[int]:
     yield from [line] * len(change.command.splitlines())
 
 
-def look_at_host(files: Tree, server: Server) -> HostLook:
-    """Look at a server. Raises DeviceError."""
+def look_at_host(files: Tree, server: Server, compare: bool = False) -> HostLook:
+    """Look at a server; with `compare`, the changes are also kept side by side. Raises DeviceError."""
     found = host_state(server, files)
     commands = tuple(f"{found.changes[path]} /{path}" for path in found.changed)
-    return HostLook(server.name, found.fingerprint, commands, files_digest(files))
+    sides = packed(files_side_by_side(found.found, files)) if commands and compare else b""
+    return HostLook(server.name, found.fingerprint, commands, files_digest(files), sides)
 
 
 def plan_of(
@@ -208,16 +222,24 @@ def plan_of(
     min_paths: int,
     advance: Callable[[int], None] = lambda number: None,
     identify: bool = False,
+    compare: bool = False,
 ) -> Plan:
     """Look at all switches and the picked servers; order what is to be changed. Raises UsageError.
 
-    With `identify` also those that nothing is to be changed on have a fingerprint.
+    With `identify` also those that nothing is to be changed on have a fingerprint; with `compare` those that something
+    is to be changed on have the changes side by side.
     """
-    seen = on.pool.run(on.switches, lambda name, c: look(name, aim(name), c, identify), Phase.READ, advance, keep=False)
+
+    def look_at(name: str, switch: Switch) -> Look:
+        # What others than the picked ones would change is of no interest.
+        return look(name, aim(name), switch, identify, compare and name in on.picked)
+
+    def look_at_server(name: str, server: Server) -> HostLook:
+        return look_at_host(on.inputs.trees[name], server, compare)
+
+    seen = on.pool.run(on.switches, look_at, Phase.READ, advance, keep=False)
     servers = [name for name in on.servers if name in on.picked]
-    hosts = on.pool.run(
-        servers, lambda name, c: look_at_host(on.inputs.trees[name], c), Phase.READ, advance, keep=False
-    )
+    hosts = on.pool.run(servers, look_at_server, Phase.READ, advance, keep=False)
     looks = seen.good
     fabric_model = read_fabric_model(on.inputs.artifacts, {name: one.before for name, one in looks.items()})
     found: dict[str, Look | HostLook] = {**looks, **hosts.good}
@@ -264,8 +286,8 @@ def check_min_paths(
             left, before, (one, other) = lost
             raise UsageError(
                 f"after the wave '{wave.name}', {one} and {other} would have {left} of {before} paths, fewer than "
-                f"--min-paths {min_paths}, at least until later waves: what is old and what is new do not get along; "
-                f"make the change in two steps, or allow fewer paths"
+                f"--min-paths {min_paths}, at least until later waves: the old and the new configuration are not "
+                f"compatible; make the change in two steps, or allow fewer paths"
             )
 
 

@@ -17,7 +17,7 @@ INTERRUPTED = "it was interrupted"
 
 @dataclass(slots=True)
 class Report:
-    """How every device of a run ended, in the order of the waves; `refused` are those that the first check found.
+    """The final state of every device of a run, in the order of the waves; `refused` are those of the first check.
 
     `about` is the run that was taken back, where that is another one.
     """

@@ -1,4 +1,4 @@
-"""The record of a run: JSON lines on disk, from which a person sees what happened and `--resume` goes on.
+"""The record of a run: JSON lines on disk, for people and for `--resume`.
 
 A line is on the disk before what it announces is done, so that after a crash nothing was done that the record does
 not know of. One run at a time uses a state directory. Runs are numbered, and ordered by their numbers: clocks go wrong.
@@ -31,7 +31,7 @@ DEPLOY, ROLLBACK = "deploy", "rollback"
 
 @dataclass(frozen=True, slots=True)
 class StateDirectory:
-    """Where runs are recorded, each in a folder of its name; `path` is made when it is first written to."""
+    """The directory of run records, one folder per run; `path` is created at the first write."""
 
     path: Path
 
@@ -97,7 +97,7 @@ class StateDirectory:
         found = [run for run in runs if given.isdecimal() and _order(run)[0] == int(given)]
         found = found or [run for run in runs if given and run.startswith(given)]
         if len(found) > 1:
-            raise UsageError(f"{given}: several runs begin so; name one of them: {', '.join(found)}")
+            raise UsageError(f"{given}: several runs start with this; name one of them: {', '.join(found)}")
         if not found:
             known = ", ".join(runs[-5:]) or "none"
             raise UsageError(f"{given}: there is no such run in {self.path}; the last ones are: {known}")

@@ -1,4 +1,4 @@
-"""Runs as users start them: deploy, go on with what was cut off, confirm it, roll it back."""
+"""Runs as users start them: deploy, resume, confirm, roll back."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from ailb_gen.wording import some
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What a run is to do: its identifier and kind, what each switch is to have, the run that it takes back.
+    """The task of a run: its identifier and kind, the target of each switch, the run that it rolls back.
 
     `old` are the fingerprints of what devices had before, where an earlier part of the run has recorded them; `leg`
     counts the parts.
@@ -55,7 +55,7 @@ class Runs:
         return self._carry_out(found, Job(self.state.new_run(), DEPLOY, self.on.file_aim))
 
     def resume(self, given: str = "") -> Report:
-        """Settle a run and go on with it, deploy or rollback. Raises UsageError when there is nothing to go on with."""
+        """Settle a run and continue it, deploy or rollback. Raises UsageError when there is nothing to continue."""
         past = past_run(self.state, given, lambda past: not past.dry and not (past.over and past.idle))
         none_unsettled(self.state, but=past.run)
         if not past.resumable:
@@ -156,7 +156,7 @@ class Runs:
     def _plan(self, aim: Callable[[str], Aim]) -> Plan:
         """Look at the devices; print what acts on them besides their files, and which of the others are unknown."""
         with self.options.progress("looking", len(self.on.roles)) as advance:
-            found = plan_of(self.on, aim, self.options.min_paths, advance, identify=True)
+            found = plan_of(self.on, aim, self.options.min_paths, advance, True, self.options.compare)
         for look in found.looks.values():
             for line in look.besides_lines:
                 self.options.tell(line)
@@ -172,14 +172,14 @@ class Runs:
         if not found.waves:
             if job.leg:
                 # Nothing is left to do of a run that was gone on with.
-                with closing(RunLog(self.state, job.run, self.on.mask)) as log:
+                with closing(self._log(job.run)) as log:
                     log.write("done", outcomes={})
             return Report(job.run)
         self.options.show(found)
         approved = self.options.approve("Push this?" if job.kind == DEPLOY else "Roll this back?")
         if not approved:
             return Report(job.run, stopped=INTERRUPTED if self.on.pool.signals() else "it was not approved")
-        with closing(RunLog(self.state, job.run, self.on.mask)) as log:
+        with closing(self._log(job.run)) as log:
             log.write_changes({name: (one.digest, one.commands) for name, one in found.changed.items()})
             log.write("begin", **self._begun(job, approved), digests=found.digests)
             old = {**{name: look.fingerprint for name, look in found.found.items()}, **job.old}
@@ -189,8 +189,14 @@ class Runs:
             _write_done(log, report)
         return report
 
+    def _log(self, run: str) -> RunLog:
+        """Open the record of a run. Raises OutputError."""
+        log = RunLog(self.state, run, self.on.mask)
+        self.options.begun(run)
+        return log
+
     def _begun(self, job: Job, approved: str) -> dict[str, object]:
-        """Return what is recorded of a run: what was asked for, by whom, with what."""
+        """Return the head of a run's record: the request, the user, the options."""
         return {
             "kind": job.kind,
             **({"undoes": job.undoes} if job.undoes else {}),
@@ -222,7 +228,7 @@ class Runs:
                 f"{some(missing)} took part in {past} and is not managed any more; manage it again, or give "
                 f"--as-is {missing[0]} when a person has looked at it"
             )
-        with closing(RunLog(self.state, past.run, self.on.mask)) as log:
+        with closing(self._log(past.run)) as log:
             if as_is:
                 rows = {name: [str(Outcome.AS_IS), f"{self.on.user} has looked at it"] for name in as_is}
                 log.write("results", devices=rows)
@@ -250,7 +256,7 @@ def _ambiguous(state: StateDirectory, past: Past) -> str:
         reason += f", of the run {past.undoes}"
         left = remaining_changes(state, Past(past.undoes, state.events(past.undoes)))
         if left:
-            ways.insert(0, f"'rollback … {past.undoes}' goes on with {some(left)}, which it did not reach")
+            ways.insert(0, f"'rollback … {past.undoes}' continues with {some(left)}, which it did not reach")
     others = (Past(run, state.events(run)) for run in reversed(state.runs()) if run not in (past.run, past.undoes))
     earlier = next((one for one in others if not one.is_rollback and one.changed), None)
     if earlier is not None:

@@ -24,7 +24,7 @@ class SshConfigError(DeployError):
 
 @dataclass(frozen=True, slots=True)
 class SshRoute:
-    """How a host is reached: its real name or address, and what ssh_config adds; empty where it has nothing."""
+    """Connection data of a host: its real name or address, and the values from ssh_config; empty if it has none."""
 
     hostname: str
     user: str = ""

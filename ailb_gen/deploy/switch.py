@@ -1,4 +1,4 @@
-"""What the program needs of a switch: a small Protocol, and the errors that every driver translates its own into.
+"""The Protocol of a switch, and the errors into which every driver translates its own.
 
 Two drivers stand behind it, NAPALM and PyEZ; nothing above this module knows which. The phases are those in which
 something can go wrong; reports and the log name them.
@@ -20,7 +20,7 @@ NUMBER = re.compile(r"[0-9]{1,20}")
 
 
 class Phase(StrEnum):
-    """What was being done with a device."""
+    """The current operation on a device."""
 
     CONNECT = "connect"
     READ = "read"
@@ -35,7 +35,7 @@ class Phase(StrEnum):
 
 
 class DeviceError(DeployError):
-    """A device cannot be reached, or refuses what it is asked: device, phase, reason and a way out.
+    """A device cannot be reached, or refuses a request: device, phase, reason and remedy.
 
     `shared` replaces reason and way out when many devices have the same error: one text that fits all.
     """
@@ -60,7 +60,7 @@ def once(errors: Iterable[DeviceError]) -> list[str]:
 
 
 class RefusedError(DeviceError):
-    """The device answered with an error: what was asked did not happen."""
+    """The device answered with an error: the request had no effect."""
 
 
 class ForeignError(RefusedError):
@@ -68,7 +68,7 @@ class ForeignError(RefusedError):
 
 
 class UnknownOutcomeError(DeviceError):
-    """No answer came: whether it happened is not known until the device is asked again."""
+    """No answer came: the effect is unknown until the device is queried again."""
 
 
 def unreadable(device: str, phase: Phase, rpc: str, reason: str) -> DeviceError:

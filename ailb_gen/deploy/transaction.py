@@ -45,13 +45,13 @@ class Transaction(Protocol[C_contra]):
         """The device's name."""
 
     def stage(self, connection: C_contra) -> str:
-        """Put the change beside what is active and have it checked; return what identifies it."""
+        """Load the change next to the active state and check it; return its digest."""
 
     def apply(self, connection: C_contra, minutes: int) -> tuple[str, ...]:
         """Make it active, to be taken back by the device after so many minutes; return warnings."""
 
     def verify(self, connection: C_contra) -> tuple[str, ...]:
-        """Return what is not as the design has it; empty when all is well."""
+        """Return deviations from the design; empty when there are none."""
 
     def confirm(self, connection: C_contra) -> None:
         """Make it stay."""
@@ -95,7 +95,7 @@ class SwitchTransaction:
         target = self.aim(connection, running)
         change = commands(running, target)
         if digest(change) != self.approved:
-            raise RefusedError(self.name, Phase.LOAD, OTHER_CHANGE, "nothing of it was loaded; plan again")
+            raise RefusedError(self.name, Phase.LOAD, OTHER_CHANGE, "nothing was loaded; plan again")
         connection.load(change)
         candidate = tree_of(self.name, connection.candidate())
         strange = commands(target, candidate).splitlines()

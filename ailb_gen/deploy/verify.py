@@ -53,7 +53,7 @@ class Peer:
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What must be seen on a switch; `announcing` are the interfaces that must send router advertisements.
+    """The expected state of a switch; `announcing` are the interfaces that must send router advertisements.
 
     `alarms` are those that were there before: they may stay.
     """

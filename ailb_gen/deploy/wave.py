@@ -11,10 +11,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import count
-from typing import Any
+from typing import Any, TypeVar
 
 from ailb_gen.deploy.device_pool import PAUSES, ByDevice, DevicePool, UnforeseenError, unreachable
-from ailb_gen.deploy.options import RunOptions
+from ailb_gen.deploy.options import RunOptions, Unwatched, Watch
 from ailb_gen.deploy.runlog import RunLog
 from ailb_gen.deploy.switch import DeviceError, ForeignError, Phase, RefusedError, once
 from ailb_gen.deploy.transaction import CommitState, Transaction
@@ -22,9 +22,11 @@ from ailb_gen.deploy.wave_order import Wave
 from ailb_gen.errors import OutputError
 from ailb_gen.wording import some
 
+T = TypeVar("T")
+
 
 class Outcome(StrEnum):
-    """How a device ended."""
+    """The final state of a device."""
 
     CONFIRMED = "confirmed"
     UNTOUCHED = "untouched"
@@ -35,7 +37,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """How a device ended, and the error that led there, if one did."""
+    """The final state of a device, and the error that led to it, if any."""
 
     outcome: Outcome
     reason: str = ""
@@ -44,7 +46,7 @@ class Result:
 
 @dataclass(slots=True)
 class Push:
-    """What the waves of a run share: devices, record, options; `failed` counts the devices that failed so far."""
+    """Data shared by the waves of a run: devices, record, options; `failed` counts the devices that failed so far."""
 
     pool: DevicePool
     log: RunLog
@@ -80,6 +82,41 @@ class Push:
 
 
 @dataclass(slots=True)
+class StepClock:
+    """When every device did which step, in seconds since `began` (monotonic): name, then step, start and end.
+
+    A step that is repeated lasts from its first start to its last end.
+    """
+
+    began: float
+    steps: dict[str, list[list[object]]] = field(default_factory=dict)
+    watch: Watch = field(default_factory=Unwatched)
+
+    def now(self) -> float:
+        """Return the time."""
+        return round(time.monotonic() - self.began, 3)
+
+    def timed(self, phase: Phase, work: Callable[[str, Any], T], names: Collection[str]) -> Callable[[str, Any], T]:
+        """Return the same work, timed; these devices begin it."""
+        self.watch.begin(str(phase), names)
+
+        def run(name: str, connection: Any) -> T:
+            start = self.now()
+            try:
+                return work(name, connection)
+            finally:
+                self.watch.end(name)
+                # A device does one step at a time, so its row belongs to one thread.
+                rows = self.steps.setdefault(name, [])
+                if rows and rows[-1][0] == phase:
+                    rows[-1][2] = self.now()
+                else:
+                    rows.append([str(phase), start, self.now()])
+
+        return run
+
+
+@dataclass(slots=True)
 class WaveRun:
     """One wave being pushed or settled; `transactions` holds its devices."""
 
@@ -92,22 +129,23 @@ class WaveRun:
     # When the devices began to wait for a confirmation (monotonic seconds).
     since: float = 0.0
     aborting: bool = False
+    clock: StepClock = field(default_factory=lambda: StepClock(time.monotonic()))
 
     def run(self) -> dict[str, Result]:
         """Push the wave. Raises OutputError, after undoing it."""
-        names = self.wave.devices
-        try:
-            self._record("wave", devices=list(names))
-            good = self._stage()
-            if good:
-                self._finish(self._verify(self._apply(good)))
-        except BaseException:
-            # The record cannot be written, or an unforeseen error: nothing of this wave may stay.
-            self.aborting = True
-            self._undo(self.touched)
-            raise
-        finally:
-            self._release()
+        with self.push.options.watch(self.wave.name) as self.clock.watch:
+            try:
+                self._record("wave", devices=list(self.wave.devices))
+                good = self._stage()
+                if good:
+                    self._finish(self._verify(self._apply(good)))
+            except BaseException:
+                # The record cannot be written, or an unforeseen error: nothing of this wave may stay.
+                self.aborting = True
+                self._undo(self.touched)
+                raise
+            finally:
+                self._release()
         return self._end()
 
     def settle(self, keep: Collection[str]) -> dict[str, Result]:
@@ -117,25 +155,27 @@ class WaveRun:
         """
         self.touched, self.since = set(self.wave.devices), time.monotonic()
         signals = self.push.pool.signals()
-        try:
-            self._confirm([name for name in self.wave.devices if name in keep])
-            left = self.touched - {name for name, one in self.results.items() if one.outcome is Outcome.CONFIRMED}
-            if self.push.pool.signals() > signals:
-                # What was to be confirmed is not taken back only because it is not waited for.
-                self.results.update({n: _result(Outcome.ATTENTION, self.errors.get(n)) for n in left & set(keep)})
-            self._undo(left)
-        finally:
-            self._release()
+        with self.push.options.watch(self.wave.name) as self.clock.watch:
+            try:
+                self._confirm([name for name in self.wave.devices if name in keep])
+                left = self.touched - {name for name, one in self.results.items() if one.outcome is Outcome.CONFIRMED}
+                if self.push.pool.signals() > signals:
+                    # What was to be confirmed is not taken back only because it is not waited for.
+                    self.results.update({n: _result(Outcome.ATTENTION, self.errors.get(n)) for n in left & set(keep)})
+                self._undo(left)
+            finally:
+                self._release()
         return self._end()
 
     def _end(self) -> dict[str, Result]:
         untouched = {name: _result(Outcome.UNTOUCHED, self.errors.get(name)) for name in self.wave.devices}
         results = {**untouched, **self.results}
-        self._record("results", devices={name: [str(one.outcome), one.reason] for name, one in results.items()})
+        rows = {name: [str(one.outcome), one.reason] for name, one in results.items()}
+        self._record("results", devices=rows, seconds=self.clock.now(), steps=self.clock.steps)
         return results
 
     def _stage(self) -> list[str]:
-        """Check the change on all devices; return those to go on with: none if too many failed."""
+        """Check the change on all devices; return those to continue with: none if too many failed."""
         found = self._step(self.wave.devices, Phase.CHECK, lambda name, c: self.transactions[name].stage(c))
         self._fail(found.bad)
         good = [name for name in self.wave.devices if name in found.good]
@@ -154,14 +194,13 @@ class WaveRun:
                 self._record("warning", device=name, text=text)
                 self.push.options.tell(f"  {name}: warning: {text}")
         refused = {name: error for name, error in found.bad.items() if isinstance(error, RefusedError)}
-        # A commit that was refused changed nothing; after any other error the device is asked.
+        # A refused commit changed nothing; after any other error the device is queried.
         silent = {name: error for name, error in found.bad.items() if name not in refused}
         self.touched.difference_update(refused)
         self._fail(refused)
         if silent and self.push.going_on():
-            states = self.push.pool.persist(
-                silent, lambda name, c: self.transactions[name].commit_state(c), Phase.READ, self._half_time()
-            )
+            ask = self.clock.timed(Phase.COMMIT, lambda name, c: self.transactions[name].commit_state(c), silent)
+            states = self.push.pool.persist(silent, ask, Phase.READ, self._half_time())
             changed = [name for name in silent if states.good.get(name) in (CommitState.PENDING, CommitState.NEW)]
             self._record("asked again", devices=changed)
             silent = {name: error for name, error in silent.items() if name not in changed}
@@ -171,19 +210,20 @@ class WaveRun:
     def _verify(self, names: list[str]) -> list[str]:
         """Wait until all is as expected; return the devices where it is."""
         until = time.monotonic() + self.push.options.limits.verify_s
-        waiting = list(names)
+        waiting, wrong = list(names), dict[str, list[str]]()
         for turn in count():
             if not waiting or not self.push.going_on():
                 break
             found = self._step(waiting, Phase.VERIFY, lambda name, c: self.transactions[name].verify(c))
             waiting = [name for name in waiting if found.get(name) != ()]
             if waiting and time.monotonic() >= until:
+                wrong = {name: list(one) for name in waiting if not isinstance(one := found[name], DeviceError)}
                 self._fail({name: _difference(name, found[name]) for name in waiting})
                 break
             if waiting:
                 time.sleep(PAUSES[min(turn, len(PAUSES) - 1)])
         good = [name for name in names if name not in waiting]
-        self._record("verified", devices=good)
+        self._record("verified", devices=good, **({"differences": wrong} if wrong else {}))
         return good
 
     def _finish(self, good: list[str]) -> None:
@@ -222,7 +262,7 @@ class WaveRun:
     ) -> ByDevice[None]:
         """Do a step until it is done, or `until`; a signal ends the waiting."""
         signals = self.push.pool.signals()
-        found = self.push.pool.persist(names, work, phase, until, _worth_repeating)
+        found = self.push.pool.persist(names, self.clock.timed(phase, work, names), phase, until, _worth_repeating)
         self._record_errors(found)
         if found.bad and self.push.pool.signals() > signals:
             self.push.options.tell(f"  interrupted: no longer waiting for {some(found.bad)}")
@@ -239,7 +279,7 @@ class WaveRun:
     def _step(
         self, names: Collection[str], phase: Phase, work: Callable[[str, Any], Any], connect: bool = True
     ) -> ByDevice[Any]:
-        found = self.push.pool.run(names, work, phase, connect=connect)
+        found = self.push.pool.run(names, self.clock.timed(phase, work, names), phase, connect=connect)
         self._record_errors(found)
         return found
 

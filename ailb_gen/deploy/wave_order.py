@@ -23,7 +23,7 @@ class Wave:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Position:
-    """Where a device stands in the order: `role`, and a spine's color, a leaf's rail or a server's stripe as group."""
+    """Position of a device in the order: `role`, and a spine's color, a leaf's rail or a server's stripe as group."""
 
     role: str
     group: str

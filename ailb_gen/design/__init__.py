@@ -1,1 +1,1 @@
-"""What follows from the intent: addresses, ports, AS numbers, BGP groups, routes and host tables."""
+"""The design, computed from the intent: addresses, ports, AS numbers, BGP groups, routes and host tables."""

@@ -1,4 +1,4 @@
-"""What must hold beyond types: nothing twice, everything fits, no overlap, speeds and MTUs that agree."""
+"""Rules beyond types: no duplicates, no overlaps, numbers within their pools, equal speeds and MTUs."""
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence

@@ -1,4 +1,4 @@
-"""What is out of service: `drain` and disabled ports, and whether every pair of leaves keeps a path without them."""
+"""Drains: the parts out of service by `drain` and disabled ports, and whether every pair of leaves keeps a path."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,7 +22,7 @@ Cut = tuple[str, str, tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Drained:
-    """What is out of service: ports by switch that `drain` disables, and lines that say what is missing."""
+    """Parts out of service: ports by switch that `drain` disables, and lines that describe the missing capacity."""
 
     ports: Mapping[str, frozenset[str]]
     lines: tuple[str, ...]

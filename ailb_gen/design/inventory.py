@@ -1,4 +1,4 @@
-"""Who is in the fabric: every switch by name with its place, its platform and the overrides that apply."""
+"""The switches of the fabric by name, with position, platform and overrides."""
 
 import re
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""What is computed from the intent: frozen, complete, and ready to be written as text.
+"""The design: everything computed from the intent, frozen, complete, and ready to be written as text.
 
 Addresses are kept as integers where they are computed with and as text where they are only printed. What a large
 fabric has a hundred thousand of is a named tuple, which is made faster.

@@ -16,7 +16,7 @@ PORT = re.compile(r"^([a-z]{2})-(\d+)/(\d+)/(\d+)(?::(\d+))?$")
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How links to a row of neighbors fall onto ports."""
+    """The assignment of links to ports, for a row of neighbors."""
 
     speed_gbps: int
     sub_ports: int

@@ -36,12 +36,12 @@ class Problems:
 
     @property
     def errors(self) -> list[Problem]:
-        """What makes the intent unusable."""
+        """Problems that make the intent unusable."""
         return [problem for problem in self.found if problem.severity == "error"]
 
     @property
     def warnings(self) -> list[Problem]:
-        """What the user should know."""
+        """Warnings for the user."""
         return [problem for problem in self.found if problem.severity != "error"]
 
     def stop_on_errors(self) -> None:

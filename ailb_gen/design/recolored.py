@@ -67,7 +67,7 @@ def _way_out(fabric: Fabric, design: Design, old: OldColors) -> str:
 def _candidates(
     fabric: Fabric, now: tuple[str, ...], old: tuple[str, ...], before: int
 ) -> Iterator[tuple[int, tuple[str, ...], int]]:
-    """Give numbers of spines, names of colors and steps to try; `before` is the number of spines that there were.
+    """Yield numbers of spines, names of colors and steps to try; `before` is the number of spines that there were.
 
     It is the first step to try: unlike others that fit now it still fits when the fabric grows again.
     """
@@ -103,7 +103,7 @@ def _even(count: int, step: int, spines: int, links: int) -> bool:
 
 
 def _keys(fabric: Fabric, now: tuple[str, ...], names: tuple[str, ...], step: int) -> Iterator[str]:
-    """Give the keys that have to change, with their values."""
+    """Yield the keys that have to change, with their values."""
     if names != now:
         given = fabric.colors is not None and fabric.colors.names
         is_default = not given and names == default_names(len(names))

@@ -33,7 +33,7 @@ NO_OVERRIDE = PortOverride()
 
 @dataclass(frozen=True, slots=True)
 class SwitchParts:
-    """What `build_switch` puts together, gathered by the caller for all switches at once."""
+    """The inputs of `build_switch`, gathered by the caller for all switches at once."""
 
     numbers: SwitchNumbers
     gateway: str

@@ -12,7 +12,7 @@ NETCONF_COMMANDS = frozenset({"netconf", "xml-mode netconf need-trailer"})
 
 
 class Channel(asyncssh.SSHServerSession[bytes]):
-    """What a client opens in a connection."""
+    """A channel that a client opens in a connection."""
 
     def __init__(self, host: Host) -> None:
         self._host = host

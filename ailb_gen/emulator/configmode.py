@@ -51,7 +51,7 @@ class ConfigMode:
         # Action, whether it is relative to the level, and the lines so far.
         self._load: tuple[str, bool, list[str]] | None = None
         self.done = False
-        # Takes the answer to the question that was asked last.
+        # Takes the answer to the last question.
         self.answer: Callable[[str], str] | None = None
         others = [one for one in device.database.editors() if one.number != session.number]
         entering = f"warning: {DISCARDED}\n" if kind else ""

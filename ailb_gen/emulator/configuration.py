@@ -198,7 +198,7 @@ def _head(device: Device, tree: Node) -> str:
 
 
 def attributes(device: Device, tree: Node) -> str:
-    """Return the attributes of `<configuration>`: when it was changed, or committed and by whom."""
+    """Return the attributes of `<configuration>`: the time of the change, or time and user of the commit."""
     newest = device.commits()[0]
     if tree is not device.database.active:
         now = device.now()

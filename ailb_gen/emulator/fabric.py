@@ -122,7 +122,7 @@ class EmulatedFabric:
         self._changed(name)
 
     def keep_down(self, device: str, interface: str) -> None:
-        """Keep the BGP session on a logical interface from coming up, whatever is configured. Raises UsageError."""
+        """Keep the BGP session on a logical interface down, even if it is configured. Raises UsageError."""
         self._down.update(self._ends(device, interface))
         self._changed(device)
 

@@ -108,7 +108,7 @@ class FabricState(Protocol):
         """Return the BGP neighbors that a device has discovered, in the order of its cables; none while it is off."""
 
     def keep_down(self, device: str, interface: str) -> None:
-        """Keep the BGP session on a logical interface from coming up, whatever is configured. Raises UsageError."""
+        """Keep the BGP session on a logical interface down, even if it is configured. Raises UsageError."""
 
     def restore(self, device: str, interface: str) -> None:
         """Let the BGP session on a logical interface come up again. Raises UsageError."""

@@ -63,7 +63,7 @@ class Fault:
 
     @property
     def lasts_s(self) -> float:
-        """How long the fault lasts, in seconds."""
+        """Duration of the fault in seconds."""
         return KINDS[self.kind][1] if self.seconds is None else self.seconds
 
 

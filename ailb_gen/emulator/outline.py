@@ -15,7 +15,7 @@ from ailb_gen.junos.statements import CONTAINER, LEAF, LEAF_LIST, LIST, NOKEYWOR
 
 
 class Statement(Protocol):
-    """What is known of a statement: `ailb_gen.junos.schema.Definition`, or `Outlined`."""
+    """The definition of a statement: `ailb_gen.junos.schema.Definition`, or `Outlined`."""
 
     kind: int
     name: str

@@ -72,7 +72,7 @@ class LazyRouting(Routing):
 
 
 def _counted(rib: LocRib) -> Iterator[tuple[int, int]]:
-    """Give (position, field of PrefixCounts) for every path; as on Junos, every path of a multipath is active.
+    """Yield (position, field of PrefixCounts) for every path; as on Junos, every path of a multipath is active.
 
     The fields of RouteTotals have the position WHOLE.
     """
@@ -120,7 +120,7 @@ def transit_routes(routing: LazyRouting, name: str, group: int, prefixes: Iterab
 
 
 def never_exported(chain: tuple[Policy, ...], lists: Lists, prefix: Prefix) -> bool:
-    """Return whether an export chain rejects a prefix learned by BGP whatever attributes the route has.
+    """Return whether an export chain rejects a prefix learned by BGP with any attributes.
 
     False where that depends on communities, or on a condition that is not evaluated.
     """

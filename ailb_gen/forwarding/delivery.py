@@ -1,4 +1,4 @@
-"""Where packets to a prefix end, from every switch: delivered, dropped for want of a route, or going round."""
+"""The fate of packets to a prefix, from every switch: delivered, dropped without a route, or looping."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ VALLEY_FREE_HOPS = 2
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What happens to packets at a node: the most hops that any of its ways takes, and what goes wrong on any.
+    """The fate of packets at a node: the most hops of any of its paths, and what goes wrong on any.
 
     Where something goes wrong, `hops` says nothing. `stranded`: the node has no route, and so has none of the devices
     that it stands for.

@@ -1,4 +1,4 @@
-"""What hashing flows over equal paths (ECMP) makes of the same traffic: a Monte-Carlo run to compare with."""
+"""Loads of the same traffic hashed over equal paths (ECMP): a Monte Carlo run for comparison."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a flow starts and ends: NICs of servers with the address of a queue pair, and addresses of switches."""
+"""Endpoints of flows: NICs of servers with the address of a queue pair, and addresses of switches."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from ailb_gen.errors import UsageError
 from ailb_gen.hosts.lookup import Lookup, route
 from ailb_gen.hosts.model import Host, Nic
 from ailb_gen.network.fabric import End, Network
+from ailb_gen.routing.rib import Routing
 from ailb_gen.wording import did_you_mean, some
 
 MAC = re.compile(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}")
@@ -113,6 +114,23 @@ def sources(host: Host, nic: Nic) -> list[Prefix]:
     return [rule.source for rule in host.profile.rules if rule.nic == nic.name and rule.source is not None]
 
 
+def queue_pair_prefixes(network: Network) -> frozenset[Prefix]:
+    """Return every prefix from which a NIC has the address of a queue pair."""
+    profiles = {id(host.profile): host for host in network.hosts.values()}
+    rows = (sources(host, nic) for host in profiles.values() for nic in host.profile.nics.values())
+    return frozenset(prefix for row in rows for prefix in row)
+
+
+def routed_prefixes(network: Network, routing: Routing) -> list[Prefix]:
+    """Return the prefixes of routes that packets between NICs can match."""
+    pairs = queue_pair_prefixes(network)
+    return [
+        prefix
+        for prefix in routing.prefixes
+        if prefix in pairs or any(prefix.contains(pair) or pair.contains(prefix) for pair in pairs)
+    ]
+
+
 def interface_identifier(nic: Nic) -> int | None:
     """Return the interface identifier that SLAAC makes of the MAC address; None where that is not known."""
     return eui64(nic.mac) if nic.mac is not None and MAC.fullmatch(nic.mac) else None
@@ -159,7 +177,7 @@ def _by_address(network: Network, text: str, source: tuple[str, str] = ("", ""))
 
 
 def _on_prefix(network: Network, value: int) -> Iterator[tuple[Endpoint, int | None]]:
-    """Give every NIC with a prefix that holds an address, as if it had it, and its interface identifier."""
+    """Yield every NIC with a prefix that holds an address, as if it had it, and its interface identifier."""
     for host in network.hosts.values():
         for rail, nic in enumerate(host.profile.nics.values()):
             for pair, prefix in enumerate(sources(host, nic), 1):

@@ -1,4 +1,4 @@
-"""What fails when links or spines fail: only what the failure touches is computed again.
+"""Effects of failed links and spines: only what the failure touches is computed again.
 
 A prefix is solved anew when a switch next to the failure would send something else; where it would only lose some of
 its next hops, the FIB entry is corrected in place: what is left of the best paths are the best paths, and only without
@@ -33,7 +33,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Impact:
-    """What a failure does.
+    """The outcome of a failure.
 
     `lost` are (device, prefix, problem) that no longer arrive, `strayed` FIB entries that change without having used
     what failed, both of devices that send traffic; `moved` is how many entries changed, of all devices. `worst` is the
@@ -50,7 +50,7 @@ class Impact:
 
 def assess(baseline: Baseline, failure: Failure) -> Impact:
     """Compute what a failure changes, against the fabric without failures."""
-    return _Assessment(baseline, failure).run()
+    return Assessment(baseline, failure).run()
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class _Site:
     apart: Indices | None
 
     def plain(self) -> Iterator[tuple[Ways, Indices]]:
-        """Give the prefixes whose best paths are ECMP and sent to no neighbor, by those paths; each once."""
+        """Yield the prefixes whose best paths are ECMP and sent to no neighbor, by those paths; each once."""
         if self.uses is None:
             return
         for at in self.down:
@@ -81,18 +81,25 @@ class _Site:
         return sorted(used if self.apart is None else used - set(self.apart.tolist()))
 
 
-class _Assessment:
-    """One failure; it takes devices out of their class, which then are nodes of their own."""
+class Assessment:
+    """One failure; it takes devices out of their class, which then are nodes of their own.
+
+    `corrected` are FIB entries replaced in place: a node, what is left, and the numbers of the prefixes; `solved` the
+    states of the prefixes that were computed again, by number.
+    """
 
     def __init__(self, baseline: Baseline, failure: Failure) -> None:
         self.baseline, self.graph, self.failure = baseline, baseline.graph, failure
         self.removed: Removed = removed_positions(self.graph, failure.sessions)
         self.load = baseline.load.copy()
         self.moved = 0
+        self.corrected: list[tuple[int, Ways, list[int]]] = []
+        self.solved: dict[int, State] = {}
         self.lost: list[tuple[int, Prefix, str]] = []
         self.strayed: list[tuple[int, Prefix]] = []
 
     def run(self) -> Impact:
+        """Compute what the failure changes; once."""
         groups: dict[tuple[int, Ways, Ways], list[Indices]] = defaultdict(list)
         fully: set[int] = set()
         for site in self._sites():
@@ -129,7 +136,7 @@ class _Assessment:
         return np.flatnonzero(here)
 
     def _sites(self) -> Iterator[_Site]:
-        """Give every node that loses positions: devices at failed links, classes next to dead devices."""
+        """Yield every node that loses positions: devices at failed links, classes next to dead devices."""
         baseline, graph, dead = self.baseline, self.graph, self.failure.dead
         alone = set(self.removed)
         for number, found in enumerate(graph.classes) if dead else ():
@@ -187,6 +194,7 @@ class _Assessment:
         if not row:
             return
         baseline, graph = self.baseline, self.graph
+        self.corrected.append((node, new, row))
         device = graph.device(node)
         alone = graph.is_alone(node)
         sources = [device] if alone else sorted(graph.classes[node].members)
@@ -221,6 +229,7 @@ class _Assessment:
         baseline, graph = self.baseline, self.graph
         old = baseline.states[number]
         new = solve(graph, old.prefix, self.removed, self.failure.dead, old)
+        self.solved[number] = new
         changed = [node for node in new.nodes if fib_entry(graph, new, node) != self._before(old, node)]
         sources = {node: senders for node in new.nodes if (senders := self._senders(new, node))}
         reached = {self._before_node(old, node) for node in sources} | {

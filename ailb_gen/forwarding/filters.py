@@ -48,7 +48,7 @@ def _ends(source: Span, destination: Span) -> dict[str, Span]:
 
 
 def discovery_packets(links_only: bool) -> Iterator[Packet]:
-    """Give the packets of IPv6 neighbor discovery (RFC 4861); servers send some from their global addresses."""
+    """Yield the packets of IPv6 neighbor discovery (RFC 4861); servers send some from their global addresses."""
     for number, name in DISCOVERY.items():
         fields = {"protocol": _one(ICMP6), "icmp-type": _one(number), "hop-limit": _one(255)}
         source = LINK_LOCAL if links_only or number == 134 else ALL
@@ -56,7 +56,7 @@ def discovery_packets(links_only: bool) -> Iterator[Packet]:
 
 
 def session_packets(bfd: bool) -> Iterator[Packet]:
-    """Give the packets of BGP between link-local neighbors, and those of BFD if it runs (RFC 5881)."""
+    """Yield the packets of BGP between link-local neighbors, and those of BFD if it runs (RFC 5881)."""
     ends = _ends(LINK_LOCAL, LINK_LOCAL)
     tcp = {"protocol": _one(TCP), **ends}
     yield Packet("BGP (TCP to port 179)", {**tcp, "source-port": CHOSEN, "destination-port": _one(BGP_PORT)})
@@ -67,7 +67,7 @@ def session_packets(bfd: bool) -> Iterator[Packet]:
 
 
 def rdma_packets(pool: Prefix, dscps: Iterable[int]) -> Iterator[Packet]:
-    """Give the packets of RoCEv2 between addresses of the pool, with each DSCP."""
+    """Yield the packets of RoCEv2 between addresses of the pool, with each DSCP."""
     span = (pool.value, pool.value | (1 << BITS - pool.length) - 1)
     ports = {"source-port": CHOSEN, "destination-port": _one(ROCE_PORT)}
     for dscp in dscps:

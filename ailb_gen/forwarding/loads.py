@@ -7,7 +7,7 @@ A link is a session; its load has two directions, `2 * session` from the cable's
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 
 import numpy as np
@@ -124,18 +124,19 @@ def _hop(
 
 
 def loads(
-    links: Links, states: Mapping[Prefix, State], colored: Mapping[int, tuple[Prefix, ...]], matrix: Volumes
+    links: Links, state_of: Callable[[Prefix], State], colored: Mapping[int, tuple[Prefix, ...]], matrix: Volumes
 ) -> tuple[Volumes, float]:
     """Return the load of every link for a matrix of volumes between devices, and what does not arrive.
 
-    `colored` are the prefixes of every destination; a flow is split over them evenly: one queue pair each.
+    `state_of` gives the RIBs of a prefix. `colored` are the prefixes of every destination; a flow is split over them
+    evenly: one queue pair each.
     """
     load = np.zeros(links.count)
     lost = 0.0
     for device, prefixes in colored.items():
         demand = matrix[:, device] / len(prefixes)
         if demand.any():
-            lost += sum(spread(links, states[prefix], demand, load) for prefix in prefixes)
+            lost += sum(spread(links, state_of(prefix), demand, load) for prefix in prefixes)
     return load, lost
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
@@ -74,3 +74,11 @@ def shifted(rows: Rails, devices: int, by: int) -> Volumes:
             matrix[leaf, row[(at + by) % len(row)]] += 1.0
     np.fill_diagonal(matrix, 0.0)
     return matrix
+
+
+# By the names that users give them.
+PATTERNS: dict[str, Callable[[Rails, int], Volumes]] = {
+    "all-to-all": all_to_all,
+    "ring": ring,
+    "permutation": permutation,
+}

@@ -1,1 +1,1 @@
-"""What the files of the GPU servers say: NICs, routing tables, rules, sysctls, RoCE settings, environment."""
+"""Read the files of the GPU servers: NICs, routing tables, rules, sysctls, RoCE settings, environment."""

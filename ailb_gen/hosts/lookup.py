@@ -46,7 +46,7 @@ def _best(routes: Iterable[Route], destination: int) -> Route | None:
     return best
 
 
-def _main_table(profile: Profile) -> Iterator[Route]:
+def main_table(profile: Profile) -> Iterator[Route]:
     """Iterate over the routes of the main table: those written there, and the prefixes that the leaves announce."""
     for nic in profile.nics.values():
         for route in nic.routes:
@@ -64,6 +64,6 @@ def route(profile: Profile, source: int, destination: int) -> Lookup:
         found = _best(profile.routes.get(rule.table, ()), destination)
         if found is not None:
             return Lookup(rule, rule.table, table_name(profile, rule.table), found, found.nic, found.via)
-    found = _best(_main_table(profile), destination)
+    found = _best(main_table(profile), destination)
     nic, via = (found.nic, found.via) if found is not None else ("", None)
     return Lookup(None, MAIN_TABLE, "main", found, nic, via)

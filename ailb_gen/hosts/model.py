@@ -1,4 +1,4 @@
-"""What the files of a GPU server say, as data.
+"""The files of a GPU server as data.
 
 Every fact carries the line where it stands; its file is one of ailb_gen/layout.py, relative to the server's
 folder. Lines never take part in comparisons, so that what says the same compares equal.

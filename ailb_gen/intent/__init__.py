@@ -1,1 +1,1 @@
-"""What the fabric is: `fabric.yaml` as checked, frozen models."""
+"""The intent: `fabric.yaml` as checked, frozen models."""

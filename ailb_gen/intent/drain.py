@@ -1,4 +1,4 @@
-"""What `drain` names: links and server ports that are taken out of service, by device, port or color."""
+"""Entries of `drain`: links and server ports to take out of service, by device, port or color."""
 
 from __future__ import annotations
 

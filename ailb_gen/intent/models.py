@@ -107,9 +107,9 @@ def _keyed(count: str, many: str, what: str, accepts: Any) -> BeforeValidator:
 
 
 class Spread(Model):
-    """How a row of links is laid out over the ports of a switch."""
+    """Layout of a row of links over the ports of a switch."""
 
-    speed: Speed = 400
+    speed: Speed = Field(400, description="speed of every link, such as 400g")
     sub_ports: Positive | None = Field(None, description="number-of-sub-ports; default: the most the port offers")
     first_port: Int = Field(0, ge=0, le=4095, description="index of the first physical port")
     packing: Literal["spread", "packed"] = Field(
@@ -120,24 +120,28 @@ class Spread(Model):
 class HostPorts(Spread):
     """Server-facing ports of the leaves."""
 
-    first_port: Int = Field(16, ge=0, le=4095)
-    packing: Literal["spread", "packed"] = "packed"
+    first_port: Int = Field(16, ge=0, le=4095, description="index of the first physical port")
+    packing: Literal["spread", "packed"] = Field(
+        "packed", description="spread: a port of its own per NIC; packed: every sub-port in turn"
+    )
 
 
 class Downlinks(Model):
     """Leaf-facing ports of the spines; their speed is that of the uplinks."""
 
-    sub_ports: Positive | None = None
-    first_port: Int = Field(0, ge=0, le=4095)
-    packing: Literal["spread", "packed"] = "spread"
+    sub_ports: Positive | None = Field(None, description="number-of-sub-ports; default: the most the port offers")
+    first_port: Int = Field(0, ge=0, le=4095, description="index of the first physical port")
+    packing: Literal["spread", "packed"] = Field(
+        "spread", description="spread: a port of its own per leaf; packed: every sub-port in turn"
+    )
 
 
 class Nic(Model):
     """One GPU NIC of a server; the n-th NIC belongs to the n-th rail."""
 
-    name: NicName | None = None
-    rdma: RdmaName | None = None
-    mac: Mac | None = None
+    name: NicName | None = Field(None, description="interface name; default: the pattern 'names.nic'")
+    rdma: RdmaName | None = Field(None, description="RDMA device; default: 'hosts.rdma'")
+    mac: Mac | None = Field(None, description="MAC address, by which netplan finds the NIC")
     port: PortName | None = Field(None, description="port on the leaf")
 
 
@@ -157,18 +161,18 @@ Nics = Annotated[
 
 
 class ServerOverride(Model):
-    """What can be set for one server."""
+    """Settings of one server."""
 
-    management: Ipv4Interface | None = None
-    mtu: Int | None = Field(None, ge=1280, le=9500)
+    management: Ipv4Interface | None = Field(None, description="management address with its prefix length")
+    mtu: Int | None = Field(None, ge=1280, le=9500, description="MTU of the GPU NICs in bytes")
     nics: Nics = Field({}, description="NICs in order, or single ones by their number: {3: {mac: ...}}")
 
 
 class Server(ServerOverride):
     """A server by name; `stripe` counts from 1 and may be left out inside a stripe."""
 
-    name: Name
-    stripe: Positive | None = None
+    name: Name = Field(description="name of the server")
+    stripe: Positive | None = Field(None, description="the stripe it is in, counted from 1")
 
 
 class ServerGroup(Model):
@@ -178,7 +182,7 @@ class ServerGroup(Model):
     name: Annotated[str, _pattern("nsi", ("n", "si"))] = Field(
         "server-{n:03}", description="{n} counts in the fabric, {s} is the stripe, {i} counts in the stripe"
     )
-    list: tuple[Server, ...] = ()
+    list: tuple[Server, ...] = Field((), description="servers by name, after the counted ones")
     csv: Annotated[str, Strict()] | None = Field(None, description="path relative to the fabric file")
 
 
@@ -194,26 +198,28 @@ Servers = Annotated[
 
 
 class Device(SwitchSettings):
-    """What can be set for one switch, besides its settings."""
+    """Keys of one switch besides its settings."""
 
-    platform: Name | None = None
-    asn: Asn | None = None
-    router_id: Ipv4Address | None = None
-    loopback: Ipv6Address | None = None
-    management: Ipv4Interface | None = None
-    ports: dict[PortName, PortOverride] = {}
-    extra_config: ExtraConfig = ""
+    platform: Name | None = Field(None, description="platform of the switch")
+    asn: Asn | None = Field(None, description="AS number")
+    router_id: Ipv4Address | None = Field(None, description="router-id, also the IPv4 address of lo0")
+    loopback: Ipv6Address | None = Field(None, description="IPv6 address of lo0")
+    management: Ipv4Interface | None = Field(None, description="management address with its prefix length")
+    ports: dict[PortName, PortOverride] = Field({}, description="settings of single ports, by port name")
+    extra_config: ExtraConfig = Field(
+        "", description="Junos text in curly braces that follows the generated configuration"
+    )
 
 
 class LeafOverride(Device):
-    """What can be set for one leaf."""
+    """Keys of one leaf."""
 
-    vlan: Int | None = None
+    vlan: Int | None = Field(None, description="VLAN id and IRB unit")
     uplinks: dict[Name, tuple[PortName, ...]] = Field({}, description="spine -> ports, one per link")
 
 
 class SpineOverride(Device):
-    """What can be set for one spine."""
+    """Keys of one spine."""
 
     downlinks: dict[Name, tuple[PortName, ...]] = Field({}, description="leaf -> ports, one per link")
 
@@ -221,21 +227,21 @@ class SpineOverride(Device):
 class Spine(SpineOverride):
     """A spine in a list of spines."""
 
-    name: Name | None = None
+    name: Name | None = Field(None, description="name of the spine; default: the pattern 'names.spine'")
 
 
 class StripeOverride(Settings):
-    """What can be set for one stripe."""
+    """Keys of one stripe."""
 
-    rails: Annotated[int, Strict(), Field(ge=1, le=64)] | None = None
+    rails: Annotated[int, Strict(), Field(ge=1, le=64)] | None = Field(None, description="leaves of the stripe")
     platform: Name | None = Field(None, description="platform of the stripe's leaves")
-    extra_config: ExtraConfig = ""
+    extra_config: ExtraConfig = Field("", description="Junos text for every switch of the stripe")
 
 
 class Stripe(StripeOverride):
     """A stripe in a list of stripes."""
 
-    servers: Servers | None = None
+    servers: Servers | None = Field(None, description="servers of the stripe: a number, a list, or a group")
 
 
 def _shape(value: object) -> str:
@@ -259,8 +265,10 @@ Backup = Annotated[
 class Colors(Model):
     """Fabric colors in order: `color:0:1` for the first, and so on."""
 
-    count: Int | None = Field(None, ge=1, le=MAX_COUNT)
-    names: tuple[ColorName, ...] = ()
+    count: Int | None = Field(
+        None, ge=1, le=MAX_COUNT, description="number of colors; default: one per uplink of a leaf"
+    )
+    names: tuple[ColorName, ...] = Field((), description="names of the colors, in order")
     step: Positive | None = Field(
         None, description="by how many colors the next link to a spine is further on; default: the number of spines"
     )
@@ -281,8 +289,8 @@ ColorPlan = Annotated[
 class Platforms(Model):
     """The platform of each role."""
 
-    leaf: Name = "qfx5240-64od"
-    spine: Name = "qfx5240-64od"
+    leaf: Name = Field("qfx5240-64od", description="platform of the leaves")
+    spine: Name = Field("qfx5240-64od", description="platform of the spines")
 
 
 def _one_platform(value: object) -> object:
@@ -292,9 +300,13 @@ def _one_platform(value: object) -> object:
 class Names(Model):
     """Name patterns; {s} stripe, {l} leaf in the stripe, {k} spine, {i} NIC counted from 0."""
 
-    leaf: Annotated[str, _pattern("sl", ("sl",))] = "stripe{s}-leaf{l}"
-    spine: Annotated[str, _pattern("k", ("k",))] = "spine{k}"
-    nic: Annotated[str, _pattern("i", ("i",), checked_nic)] = "gpu{i}_eth"
+    leaf: Annotated[str, _pattern("sl", ("sl",))] = Field(
+        "stripe{s}-leaf{l}", description="names of leaves: {s} stripe, {l} leaf in the stripe"
+    )
+    spine: Annotated[str, _pattern("k", ("k",))] = Field("spine{k}", description="names of spines: {k} spine")
+    nic: Annotated[str, _pattern("i", ("i",), checked_nic)] = Field(
+        "gpu{i}_eth", description="names of GPU NICs: {i} counts from 0"
+    )
 
 
 RdmaNames = Annotated[
@@ -304,48 +316,52 @@ RdmaNames = Annotated[
 
 
 class Hosts(Model):
-    """What all GPU servers have in common."""
+    """Settings common to all GPU servers."""
 
     rdma: RdmaNames = Field("mlx5_{i}", description="RDMA devices of the GPU NICs: a pattern, or one name per NIC")
     forwarding: Bool = Field(False, description="the servers forward packets: accept_ra must be 2")
 
 
 class Nccl(Model):
-    """What goes into the NCCL environment file besides the computed values."""
+    """Settings of the NCCL environment file besides the computed values."""
 
-    socket_nthreads: Int = Field(8, ge=1, le=16)
-    gid_index: Int = Field(3, ge=0, le=255)
-    environment: dict[EnvName, EnvValue] = {}
+    socket_nthreads: Int = Field(8, ge=1, le=16, description="NCCL_SOCKET_NTHREADS")
+    gid_index: Int = Field(3, ge=0, le=255, description="UCX_IB_GID_INDEX: which GID the RDMA stack takes")
+    environment: dict[EnvName, EnvValue] = Field({}, description="further variables of the NCCL environment file")
 
 
 class Overrides(Model):
     """Exceptions by name; they win over everything but a port."""
 
-    stripes: dict[Int, StripeOverride] = {}
-    leaves: dict[Name, LeafOverride] = {}
-    spines: dict[Name, SpineOverride] = {}
-    servers: dict[Name, ServerOverride] = {}
+    stripes: dict[Int, StripeOverride] = Field({}, description="by number, counted from 1")
+    leaves: dict[Name, LeafOverride] = Field({}, description="by name")
+    spines: dict[Name, SpineOverride] = Field({}, description="by name")
+    servers: dict[Name, ServerOverride] = Field({}, description="by name")
 
 
 class Fabric(Settings):
     """A GPU backend fabric."""
 
-    name: Name
+    name: Name = Field(description="name of the fabric")
     stripes: Annotated[
         tuple[Stripe, ...], _counted("stripes", int | list[Stripe]), Field(min_length=1, max_length=MAX_COUNT)
-    ]
+    ] = Field(description="a number, or a list with one entry per stripe")
     rails: Annotated[int, Strict(), Field(ge=1, le=64)] = Field(8, description="leaves per stripe, NICs per server")
     spines: Annotated[
         tuple[Spine, ...], _counted("spines", int | list[Spine]), Field(min_length=1, max_length=MAX_COUNT)
-    ]
-    links_per_spine: Annotated[int, Strict(), Field(ge=1, le=64)] = 1
-    servers: Servers = ServerGroup()
-    colors: ColorPlan | None = None
-    aigp: Bool = True
+    ] = Field(description="a number, or a list with one entry per spine")
+    links_per_spine: Annotated[int, Strict(), Field(ge=1, le=64)] = Field(
+        1, description="links between a leaf and a spine"
+    )
+    servers: Servers = Field(ServerGroup(), description="servers per stripe: a number, a list, or a group")
+    colors: ColorPlan | None = Field(
+        None, description="a number, a list of names, or a group; default: one per uplink of a leaf"
+    )
+    aigp: Bool = Field(True, description="send AIGP, by which a prefix prefers its own color over its backups")
     platform: Annotated[
         Platforms,
         BeforeValidator(_one_platform, json_schema_input_type=str | Platforms),
-    ] = Platforms()
+    ] = Field(Platforms(), description="one platform for all switches, or one per role")
     platforms: dict[Name, Profile] = Field({}, description="profiles of the fabric's own")
     uplinks: Spread = Spread()
     host_ports: HostPorts = HostPorts()
@@ -355,11 +371,11 @@ class Fabric(Settings):
     tables: Tables = Tables()
     asn: Asns = Asns()
     router_ids: RouterIds = RouterIds()
-    loopbacks: Loopbacks | None = None
+    loopbacks: Loopbacks | None = Field(None, description="IPv6 addresses of lo0, advertised without a color")
     management: Management = Management()
     names: Names = Names()
     hosts: Hosts = Hosts()
     nccl: Nccl = Nccl()
     drain: DrainPlan = Field((), description="out of service: devices, 'DEVICE PORT', 'DEVICE PEER', colors, or globs")
-    extra_config: ExtraConfig = ""
+    extra_config: ExtraConfig = Field("", description="Junos text in curly braces for every switch")
     overrides: Overrides = Overrides()

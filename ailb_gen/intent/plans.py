@@ -30,39 +30,41 @@ Field64 = Annotated[
 class Addressing(Model):
     """The address plan: which bits of the /64 carry stripe, leaf and uplink number (the validated design's Table 2)."""
 
-    pool: Ipv6Network = parse_cidr("fc00::/16", 6, True)
-    stripe: Field64 = (16, 31)
-    leaf: Field64 = (32, 47)
-    uplink: Field64 = (48, 63)
+    pool: Ipv6Network = Field(
+        parse_cidr("fc00::/16", 6, True), description="the prefix that holds every /64 of the fabric"
+    )
+    stripe: Field64 = Field((16, 31), description="bits that carry the number of the stripe")
+    leaf: Field64 = Field((32, 47), description="bits that carry the number of the leaf in its stripe")
+    uplink: Field64 = Field((48, 63), description="bits that carry the number of the color")
     gateway: Int = Field(1, ge=1, le=0xFFFF, description="interface identifier of the leaf's own address")
 
 
 class Vlans(Model):
     """VLAN ids, which are also the IRB units."""
 
-    first: Int = Field(2, ge=0, le=4095)
+    first: Int = Field(2, ge=0, le=4095, description="the first VLAN id")
     unique: Literal["fabric", "stripe"] = Field("fabric", description="stripe: ids repeat in every stripe")
 
 
 class Tables(Model):
     """Host routing tables (the validated design's Table 8): id = first + colors x NIC + (color - 1)."""
 
-    first: Int = Field(10000, ge=256, le=2**31 - 1)
+    first: Int = Field(10000, ge=256, le=2**31 - 1, description="id of the first table")
     priority: Int = Field(10000, ge=1, le=32765, description="priority of the first rule; below the main table's")
 
 
 class Asns(Model):
     """AS numbers: FIRST-LAST gives every device its own, a single number is shared."""
 
-    leaves: AsnPlan = AsnRange(4200100001, 4200199999)
-    spines: AsnPlan = AsnRange(4200000001, 4200000999)
+    leaves: AsnPlan = Field(AsnRange(4200100001, 4200199999), description="AS numbers of the leaves")
+    spines: AsnPlan = Field(AsnRange(4200000001, 4200000999), description="AS numbers of the spines")
 
 
 class RouterIds(Model):
     """Router-ids, also the IPv4 address of lo0: the n-th device gets the n-th address."""
 
-    leaves: Ipv4Network = parse_cidr("10.255.16.0/20", 4, True)
-    spines: Ipv4Network = parse_cidr("10.255.0.0/22", 4, True)
+    leaves: Ipv4Network = Field(parse_cidr("10.255.16.0/20", 4, True), description="the network for the leaves")
+    spines: Ipv4Network = Field(parse_cidr("10.255.0.0/22", 4, True), description="the network for the spines")
 
 
 def _not_ipv4(value: object) -> object:
@@ -79,14 +81,14 @@ LoopbackPool = Annotated[Ipv6Network, BeforeValidator(_not_ipv4)]
 class Loopbacks(Model):
     """IPv6 addresses of lo0, advertised without a color."""
 
-    leaves: LoopbackPool
-    spines: LoopbackPool
+    leaves: LoopbackPool = Field(description="the prefix for the leaves")
+    spines: LoopbackPool = Field(description="the prefix for the spines")
 
 
 class Management(Model):
     """Management addresses: the first of each row; the others follow."""
 
-    gateway: Ipv4Address | None = None
-    leaves: Ipv4Interface | None = None
-    spines: Ipv4Interface | None = None
-    servers: Ipv4Interface | None = None
+    gateway: Ipv4Address | None = Field(None, description="default gateway of the management network")
+    leaves: Ipv4Interface | None = Field(None, description="address of the first leaf, with its prefix length")
+    spines: Ipv4Interface | None = Field(None, description="address of the first spine, with its prefix length")
+    servers: Ipv4Interface | None = Field(None, description="address of the first server, with its prefix length")

@@ -46,10 +46,10 @@ SpeedTable = Annotated[
 class PortGroup(Model):
     """Ports that are alike: `TYPE-FPC/PIC/PORT` for every FPC and port in the ranges."""
 
-    type: Literal["et", "xe", "ge"] = "et"
-    fpcs: Span = (0, 0)
-    pic: Int = Field(0, ge=0, le=99)
-    ports: Span
+    type: Literal["et", "xe", "ge"] = Field("et", description="type of the port names")
+    fpcs: Span = Field((0, 0), description="FPC number, or a range")
+    pic: Int = Field(0, ge=0, le=99, description="PIC number")
+    ports: Span = Field(description="port number, or a range")
     speeds: SpeedTable = Field(description="speed -> possible numbers of sub-ports; 1 is the port unsplit")
     native: Speed = Field(description="the speed a port has without a speed statement")
 
@@ -71,9 +71,17 @@ class PortGroup(Model):
 class Profile(Model):
     """A switch model: its fabric-capable ports, in the order in which they are handed out."""
 
-    description: str = ""
-    management_interface: str = Field("re0:mgmt-0", pattern=r"^(?:re[01]:mgmt-[0-9]|(?:fxp|em|me)[0-9]|vme)$")
-    port_groups: tuple[PortGroup, ...] = Field(min_length=1, max_length=64)
+    description: str = Field("", description="model and ports, in words")
+    management_interface: str = Field(
+        "re0:mgmt-0",
+        pattern=r"^(?:re[01]:mgmt-[0-9]|(?:fxp|em|me)[0-9]|vme)$",
+        description="name of the management port",
+    )
+    port_groups: tuple[PortGroup, ...] = Field(
+        min_length=1,
+        max_length=64,
+        description="groups of ports that are alike, in the order in which ports are assigned",
+    )
 
     @model_validator(mode="after")
     def _check(self) -> "Profile":

@@ -1,4 +1,4 @@
-"""Where braces go in the tree of a set text, which has none: marks the nodes at which `{` would stand."""
+"""Place braces in the tree of a set text, which has none: mark the nodes at which `{` would stand."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _tagged(node: Node) -> bool:
 
 
 def _inline(node: Node, word: str, form: str) -> bool:
-    """Return whether what stands behind a node goes on its line."""
+    """Return whether the text after a node belongs on its line."""
     if node.flags & LIST or form in (LINE, VALUE):
         return True
     if form == BLOCK or len(node.children) > 1:

@@ -1,4 +1,4 @@
-"""What is no configuration but often stands in files of one: terminal sessions, several devices, other formats."""
+"""Text around a configuration that files often hold: terminal sessions, several devices, other formats."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the commit check reports."""
+"""Findings of the commit check."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Unevaluated:
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """What the check of one configuration found, by line, and how much it looked at.
+    """The result of checking one configuration: findings by line, and counts.
 
     `words` counts the words that the schema explained, `evaluated` the commit constraints that were evaluated,
     `unmodelled` the statements below each top hierarchy that the models do not have, `unmodelled_lines` where each

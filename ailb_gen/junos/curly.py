@@ -214,7 +214,7 @@ class CurlyReader:
             self.values = None
 
     def done(self, node: Node) -> None:
-        """Give a statement its comments."""
+        """Attach comments to a statement."""
         if self.comments:
             note(node, self.comments)
         self.words, self.comments, self.last = [], [], node

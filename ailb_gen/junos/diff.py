@@ -1,4 +1,4 @@
-"""What makes one configuration of another: the commands that turn the first tree into the second."""
+"""The difference of two configurations: the commands that turn the first tree into the second."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ def diff(first: Node, second: Node) -> Iterator[Change]:
     FIRST_COUNTS, and for what a policy does to communities. Comments, quotes and grouping do not count. What is
     protected is unprotected before it changes. Neither tree is changed.
     """
-    return _differences(first, second, [], _unlike(first, second))
+    return _differences(first, second, [], unlike_nodes(first, second))
 
 
-def _unlike(first: Node, second: Node) -> frozenset[int]:
+def unlike_nodes(first: Node, second: Node) -> frozenset[int]:
     """Return the ids of the nodes of the first tree that are not the same as in the second, marks and order included.
 
     Most of two configurations is the same: what is, is not looked at any further.
@@ -205,7 +205,7 @@ def _unprotected(node: Node, path: Sequence[str]) -> Iterator[Change]:
 def _moved(words: Sequence[str], new: Node, path: list[str]) -> Iterator[Change]:
     """Iterate over the fewest `insert` commands that put words in the order of the children of a node."""
     place = {word: at for at, word in enumerate(words)}
-    stay = _rising([place[word] for word in new.children])
+    stay = rising([place[word] for word in new.children])
     before: Node | None = None
     listed = [written(new)] if FIRST_COUNTS[new.word] else []
     first = next(word for word in new.children if place[word] in stay)
@@ -217,7 +217,7 @@ def _moved(words: Sequence[str], new: Node, path: list[str]) -> Iterator[Change]
         before = child
 
 
-def _rising(numbers: list[int]) -> set[int]:
+def rising(numbers: list[int]) -> set[int]:
     """Return the numbers of a longest rising subsequence."""
     tails: list[int] = []
     behind: dict[int, int | None] = {}

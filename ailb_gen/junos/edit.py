@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 
 from ailb_gen.junos.block_layout import lay_out
 from ailb_gen.junos.commands import FLAGS, Command, commands
-from ailb_gen.junos.grammar import BLOCK, PREFIX, VALUE, form_of, inside, one_line
+from ailb_gen.junos.grammar import BLOCK, PREFIX, VALUE, form_of, inside, one_line, step
 from ailb_gen.junos.renaming import NOT_FOUND, copy_entry, rename, replace_pattern
 from ailb_gen.junos.tokens import Words, joined, put, unquote, wrong
 from ailb_gen.junos.tree import DELETE, ENDS, FLAT, INACTIVE, LIST, PROTECT, QUOTED, REPLACE, Node, copy
@@ -220,11 +220,13 @@ def delete(root: Node, words: list[str]) -> None:
 
 def _vanishes(words: list[str]) -> bool:
     """Return whether an empty block means nothing: a container or a list of the hierarchy, no entry, no family."""
-    above, parent, word = ["", "", *words][-3:]
-    if parent == PREFIX or form_of(above, parent)[0]:
+    parent, keys = "", 0
+    for word in words[:-1]:
+        parent, keys = step(parent, keys, word)
+    if keys or parent == PREFIX:
         return False
-    keys, form = form_of(parent, word)
-    return keys > 0 or form == BLOCK or word == PREFIX
+    more, form = form_of(parent, words[-1])
+    return more > 0 or form == BLOCK or words[-1] == PREFIX
 
 
 def _replace(root: Node, level: list[str], words: list[str]) -> None:

@@ -1,4 +1,4 @@
-"""What the reader and the writer know of the statements of Junos.
+"""Facts about Junos statements for the reader and the writer.
 
 Most of Junos text explains itself; these tables hold what does not. Source: `junos:cli-feature` and `key` of
 Juniper's YANG models, and what devices print. A word may be given with the word that opens the block around it,

@@ -1,4 +1,4 @@
-"""What a configuration amounts to: groups inherited where they are applied, inactive statements left out.
+"""The effective configuration: groups inherited where they are applied, inactive statements left out.
 
 Source: Junos CLI User Guide, "Use Configuration Groups".
 """

@@ -1,4 +1,4 @@
-"""What a configuration amounts to, interface ranges included: `interface-range` statements copied to their members.
+"""The effective configuration with interface ranges: `interface-range` statements copied to their members.
 
 Source: Junos, "Interface Ranges for Physical Interfaces". A device expands ranges before it reads the configuration:
 members that are not configured come into being, what is configured on a member wins over its range, an earlier range
@@ -127,7 +127,7 @@ def _numbers(name: str) -> tuple[str, Numbers] | None:
 
 
 def _matching(pattern: str, configured: dict[str, tuple[str, Numbers] | None]) -> Iterator[str]:
-    """Give the interfaces of a `member` statement: those configured, and those that come into being."""
+    """Yield the interfaces of a `member` statement: those configured, and those that come into being."""
     found = NAME.fullmatch(pattern)
     parts = [_choices(part) for part in found.groups()[1:] if part is not None] if found else []
     if found is None or any(choices is None for choices in parts):
@@ -165,7 +165,7 @@ def _speaks(choices: list[tuple[int, ...] | range], numbers: Numbers) -> bool:
 
 
 def _between(first: str, last: str, configured: dict[str, tuple[str, Numbers] | None]) -> Iterator[str]:
-    """Give the interfaces of `member-range FIRST to LAST`, both included."""
+    """Yield the interfaces of `member-range FIRST to LAST`, both included."""
     low, high = _numbers(first), _numbers(last)
     if low is None or high is None or low[0] != high[0] or len(low[1]) != len(high[1]):
         # Not a range; a device refuses it. What it names is taken to be meant.

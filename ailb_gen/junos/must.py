@@ -62,7 +62,7 @@ class Path:
 
 @dataclass(slots=True)
 class Scope:
-    """What a constraint is evaluated on.
+    """The node on which a constraint is evaluated.
 
     `instance` is the list entry or container that it stands at, or that the leaf with `value` stands in. `extra` holds,
     by the id of a node, what belongs below it and was written further on in the same line. `counts` keeps what

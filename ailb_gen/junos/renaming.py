@@ -28,7 +28,7 @@ def statement_ends(path: Sequence[str]) -> list[int]:
 
 
 def rename(root: Node, words: Sequence[str]) -> None:
-    """Give an entry another name, in place: `PATH unit 0 to unit 1`. Raises ValueError."""
+    """Rename an entry in place: `PATH unit 0 to unit 1`. Raises ValueError."""
     source, target = _places(root, words)
     around = root.get(*source[:-1])
     if around is None or source[:-1] != target[:-1]:

@@ -172,7 +172,7 @@ class Schema:
 
     @property
     def blocks(self) -> int:
-        """How many blocks the schema has: the top and every grouping."""
+        """Number of blocks of the schema: the top and every grouping."""
         return len(self._blocks)
 
     def has(self, *words: str) -> bool:

@@ -1,4 +1,4 @@
-"""How the schema writes down the statements of Juniper's models: what the builder makes and the walk reads.
+"""The schema's representation of the statements of Juniper's models: the builder makes it, the walk reads it.
 
 A statement is a list that JSON can hold, its first member the kind:
 

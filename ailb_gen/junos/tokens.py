@@ -1,4 +1,4 @@
-"""What curly and set text share: tokens, quotes, and putting the words of a statement into the tree."""
+"""Parts common to curly and set text: tokens, quotes, and adding the words of a statement to the tree."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a word must be to be a value: the types of the models as functions.
+"""The types of the models as functions that check whether a word is a value.
 
 A function takes the word and returns None when it fits, else why not. The models call every address a string; the
 names of their types say more, and what those mean is in `_NAMED`.

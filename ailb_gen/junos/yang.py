@@ -38,7 +38,7 @@ _LARGE = 2000  # characters of JSON
 
 
 class Statement(Protocol):
-    """What is used of a statement of pyang."""
+    """The used attributes of a statement of pyang."""
 
     pos: Any
     keyword: Any

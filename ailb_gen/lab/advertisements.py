@@ -32,7 +32,7 @@ NAME_OF_INDEX, INDEX_OF_NAME = 0x8910, 0x8933
 IFREQ = struct.Struct("16si20x")
 # RTMGRP_IPV6_IFADDR of linux/rtnetlink.h.
 ADDRESS_GROUP = 0x100
-# How often is asked where nobody is heard. Seconds.
+# Interval of solicitations on links without a router. Seconds.
 ASK_S = 1.0
 LARGEST = 65535
 
@@ -195,7 +195,7 @@ class Ears:
             index = IFREQ.unpack(fcntl.ioctl(there, INDEX_OF_NAME, IFREQ.pack(link.encode(), 0)))[1]
             there.sendto(bytes([SOLICITATION, *bytes(7)]), socket.MSG_DONTWAIT, (ALL_ROUTERS, 0, 0, index))
         except OSError:
-            # Without IPv6, or down: nobody is there to be asked.
+            # Without IPv6, or down: nobody can answer.
             return
 
     def close(self) -> None:

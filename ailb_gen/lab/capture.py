@@ -36,7 +36,7 @@ LOOK_S = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Captured:
-    """How many packets were written, and how many were lost because they came too fast."""
+    """Numbers of packets written, and of packets lost because they came too fast."""
 
     packets: int
     dropped: int
@@ -118,7 +118,7 @@ def _write(packets: socket.socket, file: BinaryIO, most: int) -> int:
         except BlockingIOError:
             break
         except OSError as error:
-            # It is said once that the link is down; packets come again when it is up.
+            # The socket reports once that the link is down; packets arrive again when it is up.
             if error.errno != errno.ENETDOWN:
                 raise LabError(f"packets cannot be read: {error.strerror}") from error
             continue

@@ -29,5 +29,5 @@ def cease(name: str, link: str) -> None:
             try:
                 sending.sendto(ADVERTISEMENT, (ALL_NODES, 0, 0, socket.if_nametoindex(link)))
             except OSError:
-                # Nobody is there to be told.
+                # The link is gone, and so is its receiver.
                 return

@@ -1,4 +1,4 @@
-"""What follows in the daemons and kernels of a lab from configurations, and from routers that are heard."""
+"""Derive the state of a lab's daemons and kernels from configurations and discovered routers."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class ConfiguredFabric:
                     own.forward(self.peers(name))
 
     def unaddressed(self) -> tuple[str, ...]:
-        """Return the links between switches that must have a link-local address, and do not have it, as text."""
+        """Return the links between switches that lack their link-local address, as text."""
         with self.lock:
             return tuple(
                 f"{name}: {link} has no link-local address"
@@ -134,7 +134,7 @@ class ConfiguredFabric:
         own.take(found, wanted)
 
     def listen(self, listener: RaListener) -> None:
-        """Note from now on what somebody hears who listens on all links."""
+        """Record router advertisements from a listener on all links from now on."""
         self._listener = listener
         listener.start(self.hear)
 
@@ -172,7 +172,7 @@ class ConfiguredFabric:
         return local_as(other, other.groups[group]) if other is not None and group is not None else None
 
     def keep_down(self, device: str, interface: str) -> None:
-        """Keep the BGP session on a logical interface from coming up, whatever is configured. Raises UsageError."""
+        """Keep the BGP session on a logical interface down, even if it is configured. Raises UsageError."""
         self._far(device, interface)
         with self.lock:
             self.switches[device].keep_down(interface)

@@ -87,7 +87,7 @@ def _carriers(plan: Plan, states: States) -> dict[str, set[str]]:
 
 
 def _pairs(plan: Plan, states: States) -> Iterator[tuple[str, str, SessionState, SessionState]]:
-    """Give name, link and both ends of every session that two daemons are configured for, from each end."""
+    """Yield name, link and both ends of every session that two daemons are configured for, from each end."""
     for name, rows in states.items():
         for port in plan.switches[name].ports.values():
             far = states.get(port.far.device, {})

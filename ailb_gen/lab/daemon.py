@@ -31,7 +31,7 @@ PASSWORD = "AILB_PASSWORD"  # noqa: S105 - the name of a variable
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """How a lab is started; `patience_s` is how long sessions and routes may take."""
+    """Options to start a lab; `patience_s` is the timeout of sessions and routes."""
 
     lab: Lab
     base_port: int = 0

@@ -2,7 +2,8 @@
 
 The kernel keeps what has failed, as the group of the link at the switch's end (see `links.Group`), so that every
 process of the lab knows it. A cable without carrier is down at that end: the other one sees no carrier and keeps what
-it has, such as a server its addresses. A silent one loses all packets that arrive at either end, and nobody is told.
+it has, such as a server its addresses. A cable that fails silently drops all packets that arrive at either end, and
+neither end sees a change.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ TABLE = "netdev ailb"
 
 
 class Kind(Enum):
-    """How a cable fails: without carrier, or without a sign."""
+    """The kinds of cable failures: without carrier, or silent."""
 
     CARRIER = Group.FAILED
     SILENT = Group.SILENT
@@ -58,7 +59,7 @@ def repair(plan: Plan, word: str | None = None) -> tuple[Fault, ...]:
     meant = None if word is None else set(cables_named(_cables(plan), word))
     faults = tuple(fault for fault in faults_of(plan) if meant is None or (fault.a, fault.b) in meant)
     if meant is not None and not faults:
-        raise UsageError(f"{word!r}: nothing of it has failed; see: ailb-gen lab status")
+        raise UsageError(f"{word!r}: it has no failure to repair; see: ailb-gen lab status")
     _set(plan, faults, broken=False)
     return faults
 
@@ -105,7 +106,7 @@ def _set(plan: Plan, faults: Iterable[Fault], broken: bool) -> None:
 
 
 def _filter(plan: Plan, fault: Fault, end: End, broken: bool) -> Iterator[str]:
-    """Give the statements of nft(8) for one end of a silent cable; its number makes the name of the chain."""
+    """Yield the statements of nft(8) for one end of a silent cable; its number makes the name of the chain."""
     chain = f"{TABLE} cable{plan.switches[fault.a.device].ports[fault.a.port].cable}"
     if broken:
         yield f"add table {TABLE}"

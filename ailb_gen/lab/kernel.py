@@ -1,4 +1,4 @@
-"""What the kernel of a device says: links, addresses, routes, rules, neighbors and counters of its namespace."""
+"""Read the kernel state of a device: links, addresses, routes, rules, neighbors and counters of its namespace."""
 
 from __future__ import annotations
 

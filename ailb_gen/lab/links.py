@@ -50,7 +50,7 @@ ON_SWITCHES = {
 
 
 class Group(IntFlag):
-    """What is wrong with a link; the kernel keeps it as the group of the link, so that no two processes disagree.
+    """The failure of a link; the kernel stores it as the link's group, so that all processes agree.
 
     A link that the configuration disables, or that has failed, is down; a silent one loses what arrives.
     """
@@ -62,7 +62,7 @@ class Group(IntFlag):
 
 @dataclass(frozen=True, slots=True)
 class Interface:
-    """What is asked of a link: MTU without Ethernet header, addresses as value and length.
+    """The required settings of a link: MTU without Ethernet header, addresses as value and length.
 
     `bridge` is the bridge that a port is in, `mac` the MAC address of a bridge; both empty elsewhere.
     """
@@ -82,7 +82,7 @@ LOOPBACK = Interface(enabled=True, mtu=LOOPBACK_MTU, inet6=True)
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What is asked of the links of a device, by their Linux names."""
+    """The required settings of a device's links, by their Linux names."""
 
     interfaces: Mapping[str, Interface]
 
@@ -213,7 +213,7 @@ def _addresses(unit: Unit) -> frozenset[tuple[int, int]]:
 
 
 def apply(name: str, old: Settings | None, new: Settings) -> None:
-    """Change the links of a switch from what was asked, None for a new one, to what is asked; touches nothing else.
+    """Change the links of a switch from the old settings (None for a new switch) to the new ones; touch nothing else.
 
     A link that was made to fail stays down. Raises LabError.
     """

@@ -188,7 +188,7 @@ def _enter(name: str) -> None:
 def spawn(name: str, words: Sequence[str], **options: Any) -> subprocess.Popen[bytes]:  # noqa: ANN401 - as Popen's
     """Start a program in a network namespace; it ends with the lab. Raises LabError.
 
-    Options are those of Popen; what they do not say of its files leads nowhere, so that nobody's pipe is kept open.
+    Options are those of Popen; files that they do not name are /dev/null, so that no pipe stays open.
     """
     options = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, **options}
     try:

@@ -1,4 +1,4 @@
-"""The limit of the kernel's neighbor table: one for all namespaces, and 1,024 entries unless somebody raises it.
+"""The limit of the kernel's neighbor table: one for all namespaces, 1,024 entries by default.
 
 A link between switches needs two entries. Only the initial network namespace has the limit, and only root may change
 it. What it was before is kept until the last lab that needs more is gone.
@@ -117,7 +117,7 @@ def _write(name: str, value: int) -> None:
 
 @contextmanager
 def _record() -> Iterator[dict[str, dict[str, int]]]:
-    """Give the record to change, locked; an empty one is removed. Raises LabError."""
+    """Yield the record to change, locked; an empty one is removed. Raises LabError."""
     try:
         RECORD.parent.mkdir(mode=0o755, exist_ok=True)
         file = os.fdopen(os.open(RECORD, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644), "r+")

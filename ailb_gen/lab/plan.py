@@ -1,4 +1,4 @@
-"""What exists as long as a lab does: namespaces, the cables between them, names and MAC addresses of their ends.
+"""The plan of a lab: namespaces, the cables between them, names and MAC addresses of their ends.
 
 It follows from the cables alone, so that a lab of unconfigured switches has the same.
 """
@@ -63,7 +63,7 @@ class NicPlan:
 
 @dataclass(frozen=True, slots=True)
 class ServerPlan:
-    """A server: its number, which goes on after those of the switches, and its NICs by name."""
+    """A server: its number, counted on after the switches, and its NICs by name."""
 
     name: str
     number: int
@@ -161,7 +161,7 @@ def _readable(port: str) -> str:
 
 
 def _switch_names(network: Network) -> Iterator[str]:
-    """Give the switches in the order of the network, then those that only cables know."""
+    """Yield the switches in the order of the network, then those that only cables know."""
     cabled = sorted({end.device for end in (*network.link_ends(), *network.attachments.values())})
     yield from network.switches
     yield from (name for name in cabled if name not in network.switches)

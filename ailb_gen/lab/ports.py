@@ -1,4 +1,4 @@
-"""What is reached from outside of a lab: ports of the host, each passed on to a device inside.
+"""Ports of the host that are forwarded to devices of a lab.
 
 A socket stays in the network namespace that it was made in. The listening sockets are therefore made first, and the
 lab is isolated afterwards.
@@ -75,7 +75,7 @@ def _passing_to(port: int) -> Callable[[asyncio.StreamReader, asyncio.StreamWrit
         try:
             far_reader, far_writer = await asyncio.open_connection("127.0.0.1", port)
         except OSError:
-            # The device is away: whoever connects finds the connection closed.
+            # The device is away: new connections are closed.
             writer.close()
             return
         await asyncio.gather(_copy(reader, far_writer), _copy(far_reader, writer))

@@ -99,7 +99,7 @@ def enter(name: str | None) -> tuple[Lab, Plan]:
     """
     lab = find(name)
     join(lab.process)
-    plan: Plan = pickle.loads(PLAN.read_bytes())  # noqa: S301 - written by the lab itself, where nobody else can
+    plan: Plan = pickle.loads(PLAN.read_bytes())  # noqa: S301 - written by the lab itself, in a directory of its own
     return lab, plan
 
 

@@ -1,4 +1,4 @@
-"""What a lab needs of the machine: programs of Debian's packages, and namespaces."""
+"""Requirements of a lab: programs of Debian's packages, and namespaces."""
 
 from __future__ import annotations
 

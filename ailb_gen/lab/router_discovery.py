@@ -1,4 +1,4 @@
-"""Router discovery on the cables between switches (RFC 4861, 6): who is heard on which link, told as it changes."""
+"""Router discovery on the cables between switches (RFC 4861, 6): report which router is heard on which link."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from ailb_gen.errors import LabError
 from ailb_gen.lab.advertisements import Advertisement, Ears
 from ailb_gen.lab.plan import Plan, link_local
 
-# Changes are told when a device has heard nothing new for this long, or has waited for the other. Seconds.
+# Changes are reported after a quiet time, and at the latest after a longest delay. Seconds.
 QUIET_S, LATEST_S = 0.05, 0.5
-# How long until somebody is told again who could not use it. Seconds.
+# How long until a report that failed is repeated. Seconds.
 AGAIN_S = 1.0
-# How long until is asked again where nobody is heard, at first and at most. Seconds.
+# Pause between solicitations on a link without a router, at first and at most. Seconds.
 ASK_S, ASK_MOST_S = 1.0, 16.0
-# Between two looks for lifetimes that are over. Seconds.
+# Pause between two searches for expired lifetimes. Seconds.
 SWEEP_S = 1.0
 
 
 @dataclass(slots=True)
 class _Device:
-    """What a switch hears: the last advertisement of every router, by link and address, with its monotonic time.
+    """The routers that a switch hears: the last advertisement of each, by link and address, with its monotonic time.
 
-    `told` is what was last told, `changed` when something changed first since then, `quiet` when it did last.
+    `told` is the last report, `changed` the time of the first change since then, `quiet` that of the last change.
     """
 
     last: dict[tuple[str, int], tuple[Advertisement, float]] = field(default_factory=dict)
@@ -37,25 +37,25 @@ class _Device:
     quiet: float = 0.0
 
     def change(self, now: float) -> None:
-        """Note that routers are others than were told."""
+        """Note that the routers differ from the last report."""
         self.changed = now if self.changed is None else self.changed
         self.quiet = now
 
     def due(self, now: float) -> bool:
-        """Return whether it is time to tell."""
+        """Return whether it is time to report."""
         return self.changed is not None and (now - self.quiet >= QUIET_S or now - self.changed >= LATEST_S)
 
 
 class RaListener:
-    """Listens on the cables between switches, and tells when a router comes or goes.
+    """Listens on the cables between switches, and reports when a router comes or goes.
 
-    It hears from the moment it is made, and tells from `start` on; to be used as a context manager. A router is gone
-    when it says so, by a lifetime of 0, or when its lifetime is over. Links without a router are asked for one: when
-    they get an address, and now and then. Raises LabError.
+    It listens from its creation and reports after `start`; use it as a context manager. A router is gone when it
+    announces a lifetime of 0 or when its lifetime has expired. On links without a router it sends solicitations: when
+    they get an address, and periodically. Raises LabError.
     """
 
     def __init__(self, plan: Plan) -> None:
-        # With its own address, which an advertisement that comes back has.
+        # With its own address, to recognize its own advertisements.
         self._ports = {
             name: {
                 port.link: link_local(port.mac) for port in switch.ports.values() if port.far.device in plan.switches
@@ -80,9 +80,9 @@ class RaListener:
         self.close()
 
     def start(self, tell: Callable[[str, Mapping[str, int]], None]) -> None:
-        """Begin to tell, in a thread of its own: the device, and the link-local address of the router by link.
+        """Call `tell` with the device and the link-local addresses of its routers by link, in a thread of its own.
 
-        What `tell` raises as LabError is written to the standard error, and the device is told again.
+        A LabError that `tell` raises is written to the standard error, and the report is repeated.
         """
         self._thread = threading.Thread(target=self._run, args=(tell,), name="router advertisements", daemon=True)
         self._thread.start()

@@ -45,7 +45,7 @@ class Probe:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """The way of a probe: who answered at hop limit 1, 2, …, None where nobody did.
+    """The path of a probe: the hop that answered at hop limit 1, 2, …, None without an answer.
 
     `hops` are addresses, without the target. `end` is "" if the target answered, else why the trace ended.
     """
@@ -57,7 +57,7 @@ class Trace:
 
 @dataclass(slots=True)
 class _Way:
-    """What is known of a probe; the answers by hop limit."""
+    """A probe, with the answers by hop limit."""
 
     probe: Probe
     answers: dict[int, int] = field(default_factory=dict)
@@ -128,7 +128,7 @@ def _wide(icmp: socket.socket) -> None:
 
 
 def _sender(name: str, port: int, stack: ExitStack) -> socket.socket:
-    """Open the socket that sends from one port of a server, whatever the address."""
+    """Open the socket that sends from one port of a server, from any of its addresses."""
     with inside(name):
         udp = stack.enter_context(socket.socket(socket.AF_INET6, socket.SOCK_DGRAM))
     udp.setblocking(False)
@@ -239,7 +239,7 @@ def answer(data: bytes) -> tuple[int, int, int | None] | None:
 
 
 def named(found: Iterable[Trace], owners: Mapping[int, str]) -> Iterator[tuple[Trace, tuple[str, ...]]]:
-    """Give every trace with the names of its hops: an address that nobody owns as text, `*` for no answer."""
+    """Yield every trace with the names of its hops: an unknown address as text, `*` for no answer."""
     for one in found:
         names = ("*" if hop is None else owners.get(hop) or _text(hop) for hop in one.hops)
         yield one, tuple(names)

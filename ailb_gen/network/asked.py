@@ -1,4 +1,4 @@
-"""What `extra_config` asks for, judged before it is written: statements that `validate` will not accept."""
+"""Check `extra_config` before it is written: find statements that `validate` will not accept."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def warnings(intent: Intent) -> list[Problem]:
 
 
 def _texts(intent: Intent) -> Iterator[tuple[Path, str]]:
-    """Give every text with its path in the document; an entry is one of a list or of a mapping."""
+    """Yield every text with its path in the document; an entry is one of a list or of a mapping."""
     data = intent.source.data
     if data.get(KEY):
         yield (KEY,), data[KEY]

@@ -35,7 +35,7 @@ class Cable:
 
 @dataclass(frozen=True, slots=True)
 class Defect:
-    """What is wrong with files as such: missing, unreadable, contradicting each other.
+    """Defects of files: missing, unreadable, contradicting each other.
 
     `kind` is one of the keys of `ailb_gen.checks.families.files.KINDS`.
     """

@@ -32,7 +32,7 @@ NUMBERS |= dict.fromkeys(("source-port", "destination-port", "port"), PORTS)
 PREFIXES = ("source", "destination", "address")
 LISTS = ("source-prefix-list", "destination-prefix-list", "prefix-list")
 EXCEPT = "-except"
-# They count and copy; the packet goes on as it was.
+# They count and copy; the packet continues unchanged.
 WATCHING = frozenset({"count", "log", "syslog", "sample", "port-mirror", "port-mirror-instance", "packet-mode"})
 DISCARDING = frozenset({"discard", "reject"})
 UNITS = {"k": 10**3, "m": 10**6, "g": 10**9}
@@ -40,7 +40,7 @@ UNITS = {"k": 10**3, "m": 10**6, "g": 10**9}
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """What a term asks of one field: any of `spans`, and where prefixes overlap none of `excluded` is longer.
+    """The condition of a term on one field: any of `spans`, and where prefixes overlap none of `excluded` is longer.
 
     `field` is empty when the condition is not evaluated. `negated` turns the answer around.
     """
@@ -74,7 +74,7 @@ class Filter:
 
 @dataclass(frozen=True, slots=True)
 class Attachment:
-    """Where filters stand: an interface such as `lo0.0`, a VLAN, or all that is forwarded (`forwarding-options`).
+    """The place of filters: an interface such as `lo0.0`, a VLAN, or all forwarded packets (`forwarding-options`).
 
     `kind` is interface, vlan or forwarding. Of several filters the next is asked where one does not decide.
     """
@@ -164,7 +164,7 @@ def _term(name: str, node: Node, lists: Mapping[str, Node]) -> FilterTerm:
 
 
 def _conditions(node: Node, lists: Mapping[str, Node]) -> Iterator[Condition]:
-    """Give one condition for each field: several words for the same field are alternatives."""
+    """Yield one condition for each field: several words for the same field are alternatives."""
     rows: dict[tuple[str, bool], list[Node]] = defaultdict(list)
     for entry in node.each("from"):
         name = entry.word.removesuffix(EXCEPT)

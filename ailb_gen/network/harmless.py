@@ -57,14 +57,14 @@ HARMLESS: dict[str, str] = {
         event-options policy * then execute-commands output-filename|output-format|destination|user-name
         event-options policy * then execute-commands commands <show>
     """,
-    "the switch has them ready to defend its own processor or its keys; no packet of the fabric meets them": """
+    "protection of the switch's own processor and keys; no packet of the fabric is affected": """
         security ssh-known-hosts|certificates|pki|authentication-key-chains|log
         system ddos-protection traceoptions
         system ddos-protection global disable-logging|disable-fpc|disable-routing-engine
         system ddos-protection protocols * * disable-logging|disable-fpc|disable-routing-engine
         system no-redirects|no-redirects-ipv6|no-ping-record-route|no-ping-time-stamp|no-multicast-echo
     """,
-    "daemons that the fabric does not use; one of them runs, or one of these does not": """
+    "daemons that the fabric does not use": """
         system processes * enable
         system processes app-engine-virtual-machine-management-service|web-management
         system processes dhcp-service|general-authentication-service|sdk-service|ntp|named-service
@@ -92,7 +92,7 @@ HARMLESS: dict[str, str] = {
         protocols lldp interface * trap-notification
         protocols lldp-med
     """,
-    "definitions: nothing happens until something that is looked at refers to them": """
+    "definitions: they have no effect until an evaluated statement refers to them": """
         firewall
         applications
         policy-options as-path|as-path-group|condition|damping|rtf-prefix-list
@@ -102,7 +102,7 @@ HARMLESS: dict[str, str] = {
         forwarding-options storm-control-profiles
         chassis aggregated-devices
     """,
-    "front panel, and what a chassis does with a spare part": """
+    "the front panel, and the use of spare parts in a chassis": """
         chassis craft-lockout|lcd|lcd-menu|config-button|usb
         chassis redundancy graceful-switchover
     """,

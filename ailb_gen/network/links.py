@@ -41,7 +41,7 @@ def cables(switches: Mapping[str, Switch], roles: Mapping[str, str], topology: T
 
 
 def neighbor(port: Port) -> End | None:
-    """Return what a port's description says is at the other end; None when it says nothing of the kind."""
+    """Return the other end that a port's description names; None when it names none."""
     found = FACING.fullmatch(port.description) or TO_SERVER.fullmatch(port.description)
     return End(found[1], found[2]) if found else None
 

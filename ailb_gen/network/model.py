@@ -1,4 +1,4 @@
-"""What a switch's text says, as far as addresses, sessions, colors, policies and class of service go.
+"""A switch as read from its text: addresses, sessions, colors, policies and class of service.
 
 Everything here is read from files. `line` is the line of the statement in the switch's file; it never takes part in
 comparisons, so that switches configured alike compare equal.
@@ -190,7 +190,7 @@ class AsList:
 
 @dataclass(frozen=True, slots=True)
 class LoadBalancing:
-    """How a switch spreads packets.
+    """Load balancing of a switch.
 
     `per_packet` tells whether the forwarding table exports a policy that balances all routes; `dlb` are the statements
     below ecmp-dlb with their lines, `glb` those below global-load-balancing in one text. `policies` are the names of

@@ -1,4 +1,4 @@
-"""What the class of service of a switch means on one port.
+"""The class of service of a switch on one port.
 
 The entry under `interfaces` whose name is most specific counts alone: `et-0/0/0` before `et-0/0/*` before `et-*`.
 """
@@ -29,7 +29,7 @@ WILD = "*?["
 
 @dataclass(frozen=True, slots=True)
 class Treatment:
-    """What happens to packets of one DSCP on a port.
+    """The treatment of packets of one DSCP on a port.
 
     `queue` and `pfc_priority` are None, the texts empty, where nothing is configured. `pfc` says that the port asks
     for a pause when the class fills, `ecn` that it marks, between `fill` at `probability` percent. `loss_priority` is
@@ -83,7 +83,7 @@ class PortQos:
 
     @property
     def lossless(self) -> tuple[Treatment, ...]:
-        """What is never dropped."""
+        """The lossless classes."""
         return tuple(treatment for treatment in self.treatments if treatment.no_loss)
 
     def of(self, dscp: int) -> Treatment | None:

@@ -35,7 +35,7 @@ def line(node: Node | None) -> int:
 
 
 def statements(node: Node | None) -> Iterator[tuple[str, int]]:
-    """Give the text and the line of every statement below a node."""
+    """Yield the text and the line of every statement below a node."""
     for child in node or ():
         if not child.children:
             yield child.word, child.line

@@ -1,4 +1,4 @@
-"""Statements that the readers of this room read: what they say is compared with the intent, or computed with.
+"""Statements that this package reads: their values are compared with the intent or used in computations.
 
 A pattern names a statement and everything below it; with `;` at the end nothing may stand below. `a|b` is either word,
 `*` any word, `#` a word that begins with a digit, `<port.unit>` a logical interface.

@@ -86,7 +86,7 @@ def sessions(network: Network) -> Sessions:
 
 
 def sides(network: Network) -> Iterator[tuple[Cable, Ready, Ready]]:
-    """Give both sides of every cable between two switches, each for itself: what it is, or what it lacks."""
+    """Yield both sides of every cable between two switches, each for itself: what it is, or what it lacks."""
     tables = {name: discovered(switch) for name, switch in network.switches.items()}
     for cable in network.links:
         yield cable, _side(network.switches, tables, cable.a), _side(network.switches, tables, cable.b)

@@ -60,7 +60,7 @@ def _add(grammar: Grammar, words: list[str], below_last: Grammar | None) -> None
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """What may stand below a statement: by word, by kind of word, and for all others; None is anything."""
+    """The words allowed below a statement: by word, by kind of word, and for all others; None allows anything."""
 
     words: dict[str, Level | None]
     kinds: tuple[tuple[Callable[[str], bool], Level | None], ...] = ()
@@ -122,7 +122,7 @@ def _judge(above: Node, level: Level, path: tuple[str, ...], unmodelled: list[Un
 
 
 def _rest(node: Node) -> Iterator[str]:
-    """Give the words that follow, as far as there is one statement alone."""
+    """Yield the words that follow, as far as there is one statement alone."""
     for _ in range(SHOWN):
         if len(node.children) != 1:
             return

@@ -21,7 +21,7 @@ COLUMNS = ("a_device", "a_port", "b_device", "b_port", "speed", "kind", "color",
 
 @dataclass(frozen=True, slots=True)
 class Topology:
-    """What one of the files says: roles by device, fabric cables, server cables, and its entries as written.
+    """The contents of one of the files: roles by device, fabric cables, server cables, and its entries as written.
 
     `defects` are those of the text itself.
     """

@@ -59,7 +59,7 @@ class Artifact:
 
 @dataclass(frozen=True, slots=True)
 class RenderOptions:
-    """How switch files are written: `curly` or `set`, and whose templates go first."""
+    """Options of rendering: the format of switch files (`curly` or `set`), and the folder of the user's templates."""
 
     format: str = "curly"
     templates: Path | None = None

@@ -1,4 +1,4 @@
-"""What would change: a rendered tree against what stands on disk."""
+"""Compare a rendered tree with the files on disk."""
 
 import difflib
 import os

@@ -8,16 +8,10 @@ import jinja2
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from ailb_gen.errors import TemplateError
+from ailb_gen.shipped import shipped_templates
 
-PACKAGE_DIR = Path(__file__).parent.parent
 # A colon at the end would make a load tag of a word: `delete:`.
 BARE_WORD = re.compile(r"^[A-Za-z0-9_.:/%@+,-]*[A-Za-z0-9_./%@+,-]$")
-
-
-def shipped_templates() -> Path:
-    """Return the templates that come with the program: in the wheel, or beside the package in a checkout."""
-    inside = PACKAGE_DIR / "templates"
-    return inside if inside.is_dir() else PACKAGE_DIR.parent / "templates"
 
 
 def quoted(text: str) -> str:

@@ -213,7 +213,7 @@ def _build(stage: Path, target: Path, tree: Tree, changes: Changes) -> None:
 
 
 def write(target: Path, tree: Tree, changes: Changes, seen: bytes | None) -> None:
-    """Make the directory `target` hold `tree`, together with whatever else was in it.
+    """Write `tree` into the directory `target`; keep all other files in it.
 
     `seen` is the manifest that `changes` were computed against. Raises OutputError, with the old tree untouched, when
     the disk is full or read-only, or another run has written since.

@@ -7,10 +7,12 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from xml.sax.saxutils import escape, quoteattr
 
-from ailb_gen.checks.catalogue import FAMILIES, NAMES
+from ailb_gen.checks.catalogue import NAMES
+from ailb_gen.checks.family_names import FAMILIES
 from ailb_gen.checks.model import Finding, Result
-from ailb_gen.report.text import clean, detail, from_here, named
-from ailb_gen.report.verdict import Verdict, number
+from ailb_gen.report.text import detail, from_here, named
+from ailb_gen.report.verdict import Verdict
+from ailb_gen.wording import clean, counted
 
 SHOWN = 500
 
@@ -67,7 +69,7 @@ def _body(verdict: Verdict, result: Result, open_: tuple[Finding, ...], waived: 
     accepted = [f"waived: {_line(verdict, f)}: {clean(verdict.accepted[f].reason)}" for f in waived]
     output = [*accepted, *(f"{clean(name)}: {clean(value)}" for name, value in result.figures)]
     if kind == "failure":
-        message = quoteattr(f"{number(len(open_), 'finding')}: {clean(result.check.violation)}")
+        message = quoteattr(f"{counted(len(open_), 'finding')}: {clean(result.check.violation)}")
         text = escape("\n".join([*_capped(_line(verdict, f) for f in open_), f"Repair: {result.check.repair}"]))
         yield f'      <failure type="{result.check.severity}" message={message}>{text}</failure>'
     else:

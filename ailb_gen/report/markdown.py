@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 from ailb_gen.checks.model import Result
 from ailb_gen.report.table import families
-from ailb_gen.report.text import clean, detail, from_here, named
-from ailb_gen.report.verdict import Headline, Verdict, number
+from ailb_gen.report.text import detail, from_here, named
+from ailb_gen.report.verdict import Headline, Verdict
+from ailb_gen.wording import clean, counted
 
 # A comment on GitHub holds 65,536 characters.
 MAX_CHARACTERS = 65_000
@@ -51,7 +52,7 @@ def markdown(verdict: Verdict, limit: int = MAX_CHARACTERS) -> str:
         text += block
         room -= len(block)
     if left_checks:
-        what = f"{number(left_findings, 'finding')} of {number(left_checks, 'check')}"
+        what = f"{counted(left_findings, 'finding')} of {counted(left_checks, 'check')}"
         text += f"\nNo room for {what}; the other reports of this run have them.\n"
     return text
 
@@ -68,8 +69,8 @@ def _table(verdict: Verdict) -> Iterator[str]:
 def _block(verdict: Verdict, result: Result, headlines: tuple[Headline, ...], room: int) -> str:
     """Return the headlines of a check, as many as fit into `room` characters; nothing when not one does."""
     check = result.check
-    counted = f"{number(len(headlines), check.severity.name.lower())}"
-    head = f"\n<details><summary><b>{check.id}</b> {_plain(check.violation)}: {counted}</summary>\n\n"
+    count = counted(len(headlines), str(check.severity))
+    head = f"\n<details><summary><b>{check.id}</b> {_plain(check.violation)}: {count}</summary>\n\n"
     tail = f"\n{_plain(check.why)} *Repair:* {_plain(check.repair)}\n\n</details>\n"
     more = "- ... and {} more\n"
     items: list[str] = []
@@ -94,7 +95,7 @@ def _item(verdict: Verdict, headline: Headline) -> str:
         parts.append(f"follows from {code(named(headline.waived))}")
     if headline.consequences:
         counts = ", ".join(f"{name} {count:,}" for name, count in headline.by_check().items())
-        parts.append(f"{number(len(headline.consequences), 'consequence')} ({counts})")
+        parts.append(f"{counted(len(headline.consequences), 'consequence')} ({counts})")
     return f"- {', '.join(part for part in parts if part)}\n"
 
 

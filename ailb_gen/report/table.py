@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ailb_gen.checks.catalogue import NAMES
-from ailb_gen.checks.model import Finding, Result
-from ailb_gen.report.text import clean, detail, named, where, wrapped
-from ailb_gen.report.verdict import STATUSES, Headline, Verdict, number
-from ailb_gen.wording import aligned
+from ailb_gen.checks.model import Finding, Result, Severity
+from ailb_gen.paint import Paint, Style, unpainted
+from ailb_gen.report.alike import alike
+from ailb_gen.report.text import detail, named, where, wrapped
+from ailb_gen.report.verdict import STATUSES, Headline, Verdict
+from ailb_gen.wording import aligned, clean, counted
 
 SHOWN = 20
+HIDDEN = "--all shows every finding and consequence, --report json=FILE has them, too"
+# So many devices are named of those that have the same.
+NAMED = 3
+STYLES = {"fail": Style.FAIL, "warn": Style.WARN, "pass": Style.PASS, "findings": Style.HEAD}
+SEVERITIES = {Severity.ERROR: Style.FAIL, Severity.WARNING: Style.WARN, Severity.NOTE: Style.HEAD}
+WORDS = {"FAIL": Style.FAIL, "INCOMPLETE": Style.FAIL, "PASS": Style.PASS}
 
 
 def families(verdict: Verdict) -> list[tuple[object, ...]]:
@@ -29,67 +37,110 @@ def families(verdict: Verdict) -> list[tuple[object, ...]]:
     return [("family", *columns), *rows]
 
 
-def table(verdict: Verdict, everything: bool = False) -> str:
-    """Return the report as plain text of at most 80 columns: causes, and with `everything` what follows from them."""
-    return "\n".join(_lines(verdict, everything)) + "\n"
+def table(verdict: Verdict, everything: bool = False, paint: Paint = unpainted) -> str:
+    """Return the report as text of at most 80 columns: causes, and with `everything` what follows from them."""
+    return "\n".join(_Table(verdict, everything, paint).lines()) + "\n"
 
 
-def _lines(verdict: Verdict, everything: bool) -> Iterator[str]:
-    run = verdict.run
-    roles = Counter(role for _, role in run.roles)
-    devices = ", ".join(f"{count} {role}" for role, count in sorted(roles.items())) or "no devices"
-    yield from wrapped(f"Fabric {run.fabric} in {run.artifacts}: {devices}")
-    yield ""
-    head, *rows = families(verdict)
-    yield from aligned([[str(cell).upper() for cell in head], *rows], numbers=True)
-    for result, headlines in verdict.attention():
+class _Table:
+    """The report being written: text is cleaned and wrapped first, then painted."""
+
+    def __init__(self, verdict: Verdict, everything: bool, paint: Paint) -> None:
+        self.verdict, self.everything, self.paint = verdict, everything, paint
+        self.hidden = False
+
+    def lines(self) -> Iterator[str]:
+        verdict, run = self.verdict, self.verdict.run
+        roles = Counter(role for _, role in run.roles)
+        devices = ", ".join(f"{count} {role}" for role, count in sorted(roles.items())) or "no devices"
+        yield from wrapped(f"Fabric {run.fabric} in {run.artifacts}: {devices}")
         yield ""
-        yield from _group(result, headlines, everything)
-    yield from _section("Waived", _waived(verdict))
-    yield from _section("Figures", _figures(verdict))
-    yield from _section("Skipped", _skipped(verdict))
-    yield from _section("Notes", list(run.notes))
-    yield ""
-    yield from wrapped(verdict.sentence())
+        yield from self._families()
+        for result, headlines in verdict.attention():
+            yield ""
+            yield from self._group(result, headlines)
+        if self.hidden:
+            yield from ("", HIDDEN)
+        yield from self._section("Waived", _waived(verdict))
+        yield from self._section("Measured, for information", _figures(verdict))
+        yield from self._section("Skipped", _skipped(verdict))
+        yield from self._section("Notes", run.notes)
+        yield ""
+        first, *more = wrapped(verdict.sentence())
+        word, _, rest = first.partition(":")
+        yield from (f"{self.paint(word, WORDS[word])}:{rest}", *more)
 
+    def _families(self) -> Iterator[str]:
+        head, *rows = families(self.verdict)
 
-def _group(result: Result, headlines: tuple[Headline, ...], everything: bool) -> Iterator[str]:
-    check = result.check
-    yield from wrapped(f"{check.id} {check.severity}: {check.violation}: {number(len(headlines), 'finding')}")
-    shown = headlines if everything else headlines[:SHOWN]
-    for headline in shown:
-        yield from _finding(headline.finding, "  ")
+        def paint(row: int, column: int, text: str) -> str:
+            if row < 1:
+                return self.paint(text, Style.HEAD if row == 0 else Style.DIM)
+            if text.strip() == "0":
+                return self.paint(text, Style.DIM)
+            style = STYLES.get(str(head[column]))
+            return text if style is None else self.paint(text, style)
+
+        yield from aligned([[str(cell).upper() for cell in head], *rows], numbers=True, paint=paint)
+
+    def _group(self, result: Result, headlines: tuple[Headline, ...]) -> Iterator[str]:
+        check = result.check
+        start = f"{check.id} {check.severity}"
+        first, *more = wrapped(f"{start}: {check.violation}: {counted(len(headlines), 'finding')}")
+        yield from (f"{self.paint(start, SEVERITIES[check.severity])}{first.removeprefix(start)}", *more)
+        groups: Sequence[tuple[Headline, ...]] = [(headline,) for headline in headlines]
+        if not self.everything:
+            groups = alike(headlines)
+        shown = groups if self.everything else groups[:SHOWN]
+        for headline, *others in shown:
+            yield from self._headline(headline)
+            yield from _others(headline, others)
+        left = sum(map(len, groups)) - sum(map(len, shown))
+        if left:
+            yield f"  ... and {left:,} more"
+        self.hidden |= not self.everything and len(shown) < sum(1 + len(row.consequences) for row in headlines)
+        yield from wrapped(f"Repair: {check.repair}", "  ")
+
+    def _headline(self, headline: Headline) -> Iterator[str]:
+        yield from self._finding(headline.finding, "  ")
         if headline.waived is not None:
             yield from wrapped(f"follows from {named(headline.waived)}", "    ")
         if headline.consequences:
-            counts = ", ".join(f"{name} {count:,}" for name, count in headline.by_check().items())
-            more = "" if everything else "; --all shows them"
-            yield from wrapped(f"{number(len(headline.consequences), 'consequence')}: {counts}{more}", "    ")
-        for finding in headline.consequences if everything else ():
-            yield from _finding(finding, "      ", f"{finding.check} ")
-    if len(headlines) > len(shown):
-        yield f"  ... and {len(headlines) - len(shown):,} more; --all shows them, --report json=FILE has all"
-    yield from wrapped(f"Repair: {check.repair}", "  ")
+            counts = [f"{name} {count:,}" for name, count in headline.by_check().items()]
+            text = f"{counted(len(headline.consequences), 'consequence')}: {', '.join(counts)}"
+            yield from wrapped(text, "    ", counts)
+        for finding in headline.consequences if self.everything else ():
+            yield from self._finding(finding, "      ", f"{finding.check} ")
+
+    def _finding(self, finding: Finding, indent: str, start: str = "") -> Iterator[str]:
+        for line in wrapped(f"{start}{clean(finding.scope)}  {where(finding)}".rstrip(), indent):
+            text = line.lstrip()
+            yield line[: len(line) - len(text)] + self.paint(text, Style.HEAD)
+        yield from wrapped(finding.message, f"{indent}  ")
+        if any(text not in finding.message for text in (finding.expected, finding.found)):
+            yield from wrapped(detail(finding), f"{indent}  ")
+
+    def _section(self, title: str, lines: Sequence[str]) -> Iterator[str]:
+        if lines:
+            yield from ("", self.paint(title, Style.HEAD))
+            for line in lines:
+                yield from wrapped(line, "  ")
 
 
-def _finding(finding: Finding, indent: str, start: str = "") -> Iterator[str]:
-    yield from wrapped(f"{start}{clean(finding.scope)}  {where(finding)}".rstrip(), indent)
-    yield from wrapped(finding.message, f"{indent}  ")
-    if detail(finding):
-        yield from wrapped(detail(finding), f"{indent}  ")
-
-
-def _section(title: str, lines: list[str]) -> Iterator[str]:
-    if lines:
-        yield from ("", title)
-        for line in lines:
-            yield from wrapped(line, "  ")
+def _others(first: Headline, headlines: Sequence[Headline]) -> Iterator[str]:
+    """Count the findings that are like the first one, and name a few that are about something else."""
+    if headlines:
+        scopes = [clean(headline.finding.scope) for headline in headlines]
+        others = [scope for scope in dict.fromkeys(scopes) if scope != clean(first.finding.scope)]
+        names = ", ".join(others[:NAMED]) + (", ..." if len(others) > NAMED else "")
+        text = f"and {len(scopes):,} more like it"
+        yield from wrapped(f"{text}: {names}" if names else text, "    ", others[:NAMED])
 
 
 def _waived(verdict: Verdict) -> list[str]:
     counts = Counter(verdict.accepted[f] for result in verdict.run.results for f in verdict.waived(result))
     return [
-        f"{waiver.check} {waiver.scope}: {number(count, 'finding')} until {waiver.expires}: {waiver.reason}"
+        f"{waiver.check} {waiver.scope}: {counted(count, 'finding')} until {waiver.expires}: {waiver.reason}"
         for waiver, count in counts.items()
     ]
 

@@ -1,27 +1,26 @@
-"""Text for people: control characters made visible, aligned tables, places that a reader can open."""
+"""Text for people: paragraphs of 80 columns, places that a reader can open."""
 
 from __future__ import annotations
 
 import posixpath
+from collections.abc import Iterable
 from textwrap import wrap
 
 from ailb_gen.checks.model import Finding, Run
+from ailb_gen.wording import clean
 
 WIDTH = 80
+# Stands for a space that no line ends at; clean text has none.
+BOUND = "\0"
 
 
-def clean(text: str) -> str:
-    r"""Return text from a file with everything written out (`\x1b`, `\u202e`) that would not print as itself."""
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
-
-
-def wrapped(text: str, indent: str = "") -> list[str]:
-    """Return one paragraph as lines of at most 80 columns."""
-    return wrap(clean(text), WIDTH, initial_indent=indent, subsequent_indent=f"{indent}  ", break_on_hyphens=False) or [
-        indent.rstrip()
-    ]
+def wrapped(text: str, indent: str = "", whole: Iterable[str] = ()) -> list[str]:
+    """Return one paragraph as lines of at most 80 columns; no line ends inside the phrases of `whole`."""
+    text = clean(text)
+    for phrase in whole:
+        text = text.replace(phrase, phrase.replace(" ", BOUND))
+    lines = wrap(text, WIDTH, initial_indent=indent, subsequent_indent=f"{indent}  ", break_on_hyphens=False)
+    return [line.replace(BOUND, " ") for line in lines] or [indent.rstrip()]
 
 
 def where(finding: Finding) -> str:

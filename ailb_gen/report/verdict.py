@@ -1,4 +1,4 @@
-"""What a run and its waivers amount to: the status of every check, and whether the gate opens."""
+"""The verdict of a run with its waivers: the status of every check, and whether the gate passes."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Literal
 
 from ailb_gen.checks.model import Finding, Result, Run, Severity
 from ailb_gen.checks.waivers import Waiver
+from ailb_gen.wording import counted
 
 Status = Literal["pass", "fail", "warn", "skip", "empty"]
 STATUSES: tuple[Status, ...] = ("pass", "fail", "warn", "skip", "empty")
@@ -122,12 +123,12 @@ class Verdict:
         """Return the verdict in a line."""
         counts = self.counts()
         found = [
-            number(counts[str(severity)], str(severity)) for severity in reversed(Severity) if counts[str(severity)]
+            counted(counts[str(severity)], str(severity)) for severity in reversed(Severity) if counts[str(severity)]
         ]
         parts = [
             f"{self._grouped()}{', '.join(found) or 'no findings'}",
             *([f"{counts['waived']} waived"] if counts["waived"] else []),
-            f"{number(counts['pass'], 'check')} passed",
+            f"{counted(counts['pass'], 'check')} passed",
             *([f"{counts['skip']} skipped"] if counts["skip"] else []),
             *([f"{counts['empty']} with nothing to look at"] if counts["empty"] else []),
         ]
@@ -138,12 +139,7 @@ class Verdict:
         """Return how many findings are causes and how many follow from them, as text; empty where none follow."""
         headlines = self.headlines()
         follow = sum(len(row.consequences) for row in headlines)
-        return f"{number(len(headlines), 'cause')} with {number(follow, 'consequence')}: " if follow else ""
-
-
-def number(count: int, word: str) -> str:
-    """Return a count with its noun."""
-    return f"{count:,} {word}{'' if count == 1 else 's'}"
+        return f"{counted(len(headlines), 'cause')} with {counted(follow, 'consequence')}: " if follow else ""
 
 
 def fingerprints(findings: Iterable[Finding]) -> list[str]:

@@ -31,8 +31,8 @@ FORMATS: dict[str, Callable[[Verdict], str]] = {
 }
 
 
-def write(path: Path, text: str) -> None:
-    """Put the text into a file in one step; folders on the way are made. Raises OutputError."""
+def write(path: Path, text: str, what: str = "report") -> None:
+    """Put a report, or `what` else it is, into a file in one step; folders on the way are made. Raises OutputError."""
     data = text.encode("utf-8", "backslashreplace")
     try:
         # What a link leads to is written, the link stays.
@@ -47,4 +47,4 @@ def write(path: Path, text: str) -> None:
         reason = getattr(error, "strerror", None) or error
         inner = getattr(error, "filename", None)
         where = f" ({inner})" if inner and str(inner) != str(path) else ""
-        raise OutputError(f"{path}: cannot write the report: {reason}{where}") from error
+        raise OutputError(f"{path}: cannot write the {what}: {reason}{where}") from error

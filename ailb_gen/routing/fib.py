@@ -1,4 +1,4 @@
-"""What FIBs hold, and the nodes of a state: looked up by forwarding, failures, checks and the emulator alike."""
+"""FIBs, and the nodes that represent switches: shared by forwarding, failures, checks and the emulator."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 Switches of one class have the same sessions with the same neighbors in the same order, and their groups do the same.
 For a prefix that none of them originates they therefore hold the same routes, but for their own AS number: what is
-computed for one holds for all. `solve` takes apart whatever is different for a prefix or a failure.
+computed for one holds for all. `solve` separates the switches that differ for a prefix or a failure.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ DOTTED = re.compile(r"\b[0-9]+(?:\.[0-9]+){3}\b")
 
 @dataclass(frozen=True, slots=True)
 class Lists:
-    """What policies refer to by name."""
+    """Definitions that policies refer to by name."""
 
     communities: Mapping[str, Community]
     prefix_lists: Mapping[str, PrefixList]
@@ -26,7 +26,7 @@ class Lists:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a chain of policies makes of a route; `by` names the policy and term that decided, empty for the default."""
+    """The result of a chain of policies for a route; `by` names the deciding policy and term, empty for the default."""
 
     accepted: bool
     route: Route

@@ -32,7 +32,7 @@ class Path:
 
 
 class NextHop(NamedTuple):
-    """Where a packet goes next: out of an interface, to an interface of a peer, over a session with a color or none."""
+    """A next hop: an outgoing interface, the peer's interface, and the color of the session, if any."""
 
     interface: str
     peer: str

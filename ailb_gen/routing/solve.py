@@ -1,4 +1,4 @@
-"""RIBs of one prefix: every class of switches computed once, whatever differs taken apart.
+"""RIBs of one prefix: every class of switches is computed once, and switches that differ separately.
 
 A node is a class of switches, or one switch on its own: those that originate the prefix, and those next to a failure.
 Each node keeps the candidates it received, the best of them and what it sends; it is computed again whenever a
@@ -43,7 +43,7 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class LocRib:
-    """What a node holds of a prefix; `sent` has one entry per group of the node's class. `local`: a direct route."""
+    """The routes of a node for a prefix; `sent` has one entry per group of its class. `local`: a direct route."""
 
     local: bool = False
     candidates: tuple[Candidate, ...] = ()
@@ -150,7 +150,7 @@ class _Solver:
             queue.extend(other for other in self._neighbors(device) if other not in queue)
 
     def _neighbors(self, device: int) -> Iterator[int]:
-        """Give the nodes with sessions to a device."""
+        """Yield the nodes with sessions to a device."""
         classes = self.graph.classes
         around = {bundle.peer_class for bundle in self.graph.class_at(device).bundles}
         for single in sorted(self.singles - self.dead):
@@ -201,7 +201,7 @@ class _Solver:
                 yield from self._delivered(node, bundle.own_group, positions, route)
 
     def _delivered(self, node: int, group: int, positions: tuple[int, ...], route: Route | None) -> Iterator[Candidate]:
-        """Give what becomes of an advertisement at the receiving end: nothing if it is not sent at all."""
+        """Yield an advertisement as the receiving end stores it: nothing if it is not sent."""
         if route is None or not positions:
             return
         graph = self.graph

@@ -18,7 +18,7 @@ ALL_COLORS = "all-colors"
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What a group does to routes; equal for groups that do the same, whatever they are called.
+    """The effect of a group on routes; equal for groups with the same effect, whatever their names.
 
     `color` is the value of the session's color community; None without one. `undefined` are policies and communities
     that are named and not defined.
@@ -96,7 +96,7 @@ def exported(rule: Rules, lists: Lists, prefix: Prefix, active: Route) -> Route 
 
     Junos exports BGP routes by default and direct ones only by policy; over a colored session only routes of that
     color or of none. A route that carries no-export, no-advertise or no-export-subconfed is sent to no peer of another
-    AS, whatever the policy says (RFC 1997); one that the policy adds is for the receiver to obey.
+    AS, regardless of the policy (RFC 1997); the receiver obeys one that the policy adds.
     """
     if active.communities & KEPT_BACK:
         return None

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ailb_gen.sim.results import Row
+from ailb_gen.wording import shown
 
 Statistics = Mapping[str, Any]
 
@@ -62,7 +63,7 @@ FIGURES: dict[str, Callable[[Statistics], float | None]] = {
 
 
 def compared(rows: Sequence[Row]) -> Iterator[dict[str, Any]]:
-    """Give a record per variant: its name, how many seeds were simulated, and every figure's spread, None without."""
+    """Yield a record per variant: its name, how many seeds were simulated, and every figure's spread, None without."""
     for variant in dict.fromkeys(row.variant for row in rows):
         found = [row.statistics for row in rows if row.variant == variant and row.statistics is not None]
         record: dict[str, Any] = {
@@ -84,7 +85,6 @@ WIDTH = 80
 # Longer names of variants stand on lines of their own.
 LONGEST_NAME = 30
 INDENT, GAP = "  ", "  "
-UNITS = "kMGT"
 # Heading, unit, figure of a record.
 COLUMNS = (
     ("bus", "GB/s", "bus_bandwidth"),
@@ -170,12 +170,3 @@ def _cell(spread: Mapping[str, Any] | None) -> tuple[str, str]:
         return "-", ""
     least, most = shown(spread["least"]), shown(spread["most"])
     return shown(spread["mean"]), "" if least == most else f"{least}-{most}"
-
-
-def shown(value: float) -> str:
-    """Return a number in at most six characters: four digits, all of a whole number below 100,000; then k, M, G, T."""
-    # Rounded to what is shown, so that 99,999.6 is 100k, not 100,000.
-    if abs(value) < 99_999.5:
-        return f"{value:,.0f}" if value == int(value) or abs(value) >= 999.5 else f"{value:.4g}"
-    power = next((power for power in range(1, len(UNITS)) if abs(value) < 999.95 * 1000**power), len(UNITS))
-    return f"{value / 1000**power:.4g}{UNITS[power - 1]}"

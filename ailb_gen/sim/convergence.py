@@ -1,4 +1,4 @@
-"""What switches without files forward to when something is broken and routing has converged."""
+"""Next hops of switches without files, after a failure and converged routing."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ def digest(*parts: object) -> str:
 
 def _feed(found: _Hash, part: object) -> None:
     if isinstance(part, np.ndarray):
-        # Little-endian, whatever the machine has.
+        # Little-endian on every machine.
         data = np.ascontiguousarray(part, dtype=part.dtype.newbyteorder("<"))
         found.update(f"array {data.dtype.str} {data.shape}\n".encode())
         found.update(data.data)

@@ -36,7 +36,7 @@ class Outage:
 def without_links(fabric: Fabric, links: Iterable[int]) -> Fabric:
     """Return the fabric as it is when the cables of some links are down from the start, and no protocol runs.
 
-    Every node leaves its own failed links out of its next-hop sets, and nobody else reacts. In place of a set that
+    Every node leaves its own failed links out of its next-hop sets; no other node reacts. In place of a set that
     gets empty there is UNREACHABLE, in `host_set` and `delivery_set`, too.
     """
     down = np.zeros(fabric.link_count, dtype=bool)
@@ -66,7 +66,7 @@ def _without_sets(sets: Int32, empty: npt.NDArray[np.bool_]) -> Int32:
 def random_cables(fabric: Fabric, probability: float, seed: int) -> Int64:
     """Draw cables that are down, each with a probability; returns one link of each. Raises UsageError."""
     if not 0 <= probability <= 1:
-        raise UsageError(f"{probability} is no probability; it must be from 0 to 1")
+        raise UsageError(f"{probability} is not a probability; it must be from 0 to 1")
     cables = np.flatnonzero(fabric.link_reverse > np.arange(fabric.link_count))
     return cables[np.random.default_rng(seed).random(len(cables)) < probability]
 
@@ -112,7 +112,7 @@ def _check(outages: Sequence[Outage]) -> None:
 
 
 def _changes(broken: Mapping[Outage, Broken]) -> Iterator[LinkChange]:
-    """Give when links go down and come back, in order; a link with several outages is up when all are over."""
+    """Yield times at which links go down and up, in order; a link with several outages is up after all of them."""
     events: dict[int, list[tuple[int, int]]] = {}
     for outage, what in broken.items():
         for at, by in ((outage.down_ps, 1), (outage.up_ps, -1)):
@@ -129,7 +129,7 @@ def _changes(broken: Mapping[Outage, Broken]) -> Iterator[LinkChange]:
 
 
 def _states(first: Forwarding, broken: Mapping[Outage, Broken], converge: Converge) -> Iterator[Forwarding]:
-    """Give the forwarding from the start on, once for every time at which routing learns of something."""
+    """Yield the forwarding from the start on, once for every time at which routing learns of something."""
     times = {0}
     seen: list[tuple[int, float, Broken]] = []
     for outage, what in broken.items():

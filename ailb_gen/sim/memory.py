@@ -1,4 +1,4 @@
-"""How much memory a simulation takes, estimated before it starts, and how much there is."""
+"""Memory of a simulation, estimated before it starts, and memory available."""
 
 from __future__ import annotations
 

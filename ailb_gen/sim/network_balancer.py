@@ -35,7 +35,7 @@ SENDS = {"leaf": ("plain", "load-balancer-only"), "spine": ("plain", "helper-onl
 
 @dataclass(frozen=True, slots=True)
 class _Way:
-    """How a switch balances: the mode of DLB for IPv6 or `off`, its parameters, and whether it does its part of GLB."""
+    """Load balancing of a switch: the mode of DLB for IPv6 or `off`, its parameters, and its part in GLB."""
 
     mode: str
     parameters: tuple[tuple[str, float], ...]

@@ -1,4 +1,4 @@
-"""What files say of queues and buffers: ECN, PFC, and the class of RDMA's data, per egress port.
+"""Queues and buffers from the files: ECN, PFC, and the class of RDMA's data, per egress port.
 
 Files give fill levels in percent of a queue's memory, and no memory. A queue has its port's share, by speed, of the
 buffer of a 51.2 Tb/s switch, about 165 MB.

@@ -48,7 +48,7 @@ class ServerNic:
 
 @dataclass(frozen=True, slots=True)
 class _Segment:
-    """What a server finds on a leaf's port: addresses of the leaf, and prefixes that routers announce there."""
+    """The gateways of a server on a leaf's port: addresses of the leaf, and prefixes that it announces there."""
 
     addresses: frozenset[int] = frozenset()
     announced: frozenset[Prefix] = frozenset()
@@ -56,7 +56,7 @@ class _Segment:
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """How packets leave from one address: `gateway` None if there is nowhere else to go, or why they do not leave."""
+    """The way out for packets from one address: `gateway` is None if there is none or if packets do not leave."""
 
     pair: QueuePair
     gateway: int | None
@@ -68,7 +68,7 @@ def server_nics(network: Network) -> list[ServerNic]:
     """Return the NICs of all servers that have cables or routing rules, by server, then NIC, in natural order.
 
     A queue pair needs a routing rule, an address that the leaf announces (or that netplan sets), and a route to other
-    prefixes over this NIC and a gateway on its leaf. What lacks one is left out, and told in `doubts`.
+    prefixes over this NIC and a gateway on its leaf. A NIC that lacks one is left out and listed in `doubts`.
     """
     reader = _Reader(network)
     return [reader.nic(host, name) for host, name in _named(network)]
@@ -191,7 +191,7 @@ def _segment(switch: Switch, units: Iterable[Unit]) -> _Segment:
 
 
 def _static(nic: Nic) -> Iterator[int]:
-    """Give the addresses that netplan sets."""
+    """Yield the addresses that netplan sets."""
     written = nic.value("addresses")
     for text in written if isinstance(written, tuple) else ():
         found = interface_value(text) if isinstance(text, str) else None

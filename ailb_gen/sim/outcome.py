@@ -1,8 +1,8 @@
-"""What a simulation found, as arrays by task and by link."""
+"""Results of a simulation, as arrays by task and by link."""
 
 from dataclasses import dataclass
 
-from ailb_gen.sim.fabric import Int32, Int64
+from ailb_gen.sim.fabric import Float64, Int32, Int64
 
 # In place of a time: it has not come.
 NEVER = -1
@@ -20,6 +20,20 @@ COUNTS = (
     "events",
 )
 TOTALS = (*COUNTS, "data_hops", "hops")
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """N intervals, and what happened in them on the links between K pairs of tiers; loads are shares of the rate."""
+
+    edges_ps: Int64  # (N + 1,)
+    tiers: tuple[str, ...]  # K
+    mean_load: Float64  # (K, N)
+    max_load: Float64  # (K, N) of the busiest link
+    peak_packets: Int64  # (K, N)
+    marks: Int64  # (K, N)
+    pauses: Int64  # (K, N)
+    drops: Int64  # (K, N)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +63,13 @@ class Outcome:
     end_ps: int
     # False: stopped before all tasks ended.
     complete: bool
+    # What happened over time, if a sampler was asked to look.
+    series: Series | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a running simulation is."""
+    """Progress of a running simulation."""
 
     now_ps: int
     events: int

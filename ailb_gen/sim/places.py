@@ -72,7 +72,7 @@ class Places:
 
 
 def _parts(word: str) -> Iterator[tuple[str, str]]:
-    """Give every way to read a word as two ends."""
+    """Yield every way to read a word as two ends."""
     for mark in (" - ", "-", ":"):
         at = word.find(mark)
         while at >= 0:

@@ -1,7 +1,8 @@
-"""A point of a sweep: everything that one simulation is told, and how it runs."""
+"""A point of a sweep: all inputs of one simulation, and how it runs."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from importlib import import_module
@@ -11,7 +12,9 @@ from ailb_gen import __version__
 from ailb_gen.sim.digest import digest
 from ailb_gen.sim.fabric import Fabric
 from ailb_gen.sim.outcome import Outcome, Progress
-from ailb_gen.sim.results import Result, encoded, flow_columns, link_columns
+from ailb_gen.sim.profile import profile
+from ailb_gen.sim.results import PROFILE, Result, encoded, flow_columns, link_columns
+from ailb_gen.sim.series import Sampler, sampler_of
 from ailb_gen.sim.settings import Settings
 from ailb_gen.sim.statistics import Collective, statistics
 from ailb_gen.sim.traffic.background import with_more_links
@@ -19,7 +22,23 @@ from ailb_gen.sim.workload import Least, Workload
 
 Level = Literal["packet", "flow"]
 Watch = Callable[[Progress], bool]
-Engine = Callable[[Fabric, Workload, Settings, int, Watch | None], Outcome]
+
+
+class Engine(Protocol):
+    """A function that simulates a workload on a fabric with a seed."""
+
+    def __call__(
+        self,
+        fabric: Fabric,
+        workload: Workload,
+        settings: Settings,
+        seed: int,
+        watch: Watch | None = None,
+        sampler: Sampler | None = None,
+    ) -> Outcome:
+        """Run it; `watch` is told how far it is, and may end it. Raises UsageError."""
+
+
 # The module with the function `simulate` of every level.
 ENGINES = {"packet": "ailb_gen.sim.engine.run", "flow": "ailb_gen.sim.fluid.run"}
 # The entry of each by which one sees whether it is compiled.
@@ -39,7 +58,7 @@ class Traffic:
 
 
 class Recipe(Protocol):
-    """How the traffic of a point is made: a few numbers in place of millions of tasks, to be sent to processes."""
+    """The recipe of a point's traffic: a few numbers instead of millions of tasks, to be sent to processes."""
 
     def build(self, fabric: Fabric, seed: int) -> Traffic:
         """Make the traffic. Raises UsageError, IntentError."""
@@ -49,7 +68,7 @@ class Recipe(Protocol):
 
 
 class Extra(Protocol):
-    """What else is measured: a dataclass, by whose fields a finished point is known again."""
+    """An additional measurement: a dataclass whose fields identify a finished point."""
 
     def __call__(self, run: Run, outcome: Outcome) -> Any:  # noqa: ANN401 - what JSON holds
         """Return plain data, which is kept with the statistics of the point."""
@@ -93,10 +112,10 @@ def run_of(point: Point, traffic: Traffic) -> Run:
     return Run(point, fabric, traffic.workload, settings, traffic.collectives)
 
 
-def simulate(point: Point, watch: Watch | None = None, tables: bool = True) -> Result:
-    """Simulate a point; without `tables` the result has no files.
+def simulate(point: Point, watch: Watch | None = None, tables: bool = True, profiled: bool = False) -> Result:
+    """Simulate a point; the result has Parquet files with `tables`, and a profile for charts with `profiled`.
 
-    `watch` is told how far it is, several times a second; the run ends early when it returns False. Raises UsageError.
+    `watch` gets the progress several times a second; the run ends early when it returns False. Raises UsageError.
     """
     interrupted = False
 
@@ -108,7 +127,8 @@ def simulate(point: Point, watch: Watch | None = None, tables: bool = True) -> R
     run = run_of(point, point.recipe.build(point.fabric, point.seed))
     # Slow to import.
     engine: Engine = import_module(ENGINES[point.level]).simulate
-    outcome = engine(run.fabric, run.workload, run.settings, point.seed, watching)
+    sampler = sampler_of(run.fabric, run.workload, run.settings) if profiled else None
+    outcome = engine(run.fabric, run.workload, run.settings, point.seed, watching, sampler)
     found = asdict(statistics(run.fabric, run.workload, run.settings, outcome, run.collectives, point.after_ps))
     # As JSON has them, so that a point that is read back is the same.
     found |= {"histogram": list(found["histogram"]), "interrupted": interrupted}
@@ -116,7 +136,11 @@ def simulate(point: Point, watch: Watch | None = None, tables: bool = True) -> R
     found |= {"extras": {name: extra(run, outcome) for name, extra in point.extras.items()}}
     name = run.digest()
     about = {"version": __version__, "point": name, "seed": point.seed, "interrupted": interrupted}
-    return Result(name, point.seed, found, _files(run, outcome, about) if tables else {})
+    files = _files(run, outcome, about) if tables else {}
+    if profiled:
+        found_profile = profile(run.fabric, run.workload, run.settings, outcome, point.after_ps)
+        files[PROFILE] = json.dumps(found_profile, separators=(",", ":")).encode()
+    return Result(name, point.seed, found, files)
 
 
 def _stuck(point: Point, outcome: Outcome) -> bool:

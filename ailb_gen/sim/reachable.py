@@ -26,7 +26,7 @@ def check_reachable(fabric: Fabric, workload: Workload) -> None:
     lost = np.flatnonzero(ends != "")
     if len(lost):
         examples = [_told(fabric, known[row], str(ends[row])) for row in lost]
-        raise UsageError(f"{len(lost)} of {len(known)} connections cannot be: {some(examples)}")
+        raise UsageError(f"{len(lost)} of {len(known)} connections are impossible: {some(examples)}")
 
 
 def _told(fabric: Fabric, row: Int64, reason: str) -> str:

@@ -1,8 +1,8 @@
 """The directory of results: a point's files as soon as it is finished, and what all points make together.
 
 `summary.json` says everything about every point; `flows.parquet` and `links.parquet` have a row per flow and link, and
-a row group per point. `points/` holds the same by point and digest: what is there is not simulated again. Importing
-this module raises UsageError where pyarrow is not installed.
+a row group per point. `points/` holds the same by point and digest: what is there is not simulated again; and, where a
+report asked for them, profiles for its charts. Importing this module raises UsageError where pyarrow is not installed.
 """
 
 from __future__ import annotations
@@ -38,12 +38,13 @@ except ImportError as missing:
 
 POINTS, SUMMARY = "points", "summary.json"
 KINDS = ("flows", "links")
+PROFILE = "profile"
 PROGRAM = f"ailb-gen {__version__}"
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """A simulated point: what `summary.json` says of it, and its Parquet files by kind."""
+    """A simulated point: what `summary.json` says of it, and its files by kind: Parquet, and the profile as JSON."""
 
     digest: str
     seed: int
@@ -129,10 +130,10 @@ def _metadata(about: Mapping[str, object]) -> dict[str, str]:
     return {f"ailb_gen.{name}": str(value) for name, value in about.items()}
 
 
-def open_results(out: Path, tables: bool = True) -> dict[str, Mapping[str, Any]]:
+def open_results(out: Path, tables: bool = True, profiled: bool = False) -> dict[str, Mapping[str, Any]]:
     """Return the statistics of the finished points in a directory, by digest; nothing is written.
 
-    With `tables` a point without its Parquet files is not finished.
+    With `tables` a point without its Parquet files is not finished, with `profiled` one without its profile.
     Raises OutputError for what is not a directory of results.
     """
     try:
@@ -142,8 +143,13 @@ def open_results(out: Path, tables: bool = True) -> dict[str, Mapping[str, Any]]
             raise OutputError(f"{out}: this is not a directory")
         inside = {path.name for path in out.iterdir()}
         if inside and not inside & {POINTS, SUMMARY}:
-            raise OutputError(f"{out}: this directory holds something else than results; name a new or empty one")
-        found = {path.stem: _statistics(path, tables) for path in sorted((out / POINTS).glob("*.json"))}
+            raise OutputError(f"{out}: this directory holds files that are not results; name a new or empty one")
+        kinds = (*(KINDS if tables else ()), *((PROFILE,) if profiled else ()))
+        found = {
+            path.stem: _statistics(path, kinds)
+            for path in sorted((out / POINTS).glob("*.json"))
+            if not path.name.endswith(f".{PROFILE}.json")
+        }
     except OSError as error:
         raise OutputError(f"{error.filename or out}: cannot be read: {error.strerror}") from error
     return {name: body for name, body in found.items() if body is not None and body.get("interrupted") is False}
@@ -170,9 +176,18 @@ def begin(out: Path) -> None:
             pass
 
 
-def _statistics(path: Path, tables: bool) -> Mapping[str, Any] | None:
-    """Return the statistics of a point; None without the tables it needs, or when it is not this program's."""
-    whole = not tables or all(_table(path.parent, path.stem, kind).is_file() for kind in KINDS)
+def profile_of(out: Path, digest: str) -> Mapping[str, Any] | None:
+    """Return the profile of a point; None when it has none that can be read."""
+    try:
+        body = parse_json(_file(out / POINTS, digest, PROFILE).read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return None
+    return body if isinstance(body, dict) else None
+
+
+def _statistics(path: Path, kinds: Iterable[str]) -> Mapping[str, Any] | None:
+    """Return the statistics of a point; None without the files it needs, or when it is not this program's."""
+    whole = all(_file(path.parent, path.stem, kind).is_file() for kind in kinds)
     try:
         body = parse_json(path.read_bytes()) if whole else None
     except (ValueError, RecursionError):
@@ -180,8 +195,8 @@ def _statistics(path: Path, tables: bool) -> Mapping[str, Any] | None:
     return body if isinstance(body, dict) else None
 
 
-def _table(points: Path, digest: str, kind: str) -> Path:
-    return points / f"{digest}.{kind}.parquet"
+def _file(points: Path, digest: str, kind: str) -> Path:
+    return points / f"{digest}.{kind}.{'json' if kind == PROFILE else 'parquet'}"
 
 
 def keep(out: Path, result: Result) -> None:
@@ -190,7 +205,7 @@ def keep(out: Path, result: Result) -> None:
     with _writing(out):
         points.mkdir(parents=True, exist_ok=True)
         for kind, data in result.files.items():
-            replace_file(_table(points, result.digest, kind), data)
+            replace_file(_file(points, result.digest, kind), data)
         replace_file(points / f"{result.digest}.json", json_bytes(result.statistics))
 
 
@@ -217,9 +232,9 @@ def finish(out: Path, rows: Sequence[Row], about: Mapping[str, Any], comparison:
 
 
 def _tables(points: Path, rows: Iterable[tuple[int, Row]], kind: str) -> Iterator[pa.Table]:
-    """Give the tables of points, each with columns that say which point it is."""
+    """Yield the tables of points, each with columns that say which point it is."""
     for number, row in rows:
-        table = parquet.read_table(_table(points, row.digest, kind), partitioning=None)
+        table = parquet.read_table(_file(points, row.digest, kind), partitioning=None)
         count = len(table)
         variant = pa.DictionaryArray.from_arrays(pa.array(np.zeros(count, np.int32)), [row.variant])
         columns = {

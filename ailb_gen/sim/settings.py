@@ -1,4 +1,4 @@
-"""What a simulation is told besides fabric and traffic: switches, load balancer, transport, congestion control, NICs.
+"""Settings of a simulation besides fabric and traffic: switches, load balancer, transport, congestion control, NICs.
 
 All are plain numbers; names of balancers and transports are looked up in the engine's tables. Times are in ps,
 rates in bit/s, sizes in bytes.
@@ -62,7 +62,7 @@ class BalancerSettings:
 
 @dataclass(frozen=True, slots=True)
 class TransportSettings:
-    """How hosts send, acknowledge and repeat.
+    """Transport of the hosts: sending, acknowledgements, retransmissions.
 
     `window_bytes`: how much a queue pair may have in flight; None: one bandwidth-delay product (selective repeat) or
     no limit (the others). `reordering_packets`: how far out of order packets are acknowledged without a NACK.
@@ -113,7 +113,7 @@ class NicSettings:
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """What is sampled: the load of every link per `load_interval_ps`, for at most `load_samples` (0: not at all)."""
+    """Sampling: the load of every link per `load_interval_ps`, for at most `load_samples` (0: not at all)."""
 
     load_interval_ps: int = 0
     load_samples: int = 0
@@ -130,5 +130,5 @@ class Settings:
     congestion: CongestionSettings = CongestionSettings()
     nics: NicSettings = NicSettings()
     measurement: Measurement = Measurement()
-    # Simulated time at which to stop, whatever is unfinished.
+    # Simulated time at which to stop, even with unfinished flows.
     until_ps: int | None = None

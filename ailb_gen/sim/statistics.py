@@ -37,7 +37,7 @@ class Distribution:
 
 @dataclass(frozen=True, slots=True)
 class Collective:
-    """What the bus bandwidth of a job is computed from.
+    """Inputs of the bus bandwidth of a job.
 
     `bytes` is the size that nccl-tests prints, of one step; `compute_ps` of every step is not communication.
     """
@@ -92,7 +92,7 @@ class LinkStatistics:
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """Everything that is said of a point. `mean_node_peak` is the mean over nodes of a node's longest queue."""
+    """All statistics of a point. `mean_node_peak` is the mean over nodes of a node's longest queue."""
 
     complete: bool
     end_us: float
@@ -153,12 +153,18 @@ def is_flow(workload: Workload) -> Int64:
     return np.flatnonzero(workload.source != COMPUTATION)
 
 
+def counted_flows(workload: Workload, outcome: Outcome, after_ps: int) -> Int64:
+    """Return the flows that count: those that start `after_ps` or more after the first one, or never."""
+    flows = is_flow(workload)
+    begun = outcome.start_ps[flows]
+    counted: Int64 = flows[(begun == NEVER) | (begun >= after_ps + first_start_ps(outcome))]
+    return counted
+
+
 def _flows(
     fabric: Fabric, workload: Workload, settings: Settings, outcome: Outcome, after_ps: int
 ) -> Iterator[tuple[str, FlowStatistics]]:
-    flows = is_flow(workload)
-    begun = outcome.start_ps[flows]
-    flows = flows[(begun == NEVER) | (begun >= after_ps + first_start_ps(outcome))]
+    flows = counted_flows(workload, outcome, after_ps)
     start, finish = outcome.start_ps[flows], outcome.finish_ps[flows]
     slow = slowdowns(fabric, settings, workload, flows, start, finish)
     for number, name in enumerate(workload.labels):

@@ -41,15 +41,19 @@ class Prepared:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Where points run: `executor` and `jobs` as `parallel.executor_of` has them; `tables`: results have files."""
+    """The executor of points: `executor` and `jobs` as in `parallel.executor_of`.
+
+    `tables`: results have Parquet files; `profiled`: they have a profile for charts.
+    """
 
     executor: str = "processes"
     jobs: int = 1
     tables: bool = True
+    profiled: bool = False
 
 
 class Board:
-    """What processes tell each other while they work: to stop, and how far every point is."""
+    """State shared between processes: the order to stop, and the progress of every point."""
 
     def __init__(self, points: int) -> None:
         self.cells = RawArray(ctypes.c_longlong, 1 + FIELDS * points)
@@ -84,7 +88,7 @@ def prepare(
     """Check all points: make their traffic once, and estimate what they need. Raises UsageError, IntentError.
 
     Traffic that is too large for the memory of this machine is refused before it is made; without `run_here` only
-    what making it takes counts. `advance` is told how many points are ready.
+    only the memory to make it counts. `advance` gets the number of points that are ready.
     """
     free = available_bytes()
     groups: dict[tuple[object, ...], list[int]] = {}
@@ -170,7 +174,7 @@ def _here(
 ) -> None:
     with _board(board):
         for number, one in numbered:
-            found = _simulated(number, one.point, options.tables, lambda: told(board))
+            found = _simulated(number, one.point, options, lambda: told(board))
             if found is not None:
                 keep(found)
             told(board)
@@ -185,7 +189,7 @@ def _spread(
     told: Told,
 ) -> None:
     running: set[Future[Result | None]] = {
-        executor.submit(_simulated, number, one.point, options.tables) for number, one in numbered
+        executor.submit(_simulated, number, one.point, options) for number, one in numbered
     }
     while running:
         done, running = wait(running, LOOK_S, FIRST_COMPLETED)
@@ -214,11 +218,11 @@ def _board(board: Board) -> Iterator[None]:
         _boards.clear()
 
 
-def _simulated(number: int, point: Point, tables: bool, told: Callable[[], None] = lambda: None) -> Result | None:
+def _simulated(number: int, point: Point, options: Options, told: Callable[[], None] = lambda: None) -> Result | None:
     """Simulate a point, or return None when it is too late to begin."""
     board = _boards[0] if _boards else None
     if board is None:
-        return simulate(point, tables=tables)
+        return simulate(point, None, options.tables, options.profiled)
     if board.stopping:
         return None
 
@@ -227,7 +231,7 @@ def _simulated(number: int, point: Point, tables: bool, told: Callable[[], None]
         told()
         return not board.stopping
 
-    return simulate(point, watch, tables)
+    return simulate(point, watch, options.tables, options.profiled)
 
 
 def pending(prepared: Sequence[Prepared], finished: Mapping[str, object]) -> list[Prepared]:

@@ -1,4 +1,4 @@
-"""What a flow takes on an empty fabric: shortest paths, round trips, slowdowns."""
+"""Times of flows on an empty fabric: shortest paths, round trips, slowdowns."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Unloaded:
 
 @dataclass(frozen=True, slots=True)
 class _Access:
-    """How hosts reach switches: up to A of them, shape (H, A); infinite costs where there are fewer."""
+    """The access links of hosts: up to A of them, shape (H, A); infinite costs where there are fewer."""
 
     switch: Int64
     up: Float64

@@ -47,7 +47,7 @@ class Workload:
 
 @dataclass(frozen=True, slots=True)
 class Least:
-    """What a workload has at least, known before it is made: tasks, and flows of some size that begin together."""
+    """Lower bounds of a workload before it is made: tasks, and flows of some size that begin together."""
 
     tasks: int
     flows: int = 0

@@ -1,4 +1,4 @@
-"""What studies measure besides the statistics of every point: CDFs, flows by size, load of links over time."""
+"""Additional measurements of studies: CDFs, flows by size, load of links over time."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class EndedBy:
 
 @dataclass(frozen=True, slots=True)
 class UnusedCables:
-    """How many cables are in no next-hop set: those that are down from the start and that no routing knows of."""
+    """Number of cables in no next-hop set: those that are down from the start and that routing ignores."""
 
     def __call__(self, run: Run, outcome: Outcome) -> int:
         """Return their number; both directions of a cable are one."""
@@ -115,7 +115,7 @@ class LoadByRate:
 
 @dataclass(frozen=True, slots=True)
 class LinkRates:
-    """What the links of a name or glob sent over time, in Gb/s; the scenario measures with a `load_interval`."""
+    """Rate of the links of a name or glob over time, in Gb/s; the scenario measures with a `load_interval`."""
 
     links: str
 
@@ -132,7 +132,7 @@ class LinkRates:
 
 @dataclass(frozen=True, slots=True)
 class StepTimes:
-    """When every step of a job ended, and how long it took, in us."""
+    """End and duration of every step of a job, in us."""
 
     job: str
 

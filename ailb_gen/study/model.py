@@ -1,4 +1,4 @@
-"""What a study is: cases to simulate, published numbers, claims as predicates, calibrated parameters, figures."""
+"""Model of a study: cases to simulate, published numbers, claims as predicates, calibrated parameters, figures."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ Figure = Lines | Bars
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What a study that compares with nothing published prints: a table, headings first, and what follows from it."""
+    """Output of a study without published numbers: a table, headings first, and conclusions."""
 
     table: Sequence[Sequence[str]]
     conclusions: Sequence[str]
@@ -154,7 +154,8 @@ class Study:
 
     `intents` are fabric files by name, as text or where they are; their trees are generated as NAME/files, texts are
     NAME/fabric.yaml. With `summary` nothing is compared. `text` and `notes` are Markdown: what is repeated and what was
-    assumed; what deviates and why. A scenario's other files are in `folder`.
+    assumed; what deviates and why. A scenario's other files are in `folder`. A report has charts of the simulations of
+    the cases in `charted`, by group and by name there, with `chart_note` above.
     """
 
     name: str
@@ -171,6 +172,8 @@ class Study:
     intents: Mapping[str, str | Path] = field(default_factory=dict)
     summary: Callable[[Findings], Summary] | None = None
     folder: Path = Path()
+    charted: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    chart_note: str = ""
 
     def digest(self) -> str:
         """Return the SHA-256 of what is simulated, compared and said about it: a page with another one is stale."""
@@ -187,7 +190,7 @@ class Study:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How much of a study is wanted: `quick` for seconds in place of minutes; seeds per case, None: its own choice."""
+    """Scope of a study: `quick` for seconds instead of minutes; seeds per case, None: the study's own choice."""
 
     quick: bool = False
     seeds: int | None = None

@@ -22,7 +22,7 @@ from ailb_gen.yamlio import Source
 
 @contextmanager
 def folder_of(study: Study) -> Iterator[Path]:
-    """Give the folder at which the paths of a study's scenarios start, with its fabrics generated.
+    """Yield the folder at which the paths of a study's scenarios start, with its fabrics generated.
 
     Raises IntentError, OutputError.
     """

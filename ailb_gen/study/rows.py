@@ -33,7 +33,7 @@ class Checked:
 
 
 def compared(study: Study, findings: Findings) -> Iterator[Row]:
-    """Give a row per published number whose case was simulated."""
+    """Yield a row per published number whose case was simulated."""
     quantities = {quantity.name: quantity.of for quantity in study.quantities}
     for published in study.published:
         if published.case not in findings.points:
@@ -44,7 +44,7 @@ def compared(study: Study, findings: Findings) -> Iterator[Row]:
 
 
 def checked(study: Study, findings: Findings) -> Iterator[Checked]:
-    """Give the verdict on every claim of a study."""
+    """Yield the verdict on every claim of a study."""
     for claim in study.claims:
         try:
             verdict = claim.check(findings)

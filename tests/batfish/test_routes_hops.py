@@ -207,7 +207,7 @@ def test_leaks_show_among_the_backups() -> None:
 
 
 def test_prefixes_that_a_spine_does_not_hear() -> None:
-    message = "in Batfish it hears nothing of {} from {}"
+    message = "in Batfish it receives no route to {} from {}"
     assert of_transit(BAD, rows(BAD, RIB)) == [
         Finding("AILB816", "spine1", message.format(found, owner), at(SPINE_BGP, "spine1"))
         for found, owner in (("fc00:1:1:1::/64", "leaf1"), ("fc00:1:2:1::/64", "leaf2"), ("fc00:1:2:2::/64", "leaf2"))
@@ -228,7 +228,7 @@ def test_a_prefix_that_is_heard_from_another_leaf_alone() -> None:
         Finding(
             "AILB816",
             "spine1",
-            "in Batfish it hears nothing of fc00:1:1:1::/64 from leaf1",
+            "in Batfish it receives no route to fc00:1:1:1::/64 from leaf1",
             at(SPINE_BGP, "spine1"),
         ),
     ]

@@ -170,7 +170,7 @@ def test_the_current_directory(tree: Tree, tmp_path: Path, monkeypatch: pytest.M
         tree.write(Path())
     tree.write(Path())
     assert held(Path()) == held(out) == written(tree)
-    with pytest.raises(UsageError, match=r"^-o \.\.: holds other things \(out\); name an empty or new directory$"):
+    with pytest.raises(UsageError, match=r"^-o \.\.: holds other files \(out\); name an empty or new directory$"):
         tree.write(Path(".."))
 
 
@@ -231,7 +231,7 @@ def test_a_directory_with_other_things_is_refused(
     for name in files:
         (out / name).parent.mkdir(parents=True, exist_ok=True)
         (out / name).write_text("precious")
-    refused(tree, out, f"holds other things ({others}); name an empty or new directory")
+    refused(tree, out, f"holds other files ({others}); name an empty or new directory")
 
 
 def test_nothing_of_the_artifacts_is_replaced(tree: Tree, tmp_path: Path) -> None:
@@ -239,12 +239,12 @@ def test_nothing_of_the_artifacts_is_replaced(tree: Tree, tmp_path: Path) -> Non
     shutil.copytree(tree.root, root, symlinks=True)
     mine = Tree(root, tree.network, tree.shadow)
     top = "cabling.csv, manifest.json, switches"
-    refused(mine, root, f"holds other things ({top}); name an empty or new directory")
+    refused(mine, root, f"holds other files ({top}); name an empty or new directory")
     names = f"{SPINE}, {LEAF1}, {LEAF2}"
-    refused(mine, root / "switches", f"holds other things ({names}); name an empty or new directory")
+    refused(mine, root / "switches", f"holds other files ({names}); name an empty or new directory")
     # The directory above, if the artifacts are called as one of the snapshots is.
     nested = ", ".join(f"files/{name}" for name in top.split(", "))
-    refused(mine, tmp_path, f"holds other things ({nested}); name an empty or new directory")
+    refused(mine, tmp_path, f"holds other files ({nested}); name an empty or new directory")
     before = held(root)
     mine.write(root / "snapshots")
     mine.write(root / "snapshots")

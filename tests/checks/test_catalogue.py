@@ -2,8 +2,9 @@
 
 import re
 
-from ailb_gen.checks.catalogue import BY_ID, CATALOGUE, EVERYTHING, FAMILIES, OF_LAB, WITH_BATFISH, checks_of, markdown
+from ailb_gen.checks.catalogue import BY_ID, CATALOGUE, EVERYTHING, OF_LAB, WITH_BATFISH, checks_of, markdown
 from ailb_gen.checks.cause_rules import ORDER
+from ailb_gen.checks.family_names import FAMILIES
 from tests.conftest import ROOT
 
 

@@ -13,8 +13,8 @@ import pytest
 from distributed import LocalCluster
 
 from ailb_gen import parallel
+from ailb_gen.checks import failure_outcomes
 from ailb_gen.checks.catalogue import BY_ID
-from ailb_gen.checks.families import failures
 from ailb_gen.checks.model import Run, RunOptions
 from ailb_gen.checks.run import run
 from ailb_gen.errors import UsageError, WorkerError
@@ -56,7 +56,7 @@ def test_small_fabrics_stay_in_this_process() -> None:
 def test_processes_find_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     expected = proved(OPTIONS)
     monkeypatch.setattr(parallel, "SMALL", 1)
-    monkeypatch.setattr(failures, "CHUNK", 16)
+    monkeypatch.setattr(failure_outcomes, "CHUNK", 16)
     with executor_of("processes", 2, 2) as executor:
         assert isinstance(executor, ProcessPoolExecutor)
         assert set(executor.map(_process, range(8))).isdisjoint({os.getpid()})
@@ -69,7 +69,7 @@ def _process(_: int) -> int:
 
 
 def test_dask_finds_the_same(scheduler: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(failures, "CHUNK", 16)
+    monkeypatch.setattr(failure_outcomes, "CHUNK", 16)
     assert proved(replace(OPTIONS, executor=f"dask:{scheduler}")) == proved(OPTIONS)
 
 

@@ -10,18 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ailb_gen.checks import failure_outcomes
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.expected import ExpectedFabric, expected_fabric
 from ailb_gen.checks.families import failures
-from ailb_gen.checks.families.balance import destinations
-from ailb_gen.checks.families.failures import (
-    assess_stored,
-    sampled_pairs,
-)
 from ailb_gen.checks.model import Result
 from ailb_gen.checks.steps import Steps
-from ailb_gen.forwarding.baseline import Baseline
-from ailb_gen.forwarding.failures import Failure, Impact
+from ailb_gen.forwarding.failures import Assessment, Impact
+from ailb_gen.forwarding.link_loads import by_link, link_name, loads_of
 from ailb_gen.network.fabric import Network
 from ailb_gen.routing.rib import Routing
 from tests.checks.edited import LEAF, Edit, edited, intended, judged, network, unchanged, without
@@ -125,10 +121,10 @@ def test_pairs_that_move_without_a_reason_are_told(monkeypatch: pytest.MonkeyPat
     device = found.graph.index["stripe2-leaf1"]
     strayed = tuple((device, prefix) for prefix in intended().leaves[0].prefixes[:2])
 
-    def stray(baseline: Baseline, failure: Failure) -> Impact:
-        return Impact(failure, 7, (), strayed if 3 in failure.sessions else (), 1.0, 0)
+    def stray(self: Assessment) -> Impact:
+        return Impact(self.failure, 7, (), strayed if 3 in self.failure.sessions else (), 1.0, 0)
 
-    monkeypatch.setattr(failures, "assess", stray)
+    monkeypatch.setattr(Assessment, "run", stray)
     results = {result.check: result for result in run(intended(), found.graph.network)}
     (one,) = results[failures.LINK_CALM].findings
     cable = found.graph.sessions.up[3].cable
@@ -136,7 +132,7 @@ def test_pairs_that_move_without_a_reason_are_told(monkeypatch: pytest.MonkeyPat
         one.message
         == f"{cable.a} - {cable.b} fails: stripe2-leaf1 moves fc00:1:1:1::/64, which did not use it and 1 more"
     )
-    assert results[failures.LINK_CALM].figures == (("most FIB entries that one failure changed", "7"),)
+    assert results[failures.LINK_CALM].figures == (("FIB entries that a failure changes, at most", "7"),)
     pairs = results[failures.PAIR_CALM].findings
     assert pairs and all(f"{cable.a} - {cable.b}" in other.message for other in pairs)
     assert not results[failures.LINK_REACH].findings
@@ -144,27 +140,27 @@ def test_pairs_that_move_without_a_reason_are_told(monkeypatch: pytest.MonkeyPat
 
 def test_what_no_path_is_left_for_is_no_finding() -> None:
     results = {result.check: result for result in run(intended("brownfield"), unchanged("brownfield"))}
-    assert dict(results[failures.PAIR_REACH].figures)["losses that no path could avoid"] != "0"
+    assert dict(results[failures.PAIR_REACH].figures)["losses not counted, because no cabled path is left"]
     assert not results[failures.PAIR_REACH].findings
 
 
 @given(st.integers(0, 40), st.integers(0, 80), st.integers())
 def test_pairs_are_sampled_without_repetition(count: int, size: int, seed: int) -> None:
-    found = sampled_pairs(count, size, seed)
+    found = failure_outcomes.sampled_pairs(count, size, seed)
     assert len(found) == len(set(found)) == min(size, count * (count - 1) // 2)
     assert all(0 <= a < b < count for a, b in found)
-    assert found == sampled_pairs(count, size, seed)
+    assert found == failure_outcomes.sampled_pairs(count, size, seed)
 
 
 def test_destinations_are_what_is_there() -> None:
     context = Context(intended().fabric, without(LEAF))
-    found = destinations(context)
+    found = context.destinations
     assert {context.routing.graph.names[device] for device in found} == {
         "stripe1-leaf2",
         "stripe2-leaf1",
         "stripe2-leaf2",
     }
-    assert not destinations(Context(intended().fabric, without(*unchanged().switches)))
+    assert not Context(intended().fabric, without(*unchanged().switches)).destinations
 
 
 def test_another_process_finds_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -172,7 +168,7 @@ def test_another_process_finds_the_same(monkeypatch: pytest.MonkeyPatch) -> None
     alone: list[int] = []
     told: list[int] = []
     here = run_family("AILB5", replace(context, steps=Counting(alone)))
-    monkeypatch.setattr(failures, "CHUNK", 16)
+    monkeypatch.setattr(failure_outcomes, "CHUNK", 16)
     collecting = gc.isenabled()
     try:
         with ThreadPoolExecutor(1) as executor:
@@ -189,4 +185,29 @@ def test_a_file_that_holds_no_baseline_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "baseline"
     path.write_bytes(b"N.")
     with pytest.raises(TypeError, match="holds no baseline"):
-        assess_stored(path, [])
+        failure_outcomes.assess_stored(path, failure_outcomes.Chunk(0, (), 0))
+
+
+@pytest.mark.parametrize("executor", [None, ThreadPoolExecutor(1)])
+def test_peaks_are_the_highest_loads_over_all_single_failures(
+    executor: ThreadPoolExecutor | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Compared with the loads of all-to-all computed anew for every failure; a link that is down is no peak."""
+    monkeypatch.setattr(failure_outcomes, "CHUNK", 5)
+    collecting = gc.isenabled()
+    context = replace(Context(intended().fabric, unchanged()), executor=executor)
+    found = context.failure_outcomes
+    if collecting:
+        gc.enable()
+    assert found is not None
+    graph, routing = context.routing.graph, context.routing
+    every = [loads_of(routing, "all-to-all", failed=frozenset({at})) for at in range(len(graph.sessions.up))]
+    every += [loads_of(routing, "all-to-all", dead=frozenset({graph.index[one.failure.name]})) for one in found.spines]
+    seen = by_link(graph, found.peaks.load / found.baseline.highest)
+    for number, name in enumerate(seen):
+        for way in (0, 1):
+            assert seen[name][way] == pytest.approx(max(1.0, *(one[name][way] for one in every)), abs=1e-3)
+            cause = int(found.peaks.cause[2 * number + way])
+            assert every[cause][name][way] == pytest.approx(seen[name][way], abs=1e-3)
+    assert [one.failure.name for one in found.single[:2]] == [link_name(graph, 0), link_name(graph, 1)]
+    assert found.single[-1].failure.name == "spine4"

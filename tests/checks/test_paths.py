@@ -200,7 +200,9 @@ def test_figures_compare_with_hashing() -> None:
     (balanced,) = (one for one in run(intended(), unchanged()) if one.check == BALANCED)
     figures = dict(balanced.figures)
     assert figures.keys() == {"ring all-reduce", "all-to-all", "permutation"}
-    assert figures["all-to-all"].startswith("busiest link over the mean: up 1.000, down 1.000; ECMP hashing ")
+    assert figures["all-to-all"].startswith(
+        "busiest link over the mean (1 is even): up 1.000, down 1.000; ECMP hashing, to compare: "
+    )
 
 
 @pytest.mark.parametrize("names", [(LEAF,), (SPINE,), (LEAF, SPINE), tuple(unchanged().switches)])

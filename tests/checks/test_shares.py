@@ -7,10 +7,8 @@ import pytest
 
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.expected import ExpectedFabric, expected_fabric
-from ailb_gen.checks.families.balance import destinations
 from ailb_gen.checks.shares import Shares
 from ailb_gen.checks.ways import Ways
-from ailb_gen.forwarding.baseline import Baseline
 from ailb_gen.forwarding.failures import Failure, assess
 from tests.checks.trees import network_of, rendered
 from tests.conftest import intent_of
@@ -34,7 +32,7 @@ def simulated(asked: ExpectedFabric, root: Path) -> tuple[float, float]:
     """The same as the control plane computes it, failure by failure; what loses something is left out."""
     context = Context(asked.fabric, network_of(root))
     routing = context.routing
-    baseline = Baseline(routing, destinations(context))
+    baseline = context.baseline
     links = [Failure("link", frozenset({number})) for number in range(len(routing.graph.sessions.up))]
     spines = [Failure("spine", dead=frozenset({routing.graph.index[spine.name]})) for spine in asked.spines]
     found = []

@@ -58,7 +58,7 @@ def test_options_that_cannot_be_used(cli: Cli, words: list[str], message: str) -
         (["deploy", "{fabric}", "{out}", "--plan", "no.json"], "no.json: cannot be read: No such file or directory"),
         (
             ["deploy", "{fabric}", "{out}", "--confirm-minutes", "2", "--verify-timeout", "120"],
-            "--verify-timeout 120 is no less than --confirm-minutes 2: devices would undo the change before",
+            "--verify-timeout 120 is no less than --confirm-minutes 2: devices would roll the change back before",
         ),
         (["deploy", "{fabric}", "{out}", "--resume"], "no run is recorded here; is it the right --state?"),
         (["confirm", "{fabric}", "{out}"], "no run is recorded here"),
@@ -168,7 +168,7 @@ def test_without_a_terminal_nobody_can_be_asked(tiny: Site) -> None:
     words = [word for word in tiny.words("deploy") if word != "--yes"]
     done = run(*words)
     assert done.code == 2
-    assert done.err == "ailb-gen: there is no terminal to ask at; look at 'ailb-gen plan', and give --yes\n"
+    assert done.err == "ailb-gen: there is no terminal to ask on; review 'ailb-gen plan', then use --yes\n"
     assert "canary leaf" in done.out
     assert tiny.records.runs() == []
     assert assert_sound(tiny) == {}
@@ -189,7 +189,7 @@ def test_a_plan_says_what_is_pushed(tiny: Site, tmp_path: Path) -> None:
         done = tiny.deploy("--plan", str(plan), *more)
         assert (done.code, done.err) == (
             2,
-            "ailb-gen: --plan says what is pushed: leave out --limit and --resume\n",
+            "ailb-gen: --plan already says what is pushed: omit --limit and --resume\n",
         )
     assert tiny.deploy("--plan", str(plan)).code == 0
     assert assert_sound(tiny) == {CANARY: "confirmed"}

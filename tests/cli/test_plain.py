@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ailb_gen.cli.plain import exact, plain, visible
+from ailb_gen.cli.plain import colored, exact, painter, plain, show, visible
+from ailb_gen.paint import Style, painted, unpainted
 from tests.conftest import ROOT
 
 HOSTILE = "a\x1b[2Jb\x07\rc\x9b31md\u202ee\u2066f\x7f\x00\u200bg"
@@ -47,6 +48,47 @@ def test_streams() -> None:
     print(HOSTILE, file=stream)
     stream.writelines(["x\r", "y"])
     assert behind.getvalue() == f"{visible(HOSTILE)}\nx\\u000dy"
+
+
+class Terminal(io.StringIO):
+    """A stream that says that it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(
+    ("stream", "environment", "expected"),
+    [
+        (Terminal(), {"TERM": "xterm"}, True),
+        (Terminal(), {"TERM": "xterm", "NO_COLOR": ""}, True),
+        (Terminal(), {"TERM": "xterm", "NO_COLOR": "0"}, False),
+        (Terminal(), {"TERM": "dumb"}, False),
+        (Terminal(), {}, False),
+        (io.StringIO(), {"TERM": "xterm"}, False),
+    ],
+)
+def test_colors_are_for_terminals_that_want_them(
+    monkeypatch: pytest.MonkeyPatch, stream: io.StringIO, environment: dict[str, str], expected: bool
+) -> None:
+    for name in ("TERM", "NO_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    assert colored(stream) is expected
+    assert painter(stream) is (painted if expected else unpainted)
+
+
+@pytest.mark.parametrize("style", Style)
+def test_styles_are_shown_and_nothing_else_has_an_effect(monkeypatch: pytest.MonkeyPatch, style: Style) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    behind = Terminal()
+    show(f"{painted('a', style)} {HOSTILE} \x1b[4mb\n", plain(behind))
+    assert behind.getvalue() == f"\x1b[{style}ma\x1b[0m {visible(HOSTILE)} \\u001b[4mb\n"
+    pipe = io.StringIO()
+    show(f"a {HOSTILE}\n", plain(pipe))
+    assert pipe.getvalue() == f"a {visible(HOSTILE)}\n"
 
 
 def ailb(folder: Path, *words: str) -> str:

@@ -81,7 +81,7 @@ def test_no_drift_and_all_as_designed(pushed: Site) -> None:
 
 def test_what_somebody_did_by_hand_is_told_in_every_report_and_repaired(pushed: Site, tmp_path: Path) -> None:
     by_hand(pushed, CANARY, LINE)
-    files = {form: tmp_path / f"drift.{form}" for form in ("json", "junit", "sarif", "md")}
+    files = {form: tmp_path / f"drift.{form}" for form in ("json", "junit", "sarif", "md", "html")}
     reports = [word for form, file in files.items() for word in ("--report", f"{form}={file}")]
     done = run(*pushed.place("drift"), "--report", "table", *reports)
     assert (done.code, done.err) == (1, "")
@@ -96,6 +96,9 @@ def test_what_somebody_did_by_hand_is_told_in_every_report_and_repaired(pushed: 
     (result,) = json.loads(files["sarif"].read_text())["runs"][0]["results"]
     assert result["ruleId"] == "AILBD02"
     assert "fabric-blue description" in files["md"].read_text()
+    page = files["html"].read_text()
+    assert "fabric-blue description: is not in the file" in page
+    assert f'data-device="{CANARY}"' in page
 
     only = run(*pushed.place("drift"), "--limit", SPINES[0])
     assert only.code == 0

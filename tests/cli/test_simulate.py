@@ -96,7 +96,12 @@ def test_finished_points_are_not_simulated_again(
     plain = double.simulate
 
     def counting(
-        fabric: Fabric, workload: Workload, settings: Settings, seed: int, watch: Callable[[Progress], bool]
+        fabric: Fabric,
+        workload: Workload,
+        settings: Settings,
+        seed: int,
+        watch: Callable[[Progress], bool],
+        sampler: None,
     ) -> Outcome:
         simulated.append(seed)
         return plain(fabric, workload, settings, seed, watch)
@@ -113,6 +118,45 @@ def test_finished_points_are_not_simulated_again(
 
 
 @pytest.mark.usefixtures("doubled")
+def test_a_report_shows_the_points_also_those_of_earlier_runs(scenario: str, tmp_path: Path) -> None:
+    out, page = tmp_path / "out", tmp_path / "report.html"
+    assert simulate(scenario, "-o", str(out), "--seeds", "1")[0] == 0
+    before = tree(out)
+    code, text, told = simulate(scenario, "-o", str(out), "--report", f"html={page}")
+    assert (code, told) == (0, "")
+    assert text.startswith("balancer  seeds")
+    profiles = sorted(name for name in tree(out) if name.endswith(".profile.json"))
+    assert len(profiles) == 4, "points without a profile were simulated again"
+    assert {name: data for name, data in tree(out).items() if name in before and "points/" in name} == {
+        name: data for name, data in before.items() if "points/" in name
+    }, "and they are the same"
+    first = page.read_text()
+    assert "ecmp" in first and "Queues and loads over time" in first
+    assert simulate(scenario, "-o", str(out), "--report", f"html={page}")[0] == 0
+    assert page.read_text() == first
+    assert simulate(scenario, "--report", f"html={page}")[0] == 0
+    assert page.read_text() == first, "a directory is not needed"
+
+
+@pytest.mark.usefixtures("doubled")
+def test_a_report_needs_a_file_that_can_be_written(scenario: str, tmp_path: Path) -> None:
+    code, _, told = simulate(scenario, "--report", "html")
+    assert code == 2
+    assert "name a file: html=FILE" in told
+    code, _, told = simulate(scenario, "--report", "pdf=x")
+    assert code == 2
+    assert "there is no such format" in told
+    code, _, told = simulate(scenario, "--report", f"html={scenario}")
+    assert code == 2
+    assert "written to, or read from, twice" in told
+    (tmp_path / "file").write_text("")
+    code, text, told = simulate(scenario, "--report", f"html={tmp_path}/file/report.html")
+    assert code == 3
+    assert "cannot write the report" in told
+    assert text.startswith("balancer  seeds"), "everything else was done"
+
+
+@pytest.mark.usefixtures("doubled")
 def test_an_interrupt_keeps_what_is_known_and_the_next_run_goes_on(
     scenario: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -120,7 +164,12 @@ def test_an_interrupt_keeps_what_is_known_and_the_next_run_goes_on(
     plain = double.simulate
 
     def interrupted(
-        fabric: Fabric, workload: Workload, settings: Settings, seed: int, watch: Callable[[Progress], bool]
+        fabric: Fabric,
+        workload: Workload,
+        settings: Settings,
+        seed: int,
+        watch: Callable[[Progress], bool],
+        sampler: None,
     ) -> Outcome:
         if seed == 2:
             os.kill(os.getpid(), signal.SIGINT)
@@ -151,7 +200,12 @@ def test_traffic_that_cannot_end_is_told(scenario: str, monkeypatch: pytest.Monk
     plain = double.simulate
 
     def lost(
-        fabric: Fabric, workload: Workload, settings: Settings, seed: int, watch: Callable[[Progress], bool]
+        fabric: Fabric,
+        workload: Workload,
+        settings: Settings,
+        seed: int,
+        watch: Callable[[Progress], bool],
+        sampler: None,
     ) -> Outcome:
         return plain(fabric, workload, settings, seed, lambda now: now.ended < 9)
 
@@ -249,7 +303,7 @@ BAD = [
     (("SMALL", "--set", "traffic[0]={flows: {file: cut.flows}}"), "announces 3 flows, and 1 follow; the file may be"),
     (("SMALL", "--set", ARRIVALS.format("150%")), "must be at most 100%, not 150%"),
     (("SMALL", "--set", ARRIVALS.format("50")), "did you mean 50%?"),
-    (("SMALL", "--set", "failures=[{random: 1.0}]"), "cannot be: host1 to host2: the source has no link"),
+    (("SMALL", "--set", "failures=[{random: 1.0}]"), "are impossible: host1 to host2: the source has no link"),
     (("SMALL", "--executor", "dask"), "must be processes, serial, or dask:ADDRESS"),
     ((".",), ".: this is a directory; name a scenario file, or a fabric file and then the directory"),
     ((JVD[0],), "this is a fabric file, not a scenario"),
@@ -330,7 +384,7 @@ def test_files_of_another_fabric_are_refused(tmp_path: Path) -> None:
 def test_a_directory_of_something_else_is_left_alone(scenario: str, tmp_path: Path) -> None:
     code, _, told = simulate(scenario, "-o", str(tmp_path))
     assert code == 3
-    assert "something else than results" in told
+    assert "files that are not results" in told
 
 
 @pytest.mark.parametrize("missing", ["numba", "pyarrow"])

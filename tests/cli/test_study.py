@@ -145,6 +145,20 @@ def test_what_if_writes_table_page_and_figure(lab: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("doubled")
+def test_a_report_shows_what_follows_and_charts_of_every_failure(lab: str, tmp_path: Path) -> None:
+    path = tmp_path / "report.html"
+    code, shown, told = study("what-if", lab, "--report", f"html={path}")
+    assert (code, told) == (0, "")
+    assert "balancer" in shown
+    text = path.read_text()
+    assert "What follows" in text and "Queues and loads over time" in text
+    assert text.count("failure: spine1") == 3
+    code, _, told = study("what-if", lab, "--report", f"html={lab}")
+    assert code == 2
+    assert "written to, or read from, twice" in told
+
+
+@pytest.mark.usefixtures("doubled")
 def test_an_interrupt_keeps_finished_points_and_the_next_run_goes_on(
     lab: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -153,7 +167,9 @@ def test_an_interrupt_keeps_finished_points_and_the_next_run_goes_on(
     plain = double.simulate
     ran: list[int] = []
 
-    def interrupted(fabric: Fabric, workload: Workload, settings: Settings, seed: int, watch: Watch) -> Outcome:
+    def interrupted(
+        fabric: Fabric, workload: Workload, settings: Settings, seed: int, watch: Watch, sampler: None
+    ) -> Outcome:
         ran.append(seed)
         if len(ran) == 3:
             os.kill(os.getpid(), signal.SIGINT)
@@ -162,7 +178,7 @@ def test_an_interrupt_keeps_finished_points_and_the_next_run_goes_on(
     monkeypatch.setattr(double, "simulate", interrupted)
     code, shown, told = study("what-if", lab, "-o", str(out))
     assert code == 130
-    assert f"this study is partial; {out} holds what is finished, and the same command goes on from there" in told
+    assert f"this study is partial; {out} holds the finished points, and the same command continues from there" in told
     assert [line.split()[:2] for line in shown.splitlines()[4:6]] == [["rlb", "none"], ["rlb", "spine1"]]
     assert json.loads((out / "study.json").read_text())["interrupted"] is True
     assert study("what-if", lab, "-o", str(out))[0] == 0
@@ -182,7 +198,9 @@ def test_a_worker_that_is_gone_loses_nothing_that_is_finished(
     plain = double.simulate
     ran: list[int] = []
 
-    def dying(fabric: Fabric, workload: Workload, settings: Settings, seed: int, watch: Watch) -> Outcome:
+    def dying(
+        fabric: Fabric, workload: Workload, settings: Settings, seed: int, watch: Watch, sampler: None
+    ) -> Outcome:
         ran.append(seed)
         if len(ran) == 3:
             raise WorkerError("a worker process ended")
@@ -216,7 +234,7 @@ def test_a_directory_of_something_else_is_left_alone(lab: str, tmp_path: Path) -
     before = tree(tmp_path)
     code, _, told = study("what-if", lab, "-o", str(tmp_path))
     assert code == 3
-    assert "something else than results" in told
+    assert "files that are not results" in told
     code, _, told = study("what-if", lab, "-o", lab)
     assert code == 3
     assert tree(tmp_path) == before

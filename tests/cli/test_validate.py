@@ -74,12 +74,18 @@ def test_every_report_is_written_when_there_are_findings(
     found[:] = results()
     words = [
         f"--report={kind}={name}"
-        for kind, name in (("junit", "r/j.xml"), ("sarif", "r/s.sarif"), ("md", "r/m.md"), ("table", "r/t.txt"))
+        for kind, name in (
+            ("junit", "r/j.xml"),
+            ("sarif", "r/s.sarif"),
+            ("md", "r/m.md"),
+            ("table", "r/t.txt"),
+            ("html", "r/h.html"),
+        )
     ]
     code, out, _ = validate(*words, "--report", "json")
     assert code == 1
     assert json.loads(out)["passed"] is False
-    assert {path.name for path in (tmp_path / "r").iterdir()} == {"j.xml", "s.sarif", "m.md", "t.txt"}
+    assert {path.name for path in (tmp_path / "r").iterdir()} == {"j.xml", "s.sarif", "m.md", "t.txt", "h.html"}
     assert ElementTree.parse(tmp_path / "r" / "j.xml").getroot().get("failures") == "1"
     assert json.loads((tmp_path / "r" / "s.sarif").read_text(encoding="utf-8"))["version"] == "2.1.0"
     assert "FAIL" in (tmp_path / "r" / "m.md").read_text(encoding="utf-8")
@@ -105,7 +111,7 @@ def test_an_unwritable_report_is_3_and_the_others_are_there(
     ("words", "message"),
     [
         (("--report", "jsn"), "there is no such format; did you mean 'json'?"),
-        (("--report", "html=x"), "formats: table, json, junit, sarif, md"),
+        (("--report", "yaml=x"), "formats: table, json, junit, sarif, md, html"),
         (("--report", "json="), "the name of the file is missing"),
         (("--report", "json", "--report", "md"), "standard output takes one report"),
         (("--report", "json=a", "--report", "md=./a"), "a is written to, or read from, twice"),

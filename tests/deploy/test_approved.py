@@ -118,7 +118,7 @@ def test_another_change_than_the_approved_one_is_not_loaded(tiny: Site, when: st
     with mock.patch("ailb_gen.deploy.transaction.wanted", another), Hooks({when: act}).watching():
         done = tiny.deploy()
     assert done.code == 3
-    assert "load: the change is not the one that was approved; nothing of it was loaded; plan again" in done.err
+    assert "load: the change is not the one that was approved; nothing was loaded; plan again" in done.err
     assert "commit" not in [step for name in ORDER for step in tiny.device(name).commits()[0].log.split()]
     assert set(assert_sound(tiny).values()) <= {"untouched"}
 

@@ -146,7 +146,7 @@ PYTHON = repr(sys.executable)
         ),
         (
             Command(("ailb-no-such-program", VALUE)),
-            "the command 'ailb-no-such-program' is not there; install it, or write its whole path",
+            "the command 'ailb-no-such-program' is not installed; install it, or give its full path",
         ),
         (
             python(f"import sys; print('{VALUE}'); print('{VALUE}', file=sys.stderr); sys.exit(7)"),

@@ -275,7 +275,7 @@ def test_a_session_that_is_lost(fleet: Fleet, reach: tuple[str, SshReach], step:
             switch.lock()
         fleet.add_faults(LEAF, Fault(kind, step))
         # Only where it matters what it did.
-        hint = "; it is asked again what it did" if phase in ("commit", "confirm", "rollback") else ""
+        hint = "; its state is read again" if phase in ("commit", "confirm", "rollback") else ""
         with pytest.raises(UnknownOutcomeError, match=f"^{LEAF}: {phase}: the session was lost{hint}$"):
             act(switch)
         # Every further use of it says so as well, and none hangs.

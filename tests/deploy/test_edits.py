@@ -6,11 +6,11 @@ import pytest
 
 from ailb_gen.deploy.edits import Edit, edit_of, edits_of
 from ailb_gen.deploy.planning import look
-from ailb_gen.deploy.redact import redact_config
 from ailb_gen.emulator.load_config import load, load_set
 from ailb_gen.emulator.source import factory
 from ailb_gen.junos.diff import diff
 from ailb_gen.junos.reader import read
+from ailb_gen.junos.redact import redact_config
 from ailb_gen.junos.writer import to_curly
 from tests.deploy import lab
 from tests.deploy.test_planning import LEAF, Fake, aim

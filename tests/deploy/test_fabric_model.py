@@ -1,4 +1,4 @@
-"""What must be seen on every switch is what the room that proves the files computes."""
+"""What must be seen on every switch is what the packages that prove the files compute."""
 
 import shutil
 from pathlib import Path

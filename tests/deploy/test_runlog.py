@@ -165,7 +165,7 @@ def test_which_run_is_meant(state: StateDirectory) -> None:
         state.find("")
     twin = f"{started[0]}x"
     RunLog(state, twin, same).close()
-    with pytest.raises(UsageError, match=rf"^1: several runs begin so; name one of them: {started[0]}, {twin}$"):
+    with pytest.raises(UsageError, match=rf"^1: several runs start with this; name one of them: {started[0]}, {twin}$"):
         state.find("1")
     assert state.find(started[0]) == started[0]
 

@@ -42,7 +42,9 @@ def pushed(machine: Machine, failures: int = 0, stop_after: int = 10**9) -> dict
     if push.failed > failures:
         assert not any(result.outcome is Outcome.CONFIRMED for result in results.values())
     assert not any(result.reason for result in results.values() if result.outcome is Outcome.CONFIRMED)
-    assert machine.events[-1] == {
+    last = machine.events[-1]
+    assert all(0.0 <= start <= end <= last["seconds"] for rows in last["steps"].values() for _, start, end in rows)
+    assert {key: last[key] for key in last if key not in ("seconds", "steps")} == {
         "event": "results",
         "wave": "all",
         "devices": {name: [str(result.outcome), result.reason] for name, result in sorted(results.items())},
@@ -60,6 +62,8 @@ def test_all_goes_well() -> None:
     assert machine.devices["a"].calls == ["stage", "apply", "verify", "confirm", "release"]
     kinds = [event["event"] for event in machine.events]
     assert kinds == ["wave", "checked", "committing", "verified", "confirming", "results"]
+    steps = [row[0] for row in machine.events[-1]["steps"]["a"]]
+    assert steps == ["check", "commit", "verify", "confirm", "unlock"]
 
 
 def test_warnings_of_a_device_are_told_and_recorded() -> None:

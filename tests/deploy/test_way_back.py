@@ -276,7 +276,7 @@ def test_a_rollback_that_stopped_half_way_is_gone_on_with_by_name(tiny: Site) ->
     assert f"to take it back: ailb-gen rollback {tiny.generated.fabric} {tiny.generated.artifacts} {first}" in done.err
     again = verb(tiny, "rollback")
     assert again.code == 2
-    assert f"'rollback … {first}' goes on with {LAST}, which it did not reach" in again.err
+    assert f"'rollback … {first}' continues with {LAST}, which it did not reach" in again.err
     assert verb(tiny, "rollback", first).code == 0
     assert all_are(tiny, "old")
 
@@ -284,7 +284,7 @@ def test_a_rollback_that_stopped_half_way_is_gone_on_with_by_name(tiny: Site) ->
 def test_a_resumed_push_changes_only_what_was_approved(tiny: Site) -> None:
     killed(tiny, "verified", "deploy", "--limit", "leaf")
     limited = verb(tiny, "deploy", "--resume", "--limit", CANARY)
-    assert (limited.code, "leave out --limit" in limited.err) == (2, True)
+    assert (limited.code, "omit --limit" in limited.err) == (2, True)
     assert verb(tiny, "deploy", "--resume").code == 0
     assert [name for name in ORDER if tiny.settled(name).active == tiny.new[name]] == [CANARY, LAST]
 

@@ -54,7 +54,7 @@ def test_shares_of_parallel_links() -> None:
 def test_all_to_all_on_the_lab() -> None:
     """4 leaves send 1 to each of 3 others over 4 colors: 3 / 4 on every link up, and as much down."""
     found = routing("lab")
-    load, lost = loads(Links(found), found.states, advertised(found), all_pairs(found))
+    load, lost = loads(Links(found), found.states.__getitem__, advertised(found), all_pairs(found))
     assert lost == 0
     assert set(by_name(found, load).values()) == {0.75}
 
@@ -66,7 +66,7 @@ def test_one_link_fails_on_the_lab() -> None:
     leaf 1. Each other leaf moves 1/4, so 1/12 on each link. Color 2 between the others stays: 2 of 1/4.
     """
     found = routing("lab", f"{OWN} spine2")
-    load, lost = loads(Links(found), found.states, advertised(found), all_pairs(found))
+    load, lost = loads(Links(found), found.states.__getitem__, advertised(found), all_pairs(found))
     assert lost == 0
     expected = {}
     for spine in SPINES:
@@ -79,7 +79,7 @@ def test_one_link_fails_on_the_lab() -> None:
 def test_what_has_no_way_is_lost() -> None:
     """Leaf 1 is cut off: the 3 volumes to it and its own 3 are lost, 3 times 2 arrive over 2 hops."""
     found = routing("lab", *(f"{OWN} {spine}" for spine in SPINES))
-    load, lost = loads(Links(found), found.states, advertised(found), all_pairs(found))
+    load, lost = loads(Links(found), found.states.__getitem__, advertised(found), all_pairs(found))
     assert lost == pytest.approx(6)
     assert load.sum() == pytest.approx(12)
     assert by_name(found, load)["stripe2-leaf1 spine3"] == 0.5
@@ -92,7 +92,7 @@ def test_loads_by_device() -> None:
     matrix = np.zeros((8, 8))
     one, two = found.graph.index[OWN], found.graph.index["stripe2-leaf2"]
     matrix[one, two] = 8.0
-    load, _ = loads(links, found.states, advertised(found), matrix)
+    load, _ = loads(links, found.states.__getitem__, advertised(found), matrix)
     found_by = by_device(links, [one, two], load)
     assert [out.tolist() for out, _ in found_by.values()] == [[2.0] * 4, [0.0] * 4]
     assert [into.tolist() for _, into in found_by.values()] == [[0.0] * 4, [2.0] * 4]
@@ -116,7 +116,7 @@ def test_collectives_load_a_clean_fabric_evenly(name: str, pattern: Callable[[Ra
     found = routing(name)
     graph = found.graph
     matrix = pattern(rails(graph.network, graph.index), len(graph.names))
-    load, lost = loads(Links(found), found.states, advertised(found), matrix)
+    load, lost = loads(Links(found), found.states.__getitem__, advertised(found), matrix)
     assert lost == 0
     assert load.sum() == pytest.approx(2 * matrix.sum())
     for tier in (load[0::2], load[1::2]):
@@ -154,7 +154,7 @@ def check_against_packets_followed_one_by_one(found: Routing) -> None:
     slow = Slow(found.graph, wanted)
     assert slow.loads_before is not None
     # The slow computation gives every device a volume of 1 for all others together.
-    load, _ = loads(links, found.states, wanted, all_pairs(found) / max(1, len(wanted) - 1))
+    load, _ = loads(links, found.states.__getitem__, wanted, all_pairs(found) / max(1, len(wanted) - 1))
     for device, row in enumerate(found.graph.adjacencies):
         for at in range(len(row)):
             assert abs(load[links.of[device][at]] - slow.loads_before.get((device, at), 0.0)) < 1e-9

@@ -186,6 +186,11 @@ def test_a_value_of_an_unknown_word_becomes_one_of_several(around: str) -> None:
     check(several, one)
 
 
+@pytest.mark.parametrize("after", ["set family a route\n", "set family a route\ndeactivate family a route\n"])
+def test_a_word_that_could_be_a_key_leaves_nothing_behind(after: str) -> None:
+    check(read("set family a route unit unit a\n"), read(after))
+
+
 @cache
 def configurations() -> tuple[Node, ...]:
     """Published configurations and our own."""

@@ -89,7 +89,7 @@ def of_devices(plan: Plan) -> None:
     assert len(repair(plan, SERVER)) == 2
     assert [fault.b.device for fault in faults_of(plan)] == [SPINE] * 4
     assert len(repair(plan)) == 4
-    for word, message in (("spine1:nothing", "no such cable"), ("spine2", "nothing of it has failed")):
+    for word, message in (("spine1:nothing", "no such cable"), ("spine2", "it has no failure to repair")):
         with pytest.raises(UsageError, match=message):
             repair(plan, word)
 

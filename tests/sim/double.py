@@ -9,6 +9,7 @@ import numpy as np
 
 from ailb_gen.sim.fabric import Fabric
 from ailb_gen.sim.outcome import NEVER, Outcome, Progress
+from ailb_gen.sim.series import Counters, Sampler
 from ailb_gen.sim.settings import Settings
 from ailb_gen.sim.workload import COMPUTATION, Workload
 
@@ -42,6 +43,7 @@ def simulate(
     settings: Settings,
     seed: int,
     watch: Callable[[Progress], bool] | None = None,
+    sampler: Sampler | None = None,
 ) -> Outcome:
     """Run all tasks in order; a flow takes 1 µs per seed more than its bytes."""
     waits, ready = workload.waits.copy(), workload.start_ps.copy()
@@ -68,4 +70,13 @@ def simulate(
             waits[other] -= 1
             if not waits[other]:
                 todo.append(other)
-    return outcome_of(fabric, start, finish, link_bytes=sent)
+    end_ps = max(finish, default=0)
+    if sampler is None:
+        return outcome_of(fabric, start, finish, link_bytes=sent)
+    none = np.zeros(fabric.link_count, dtype=np.int64)
+    while sampler.next_ps < end_ps:
+        # As if all had been sent evenly, over a queue of one packet.
+        now = sent * sampler.next_ps // end_ps
+        sampler.take(Counters(now, none + 1, none, none, none))
+    series = sampler.finish(Counters(sent, none + 1, none, none, none), end_ps)
+    return outcome_of(fabric, start, finish, link_bytes=sent, series=series)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ailb_gen.sim.balancers import BALANCERS
-from ailb_gen.sim.comparison import FIGURES, WIDTH, comparison_table, shown
+from ailb_gen.sim.comparison import FIGURES, WIDTH, comparison_table
 
 # As wide as figures get: a mean and a range of six characters each.
 WIDE = {"seeds": 9, "mean": 123_456.7, "least": 99_999.0, "most": 999_900.0}
@@ -55,28 +55,3 @@ def test_columns_that_do_not_fit_follow_below() -> None:
         assert lines[number + 3].startswith("ecmp") and "123.5k" in lines[number + 3]
         assert "99,999-999.9k" in lines[number + 4]
         assert lines[number + 5].startswith("rlb")
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (0, "0"),
-        (0.5, "0.5"),
-        (12.345678, "12.35"),
-        (999.4, "999.4"),
-        (9999.4, "9,999"),
-        (9999.5, "10,000"),
-        (12_345, "12,345"),
-        (99_999.4, "99,999"),
-        (99_999.5, "100k"),
-        (123_456, "123.5k"),
-        (999_949, "999.9k"),
-        (999_950, "1M"),
-        (1_234_567, "1.235M"),
-        (9.99e14, "999T"),
-        (5e15, "5000T"),
-    ],
-)
-def test_numbers_are_short(value: float, text: str) -> None:
-    assert shown(value) == text
-    assert len(text) <= 6

@@ -181,5 +181,5 @@ def test_random_cables() -> None:
     assert abs(float(np.mean([len(one) for one in drawn])) - 25.6) < 5 * (512 * 0.05 * 0.95 / 200) ** 0.5
     assert len(random_cables(found, 1, 1)) == 512
     assert not set(random_cables(found, 1, 1)) & set(found.link_reverse[random_cables(found, 1, 1)])
-    with pytest.raises(UsageError, match=re.escape("1.5 is no probability")):
+    with pytest.raises(UsageError, match=re.escape("1.5 is not a probability")):
         random_cables(found, 1.5, 1)

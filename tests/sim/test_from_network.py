@@ -106,7 +106,7 @@ def ends(found: Fabric, link: int) -> tuple[int, int]:
 def test_shares_are_the_loads_of_forwarding(name: str, failed: tuple[str, ...]) -> None:
     routes = routing(name, *failed)
     found = from_network(network(name), routes)
-    load, lost = loads(Links(routes), routes.states, advertised(routes), all_pairs(routes))
+    load, lost = loads(Links(routes), routes.states.__getitem__, advertised(routes), all_pairs(routes))
     assert lost == 0
     # One host for every leaf, since all of a leaf's send alike.
     hosts = {int(found.link_target[next_links(found, one, 0)[0]]): one for one in range(found.host_count)}

@@ -43,8 +43,8 @@ def test_what_arrives_is_accepted() -> None:
 
 def test_no_route_and_no_link() -> None:
     lost = without_links(FABRIC, links("leaf1:spine2"))
-    assert refused(lost) == "1 of 2 connections cannot be: host1 to host3 (queue pair 2): leaf1 has no route"
-    assert "2 of 2 connections cannot be: host1 to host3: the source has no link" in refused(
+    assert refused(lost) == "1 of 2 connections are impossible: host1 to host3 (queue pair 2): leaf1 has no route"
+    assert "2 of 2 connections are impossible: host1 to host3: the source has no link" in refused(
         without_links(FABRIC, links("host1:leaf1"))
     )
     assert "host1 to host3: leaf2 has no link to it" in refused(without_links(FABRIC, links("host3:leaf2")))

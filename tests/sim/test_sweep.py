@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,7 +20,7 @@ from ailb_gen.sim.engine import records
 from ailb_gen.sim.fabric import Fabric
 from ailb_gen.sim.outcome import Progress
 from ailb_gen.sim.point import Point, Traffic, run_of, simulate
-from ailb_gen.sim.results import Result, Row, finish, keep, open_results
+from ailb_gen.sim.results import Result, Row, finish, keep, open_results, profile_of
 from ailb_gen.sim.settings import BalancerSettings, PacketSettings, Settings, TransportName, TransportSettings
 from ailb_gen.sim.statistics import Collective
 from ailb_gen.sim.sweep import Board, Options, check_memory, pending, prepare
@@ -119,6 +120,9 @@ def test_a_point_gives_statistics_and_tables() -> None:
     assert not found.statistics["interrupted"] and not found.statistics["stuck"]
     assert found == simulate(a_point(seed=3))
     assert simulate(a_point(seed=3), tables=False) == replace(found, files={})
+    profiled = simulate(a_point(seed=3), tables=False, profiled=True)
+    assert replace(profiled, files={}) == replace(found, files={})
+    assert set(json.loads(profiled.files["profile"])) >= {"fct_us", "loads", "series"}
 
 
 @pytest.mark.usefixtures("doubled")
@@ -232,6 +236,13 @@ def test_results_are_files_that_say_what_they_are(tmp_path: Path) -> None:
     finish(out, rows, about, compared(rows))
     assert {path: path.read_bytes() for path in sorted(out.rglob("*")) if path.is_file()} == before
     assert open_results(out) == {one.digest: one.statistics for one in found}
+    assert open_results(out, profiled=True) == {}
+    assert profile_of(out, found[0].digest) is None
+    profiled = replace(found[0], files={**found[0].files, "profile": b'{"end_us": 1}'})
+    keep(out, profiled)
+    assert list(open_results(out, profiled=True)) == [profiled.digest]
+    assert len(open_results(out)) == len(found), "a profile is no point"
+    assert profile_of(out, profiled.digest) == {"end_us": 1}
 
 
 @pytest.mark.usefixtures("doubled")
@@ -247,7 +258,7 @@ def test_interrupted_and_damaged_points_are_not_finished(tmp_path: Path) -> None
 
 def test_a_directory_of_something_else_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("x")
-    with pytest.raises(OutputError, match="something else than results"):
+    with pytest.raises(OutputError, match="files that are not results"):
         open_results(tmp_path)
     with pytest.raises(OutputError, match="not a directory"):
         open_results(tmp_path / "thesis.txt")

@@ -182,12 +182,12 @@ def _check_router_id(switch: Switch, expected: str, findings: Findings) -> None:
         findings.at(ROUTER_IDS, switch, message, line, f"{found}/32", ", ".join(addresses))
 
 
-AGAIN = "Correct the intent and generate again; a line edited by hand is lost with the next generate."
+AGAIN = "Correct the intent and generate again; the next generate overwrites edits by hand."
 UNIQUE = Check(
     "AILB101",
     "no address and no prefix is on two interfaces, no prefix lies inside another's, and every address is valid",
     "an address or prefix is on two interfaces, or is not valid",
-    "Two leaves with one prefix split its traffic: half of the packets arrive at a leaf that has no such host.",
+    "Two leaves with one prefix split its traffic: half of the packets arrive at the leaf without the host.",
     AGAIN,
     _check_unique,
 )
@@ -195,7 +195,7 @@ PLANNED = Check(
     "AILB102",
     "the IRB of every leaf is up and has exactly the prefixes and gateways of the address plan, and no IPv4",
     "the IRB of a leaf is down, or has other addresses than the address plan",
-    "Servers form addresses of what the leaf announces; a prefix off by one belongs to another leaf or to none.",
+    "Servers form addresses from these prefixes; a prefix off by one belongs to another leaf or to none.",
     AGAIN,
     _check_planned,
 )
@@ -203,7 +203,7 @@ VLANS = Check(
     "AILB105",
     "every leaf has one VLAN with the id of the plan, unique as the intent asks, routed by the IRB of that number",
     "the VLAN of a leaf is missing, surplus, or has the wrong id or IRB",
-    "A VLAN with another IRB, or another id, cuts its servers off from their gateway.",
+    "A VLAN with the wrong IRB or ID cuts its servers off from their gateway.",
     AGAIN,
     _check_vlans,
 )

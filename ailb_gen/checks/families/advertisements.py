@@ -94,7 +94,7 @@ ANNOUNCED = Check(
     "AILB103",
     "router advertisements announce every prefix of the IRB, on-link and autonomous, and no other",
     "router advertisements lack a prefix of the IRB, announce one too many, or announce it unusably",
-    "Without its announcement no server forms an address in the prefix: one queue pair of each connection fails.",
+    "Without the announcement no server forms an address in the prefix, and one queue pair of each connection fails.",
     "Add or correct `protocols router-advertisement interface irb.N prefix`.",
     _check_announced,
 )

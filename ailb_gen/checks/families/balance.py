@@ -20,37 +20,28 @@ PATTERNS = (("ring all-reduce", ring), ("all-to-all", all_to_all), ("permutation
 Worst = dict[int, tuple[tuple[float, float], tuple[float, float]]]
 
 
-def destinations(context: Context) -> dict[int, tuple[Prefix, ...]]:
-    """Return the prefixes of every leaf that has a file, by device."""
-    index, states = context.routing.graph.index, context.routing.states
-    found = {
-        index[leaf.name]: tuple(prefix for prefix in leaf.prefixes if prefix in states)
-        for leaf in context.expected.leaves
-        if leaf.name in index
-    }
-    return {device: prefixes for device, prefixes in found.items() if prefixes}
-
-
 def _check_balance(context: Context, findings: Findings) -> None:
     """Compare loads with the even share; the figures show what ECMP hashing would give, by the seed."""
     advance = context.steps.begin("balance", 2 * len(PATTERNS))
     graph, links = context.routing.graph, Links(context.routing)
-    rows, leaves = rails(context.network, graph.index), destinations(context)
+    rows, leaves = rails(context.network, graph.index), context.destinations
     findings.look(BALANCED, len(leaves) * len(PATTERNS))
     for name, pattern in PATTERNS:
         matrix = pattern(rows, len(graph.names))
         if not matrix.any():
             findings.figure(BALANCED, name, "nothing crosses a spine")
             continue
-        load, lost = loads(links, context.routing.states, leaves, matrix)
+        load, lost = loads(links, context.routing.states.__getitem__, leaves, matrix)
         advance(1)
         worst = _worst(links, leaves, load)
         _add_uneven(context, name, worst, matrix, findings)
         hashed = monte_carlo(links, matrix, len(context.expected.colors), context.seed)
         advance(1)
-        ours = f"busiest link over the mean: up {_top(worst, 0)}, down {_top(worst, 1)}"
+        ours = f"busiest link over the mean (1 is even): up {_top(worst, 0)}, down {_top(worst, 1)}"
         share = f"; {lost / matrix.sum():.1%} lost" if lost > EXACT * matrix.sum() else ""
-        peer = f"; ECMP hashing {hashed.up:.2f}, {hashed.down:.2f} ({hashed.draws} draws)" if hashed else ""
+        peer = (
+            f"; ECMP hashing, to compare: {hashed.up:.2f}, {hashed.down:.2f} ({hashed.draws} draws)" if hashed else ""
+        )
         findings.figure(BALANCED, name, f"{ours}{share}{peer}")
 
 
@@ -94,6 +85,6 @@ BALANCED = Check(
     "with one queue pair per color, collectives load all uplinks of a leaf, and all links down to it, evenly",
     "a collective loads links unevenly",
     "All queue pairs of a collective wait for the most loaded link.",
-    "See AILB401 and AILB303: some prefix or uplink is not where its color says.",
+    "See AILB401 and AILB303: a prefix or an uplink has the wrong color.",
     _check_balance,
 )

@@ -9,22 +9,24 @@ from ailb_gen.checks.model import Check, Severity
 
 NO_SERVICE = "no Batfish service was given (--batfish HOST)"
 
-READ_AGAIN = "Look at the line: it is either wrong, or one that Batfish does not know yet (see docs/batfish.md)."
-LOOK = "Look at the same prefix with `ailb-gen rib`, and at what the other checks say of this switch."
-BUG = "Send both snapshots (`ailb-gen batfish snapshot`) with a report: one of the two programs is wrong."
-DIFFER = "docs/batfish.md says where both may differ; where none of that holds, one is wrong: send both snapshots."
+READ_AGAIN = "Look at the line: it is wrong, or Batfish does not know it yet (see docs/batfish.md)."
+LOOK = "Look at the prefix with `ailb-gen rib`, and at the other findings about this switch."
+BUG = "One of the two programs is wrong: report it with both snapshots (`ailb-gen batfish snapshot`)."
+DIFFER = (
+    "See docs/batfish.md for known differences. If none applies, one program is wrong: report it with both snapshots."
+)
 PARSED = Check(
     "AILB801",
     "Batfish reads every switch's file, takes it for Junos, and for the switch that it is named after",
     "Batfish cannot read a switch's file, or takes it for another's",
-    "What Batfish does not read it cannot judge: its other answers would be about a part of the fabric.",
-    "Compare with `ailb-gen junos check`; a file that Batfish alone does not read is worth a report there.",
+    "Batfish cannot judge a file that it does not read: its other answers cover only a part of the fabric.",
+    "Compare with `ailb-gen junos check`. If only Batfish cannot read the file, report it to Batfish.",
 )
 RECOGNIZED = Check(
     "AILB802",
     "Batfish recognizes every line, but for those known to be beyond it",
     "Batfish does not recognize a line that it should know",
-    "A line that is not recognized is not judged; in a file that was typed by hand it may be a typing error.",
+    "Batfish ignores lines that it does not recognize; in a file edited by hand, it may be a typing error.",
     READ_AGAIN,
     severity=Severity.WARNING,
 )
@@ -32,7 +34,7 @@ CONVERTED = Check(
     "AILB803",
     "Batfish makes its model of every file without an issue, but for those known to be false",
     "Batfish has an issue with a file while making its model",
-    "What Batfish warns of here, a device often refuses or ignores: a VLAN without id, a policy that changes nothing.",
+    "Devices often refuse or ignore such lines: a VLAN without an ID, a policy that changes nothing.",
     READ_AGAIN,
     severity=Severity.WARNING,
 )
@@ -41,14 +43,14 @@ DEFINED = Check(
     "Batfish finds no reference to a policy, list, community, VLAN or interface that is not defined",
     "Batfish finds a reference to something that is not defined",
     "Junos refuses to commit some of these, and silently matches nothing with the others.",
-    "Define what is named, or correct the name.",
+    "Define it, or correct the name.",
 )
 USED = Check(
     "AILB805",
     "Batfish finds nothing that is defined and never used, but for what its model does not know the use of",
     "Batfish finds something that is defined and never used",
-    "A policy that nothing uses is often one that was meant to be used.",
-    "Use it where it belongs, or take it out.",
+    "An unused policy was often meant to be used.",
+    "Use it where it belongs, or delete it.",
     severity=Severity.WARNING,
 )
 PORTS = Check(
@@ -62,29 +64,29 @@ VLANS = Check(
     "AILB807",
     "Batfish sees in every VLAN the ports of its servers and the IRB, and nothing else",
     "Batfish sees a VLAN with missing or further ports",
-    "A server in the wrong VLAN forms addresses of another leaf's prefixes: no reply reaches it.",
+    "A server in the wrong VLAN forms addresses in another leaf's prefixes, and no reply reaches it.",
     "Correct the intent and generate again.",
 )
 READERS = Check(
     "AILB808",
     "Batfish and this program read the same ports, MTUs and VLANs from the files",
     "Batfish and this program read ports, MTUs or VLANs differently",
-    "One of them is wrong: every other answer about that switch is in doubt.",
+    "One of them is wrong, so every other answer about that switch is in doubt.",
     BUG,
 )
 UNDERSTOOD = Check(
     "AILB811",
     "Batfish understands every line of the IPv4 shadow",
     "Batfish does not understand a line of the IPv4 shadow",
-    "The answers about sessions and routes would be about another fabric than this one.",
+    "The answers about sessions and routes would describe another fabric.",
     BUG,
 )
 SHOWN = Check(
     "AILB812",
     "the IPv4 shadow shows everything in the files that decides about routes, and Batfish models it",
     "the IPv4 shadow leaves out, or Batfish does not model, something that decides about routes",
-    "What the shadow does not show Batfish does not judge; the two engines may then disagree for that reason alone.",
-    "Nothing, if the statement is meant: the other checks judge it; accept it with a waiver.",
+    "Batfish cannot judge what the shadow leaves out, and the two engines may disagree for that reason alone.",
+    "If the statement is intended, accept it with a waiver: the other checks judge it.",
     severity=Severity.WARNING,
 )
 SESSIONS = Check(
@@ -98,7 +100,7 @@ OWNERS = Check(
     "AILB814",
     "in Batfish no address belongs to two interfaces",
     "in Batfish an address belongs to two interfaces",
-    "Two leaves with one gateway draw each other's packets.",
+    "Two leaves with the same gateway attract each other's packets.",
     "See the checks of addresses (AILB1xx).",
 )
 PINNED = Check(
@@ -113,14 +115,14 @@ TRANSIT = Check(
     "in Batfish every spine has a route to every prefix, and from its own leaf alone",
     "in Batfish a spine lacks the route to a prefix, or has it from another leaf than its own",
     "A leaf that passes on routes learned from spines becomes a transit for others' traffic as soon as a link fails.",
-    "Of a prefix that is not heard, see AILB304 and AILB201; a leaf's export policy must reject the fabric's pool.",
+    "For a missing prefix, see AILB304 and AILB201; the export policy of a leaf must reject the fabric's pool.",
 )
 LOOPS = Check(
     "AILB817",
     "in Batfish no packet loops, and none is delivered on some of its paths only",
     "in Batfish a packet loops, or is lost on some of its paths",
-    "Looping packets fill the links; those lost on one of several paths stall a job at random.",
-    "Follow the flow with `ailb-gen path`.",
+    "Looping packets fill the links; losses on one of several paths stall a job at random.",
+    "Trace the flow with `ailb-gen path`.",
 )
 SPINE_REACH = Check(
     "AILB818",

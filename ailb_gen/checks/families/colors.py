@@ -124,10 +124,11 @@ def _add_ends(switch: Switch, index: int | None, ends: list[WrongEnd], all_of_th
         line = (group.color_line or group.line) if group is not None else switch.bgp_line
         if not all_of_them:
             line = lines.get(f"{end.port}.0") or line
-        message = f"the link to {other} is {found or 'uncolored'} ({where}); it must be {expected}"
+        has = found or "uncolored"
+        message = f"the link to {other} is {has} ({where}); it must be {expected}"
         involves = (f"{end.device} community {group.color}",) if group is not None and group.color else ()
         alike = f"{end.device} {where} {found}" if all_of_them else ""
-        findings.at(SAME_ENDS, switch, message, line, expected, found, involves, alike, end.port)
+        findings.at(SAME_ENDS, switch, message, line, expected, has, involves, alike, end.port)
 
 
 AGAIN = "Correct the intent and generate again."
@@ -135,8 +136,8 @@ DEFINED = Check(
     "AILB301",
     "every color of the intent is one community with the same value on every switch, and no two share a value",
     "a color's community is missing, has the wrong value, or shares its value with another",
-    "A color that means another thing on one switch hides its routes there, or sends them to another spine.",
-    "Define the color's community as the intent counts it: color:0:1 for the first.",
+    "A color with another value on one switch hides its routes there, or sends them to another spine.",
+    "Define the community of the color by its number in the intent: color:0:1 for the first.",
     _check_defined,
 )
 SAME_ENDS = Check(
@@ -167,7 +168,7 @@ BACKED_UP = Check(
     "AILB305",
     "every advertised prefix has the backup color that the intent asks for",
     "an advertised prefix has another backup color than the intent asks for",
-    "Without its backup a prefix is gone when a single link of its color fails.",
+    "Without a backup the prefix is unreachable when one link of its color fails.",
     "Correct `backup-color` of the route.",
     _check_advertised,
 )

@@ -8,34 +8,34 @@ REACHED = Check(
     "AILBD01",
     "every managed device can be reached and read",
     "a device cannot be reached or read",
-    "What a device does that cannot be read is unknown.",
-    "Look at the management network, the login and the host key that the message names.",
+    "Nothing is known about a device that cannot be read.",
+    "Check the management network, the login and the host key that the message names.",
 )
 DRIFT = Check(
     "AILBD02",
     "every switch has what its file says, and below the owned hierarchies nothing else",
     "a switch has something else than its file says",
-    "The switch was changed by hand, or a push was not finished: the files no longer say what it does.",
-    "Take the change over into the fabric file, or run 'ailb-gen deploy' to undo it.",
+    "The switch was changed by hand, or a push was not finished: the files no longer describe it.",
+    "Put the change into the fabric file, or run 'ailb-gen deploy' to undo it.",
 )
 STATE = Check(
     "AILBD03",
     "sessions are up, prefixes sent with color and AIGP; servers have their addresses, rules, routes and gateways",
     "a session, prefix, address, rule, route or gateway is missing or wrong",
     "Traffic of a color without its session moves to the backups, or is lost.",
-    "Look at the link, the neighbor and the group, or at the NIC and the table, that the message names.",
+    "Check the link, neighbor and group, or the NIC and table, that the message names.",
 )
 FILES = Check(
     "AILBD04",
     "every server has the files that were generated for it, unedited",
     "a server's files are not those that were generated for it",
-    "The kernel of the server sends packets another way than the fabric expects.",
-    "Run 'ailb-gen deploy', or take the change over into the fabric file.",
+    "The server's kernel may send packets another way than the fabric expects.",
+    "Run 'ailb-gen deploy', or put the change into the fabric file.",
 )
 BESIDES = Check(
     "AILBD05",
     "nothing besides its file changes what a switch does for the fabric: groups, interface ranges, other hierarchies",
     "something besides its file changes what a switch does for the fabric",
-    "A push leaves it alone and proves nothing with it: the texts agree, and the switch does something else.",
-    "Take it off the switch, or name it in the inventory: under 'own', so that a push removes it, or under 'keep'.",
+    "A push leaves it alone, and the proof does not cover it: the files match, but the switch behaves differently.",
+    "Delete it on the switch, or name it in the inventory: under 'own' to let a push remove it, or under 'keep'.",
 )

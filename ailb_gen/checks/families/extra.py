@@ -35,7 +35,7 @@ EXTRA = Check(
     "AILB010",
     "every harmless statement that the intent's extra_config asks for is in the file as it is asked for",
     "a statement of extra_config is missing in the file, or has another value there",
-    "An NTP server, a login or a collector that the intent asks for is another one on the switch, or not there.",
+    "The switch lacks an NTP server, a login or a collector that the intent asks for, or has another one.",
     "Generate the fabric again, or change extra_config when the file is right.",
     _check_extra,
 )

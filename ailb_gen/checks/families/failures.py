@@ -2,137 +2,44 @@
 
 from __future__ import annotations
 
-import gc
-import pickle
-import random
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor
-from dataclasses import dataclass
-from functools import cached_property, lru_cache, partial
-from pathlib import Path
-from tempfile import TemporaryDirectory
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 
 from ailb_gen.addresses import Prefix
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.expected import ExpectedFabric
 from ailb_gen.checks.expected_switches import ALL_COLORS
-from ailb_gen.checks.families.balance import destinations
+from ailb_gen.checks.failure_outcomes import Verdict
 from ailb_gen.checks.model import Check, Findings
 from ailb_gen.checks.shares import Shares
 from ailb_gen.errors import Place
 from ailb_gen.forwarding.baseline import Baseline
-from ailb_gen.forwarding.failures import Failure, assess
+from ailb_gen.forwarding.failures import Failure
+from ailb_gen.forwarding.link_loads import link_name
 from ailb_gen.layout import CABLING
-from ailb_gen.routing.graph import Graph
 
-# Pairs of links that are examined: all of them in a small fabric, else a sample.
-PAIRS = 64
-CHUNK = 64
 EXACT = 1e-6
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """The part of an impact that is judged: small enough to come back from another process by the thousand."""
-
-    failure: Failure
-    lost: tuple[tuple[int, Prefix, str], ...]
-    strayed: tuple[tuple[int, Prefix], ...]
-    moved: int
-    worst: float
-    worst_link: int
-
-
 def _check_failures(context: Context, findings: Findings) -> None:
-    graph = context.routing.graph
-    baseline = Baseline(context.routing, destinations(context))
-    if baseline.lost > EXACT or not baseline.prefixes:
+    outcomes = context.failure_outcomes
+    if outcomes is None:
         for check in (LINK_REACH, LINK_CALM, LINK_LOAD, SPINE_REACH, SPINE_LOAD, PAIR_REACH, PAIR_CALM):
             findings.skip(
                 check, "the steady state does not deliver everything (AILB402): failures would say nothing new"
             )
         return
-    up = range(len(graph.sessions.up))
-    spines = [spine.name for spine in context.expected.spines if spine.name in graph.index]
-    failures = [
-        [Failure(_link(graph, at), frozenset({at})) for at in up],
-        [Failure(name, dead=frozenset({graph.index[name]})) for name in spines],
-        [
-            Failure(f"{_link(graph, a)} and {_link(graph, b)}", frozenset({a, b}))
-            for a, b in sampled_pairs(len(up), PAIRS, context.seed)
-        ],
-    ]
-    advance = context.steps.begin("failures", sum(map(len, failures)))
-    everything = [failure for row in failures for failure in row]
-    assessed = iter(list(_assessed(baseline, everything, context.executor, advance)))
-    of_links, of_spines, of_pairs = ([next(assessed) for _ in row] for row in failures)
-    judge, shares = _Judge(context, baseline, findings), context.shares
+    baseline, shares = context.baseline, context.shares
+    judge = _Judge(context, baseline, findings)
     # With a fabric that is as uneven as it should not be (AILB405) the share of the even one is the measure.
     before = min(shares.highest(), baseline.highest)
-    judge.reach(LINK_REACH, of_links)
-    judge.calm(LINK_CALM, of_links)
-    judge.load(LINK_LOAD, of_links, bound(_without_a_link(shares, baseline, of_links), before))
-    judge.reach(SPINE_REACH, of_spines)
-    judge.load(SPINE_LOAD, of_spines, bound(shares.without_a_spine(), before))
-    judge.reach(PAIR_REACH, of_pairs, "pairs of failures examined")
-    judge.calm(PAIR_CALM, of_pairs)
-
-
-def sampled_pairs(count: int, size: int, seed: int) -> list[tuple[int, int]]:
-    """Return `size` different pairs of numbers below `count`, or all if there are not more."""
-    if count * (count - 1) // 2 <= size:
-        return [(a, b) for a in range(count) for b in range(a + 1, count)]
-    source = random.Random(seed)  # noqa: S311 - a sample, not a secret
-    found: dict[tuple[int, int], None] = {}
-    while len(found) < size:
-        a, b = sorted(source.sample(range(count), 2))
-        found[a, b] = None
-    return list(found)
-
-
-def _link(graph: Graph, number: int) -> str:
-    cable = graph.sessions.up[number].cable
-    return f"{cable.a} - {cable.b}"
-
-
-def _assessed(
-    baseline: Baseline, failures: Sequence[Failure], executor: Executor | None, advance: Callable[[int], None]
-) -> Iterator[Verdict]:
-    """Assess every failure, in order; chunks go to the executor if there is one."""
-    chunks = [failures[start : start + CHUNK] for start in range(0, len(failures), CHUNK)]
-    with TemporaryDirectory(prefix="ailb-gen-") as folder:
-        if executor is None or len(chunks) < 2:
-            batches: Iterable[list[Verdict]] = (_assess_all(baseline, chunk) for chunk in chunks)
-        else:
-            # Written once for all chunks: each worker reads it once, and not with every chunk.
-            path = Path(folder) / "baseline"
-            path.write_bytes(pickle.dumps(baseline, pickle.HIGHEST_PROTOCOL))
-            batches = executor.map(partial(assess_stored, path), chunks)
-        for batch in batches:
-            advance(len(batch))
-            yield from batch
-
-
-def assess_stored(path: Path, failures: Sequence[Failure]) -> list[Verdict]:
-    """Assess some failures of the baseline in a file of this program's own."""
-    return _assess_all(_stored(path), failures)
-
-
-@lru_cache(maxsize=1)
-def _stored(path: Path) -> Baseline:
-    gc.disable()
-    baseline = pickle.loads(path.read_bytes())  # noqa: S301 - written by the process that started this one
-    if not isinstance(baseline, Baseline):
-        raise TypeError(f"{path} holds no baseline")
-    return baseline
-
-
-def _assess_all(baseline: Baseline, failures: Sequence[Failure]) -> list[Verdict]:
-    impacts = (assess(baseline, failure) for failure in failures)
-    return [
-        Verdict(found.failure, found.lost, found.strayed, found.moved, found.worst, found.worst_link)
-        for found in impacts
-    ]
+    judge.reach(LINK_REACH, outcomes.links)
+    judge.calm(LINK_CALM, outcomes.links)
+    judge.load(LINK_LOAD, outcomes.links, bound(_without_a_link(shares, baseline, outcomes.links), before))
+    judge.reach(SPINE_REACH, outcomes.spines)
+    judge.load(SPINE_LOAD, outcomes.spines, bound(shares.without_a_spine(), before))
+    judge.reach(PAIR_REACH, outcomes.pairs, "pairs of failures tried")
+    judge.calm(PAIR_CALM, outcomes.pairs)
 
 
 def _without_a_link(shares: Shares, baseline: Baseline, verdicts: Sequence[Verdict]) -> float:
@@ -177,7 +84,7 @@ class _Judge:
         """The colors, as values, over which every prefix may travel."""
         return allowed_colors(self.context.expected)
 
-    def reach(self, check: Check, verdicts: Sequence[Verdict], examined: str = "single failures examined") -> None:
+    def reach(self, check: Check, verdicts: Sequence[Verdict], examined: str = "failures tried one by one") -> None:
         """Find what is lost though a spine would pass it on over the links that are left."""
         unavoidable = 0
         for verdict in verdicts:
@@ -189,7 +96,8 @@ class _Judge:
                 self._add(check, verdict, f"{self.graph.names[device]} loses {prefix} ({problem}){more}")
         self.findings.look(check, len(verdicts))
         self.findings.figure(check, examined, len(verdicts))
-        self.findings.figure(check, "losses that no path could avoid", unavoidable)
+        if unavoidable:
+            self.findings.figure(check, "losses not counted, because no cabled path is left", unavoidable)
 
     def calm(self, check: Check, verdicts: Sequence[Verdict]) -> None:
         """Find pairs of a leaf and a prefix that move though they did not use what failed."""
@@ -201,18 +109,18 @@ class _Judge:
                 self._add(check, verdict, f"{self.graph.names[device]} moves {prefix}, which did not use it{more}")
         self.findings.look(check, len(verdicts))
         moved = max((verdict.moved for verdict in verdicts), default=0)
-        self.findings.figure(check, "most FIB entries that one failure changed", moved)
+        self.findings.figure(check, "FIB entries that a failure changes, at most", moved)
 
     def load(self, check: Check, verdicts: Sequence[Verdict], bound: float) -> None:
         """Find links that carry more than `bound` times what the most loaded link did."""
         for verdict in verdicts:
             if verdict.worst > bound + EXACT and not verdict.lost:
-                link = _link(self.graph, verdict.worst_link // 2)
+                link = link_name(self.graph, verdict.worst_link // 2)
                 self._add(check, verdict, f"{link} carries {verdict.worst:.3f} times what it did")
         self.findings.look(check, len(verdicts))
         worst = max((verdict.worst for verdict in verdicts), default=0.0)
-        self.findings.figure(check, "worst link load after a failure, as a multiple of before", f"{worst:.3f}")
-        self.findings.figure(check, "highest load allowed, as a multiple", f"{bound:.3f}")
+        name = "busiest link after a failure, over the busiest before"
+        self.findings.figure(check, name, f"{worst:.3f} (even share: {bound:.3f})")
 
     def _add(self, check: Check, verdict: Verdict, consequence: str) -> None:
         failure = verdict.failure
@@ -279,7 +187,7 @@ LINK_REACH = Check(
     "AILB501",
     "when any single link fails, every leaf still reaches every prefix that a spine can pass on to it",
     "when a single link fails, a leaf loses a prefix that a spine could still pass on to it",
-    "One broken cable would stop the job: a prefix has no backup, or the backup does not work.",
+    "A single broken cable would stop the job: a prefix has no backup, or its backup does not work.",
     REPAIR,
     _check_failures,
 )
@@ -319,7 +227,7 @@ PAIR_REACH = Check(
     "AILB506",
     "when two links fail, of a sample, every leaf still reaches every prefix that a spine can pass on to it",
     "when two links fail, a leaf loses a prefix that a spine could still pass on to it",
-    "The second cable fails before the first is repaired, in a fabric of thousands.",
+    "In a fabric of thousands of cables, a second one fails before the first is repaired.",
     REPAIR,
     _check_failures,
 )

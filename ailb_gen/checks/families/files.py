@@ -103,7 +103,7 @@ def _described(network: Network) -> tuple[Record, ...]:
     )
 
 
-AGAIN = "Generate the fabric again, and look at the difference before you commit it."
+AGAIN = "Generate the fabric again, and review the difference before you commit it."
 PRESENT = Check(
     "AILB001",
     "every switch of the intent has a file",
@@ -116,7 +116,7 @@ READABLE = Check(
     "AILB002",
     "every file can be read and is what its name says",
     "a file cannot be read, or is not what its name says",
-    "What cannot be read cannot be pushed, and nothing about it was checked.",
+    "A file that cannot be read cannot be pushed, and was not checked.",
     "Correct the syntax at the place given, or generate the file again.",
     _check_readable,
 )
@@ -132,7 +132,7 @@ HOST_NAME = Check(
     "AILB004",
     "host-name is the name of the file",
     "a host-name is not the name of the file",
-    "The file would be pushed to one switch and make it call itself another; LLDP shows wrong neighbors.",
+    "The switch would get the name of another, and LLDP would show wrong neighbors.",
     "Correct system host-name.",
     _check_host_names,
 )
@@ -140,15 +140,15 @@ CABLES = Check(
     "AILB006",
     "cabling.csv and topology.json have the same cables, and no port has two",
     "cabling.csv and topology.json differ, or a port has two cables",
-    "Cables are pulled by one file and judged by the other.",
+    "Technicians cable by one file, and the checks use the other.",
     AGAIN,
     _check_cables,
 )
 TOPOLOGY_AGREES = Check(
     "AILB008",
     "topology.json says of the fabric and of every device, color and link what the intent asks, and nothing else",
-    "topology.json says something else than the intent",
-    "Other tools read the topology, and act on what is wrong in it.",
+    "topology.json differs from the intent",
+    "Other tools read the topology, and act on its mistakes.",
     AGAIN,
     _check_topology,
 )
@@ -157,6 +157,6 @@ CABLING_AS_ASKED = Check(
     "every leaf is cabled to every spine, and every NIC to the leaf of its rail, at the ports and speeds asked for",
     "a cable is missing, surplus, or at another port or speed than the intent asks for",
     "A missing or moved cable leaves a color without a path, or puts a GPU on another rail.",
-    "Generate the fabric again; when the cables stay as they are, name their ports in the intent.",
+    "Generate the fabric again. If the cables stay as they are, name their ports in the intent.",
     _check_cabling,
 )

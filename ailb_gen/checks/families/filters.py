@@ -11,7 +11,7 @@ from ailb_gen.forwarding.filters import Packet, discovery_packets, rdma_packets,
 from ailb_gen.network.filters import Attachment
 from ailb_gen.network.model import Switch
 
-# IPv4 carries nothing of the fabric.
+# IPv4 carries no traffic of the fabric.
 OTHER_FAMILIES = frozenset({"inet", "mpls", "iso", "vpls", "ccc"})
 
 
@@ -67,6 +67,6 @@ FILTERS = Check(
     "a filter stops packets that the fabric needs",
     "Without BGP or neighbor discovery there is no session, without BFD sessions flap, without UDP 4791 there is no "
     "RDMA.",
-    "Accept these packets in a term before the one that the message names, or take the filter off the interface.",
+    "Accept these packets in a term before the one that the message names, or remove the filter from the interface.",
     _check_filters,
 )

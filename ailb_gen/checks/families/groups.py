@@ -130,22 +130,22 @@ DISCOVERY = Check(
     "auto-discovery is in groups of `type external`, without authentication, allow or multihop, once on cabled ports",
     "auto-discovery is in a group, or on a port, where it must not be",
     "The commit fails, or an unplanned neighbor comes up as part of the fabric.",
-    "Write the type; take the other statement, or the interface, out of the group.",
+    "Add the type, or delete the other statement or the interface from the group.",
     _check_discovery,
 )
 LLDP = Check(
     "AILB210",
     "LLDP runs on every cabled port",
     "a cabled port does not run LLDP",
-    "Without it the cabling cannot be compared with the plan remotely.",
-    "Add `protocols lldp interface all`, and take `disable` out of `protocols lldp`.",
+    "Without LLDP the cabling cannot be compared with the plan from a distance.",
+    "Add `protocols lldp interface all`, and delete `disable` from `protocols lldp`.",
     _check_lldp,
 )
 WRITTEN = Check(
     "AILB211",
     "local-as and the BFD multiplier of every group are written, not left to what a release has as default",
     "a value is left to the default of the release",
-    "A default differs from the intent as soon as the value is changed elsewhere.",
+    "A default may change with the release, and then differs from the intent.",
     "Generate the file again.",
     _check_written,
     Severity.NOTE,

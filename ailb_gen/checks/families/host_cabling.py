@@ -22,7 +22,7 @@ ETHERNET_HEADER = 14
 
 @dataclass(frozen=True, slots=True)
 class Rail:
-    """What a leaf offers on the VLAN of a port: its prefixes with their gateways and colors, and the IRB."""
+    """The service of a leaf on the VLAN of a port: its prefixes with their gateways and colors, and the IRB."""
 
     switch: Switch
     irb: Unit | None

@@ -167,7 +167,7 @@ EXTRAS = Check(
     "AILB617",
     "no other file of the server overrides, shadows or joins the fabric's, as far as its name and contents tell",
     "a file of the server overrides or shadows the fabric's, or is not known to be harmless",
-    "What was checked is not what the server does: a later file of sysctl.d, a drop-in or a udev rule wins silently.",
-    "Take the file away, or put what it says into the template; one that is meant to be there can be waived.",
+    "A later file in sysctl.d, a drop-in or a udev rule silently overrides the files that were checked.",
+    "Delete the file, or move its settings into the template; waive a file that is meant to be there.",
     _check_extras,
 )

@@ -129,7 +129,7 @@ NICS = Check(
     "AILB602",
     "every file names the same GPU NICs: those of the intent and of the cabling",
     "a file of a server names other GPU NICs than the intent or the cabling",
-    "A NIC that one of the files lacks is up but unusable, or carries RDMA without being lossless.",
+    "A NIC that is missing in one of the files is up but unusable, or carries RDMA without a lossless class.",
     REGENERATE,
     _check_nics,
 )

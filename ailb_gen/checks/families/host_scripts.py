@@ -14,7 +14,7 @@ from ailb_gen.checks.host_groups import HostGroup
 from ailb_gen.checks.model import Check, Findings
 from ailb_gen.hosts.model import Code
 
-# Without these commands the scripts set nothing, whatever else they say; the variables are those around them.
+# Without these commands the scripts set nothing; the variables are those around them.
 COMMANDS = {
     files.SCRIPT: (
         'ip -6 route replace "$3" dev "$1" table "$2" && ip -6 route replace default via "$4" dev "$1" table "$2"',
@@ -126,7 +126,7 @@ SCRIPT = Check(
     "AILB607",
     "ailb-net sets the same tables, rules and gateways as netplan",
     "ailb-net and netplan set different tables, rules or gateways",
-    "Hosts with and without netplan would be routed differently; `ailb-net verify` would report the right one.",
+    "Hosts with and without netplan would route differently, and `ailb-net verify` would report correct hosts.",
     REGENERATE,
     _check_script,
 )
@@ -134,7 +134,7 @@ PROGRAMS = Check(
     "AILB616",
     "the scripts hold the commands that set tables, rules and RoCE, and are the same on all servers",
     "a script lacks commands, or differs from that of other servers",
-    "A script that was edited on one profile does something else there than on all others.",
+    "A script that was edited in one profile behaves differently on its servers.",
     REGENERATE,
     _check_programs,
 )

@@ -171,7 +171,7 @@ ADDRESSING = Check(
     "AILB609",
     "GPU NICs have no IPv4 and no DHCP; their addresses come from router advertisements alone",
     "a GPU NIC has IPv4, DHCP or addresses that no router advertisement gave",
-    "Further addresses are further GIDs: the plug-in would pair queue pairs with addresses that no table routes.",
+    "Extra addresses are extra GIDs: the plug-in would use addresses that no table routes.",
     REGENERATE,
     _check_settings,
 )
@@ -179,7 +179,7 @@ SYSCTLS = Check(
     "AILB610",
     "the kernel takes addresses, and no default route, from router advertisements",
     "the kernel takes default routes from router advertisements, or no addresses",
-    "Without them a NIC has no address; with the leaves' default routes the main table leads into the fabric.",
+    "Without router advertisements a NIC has no address; their default routes lead into the fabric.",
     REGENERATE,
     _check_settings,
 )
@@ -187,7 +187,7 @@ DROP_INS = Check(
     "AILB611",
     "networkd keeps the default routes and name servers of the leaves out of the host",
     "networkd lets default routes or name servers of the leaves into the host",
-    "Every leaf announces itself as a default router: the main table would send management traffic into the fabric.",
+    "Every leaf announces itself as a default router, which would send management traffic into the fabric.",
     REGENERATE,
     _check_settings,
 )
@@ -195,7 +195,7 @@ ENVIRONMENT = Check(
     "AILB612",
     "NCCL has one queue pair per color, the plug-in, IPv6, and the RDMA devices in the order of the NICs",
     "NCCL's settings differ from what the fabric needs",
-    "With another number of queue pairs colors carry uneven load; a device too few is a GPU without network.",
+    "With another number of queue pairs the load is uneven; a missing device is a GPU without network.",
     REGENERATE,
     _check_settings,
 )
@@ -203,7 +203,7 @@ UNITS = Check(
     "AILB615",
     "the services run the right program after every GPU NIC has appeared",
     "a service runs the wrong program, or at the wrong time",
-    "A service that does not wait runs before the driver has loaded, and leaves NICs without tables or PFC.",
+    "A service that starts before the driver has loaded leaves NICs without tables or PFC.",
     REGENERATE,
     _check_units,
 )

@@ -174,7 +174,7 @@ TABLES = Check(
     "AILB603",
     "every NIC has one routing table per color, numbered first + colors x NIC + (color - 1)",
     "a NIC has the wrong routing tables",
-    "A table that is missing, or shared by two prefixes, sends traffic of one color over another.",
+    "A missing table, or one that two prefixes share, sends traffic of one color over another.",
     REGENERATE,
     _check_tables,
 )
@@ -190,7 +190,7 @@ ROUTES = Check(
     "AILB605",
     "every table holds its prefix on the link and a default route by a gateway inside the prefix, and nothing else",
     "a routing table has wrong, missing or further routes",
-    "Other routes in a table send part of the traffic another way; a gateway elsewhere is unreachable.",
+    "Extra routes send part of the traffic another way; a gateway outside the prefix is unreachable.",
     REGENERATE,
     _check_tables,
 )

@@ -1,4 +1,4 @@
-"""What the checks of servers (AILB6xx) share: one function runs for every group, and adds findings about it."""
+"""Helpers of the checks of servers (AILB6xx): run one function for every group, and add its findings."""
 
 from __future__ import annotations
 

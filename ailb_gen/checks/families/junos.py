@@ -9,6 +9,7 @@ from ailb_gen.checks.model import Check, Finding, Findings, Severity
 from ailb_gen.errors import Place
 from ailb_gen.junos import check_result as kinds
 from ailb_gen.junos.check_result import CheckResult, Violation
+from ailb_gen.wording import plural
 
 NO_MODELS = "no YANG models were given (--yang DIR or AILB_YANG)"
 LONG = 80  # characters of a word; names are shorter, and what is not one need not be shown whole
@@ -62,7 +63,7 @@ def findings_of(result: CheckResult, device: str, file: str) -> Iterator[Finding
     for violation in result.findings:
         yield Finding(check_of(violation).id, device, message_of(violation), Place(file, violation.line or 1))
     for top, count in sorted(result.unmodelled.items()):
-        message = f"no model for {top}: {count} statement{'' if count == 1 else 's'} not checked"
+        message = f"no model for {top}: {count} {plural('statement', count)} not checked"
         yield Finding(UNCHECKED.id, device, message, Place(file, result.unmodelled_lines.get(top, 1) or 1))
     for one in result.unevaluated:
         message = f"{statement(one.path)}: {one.expression} could not be evaluated: {one.reason}"
@@ -73,8 +74,8 @@ UNKNOWN = Check(
     "AILB901",
     "every statement exists in Juniper's YANG models",
     "a statement does not exist in Juniper's YANG models",
-    "The device refuses the whole configuration, at the first statement that it does not know.",
-    "Correct the statement; one of another release needs the models of that release.",
+    "The device refuses the whole configuration at the first unknown statement.",
+    "Correct the statement, or use the models of the release that has it.",
     _check_commit,
 )
 VALUE = Check(
@@ -97,16 +98,16 @@ DUPLICATE = Check(
     "AILB904",
     "no statement with one value has two, and no address is there twice, however it is written",
     "a statement with one value has two, or an address is there twice",
-    "The device keeps the value that comes last, which may not be the one that was meant.",
-    "Take one of them away.",
+    "The device keeps the last value, which may not be the intended one.",
+    "Delete one of them.",
     _check_commit,
 )
 CHOICE = Check(
     "AILB905",
     "of statements that exclude each other there is only one",
     "statements that exclude each other are configured together",
-    "The device keeps the one that comes last, which may not be the one that was meant.",
-    "Take one of them away.",
+    "The device keeps the last one, which may not be the intended one.",
+    "Delete one of them.",
     _check_commit,
 )
 MUST = Check(
@@ -114,15 +115,15 @@ MUST = Check(
     "every commit constraint of the models holds",
     "a commit constraint does not hold",
     "`commit check` on the device fails with the message shown.",
-    "Add or take away what the message names.",
+    "Add or delete what the message names.",
     _check_commit,
 )
 UNCHECKED = Check(
     "AILB907",
     "everything could be checked: the models cover every hierarchy, and every constraint could be evaluated",
     "something could not be checked: the models do not cover it, or a constraint could not be evaluated",
-    "What is listed here only the device itself can judge.",
-    "Use a folder of models that has the hierarchy; run `commit check` on a device.",
+    "Only the device itself can judge these parts.",
+    "Use models that have the hierarchy, or run `commit check` on a device.",
     _check_commit,
     Severity.NOTE,
 )
@@ -131,7 +132,7 @@ RELEASE = Check(
     "the YANG models are of a release that has BGP-DPF",
     "the YANG models are of a release without BGP-DPF",
     "An older release refuses every statement that colors sessions and routes: the fabric has no colors on it.",
-    "Name the models of the release that the switches run: 25.4R1 or later, or 23.4X100-D4x for the QFX5240.",
+    "Use the models of the release that the switches run: 25.4R1 or later, or 23.4X100-D4x for the QFX5240.",
     _check_commit,
 )
 _OF_KIND = dict.fromkeys(kinds.VALUE_KINDS, VALUE) | {

@@ -9,42 +9,42 @@ from __future__ import annotations
 from ailb_gen.checks.model import Check, Severity
 
 LOOK = "Compare `ailb-gen rib` with `ailb-gen lab exec DEVICE -- birdc -s /run/bird/DEVICE.ctl show route all`."
-BUG = "docs/lab-routing.md says where both may differ; where none of that holds, one is wrong: report it, with files."
+BUG = "See docs/lab-routing.md for known differences. If none applies, one program is wrong: report it with the files."
 
 TRANSLATED = Check(
     "AILBL01",
     "the lab runs every statement that decides about routes",
     "the lab leaves out a statement that decides about routes",
-    "What the lab does not run it cannot judge: a real switch may do something else there.",
-    "Nothing, if the statement is meant: the other checks judge it; accept it with a waiver.",
+    "The lab cannot judge what it does not run: a real switch may behave differently.",
+    "If the statement is intended, accept it with a waiver: the other checks judge it.",
     severity=Severity.WARNING,
 )
 RUNNING = Check(
     "AILBL02",
     "every switch and every server of the intent runs in the lab",
     "a switch or a server of the intent does not run in the lab",
-    "Nothing is known about a device that is not there.",
-    "Look at its files with `ailb-gen validate`, and at its log with `ailb-gen lab status`.",
+    "Nothing is known about a device that does not run.",
+    "Check its files with `ailb-gen validate`, and its state with `ailb-gen lab status`.",
 )
 ADVERTISED = Check(
     "AILBL03",
     "router advertisements arrive over every link and at every NIC, with the prefixes and lifetimes of the intent",
-    "a router advertisement does not arrive, or says something else than the intent",
-    "Switches find each other by them, and servers form their addresses of them.",
+    "a router advertisement does not arrive, or differs from the intent",
+    "Switches find each other by them, and servers form their addresses from them.",
     "Correct `protocols router-advertisement` of the switch that sends it.",
 )
 ADDRESSES = Check(
     "AILBL04",
     "every NIC has formed its EUI-64 address in every prefix of its leaf, and no other; every IRB has its gateways",
     "a NIC lacks an address or has one too many, or a gateway is missing on an IRB",
-    "Without its address a queue pair has no path of its own, or none at all.",
-    "Look at the advertisements of the leaf (AILBL03), and at the server's sysctls and netplan files.",
+    "Without its address, a queue pair has no path of its own, or none at all.",
+    "Check the advertisements of the leaf (AILBL03), and the server's sysctls and netplan files.",
 )
 TABLES = Check(
     "AILBL05",
     "every server's kernel has the rules and tables that the intent asks for",
     "a rule or a table in a server's kernel is missing or wrong",
-    "A packet that leaves by another NIC or gateway takes the rail, and the color, of another.",
+    "A packet that leaves by another NIC or gateway uses the wrong rail or color.",
     "Correct the netplan file or `ailb-net`; the message names rule and table.",
 )
 SESSIONS = Check(
@@ -52,13 +52,13 @@ SESSIONS = Check(
     "every link in service has an established BGP session between the AS numbers of the intent, and no other link has",
     "a BGP session is not established, has other AS numbers, or is one too many",
     "A link without a session carries nothing; its color moves to the other links of the leaf.",
-    "Compare both ends: advertisements, AS numbers and as-lists, groups, and what `ailb-gen lab status` says.",
+    "Compare both ends: advertisements, AS numbers, as-lists, groups, and `ailb-gen lab status`.",
 )
 COPIES = Check(
     "AILBL07",
     "every switch holds the copies of every prefix that color and backups allow: color, AIGP, AS path, none hidden",
     "a copy of a route is missing, hidden, or has another color, AIGP or AS path than it must",
-    "A copy that is missing is a backup that is missing; one that is wrong draws packets to the wrong spine.",
+    "A missing copy is a missing backup; a wrong one attracts packets to the wrong spine.",
     LOOK,
 )
 NEXT_HOPS = Check(
@@ -72,8 +72,8 @@ TRACED = Check(
     "AILBL09",
     "packets between servers pass the leaf, one spine of the prefix's color, and the other leaf, and arrive",
     "packets between servers take another way than the prefix's color, or do not arrive",
-    "One pair of GPUs that cannot talk, or that meets another on its spine, slows the whole job down.",
-    "Follow the same pair with `ailb-gen path`, then look at the kernel of the last switch that answered.",
+    "One pair of GPUs that cannot communicate, or shares a link with another pair, slows the whole job down.",
+    "Trace the same pair with `ailb-gen path`, then check the kernel of the last switch that answered.",
 )
 NO_VALLEY = Check(
     "AILBL10",
@@ -121,6 +121,6 @@ REPAIRED = Check(
     "AILBL33",
     "after the repair every kernel has the next hops that it had before the failure",
     "after the repair a kernel has other next hops than before the failure",
-    "A fabric that depends on its history is another one after every broken cable.",
-    "Look at the sessions of the switch with `ailb-gen lab status`; then run the check again.",
+    "The behavior of the fabric must not depend on past failures.",
+    "Check the sessions of the switch with `ailb-gen lab status`, then run the check again.",
 )

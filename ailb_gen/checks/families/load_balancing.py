@@ -98,7 +98,7 @@ TABLES = Check(
     "AILB406",
     "the FIB holds all paths of every route: load balancing per packet, a high enough maximum-ecmp, fast reroute",
     "the FIB does not hold all paths of every route",
-    "Without the policy Junos installs one path: when a color fails all its traffic goes to a single other uplink.",
+    "Without the policy Junos installs a single path: when a color fails, all its traffic moves to one other uplink.",
     "Add `routing-options forwarding-table export` with the policy, and `chassis maximum-ecmp`.",
     _check_tables,
 )
@@ -106,7 +106,7 @@ DLB = Check(
     "AILB407",
     "dynamic load balancing has the mode and every value that the intent asks for, for IPv6",
     "dynamic load balancing differs from the intent",
-    "After a failure hashing alone spreads the moved queue pairs, and collides.",
+    "Without it, only hashing spreads queue pairs after a failure, and some of them collide.",
     "Change the intent's `load_balancing.dlb` and generate again.",
     _check_dlb,
 )
@@ -114,7 +114,7 @@ GLB = Check(
     "AILB408",
     "global load balancing is as the intent asks: leaves balance, spines help",
     "global load balancing differs from the intent",
-    "A leaf that hears nothing from its spines keeps sending to congested links behind them.",
+    "Without reports from the spines, a leaf keeps sending to congested links behind them.",
     "Change the intent's `load_balancing.glb` and generate again.",
     _check_glb,
 )

@@ -55,7 +55,7 @@ REACHABLE = Check(
     "AILB110",
     "lo0 and the management port have the addresses, and management the gateway, that the intent asks for",
     "lo0 or management differs from the intent",
-    "Without its own address a switch cannot be reached; with another's it answers instead of the other.",
+    "Without its own address a switch cannot be reached; with that of another switch it answers in its place.",
     AGAIN,
     _check_reachable,
 )

@@ -103,7 +103,7 @@ UNCHANGED = Check(
     "AILB005",
     "every file is as it was generated, by the sha256 in manifest.json, and generated from this intent",
     "a file is not as it was generated, or was generated from another intent",
-    "What was edited by hand is lost with the next generate, and was not reviewed in the intent.",
+    "The next generate overwrites edits by hand, and they were not reviewed in the intent.",
     "Put the change into the intent, extra_config or a template, and generate again.",
     _check_manifest,
     Severity.WARNING,

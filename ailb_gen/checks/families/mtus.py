@@ -82,7 +82,7 @@ MTUS = Check(
     "AILB710",
     "every port and IRB has the MTU that the intent asks for",
     "a port or IRB has another MTU than the intent asks for",
-    "Packets between hosts that trust the designed MTU are dropped on the one port that is smaller.",
+    "The port with the smaller MTU drops packets of hosts that rely on the designed MTU.",
     "Correct the mtu statement, or the intent's `mtu:`.",
     _check_mtus,
 )

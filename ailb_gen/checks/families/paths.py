@@ -133,15 +133,15 @@ PINNED = Check(
     "from every leaf, prefix k of every other is reached over exactly the uplinks of color k; if drained, its backups",
     "a leaf reaches a prefix over other uplinks than those of its color",
     "A queue pair on another color's uplink collides with the one that belongs there: both run at half speed.",
-    "Look at the prefix with `ailb-gen rib` on the leaf: what is missing, hidden, or preferred.",
+    "Run `ailb-gen rib` for the prefix on the leaf, and look for missing, hidden or preferred paths.",
     _check_paths,
 )
 DELIVERED = Check(
     "AILB402",
     "every leaf reaches every prefix: no black hole, no loop",
     "a leaf does not reach a prefix",
-    "Packets that do not arrive time out; one pair of GPUs that cannot talk stops the whole job.",
-    "Follow it with `ailb-gen path`.",
+    "One pair of GPUs that cannot communicate stops the whole job.",
+    "Trace the packets with `ailb-gen path`.",
     _check_paths,
 )
 NO_VALLEY = Check(
@@ -156,7 +156,7 @@ SETTLED = Check(
     "AILB404",
     "the routes of every prefix converge",
     "the routes of a prefix do not converge",
-    "Policies that prefer each other's routes in a circle change the FIB without end.",
+    "Policies that prefer each other's routes in a circle never converge.",
     "Compare the local preferences that the policies of neighboring switches set.",
     _check_paths,
 )
@@ -165,6 +165,6 @@ CONNECTED = Check(
     "what the intent takes out of service leaves every leaf a path to every prefix",
     "what the intent takes out of service leaves a leaf without a path to a prefix",
     "A drain must move traffic, not stop it.",
-    "Drain less at a time, or back up the colors that are drained: the message names a pair that is cut off.",
+    "Drain less at a time, or give the drained colors a backup: the message names a pair that is cut off.",
     _check_connected,
 )

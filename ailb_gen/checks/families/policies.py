@@ -27,7 +27,7 @@ Chain = tuple["Policy", ...]
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What decides which routes a switch may let through.
+    """The data that decides which routes a switch may pass.
 
     `pools` are the fabric's pool and those of loopbacks, `own` the switch's loopbacks, `colors` values of color
     communities, `mark` what spines add.
@@ -200,7 +200,7 @@ def _deviation(check: Check, by: str, prefix: Prefix, routes: tuple[Route, Route
         changes.append(f"with metric {got.med}")
     only_mark = replace(got, communities=expected.communities) == expected and not Route(communities=gone | more).colors
     return Deviation(
-        NOT_BACK if only_mark else check, "changes", "keeps", by, f"{shown}: it goes on {' and '.join(changes)}"
+        NOT_BACK if only_mark else check, "changes", "keeps", by, f"{shown}: it is passed on {' and '.join(changes)}"
     )
 
 
@@ -213,7 +213,7 @@ def _of_leaf_export(facts: Facts, prefix: Prefix, route: Route) -> Expectation:
 
 
 def _of_leaf_import(facts: Facts, prefix: Prefix, route: Route) -> Expectation:
-    """Spines send nothing from outside the pools: it matters only what becomes of the pool."""
+    """Spines send nothing from outside the pools, so only the pool matters."""
     return (KEPT if facts.pools[0].contains(prefix) and route.communities else None), route
 
 
@@ -294,15 +294,15 @@ KEPT = Check(
     "AILB306",
     "the policies of spines let every prefix of the pool through as it is, and nothing else; what leaves import, too",
     "a policy drops, changes or lets through routes that it must not",
-    "A prefix that a policy drops, or strips of its color, is not pinned to that spine any more.",
-    "The message names the term that decides: correct it, or the one that should have decided before.",
+    "A prefix that a policy drops, or whose color it removes, is no longer pinned to that spine.",
+    "The message names the deciding term: correct it, or the term before it that should have decided.",
     _check_all,
 )
 NOT_BACK = Check(
     "AILB307",
     "all spines mark what they send alike, and refuse on import what carries the mark: nothing passes two spines",
     "routes can pass two spines: one does not mark what it sends, or takes back what is marked",
-    "A leaf that leaks would win: with AIGP its longer path beats the direct one of a backup color.",
+    "A leaf that leaks routes would win: its longer path with AIGP beats the direct path of a backup color.",
     "Restore the term that adds the community on export and the one that rejects it on import.",
     _check_all,
 )
@@ -310,7 +310,7 @@ NO_TRANSIT = Check(
     "AILB308",
     "leaves pass on nothing: a term of its own rejects the pool, and what is left is rejected but for the loopback",
     "a leaf passes on routes that it must not",
-    "A leaf between two spines carries other leaves' traffic over its uplinks: a valley.",
+    "A leaf that passes routes on carries traffic of other leaves over its uplinks (a valley).",
     "Restore the export policy that rejects the pool before anything else decides.",
     _check_all,
 )
@@ -318,7 +318,7 @@ EFFECTIVE = Check(
     "AILB311",
     "every term of a policy does something, and none follows another that decides everything it would",
     "a term of a policy does nothing, or is never evaluated",
-    "A term that is never evaluated looks like protection and is none.",
+    "A term that is never evaluated looks like protection but is not.",
     "Remove the term, or move it before the one that decides.",
     check_terms,
     Severity.WARNING,

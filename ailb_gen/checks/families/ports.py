@@ -177,7 +177,7 @@ ACCESS = Check(
     "AILB106",
     "every server port is there, enabled, and a trunk with the leaf's VLAN, alone and native",
     "a server port is missing, disabled, or in the wrong VLAN or mode",
-    "Servers send untagged: with another native VLAN their packets end in no VLAN, or in another rail's.",
+    "Servers send untagged packets: with another native VLAN they end in no VLAN, or in that of another rail.",
     "Set native-vlan-id and vlan members to the leaf's VLAN.",
     _check_access,
 )
@@ -185,8 +185,8 @@ FABRIC_PORTS = Check(
     "AILB108",
     "every port of a link is enabled and has IPv6 on unit 0, and nothing else",
     "a port of a link is disabled, lacks IPv6 on unit 0, or has more than that",
-    "A port that is disabled, or of the wrong family, carries nothing.",
-    "Configure unit 0 of the port, or take away `disable`.",
+    "A port that is disabled, or lacks family inet6, carries nothing.",
+    "Configure unit 0 of the port, or delete `disable`.",
     _check_fabric_ports,
 )
 SPEEDS = Check(

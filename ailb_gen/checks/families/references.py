@@ -98,15 +98,15 @@ REFERENCES = Check(
     "every policy, community, as-list, prefix-list, interface and configuration group that is named is defined",
     "something is named that is not defined",
     "Junos refuses to commit an undefined policy or group; an undefined list matches nothing, silently.",
-    "Define what is named, or correct the name.",
+    "Define it, or correct the name.",
     _check_references,
 )
 MODELLED = Check(
     "AILB209",
     "every statement is one that this program reads, or one that is known to change nothing that it proves",
     "a statement is not modelled",
-    "A statement that is not modelled may switch off what this program proves: the proof holds only without it.",
-    "Take the statement out. When it has to stay, try it on a device and accept it until a date, in a waiver file: "
+    "The statement may break what this program proves: the proof holds only without it.",
+    "Delete the statement. If it has to stay, try it on a device and accept it until a date, in a waiver file: "
     "`- {id: AILB209, scope: SWITCH STATEMENT, reason: WHY, expires: YYYY-MM-DD}`.",
     _check_modelled,
 )

@@ -124,7 +124,7 @@ HIDDEN = Check(
     "AILB309",
     "no route is hidden on any switch",
     "a route is hidden",
-    "A hidden route is a path that exists and is not used: less capacity, and fewer backups than planned.",
+    "A hidden route is a path that is not used: less capacity, and fewer backups than planned.",
     "The message gives the reason: a color mismatch, a policy, or an AS path loop.",
     _check_hidden,
 )
@@ -132,7 +132,7 @@ COLORED = Check(
     "AILB310",
     "every prefix reaches every leaf once over each session that its color and backups allow, AIGP on its own color",
     "a prefix does not reach a leaf over every session that it must, or with the wrong color or AIGP",
-    "A copy that is missing is a backup that is missing; AIGP on a backup makes it as good as the color itself.",
+    "A missing copy is a missing backup; AIGP on a backup makes it as good as the route of the color itself.",
     "Look at the route with `ailb-gen rib` on the leaf, the spine and the origin.",
     _check_colored,
 )

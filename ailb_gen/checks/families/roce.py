@@ -237,8 +237,8 @@ PORTS = Check(
     "AILB703",
     "every port that carries RDMA has the classifier, the scheduler map and the PFC profile",
     "a port that carries RDMA lacks its classifier, scheduler map or PFC profile",
-    "One port without PFC is where packets are dropped; go-back-N then costs many times what was lost.",
-    "Apply the class of service to the port: an entry of its own hides the one of `et-*`.",
+    "A port without PFC drops packets; with go-back-N, each loss costs many times its size.",
+    "Apply the class of service to the port: an entry for the port itself hides the one for `et-*`.",
     _check_qos,
 )
 PFC = Check(
@@ -253,7 +253,7 @@ ECN = Check(
     "AILB705",
     "the lossless queue marks packets between the fill levels that the intent asks for",
     "the lossless queue marks packets at other fill levels than the intent asks for",
-    "Without marks senders slow down only when PFC stops them, and pauses spread through the fabric.",
+    "Without ECN marks, senders slow down only when PFC stops them, and pauses spread through the fabric.",
     REPAIR,
     _check_qos,
 )
@@ -261,7 +261,7 @@ CNP = Check(
     "AILB706",
     "congestion notifications have their own strict-high queue with the share that the intent asks for",
     "congestion notifications do not have the queue that the intent asks for",
-    "Notifications that wait behind the congestion they report arrive too late.",
+    "Congestion notifications that queue behind the congestion arrive too late.",
     REPAIR,
     _check_qos,
 )

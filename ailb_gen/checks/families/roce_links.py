@@ -157,7 +157,7 @@ LINKS = Check(
     "AILB707",
     "both ends of every link between switches treat RDMA and congestion notifications alike",
     "the two ends of a link treat RDMA or congestion notifications differently",
-    "A class that ends in the middle of a path is no class: PFC of one end is ignored by the other.",
+    "If the ends of a link differ, packets change class on their way, and one end ignores the PFC of the other.",
     REPAIR,
     _check_links,
 )
@@ -165,7 +165,7 @@ HOSTS = Check(
     "AILB708",
     "ailb-qos gives every NIC the DSCP, PFC priority, CNP and ECN settings of the intent and of its leaf",
     "ailb-qos sets something else than the intent, or than the NIC's leaf",
-    "A NIC that sends with another DSCP is in no lossless class anywhere; one without PFC overruns its leaf.",
+    "Packets with another DSCP are in no lossless class; a NIC without PFC overruns its leaf.",
     REPAIR,
     _check_hosts,
 )

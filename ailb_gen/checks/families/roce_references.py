@@ -97,7 +97,7 @@ REFERENCES = Check(
     "every class, classifier, scheduler, map and profile that class-of-service refers to is defined",
     "class-of-service refers to something that is not defined",
     "Junos commits a scheduler map with a missing scheduler, and the queue has defaults: no ECN, little bandwidth.",
-    "Define what is named, or correct the name.",
+    "Define it, or correct the name.",
     _check_references,
 )
 BUFFERS = Check(

@@ -8,7 +8,7 @@ EXPIRED = Check(
     "AILB090",
     "no waiver has expired",
     "a waiver has expired",
-    "An expired waiver waives nothing: what it accepted counts again, and fails the gate.",
+    "An expired waiver has no effect: the findings that it accepted count again, and fail the gate.",
     "Repair what the waiver was for and delete it, or agree on a new reason and date.",
     severity=Severity.WARNING,
 )
@@ -16,7 +16,7 @@ UNUSED = Check(
     "AILB091",
     "every waiver matches a finding",
     "a waiver matches no finding",
-    "A waiver that matches nothing hides the next finding of its kind as soon as there is one.",
+    "A waiver that matches nothing will hide the next finding that fits its scope.",
     "Delete the waiver; or correct its scope.",
     severity=Severity.NOTE,
 )

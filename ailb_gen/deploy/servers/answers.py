@@ -56,7 +56,7 @@ def unpack(name: str, text: str) -> dict[str, HostFile]:
             return {member.name: _member(archive, member) for member in members}
     except DeviceError:
         raise
-    # Its headers are the host's as well, and tarfile lets through whatever reading them raises.
+    # Its headers come from the host, too, and tarfile does not catch what reading them raises.
     except (tarfile.TarError, binascii.Error, OSError, EOFError, ValueError, ArithmeticError, LookupError) as error:
         raise DeviceError(name, Phase.READ, f"the files of the host cannot be read: {type(error).__name__}") from error
 

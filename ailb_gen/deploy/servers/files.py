@@ -32,7 +32,7 @@ def files_of(root: Path, host: Host) -> Tree:
 
 
 def _paths(name: str, folder: Path) -> Iterator[str]:
-    """Give the files of a folder, relative to it."""
+    """Yield the files of a folder, relative to it."""
 
     def fail(error: OSError) -> None:
         raise DeviceError(name, Phase.READ, f"{error.filename}: {error.strerror}") from error
@@ -63,7 +63,7 @@ def _file(name: str, folder: Path, path: str) -> HostFile:
 
 
 def _enabled(tree: Tree) -> Iterator[tuple[str, HostFile]]:
-    """Give the links that `systemctl enable` would make: so they are backed up and restored like any file."""
+    """Yield the links that `systemctl enable` would make: so they are backed up and restored like any file."""
     for path, file in tree.items():
         found = SERVICE.match(path)
         if found is None:

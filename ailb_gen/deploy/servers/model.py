@@ -1,4 +1,4 @@
-"""What is to be on a server, what is there, and what was found wrong."""
+"""The expected and the found state of a server, and their differences."""
 
 import hashlib
 from collections.abc import Mapping
@@ -50,7 +50,7 @@ def fingerprint(tree: Tree) -> str:
 
 
 class Change(StrEnum):
-    """What a push does with a file."""
+    """The operation of a push on a file."""
 
     ADDED = "added"
     CHANGED = "changed"
@@ -60,7 +60,7 @@ class Change(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class HostState:
-    """What is on a server of all that is to be there or was put there before.
+    """The state of the files on a server that are expected there or were installed before.
 
     `changes` says what a push does with each path; `edited` are files that were changed or removed since they were put
     there; `fingerprint` identifies what is there.
@@ -95,7 +95,7 @@ class RunState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class HostStatus:
-    """What a host reports of its runs.
+    """The runs that a host reports.
 
     `state` is that of the run it was asked about; `pending` is the run that is neither confirmed nor restored, with
     the seconds `remaining` until the host restores it, 0 when that time is over or the host was restarted since;
@@ -115,7 +115,7 @@ class HostStatus:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Finding:
-    """An item on a server that is not as the files have it.
+    """An item on a server that differs from the files.
 
     `kind` is one of file, nic, address, rule, route, sysctl, gateway.
     """

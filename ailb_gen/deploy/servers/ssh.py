@@ -91,7 +91,7 @@ class SshServer:
         try:
             channel = transport.open_session(timeout=self.reach.connect_s)
         except (SSHException, OSError, EOFError) as error:
-            hint = "it is asked again what it did"
+            hint = "its state is read again"
             raise UnknownOutcomeError(
                 self.name, phase, f"the session was lost ({type(error).__name__})", hint
             ) from error
@@ -167,4 +167,4 @@ class _Talk:
         return left
 
     def _unknown(self, reason: str) -> UnknownOutcomeError:
-        return UnknownOutcomeError(self.name, self.phase, reason, "it is asked again what it did")
+        return UnknownOutcomeError(self.name, self.phase, reason, "its state is read again")

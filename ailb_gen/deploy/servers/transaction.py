@@ -44,7 +44,7 @@ class ServerTransaction:
         return apply(connection, self.files, self.run, minutes)
 
     def verify(self, connection: Server) -> tuple[str, ...]:
-        """Return what is not as the files have it."""
+        """Return deviations from the files."""
         return tuple(map(str, verify(connection, self.expected)))
 
     def confirm(self, connection: Server) -> None:

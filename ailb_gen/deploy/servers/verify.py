@@ -1,4 +1,4 @@
-"""What must be seen on a server once its files are in force, and what is seen: one round trip.
+"""Verify a server after its files are applied, in one round trip.
 
 NICs, rules, tables, gateways and kernel settings; the answers of the kernel and of the gateways are judged here.
 """
@@ -89,7 +89,7 @@ def _expected_routes(profile: Profile) -> Iterator[ExpectedRoute]:
 
 
 def _expected_gateways(profile: Profile, rules: tuple[ExpectedRule, ...]) -> Iterator[ExpectedGateway]:
-    """Give the gateways of every table, each to be asked from the prefix that uses the table."""
+    """Yield the gateways of every table, each to be asked from the prefix that uses the table."""
     for rule in rules:
         for route in profile.routes.get(rule.table, ()):
             if route.via is not None:
@@ -98,7 +98,7 @@ def _expected_gateways(profile: Profile, rules: tuple[ExpectedRule, ...]) -> Ite
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What a server has: MTU and whether it is up by NIC, rules, routes of tables, sysctls, answers of gateways.
+    """The state of a server: MTU and link state by NIC, rules, routes of tables, sysctls, answers of gateways.
 
     An answer is the address that asked, empty when there is none, and whether the gateway replied.
     """
@@ -215,7 +215,7 @@ def _missing_rules(expected: Expected, seen: Seen) -> Iterator[Finding]:
 
 
 def _strange_rules(expected: Expected, seen: Seen) -> Iterator[Finding]:
-    """Give the rules that stand at the fabric's priorities, or lead into its tables, and are not the fabric's."""
+    """Yield the rules that stand at the fabric's priorities, or lead into its tables, and are not the fabric's."""
     priorities = {rule.priority for rule in expected.rules}
     tables = {rule.table for rule in expected.rules}
     for rule in sorted(seen.rules - set(expected.rules)):

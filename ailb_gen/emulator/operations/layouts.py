@@ -1,4 +1,4 @@
-"""How replies look on the command line, by rpc; a reply without a layout is shown by names and values.
+"""Layouts of replies on the command line, by RPC; a reply without a layout is shown as names and values.
 
 The layouts are those of Junos and stand in `layouts.txt`; functions show what depends on the length of a word.
 """

@@ -171,7 +171,7 @@ def shown(device: Device, rpc: etree._Element) -> etree._Element:
 
 
 def _numbers(device: Device) -> list[Child]:
-    """Count the whole table, whatever part of it is shown."""
+    """Count the whole table, not only the part that is shown."""
     own = [prefix for prefix, _, _ in _own_routes(device)]
     learned = device.fabric.route_totals(device.name)
     return [

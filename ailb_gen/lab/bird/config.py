@@ -106,7 +106,7 @@ def render(switch: Switch, plan: SwitchPlan, peers: Mapping[str, Peer], held: bo
 
 
 def _outside(switch: Switch) -> Iterator[Unmodelled]:
-    """Give the statements that are not about routing, and that the lab does not have."""
+    """Yield the statements that are not about routing, and that the lab does not have."""
     for entry in switch.unmodelled:
         yield Unmodelled(entry.whole, "nothing in this program computes it", entry.line)
     for attached in switch.filters.attached:
@@ -117,7 +117,7 @@ def _outside(switch: Switch) -> Iterator[Unmodelled]:
 def _neighbors(
     switch: Switch, plan: SwitchPlan, peers: Mapping[str, Peer], refusals: dict[str, str]
 ) -> Iterator[_Neighbor]:
-    """Give the sessions that this switch tries; of the others say why not."""
+    """Yield the sessions that this switch tries; of the others say why not."""
     table = discovered(switch)
     for interface, peer in sorted(peers.items()):
         link, port = unit_link(plan, interface), plan.ports.get(interface.rpartition(".")[0])
@@ -243,7 +243,7 @@ def _color(context: _Context, name: str | None) -> str | None:
 
 
 def _group(context: _Context, group: Group, loop: int, mismatch: int) -> Iterator[str]:
-    """Give the functions that decide what a group receives and sends, and the template of its sessions."""
+    """Yield the functions that decide what a group receives and sends, and the template of its sessions."""
     names, own = context.names, {neighbor.own_as for neighbor in context.neighbors}
     color = _color(context, group.color)
     known = value(color) if color is not None else None
@@ -327,7 +327,7 @@ def _functions(context: _Context, policies: tuple[str, ...]) -> list[str]:
 
 
 def _advertised(context: _Context, group: Group, color: str | None, known: Value | None) -> Iterator[str]:
-    """Give what sends the routes of `fabric-advertise`: on their color, on a backup color, or without one."""
+    """Yield the export of the routes of `fabric-advertise`, on their color, on a backup color, or without."""
     plain: list[str] = []
     with_aigp: list[str] = []
     others: list[str] = []

@@ -62,7 +62,7 @@ class Reasons:
 
 
 def rejects_all(policies: Iterable[Policy]) -> bool:
-    """Return whether a chain of policies lets no route pass, whatever its attributes."""
+    """Return whether a chain of policies rejects all routes, with any attributes."""
     for policy in policies:
         for term in policy.terms:
             if term.verdict in ("accept", "next-policy"):
@@ -207,13 +207,13 @@ class Policies:
 
 
 def set_preference(preference: int) -> Iterator[str]:
-    """Give the statements that set the local preference, in BIRD's measure."""
+    """Yield the statements that set the local preference, in BIRD's measure."""
     yield f"bgp_local_pref = {2 * preference};"
     yield f"if defined(bgp_aigp) then bgp_local_pref = {2 * preference + 1};"
 
 
 def chain(names: Sequence[str]) -> Iterator[str]:
-    """Give the statements that put the verdict of a chain of functions into `verdict`."""
+    """Yield the statements that put the verdict of a chain of functions into `verdict`."""
     for number, name in enumerate(names):
         yield f"  verdict = {name}();" if not number else f"  if verdict = {NEXT} then verdict = {name}();"
 
@@ -240,7 +240,7 @@ def prefix_pattern(entry: RouteFilter) -> str:
 
 
 def route_filtered(filters: Sequence[RouteFilter]) -> Iterator[str]:
-    """Give the test of route filters: of those that hold a prefix only the longest are looked at."""
+    """Yield the test of route filters: of those that hold a prefix only the longest are looked at."""
     by_length: dict[int, list[RouteFilter]] = defaultdict(list)
     for entry in filters:
         by_length[entry.prefix.length].append(entry)

@@ -1,4 +1,4 @@
-"""What the translation of a switch for BIRD takes and gives, and what BIRD says of sessions and routes."""
+"""Inputs and outputs of the translation for BIRD, and BIRD's sessions and routes."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Attributes:
 
 
 class RibRoute(NamedTuple):
-    """A route as BIRD has it: the protocol that it came from, and whether it is the active one."""
+    """A route in BIRD: its source protocol, and whether it is active."""
 
     prefix: Prefix
     protocol: str

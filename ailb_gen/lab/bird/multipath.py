@@ -1,4 +1,4 @@
-"""How many paths of a prefix the kernel gets: BIRD merges all equal paths or none, for all sessions alike."""
+"""The number of paths of a prefix for the kernel: BIRD merges all equal paths or none, for all sessions alike."""
 
 from __future__ import annotations
 

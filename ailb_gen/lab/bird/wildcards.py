@@ -19,7 +19,7 @@ ANYTHING = frozenset({"*", ".*", ".+"})
 ALL = frozenset({"*", ".*", ".+", "[0-9]*", "[0-9]+", r"\d*", r"\d+"})
 ENDLESS = re.compile(r"[*+{]")
 CLASS = re.compile(r"\[[^\]]*\]")
-# More parts than that make a set that nobody reads.
+# Larger sets are not translated.
 MOST = 512
 BIGGEST = (1 << 32) - 1
 # Numbers of more digits are not tried one by one.

@@ -1,4 +1,4 @@
-"""What the intent asks of routes in a lab, by the ports of switches, with further links down."""
+"""Expected routes in a lab, by the ports of switches, with further links down."""
 
 from __future__ import annotations
 

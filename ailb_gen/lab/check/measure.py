@@ -95,7 +95,7 @@ class RunningLab:
         return found
 
     def down(self) -> frozenset[End]:
-        """Return both ends of the links that somebody has made to fail."""
+        """Return both ends of the links that were made to fail."""
         return frozenset(end for one in faults_of(self.plan) for end in (one.a, one.b))
 
     def fail(self, ends: Iterable[End]) -> None:

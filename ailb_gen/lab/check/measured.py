@@ -1,4 +1,4 @@
-"""What a lab shows, as plain data in the names of the files: ports of Junos, NICs of servers, prefixes."""
+"""Measurements of a lab as plain data, in the names of the files: ports of Junos, NICs of servers, prefixes."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class SeenRoute(NamedTuple):
 
 
 class SeenSession(NamedTuple):
-    """A BGP session as its daemon has it; `state` is in the daemon's words, an AS number is None while unknown."""
+    """A BGP session in its daemon; `state` is in the daemon's words, an AS number is None while unknown."""
 
     established: bool
     own_asn: int | None

@@ -119,7 +119,7 @@ def judge_probes(context: Context, asked: AskedRoutes, seen: Measured, findings:
 
 
 def _senders(asked: AskedRoutes, places: Mapping[str, frozenset[str]]) -> Iterator[tuple[End, str]]:
-    """Give the ends of spines where the probe prefix came in, with the leaf at the other end."""
+    """Yield the ends of spines where the probe prefix came in, with the leaf at the other end."""
     spines = {spine.name for spine in asked.ways.expected.spines}
     for spine, ports in places.items():
         for port in sorted(ports) if spine in spines else ():

@@ -19,7 +19,7 @@ LENGTH = 64
 
 
 def probes(context: Context) -> Mapping[str, Prefix]:
-    """Return the leaves that announce a probe prefix, with it: the last ones of the pool that nobody uses."""
+    """Return the leaves that announce a probe, with its prefix: the last unused ones of the pool."""
     pool, used = context.expected.pool, {prefix for leaf in context.expected.leaves for prefix in leaf.prefixes}
     last = (pool.value >> LENGTH) | ((1 << max(0, LENGTH - pool.length)) - 1)
     free = (one for down in count() if (one := Prefix((last - down) << LENGTH, LENGTH)) not in used)

@@ -92,7 +92,7 @@ def judge_copies(context: Context, asked: AskedRoutes, seen: Measured, findings:
 
 
 class _Copies:
-    """What a switch must hold of one prefix; messages come with their kind, by which they are counted together."""
+    """The expected copies of one prefix on a switch; messages of one kind are counted together."""
 
     def __init__(self, context: Context, asked: AskedRoutes, device: str, prefix: Prefix, aigp: bool) -> None:
         self.switches, self.asked, self.device, self.aigp = context.expected.switches, asked, device, aigp

@@ -34,7 +34,7 @@ OF_FAILURES = (checks.FAILED, checks.AGREE_FAILED, checks.REPAIRED)
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What is looked at of that which is too much to look at all of it.
+    """Samples of what is too large to check completely.
 
     `prefixes` are those whose paths are read, `pairs` those that are traced, `probes` the prefixes that some leaves
     announce for a moment.
@@ -55,7 +55,7 @@ class Lab(Protocol):
         """Return the next hops of every switch's kernel. Raises LabError."""
 
     def down(self) -> frozenset[End]:
-        """Return both ends of the links that somebody has made to fail. Raises LabError."""
+        """Return both ends of the links that were made to fail. Raises LabError."""
 
     def fail(self, ends: Iterable[End]) -> None:
         """Take the links with some ends down. Raises LabError."""
@@ -66,7 +66,7 @@ class Lab(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How a lab is checked: the ids of the checks, rounds of failures, traces at most, the seed of what is sampled."""
+    """Options of a check of a lab: IDs of the checks, rounds of failures, most traces, the seed of samples."""
 
     chosen: frozenset[str]
     rounds: int = 1

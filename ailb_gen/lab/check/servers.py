@@ -1,4 +1,4 @@
-"""Compare servers and what they are told with the intent: advertisements, addresses, rules, tables."""
+"""Compare servers and the advertisements that reach them with the intent: addresses, rules, tables."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ def usable_way(wanted: str) -> Way:
     Raises LabError when netplan is asked for and something is missing.
     """
     if wanted not in ("auto", "netplan", "script"):
-        raise UsageError(f"{wanted!r} is no way to boot servers; choose auto, netplan or script")
+        raise UsageError(f"{wanted!r} is not a way to configure servers; choose auto, netplan or script")
     lacking = [path.name for path in (NETPLAN, NETWORKD) if not path.exists()]
     # It gives up the rights of root for those of a user that the namespace does not have.
     lacking += ["root, for systemd-networkd"] if not other_users() else []

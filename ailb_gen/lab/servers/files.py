@@ -1,4 +1,4 @@
-"""What a server of a lab has of its own: files of its profile in place, and what netplan makes of them.
+"""The files of a server of a lab: those of its profile, and what netplan generates from them.
 
 Servers share everything that is read: a copy of the machine's /etc without what configures its network, and the files
 of a profile, which are made once and copied in by each server.
@@ -21,7 +21,7 @@ from ailb_gen.layout import DROP_INS, NETPLAN_FOLDER
 BASE = Path("/run/lab/servers")
 # The keys and the configuration of the servers' sshd; a server has its own copy.
 SSH = Path("/run/lab/ssh")
-# What configures the network of the machine that the lab runs on; nothing of it may reach a server of the lab.
+# Network configuration of the host machine; none of it may reach a server of the lab.
 NOT_SHARED = (NETPLAN_FOLDER, DROP_INS, "etc/sysctl.d", "etc/iproute2/rt_tables.d", "etc/systemd/system", "etc/ailb")
 # Permissions by place, as a push sets them: netplan warns about files that others can read.
 MODES = ((f"{NETPLAN_FOLDER}/", 0o600), ("usr/local/sbin/", 0o755))
@@ -38,7 +38,7 @@ def share_etc() -> Path:
     """
     etc = BASE / "shared/etc"
     etc.parent.mkdir(parents=True, exist_ok=True)
-    # cp goes on after what it may not read, and says so with its exit code.
+    # cp continues after unreadable files, and reports them by its exit code.
     subprocess.run(("cp", "-a", "/etc", str(etc)), check=False, capture_output=True)
     if not (etc / "passwd").is_file():
         raise LabError(f"/etc cannot be copied to {etc}")
@@ -70,7 +70,7 @@ def stage(artifacts: Path, profile: Profile, number: int) -> Path:
 
 
 def _files(folder: Path) -> Iterator[str]:
-    """Give the files of a profile that belong on a server, relative to its folder."""
+    """Yield the files of a profile that belong on a server, relative to its folder."""
     for at, _, names in os.walk(folder):
         for name in names:
             path = (Path(at) / name).relative_to(folder).as_posix()
@@ -79,7 +79,7 @@ def _files(folder: Path) -> Iterator[str]:
 
 
 def _enabled(profile: Profile) -> Iterator[tuple[str, str]]:
-    """Give the units that are installed, each with the target that wants it."""
+    """Yield the units that are installed, each with the target that wants it."""
     for unit, settings in profile.units.items():
         for setting in settings:
             if unit in profile.files and (setting.section, setting.key) == ("Install", "WantedBy"):

@@ -126,7 +126,7 @@ class SshServers:
                 self._running = [process for process in self._running if process.poll() is None]
 
     def _begin(self, name: str) -> None:
-        """Hand a connection to an sshd; where none can run, whoever connects finds the connection closed."""
+        """Hand a connection to an sshd; close it if no sshd can run."""
         with suppress(OSError, LabError):
             connection, _ = self._listening[name].accept()
             with connection:

@@ -23,7 +23,7 @@ def addresses(host: Host, nic: NicPlan) -> tuple[int, ...]:
 
 
 def partners(plan: Plan, hosts: Mapping[str, Host]) -> dict[str, str]:
-    """Return whom each server sends to: every server receives from one other, across stripes if that is possible."""
+    """Return the peer of each server: every server receives from one other, across stripes if possible."""
     names = [name for name in plan.servers if name in hosts]
     if len(names) < 2:
         raise UsageError(f"traffic needs two servers; the lab has {len(names)}")

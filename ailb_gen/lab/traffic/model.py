@@ -32,7 +32,7 @@ class Flow:
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """What is sent on every flow: packets per second, how many (0: until stopped), bytes of UDP payload, and the DSCP.
+    """The packets of every flow: rate per second, count (0: until stopped), bytes of UDP payload, and the DSCP.
 
     Raises UsageError for values that no flow can have.
     """
@@ -66,7 +66,7 @@ def usual_load(flows: int, rate: float | None = None, count: int | None = None, 
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """What came of a flow.
+    """The measurements of a flow.
 
     `late` are packets that came after one that was sent later (RFC 4737, 3.3), `run` is the largest number of packets
     in a row that did not come before the next one, `expected` the number of the packet that would be the next.
@@ -80,7 +80,7 @@ class Received:
 
 @dataclass(frozen=True, slots=True)
 class FlowResult:
-    """What became of a flow; `outage_ms` is how long it was interrupted: the most packets lost in a row."""
+    """The result of a flow; `outage_ms` is the longest interruption: the most packets lost in a row."""
 
     flow: Flow
     sent: int
@@ -105,7 +105,7 @@ class Uplink:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What was measured: every flow, the bytes that every uplink has sent, as the kernel counts them, and how long."""
+    """The result of a run: every flow, the bytes that every uplink has sent by the kernel's counters, the duration."""
 
     flows: tuple[FlowResult, ...]
     uplinks: Mapping[Uplink, int]
@@ -129,7 +129,7 @@ class Result:
 
     @property
     def achieved(self) -> float:
-        """The packets per second of a flow that the machine has sent; those asked for where nobody has measured."""
+        """The packets per second of a flow that were sent; the requested rate if it was not measured."""
         return self.sent / len(self.flows) / self.seconds if self.seconds and self.flows else self.load.rate
 
     def spread(self) -> dict[str, float]:

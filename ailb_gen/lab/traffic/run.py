@@ -27,7 +27,7 @@ class Worker:
             (sys.executable, "-m", MODULE, what),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            # Ctrl-C ends the traffic, and its results are still told.
+            # Ctrl-C ends the traffic; its results are still shown.
             start_new_session=True,
         )
         data = pickle.dumps(task)
@@ -41,11 +41,11 @@ class Worker:
             raise LabError(str(said))
 
     def tell(self, word: bytes) -> None:
-        """Say `go` or `stop`; one that has ended is not told any more."""
+        """Send `go` or `stop`; a worker that has ended gets nothing."""
         self._write(word + b"\n")
 
     def result(self) -> Any:  # noqa: ANN401 - of the kind that the worker returns
-        """Wait for the end of the work, and return what came of it. Raises LabError."""
+        """Wait for the end of the work, and return its result. Raises LabError."""
         try:
             return pickle.load(self._process.stdout)  # type: ignore[arg-type]  # noqa: S301 - from the worker
         except (EOFError, pickle.UnpicklingError) as error:

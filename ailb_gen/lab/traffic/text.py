@@ -12,7 +12,7 @@ from ailb_gen.wording import aligned
 # Columns: of a line, of a bar, of what names an uplink, and of a number with the blanks around it.
 WIDTH, BAR, FIRST, NUMBER = 80, 24, 30, 12
 MOST_LEAVES, MOST_FLOWS = 4, 12
-# A machine that sends less than this share of the packets asked for is told of.
+# Warn if the machine sends less than this share of the packets.
 SLOW = 0.9
 BLOCKS = " ▏▎▍▌▋▊▉█"
 

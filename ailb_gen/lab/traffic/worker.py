@@ -30,11 +30,11 @@ SEND_ONLY, PARTITION, LEAST_QP, PSN_MASK, MARK = 0x04, 0xFFFF, 0x10, 0xFFFFFF, b
 BUFFER_BYTES = 1 << 24
 # SO_RCVBUFFORCE of asm-generic/socket.h.
 RECEIVE_BUFFER_FORCE = 33
-# How long a receiver waits for what is still under way when it is told to stop. Seconds.
+# How long a receiver waits for packets in flight after the order to stop. Seconds.
 DRAIN_S = 0.25
 # A sender that is late by more does not catch up with a burst. Seconds.
 LATE_S = 0.1
-# After so many packets at the latest a sender looks whether it is told to stop.
+# A sender looks for the order to stop after this many packets.
 LOOK = 256
 # ECN-capable, as RoCE's congestion control wants it (RFC 3168).
 ECT0 = 2
@@ -42,7 +42,7 @@ ECT0 = 2
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What a worker is given."""
+    """The task of a worker."""
 
     flows: tuple[Flow, ...]
     load: Load

@@ -1,4 +1,4 @@
-"""What happens next: a tournament of the links and the timers, and a heap of timers.
+"""The next event: a tournament of the links and the timers, and a heap of timers.
 
 Every link has one entry, the earlier of its next arrival and its next sending; the timers have one for the first of
 them. A key is a moment and, in its last bits, the number of the entry, so that the smallest key says what happens. A

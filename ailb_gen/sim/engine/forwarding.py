@@ -1,4 +1,4 @@
-"""What switches do with a packet, whatever load balancer chooses: next hops, admission, loss."""
+"""Forwarding in switches, independent of the load balancer: next hops, admission, loss."""
 
 from ailb_gen.sim.engine.buffers import admit
 from ailb_gen.sim.engine.jit import compiled, inlined

@@ -28,8 +28,8 @@ LINE = 64
 
 def _sources_digest() -> str:
     digest = hashlib.sha256(bytes(Path(__file__)))
-    rooms = (Path(__file__).parent, Path(__file__).parent.parent / "fluid")
-    for path in sorted(path for room in rooms for path in room.rglob("*.py")):
+    packages = (Path(__file__).parent, Path(__file__).parent.parent / "fluid")
+    for path in sorted(path for package in packages for path in package.rglob("*.py")):
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 

@@ -71,7 +71,7 @@ def serve(state: State, link: int, now: int) -> None:
 
 @compiled
 def catch_up(state: State, link: int, now: int) -> None:
-    """Send what would have been sent since somebody looked at a link that nobody watches."""
+    """Send what an unwatched link would have sent since it was last examined."""
     record = state.links[link]
     while record.backlog and record.free <= now:
         _dequeue(state, link, pick(state, link, record.backlog), record.free)

@@ -1,4 +1,4 @@
-"""The event loop: what arrives goes on or is taken, links send, timers expire."""
+"""The event loop: packets are forwarded or received, links send, timers expire."""
 
 from ailb_gen.sim.engine.balancers import choose as balancer
 from ailb_gen.sim.engine.balancers import conweave
@@ -107,7 +107,7 @@ def _is_lost(state: State, link: int, packet: int, now: int) -> bool:
 
 @spliced
 def _arrival(state: State, link: int, now: int) -> None:
-    """Take the first packet off a link: at a switch it goes on, at a host it has arrived."""
+    """Take the first packet off a link: a switch forwards it, a host receives it."""
     packet = arrive(state, link)
     if state.config[0].lazy:
         catch_up(state, link, now)

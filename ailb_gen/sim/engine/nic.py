@@ -206,7 +206,7 @@ def begin_message(state: State, flow: int, now: int) -> None:
 
 @compiled
 def release_flow(state: State, flow: int) -> None:
-    """Give a flow back that is acknowledged and has nothing in the network and waits for nothing any more."""
+    """Free the record of a flow that is acknowledged, has no packets in the network and waits for nothing."""
     record = state.flows[flow]
     if record.references or record.phase == RINGED or record.task == NONE:
         return

@@ -12,6 +12,7 @@ from ailb_gen.sim.engine.memory import grown, new_state
 from ailb_gen.sim.engine.records import State
 from ailb_gen.sim.fabric import PS_PER_S, Fabric
 from ailb_gen.sim.outcome import COUNTS, Outcome, Progress
+from ailb_gen.sim.series import Counters, Sampler
 from ailb_gen.sim.settings import Settings
 from ailb_gen.sim.workload import Workload
 
@@ -25,25 +26,35 @@ def simulate(
     settings: Settings,
     seed: int,
     watch: Callable[[Progress], bool] | None = None,
+    sampler: Sampler | None = None,
 ) -> Outcome:
     """Run a workload on a fabric until all tasks have ended, nothing happens any more, or the time is over.
 
     `watch` is called several times a second; when it returns False the run stops, and the outcome is not complete.
-    Raises UsageError for more simulated time than the keys of events hold: 2^61 ps over the number of links.
+    With a sampler the outcome is the same, and has a series. Raises UsageError for more simulated time than the keys
+    of events hold: 2^61 ps over the number of links.
     """
     state = new_state(fabric, workload, settings, seed)
     if not is_compiled():
         with one_compiler():
             advance(state, 0)
+    last, watched = int(state.config[0]["until"]), 0
     while True:
+        if sampler is not None:
+            state.config["until"] = min(last, sampler.next_ps)
         result = advance(state, SLICE)
         run = state.run[0]
-        if result in (r.FINISHED, r.STOPPED):
+        if result == r.STOPPED and sampler is not None and sampler.next_ps < last:
+            sampler.take(_counters(state))
+            state.links["peak"] = 0
+            if int(run["events"]) < watched + SLICE:
+                continue
+        elif result in (r.FINISHED, r.STOPPED):
             break
-        if result != r.GOES_ON:
+        elif result != r.GOES_ON:
             state = grown(state, result)
             continue
-        ended = int(run["ended"])
+        ended, watched = int(run["ended"]), int(run["events"])
         if watch is not None and not watch(Progress(int(run["now"]), int(run["events"]), ended, workload.count)):
             break
     if result == r.STOPPED:
@@ -54,10 +65,15 @@ def simulate(
             f"the traffic takes more than {most} s of simulated time, the most with {fabric.link_count} links; "
             "simulate less of it, or set `until`"
         )
-    return _outcome(state, workload, settings)
+    return _outcome(state, workload, settings, sampler)
 
 
-def _outcome(state: State, workload: Workload, settings: Settings) -> Outcome:
+def _counters(state: State) -> Counters:
+    links = state.links
+    return Counters(*(links[name].astype(np.int64) for name in ("bytes", "peak", "marks", "pauses", "drops")))
+
+
+def _outcome(state: State, workload: Workload, settings: Settings, sampler: Sampler | None) -> Outcome:
     run, tasks, links = state.run[0], state.tasks[:-1], state.links
     totals = {name: int(run[name]) for name in COUNTS}
     totals["hops"] = int(links["packets"].sum())
@@ -69,6 +85,9 @@ def _outcome(state: State, workload: Workload, settings: Settings) -> Outcome:
     running = state.flows["task"] != r.NONE
     marked[state.flows["task"][running]] = state.flows["marks"][running]
     complete = int(run["ended"]) == workload.count
+    # What still happens after the last task, as timers that find nothing to do, is no part of it.
+    end_ps = int(tasks["finish"].max(initial=0)) if complete else int(run["now"])
+    series = sampler.finish(_counters(state), end_ps) if sampler is not None else None
     return Outcome(
         start_ps=tasks["start"].copy(),
         finish_ps=tasks["finish"].copy(),
@@ -79,7 +98,7 @@ def _outcome(state: State, workload: Workload, settings: Settings) -> Outcome:
         rerouted=tasks["rerouted"].copy(),
         link_packets=links["packets"].copy(),
         link_bytes=links["bytes"].copy(),
-        link_peak=links["peak"].astype(np.int32),
+        link_peak=(links["peak"] if sampler is None else sampler.peak).astype(np.int32),
         link_peak_bytes=links["peak_bytes"].copy(),
         link_drops=links["drops"].copy(),
         link_lost=links["lost"].copy(),
@@ -90,7 +109,7 @@ def _outcome(state: State, workload: Workload, settings: Settings) -> Outcome:
         load=state.load,
         load_interval_ps=settings.measurement.load_interval_ps,
         totals=totals,
-        # What still happens after the last task, as timers that find nothing to do, is no part of it.
-        end_ps=int(tasks["finish"].max(initial=0)) if complete else int(run["now"]),
+        end_ps=end_ps,
         complete=complete,
+        series=series,
     )

@@ -1,4 +1,4 @@
-"""What lies lowest: records of packets, the wire of a link, the queues before it."""
+"""The lowest layer: records of packets, the wire of a link, the queues before it."""
 
 from ailb_gen.sim.engine.events import moment
 from ailb_gen.sim.engine.jit import inlined, prefetch
@@ -40,7 +40,7 @@ def new_packet(state: State, kind: int, flow: int, bytes_: int) -> int:
 
 @inlined
 def free_packet(state: State, number: int) -> None:
-    """Give a packet back."""
+    """Free the record of a packet."""
     run = state.run[0]
     packet = state.packets[number]
     if packet.flow != NONE:

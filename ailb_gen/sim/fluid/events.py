@@ -166,7 +166,7 @@ def is_affected(state: State, old_hops: Int32, new_hops: Int32, slot: int) -> bo
 
 @entry
 def reroute(state: State, old_hops: Int32, new_hops: Int32) -> int:
-    """Give affected flows a path anew; return DONE, or MORE_WIDTH: call again, for those that have none."""
+    """Assign affected flows a new path; return DONE, or MORE_WIDTH: call again for those without one."""
     run = state.run[0]
     for place in range(run.flowing):
         slot = state.flowing[place]

@@ -1,4 +1,4 @@
-"""What load balancers are to flows: how they choose paths."""
+"""Rules by which load balancers choose paths for flows."""
 
 from ailb_gen.errors import UsageError
 from ailb_gen.sim.settings import BalancerSettings

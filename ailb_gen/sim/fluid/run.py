@@ -16,6 +16,7 @@ from ailb_gen.sim.fluid.rates import sample
 from ailb_gen.sim.fluid.rules import SPREAD, rule_of
 from ailb_gen.sim.fluid.state import FOREVER, State, grown, initial
 from ailb_gen.sim.outcome import TOTALS, Outcome, Progress
+from ailb_gen.sim.series import Counters, Sampler
 from ailb_gen.sim.settings import Settings
 from ailb_gen.sim.workload import Workload
 
@@ -28,10 +29,18 @@ REPORT_S = 0.2
 FIRST_WIDTH, FIRST_WIDTH_SPREAD = 2, 5
 
 
-def simulate(fabric: Fabric, workload: Workload, settings: Settings, seed: int, watch: Watch | None = None) -> Outcome:
+def simulate(
+    fabric: Fabric,
+    workload: Workload,
+    settings: Settings,
+    seed: int,
+    watch: Watch | None = None,
+    sampler: Sampler | None = None,
+) -> Outcome:
     """Return times of all tasks and bytes of all links; raises UsageError for a balancer without a rule for flows.
 
     `watch` is called several times a second; once it returns False the run stops, and its outcome is not complete.
+    With a sampler the outcome is the same, and has a series.
     """
     state = prepared(fabric, workload, settings, seed)
     end = FOREVER if settings.until_ps is None else settings.until_ps
@@ -44,16 +53,16 @@ def simulate(fabric: Fabric, workload: Workload, settings: Settings, seed: int, 
     for at_ps, changes in _changes(fabric):
         if at_ps >= end or not going:
             break
-        state, going = _until(state, hops, at_ps, reporter)
+        state, going = _sampled(state, hops, at_ps, reporter, sampler)
         if going:
             state.run[0]["now"] = at_ps
             state, hops = changed(state, hops, changes)
     if going:
-        state, going = _until(state, hops, end, reporter)
+        state, going = _sampled(state, hops, end, reporter, sampler)
     run = state.run[0]
     if going and settings.until_ps is not None and run["ended"] < workload.count:
         run["now"] = end
-    return _outcome(state)
+    return _outcome(state, sampler)
 
 
 def prepared(fabric: Fabric, workload: Workload, settings: Settings, seed: int) -> State:
@@ -95,7 +104,7 @@ def _changes(fabric: Fabric) -> list[tuple[int, list[LinkChange | Forwarding]]]:
 
 
 def changed(state: State, hops: Int32, changes: list[LinkChange | Forwarding]) -> tuple[State, Int32]:
-    """Apply changes now and return state and next hops; the rates follow when the run goes on."""
+    """Apply changes now and return state and next hops; the rates follow when the run continues."""
     for change in changes:
         if isinstance(change, LinkChange):
             rate = float(state.links[change.link]["rate"]) if change.up else 0.0
@@ -120,7 +129,7 @@ class _Reporter:
         self.last = time.monotonic()
 
     def goes_on(self, run: np.void) -> bool:
-        """Report, and return whether the run goes on."""
+        """Report, and return whether the run continues."""
         if self.watch is None:
             return True
         now = time.monotonic()
@@ -149,15 +158,45 @@ def _until(state: State, hops: Int32, limit: int, reporter: _Reporter) -> tuple[
     return state, True
 
 
-def _link_bytes(state: State) -> Int64:
-    """Return what links have carried, for flows under way, too."""
-    run, flows, entries = state.run[0], state.flows, state.entries
+def _sampled(state: State, hops: Int32, limit: int, reporter: _Reporter, sampler: Sampler | None) -> tuple[State, bool]:
+    """Run all events before a time, with the samples that are due until then; return False if `watch` stopped it."""
+    while sampler is not None and sampler.next_ps < limit:
+        state, going = _until(state, hops, sampler.next_ps, reporter)
+        if not going:
+            return state, False
+        if limit == FOREVER and not _moves(state):
+            break
+        sampler.take(_counters(state, sampler.next_ps))
+    return _until(state, hops, limit, reporter)
+
+
+def _moves(state: State) -> bool:
+    """Return whether something happens by itself: a timer or a ready task waits, or a flow has a rate."""
+    run = state.run[0]
+    flowing = state.flowing[: run["flowing"]]
+    return bool(run["timers"] or run["ready"] or np.any(state.flows["rate"][flowing] > 0))
+
+
+def _counters(state: State, now_ps: int) -> Counters:
+    none = np.zeros(len(state.links), dtype=np.int64)
+    return Counters(_link_bytes(state, now_ps), none, none, none, none)
+
+
+def _link_bytes(state: State, now_ps: int) -> Int64:
+    """Return what links have carried until a time, for flows under way, too."""
+    run = state.run[0]
+    slots = state.flowing[: run["flowing"]].astype(np.int64)
+    # Field by field: whole records are many times as large.
+    left, rate, since, path_bits, count = (
+        state.flows[name][slots] for name in ("left", "rate", "since", "path_bits", "count")
+    )
+    sent = path_bits - np.maximum(left - rate * (now_ps - since) / PS_PER_S, 0.0)
+    # Entries of every flow, in the order of the flows.
+    counts = count.astype(np.int64)
+    place = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
+    own = np.repeat(slots << int(run["width"]), counts) + place
     bits = state.links["bits"].copy()
-    for slot in state.flowing[: run["flowing"]].tolist():
-        first = slot << int(run["width"])
-        own = entries[first : first + int(flows[slot]["count"])]
-        left = flows[slot]["left"] - flows[slot]["rate"] * (run["now"] - flows[slot]["since"]) / PS_PER_S
-        np.add.at(bits, own["link"], own["share"] * (flows[slot]["path_bits"] - max(left, 0.0)))
+    np.add.at(bits, state.entries["link"][own], state.entries["share"][own] * np.repeat(sent, counts))
     return np.rint(bits / 8).astype(np.int64)
 
 
@@ -172,9 +211,9 @@ def _load(state: State) -> Int64:
     return np.rint(state.samples[:rows] / 8).astype(np.int64)
 
 
-def _outcome(state: State) -> Outcome:
+def _outcome(state: State, sampler: Sampler | None) -> Outcome:
     run, tasks, width = state.run[0], state.tasks, len(state.links)
-    count = len(tasks)
+    count, end_ps = len(tasks), int(run["now"])
 
     def none(length: int) -> Int64:
         return np.zeros(length, dtype=np.int64)
@@ -191,7 +230,7 @@ def _outcome(state: State) -> Outcome:
         distance=none_of_tasks(),
         rerouted=tasks["rerouted"].copy(),
         link_packets=none(width),
-        link_bytes=_link_bytes(state),
+        link_bytes=_link_bytes(state, end_ps),
         link_peak=np.zeros(width, dtype=np.int32),
         link_peak_bytes=none(width),
         link_drops=none(width),
@@ -203,6 +242,7 @@ def _outcome(state: State) -> Outcome:
         load=_load(state),
         load_interval_ps=int(run["interval"]),
         totals=dict.fromkeys(TOTALS, 0) | {"unreachable": int(run["unreachable"]), "events": int(run["events"])},
-        end_ps=int(run["now"]),
+        end_ps=end_ps,
         complete=bool(run["ended"] == count),
+        series=sampler.finish(_counters(state, end_ps), end_ps) if sampler is not None else None,
     )

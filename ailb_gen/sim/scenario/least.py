@@ -1,4 +1,4 @@
-"""What traffic has at least, from the numbers of a scenario: too much of it is refused before it is made.
+"""Lower bounds of the traffic, from the numbers of a scenario: too much is refused before it is made.
 
 Everything is a lower bound: what passes is made, and then its memory is estimated exactly.
 """

@@ -21,11 +21,15 @@ MAX_VARIANTS = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """A scenario with one combination of what is swept; `name` says which, empty for the only one."""
+    """A scenario with one combination of what is swept; `name` says which, empty for the only one.
+
+    `swept` is the part of the name that is not the load balancer's; empty where the scenario names none.
+    """
 
     name: str
     scenario: Scenario
     source: Source
+    swept: str = ""
 
 
 def load(path: FilePath, words: Sequence[str] = ()) -> list[Variant]:
@@ -55,7 +59,7 @@ def variants(source: Source) -> list[Variant]:
         for balancer in scenario.balancer:
             one = scenario.model_copy(update={"balancer": (balancer,)})
             words = [balancer_name(balancer, scenario.balancer), *([name] if name else [])]
-            named.append(Variant(", ".join(words), one, swept))
+            named.append(Variant(", ".join(words), one, swept, name))
         found += named
     return found
 
@@ -68,7 +72,7 @@ def balancer_name(balancer: BalancerPart, balancers: Sequence[BalancerPart]) -> 
 
 
 def _combinations(source: Source, scenario: Scenario) -> Iterator[tuple[str, Source]]:
-    """Give every combination of values that are swept, with its name."""
+    """Yield every combination of values that are swept, with its name."""
     axes = []
     for key, values in scenario.sweep.items():
         where: Path = ("sweep", key)
@@ -114,7 +118,7 @@ def _fabric(scenario: Scenario, source: Source) -> Iterator[Problem]:
 
 
 def balancer_problems(balancers: Sequence[BalancerPart], source: Source, key: str) -> Iterator[Problem]:
-    """Give what is wrong with the parameters of load balancers, one or a list, below a key of a file."""
+    """Yield the problems of the parameters of load balancers, one or a list, below a key of a file."""
     written = isinstance(source.data.get(key), list)
     for number, balancer in enumerate(balancers):
         start: Path = (key, number) if written else (key,)
@@ -140,7 +144,7 @@ def _switches(scenario: Scenario, source: Source) -> Iterator[Problem]:
 
 
 def failure_problems(failures: Sequence[Failure], source: Source) -> Iterator[Problem]:
-    """Give what is wrong with the failures of a file."""
+    """Yield the problems of the failures of a file."""
     for number, failure in enumerate(failures):
         path: Path = ("failures", number)
         if (failure.name is None) == (failure.random is None):

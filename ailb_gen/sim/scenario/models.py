@@ -146,7 +146,7 @@ class BalancerPart(Model):
 
 
 class Transport(Model):
-    """How hosts send, acknowledge and repeat."""
+    """Transport of the hosts: sending, acknowledgements, retransmissions."""
 
     name: TransportName = "go-back-n"
     window: SomeBytes | None = Field(
@@ -178,7 +178,7 @@ class Congestion(Model):
 
 
 class Nics(Model):
-    """What sending costs a NIC besides the wire."""
+    """Costs of sending in a NIC besides the wire."""
 
     context_cache: Few = Field(0, description="queue pairs that it knows; 0: all")
     context_miss: Time = written("0", "for sending on another one")
@@ -198,7 +198,7 @@ class Failure(Model):
 
 
 class Measure(Model):
-    """What is measured."""
+    """Measurements."""
 
     after: Time = written("0", "flows count that start so long or longer after the first one")
     load_interval: SomeTime | None = Field(None, description="load of every link per interval")
@@ -257,7 +257,7 @@ class Scenario(Model):
     nics: Nics = Field(default_factory=Nics)
     failures: tuple[Failure, ...] = ()
     measure: Measure = Field(default_factory=Measure)
-    until: SomeTime | None = Field(None, description="simulated time at which to stop, whatever is unfinished")
+    until: SomeTime | None = Field(None, description="simulated time at which to stop, even with unfinished flows")
     seeds: Seeds = (1,)
     level: Literal["packet", "flow"] = "packet"
     sweep: dict[str, tuple[Any, ...]] = Field(

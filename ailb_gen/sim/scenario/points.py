@@ -26,7 +26,7 @@ from ailb_gen.sim.settings import BalancerSettings, Settings, SwitchSettings
 
 # The balancer for which colors decide.
 RLB = "rlb"
-NO_CLASSES = "level flow: all flows share links alike, whatever their 'priority' is"
+NO_CLASSES = "level flow: all flows share links equally; 'priority' has no effect"
 DETECTION_PS = 1000 * PS_PER_US
 
 

@@ -46,7 +46,7 @@ Made = TypeVar("Made")
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What the traffic of an entry is made for; `name` is that of its job."""
+    """The context in which the traffic of an entry is made; `name` is that of its job."""
 
     fabric: Fabric
     seed: int
@@ -103,7 +103,7 @@ def _names(kinds: Sequence[str]) -> list[str]:
 
 
 def _in_class(workload: Workload, priority: int) -> Workload:
-    """Return a workload in a data class; in the first one it says nothing of classes."""
+    """Return a workload in a data class; the first one needs no classes."""
     return replace(workload, priority=np.full(workload.count, priority, dtype=np.int32)) if priority else workload
 
 
@@ -129,7 +129,7 @@ def _leaves(fabric: Fabric) -> Int32:
 
 
 def _delayed(workload: Workload, start_ps: int) -> Workload:
-    """Return a job that begins at a time: nothing of the wait is part of its first step."""
+    """Return a job that begins at a time: the wait is not part of its first step."""
     return replace(workload, start_ps=np.maximum(workload.start_ps, np.int64(start_ps)))
 
 

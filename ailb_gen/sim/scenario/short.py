@@ -19,7 +19,7 @@ def short_scenario(
     failed: Sequence[str],
     queue_pairs: int | None,
 ) -> Source:
-    """Return the scenario of a collective over all NICs, with RoCE as hosts have it: go-back-N and DCQCN.
+    """Return the scenario of a collective over all NICs, with the usual RoCE of hosts: go-back-N and DCQCN.
 
     `failed` are words such as `leaf1:et-0/0/0@2ms`. Errors name the options.
     """

@@ -26,13 +26,13 @@ EVERY = Field((), description="names and globs of hosts, in the order of ranks; 
 
 
 class Part(Model):
-    """What all entries have."""
+    """Keys common to all entries."""
 
     priority: Annotated[Int, Field(ge=0, le=7)] = Field(0, description="the class of its packets; 0 is served first")
 
 
 class Connections(Part):
-    """How a job sends."""
+    """Keys about how a job sends."""
 
     queue_pairs: Annotated[Int, Field(ge=1, le=128)] | None = Field(
         None, description="of a connection (NCCL_IB_QPS_PER_CONNECTION); default: the addresses of a host"
@@ -166,6 +166,6 @@ class TrafficPart(Model):
 
     @property
     def chosen(self) -> Part:
-        """What the entry holds."""
+        """The part of the entry that is given."""
         found: Part = getattr(self, self.kind)
         return found

@@ -26,7 +26,7 @@ Numbers = int | npt.NDArray[np.integer]
 
 @dataclass(frozen=True, slots=True)
 class QueuePairs:
-    """How many queue pairs a connection has (NCCL_IB_QPS_PER_CONNECTION), and how messages use them.
+    """Number of queue pairs per connection (NCCL_IB_QPS_PER_CONNECTION), and how messages use them.
 
     "split": every message is spread over all of them (NCCL_IB_SPLIT_DATA_ON_QPS=1); "round-robin": the messages of a
     connection take one after the other (NCCL_IB_SPLIT_DATA_ON_QPS=0).

@@ -1,4 +1,4 @@
-"""Collectives as messages: who sends how much to whom, after what.
+"""Collectives as messages: sender, receiver, size and predecessors.
 
 A collective is done by G equal groups at once: `ranks` has shape (G, n), the host of every rank, in the order of the
 ring or tree. `size` is what nccl-tests calls the size, in bytes: the whole vector for all-reduce and broadcast; all

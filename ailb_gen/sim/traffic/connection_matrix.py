@@ -47,7 +47,7 @@ class _Trigger:
 
 @dataclass(slots=True)
 class _File:
-    """What a file says, and what is wrong with it."""
+    """The contents of a file, and its problems."""
 
     name: str
     header: dict[str, int] = field(default_factory=dict)
@@ -165,7 +165,7 @@ def _read_trigger(found: _File, line: int, words: list[str]) -> None:
 
 
 def _check_counts(found: _File) -> None:
-    """Compare the header with what follows. Files whose lines are wrong are not told that they are incomplete, too."""
+    """Compare the header with what follows. If lines are wrong, do not also report a wrong count."""
     counts = {"Nodes": None, "Connections": len(found.flows), "Triggers": len(found.triggers)}
     for key, count in counts.items():
         if key not in found.header:

@@ -1,4 +1,4 @@
-"""How many messages collectives have, and how large they are, without making them: what memory is estimated from."""
+"""Number and sizes of the messages of collectives, without making them, to estimate memory."""
 
 from __future__ import annotations
 

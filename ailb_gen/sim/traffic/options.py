@@ -1,4 +1,4 @@
-"""How a collective is done: what all algorithms are told."""
+"""Options of a collective, common to all algorithms."""
 
 from dataclasses import dataclass
 

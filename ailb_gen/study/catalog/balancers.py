@@ -96,7 +96,7 @@ def _case(
 
 
 def _spread(options: Options) -> Iterator[Case]:
-    """Give the runs of figures 11 to 13."""
+    """Yield the runs of figures 11 to 13."""
     for balancer in BALANCERS:
         seeds = options.seeds or (max(2, SEEDS[balancer] // 5) if options.quick else SEEDS[balancer])
         yield _case(spread_case(balancer), balancer, [_all_reduce("256MiB")], seeds)
@@ -107,7 +107,7 @@ def _spread(options: Options) -> Iterator[Case]:
 
 
 def _dlrm(options: Options) -> Iterator[Case]:
-    """Give the runs of figures 4 and 6: two all-to-alls and an all-reduce per step, with their computations."""
+    """Yield the runs of figures 4 and 6: two all-to-alls and an all-reduce per step, with their computations."""
     half = {"kind": "all-to-all", "bytes": "13.6MB", "steps": 2, "compute": "500us", "pxn": False}
     whole = {"kind": "all-reduce", "bytes": "64MB", "compute": "1ms"}
     job: list[Mapping[str, Any]] = [{"collective": {**part, "hosts": HOSTS}} for part in (half, whole)]
@@ -122,7 +122,7 @@ def _dlrm(options: Options) -> Iterator[Case]:
 
 
 def _background(options: Options) -> Iterator[Case]:
-    """Give the runs of figure 5."""
+    """Yield the runs of figure 5."""
     for percent in BACKGROUNDS:
         load = [_load(ALL_LINKS, percent / 100, "1500us")] if percent else []
         for balancer in ("ECMP", "DLB flowlet", "DLB per packet"):
@@ -130,7 +130,7 @@ def _background(options: Options) -> Iterator[Case]:
 
 
 def _extra(options: Options) -> Iterator[Case]:
-    """Give the runs of figure 8; the extra traffic has been there for a while when the job begins."""
+    """Yield the runs of figure 8; the extra traffic has been there for a while when the job begins."""
     quick = {(ONE, links): ("ECMP", "DLB flowlet", f"GLB, {TUNED}") for links in (NOWHERE, SPINE)}
     runs: Mapping[tuple[str, str], Sequence[str]] = quick if options.quick else EXTRAS_30
     for pattern, links in runs:

@@ -1,4 +1,4 @@
-"""What the study of Hopper simulates: load balancers on 128 servers, and Hopper's parameters."""
+"""Cases of the study of Hopper: load balancers on 128 servers, and Hopper's parameters."""
 
 from __future__ import annotations
 

@@ -253,7 +253,7 @@ def _table_1(findings: Findings) -> Verdict:
 
 
 def claims() -> Iterator[Claim]:
-    """Give the claims about 128 servers in the order of the source, and those that this study adds."""
+    """Yield the claims about 128 servers in the order of the source, and those that this study adds."""
     first, second = LOADS
     for traffic in TRAFFIC:
         yield from (_against_flowbender(traffic, load) for load in LOADS)

@@ -136,7 +136,7 @@ def _ahead_of_ecmp(findings: Findings) -> Verdict:
 
 
 def claims() -> Iterator[Claim]:
-    """Give the claims about the testbed in the order of the source."""
+    """Yield the claims about the testbed in the order of the source."""
     yield from (_less_slow_at(chunk) for chunk in CHUNKS)
     yield Claim("Testbed: Hopper uses the 10 Gb/s links more than FlowBender, by up to 35 %", _more_fast)
     yield Claim("Testbed: with larger chunks the slow links are used more, by both", _larger_chunks)

@@ -1,4 +1,4 @@
-"""What the page of the study of Hopper says besides numbers."""
+"""Texts of the page of the study of Hopper."""
 
 TEXT = """
 Hopper is a load balancer of hosts: a flow whose round trips grow probes two other paths, and takes the better one if it

@@ -1,4 +1,4 @@
-"""What Zeltser (2026) left for later: flowlet thresholds, load balancers of switches, congestion control and PFC."""
+"""Future work of Zeltser (2026): flowlet thresholds, load balancers of switches, congestion control and PFC."""
 
 from __future__ import annotations
 

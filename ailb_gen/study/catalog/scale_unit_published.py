@@ -26,7 +26,7 @@ class Load:
 
     @property
     def name(self) -> str:
-        """What cases and figures call it."""
+        """Name in cases and figures."""
         return f"{self.workload} x{self.scale}{', 5 % failed' if self.failed else ''}"
 
 

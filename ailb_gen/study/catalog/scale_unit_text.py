@@ -1,4 +1,4 @@
-"""What the page of the scale unit says."""
+"""Texts of the page of the scale unit."""
 
 TEXT = """
 ## What is repeated

@@ -1,4 +1,4 @@
-"""What a training job sends and computes, from the numbers of its model and GPUs.
+"""Traffic and computation of a training job, from the numbers of its model and GPUs.
 
 Sources: Kaplan et al. 2020 (6 FLOP per parameter and token: 2 forward, 4 backward); Shoeybi et al. 2019 (tensor
 parallelism: 2 all-reduces per layer and pass); Narayanan et al. 2021 (pipelines: the bubble, and activations of which
@@ -23,7 +23,7 @@ ADAM_BYTES = 12
 
 @dataclass(frozen=True, slots=True)
 class Amounts:
-    """What a rank of a job does: times in ps, sizes in bytes; tensor_collectives per pass of a microbatch."""
+    """The work of a rank of a job: times in ps, sizes in bytes; tensor_collectives per pass of a microbatch."""
 
     forward: int
     backward: int

@@ -80,7 +80,7 @@ def _paths(what_if: WhatIf, source: Source, folder: FilePath) -> Iterator[Proble
 
 
 def _missing(job: Job, source: Source) -> Iterator[Problem]:
-    """Give what neither the file says nor its model and GPU."""
+    """Yield the values that neither the file nor its model and GPU give."""
     timed = job.model is not None and job.gpu is not None
     sized = job.model is not None
     needed = {
@@ -99,7 +99,7 @@ def _missing(job: Job, source: Source) -> Iterator[Problem]:
 
 
 def _model(job: Job, source: Source) -> Iterator[Problem]:
-    """Give what is wrong with the model on so many GPUs."""
+    """Yield the problems of the model on so many GPUs."""
     model = job.model
     if model is None:
         return
@@ -131,7 +131,7 @@ def _twice(what_if: WhatIf, source: Source) -> Iterator[Problem]:
 
 
 def _degrees(question: Question) -> Iterator[Problem]:
-    """Give why the ranks do not fit the servers."""
+    """Yield the reasons why the ranks do not fit the servers."""
     job, source = question.what_if.job, question.source
     ranks, nics, size = job.data * job.tensor * job.pipeline, question.nics, question.server_size
     if ranks > nics:
@@ -154,7 +154,7 @@ def _degrees(question: Question) -> Iterator[Problem]:
 
 
 def _scaled(question: Question) -> Iterator[Problem]:
-    """Give sizes that the factor makes smaller than a packet."""
+    """Yield sizes that the factor makes smaller than a packet."""
     what_if = question.what_if
     whole, payload = amounts(what_if.job), what_if.packets.payload
     small = whole.scaled(what_if.scale)

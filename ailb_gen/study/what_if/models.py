@@ -56,7 +56,7 @@ class LanguageModel(Model):
 
 
 class Gpu(Model):
-    """What a GPU computes and holds."""
+    """Computing rate and memory of a GPU."""
 
     flops: Flops = Field(description="peak FLOP/s in the precision of the job")
     utilization: Annotated[Share, Field(gt=0)] = Field(description="share of it while nothing waits for the fabric")
@@ -93,7 +93,7 @@ class Job(Model):
 
 
 def _failure(value: object) -> object:
-    """Let `LINK@TIME` stand for a failure, as `simulate --fail` has it."""
+    """Accept `LINK@TIME` for a failure, as `simulate --fail` does."""
     if not isinstance(value, str):
         return value
     name, _, time = value.partition("@")

@@ -38,7 +38,7 @@ def failure_name(failure: Failure) -> str:
 
 
 def scenarios(question: Question, seeds: list[int]) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Give load balancer, failure and scenario of every case."""
+    """Yield load balancer, failure and scenario of every case."""
     what_if = question.what_if
     base = _base(question) | {"seeds": seeds}
     for balancer in what_if.balancers:

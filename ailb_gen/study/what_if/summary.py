@@ -1,4 +1,4 @@
-"""What a what-if study found: a row per load balancer and failure, what follows from them, and the figure."""
+"""Results of a what-if study: a row per load balancer and failure, conclusions, and the figure."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How the cases of a what-if study are read: their names by balancer and failure, and a step without waiting."""
+    """Index of the cases of a what-if study: their names by balancer and failure, and a step without waiting."""
 
     cases: Mapping[tuple[str, str], str]
     scale: int
@@ -127,7 +127,7 @@ def _best(costs: Sequence[Cost], failure: str) -> Cost | None:
 
 
 def _same(one: Spread, other: Spread) -> bool:
-    """Return whether nobody would notice the difference."""
+    """Return whether the difference is negligible."""
     return max(one.most, other.most) <= (1 + SAME) * min(one.least, other.least)
 
 

@@ -1,4 +1,4 @@
-"""What the page of a what-if study says before its results: the job with its formulas, and what was assumed."""
+"""Introduction of the page of a what-if study: the job with its formulas, and the assumptions."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def _table(job: Job, whole: Amounts) -> Iterator[str]:
 
 
 def _doubts(question: Question, whole: Amounts) -> Iterator[str]:
-    """Give what makes the simulation differ from the job."""
+    """Yield what makes the simulation differ from the job."""
     what_if, job = question.what_if, question.what_if.job
     if what_if.scale > 1:
         small = whole.scaled(what_if.scale)

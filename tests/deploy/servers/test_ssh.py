@@ -149,7 +149,7 @@ def test_what_the_login_says_before_is_not_the_answer(shared: Host) -> None:
 def test_no_answer_in_time(shared: Host) -> None:
     server = shared.server()
     server.open()
-    with pytest.raises(UnknownOutcomeError, match="verify: no answer in time; it is asked again"):
+    with pytest.raises(UnknownOutcomeError, match="verify: no answer in time; its state is read again"):
         server.run("sleep 300\n", Phase.VERIFY, 0.5)
     server.close()
 

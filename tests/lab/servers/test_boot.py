@@ -147,7 +147,7 @@ def test_kernel_parameters_of_a_network(key: str, taken: bool) -> None:
 
 
 def test_ways(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="'dhcp' is no way to boot servers; choose auto, netplan or script"):
+    with pytest.raises(UsageError, match="'dhcp' is not a way to configure servers; choose auto, netplan or script"):
         usable_way("dhcp")
     monkeypatch.setattr("ailb_gen.lab.servers.boot.NETPLAN", tmp_path / "netplan")
     assert usable_way("auto") == usable_way("script") == "script"

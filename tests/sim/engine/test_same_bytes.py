@@ -19,6 +19,7 @@ from ailb_gen.sim.engine.loop import advance
 from ailb_gen.sim.engine.run import simulate
 from ailb_gen.sim.fabric import PS_PER_US, LinkChange
 from ailb_gen.sim.outcome import Outcome
+from ailb_gen.sim.series import Sampler
 from ailb_gen.sim.settings import (
     BalancerSettings,
     CongestionSettings,
@@ -104,6 +105,21 @@ def test_the_same_seed_gives_the_same_bytes_again_and_another_one_does_not() -> 
     case = dict(configurations())["spray go-back-n"]
     one, other = (simulate(case.fabric, case.workload, case.settings, seed) for seed in (1, 2))
     assert digest(one) != digest(other)
+
+
+def test_looking_at_a_run_over_time_changes_nothing_of_it() -> None:
+    for name, case in configurations():
+        plain = simulate(case.fabric, case.workload, case.settings, case.seed)
+        seen = simulate(case.fabric, case.workload, case.settings, case.seed, None, Sampler(case.fabric, PS_PER_US))
+        assert digest(replace(seen, series=None)) == digest(plain), name
+        series = seen.series
+        assert series is not None
+        # What is counted after the last task ended is no part of a series.
+        assert int(series.marks.sum()) <= int(plain.link_marks.sum()), name
+        assert int(series.drops.sum()) <= int(plain.link_drops.sum()), name
+        assert series.peak_packets.max() == plain.link_peak.max(), name
+        assert series.edges_ps[-1] == plain.end_ps, name
+        assert np.all(np.diff(series.edges_ps) > 0), name
 
 
 def test_room_that_grows_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

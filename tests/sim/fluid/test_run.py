@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from ailb_gen.sim.clos import clos
@@ -17,7 +18,9 @@ from ailb_gen.sim.fluid.rules import RULES
 from ailb_gen.sim.fluid.run import simulate
 from ailb_gen.sim.memory import needed_bytes
 from ailb_gen.sim.outcome import NEVER, Outcome, Progress
+from ailb_gen.sim.series import Sampler
 from ailb_gen.sim.settings import BalancerSettings, Measurement, NicSettings, PacketSettings, Settings
+from ailb_gen.sim.statistics import TIERS
 from ailb_gen.sim.workload import COMPUTATION, merged
 from tests.conftest import ROOT
 from tests.sim.fluid.tasks import workload
@@ -218,6 +221,44 @@ def test_without_a_path_a_flow_waits() -> None:
     assert never.totals["unreachable"] == 1
     later = replace(built, forwarding=(cut, replace(built.forwarding[0], at_ps=500 * US)))
     assert simulate(later, work, plain(), 1).finish_ps[0] == 500 * US + 13_000 * BYTE + 4 * US
+
+
+def test_looking_at_a_run_over_time_changes_nothing_of_it() -> None:
+    built, rows = busy()
+    failing = two_spines(at=100 * US, until=900 * US, detected=300 * US)
+    cases = [(built, rows, name) for name in ("ecmp", "spray")] + [(failing, [(0, 1, 100_000, 0)], "ecmp")]
+    for fabric, given, name in cases:
+        settings = plain(balancer=BalancerSettings(name))
+        seen = simulate(fabric, workload(given), settings, 1, None, Sampler(fabric, US))
+        done = simulate(fabric, workload(given), settings, 1)
+        for column in ("start_ps", "finish_ps", "link_bytes"):
+            assert getattr(seen, column).tolist() == getattr(done, column).tolist()
+        series = seen.series
+        assert series is not None
+        assert series.edges_ps[-1] == done.end_ps
+        rates = {tier: fabric.rate_bps[ours] for tier, ours in by_tiers(fabric).items()}
+        sent = {tier: int(done.link_bytes[ours].sum()) for tier, ours in by_tiers(fabric).items()}
+        for number, tier in enumerate(series.tiers):
+            assert len({*rates[tier].tolist()}) == 1
+            whole = float((series.mean_load[number] * np.diff(series.edges_ps)).sum()) * float(rates[tier].sum()) / 8e12
+            assert whole == pytest.approx(sent[tier], rel=1e-4, abs=2 * len(rates[tier]))
+
+
+def test_a_run_that_is_stuck_ends_though_it_is_looked_at() -> None:
+    built = pair()
+    hops = built.forwarding[0].next_hops.copy()
+    hops[0, 1] = UNREACHABLE
+    stuck = replace(built, forwarding=(Forwarding(0, hops),))
+    seen = simulate(stuck, workload([(0, 2, 10_000, 0)]), plain(), 1, None, Sampler(built, US))
+    assert not seen.complete
+    assert seen.series is not None
+    assert seen.series.max_load.max() == 0
+
+
+def by_tiers(fabric: Fabric) -> dict[str, npt.NDArray[np.bool_]]:
+    """Which links are between which tiers."""
+    source, target = (fabric.tier[ends] for ends in (fabric.link_source, fabric.link_target))
+    return {f"{TIERS[a]} to {TIERS[b]}": (source == a) & (target == b) for a in TIERS for b in TIERS}
 
 
 PROGRAM = """

@@ -5,7 +5,7 @@ above a maximum 0, and the six others divide what is between evenly; load and qu
 exponentially weighted moving average over the samples; its weight is that of Broadcom's examples of DLB in the OpenBCM
 SDK (exponent 3). The queue is what waits at the time of the sample.
 
-A link is sampled when somebody looks at it, and not more often than the sampling rate says. Samples that nobody took
+A link is sampled when it is examined, at most at the sampling rate. Samples that were not taken
 count with the mean load since the last one.
 """
 

@@ -190,7 +190,7 @@ def _hold(state: State, link: int, packet: int, now: int) -> None:
 
 @compiled
 def _let_go(state: State, flow: int, now: int) -> None:
-    """Send what a flow's last switch holds of it; nothing of this epoch has to wait any more."""
+    """Send the packets of a flow that its last switch holds; no packet of this epoch has to wait any longer."""
     own = state.steered[flow]
     own.tail_seen = 1
     packet = own.held_head
@@ -209,7 +209,7 @@ def _let_go(state: State, flow: int, now: int) -> None:
 
 @inlined
 def _set_deadline(state: State, flow: int, now: int) -> None:
-    """Set the time at which held packets go on without the TAIL: when it should have come, and some slack."""
+    """Set the time at which held packets are sent without the TAIL: its expected arrival plus slack."""
     own = state.steered[flow]
     if own.old_path_seen:
         behind = ((int(own.tail_at) >> TICK) - int(own.sent)) & TICKS

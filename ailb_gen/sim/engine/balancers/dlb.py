@@ -52,7 +52,7 @@ def best(state: State, first: int, count: int, packet: int, now: int) -> int:
 
 @compiled
 def _reassigned(state: State, first: int, count: int, packet: int, position: int, now: int) -> int:
-    """Return where an active flow goes on: where it was, unless another member is better by the configured delta."""
+    """Return the member for an active flow: the same one, unless another is better by the configured delta."""
     flooded = _flooded(state, now)
     other = best(state, first, count, packet, now)
     gain = _quality(state, state.set_links[first + other], packet, now, flooded)

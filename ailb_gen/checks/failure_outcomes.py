@@ -1,0 +1,168 @@
+"""What every single failure of a link or a spine does, and a sample of pairs of links: one pass, kept for reports."""
+
+from __future__ import annotations
+
+import gc
+import gzip
+import json
+import pickle
+import random
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from ailb_gen.addresses import Prefix
+from ailb_gen.forwarding.baseline import Baseline
+from ailb_gen.forwarding.failures import Assessment, Failure
+from ailb_gen.forwarding.fib_changes import FibChanges, Row
+from ailb_gen.forwarding.link_loads import link_name
+from ailb_gen.forwarding.peaks import Peaks, Raised
+
+# Pairs of links that are examined: all of them in a small fabric, else a sample.
+PAIRS = 64
+CHUNK = 64
+# Of compressing what changes: more costs time, and gains little.
+LEVEL = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """The fabric without failures, and the switches whose changes are wanted; None: of none."""
+
+    baseline: Baseline
+    changes: FibChanges | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The part of an impact that is judged: small enough to come back from another process by the thousand."""
+
+    failure: Failure
+    lost: tuple[tuple[int, Prefix, str], ...]
+    strayed: tuple[tuple[int, Prefix], ...]
+    moved: int
+    worst: float
+    worst_link: int
+
+
+@dataclass(frozen=True, slots=True)
+class FailureOutcomes:
+    """What failures do to the fabric of `baseline`, in the order of its sessions and of the spines.
+
+    `peaks` are the highest loads over single failures; a cause is an index into `links` followed by `spines`. `changes`
+    are what these change in FIBs (see FibChanges), CHUNK failures each, if that was asked for.
+    """
+
+    baseline: Baseline
+    links: tuple[Verdict, ...]
+    spines: tuple[Verdict, ...]
+    pairs: tuple[Verdict, ...]
+    peaks: Peaks
+    changes: tuple[bytes, ...] = ()
+
+    @property
+    def single(self) -> tuple[Verdict, ...]:
+        """All single failures."""
+        return self.links + self.spines
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Failures that are assessed in one go; `first` is the number of the first one, `noted` of them raise peaks."""
+
+    first: int
+    failures: Sequence[Failure]
+    noted: int
+
+
+def failure_outcomes(
+    material: Material, spines: Iterable[str], seed: int, executor: Executor | None, begin: Callable[[int], Advance]
+) -> FailureOutcomes:
+    """Assess every link and spine, and pairs of links by the seed; `begin` is called once with how many they are."""
+    baseline = material.baseline
+    graph = baseline.graph
+    up = range(len(graph.sessions.up))
+    single = [Failure(link_name(graph, at), frozenset({at})) for at in up]
+    single += [Failure(name, dead=frozenset({graph.index[name]})) for name in spines]
+    pairs = [
+        Failure(f"{link_name(graph, a)} and {link_name(graph, b)}", frozenset({a, b}))
+        for a, b in sampled_pairs(len(up), PAIRS, seed)
+    ]
+    everything = single + pairs
+    chunks = [
+        Chunk(start, everything[start : start + CHUNK], max(0, len(single) - start))
+        for start in range(0, len(everything), CHUNK)
+    ]
+    peaks, found, changes, advance = Peaks(baseline.load), list[Verdict](), list[bytes](), begin(len(everything))
+    for verdicts, raised, changed in _assessed(material, chunks, executor):
+        found += verdicts
+        peaks.merge(raised)
+        changes += [changed] if changed else []
+        advance(len(verdicts))
+    links, rest = tuple(found[: len(up)]), found[len(up) :]
+    count = len(single) - len(up)
+    return FailureOutcomes(baseline, links, tuple(rest[:count]), tuple(rest[count:]), peaks, tuple(changes))
+
+
+Advance = Callable[[int], None]
+Assessed = tuple[list[Verdict], Raised, bytes]
+
+
+def sampled_pairs(count: int, size: int, seed: int) -> list[tuple[int, int]]:
+    """Return `size` different pairs of numbers below `count`, or all if there are not more."""
+    if count * (count - 1) // 2 <= size:
+        return [(a, b) for a in range(count) for b in range(a + 1, count)]
+    source = random.Random(seed)  # noqa: S311 - a sample, not a secret
+    found: dict[tuple[int, int], None] = {}
+    while len(found) < size:
+        a, b = sorted(source.sample(range(count), 2))
+        found[a, b] = None
+    return list(found)
+
+
+def packed(rows: Sequence[Row]) -> bytes:
+    """Return what failures change as compressed JSON; empty for none."""
+    return gzip.compress(json.dumps(rows, separators=(",", ":")).encode(), LEVEL, mtime=0) if rows else b""
+
+
+def _assessed(material: Material, chunks: Sequence[Chunk], executor: Executor | None) -> Iterator[Assessed]:
+    """Assess every failure, in order; chunks go to the executor if there is one."""
+    if executor is None or len(chunks) < 2:
+        yield from (_assess_all(material, chunk) for chunk in chunks)
+        return
+    with TemporaryDirectory(prefix="ailb-gen-") as folder:
+        # Written once for all chunks: each worker reads it once, and not with every chunk.
+        path = Path(folder) / "baseline"
+        path.write_bytes(pickle.dumps(material, pickle.HIGHEST_PROTOCOL))
+        yield from executor.map(partial(assess_stored, path), chunks)
+
+
+def assess_stored(path: Path, chunk: Chunk) -> Assessed:
+    """Assess some failures of the baseline in a file of this program's own."""
+    return _assess_all(_stored(path), chunk)
+
+
+@lru_cache(maxsize=1)
+def _stored(path: Path) -> Material:
+    gc.disable()
+    material = pickle.loads(path.read_bytes())  # noqa: S301 - written by the process that started this one
+    if not isinstance(material, Material):
+        raise TypeError(f"{path} holds no baseline")
+    return material
+
+
+def _assess_all(material: Material, chunk: Chunk) -> Assessed:
+    baseline, changes = material.baseline, material.changes
+    peaks, verdicts, rows = Peaks(baseline.load), list[Verdict](), list[Row]()
+    for at, failure in enumerate(chunk.failures):
+        assessment = Assessment(baseline, failure)
+        found = assessment.run()
+        verdicts.append(Verdict(found.failure, found.lost, found.strayed, found.moved, found.worst, found.worst_link))
+        if at < chunk.noted:
+            peaks.note(chunk.first + at, assessment.load)
+            if changes is not None:
+                rows.append(changes.of(assessment))
+    return verdicts, peaks.raised(), packed(rows)

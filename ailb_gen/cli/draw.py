@@ -1,0 +1,194 @@
+"""`ailb-gen draw`: a picture of a fabric as SVG, Graphviz DOT or Mermaid."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer.core import TyperCommand
+
+from ailb_gen.cli import complete
+from ailb_gen.cli.console import fabric_file
+from ailb_gen.cli.proof import Failed, nothing, outage, warn_of
+from ailb_gen.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ailb_gen.checks.expected import ExpectedFabric
+    from ailb_gen.forwarding.link_loads import LinkLoads
+    from ailb_gen.forwarding.trace import PathTrace
+    from ailb_gen.forwarding.trace import View as Outage
+    from ailb_gen.network.fabric import Network
+    from ailb_gen.picture.model import Overlay, PathMark, Picture
+    from ailb_gen.picture.view import View
+    from ailb_gen.routing.graph import Graph
+
+VIEW = "--view"
+
+
+class Views(TyperCommand):
+    """A command whose option `--view` takes as many words as the view has."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - which module has it depends on Typer
+        """Parse the arguments, the words of the view as one."""
+        return super().parse_args(ctx, joined(args))
+
+
+def joined(args: list[str]) -> list[str]:
+    """Return arguments in which the words behind `--view` are one; an option ends them."""
+    from ailb_gen.picture.view import ARGUMENTS
+
+    found: list[str] = []
+    rest = list(args)
+    while rest:
+        word = rest.pop(0)
+        option, equals, kind = word.partition("=")
+        if option == VIEW and (equals or rest):
+            words = [kind if equals else rest.pop(0)]
+            for _ in ARGUMENTS.get(words[0], "").split():
+                if rest and not rest[0].startswith("-"):
+                    words.append(rest.pop(0))
+            found += [VIEW, " ".join(words)]
+        else:
+            found.append(word)
+    return found
+
+
+def draw(
+    fabric: Annotated[Path, typer.Argument(help="The fabric file.", metavar="FABRIC")],
+    artifacts: Annotated[Path, typer.Argument(help="The directory of generated files.", metavar="ARTIFACTS")],
+    out: Annotated[Path, typer.Option("-o", "--out", help="What is written: .svg, .dot or .mmd.", metavar="FILE")],
+    view: Annotated[
+        str,
+        typer.Option(
+            VIEW,
+            help="fabric, rail N, stripe N, device NAME, or path SRC DST (SERVER or SERVER:NIC).",
+            metavar="VIEW",
+            autocompletion=complete.view,
+        ),
+    ] = "fabric",
+    load: Annotated[
+        str | None,
+        typer.Option(
+            "--load",
+            help="Show loads: all-to-all, ring or permutation.",
+            metavar="PATTERN",
+            autocompletion=complete.pattern,
+        ),
+    ] = None,
+    fail: Failed = None,
+) -> None:
+    """Draw a fabric: devices, links, colors, loads, paths, failures.
+
+    Loads are in percent of the highest without failures.
+    """
+    from ailb_gen.checks.expected import expected_fabric
+    from ailb_gen.intent.load import load as load_intent
+    from ailb_gen.picture.formats import written
+    from ailb_gen.picture.marks import drained_in, failed
+    from ailb_gen.picture.model import Overlay
+    from ailb_gen.picture.view import view_of
+    from ailb_gen.report.write import write
+
+    _check(out, load, (fabric, artifacts))
+    expected = expected_fabric(load_intent(fabric_file(fabric)).fabric)
+    words = view.split()
+    if load is None and words[:1] != ["path"]:
+        picture = _listed(expected, artifacts)
+        down, dead = failed(picture, fail or ())
+        overlay = Overlay(down, dead, drained_in(picture, expected.drained))
+        write(out, written(out, picture, overlay, view_of(picture, words)), "picture")
+        return
+    picture, overlay, seen = _computed(expected, artifacts, words, load, fail)
+    write(out, written(out, picture, overlay, seen), "picture")
+
+
+def _check(out: Path, load: str | None, inputs: Iterable[Path]) -> None:
+    """Refuse what cannot be written or is no pattern, before anything is read. Raises UsageError."""
+    from ailb_gen.picture.formats import SUFFIXES
+    from ailb_gen.wording import did_you_mean
+
+    if out.suffix not in SUFFIXES:
+        hint = did_you_mean(out.suffix, SUFFIXES) or f"names of files end in {', '.join(SUFFIXES)}"
+        raise UsageError(f"-o {out}: there is no such format of pictures; {hint}")
+    if out.resolve() in {path.resolve() for path in inputs}:
+        raise UsageError(f"-o {out}: is read from; name another file")
+    if load is None:
+        return
+    from ailb_gen.forwarding.patterns import PATTERNS
+
+    if load not in PATTERNS:
+        hint = did_you_mean(load, PATTERNS) or f"patterns: {', '.join(PATTERNS)}"
+        raise UsageError(f"--load {load!r}: there is no such pattern; {hint}")
+
+
+def _listed(expected: ExpectedFabric, artifacts: Path) -> Picture:
+    """Return the picture of what the lists of cables have."""
+    from ailb_gen.picture.build import picture_in, without_file
+
+    picture, defects = picture_in(expected, artifacts)
+    lost = (
+        f"{name}: this switch has no file; it is drawn as it is cabled" for name in without_file(picture, artifacts)
+    )
+    warn_of([*(f"{defect.place or defect.scope}: {defect.message}" for defect in defects), *lost])
+    return picture
+
+
+def _computed(
+    expected: ExpectedFabric, artifacts: Path, words: list[str], load: str | None, fail: list[str] | None
+) -> tuple[Picture, Overlay, View]:
+    """Return the picture of all files, with what must be computed from them: loads and paths."""
+    from ailb_gen.forwarding.trace import View as Outage
+    from ailb_gen.garbage import no_garbage_collection
+    from ailb_gen.picture.build import picture_of
+    from ailb_gen.picture.marks import drained_in, failed, path_marks
+    from ailb_gen.picture.model import Overlay
+    from ailb_gen.picture.view import view_of
+    from ailb_gen.routing.graph import Graph
+    from ailb_gen.routing.rib import Routing
+
+    with no_garbage_collection():
+        network = _network(artifacts)
+        picture = picture_of(expected, network)
+        seen = view_of(picture, words)
+        down, dead = failed(picture, fail or ())
+        graph = Graph(network)
+        sessions, switches, nics = outage(graph, fail)
+        paths: tuple[PathMark, ...] = ()
+        if seen.kind == "path":
+            routing = Routing(network, sessions, graph)
+            traces = _traces(Outage(network, routing, switches, nics), words[1], words[2])
+            paths = path_marks(picture, traces)
+        loads = _loads(graph, load, sessions, switches) if load is not None else {}
+    return picture, Overlay(down, dead, drained_in(picture, expected.drained), loads, paths=paths), seen
+
+
+def _network(artifacts: Path) -> Network:
+    """Read all files, in several processes where there are many."""
+    import os
+
+    from ailb_gen.cli.proof import doubts
+    from ailb_gen.network.read import read_network, switch_count
+    from ailb_gen.parallel import executor_of
+
+    with executor_of("processes", len(os.sched_getaffinity(0)), switch_count(artifacts)) as executor:
+        network = read_network(artifacts, nothing, executor).network
+    warn_of(doubts(network))
+    return network
+
+
+def _traces(outage: Outage, source: str, target: str) -> list[PathTrace]:
+    from ailb_gen.forwarding.endpoints import flows
+    from ailb_gen.forwarding.trace import trace_pair
+
+    return [trace_pair(outage, start, end, 0) for start, end in flows(outage.network, source, target)]
+
+
+def _loads(graph: Graph, pattern: str, sessions: frozenset[int], switches: frozenset[str]) -> LinkLoads:
+    from ailb_gen.forwarding.link_loads import loads_of
+    from ailb_gen.routing.rib import Routing
+
+    dead = frozenset(graph.index[name] for name in switches)
+    return loads_of(Routing(graph.network, frozenset(), graph), pattern, sessions, dead)

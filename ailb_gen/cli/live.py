@@ -1,0 +1,255 @@
+"""A line at the bottom of a terminal that says what is being done, and vanishes when that is done.
+
+The cursor stays at its beginning. So whatever is printed next takes its place, and a terminal that breaks its lines
+anew when it is resized takes the cursor along; nothing above the line is ever touched.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from threading import Event, Thread
+from time import monotonic
+from typing import TYPE_CHECKING, TextIO
+
+from ailb_gen.cli.plain import CLEAR, PRINTING, colored, covers, exact, visible
+from ailb_gen.paint import Style, painted
+from ailb_gen.wording import some
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator, Sequence
+
+TICK_S = 0.2
+NARROWEST = 12
+# Columns of a terminal that does not say how many it has, such as a serial console.
+UNKNOWN = 80
+# Columns of a bar; where there is less room, there is none.
+LEAST_BAR, MOST_BAR = 8, 30
+# The rest of the time is a guess after so many seconds, from so much on.
+GUESS_S, GUESS_FROM = 3.0, 0.05
+# A piece of the line, and its style.
+Piece = tuple[str, Style | None]
+
+
+class Live:
+    """A line that is drawn again several times a second; `line` gives what it says within so many columns.
+
+    With `ticking` false there is no thread, and it is drawn when `draw` is called.
+    """
+
+    def __init__(self, line: Callable[[int], Sequence[Piece]], ticking: bool = True) -> None:
+        self.line = line
+        self._drawn = self._within = False
+        self._ended = Event()
+        self._thread = Thread(target=self._work, name="live line", daemon=True) if ticking else None
+
+    def __enter__(self) -> Live:
+        with PRINTING:
+            covers.append(self.lift)
+        self.draw()
+        if self._thread is not None:
+            try:
+                self._thread.start()
+            except RuntimeError:
+                # No room for a thread: the line stays as it is, and the work goes on.
+                self._thread = None
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ended.set()
+        with PRINTING:
+            if self.lift in covers:
+                covers.remove(self.lift)
+            self._write(CLEAR if self._drawn else "")
+        if self._thread is not None:
+            self._thread.join()
+
+    def lift(self, stream: TextIO, text: str) -> None:
+        """Make room for a text that is about to be printed to a stream."""
+        if stream.isatty():
+            if self._drawn:
+                stream.write(CLEAR)
+            # The rest of that line comes first.
+            self._within = not text.endswith("\n")
+
+    def draw(self) -> None:
+        """Draw the line, unless a line is being printed, or another live line is above this one."""
+        with PRINTING:
+            if self._ended.is_set() or self._within or covers[-1:] != [self.lift]:
+                return
+            stream = exact(sys.stderr)
+            writer = getattr(getattr(getattr(stream, "buffer", None), "raw", None), "writer", None)
+            if writer is not None and not writer.idle:
+                # The terminal is stopped.
+                return
+            try:
+                width = os.get_terminal_size(stream.fileno()).columns or UNKNOWN
+            except (OSError, ValueError):
+                return
+            if width >= NARROWEST:
+                # The last column stays free: some terminals wrap when it is written.
+                text = fitted(self.line(width - 1), width - 1, colored(stream))
+                self._write(f"{CLEAR}{text}\r")
+                self._drawn = True
+
+    def _write(self, text: str) -> None:
+        stream = exact(sys.stderr)
+        try:
+            stream.write(text)
+            stream.flush()
+        except (OSError, ValueError):
+            # Nobody looks any more.
+            self._ended.set()
+
+    def _work(self) -> None:
+        while not self._ended.wait(TICK_S):
+            self.draw()
+
+
+def fitted(pieces: Sequence[Piece], width: int, color: bool) -> str:
+    """Return pieces as one text of at most so many columns, in their styles if there is color."""
+    shown = []
+    for text, style in pieces:
+        part = visible(text).replace("\n", " ").replace("\t", " ")[:width]
+        width -= len(part)
+        shown.append(painted(part, style) if color and style is not None else part)
+    return "".join(shown)
+
+
+def wanted() -> bool:
+    """Return whether there is a terminal that can show a live line."""
+    return sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM", "dumb") != "dumb"
+
+
+@dataclass(slots=True)
+class Bar:
+    """Progress that is counted: called with how many more units are done; `step` names what is being done."""
+
+    what: str = ""
+    total: int = 1
+    done: int = 0
+    doing: str = ""
+    began: float = field(default_factory=monotonic)
+
+    def __call__(self, count: int) -> None:
+        """Note that so many more units are done."""
+        self.done += count
+
+    def step(self, name: str) -> None:
+        """Name what is being done."""
+        self.doing = name
+
+    def line(self, width: int) -> list[Piece]:
+        """Return what the live line says."""
+        label = f"{self.what}: {self.doing}" if self.doing else self.what
+        share = min(1.0, self.done / max(self.total, 1))
+        end = f" {self.done:,}/{self.total:,}  {clock(self.began, share)}"
+        room = min(MOST_BAR, width - len(label) - len(end) - 1)
+        if room < LEAST_BAR:
+            return [(f"{label} ", None), (end, Style.DIM)]
+        full, empty = ("\u2501", "\u2501") if can_show("\u2501") and colored(sys.stderr) else ("=", "-")
+        filled = int(room * share)
+        return [(f"{label} ", None), (full * filled, Style.PASS), (empty * (room - filled), Style.DIM), (end, None)]
+
+
+def can_show(text: str) -> bool:
+    """Return whether standard error can encode a text."""
+    try:
+        text.encode(sys.stderr.encoding or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
+
+
+def clock(began: float, share: float = 0.0) -> str:
+    """Return how long something has taken and, from the share that is done, about how long the rest will take."""
+    passed = monotonic() - began
+    left = ""
+    if passed >= GUESS_S and GUESS_FROM <= share < 1:
+        left = f", about {_minutes(passed / share - passed)} left"
+    return f"{_minutes(passed)}{left}"
+
+
+def _minutes(seconds: float) -> str:
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+@contextmanager
+def progress(what: str, total: int) -> Iterator[Bar]:
+    """Show progress on a terminal; in a pipe say nothing."""
+    bar = Bar(what, total)
+    if wanted():
+        with Live(bar.line):
+            yield bar
+    else:
+        yield bar
+
+
+@contextmanager
+def working(what: str) -> Iterator[Callable[[str], None]]:
+    """Show on a terminal that something is being done, and for how long; gives what is called to name it anew."""
+    bar = Bar(what)
+
+    def line(width: int) -> list[Piece]:
+        return [(f"{bar.doing or what}  ", None), (clock(bar.began), Style.DIM)]
+
+    if wanted():
+        with Live(line):
+            yield bar.step
+    else:
+        yield bar.step
+
+
+# What is being done with devices, by step.
+DOING = {
+    "connect": "connecting to",
+    "read": "reading",
+    "check": "checking",
+    "commit": "committing on",
+    "verify": "verifying",
+    "confirm": "confirming on",
+    "rollback": "rolling back",
+    "unlock": "unlocking",
+}
+
+
+class Devices:
+    """Which devices of a wave are at which step. What it is told can come from any thread."""
+
+    def __init__(self, wave: str) -> None:
+        self.wave, self.began = wave, monotonic()
+        self._step = ""
+        # By device, whether it is done with the step.
+        self._done: dict[str, bool] = {}
+
+    def begin(self, step: str, devices: Collection[str]) -> None:
+        """Note that devices begin a step."""
+        self._step, self._done = step, dict.fromkeys(devices, False)
+
+    def end(self, device: str) -> None:
+        """Note that a device is done with it."""
+        self._done[device] = True
+
+    def line(self, width: int) -> list[Piece]:
+        """Return what the live line says: the step, the devices that are waited for, how many are done, how long."""
+        done = self._done.copy()
+        busy = [name for name in done if not done[name]]
+        # Between two looks at a device that is not as expected yet, it is waited for, too.
+        text = f"{self.wave}: {DOING.get(self._step, self._step)} {some(busy or done)}" if done else self.wave
+        end = f"  {len(done) - len(busy)}/{len(done)}  {clock(self.began)}" if done else f"  {clock(self.began)}"
+        return [(text[: max(0, width - len(end))], None), (end, Style.DIM)]
+
+
+@contextmanager
+def watching(wave: str) -> Iterator[Devices]:
+    """Show on a terminal which device of a wave is at which step."""
+    devices = Devices(wave)
+    if wanted():
+        with Live(devices.line):
+            yield devices
+    else:
+        yield devices

@@ -1,0 +1,87 @@
+"""`--report FORMAT[=FILE]`, the same for every verb: where which report goes, and writing them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from ailb_gen.cli.plain import painter, show
+from ailb_gen.errors import OutputError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from ailb_gen.paint import Paint
+
+# A format, and the file it goes to; None is standard output.
+Target = tuple[str, Path | None]
+# What goes to standard output when nothing else does.
+TABLE = "table"
+
+
+def targets(words: Sequence[str], inputs: Sequence[Path], formats: Sequence[str]) -> list[Target]:
+    """Return where which report goes.
+
+    A verb without a format `table` prints its own text, so that each of its reports needs a file. `inputs` are files
+    and artifact directories, none of whose files is replaced. Raises UsageError before anything has run.
+    """
+    from ailb_gen.wording import did_you_mean
+
+    targets: list[Target] = []
+    for word in words:
+        kind, equals, name = word.partition("=")
+        if kind not in formats:
+            hint = did_you_mean(kind, formats) or f"formats: {', '.join(formats)}"
+            raise UsageError(f"--report {word!r}: there is no such format; {hint}")
+        if equals and not name:
+            raise UsageError(f"--report {word!r}: the name of the file is missing")
+        targets.append((kind, Path(name) if equals and name != "-" else None))
+    seen: set[Path | None] = {path.resolve() for path in inputs}
+    for kind, path in targets:
+        if path is None and TABLE not in formats:
+            raise UsageError(f"--report {kind}: name a file: {kind}=FILE; standard output has the text of this command")
+        place = path.resolve() if path else None
+        if place in seen:
+            reason = "is written to, or read from, twice" if path else "takes one report; give the others a file"
+            raise UsageError(f"--report {kind}: {path or 'standard output'} {reason}")
+        if place and any(_is_artifact(place, folder) for folder in inputs):
+            raise UsageError(f"--report {kind}: {path} belongs to the generated files; name another file")
+        seen.add(place)
+    return targets if None in seen or TABLE not in formats else [*targets, (TABLE, None)]
+
+
+def _is_artifact(place: Path, folder: Path) -> bool:
+    from ailb_gen.layout import is_artifact
+
+    root = folder.resolve()
+    return place.is_relative_to(root) and is_artifact(place.relative_to(root).as_posix())
+
+
+def write_reports(
+    where: Sequence[Target],
+    made: Mapping[str, Callable[[], str]],
+    table: Callable[[Paint], str] = lambda paint: "",
+) -> None:
+    """Make and write every report, standard output last; `made` are the formats by name, `table` that on a terminal.
+
+    Raises OutputError for those that could not be written, when all others are.
+    """
+    from ailb_gen.report.write import write
+
+    failed = []
+    for kind, path in sorted(where, key=lambda target: target[1] is None):
+        if path is None and kind == TABLE:
+            show(table(painter()))
+            continue
+        text = made[kind]()
+        if path is None:
+            typer.echo(text, nl=False)
+            continue
+        try:
+            write(path, text)
+        except OutputError as error:
+            failed.append(str(error))
+    if failed:
+        raise OutputError("\n".join(failed))

@@ -1,0 +1,286 @@
+"""A run as its record has it: what was planned, which wave and which device did what when, and how each ended.
+
+Any record will do: of a run that is over, one that was interrupted or resumed, and of one that a crash cut off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import pairwise
+
+from ailb_gen.deploy.past import Past
+from ailb_gen.deploy.runlog import Event
+from ailb_gen.deploy.switch import Phase
+
+# The steps of a device that a timeline shows, in order; connecting, reading and locking belong to them.
+STEPS = (Phase.CHECK, Phase.COMMIT, Phase.VERIFY, Phase.CONFIRM, Phase.ROLLBACK)
+# A line of the record names no more devices than this.
+NAMED = 8
+# What is being done from an event on, where a record has no steps: in older ones, and where a crash cut one off.
+FROM_EVENT = {
+    "wave": Phase.CHECK,
+    "committing": Phase.COMMIT,
+    "asked again": Phase.VERIFY,
+    "verified": None,
+    "confirming": Phase.CONFIRM,
+    "reverting": Phase.ROLLBACK,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A step, from when to when, in seconds since the run began."""
+
+    step: str
+    start: float
+    end: float
+
+
+@dataclass(slots=True)
+class WaveTrace:
+    """A wave as it was pushed, rolled back or settled; `end` is None where the record breaks off.
+
+    `steps` are those of every device, `spans` those of the wave. `results` are outcome and reason by device. `settles`:
+    nothing new is pushed; devices are brought to their old or their new configuration. `leg` counts how often the run
+    had been resumed.
+    """
+
+    name: str
+    devices: tuple[str, ...]
+    start: float
+    end: float | None = None
+    steps: Mapping[str, tuple[Span, ...]] = field(default_factory=dict)
+    spans: tuple[Span, ...] = ()
+    results: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    settles: bool = False
+    leg: int = 0
+
+    @property
+    def title(self) -> str:
+        """Its name; what was pushed before and is brought back says so."""
+        return f"{self.name} (settled)" if self.settles else self.name
+
+    @property
+    def took(self) -> float | None:
+        """How long it took, None where that is not known."""
+        return None if self.end is None else self.end - self.start
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of the record for people: seconds since the beginning, the time, the wave, what happened."""
+
+    at: float
+    time: str
+    wave: str
+    text: str
+    wrong: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """A run: `planned` are its waves, after a resume those that were left; `checks` are the first ones, everywhere.
+
+    `differences` are what verification found on each device, `reasons` the last error of each; `total` is the time from
+    the first to the last line.
+    """
+
+    past: Past
+    planned: tuple[tuple[str, tuple[str, ...]], ...]
+    checks: tuple[Span, ...]
+    waves: tuple[WaveTrace, ...]
+    outcomes: Mapping[str, tuple[str, str]]
+    differences: Mapping[str, tuple[str, ...]]
+    reasons: Mapping[str, str]
+    lines: tuple[Line, ...]
+    total: float
+    leg: int
+
+    @property
+    def devices(self) -> tuple[str, ...]:
+        """All devices that it was about, in the order of the waves."""
+        return tuple(dict.fromkeys([*self.past.devices, *(name for wave in self.waves for name in wave.devices)]))
+
+    @property
+    def ahead(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """The planned waves that were not begun."""
+        begun = {wave.name for wave in self.waves if wave.leg == self.leg and not wave.settles}
+        return tuple((name, devices) for name, devices in self.planned if name not in begun)
+
+
+def trace_of(past: Past) -> Trace:
+    """Read the record of a run."""
+    events = past.events
+    times = _times(events)
+    planned: dict[str, tuple[str, ...]] = {}
+    checks: list[Span] = []
+    began: float | None = None
+    leg = 0
+    outcomes: dict[str, tuple[str, str]] = {}
+    differences: dict[str, tuple[str, ...]] = {}
+    reasons: dict[str, str] = {}
+    for at, event in zip(times, events, strict=True):
+        match event["event"]:
+            case "run":
+                planned = {name: tuple(names) for name, names in event["waves"]}
+                began, leg = at, event["leg"]
+            case "checked" if "wave" not in event and began is not None:
+                checks.append(Span(Phase.CHECK, began, at))
+            case "verified":
+                differences |= {name: tuple(texts) for name, texts in event.get("differences", {}).items()}
+            case "error":
+                reasons[event["device"]] = event["error"]
+            case "results":
+                outcomes |= {name: (row[0], _reason(row)) for name, row in event["devices"].items()}
+                reasons |= {name: row[1] for name, row in event["devices"].items() if _reason(row)}
+    return Trace(
+        past,
+        tuple(planned.items()),
+        tuple(checks),
+        tuple(_waves(events, times)),
+        outcomes,
+        differences,
+        reasons,
+        tuple(_lines(events, times)),
+        times[-1] if times else 0.0,
+        leg,
+    )
+
+
+def _reason(row: Sequence[str]) -> str:
+    return row[1] if len(row) > 1 else ""
+
+
+def _times(events: Sequence[Event]) -> list[float]:
+    """Return when each event was, in seconds since the first; a clock that goes back stands still."""
+    found: list[float] = []
+    for event in events:
+        try:
+            seconds = datetime.fromisoformat(str(event.get("time", ""))).timestamp()
+        except ValueError:
+            seconds = found[-1] if found else 0.0
+        found.append(max(seconds, found[-1]) if found else seconds)
+    return [one - found[0] for one in found]
+
+
+def _waves(events: Sequence[Event], times: Sequence[float]) -> list[WaveTrace]:
+    """Read the waves, one after the other: each ends with its results, unless a crash cut it off."""
+    found: list[WaveTrace] = []
+    marks: list[tuple[float, Phase | None]] = []
+    open_ = ""
+    last, leg = 0.0, 0
+    for at, event in zip(times, events, strict=True):
+        name, kind = event.get("wave", ""), event["event"]
+        leg = event["leg"] if kind == "run" else leg
+        if name and (kind in FROM_EVENT or kind == "results"):
+            if kind == "wave" or name != open_:
+                if open_:
+                    found[-1].spans = tuple(_between([*marks, (last, None)]))
+                # What settles devices begins without a line of its own.
+                start = at - event["seconds"] if kind == "results" and "seconds" in event else at
+                found.append(WaveTrace(name, tuple(event["devices"]), max(0.0, start), settles=kind != "wave", leg=leg))
+                open_, marks = name, []
+            if kind == "results":
+                _end(found[-1], event, at, marks)
+                open_ = ""
+            else:
+                marks.append((at, FROM_EVENT[kind]))
+        last = at
+    if open_:
+        found[-1].spans = tuple(_between([*marks, (last, None)]))
+    return found
+
+
+def _end(wave: WaveTrace, event: Event, at: float, marks: Sequence[tuple[float, Phase | None]]) -> None:
+    """Note how a wave ended."""
+    wave.end = at
+    wave.results = {name: (row[0], _reason(row)) for name, row in event["devices"].items()}
+    wave.devices = wave.devices if len(wave.devices) == len(wave.results) else tuple(wave.results)
+    if "steps" in event:
+        start = max(0.0, at - event["seconds"])
+        wave.start = min(wave.start, start)
+        wave.steps = {
+            name: tuple(Span(row[0], start + row[1], start + row[2]) for row in rows if row[0] in STEPS)
+            for name, rows in event["steps"].items()
+        }
+        wave.spans = tuple(_together(wave.steps.values()))
+    else:
+        wave.spans = tuple(_between([*marks, (at, None)]))
+
+
+def _between(marks: Sequence[tuple[float, Phase | None]]) -> list[Span]:
+    return [Span(step, start, end) for (start, step), (end, _) in pairwise(marks) if step is not None]
+
+
+def _together(steps: Iterable[Sequence[Span]]) -> list[Span]:
+    """Return from when to when any device did each step."""
+    found: dict[str, Span] = {}
+    for span in (span for row in steps for span in row):
+        known = found.get(span.step, span)
+        found[span.step] = Span(span.step, min(known.start, span.start), max(known.end, span.end))
+    return [found[step] for step in STEPS if step in found]
+
+
+def _lines(events: Sequence[Event], times: Sequence[float]) -> list[Line]:
+    """Return the record in words."""
+    found = []
+    for at, event in zip(times, events, strict=True):
+        text, wrong = _words(event)
+        if text:
+            found.append(Line(at, str(event.get("time", "")), str(event.get("wave", "")), text, wrong))
+    return found
+
+
+def _words(event: Event) -> tuple[str, bool]:
+    """Return what an event says, and whether something went wrong."""
+    kind = event["event"]
+    says = TEXTS.get(kind)
+    wrong = kind in ("reverting", "error", "warning") or bool(event.get("differences"))
+    return (says(event) if says is not None else kind), wrong
+
+
+def _begins(event: Event) -> str:
+    approved = event.get("approved", {})
+    return f"run begins: approved by {approved.get('by', '?')} ({approved.get('how', '?')})"
+
+
+def _planned(event: Event) -> str:
+    return f"{len(event['waves'])} waves planned{', to go on with what was begun' if event['leg'] else ''}"
+
+
+def _ended(event: Event) -> str:
+    outcomes = [row[0] for row in event["devices"].values()]
+    return "ended: " + ", ".join(f"{outcomes.count(one)} {one}" for one in dict.fromkeys(outcomes))
+
+
+def _verified(event: Event) -> str:
+    wrong = {"devices": [*event.get("differences", ())]}
+    told = [_about("verified")(event)] if event["devices"] else []
+    return "; ".join([*told, *([_about("not as expected")(wrong)] if wrong["devices"] else [])]) or "verified: none"
+
+
+def _about(words: str) -> Callable[[Event], str]:
+    def text(event: Event) -> str:
+        names = event["devices"]
+        return f"{words}: {', '.join(names) if len(names) <= NAMED else f'{len(names)} devices'}"
+
+    return text
+
+
+TEXTS: Mapping[str, Callable[[Event], str]] = {
+    "begin": _begins,
+    "run": _planned,
+    "wave": _about("wave begins"),
+    "checked": _about("change accepted"),
+    "committing": _about("commit confirmed"),
+    "asked again": _about("asked again, and found with the new configuration"),
+    "verified": _verified,
+    "confirming": _about("confirm"),
+    "reverting": _about("roll back"),
+    "results": _ended,
+    "error": lambda event: str(event["error"]),
+    "warning": lambda event: f"{event['device']}: warning: {event['text']}",
+    "done": lambda event: "run is over",
+}

@@ -1,0 +1,133 @@
+"""A fabric to its picture: the devices that the intent asks for or the files have, and the cables of the files."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ailb_gen.checks.expected_hosts import seats
+from ailb_gen.checks.expected_switches import Outline
+from ailb_gen.errors import IntentError
+from ailb_gen.layout import CABLING, SUFFIXES, TOPOLOGY, switch_file
+from ailb_gen.network.fabric import Cable, Defect, End, Network
+from ailb_gen.network.read import read_network, switch_count
+from ailb_gen.network.topology import Topology, read_cabling, read_topology
+from ailb_gen.picture.model import Device, Link, Picture
+from ailb_gen.textio import read_text
+
+
+@dataclass(frozen=True, slots=True)
+class Cables:
+    """What the files say of cables.
+
+    `roles` are those of switches that the files know; `defects` is what could not be read.
+    """
+
+    links: tuple[Cable, ...]
+    attachments: tuple[Cable, ...]
+    roles: Mapping[str, str] = field(default_factory=dict)
+    defects: tuple[Defect, ...] = ()
+
+
+def picture_of(expected: Outline, network: Network) -> Picture:
+    """Return the picture of a network, which may lack files, or have devices that the intent does not know."""
+    attachments = tuple(
+        Cable(leaf, End(server, nic), "", network.attachment_bps.get(leaf))
+        for (server, nic), leaf in network.attachments.items()
+    )
+    return picture_from(expected, Cables(network.links, attachments, network.roles))
+
+
+def picture_in(expected: Outline, root: Path) -> tuple[Picture, tuple[Defect, ...]]:
+    """Return the picture of an artifact directory, and what in its lists of cables could not be used.
+
+    Reads as little as it can: `cabling.csv`, else `topology.json`, else the descriptions of all ports. Raises
+    UsageError when `root` is no artifact directory.
+    """
+    switch_count(root)
+    found = cables_in(root)
+    if not found.links:
+        network = read_network(root, lambda written, tree: None).network
+        return picture_of(expected, network), network.defects
+    return picture_from(expected, found), found.defects
+
+
+def without_file(picture: Picture, root: Path) -> list[str]:
+    """Return the switches of a picture that have no file below `root`."""
+    switches = (device.name for device in picture.devices if device.role != "server")
+    return [name for name in switches if not any((root / switch_file(name, suffix)).exists() for suffix in SUFFIXES)]
+
+
+def cables_in(root: Path) -> Cables:
+    """Return the cables that an artifact directory lists."""
+    cabling = _listed(root, CABLING)
+    if cabling.links and cabling.attachments:
+        return Cables(cabling.links, cabling.attachments, defects=cabling.defects)
+    topology = _listed(root, TOPOLOGY)
+    links, attachments = cabling.links or topology.links, cabling.attachments or topology.attachments
+    return Cables(links, attachments, topology.roles, (*cabling.defects, *topology.defects))
+
+
+def _listed(root: Path, file: str) -> Topology:
+    try:
+        return (read_cabling if file == CABLING else read_topology)(read_text(root / file, file))
+    except IntentError as error:
+        problem = error.problems[0]
+        return Topology(defects=(Defect("unreadable", file, problem.reason, problem.place),))
+
+
+def picture_from(expected: Outline, cables: Cables) -> Picture:
+    """Return the picture of some cables."""
+    colors = tuple(color.name for color in expected.colors)
+    carried = _colors_by_spine(cables.links, colors)
+    devices = {
+        switch.name: Device(switch.name, "leaf", switch.stripe, switch.rail)
+        if switch.role == "leaf"
+        else Device(switch.name, "spine", colors=carried.get(switch.name, ()))
+        for switch in expected.switches.values()
+    }
+    for name, stripe, _ in seats(expected.fabric):
+        devices.setdefault(name, Device(name, "server", stripe))
+    for device in _unexpected(cables, devices, carried):
+        devices.setdefault(device.name, device)
+    return Picture(
+        fabric=expected.fabric.name,
+        colors=tuple(dict.fromkeys((*colors, *(cable.color for cable in cables.links if cable.color)))),
+        devices=tuple(devices.values()),
+        links=tuple(_links(cables.links)),
+        attachments=tuple(_links(cables.attachments)),
+    )
+
+
+def _links(cables: Iterable[Cable]) -> Iterator[Link]:
+    return (Link(cable.a, cable.b, cable.color, cable.speed_bps) for cable in cables)
+
+
+def _colors_by_spine(links: Iterable[Cable], order: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+    """Return the colors of every spine's links, in the order of the fabric, others behind them."""
+    found: dict[str, dict[str, None]] = defaultdict(dict)
+    for cable in links:
+        if cable.color:
+            found[cable.b.device][cable.color] = None
+    rank = {color: number for number, color in enumerate(order)}
+    return {name: tuple(sorted(row, key=lambda color: rank.get(color, len(rank)))) for name, row in found.items()}
+
+
+def _unexpected(
+    cables: Cables, known: Mapping[str, Device], carried: Mapping[str, tuple[str, ...]]
+) -> Iterator[Device]:
+    """Give devices that cables or files have and the intent does not; a server is in the stripe of its leaf."""
+    for name, role in cables.roles.items():
+        if role == "leaf":
+            yield Device(name, "leaf")
+        elif role == "spine":
+            yield Device(name, "spine", colors=carried.get(name, ()))
+    for cable in cables.links:
+        yield Device(cable.a.device, "leaf")
+        yield Device(cable.b.device, "spine", colors=carried.get(cable.b.device, ()))
+    for cable in cables.attachments:
+        leaf = known.get(cable.a.device)
+        yield Device(cable.a.device, "leaf")
+        yield Device(cable.b.device, "server", leaf.stripe if leaf is not None else 0)

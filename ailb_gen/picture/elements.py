@@ -1,0 +1,254 @@
+"""The elements of a picture in SVG: frames, buses, wires, boxes, labels, and what an overlay says of them."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from ailb_gen.picture.diagram import Area, Box, Bus, Diagram, Frame, Label, Point, Wire
+from ailb_gen.picture.model import Overlay
+from ailb_gen.picture.palette import Coloring
+from ailb_gen.picture.status import (
+    SEVERITIES,
+    Counts,
+    WireStatus,
+    device_text,
+    findings,
+    findings_text,
+    load_step,
+    load_width,
+    value_text,
+    wire_status,
+    wire_text,
+)
+from ailb_gen.picture.text import SMALL, escape, quoteattr, width_of
+from ailb_gen.wording import some
+
+# Octagon, triangle and square around their middle.
+SHAPES = {"error": "M-3.5-8.5h7l5 5v7l-5 5h-7l-5-5v-7z", "warning": "M0-10.5 10.5 8h-21z", "note": "M-8-8H8V8H-8z"}
+STRIPE = re.compile(r"stripe \d+")
+BUTTON = 'tabindex="0" role="button"'
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What elements need to know: how each color is drawn, and what is marked.
+
+    `uniform` is how many links all bundles have, which then need not say it; 1 where they differ, or are none.
+    """
+
+    colors: Mapping[str, Coloring]
+    overlay: Overlay
+    uniform: int = 1
+
+    def style(self, color: str) -> str:
+        """Return the class of a color's lines."""
+        return self.colors[color].style if color in self.colors else "plain"
+
+
+def elements(diagram: Diagram, look: Look) -> Iterator[str]:
+    """Give every element, lowest first."""
+    frames = [frame for frame in diagram.frames if not frame.members]
+    yield from (_frame(frame, len(frames) > 1 and STRIPE.fullmatch(frame.name) is not None) for frame in frames)
+    if diagram.buses:
+        yield '<g class="buses" aria-hidden="true">'
+        yield from (_bus(bus, look) for bus in diagram.buses)
+        yield "</g>"
+    # What has failed or is on a path is seen above the rest.
+    yield from (part for _, part in sorted((_wire(wire, look) for wire in diagram.wires), key=lambda row: row[0]))
+    yield from (_group(frame, look) for frame in diagram.frames if frame.members)
+    yield from (_box(box, look) for box in diagram.boxes)
+    yield from (_label(label, look) for label in diagram.labels)
+
+
+def number(value: float) -> str:
+    """Return a coordinate, to a tenth."""
+    return f"{value:.1f}".removesuffix(".0")
+
+
+def text(at: Point, words: str, style: str = "", anchor: str = "middle") -> str:
+    """Return a text."""
+    names = f' class="{style}"' if style else ""
+    return f'<text{names} x="{number(at[0])}" y="{number(at[1])}" text-anchor="{anchor}">{escape(words)}</text>'
+
+
+def badges(found: Counts, at: Point, size: float = 1.0) -> str:
+    """Return a shape with a number for every severity that there is, the worst at the place, others left of it."""
+    x, y = at
+    parts = []
+    for severity in SEVERITIES:
+        if found[severity]:
+            count = str(found[severity]) if found[severity] < 100 else "99+"
+            place = f"translate({number(x)} {number(y)})" + (f" scale({size})" if size != 1 else "")
+            parts.append(
+                f'<g class="badge {severity}" transform="{place}"><path d="{SHAPES[severity]}"/>'
+                f'<text y="{"6" if severity == "warning" else "3.2"}">{count}</text></g>'
+            )
+            x -= 19 * size
+    return "".join(parts)
+
+
+def _rect(style: str, area: Area, radius: int = 5) -> str:
+    return (
+        f'<rect class="{style}" x="{number(area.x)}" y="{number(area.y)}" rx="{radius}"'
+        f' width="{number(area.width)}" height="{number(area.height)}"/>'
+    )
+
+
+def _frame(frame: Frame, unfolds: bool) -> str:
+    """Return what stands around a group; a stripe among several `unfolds`: it has a view of its own."""
+    area = frame.area
+    at, anchor = ((area.middle, area.bottom - 8), "middle") if frame.foot else ((area.x + 8, area.y + 15), "start")
+    name, title = quoteattr(frame.name), text(at, frame.title, "soft", anchor)
+    button = f' class="group" {BUTTON} aria-label={name}><title>{escape(frame.name)}</title>' if unfolds else ">"
+    return f"<g data-group={name}{button}{_rect('frame', area, 7)}{title}</g>"
+
+
+def _group(frame: Frame, look: Look) -> str:
+    area, found = frame.area, findings(look.overlay, frame.members)
+    label = ", ".join(part for part in (frame.name, frame.title, findings_text(found)) if part)
+    return (
+        f'<g class="group" data-group={quoteattr(frame.name)} {BUTTON} aria-label={quoteattr(label)}>'
+        f"<title>{escape(label)}</title>{_rect('box', area)}"
+        f"{text((area.middle, area.y + area.height / 2 + 4), frame.title)}{badges(found, (area.right, area.y))}</g>"
+    )
+
+
+def _bus(bus: Bus, look: Look) -> str:
+    style = look.style(bus.color)
+    dots = "".join(f'<circle class="dot {style}" cx="{number(x)}" cy="{number(y)}" r="2"/>' for x, y in bus.dots)
+    return f'<path class="wire {style}" d="{_path(bus.points)}"/>{dots}'
+
+
+def _wire(wire: Wire, look: Look) -> tuple[bool, str]:
+    """Return whether a wire is drawn above others, and the wire."""
+    status = wire_status(look.overlay, wire)
+    label = wire_text(look.overlay, wire, status)
+    data = f"data-bundle={quoteattr(wire.name)}" if wire.name else f"data-link={quoteattr(wire.links[0].name)}"
+    loaded = status.load is not None and not status.down
+    width = f' stroke-width="{number(load_width(status.load or 0.0))}"' if loaded else ""
+    path = _path(wire.points)
+    return bool(status.down or status.paths or status.findings), (
+        f'<g class="{" ".join(_classes(wire, status, look))}" {data} {BUTTON} aria-label={quoteattr(label)}>'
+        f'<title>{escape(label)}</title><path class="wide" d="{path}"/><path class="wire"{width} d="{path}"/>'
+        f"{_letter(wire, look)}{_value(wire, status, look)}{_sign(wire, status)}{_called(wire, status, look)}"
+        f"{badges(status.findings, _middle(wire), 0.8)}</g>"
+    )
+
+
+def _classes(wire: Wire, status: WireStatus, look: Look) -> Iterator[str]:
+    yield "link"
+    yield look.style(wire.color)
+    if wire.attachment:
+        yield "attachment"
+    if status.down:
+        yield "down" if status.down == len(wire.links) else "degraded"
+    elif status.drained == len(wire.links):
+        yield "drained"
+    elif status.load is not None:
+        yield f"load{load_step(status.load)}"
+    if status.findings:
+        yield "has-findings"
+    if status.paths:
+        yield "on-path"
+    elif look.overlay.paths:
+        yield "faded"
+
+
+def _letter(wire: Wire, look: Look) -> str:
+    if wire.letter is None or wire.color not in look.colors:
+        return ""
+    return text(wire.letter, look.colors[wire.color].letter, "letter halo")
+
+
+def _value(wire: Wire, status: WireStatus, look: Look) -> str:
+    words = value_text(wire, status, look.uniform)
+    style = "value halo failure" if status.down else "value halo"
+    return text(wire.value, words, style) if wire.value is not None and words else ""
+
+
+def _box(box: Box, look: Look) -> str:
+    device, area, overlay = box.device, box.area, look.overlay
+    found = findings(overlay, [device.name])
+    label = device_text(overlay, device)
+    classes = ["device", device.role]
+    if device.name in overlay.dead:
+        classes.append("dead")
+    if device.name in overlay.touched:
+        classes.append("touched")
+    middle = (area.middle, area.y + area.height / 2)
+    dead = ""
+    if device.name in overlay.dead:
+        dead = _x(middle if box.cell else (area.x + 3, area.y + 3), 6)
+    if box.cell:
+        worst = Counter(dict([(one, found[one]) for one in SEVERITIES if found[one]][:1]))
+        marks = badges(worst, middle) if found else text((middle[0], middle[1] + 3.5), box.lines[0], "small")
+    else:
+        # Above leaves and servers there are letters and counts.
+        corner = area.y if device.role == "spine" else area.bottom
+        marks = _lines(box, _note(box, overlay)) + badges(found, (area.right - 4, corner))
+    return (
+        f'<g class="{" ".join(classes)}" data-device={quoteattr(device.name)} {BUTTON} aria-label={quoteattr(label)}>'
+        f"<title>{escape(label)}</title>{_rect('box', area, 3 if box.cell else 5)}{marks}{dead}</g>"
+    )
+
+
+def _called(wire: Wire, status: WireStatus, look: Look) -> str:
+    """Return the names of the paths along a link between switches, where the view does not name them by itself."""
+    if not status.paths or wire.paths is not None or wire.attachment:
+        return ""
+    x, y = _middle(wire)
+    return text((x, y - 4), some(look.overlay.paths[number].label for number in status.paths), "halo strong-label")
+
+
+def _note(box: Box, overlay: Overlay) -> str:
+    """Return what is done to a device if it fits, or how that begins, else the box's own note."""
+    words = overlay.touched.get(box.device.name, "")
+    fits = (text for text in (words, words.split(",")[0]) if text and width_of(text, SMALL) <= box.area.width - 4)
+    return next(fits, box.note)
+
+
+def _lines(box: Box, note: str) -> str:
+    area = box.area
+    heights = [13.0] * len(box.lines) + [11.0] * bool(note)
+    y = area.y + (area.height - sum(heights)) / 2 - 3
+    parts = []
+    if not box.lines:
+        return ""
+    for at, line in enumerate([*box.lines, *([note] if note else [])]):
+        y += heights[at]
+        parts.append(text((area.middle, y), line, "small soft" if at == len(box.lines) else ""))
+    return "".join(parts)
+
+
+def _path(points: tuple[Point, ...]) -> str:
+    return "M" + "L".join(f"{number(x)} {number(y)}" for x, y in points)
+
+
+def _middle(wire: Wire) -> Point:
+    """Return the middle of the longest part of a wire."""
+    parts = list(zip(wire.points, wire.points[1:], strict=False))
+    (x1, y1), (x2, y2) = max(parts, key=lambda part: abs(part[0][0] - part[1][0]) + abs(part[0][1] - part[1][1]))
+    return ((x1 + x2) / 2, (y1 + y2) / 2)
+
+
+def _sign(wire: Wire, status: WireStatus) -> str:
+    """Return a cross where all links have failed, the sign of a pause where all are drained."""
+    if status.down == len(wire.links):
+        return _x(_middle(wire), 6)
+    if status.drained == len(wire.links) and not status.down:
+        x, y = _middle(wire)
+        return f'<path class="bars" d="M{number(x - 3)} {number(y - 6)}v12m6-12v12"/>'
+    return ""
+
+
+def _x(at: Point, half: float) -> str:
+    x, y, side = number(at[0] - half), number(at[1] - half), number(2 * half)
+    return f'<path class="cross" d="M{x} {y}l{side} {side}m0-{side}l-{side} {side}"/>'
+
+
+def _label(label: Label, look: Look) -> str:
+    style = f"{label.style} {look.style(label.color)}" if label.color else label.style
+    return text(label.at, label.text, style, label.anchor)

@@ -1,0 +1,180 @@
+"""A view as nodes and edges, for programs that lay it out themselves: Graphviz and Mermaid."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from ailb_gen.picture.diagram import Wire
+from ailb_gen.picture.facing import MOST
+from ailb_gen.picture.layout import is_large
+from ailb_gen.picture.model import Device, Link, Overlay, Picture
+from ailb_gen.picture.palette import Coloring, colorings
+from ailb_gen.picture.scene import Scene, scene_of
+from ailb_gen.picture.status import WireStatus, device_status, findings, findings_text, load_width, wire_status
+from ailb_gen.picture.view import View
+from ailb_gen.wording import plural
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A device, or several as one; `group` is the stripe in which it is drawn, 0 for none."""
+
+    name: str
+    role: str
+    lines: tuple[str, ...]
+    group: int = 0
+    failed: bool = False
+    touched: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """Links between two nodes, the upper one first; `label` is what is written at it."""
+
+    upper: str
+    lower: str
+    label: str
+    look: Coloring | None
+    status: WireStatus
+    failed: bool
+
+    @property
+    def width(self) -> float:
+        """How thick it is: 1 for the thinnest."""
+        return load_width(self.status.load) if self.status.load is not None else 1.5
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """A view: `title`, the nodes, the edges, and whether it is read from left to right."""
+
+    title: str
+    nodes: tuple[Node, ...]
+    edges: tuple[Edge, ...]
+    across: bool = False
+
+    @property
+    def groups(self) -> list[int]:
+        """The stripes in which nodes are drawn, in order."""
+        return sorted({node.group for node in self.nodes if node.group})
+
+
+def graph_of(picture: Picture, overlay: Overlay, view: View, most: int | None = None) -> Graph:
+    """Return a view as nodes and edges; a large fabric in the groups in which `layout` draws it.
+
+    With more than `most` edges all spines are one node, and all colors one edge.
+    """
+    scene = scene_of(picture, view, overlay)
+    found = _graph(picture, scene, overlay, view, coarse=False)
+    if most is not None and len(found.edges) > most and view.kind != "path":
+        return _graph(picture, scene, overlay, view, coarse=True)
+    return found
+
+
+def _graph(picture: Picture, scene: Scene, overlay: Overlay, view: View, coarse: bool) -> Graph:
+    place = _placing(scene, view, coarse)
+    devices: dict[str, list[Device]] = defaultdict(list)
+    for device in scene.devices.values():
+        devices[place(device)].append(device)
+    nodes = tuple(_node(name, members, overlay, view) for name, members in devices.items())
+    if view.kind == "path":
+        edges = _path_edges(picture, overlay)
+    else:
+        edges = _edges(picture, scene, overlay, place, "" if view.kind != "device" else view.device, coarse)
+    # Many nodes in one rank are read more easily below each other.
+    across = view.kind in ("path", "device") or (is_large(scene) and view.kind != "stripe")
+    return Graph(f"{picture.fabric}: {view.title}", nodes, tuple(edges), across)
+
+
+def _placing(scene: Scene, view: View, coarse: bool) -> Callable[[Device], str]:
+    """Return what says in which node a device is."""
+    if view.kind == "device":
+        many = len(scene.links) > MOST
+        return lambda one: f"stripe {one.stripe}" if many and one.name != view.device and one.stripe else one.name
+    if view.kind == "path" or not (coarse or is_large(scene)):
+        return lambda one: one.name
+
+    def place(one: Device) -> str:
+        if one.role == "spine":
+            return "spines" if coarse else f"spines {', '.join(one.colors)}"
+        if view.kind == "fabric":
+            return f"stripe {one.stripe}"
+        return one.name if one.role == "leaf" else f"servers of stripe {one.stripe}"
+
+    return place
+
+
+def _node(name: str, members: list[Device], overlay: Overlay, view: View) -> Node:
+    names = [member.name for member in members]
+    found = findings_text(findings(overlay, names))
+    failed = all(one in overlay.dead for one in names)
+    touched = any(one in overlay.touched for one in names)
+    first = members[0]
+    if names == [name]:
+        lines = (name, *filter(None, (device_status(overlay, first), found)))
+        group = first.stripe if view.kind not in ("path", "device") and first.role != "spine" else 0
+        return Node(name, first.role, lines, group, failed, touched)
+    counts = [(role, sum(one.role == role for one in members)) for role in ("spine", "leaf", "server")]
+    words = ", ".join(f"{count} {plural(role, count)}" for role, count in counts if count)
+    group = first.stripe if first.role == "server" else 0
+    return Node(name, "group", (name, words, *([found] if found else [])), group, failed, touched)
+
+
+def _edges(
+    picture: Picture, scene: Scene, overlay: Overlay, place: Callable[[Device], str], only: str, coarse: bool
+) -> Iterator[Edge]:
+    """Give the links between two nodes in one color as an edge; `only` those of a device, unless it is empty."""
+    found: dict[tuple[str, str, str], list[Link]] = defaultdict(list)
+    devices = scene.devices
+    for link in (*scene.links, *scene.attachments):
+        if only and only not in (link.a.device, link.b.device):
+            continue
+        a, b = devices[link.a.device], devices[link.b.device]
+        upper, lower = (a, b) if b.role == "server" else (b, a)
+        if place(upper) != place(lower):
+            found[place(upper), place(lower), "" if coarse else link.color].append(link)
+    colors = colorings(picture.colors)
+    for (one, other, color), links in found.items():
+        yield _edge(one, other, links, colors.get(color), overlay)
+
+
+def _edge(upper: str, lower: str, links: Iterable[Link], look: Coloring | None, overlay: Overlay) -> Edge:
+    wire = Wire(tuple(links), ())
+    status, count = wire_status(overlay, wire), len(wire.links)
+    load = status.load is not None and not status.down and f"{status.load:.0%}"
+    parts = [
+        look.letter if look is not None else "",
+        f"x{count}" if count > 1 else "",
+        status.down and (f"{status.down} of {count} failed" if count > 1 else "failed"),
+        "drained" if status.drained == count else "",
+        load,
+        findings_text(status.findings),
+        ", ".join(overlay.paths[number].label for number in status.paths),
+    ]
+    return Edge(upper, lower, " ".join(str(part) for part in parts if part), look, status, status.down == count)
+
+
+def _path_edges(picture: Picture, overlay: Overlay) -> Iterator[Edge]:
+    """Give every link of every path, in the direction of the path."""
+    links = {link.name: link for link in (*picture.links, *picture.attachments)}
+    colors = colorings(picture.colors)
+    for number, mark in enumerate(overlay.paths):
+        passed = [links[name] for name in mark.links]
+        look = next((colors[link.color] for link in passed if link.color in colors), None)
+        here = ""
+        for at, link in enumerate(passed):
+            here = here or _first(passed)
+            there = link.b.device if link.a.device == here else link.a.device
+            status = wire_status(overlay, Wire((link,), (), paths=(number,)))
+            last = at == len(passed) - 1 and mark.problem
+            yield Edge(here, there, f"{mark.label}{': ' + mark.problem if last else ''}", look, status, bool(last))
+            here = there
+
+
+def _first(passed: list[Link]) -> str:
+    """Return the device at which a path begins: the end of its first link that the second has not."""
+    ends = [passed[0].a.device, passed[0].b.device]
+    following = {passed[1].a.device, passed[1].b.device} if len(passed) > 1 else {ends[0]}
+    return ends[1] if ends[0] in following else ends[0]

@@ -1,0 +1,90 @@
+"""What a picture of a fabric shows: devices, links, and what is marked on them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from ailb_gen.network.fabric import End
+
+Role = Literal["leaf", "spine", "server"]
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """A switch or a server.
+
+    `stripe` counts from 1, 0 where the device belongs to none; `rail` counts from 0, None where it has none. `colors`
+    are those of a spine.
+    """
+
+    name: str
+    role: Role
+    stripe: int = 0
+    rail: int | None = None
+    colors: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A cable: `a` is the leaf; towards a server `a` is the switch."""
+
+    a: End
+    b: End
+    color: str = ""
+    speed_bps: int | None = None
+
+    @property
+    def name(self) -> str:
+        """Both ends, as checks print them."""
+        return f"{self.a} - {self.b}"
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """The fabric to be drawn.
+
+    `colors` are in the order of the fabric, which decides the hue and the letter of each. `links` are between switches,
+    `attachments` towards servers.
+    """
+
+    fabric: str
+    colors: tuple[str, ...]
+    devices: tuple[Device, ...]
+    links: tuple[Link, ...]
+    attachments: tuple[Link, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PathMark:
+    """A path to be marked: the names of its links in order, and what it is called, such as a queue pair.
+
+    `problem` is why it does not arrive, empty if it does.
+    """
+
+    label: str
+    links: tuple[str, ...]
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Overlay:
+    """What is marked on a picture; links are known by name.
+
+    `down` are failed links, `dead` failed devices, `drained` links that the intent takes out of service. `loads` are
+    those of a link from its first end to its second and back, as a multiple of the highest without failures. `findings`
+    are the open ones of a device or a link by severity (`error`, `warning`, `note`), `touched` what a plan does with a
+    device, in a word or two.
+    """
+
+    down: frozenset[str] = frozenset()
+    dead: frozenset[str] = frozenset()
+    drained: frozenset[str] = frozenset()
+    loads: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    findings: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    touched: Mapping[str, str] = field(default_factory=dict)
+    paths: tuple[PathMark, ...] = ()
+
+
+NOTHING = Overlay()

@@ -1,0 +1,155 @@
+"""What an overlay says of a box or a wire: failed, loaded, with findings, on a path."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from ailb_gen.network.speeds import speed_text
+from ailb_gen.picture.diagram import Diagram, Wire
+from ailb_gen.picture.model import Device, Link, Overlay
+from ailb_gen.wording import plural, some
+
+SEVERITIES = ("error", "warning", "note")
+# Loads up to these multiples of the highest without failures have the same hue.
+STEPS = (0.0, 0.5, 1.0, 1.5, 2.0)
+LOAD_TEXTS = ("no load", "up to 50 %", "100 %", "150 %", "200 %", "more")
+LOAD_NOTE = "of the highest load without failures"
+# A load of 1 adds so much to the width of a line; more than MOST is drawn like MOST.
+THICKER, MOST = 2.0, 3.0
+ROUNDING = 1e-6
+TIMES = "\u00d7"
+Counts = Counter[str]
+
+
+@dataclass(frozen=True, slots=True)
+class WireStatus:
+    """How it is with the links of a wire.
+
+    `down` is how many have failed, `drained` how many are out of service, `load` the highest of any direction, `paths`
+    those along it.
+    """
+
+    down: int
+    drained: int
+    load: float | None
+    findings: Counts
+    paths: tuple[int, ...]
+
+
+def wire_status(overlay: Overlay, wire: Wire) -> WireStatus:
+    """Return what an overlay says of a wire."""
+    names = [link.name for link in wire.links]
+    loads = [max(overlay.loads[name]) for name in names if name in overlay.loads]
+    return WireStatus(
+        down=sum(is_down(overlay, link) for link in wire.links),
+        drained=sum(name in overlay.drained for name in names),
+        load=max(loads, default=None),
+        findings=findings(overlay, names),
+        paths=_paths(overlay, wire, names),
+    )
+
+
+def _paths(overlay: Overlay, wire: Wire, names: Iterable[str]) -> tuple[int, ...]:
+    if wire.paths is not None or not overlay.paths:
+        return wire.paths or ()
+    own = set(names)
+    return tuple(number for number, path in enumerate(overlay.paths) if not own.isdisjoint(path.links))
+
+
+def is_down(overlay: Overlay, link: Link) -> bool:
+    """Return whether a link carries nothing: it has failed, or a device at its end."""
+    return link.name in overlay.down or link.a.device in overlay.dead or link.b.device in overlay.dead
+
+
+def findings(overlay: Overlay, names: Iterable[str]) -> Counts:
+    """Return how many findings of each severity some devices or links have together."""
+    found: Counts = Counter()
+    if overlay.findings:
+        for name in names:
+            found.update(overlay.findings.get(name, {}))
+    return +found
+
+
+def findings_text(found: Counts) -> str:
+    """Return how many findings of which severity there are, such as `2 errors, 1 note`."""
+    rows = [(severity, found[severity]) for severity in SEVERITIES if found[severity]]
+    return ", ".join(f"{count} {plural(severity, count)}" for severity, count in rows)
+
+
+def load_step(load: float) -> int:
+    """Return which of the hues a load has: 0 for none."""
+    return sum(load > step + ROUNDING for step in STEPS)
+
+
+def device_status(overlay: Overlay, device: Device) -> str:
+    """Return whether a device has failed, and what is done to it; empty for nothing."""
+    return ", ".join(filter(None, ("failed" if device.name in overlay.dead else "", overlay.touched.get(device.name))))
+
+
+def device_text(overlay: Overlay, device: Device) -> str:
+    """Return what there is to say of a device."""
+    parts = [
+        f"{device.role} {device.name}",
+        f"stripe {device.stripe}" if device.stripe else "",
+        f"rail {device.rail}" if device.rail is not None else "",
+        ", ".join(device.colors),
+        device_status(overlay, device),
+        findings_text(findings(overlay, [device.name])),
+    ]
+    return ", ".join(part for part in parts if part)
+
+
+def load_width(load: float) -> float:
+    """Return how thick a line is that carries a load."""
+    return 1 + THICKER * min(load, MOST)
+
+
+def counts_text(diagram: Diagram) -> str:
+    """Return how much is seen, such as `4 spines, 16 leaves; 64 links of 400G`."""
+    devices = Counter(box.device.role for box in diagram.boxes)
+    grouped = {name for frame in diagram.frames for name in frame.members}
+    links = {link.name: link for wire in diagram.wires for link in wire.links if link.color or not wire.attachment}
+    words = [f"{devices[role]} {plural(role, devices[role])}" for role in ("spine", "leaf") if devices[role]]
+    servers = devices["server"] + len(grouped)
+    words += [f"{servers} {plural('server', servers)}"] if servers else []
+    speeds = {link.speed_bps for link in links.values()}
+    speed = speed_text(speeds.pop()) if len(speeds) == 1 and None not in speeds else ""
+    cabled = f"{len(links)} {plural('link', len(links))}" + (f" of {speed.upper()}" if speed else "")
+    return "; ".join(filter(None, (", ".join(words), cabled if links else "")))
+
+
+def uniform_count(wires: Iterable[Wire]) -> int:
+    """Return how many links every bundle between switches has; 1 where they differ, or there is none."""
+    counts = {len(wire.links) for wire in wires if not wire.attachment}
+    return counts.pop() if len(counts) == 1 else 1
+
+
+def value_text(wire: Wire, status: WireStatus, uniform: int) -> str:
+    """Return what is written at a wire: how many of its links have failed, its load in percent, how many it has.
+
+    The latter is not for those that have as many as all others.
+    """
+    count = len(wire.links)
+    if 0 < status.down < count:
+        return f"-{status.down}"
+    if status.load is not None and not status.down:
+        return f"{status.load * 100:.0f}"
+    return f"{TIMES}{count}" if count > 1 and (count != uniform or wire.attachment) else ""
+
+
+def wire_text(overlay: Overlay, wire: Wire, status: WireStatus) -> str:
+    """Return what there is to say of a wire."""
+    count = len(wire.links)
+    parts = [
+        wire.links[0].name if count == 1 else f"{wire.name}: {count} links",
+        wire.color and count == 1 and f"color {wire.color}",
+        count == 1 and wire.links[0].speed_bps and speed_text(wire.links[0].speed_bps).upper(),
+        status.down and ("failed" if status.down == count else f"{status.down} of {count} failed"),
+        status.drained and ("drained" if status.drained == count else f"{status.drained} of {count} drained"),
+        status.load is not None and f"load {status.load:.0%}",
+        findings_text(status.findings),
+        status.paths and some(overlay.paths[number].label for number in status.paths),
+    ]
+    return ", ".join(str(part) for part in parts if part)

@@ -1,0 +1,85 @@
+"""What of a fabric is drawn: all of it, a rail, a stripe, a device, or the path between two NICs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from ailb_gen.errors import UsageError
+from ailb_gen.picture.model import Device, Picture
+from ailb_gen.wording import did_you_mean, some
+
+Kind = Literal["fabric", "rail", "stripe", "device", "path"]
+# What stands behind the word.
+ARGUMENTS: dict[str, str] = {"fabric": "", "rail": "N", "stripe": "N", "device": "NAME", "path": "SRC DST"}
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A view: `number` is that of a rail (from 0) or a stripe (from 1), `device` the name of a device.
+
+    `ends` are the devices between which paths lead: drawn are the paths of the overlay, and nothing else.
+    """
+
+    kind: Kind = "fabric"
+    number: int = 0
+    device: str = ""
+    ends: tuple[str, str] = ("", "")
+
+    @property
+    def title(self) -> str:
+        """What is seen."""
+        named = {
+            "rail": f"rail {self.number}",
+            "stripe": f"stripe {self.number}",
+            "device": self.device,
+            "path": f"{self.ends[0]} to {self.ends[1]}",
+        }
+        return named.get(self.kind, self.kind)
+
+
+FABRIC = View()
+
+
+def view_of(picture: Picture, words: Sequence[str]) -> View:
+    """Return the view that words such as `rail 0` mean.
+
+    The ends of a path are servers or `SERVER:NIC`; those who know the paths look whether they are there. Raises
+    UsageError.
+    """
+    kind, arguments = (words[0], words[1:]) if words else ("fabric", ())
+    if kind not in ARGUMENTS:
+        raise UsageError(f"--view {kind!r}: there is no such view; {did_you_mean(kind, ARGUMENTS) or _all()}")
+    if len(arguments) != len(ARGUMENTS[kind].split()):
+        usage = f"{kind} {ARGUMENTS[kind]}".strip()
+        raise UsageError(f"--view {' '.join(words)!r}: write it as '{usage}'")
+    if kind == "rail":
+        return View("rail", _number(picture, kind, arguments[0]))
+    if kind == "stripe":
+        return View("stripe", _number(picture, kind, arguments[0]))
+    if kind == "device":
+        return View("device", device=_device(picture, arguments[0]).name)
+    return View("path", ends=(arguments[0].partition(":")[0], arguments[1].partition(":")[0])) if arguments else FABRIC
+
+
+def _all() -> str:
+    return "views: " + ", ".join(f"{kind} {words}".strip() for kind, words in ARGUMENTS.items())
+
+
+def _number(picture: Picture, kind: str, text: str) -> int:
+    leaves = [device for device in picture.devices if device.role == "leaf"]
+    known = {leaf.rail for leaf in leaves} if kind == "rail" else {leaf.stripe or None for leaf in leaves}
+    numbers = sorted(number for number in known if number is not None)
+    if not (text.isascii() and text.isdigit() and int(text) in numbers):
+        rows = f"{numbers[0]} to {numbers[-1]}" if numbers else "none"
+        raise UsageError(f"--view {kind} {text!r}: the fabric has no such {kind}; its {kind}s are {rows}")
+    return int(text)
+
+
+def _device(picture: Picture, name: str) -> Device:
+    devices = {device.name: device for device in picture.devices}
+    if name not in devices:
+        hint = did_you_mean(name, devices) or f"there are {len(devices)}: {some(devices)}"
+        raise UsageError(f"--view device {name!r}: the fabric has no such device; {hint}")
+    return devices[name]

@@ -1,0 +1,131 @@
+"""The findings of a run as a section: grouped by check and root cause, all of them for the page's search."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, islice
+
+from ailb_gen.checks.catalogue import NAMES
+from ailb_gen.checks.model import Check
+from ailb_gen.report.alike import alike
+from ailb_gen.report.html.numbered import Numbered
+from ailb_gen.report.html.page import Section
+from ailb_gen.report.text import named, where
+from ailb_gen.report.verdict import Headline, Verdict
+from ailb_gen.wording import clean, counted
+
+# So many headlines of a check are in the page's text; the script shows the others.
+SHOWN = 10
+# So many findings are in the page: causes first, then what follows from them.
+MOST = 30_000
+NONE = -1
+# A finding in the data: numbers of check, device and file, -1 for none; of the headline that it follows from; of the
+# headline that it is like; and what follows from it in words.
+Row = tuple[int, int, str, str, int, int, str, str, int, int, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A headline as it is drawn, in texts that print as themselves, with its number in the data.
+
+    `follows` says what follows from it, `above` what it follows from itself; `like` is the number of headlines that are
+    like it and stand behind it.
+    """
+
+    number: int = -1
+    device: str = ""
+    part: str = ""
+    message: str = ""
+    place: str = ""
+    expected: str = ""
+    found: str = ""
+    follows: str = ""
+    above: str = ""
+    like: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The headlines of a check: how many there are, the first ones, and how many kinds of them are not shown."""
+
+    check: Check
+    family: str
+    count: int
+    items: tuple[Item, ...]
+    more: int
+
+
+def findings_section(verdict: Verdict) -> Section:
+    """Return the section of the open findings."""
+    attention = [(result, alike(headlines)) for result, headlines in verdict.attention()]
+    groups = []
+    heads: list[tuple[Headline, int]] = []
+    for result, kinds in attention:
+        items = []
+        for first, *others in kinds:
+            lead = len(heads)
+            items.append(_item(first, lead, len(others)))
+            heads += [(first, NONE), *((other, lead) for other in others)]
+        count = sum(map(len, kinds))
+        more = max(0, len(items) - SHOWN)
+        groups.append(Group(result.check, NAMES[result.check.family], count, tuple(items[:SHOWN]), more))
+    everything = len(heads) + sum(len(row.consequences) for row, _ in heads)
+    values = {
+        "groups": groups,
+        "blank": Item(),
+        "families": sorted({group.family for group in groups}),
+        "severities": [str(one) for one in sorted({group.check.severity for group in groups}, reverse=True)],
+        "everything": everything,
+        "left_out": max(0, everything - MOST),
+    }
+    return Section("findings", "Findings", values, _data(verdict, heads) if heads else None)
+
+
+def _item(row: Headline, at: int, like: int) -> Item:
+    finding = row.finding
+    return Item(
+        number=at,
+        device=clean(finding.device),
+        part=clean(finding.part),
+        message=clean(finding.message),
+        place=where(finding),
+        expected=clean(finding.expected),
+        found=clean(finding.found),
+        follows=_follows(row),
+        above=_above(row),
+        like=like,
+    )
+
+
+def _follows(row: Headline) -> str:
+    if not row.consequences:
+        return ""
+    counts = ", ".join(f"{name} {count:,}" for name, count in row.by_check().items())
+    return f"{counted(len(row.consequences), 'consequence')}: {counts}"
+
+
+def _above(row: Headline) -> str:
+    return f"follows from {named(row.waived)}" if row.waived is not None else ""
+
+
+def _data(verdict: Verdict, heads: Sequence[tuple[Headline, int]]) -> Mapping[str, object]:
+    """Return all findings for the script: headlines with the number of what they are like, then consequences."""
+    first = ((row.finding, NONE, like, _follows(row) or _above(row)) for row, like in heads)
+    follow = ((finding, at, NONE, "") for at, (row, _) in enumerate(heads) for finding in row.consequences)
+    checks, devices, files = Numbered[str](), Numbered[str](), Numbered[str]()
+    rows: list[Row] = []
+    for finding, cause, like, words in islice(chain(first, follow), MOST):
+        place = finding.place
+        file = files(clean(place.file)) if place else NONE
+        texts = (clean(finding.part), clean(finding.message))
+        pair = (clean(finding.expected), clean(finding.found))
+        names = (checks(finding.check), devices(clean(finding.device)))
+        rows.append((*names, *texts, file, place.line if place else 0, *pair, cause, like, words))
+    severities = {result.check.id: str(result.check.severity) for result in verdict.run.results}
+    return {
+        "checks": [(name, severities[name], NAMES[name[:5]]) for name in checks.values],
+        "devices": list(devices.values),
+        "files": list(files.values),
+        "rows": rows,
+    }

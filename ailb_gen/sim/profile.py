@@ -1,0 +1,113 @@
+"""The profile of a point, for charts: distributions of times and loads, and what happened over time.
+
+Plain data as JSON has it. Distributions are values at even ranks from 0 to 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ailb_gen.sim.fabric import LEAF, PS_PER_US, SPINE, Fabric, Float64
+from ailb_gen.sim.outcome import NEVER, Outcome, Series
+from ailb_gen.sim.settings import Settings
+from ailb_gen.sim.statistics import TIERS, counted_flows, job_times, link_loads
+from ailb_gen.sim.unloaded import slowdowns
+from ailb_gen.sim.workload import Workload
+
+Profile = Mapping[str, Any]
+# Ranks of a distribution.
+RANKS = 101
+# Steps of a job at most; of more, those at even distances.
+STEPS = 200
+# Leaves times spines, at most, of which the load of every pair is kept.
+PAIRS = 1024
+
+
+def profile(fabric: Fabric, workload: Workload, settings: Settings, outcome: Outcome, after_ps: int = 0) -> Profile:
+    """Return the profile of a point; flows count as in its statistics."""
+    flows = counted_flows(workload, outcome, after_ps)
+    flows = flows[outcome.finish_ps[flows] != NEVER]
+    start, finish = outcome.start_ps[flows], outcome.finish_ps[flows]
+    slow = slowdowns(fabric, settings, workload, flows, start, finish)
+    labels = [(name, workload.label[flows] == number) for number, name in enumerate(workload.labels)]
+    return {
+        "end_us": outcome.end_ps / PS_PER_US,
+        "fct_us": {name: _ranked((finish - start)[ours] / PS_PER_US) for name, ours in labels if ours.any()},
+        "slowdown": {name: _ranked(slow[ours]) for name, ours in labels if ours.any()},
+        "steps_us": {name: _steps(workload, outcome, number) for number, name in enumerate(workload.jobs)},
+        "loads": _loads(fabric, outcome),
+        "pairs": _pairs(fabric, outcome),
+        "series": None if outcome.series is None else _series(outcome.series),
+    }
+
+
+def _ranked(values: Float64) -> list[float]:
+    """Return the values at even ranks; of fewer values, all of them."""
+    if len(values) <= RANKS:
+        return _short(np.sort(values))
+    return _short(np.quantile(values, np.linspace(0, 1, RANKS)))
+
+
+def _short(values: Float64) -> list[float]:
+    """Return values with six digits: charts show no more."""
+    return [float(f"{value:.6g}") for value in values.tolist()]
+
+
+def _steps(workload: Workload, outcome: Outcome, number: int) -> list[list[float]]:
+    """Return [end, time] of the steps of a job that ended, in us."""
+    begin, steps = job_times(workload, outcome, number)
+    ends = (begin + np.cumsum(steps)) / PS_PER_US
+    chosen = np.unique(np.linspace(0, len(steps) - 1, min(STEPS, len(steps))).astype(np.int64))
+    return [[end, step] for end, step in zip(_short(ends[chosen]), _short(steps[chosen] / PS_PER_US), strict=True)]
+
+
+def _loads(fabric: Fabric, outcome: Outcome) -> dict[str, list[float]]:
+    """Return the distribution of the loads of links, by pair of tiers."""
+    loads = link_loads(fabric, outcome)
+    tiers = fabric.tier[fabric.link_source], fabric.tier[fabric.link_target]
+    found = {}
+    for a, b in sorted({*zip(tiers[0].tolist(), tiers[1].tolist(), strict=True)}):
+        found[f"{TIERS[a]} to {TIERS[b]}"] = _ranked(loads[(tiers[0] == a) & (tiers[1] == b)])
+    return found
+
+
+def _pairs(fabric: Fabric, outcome: Outcome) -> dict[str, Any] | None:
+    """Return the load of every leaf towards every spine and back, the mean of parallel links; None of too many."""
+    leaves, spines = (np.flatnonzero(fabric.tier == tier).tolist() for tier in (LEAF, SPINE))
+    if not 0 < len(leaves) * len(spines) <= PAIRS:
+        return None
+    loads = link_loads(fabric, outcome)
+    ends: dict[tuple[int, int], list[float]] = {}
+    for source, target, load in zip(
+        fabric.link_source.tolist(), fabric.link_target.tolist(), loads.tolist(), strict=True
+    ):
+        ends.setdefault((source, target), []).append(load)
+
+    def mean(pair: tuple[int, int]) -> float | None:
+        found = ends.get(pair)
+        return float(f"{sum(found) / len(found):.4g}") if found else None
+
+    return {
+        "leaves": [fabric.names[leaf] for leaf in leaves],
+        "spines": [fabric.names[spine] for spine in spines],
+        "up": [[mean((leaf, spine)) for spine in spines] for leaf in leaves],
+        "down": [[mean((spine, leaf)) for spine in spines] for leaf in leaves],
+    }
+
+
+def _series(series: Series) -> dict[str, Any]:
+    rows = ("mean_load", "max_load", "peak_packets", "marks", "pauses", "drops")
+    return {
+        "edges_us": _short(series.edges_ps / PS_PER_US),
+        "tiers": {
+            tier: {name: _row(getattr(series, name)[number]) for name in rows}
+            for number, tier in enumerate(series.tiers)
+        },
+    }
+
+
+def _row(values: Any) -> Sequence[float]:  # noqa: ANN401 - an array of numbers
+    return _short(values) if values.dtype.kind == "f" else values.tolist()

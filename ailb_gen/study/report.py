@@ -1,0 +1,165 @@
+"""The report of a study: claims first, published numbers next to ours, figures, and for one's own job its charts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from markupsafe import Markup
+
+from ailb_gen.report.html.charts import chart
+from ailb_gen.report.html.page import Page, Section, Status, html
+from ailb_gen.report.html.plots import Bar, Line, Plot
+from ailb_gen.report.html.plots import Bars as BarsPlot
+from ailb_gen.report.html.plots import Lines as LinesPlot
+from ailb_gen.report.html.prose import prose
+from ailb_gen.report.html.scales import Axis
+from ailb_gen.report.html.simulated import chart_sections, charts_section
+from ailb_gen.sim.profile import Profile
+from ailb_gen.study.model import Figure, Findings, Lines, Spread, Study
+from ailb_gen.study.rows import Checked, Row, cells, checked, compared, verdict_text
+
+# Cases of a chart at most; the table has all.
+CASES = 40
+# Of a verdict: its class, and how several are called.
+VERDICTS = {
+    "holds": ("pass", "hold"),
+    "does not hold": ("fail", "do not hold"),
+    "not simulated": ("warn", "not simulated"),
+}
+
+
+def study_page(
+    study: Study, findings: Findings, profiles: Mapping[str, Sequence[Profile]], command: str, interrupted: bool
+) -> str:
+    """Return the report as HTML; `profiles` are those of the seeds of each case that `study.charted` names."""
+    claims, rows = list(checked(study, findings)), list(compared(study, findings))
+    sections = [
+        *_claims(study, findings, claims),
+        *_numbers(study, findings, rows),
+        *_figures(study.figures(findings)),
+        *chart_sections(_groups(study, profiles), study.chart_note),
+        _about(study, findings),
+    ]
+    seeds = max(map(len, findings.points.values()), default=0)
+    partial = "it was interrupted; only cases that are finished count" if interrupted else ""
+    facts = (
+        ("Command", command),
+        ("Source", study.source.replace("*", "").replace("`", "")),
+        ("Cases", f"{len(findings.points)} of {len(study.cases)}"),
+        ("Seeds", f"up to {seeds} per case"),
+        ("Partial", partial),
+        ("Digest", study.digest()),
+    )
+    status, verdict = _verdict(study, findings, claims)
+    shown = tuple(fact for fact in facts if fact[1])
+    return html(Page(study.title, "warn" if partial else status, verdict, shown, tuple(sections)))
+
+
+def _verdict(study: Study, findings: Findings, claims: Sequence[Checked]) -> tuple[Status, str]:
+    if study.summary is not None:
+        conclusions = study.summary(findings).conclusions
+        return "info", " ".join(conclusions[:2]) or "No results."
+    found = [verdict_text(one) for one in claims]
+    if not found:
+        return "info", "Published numbers next to ours."
+    counts = [
+        f"{found.count(word)} {word if found.count(word) == 1 else several}"
+        for word, (_, several) in VERDICTS.items()
+        if word in found
+    ]
+    whole = found.count("holds") == len(found)
+    text = "All claims hold." if whole else f"Of {len(found)} claims {', '.join(counts)}."
+    return ("pass" if whole else "warn"), text
+
+
+def _claims(study: Study, findings: Findings, claims: Sequence[Checked]) -> Iterator[Section]:
+    conclusions = study.summary(findings).conclusions if study.summary is not None else ()
+    if not claims and not conclusions:
+        return
+    rows = [
+        (
+            VERDICTS[verdict_text(one)][0],
+            verdict_text(one),
+            one.text,
+            one.verdict.shown if one.verdict else "",
+            one.reason,
+        )
+        for one in claims
+    ]
+    title = "Claims of the source" if claims else "What follows"
+    yield Section("claims", title, {"rows": rows, "conclusions": conclusions})
+
+
+def _numbers(study: Study, findings: Findings, rows: Sequence[Row]) -> Iterator[Section]:
+    if study.summary is not None:
+        headings, *lines = study.summary(findings).table
+        table = {"headings": headings, "rows": lines}
+    else:
+        table = {
+            "headings": ("case", "quantity", "published", "ours", "deviation", "role"),
+            "rows": [(row.published.case, row.published.quantity, *cells(row), _role(row)) for row in rows],
+        }
+    yield charts_section("numbers", "Numbers", {**table, "charts": [chart(plot) for plot in _side_by_side(rows)]})
+
+
+def _role(row: Row) -> str:
+    return "" if row.published.role == "compared" else row.published.role
+
+
+def _side_by_side(rows: Sequence[Row]) -> Iterator[BarsPlot]:
+    """Yield a chart per quantity: the published number of every case, and ours with its range."""
+    for quantity in dict.fromkeys(row.published.quantity for row in rows):
+        ours = [row for row in rows if row.published.quantity == quantity]
+        known = [row for row in ours if row.published.value is not None and row.ours is not None]
+        if known:
+            text = f"{CASES} of {len(known)} cases." if len(known) > CASES else ""
+            bars = {row.published.case: _pair(row.published.value, row.ours) for row in known[:CASES]}
+            yield BarsPlot(quantity, Axis(""), bars, text)
+
+
+def _pair(published: float | None, ours: Spread | None) -> dict[str, Bar | None]:
+    return {
+        "published": None if published is None else Bar(published, published, published),
+        "ours": None if ours is None else _bar(ours),
+    }
+
+
+def _bar(spread: Spread) -> Bar:
+    return Bar(spread.mean, spread.least, spread.most)
+
+
+def plot_of(figure: Figure) -> Plot:
+    """Return a figure of a study as a chart."""
+    if isinstance(figure, Lines):
+        lines = [Line(name, points) for name, points in figure.lines.items()]
+        return LinesPlot(figure.title, Axis(figure.x, log=figure.log_x), Axis(figure.y), lines)
+    bars: dict[str, dict[str, Bar | None]] = {
+        group: {name: _bar(spread) for name, spread in inside.items()} for group, inside in figure.bars.items()
+    }
+    return BarsPlot(figure.title, Axis(figure.y, log=figure.log_y), bars)
+
+
+def _figures(figures: Sequence[Figure]) -> Iterator[Section]:
+    if figures:
+        charts: list[Markup] = [chart(plot_of(figure)) for figure in figures]
+        yield charts_section("figures", "Figures", {"note": "", "groups": [("", charts)]})
+
+
+def _groups(study: Study, profiles: Mapping[str, Sequence[Profile]]) -> dict[str, dict[str, Sequence[Profile]]]:
+    """Return the profiles of the cases that have charts, by group and by name there."""
+    found: dict[str, dict[str, Sequence[Profile]]] = {}
+    for case, (group, name) in study.charted.items():
+        if profiles.get(case):
+            found.setdefault(group, {})[name] = profiles[case]
+    return found
+
+
+def _about(study: Study, findings: Findings) -> Section:
+    values = {
+        "text": prose(study.text),
+        "notes": prose(study.notes) if study.notes else "",
+        "calibrated": [(one.name, one.value, one.rows) for one in study.calibrated],
+        "compares": study.summary is None,
+        "cases": [(case.name, len(findings.points.get(case.name, ()))) for case in study.cases],
+    }
+    return Section("about", "What is repeated, and how", values)

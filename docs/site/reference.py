@@ -1,0 +1,250 @@
+"""Write the pages of docs/reference from the code: keys of fabric.yaml, commands, platforms.
+
+Usage: python docs/site/reference.py DIRECTORY
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import typer.main
+
+from ailb_gen.cli import app
+from ailb_gen.intent.platforms import Profile, shipped, shipped_names
+from ailb_gen.intent.schema import json_schema
+from ailb_gen.intent.settings import Settings
+
+Node = Mapping[str, Any]
+# Typer's command; it has no public type.
+Command = Any
+MADE = "<!-- Made by `make reference`; edit the code instead. -->"
+
+
+def main() -> None:
+    """Write every page into the directory that the command line names."""
+    folder = Path(sys.argv[1])
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in {"keys": keys(), "commands": commands(), "platforms": platforms()}.items():
+        (folder / f"{name}.md").write_text(text, encoding="utf-8")
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return the lines of a Markdown table, and an empty one; nothing without rows."""
+    cells = [head, ["---"] * len(head), *rows]
+    return ["| " + " | ".join(row) + " |" for row in cells] + [""] if rows else []
+
+
+def cell(text: str) -> str:
+    """Return text for a cell of a table: one line, nothing that Markdown or HTML would read."""
+    return " ".join(text.split()).replace("&", "&amp;").replace("<", "&lt;").replace("|", "\\|").replace("*", "\\*")
+
+
+def code(text: str) -> str:
+    """Return text as code for a cell of a table, or nothing."""
+    return "`" + text.replace("|", "\\|") + "`" if text else ""
+
+
+def page(title: str, intro: str, lines: Sequence[str]) -> str:
+    """Return a page."""
+    return "\n".join([MADE, f"# {title}", "", intro, "", *lines]).rstrip() + "\n"
+
+
+# Keys of fabric.yaml
+
+
+def keys() -> str:
+    """Return the page of all keys, from the JSON Schema."""
+    schema = json.loads(json_schema())
+    defs: Mapping[str, Node] = schema["$defs"]
+    lines = _object("fabric.yaml", schema, defs)
+    for name, node in _in_order(schema, defs):
+        lines += _object(_title(name), node, defs)
+    intro = (
+        "Every key with its values, its default and its meaning, as in the [JSON Schema](../fabric.schema.json) that "
+        "`ailb-gen schema` prints. [fabric.yaml](../intent.md) explains how they work together, and which level wins."
+    )
+    return page("Keys of fabric.yaml", intro, lines)
+
+
+def _in_order(schema: Node, defs: Mapping[str, Node]) -> Iterator[tuple[str, Node]]:
+    """Yield the objects that a file can hold, each where it is first used."""
+    seen: set[str] = set()
+    waiting = [schema]
+    while waiting:
+        for name in re.findall(r'"#/\$defs/(\w+)"', json.dumps(waiting.pop(0).get("properties"))):
+            if name not in seen:
+                seen.add(name)
+                waiting.append(defs[name])
+                yield name, defs[name]
+
+
+def _object(title: str, node: Node, defs: Mapping[str, Node]) -> list[str]:
+    if not node.get("properties"):
+        return []
+    required = node.get("required", ())
+    # What is set for this object alone comes before what every level can set.
+    own = sorted(node["properties"].items(), key=lambda item: item[0] in Settings.model_fields)
+    rows = [
+        [code(key), _value(value, defs), "required" if key in required else _default(value), _meaning(value, defs)]
+        for key, value in own
+    ]
+    text = [node["description"], ""] if "description" in node and title != "fabric.yaml" else []
+    return [f"## {title}", "", *text, *table(("key", "value", "default", "meaning"), rows)]
+
+
+def _title(name: str) -> str:
+    """Return the heading of an object: `EgressQuantization` is `egress quantization`."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name).lower()
+
+
+def _meaning(value: Node, defs: Mapping[str, Node]) -> str:
+    """Return what a key means; a key that holds one object means what the object does."""
+    found = re.findall(r"#/\$defs/(\w+)", str(value.get("$ref", "")))
+    return cell(str(value.get("description") or (defs[found[0]]["description"] if found else "")))
+
+
+def _default(value: Node) -> str:
+    """Return the default of a key; that of an object is in its own table."""
+    default = value.get("default")
+    hidden = default in (None, {}, [], "") or (isinstance(default, dict) and "$ref" in value)
+    return "" if hidden else code(_flow(default))
+
+
+def _flow(value: object) -> str:
+    """Return a value as a file would have it, in one line."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key}: {_flow(one)}" for key, one in value.items() if one is not None) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_flow, value)) + "]"
+    return str(value)
+
+
+def _value(node: Node, defs: Mapping[str, Node]) -> str:
+    """Return which values a key takes."""
+    if "$ref" in node:
+        name = node["$ref"].rsplit("/", 1)[1]
+        return f"[{_title(name)}](#{_title(name).replace(' ', '-')})" if defs[name].get("properties") else "text"
+    choices = node.get("anyOf") or node.get("oneOf")
+    if choices:
+        if any(choice.get("type") == "boolean" for choice in choices):
+            return "`on`, `off`"
+        return ", or ".join(dict.fromkeys(_value(one, defs) for one in choices if one.get("type") != "null"))
+    if "enum" in node or "const" in node:
+        return ", ".join(code(str(one)) for one in node.get("enum", [node.get("const")]))
+    if node.get("type") in ("array", "object"):
+        return _many(node, defs)
+    return _number(node) if node.get("type") in ("integer", "number") else _text(node)
+
+
+def _many(node: Node, defs: Mapping[str, Node]) -> str:
+    """Return the values of a list or of a mapping."""
+    inner = [node.get("items"), *node.get("patternProperties", {}).values(), node.get("additionalProperties")]
+    values = [_value(one, defs) for one in inner if isinstance(one, dict)]
+    kind, between = ("list", "of") if node["type"] == "array" else ("mapping", "to")
+    return f"{kind} {between} {values[0]}" if values else kind
+
+
+def _text(node: Node) -> str:
+    return "text" + (f", such as {code(str(node['examples'][0]))}" if node.get("examples") else "")
+
+
+def _number(node: Node) -> str:
+    low, high = node.get("minimum"), node.get("maximum")
+    if low is not None and high is not None:
+        return f"{low} to {high}"
+    return f"number ≥ {low}" if low is not None else "number"
+
+
+# Commands
+
+
+def commands() -> str:
+    """Return the page of all commands with their arguments and options."""
+    root = typer.main.get_command(app)
+    lines = [line for name, command in _leaves("ailb-gen", root) for line in _command(name, command)]
+    intro = "Every command with its arguments and options, as `ailb-gen COMMAND --help` prints them."
+    return page("Commands", intro, lines)
+
+
+def _leaves(name: str, command: Command) -> Iterator[tuple[str, Command]]:
+    """Yield every command that does something, with its full name."""
+    inner = getattr(command, "commands", None)
+    if not inner:
+        yield name, command
+    for one, child in (inner or {}).items():
+        yield from _leaves(f"{name} {one}", child)
+
+
+def _command(name: str, command: Command) -> list[str]:
+    context = command.context_class(command, info_name=name)
+    usage = " ".join([name, *command.collect_usage_pieces(context)])
+    text = paragraphs(inspect.cleandoc(command.help or ""))
+    rows: dict[str, list[list[str]]] = {"argument": [], "option": []}
+    for param in command.get_params(context):
+        record = param.get_help_record(context)
+        if record and param.name != "help":
+            rows[param.param_type_name].append([code(record[0]), cell(record[1])])
+    parts = [f"## {name}", "", "```text", usage, "```", "", *text, ""]
+    for kind, found in rows.items():
+        parts += table((kind, "meaning"), found)
+    return parts
+
+
+def paragraphs(text: str) -> list[str]:
+    """Return paragraphs as Markdown lines, nothing in them read as Markdown or HTML."""
+    return [
+        line.replace("<", "&lt;").replace("*", "\\*").replace("\f", "").replace("\b", "") for line in text.splitlines()
+    ]
+
+
+# Platforms
+
+
+def platforms() -> str:
+    """Return the page of the shipped platform profiles."""
+    rows = [
+        [code(name), cell(profile.description), code(profile.management_interface), cell(_ports(profile))]
+        for name in shipped_names()
+        for profile in [shipped(name)]
+    ]
+    lines = table(("platform", "ports", "management port", "port names, native speed"), rows)
+    for name in shipped_names():
+        speeds = [
+            [
+                cell(f"{group.type}-{group.fpcs[0]}/{group.pic}/{_span(group.ports)}"),
+                f"{speed}g",
+                ", ".join(map(str, counts)),
+            ]
+            for group in shipped(name).port_groups
+            for speed, counts in sorted(group.speeds.items(), reverse=True)
+        ]
+        lines += [f"## {name}", "", *table(("ports", "speed", "sub-ports"), speeds)]
+    intro = (
+        "The switches whose ports the program knows. `sub-ports` is the value of `number-of-sub-ports` at that speed; "
+        "1 is the unsplit port. [A profile of your own](../intent.md#ports) has the same form. Check it with the "
+        "vendor's port checker for your release: not every combination of adjacent ports is possible."
+    )
+    return page("Platforms", intro, lines)
+
+
+def _ports(profile: Profile) -> str:
+    return "; ".join(
+        f"{group.type}-{_span(group.fpcs)}/{group.pic}/{_span(group.ports)}, {group.native}g"
+        for group in profile.port_groups
+    )
+
+
+def _span(span: tuple[int, int]) -> str:
+    return str(span[0]) if span[0] == span[1] else f"{span[0]}-{span[1]}"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,110 @@
+"""Reports of the examples, clean and damaged: each made once per run of the tests, whatever workers there are."""
+
+from __future__ import annotations
+
+import fcntl
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import chdir
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import EXAMPLES, ROOT
+from tests.mutations.catalogue import KINDS
+from tests.mutations.kind import changes_of, chosen
+from tests.mutations.tree import read_tree, write_changes
+
+SCRIPT = "<script>window.hacked=1</script>"
+# What a state does to a tree besides: damages of these kinds, each at a place fixed by its name.
+DAMAGES = ("fabric-color-missing-spine", "irb-disabled", "port-mtu-missing", "rules-missing", "dlb-per-packet")
+
+# Returns the report of an example in a state, a key of STATES; its artifact directory is `build/NAME` beside it.
+Reports = Callable[[str, str], Path]
+
+
+@pytest.fixture(scope="session")
+def reports(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Reports:
+    """Give what makes a report when it is first asked for."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base if worker_id == "master" else base.parent) / "reports"
+    folder.mkdir(exist_ok=True)
+
+    def report(example: str, state: str) -> Path:
+        place = folder / f"{example}-{state}"
+        with (folder / f"{example}-{state}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not (place / "report.html").exists():
+                make(example, state, place)
+        return place / "report.html"
+
+    return report
+
+
+def make(example: str, state: str, place: Path) -> None:
+    """Generate an example below `place`, damage it if asked, and write the report of `validate` into it."""
+    shutil.copytree(EXAMPLES / example, place / example, dirs_exist_ok=True)
+    fabric, artifacts = f"{example}/fabric.yaml", f"build/{example}"
+    _run(place, "generate", fabric, "-o", artifacts)
+    STATES[state](place / artifacts, example)
+    # It becomes visible when it is whole.
+    _run(place, "validate", fabric, artifacts, "--report", "html=new.html", codes=(0, 1))
+    (place / "new.html").rename(place / "report.html")
+
+
+def damage(root: Path, example: str) -> None:
+    """Damage a tree in several ways."""
+    if example == "frontier":
+        # Its tree is too large to be taken for a value.
+        edit(root / "switches/stripe3-leaf2.conf", "color green;", "color blue;", 1)
+        edit(root / "switches/spine5.conf", "mtu 9216;", "mtu 1500;", 3)
+        return
+    for row in KINDS:
+        tree = read_tree(root) if row.name in DAMAGES else {}
+        # Not every fabric has something for every kind.
+        if tree and row.edit(tree):
+            write_changes(changes_of(row, tree, chosen(row, tree, example, 1)), root)
+
+
+def same_everywhere(root: Path, _: str) -> None:
+    """Damage all leaves in the same way."""
+    for path in sorted((root / "switches").glob("*leaf*.conf")):
+        edit(path, "mtu 9216;", "mtu 1500;", -1)
+
+
+def hostile(root: Path, _: str) -> None:
+    """Put what would be a script, if anything took it for HTML, wherever text can be."""
+    image = "<img src=x onerror=window.hacked=1>"
+    leaf = root / "switches" / "stripe1-leaf1.conf"
+    edit(leaf, "system {", f"## {SCRIPT} {image}\nsystem {{", 1)
+    edit(leaf, "description facing_spine1", f'description "{SCRIPT}"; ## facing_spine1', 1)
+    edit(leaf, "host-name stripe1-leaf1", f'host-name "{SCRIPT}"', 1)
+    for name in ("cabling.csv", "topology.json"):
+        edit(root / name, "gpu-s1-1", SCRIPT, -1)
+
+
+STATES: Mapping[str, Callable[[Path, str], None]] = {
+    "clean": lambda root, example: None,
+    "damaged": damage,
+    "alike": same_everywhere,
+    "cabling": lambda root, example: edit(root / "cabling.csv", ",green,", ",blue,", 1),
+    "hostile": hostile,
+}
+
+
+def edit(path: Path, old: str, new: str, count: int) -> None:
+    """Replace text in a file; it must be there."""
+    text = path.read_text()
+    assert old in text, f"{path}: no {old!r}"
+    path.write_text(text.replace(old, new, count))
+
+
+def _run(folder: Path, *words: str, codes: tuple[int, ...] = (0,)) -> None:
+    with chdir(folder):
+        command = [sys.executable, "-m", "ailb_gen", *words]
+        done = subprocess.run(
+            command, capture_output=True, text=True, check=False, env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin"}
+        )
+    assert done.returncode in codes, f"{words}: {done.stdout}{done.stderr}"

@@ -1,0 +1,212 @@
+"""The report of `validate` in a browser: every part of it is used, by mouse and by keyboard."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.conftest import Opener
+from tests.browser.judging import looks_like, violations
+from tests.browser.reports import SCRIPT, Reports
+
+pytestmark = pytest.mark.long
+
+MEGABYTE = 1_000_000
+# What the largest fabric may take on a busy machine.
+PATIENCE_MS = 60_000
+ALL = [(name, state) for name in ("lab", "jvd", "brownfield") for state in ("clean", "damaged")]
+
+
+def device(page: Page, name: str) -> Locator:
+    """Return a device in the picture."""
+    return page.locator(f'#fabric-picture [data-device="{name}"]')
+
+
+@pytest.mark.parametrize(("example", "state"), ALL)
+def test_every_report_opens_and_can_be_read_by_everybody(
+    opened: Opener, reports: Reports, example: str, state: str
+) -> None:
+    path = reports(example, state)
+    assert path.stat().st_size < 3 * MEGABYTE
+    page = opened(path)
+    assert page.locator("#verdict").inner_text().startswith("FAIL" if state == "damaged" else "PASS")
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        assert violations(page) == []
+
+
+def test_a_device_shows_its_ports_sessions_prefixes_and_file(opened: Opener, reports: Reports) -> None:
+    page = opened(reports("jvd", "damaged"))
+    panel = page.locator("#panel")
+    device(page, "stripe1-leaf1").click()
+    expect(panel.locator("h2")).to_have_text("stripe1-leaf1")
+    for tab, text in (
+        ("Ports", "et-0/0/0:0"),
+        ("Sessions", "comes up"),
+        ("Prefixes", "fc00:1:1:1::/64"),
+        ("File", "system {"),
+    ):
+        panel.get_by_role("tab", name=tab).click()
+        expect(panel.locator("[role=tabpanel]:visible")).to_contain_text(text)
+    assert violations(page) == []
+    device(page, "spine1").click()
+    expect(panel.locator("h2")).to_have_text("spine1")
+    panel.get_by_role("button", name="Close").click()
+    expect(panel).to_be_hidden()
+
+
+def test_the_offending_line_is_marked_and_seen(opened: Opener, reports: Reports) -> None:
+    path = reports("lab", "damaged")
+    page = opened(path)
+    place = page.locator("#findings button.place:visible").filter(has_text="switches/").first
+    file, _, line = place.inner_text().rpartition(":")
+    place.click()
+    row = page.locator("#panel .line.chosen")
+    expect(row).to_be_in_viewport()
+    assert row.get_attribute("data-line") == line
+    own = (path.parent / "build" / "lab" / file).read_text().splitlines()[int(line) - 1]
+    assert row.locator("code").inner_text().strip() == own.strip()
+    assert "bad" in str(row.get_attribute("class"))
+    expect(page.locator("#panel .line.chosen + .remark")).to_be_visible()
+
+
+def test_a_file_of_no_device_is_shown(opened: Opener, reports: Reports) -> None:
+    page = opened(reports("lab", "cabling"))
+    page.locator("#findings button.place:visible").filter(has_text="cabling.csv").first.click()
+    expect(page.locator("#panel .line.chosen")).to_contain_text(",blue,")
+    expect(page.locator("#panel .line.chosen")).to_be_in_viewport()
+
+
+def test_a_link_shows_its_ends_color_and_session(opened: Opener, reports: Reports) -> None:
+    page = opened(reports("lab", "clean"))
+    link = page.locator("#fabric-picture [data-link]").first
+    link.dispatch_event("click")
+    panel = page.locator("#panel")
+    expect(panel.locator("h2")).to_have_text(str(link.get_attribute("data-link")))
+    for text in ("green", "BGP session", "comes up"):
+        expect(panel).to_contain_text(text)
+    panel.get_by_role("button", name="spine1").click()
+    expect(panel.locator("h2")).to_have_text("spine1")
+
+
+def test_views_of_a_stripe_and_a_rail_keep_what_is_selected(opened: Opener, reports: Reports) -> None:
+    page = opened(reports("jvd", "damaged"))
+    device(page, "stripe1-leaf1").click()
+    page.get_by_label("View").select_option("stripe 1")
+    expect(device(page, "stripe2-leaf1")).to_have_count(0)
+    assert "selected" in str(device(page, "stripe1-leaf1").get_attribute("class"))
+    page.get_by_label("View").select_option("rail 0")
+    expect(device(page, "stripe2-leaf1")).to_have_count(1)
+    expect(device(page, "stripe1-leaf2")).to_have_count(0)
+    before = page.locator("#fabric-picture .badge").count()
+    page.get_by_label("mark consequences, too").check()
+    expect(page.locator("#fabric-picture .badge")).not_to_have_count(before)
+
+
+def test_findings_are_searched_filtered_and_unfolded(opened: Opener, reports: Reports) -> None:
+    page = opened(reports("jvd", "damaged"))
+    groups = page.locator("#findings article.group:visible")
+    everything = groups.count()
+    page.get_by_label("Search findings").fill("no such text anywhere")
+    expect(groups).to_have_count(0)
+    page.get_by_role("button", name="Show all").click()
+    expect(groups).to_have_count(everything)
+    page.get_by_label("Family").select_option(index=1)
+    expect(page.locator("#findings-count")).to_contain_text("match")
+    page.get_by_role("button", name="Show all").click()
+    expect(groups).to_have_count(everything)
+    follows = page.locator("#findings details.follows:visible").first
+    follows.locator("summary").click()
+    expect(follows.locator("li.finding").first).to_be_visible()
+
+
+def test_what_is_alike_is_shown_once_until_it_is_asked_for(opened: Opener, reports: Reports) -> None:
+    page = opened(reports("lab", "alike"))
+    group = page.locator("#findings article.group").filter(has_text="more like it").first
+    more = group.locator("li.finding").first.get_by_role("button", name="more like it")
+    count = int(more.inner_text().split()[1])
+    before = group.locator("li.finding").count()
+    more.click()
+    expect(group.locator("li.finding")).to_have_count(before + count)
+    expect(more).to_be_hidden()
+
+
+def test_the_keyboard_is_enough(opened: Opener, reports: Reports) -> None:
+    page = opened(reports("lab", "damaged"))
+    page.keyboard.press("Tab")
+    expect(page.get_by_text("Skip to the report")).to_be_focused()
+    first = device(page, "stripe1-leaf1")
+    first.focus()
+    page.keyboard.press("Enter")
+    panel = page.locator("#panel")
+    expect(panel.locator("h2")).to_be_focused()
+    panel.get_by_role("tab", selected=True).focus()
+    before = panel.get_by_role("tab", selected=True).inner_text()
+    page.keyboard.press("ArrowRight")
+    expect(panel.get_by_role("tab", selected=True)).to_be_focused()
+    assert panel.get_by_role("tab", selected=True).inner_text() != before
+    page.keyboard.press("Escape")
+    expect(panel).to_be_hidden()
+    expect(first).to_be_focused()
+
+
+def test_text_of_files_and_names_never_becomes_a_script(opened: Opener, reports: Reports) -> None:
+    page = opened(reports("lab", "hostile"))
+    page.get_by_label("Search devices").fill("script")
+    page.locator("#devices-table button").filter(has_text="<script>").click()
+    expect(page.locator("#panel h2")).to_contain_text("<script>")
+    device(page, "stripe1-leaf1").click()
+    page.locator("#panel").get_by_role("tab", name="File").click()
+    expect(page.locator("#panel .file")).to_contain_text(SCRIPT)
+    assert page.evaluate("typeof window.hacked") == "undefined"
+    assert page.locator("img").count() == 0
+
+
+def test_it_prints_without_tools_and_with_everything_that_is_folded(opened: Opener, reports: Reports) -> None:
+    page = opened(reports("lab", "damaged"))
+    page.emulate_media(media="print")
+    for hidden in ("nav", "#fabric-tools", "#filters"):
+        expect(page.locator(hidden)).to_be_hidden()
+    expect(page.locator("#fabric-picture svg")).to_be_visible()
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    assert page.locator("details.family:not([open])").count() == 0
+    page.evaluate("window.dispatchEvent(new Event('afterprint'))")
+    assert page.locator("details.family[open]").count() == 0
+
+
+def test_an_address_leads_to_a_device(opened: Opener, reports: Reports, tmp_path: Path) -> None:
+    page = opened(reports("lab", "clean"))
+    device(page, "spine2").click()
+    assert page.url.endswith("#device=spine2")
+    page.reload()
+    expect(page.locator("#panel h2")).to_have_text("spine2")
+    page.evaluate("location.hash = '#device=%'")
+    expect(page.locator("#panel h2")).to_have_text("%")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_key_views_look_as_they_did(opened: Opener, reports: Reports, scheme: str) -> None:
+    page = opened(reports("lab", "damaged"))
+    page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+    # A part of the page, so that no other section moves it.
+    looks_like(page.locator("#fabric"), f"lab-fabric-{scheme}")
+    page.locator("#findings button.place:visible").first.click()
+    expect(page.locator("#panel .line.chosen")).to_be_in_viewport()
+    looks_like(page.locator("#panel"), f"lab-file-{scheme}")
+
+
+def test_the_largest_fabric_opens_and_unfolds(opened: Opener, reports: Reports) -> None:
+    path = reports("frontier", "damaged")
+    assert path.stat().st_size < 25 * MEGABYTE
+    page = opened(path)
+    assert page.locator("#verdict").inner_text().startswith("FAIL")
+    page.get_by_label("View").select_option("stripe 3")
+    expect(device(page, "stripe3-leaf2")).to_have_count(1, timeout=PATIENCE_MS)
+    device(page, "stripe3-leaf2").dispatch_event("click")
+    expect(page.locator("#panel h2")).to_have_text("stripe3-leaf2", timeout=PATIENCE_MS)
+    page.get_by_label("Search devices").fill("s64-gpu64")
+    page.locator("#devices-table button").filter(has_text="s64-gpu64").click()
+    expect(page.locator("#panel")).to_contain_text("NICs", timeout=PATIENCE_MS)
+    assert violations(page) == []

@@ -1,0 +1,153 @@
+"""Completion by the shell's own mechanism: what is offered, that it is all there is, and that it imports little."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ailb_gen.checks.catalogue import EVERYTHING
+from ailb_gen.checks.family_names import FAMILIES
+from ailb_gen.cli import complete
+from ailb_gen.cli.validate import formats
+from ailb_gen.forwarding.patterns import PATTERNS
+from ailb_gen.intent.platforms import shipped_names
+from ailb_gen.picture.view import ARGUMENTS
+from tests.conftest import ROOT, need_tool
+
+GOLDEN = ROOT / "tests/golden"
+
+LAB = str(GOLDEN / "lab")
+FABRIC = str(ROOT / "examples/lab/fabric.yaml")
+SPINES = [f"spine{n}" for n in range(1, 5)]
+# As the installed program does: the name decides which variable it is asked by.
+MAIN = "import sys; sys.argv = ['ailb-gen']; from ailb_gen.cli import main; main()"
+SHELLS = ("bash", "zsh", "fish")
+
+
+def asked(folder: Path, line: str, shell: str = "fish", **more: str) -> list[str]:
+    """Return what is offered for a command line that ends at the cursor."""
+    words = line.split(" ")
+    environment = {
+        "bash": {"COMP_WORDS": line, "COMP_CWORD": str(len(words) - 1)},
+        "zsh": {"_TYPER_COMPLETE_ARGS": line},
+        "fish": {"_TYPER_COMPLETE_ARGS": line, "_TYPER_COMPLETE_FISH_ACTION": "get-args"},
+    }[shell]
+    done = subprocess.run(
+        [sys.executable, "-c", MAIN],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "_AILB_GEN_COMPLETE": f"complete_{shell}", **environment, **more},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stderr == ""
+    return [line for line in done.stdout.splitlines() if line]
+
+
+@pytest.mark.parametrize(
+    ("line", "some"),
+    [
+        ("ailb-gen val", ["validate"]),
+        (f"ailb-gen explain {FABRIC} spi", []),
+        (
+            f"ailb-gen validate {FABRIC} {LAB} --limit spine",
+            ["spine", "spine1", "spine2", "spine3", "spine4", "spines"],
+        ),
+        (f"ailb-gen validate {FABRIC} {LAB} --limit leaves,gpu-s1", ["leaves,gpu-s1-1", "leaves,gpu-s1-2"]),
+        (f"ailb-gen validate {FABRIC} {LAB} --checks !AILB50", [f"!AILB50{n}" for n in range(1, 8)]),
+        (f"ailb-gen validate {FABRIC} {LAB} --checks paths,fai", ["paths,failures"]),
+        (f"ailb-gen validate {FABRIC} {LAB} --report ", sorted(complete.FORMATS)),
+        (f"ailb-gen plan {FABRIC} {LAB} --report ", ["html"]),
+        ("ailb-gen checks AILBD0", [f"AILBD0{n}" for n in range(1, 6)]),
+        ("ailb-gen init --platform qfx5240", ["qfx5240-64od", "qfx5240-64qd"]),
+        (f"ailb-gen path -C {LAB} gpu-s2", ["gpu-s2-1", "gpu-s2-2"]),
+        (f"ailb-gen path -C {LAB} gpu-s1-1 gpu-s2", ["gpu-s2-1", "gpu-s2-2"]),
+        (f"ailb-gen rib -C {LAB} stripe1", ["stripe1-leaf1", "stripe1-leaf2"]),
+        (f"ailb-gen fib -C {LAB} --fail spine", SPINES),
+        ("ailb-gen study wh", ["what-if"]),
+        (f"ailb-gen rollback {FABRIC} {LAB} --state runs ", ["0002-b", "0001-a"]),
+        ("ailb-gen lab status --lab my", ["mylab"]),
+        ("ailb-gen lab shell stripe2-leaf", ["stripe2-leaf1", "stripe2-leaf2"]),
+        ("ailb-gen lab fail --lab mylab gpu-s1-1", ["gpu-s1-1"]),
+        ("ailb-gen lab fail --lab other gpu", []),
+    ],
+)
+def test_what_is_offered(tmp_path: Path, line: str, some: list[str]) -> None:
+    for run in ("0001-a", "0002-b"):
+        (tmp_path / "runs" / run).mkdir(parents=True)
+        (tmp_path / "runs" / run / "log.jsonl").touch()
+    home = tmp_path / "state/ailb-gen/labs/mylab"
+    home.mkdir(parents=True)
+    (home / "lab.json").write_text(json.dumps({"pid": 1, "lab": {"artifacts": LAB}}))
+    found = asked(tmp_path, line, XDG_STATE_HOME=str(tmp_path / "state"))
+    assert [word.split("\t")[0] for word in found] == some
+
+
+def test_devices_of_a_fabric_file_come_from_what_was_generated_for_it(tmp_path: Path) -> None:
+    (tmp_path / "fabric.yaml").write_text("name: 'lab'  # ours\n")
+    (tmp_path / "build").mkdir()
+    (tmp_path / "build/mine").symlink_to(LAB)
+    (tmp_path / "build/jvd").symlink_to(GOLDEN / "jvd")
+    assert asked(tmp_path, "ailb-gen explain fabric.yaml stripe1-l") == ["stripe1-leaf1", "stripe1-leaf2"]
+    assert asked(tmp_path, "ailb-gen explain fabric.yaml stripe1-l", "bash") == ["stripe1-leaf1", "stripe1-leaf2"]
+    assert asked(tmp_path, "ailb-gen explain nothing.yaml stripe1-l") == []
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_every_shell_is_answered(tmp_path: Path, shell: str) -> None:
+    assert "spine4" in "".join(asked(tmp_path, f"ailb-gen rib -C {LAB} spine", shell))
+
+
+def test_lists_are_those_of_the_program() -> None:
+    everything = {*(check.id for check in EVERYTHING), *(name for name, _ in FAMILIES.values())}
+    assert set(complete.checks_and_families()) == everything
+    assert complete.platform("") == sorted(shipped_names())
+    assert sorted(complete.PATTERNS) == sorted(PATTERNS)
+    assert list(complete.VIEWS) == sorted(ARGUMENTS)
+    assert sorted(complete.FORMATS) == sorted(formats())
+
+
+@pytest.mark.long
+def test_the_list_of_studies_is_that_of_the_program() -> None:
+    # Importing it compiles for a second.
+    table = importlib.import_module("ailb_gen.study.catalog.table")
+    assert tuple(table.STUDIES) == complete.STUDIES
+
+
+@pytest.mark.parametrize("words", ["validate x --checks A", "path -C {lab} g", "init --platform q", "rollback x y "])
+def test_little_is_imported(tmp_path: Path, words: str) -> None:
+    line = f"ailb-gen {words.format(lab=LAB)}"
+    environment = {"_AILB_GEN_COMPLETE": "complete_bash", "COMP_WORDS": line}
+    environment["COMP_CWORD"] = str(len(line.split(" ")) - 1)
+    code = f"import atexit, sys; atexit.register(lambda: print(*sys.modules, file=sys.stderr)); {MAIN}"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    heavy = {"numpy", "yaml", "jinja2", "nornir", "numba", "pandas", "ncclient", "ailb_gen.checks.catalogue"}
+    assert not heavy & set(done.stderr.split())
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("shell", SHELLS)
+def test_the_script_of_a_shell_is_read_by_it(shell: str) -> None:
+    need_tool(shell)
+    done = subprocess.run(
+        [sys.executable, "-c", MAIN],
+        cwd=ROOT,
+        env={**os.environ, "_AILB_GEN_COMPLETE": f"source_{shell}", "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    subprocess.run([shell, "-n"], input=done.stdout, text=True, check=True)

@@ -1,0 +1,130 @@
+"""`ailb-gen draw`: every view in every format, loads, paths and failures, and what it refuses."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from ailb_gen.cli.draw import joined
+from tests.checks.trees import GOLDEN
+from tests.cli.verbs import Told, run
+from tests.conftest import EXAMPLES
+
+FABRIC, TREE = str(EXAMPLES / "lab" / "fabric.yaml"), str(GOLDEN / "lab")
+
+
+def draw(out: Path, *words: str, tree: str = TREE) -> Told:
+    return run("draw", FABRIC, tree, "-o", str(out), *words)
+
+
+@pytest.mark.parametrize("suffix", [".svg", ".dot", ".mmd"])
+@pytest.mark.parametrize(
+    "view", ["fabric", "rail 0", "stripe 2", "device spine1", "device gpu-s1-1", "path gpu-s1-1:gpu1_eth gpu-s2-2"]
+)
+def test_every_view_is_drawn_in_every_format(view: str, suffix: str, tmp_path: Path) -> None:
+    out = tmp_path / "new" / f"picture{suffix}"
+    assert draw(out, "--view", *view.split()) == (0, "", "")
+    text = out.read_text(encoding="utf-8")
+    assert "spine1" in text or "stripe1-leaf" in text
+    quoted = tmp_path / f"quoted{suffix}"
+    assert draw(quoted, "--view", view) == (0, "", "")
+    assert quoted.read_text(encoding="utf-8") == text
+
+
+def test_loads_are_those_after_a_failure(tmp_path: Path) -> None:
+    out = tmp_path / "picture.svg"
+    assert draw(out, "--load", "all-to-all", "--fail", "stripe1-leaf1:spine1", "--fail", "spine4") == (0, "", "")
+    text = out.read_text(encoding="utf-8")
+    assert "stripe1-leaf1:et-0/0/0 - spine1:et-0/0/0, color green, 400G, failed" in text
+    assert "stripe1-leaf1:et-0/0/1 - spine2:et-0/0/0, color blue, 400G, load 200%" in text
+    assert "spine spine4, orange, failed" in text
+
+
+def test_a_path_is_the_one_that_the_verb_path_follows(tmp_path: Path) -> None:
+    out = tmp_path / "picture.svg"
+    words = ["gpu-s1-1", "gpu-s2-1", "--fail", "stripe1-leaf1:spine1"]
+    assert draw(out, "--view", "path", *words) == (0, "", "")
+    text = out.read_text(encoding="utf-8")
+    followed = run("path", *words, "-C", TREE)[1]
+    spines = {f"spine{number}" for number in range(1, 5)}
+    assert {one for one in spines if f'data-device="{one}"' in text} == {
+        one for one in spines if f"to {one}" in followed
+    }
+    assert text.count(">queue pair ") == 4
+
+
+def test_paths_that_fail_are_drawn_with_the_reason(tmp_path: Path) -> None:
+    out = tmp_path / "picture.svg"
+    assert draw(out, "--view", "path", "gpu-s1-1", "gpu-s2-1", "--fail", "stripe2-leaf1")[0] == 0
+    assert out.read_text(encoding="utf-8").count(">FAILS: no route at stripe1-leaf1<") == 4
+
+
+WRONG = {
+    ("-o", "x.png"): "-o x.png: there is no such format of pictures; names of files end in .svg, .dot, .mmd",
+    ("-o", "x.svgg"): "-o x.svgg: there is no such format of pictures; did you mean '.svg'?",
+    ("-o", "x.svg", "--load", "al-to-all"): "--load 'al-to-all': there is no such pattern; did you mean 'all-to-all'?",
+    ("-o", "x.svg", "--load", "9"): "--load '9': there is no such pattern; patterns: all-to-all, ring, permutation",
+    ("-o", "x.svg", "--view", "rail"): "--view 'rail': write it as 'rail N'",
+    ("-o", "x.svg", "--view", "device", "nobody"): "--view device 'nobody': the fabric has no such device; "
+    "there are 12: stripe1-leaf1, stripe1-leaf2, stripe2-leaf1 and 9 more",
+    ("-o", "x.svg", "--fail", "spine1:spine2"): "--fail 'spine1:spine2': there is no such cable or switch; "
+    "did you mean 'spine1:et-0/0/2'?",
+    ("-o", "x.svg", "--view", "path", "spine1", "gpu-s1-1"): "'spine1': this is a switch; name a server, or an address",
+    ("-o", "x.svg", "--view", "path", "gpu-s1-1", "gpu-s9-1"): "there is no server called 'gpu-s9-1'",
+}
+
+
+@pytest.mark.parametrize("words", WRONG, ids=" ".join)
+def test_what_cannot_be_drawn_says_why_and_writes_nothing(
+    words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    code, out, error = run("draw", FABRIC, TREE, *words)
+    assert (code, out) == (2, "")
+    assert WRONG[words] in error
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_inputs_are_never_written_to(tmp_path: Path) -> None:
+    fabric = tmp_path / "fabric.svg"
+    shutil.copy(FABRIC, fabric)
+    code, _, error = run("draw", str(fabric), TREE, "-o", str(fabric))
+    assert (code, error) == (2, f"ailb-gen: -o {fabric}: is read from; name another file\n")
+
+
+def test_a_place_that_cannot_be_written_is_an_error_of_the_environment(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    code, _, error = draw(tmp_path / "file" / "picture.svg")
+    assert code == 3
+    assert "cannot write the picture" in error
+
+
+def test_damaged_lists_of_cables_are_named_and_what_is_left_is_drawn(tmp_path: Path) -> None:
+    root = tmp_path / "lab"
+    shutil.copytree(TREE, root, symlinks=True)
+    (root / "cabling.csv").write_text("nonsense\n")
+    out = tmp_path / "picture.svg"
+    code, _, error = draw(out, tree=str(root))
+    assert code == 0
+    assert error.startswith("warning: cabling.csv:1:1: the first line must name the columns")
+    assert out.read_text(encoding="utf-8").count('class="device') == 12
+
+
+def test_switches_without_a_file_are_named_and_drawn(tmp_path: Path) -> None:
+    root = tmp_path / "lab"
+    shutil.copytree(TREE, root, symlinks=True)
+    (root / "switches" / "spine2.conf").unlink()
+    out = tmp_path / "picture.svg"
+    told = "warning: spine2: this switch has no file; it is drawn as it is cabled\n"
+    assert draw(out, tree=str(root)) == (0, "", told)
+    assert 'data-device="spine2"' in out.read_text(encoding="utf-8")
+
+
+def test_the_words_of_a_view_end_at_an_option() -> None:
+    assert joined(["f", "--view", "rail", "0", "t"]) == ["f", "--view", "rail 0", "t"]
+    assert joined(["--view=path", "a", "b", "f", "t"]) == ["--view", "path a b", "f", "t"]
+    assert joined(["--view", "rail", "-o", "x"]) == ["--view", "rail", "-o", "x"]
+    assert joined(["--view", "nonsense", "f"]) == ["--view", "nonsense", "f"]
+    assert joined(["--view"]) == ["--view"]

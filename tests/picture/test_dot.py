@@ -1,0 +1,73 @@
+"""DOT as Graphviz reads it, and Mermaid's limits; Mermaid's own parser is in `tests/browser/test_mermaid.py`."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from dataclasses import replace
+
+import pytest
+
+from ailb_gen.network.fabric import End
+from ailb_gen.picture.dot import dot
+from ailb_gen.picture.mermaid import MOST, mermaid
+from ailb_gen.picture.model import NOTHING, Device, Link, Picture
+from ailb_gen.picture.view import FABRIC, View
+from ailb_gen.wording import clean
+from tests.conftest import need_tool
+from tests.picture.examples import large, picture
+from tests.picture.test_golden import CASES
+
+
+def laid_out(text: str) -> dict[str, object]:
+    """What the real `dot` makes of a text: JSON with every node and edge."""
+    done = subprocess.run([need_tool("dot"), "-Tjson"], input=text, capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+    found: dict[str, object] = json.loads(done.stdout)
+    return found
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_graphviz_lays_every_picture_out(name: str) -> None:
+    text = dot(*CASES[name])
+    found = laid_out(text)
+    edges = found.get("edges", [])
+    assert isinstance(edges, list)
+    assert len(edges) == text.count(" -- ")
+
+
+def test_graphviz_sees_every_device_and_link_of_the_lab() -> None:
+    lab = picture("lab")
+    found = laid_out(dot(lab))
+    objects, edges = found["objects"], found["edges"]
+    assert isinstance(objects, list) and isinstance(edges, list)
+    names = {one["_gvid"]: one["name"] for one in objects}
+    assert set(names.values()) == {device.name for device in lab.devices} | {"cluster_1", "cluster_2"}
+    pairs = {frozenset((names[edge["tail"]], names[edge["head"]])) for edge in edges}
+    assert pairs == {frozenset((link.a.device, link.b.device)) for link in (*lab.links, *lab.attachments)}
+
+
+def test_names_that_no_generator_makes_stay_text() -> None:
+    evil = 'a"]; b [label="x\\n\n<script>'
+    leaf, spine = Device(evil, "leaf", 1, 0), Device("spine1", "spine")
+    wild = Picture(evil, ("green",), (leaf, spine), (Link(End(evil, "p"), End("spine1", "q"), "green"),))
+    found = laid_out(dot(wild))
+    objects = found["objects"]
+    assert isinstance(objects, list)
+    assert {one["name"] for one in objects} == {clean(evil).replace("\\", "\\\\"), "spine1", "cluster_1"}
+    assert "#quot;" in mermaid(wild) and "<script>" not in mermaid(wild)
+
+
+def test_mermaid_gets_no_more_edges_than_it_takes() -> None:
+    wide = large(stripes=150)
+    assert dot(wide).count(" -- ") > MOST
+    text = mermaid(wide)
+    assert text.count(" ---") == 150
+    assert "150 stripes" not in text and "8 spines" in text
+    assert mermaid(wide, NOTHING, View("rail", 1)).count(" ---") <= MOST
+
+
+def test_links_without_a_color_are_drawn_plain() -> None:
+    lab = picture("lab")
+    bare = replace(lab, links=tuple(replace(link, color="") for link in lab.links))
+    assert "stroke:#8c959f" in mermaid(bare, NOTHING, FABRIC)

@@ -1,0 +1,85 @@
+"""Pictures of the examples are those that were looked at; AILB_UPDATE_GOLDEN=1 renews them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from ailb_gen.picture.formats import SUFFIXES, written
+from ailb_gen.picture.marks import failed
+from ailb_gen.picture.model import NOTHING, Overlay, PathMark, Picture
+from ailb_gen.picture.view import FABRIC, View
+from tests.picture.examples import large, picture, two_colors
+
+HERE = Path(__file__).parent / "golden"
+
+
+def marked() -> Overlay:
+    """Everything that can be marked on the lab."""
+    lab = picture("lab")
+    down, dead = failed(lab, ["stripe1-leaf1:spine2", "spine4"])
+    names = [link.name for link in lab.links]
+    path = (lab.attachments[0].name, names[0], names[8], lab.attachments[4].name)
+    return Overlay(
+        down=down,
+        dead=dead,
+        loads={name: (number / 8, number / 16) for number, name in enumerate(names)},
+        findings={
+            "stripe2-leaf1": {"error": 3, "warning": 120},
+            "gpu-s1-1": {"note": 1},
+            names[2]: {"warning": 2},
+        },
+        touched={"stripe2-leaf2": "canary"},
+        paths=(PathMark("queue pair 1", path),),
+    )
+
+
+def paths() -> Overlay:
+    """Two queue pairs of the lab: one that arrives, and one that does not."""
+    lab = picture("lab")
+    names = [link.name for link in lab.links]
+    ends = lab.attachments[0].name, lab.attachments[4].name
+    whole = PathMark("queue pair 1", (ends[0], names[0], names[8], ends[1]))
+    return Overlay(paths=(whole, PathMark("queue pair 2", ends[:1], "no route at stripe1-leaf1")))
+
+
+PATH = View("path", ends=("gpu-s1-1", "gpu-s2-1"))
+CASES: dict[str, tuple[Picture, Overlay, View]] = {
+    "lab": (picture("lab"), NOTHING, FABRIC),
+    "lab-marked": (picture("lab"), marked(), FABRIC),
+    "lab-drained": (
+        picture("lab"),
+        Overlay(drained=frozenset(link.name for link in picture("lab").links if link.b.device == "spine2")),
+        FABRIC,
+    ),
+    "lab-rail": (picture("lab"), NOTHING, View("rail", 1)),
+    "lab-stripe": (picture("lab"), NOTHING, View("stripe", 2)),
+    "lab-leaf": (picture("lab"), marked(), View("device", device="stripe1-leaf1")),
+    "lab-server": (picture("lab"), NOTHING, View("device", device="gpu-s1-1")),
+    "lab-path": (picture("lab"), paths(), PATH),
+    "jvd": (picture("jvd"), NOTHING, FABRIC),
+    "jvd-8-uplinks-stripe": (picture("jvd-8-uplinks"), NOTHING, View("stripe", 1)),
+    "brownfield": (picture("brownfield"), NOTHING, FABRIC),
+    "large": (large(), Overlay(dead=frozenset({"spine1"})), FABRIC),
+    "large-rail": (large(), NOTHING, View("rail", 2)),
+    "large-many-stripes-rail": (large(stripes=26, spines=4), NOTHING, View("rail", 1)),
+    "large-two-colors": (two_colors(), NOTHING, FABRIC),
+    "large-stripe": (large(rails=8, spines=24), NOTHING, View("stripe", 3)),
+    "large-spine": (large(stripes=40), NOTHING, View("device", device="spine3")),
+}
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+@pytest.mark.parametrize("name", CASES)
+def test_a_picture_is_the_one_that_was_looked_at(name: str, suffix: str) -> None:
+    path = HERE / f"{name}{suffix}"
+    text = written(path, *CASES[name])
+    if os.environ.get("AILB_UPDATE_GOLDEN"):
+        path.write_text(text, encoding="utf-8")
+    assert text == path.read_text(encoding="utf-8")
+
+
+def test_every_golden_picture_is_of_a_case() -> None:
+    assert {path.name for path in HERE.iterdir()} == {f"{name}{suffix}" for name in CASES for suffix in SUFFIXES}

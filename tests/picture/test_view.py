@@ -1,0 +1,79 @@
+"""Views as words, and what of the fabric they show."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from ailb_gen.errors import UsageError
+from ailb_gen.picture.model import NOTHING, Overlay, PathMark
+from ailb_gen.picture.scene import scene_of
+from ailb_gen.picture.text import lines_of, shortened
+from ailb_gen.picture.view import FABRIC, View, view_of
+from tests.picture.examples import picture
+
+WRONG = {
+    "fabrc": "--view 'fabrc': there is no such view; did you mean 'fabric'?",
+    "x": "--view 'x': there is no such view; views: fabric, rail N, stripe N, device NAME, path SRC DST",
+    "rail": "--view 'rail': write it as 'rail N'",
+    "rail 1 2": "--view 'rail 1 2': write it as 'rail N'",
+    "fabric 1": "--view 'fabric 1': write it as 'fabric'",
+    "path gpu-s1-1": "--view 'path gpu-s1-1': write it as 'path SRC DST'",
+    "rail 2": "--view rail '2': the fabric has no such rail; its rails are 0 to 1",
+    "rail one": "--view rail 'one': the fabric has no such rail; its rails are 0 to 1",
+    "stripe 0": "--view stripe '0': the fabric has no such stripe; its stripes are 1 to 2",
+    "device spine5": "--view device 'spine5': the fabric has no such device; did you mean 'spine4'?",
+    "device x": "--view device 'x': the fabric has no such device; "
+    "there are 12: stripe1-leaf1, stripe1-leaf2, stripe2-leaf1 and 9 more",
+}
+
+
+@pytest.mark.parametrize("words", WRONG)
+def test_a_view_that_cannot_be_says_why(words: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        view_of(picture("lab"), words.split())
+    assert str(caught.value) == WRONG[words]
+
+
+def test_views_are_words() -> None:
+    lab = picture("lab")
+    assert view_of(lab, []) == view_of(lab, ["fabric"]) == FABRIC
+    assert view_of(lab, ["rail", "1"]) == View("rail", 1)
+    assert view_of(lab, ["stripe", "2"]) == View("stripe", 2)
+    assert view_of(lab, ["device", "spine2"]) == View("device", device="spine2")
+    found = view_of(lab, ["path", "gpu-s1-1:gpu0_eth", "gpu-s2-2"])
+    assert found == View("path", ends=("gpu-s1-1", "gpu-s2-2"))
+    assert [one.title for one in (FABRIC, View("rail", 1), found)] == ["fabric", "rail 1", "gpu-s1-1 to gpu-s2-2"]
+
+
+def test_a_fabric_without_leaves_has_no_stripes() -> None:
+    with pytest.raises(UsageError, match="its stripes are none"):
+        view_of(replace(picture("lab"), devices=()), ["stripe", "1"])
+
+
+def seen(view: View, overlay: Overlay = NOTHING) -> set[str]:
+    return set(scene_of(picture("lab"), view, overlay).devices)
+
+
+def test_every_view_shows_what_it_is_called() -> None:
+    lab = picture("lab")
+    spines = {f"spine{number}" for number in range(1, 5)}
+    hosts = {"gpu-s1-1", "gpu-s1-2"}
+    assert seen(FABRIC) == {device.name for device in lab.devices}
+    assert seen(View("stripe", 1)) == spines | {"stripe1-leaf1", "stripe1-leaf2"} | hosts
+    assert seen(View("rail", 0)) == spines | {"stripe1-leaf1", "stripe2-leaf1"} | hosts | {"gpu-s2-1", "gpu-s2-2"}
+    assert seen(View("device", device="stripe1-leaf2")) == spines | {"stripe1-leaf2"} | hosts
+    assert seen(View("device", device="gpu-s1-1")) == {"gpu-s1-1", "stripe1-leaf1", "stripe1-leaf2"}
+    mark = PathMark("queue pair 1", (lab.links[0].name, "a cable that nobody knows"))
+    ends = View("path", ends=("gpu-s1-1", "gpu-s2-1"))
+    assert seen(ends, Overlay(paths=(mark,))) == {"stripe1-leaf1", "spine1", "gpu-s1-1", "gpu-s2-1"}
+
+
+def test_names_are_broken_behind_signs_and_cut_to_what_fits() -> None:
+    assert lines_of("stripe1-leaf1") == ("stripe1-", "leaf1")
+    assert lines_of("r1l1") == ("r1l1",)
+    assert lines_of("averylongname") == ("averylongname",)
+    assert lines_of("dc1.pod-3_leaf-12") == ("dc1.pod-", "3_leaf-12")
+    assert shortened("stripe1-leaf1", 40) == "strip…"
+    assert shortened("spine1", 400) == "spine1"

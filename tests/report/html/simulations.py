@@ -1,0 +1,50 @@
+"""Made simulations for tests of pages: points and profiles as `simulate` has them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import Any
+
+from ailb_gen.report.html.simulated import Simulation
+from ailb_gen.sim.comparison import compared
+from ailb_gen.sim.profile import profile
+from ailb_gen.sim.results import Row
+from ailb_gen.sim.series import sampler_of
+from ailb_gen.sim.settings import Settings
+from ailb_gen.sim.statistics import statistics
+from ailb_gen.sim.workload import Workload
+from tests.sim import double
+from tests.sim.engine.cases import flows, leaf_spine
+
+FABRIC = leaf_spine(2, 2, 2)
+EVIL = "<script>window.hacked=1</script>"
+
+
+def work() -> Workload:
+    """Three flows, one after the other."""
+    return flows([0, 1, 2], [2, 3, 0], [100_000, 200_000, 300_000])
+
+
+def simulation(
+    variants: Mapping[str, tuple[str, str]], seeds: Sequence[int] = (1, 2), slower: Mapping[str, int] | None = None
+) -> Simulation:
+    """Variants that run the same flows; those in `slower` as if their seed were so much larger."""
+    rows, profiles = [], {}
+    for name in variants:
+        for seed in seeds:
+            drawn = seed + (slower or {}).get(name, 0)
+            outcome = double.simulate(FABRIC, work(), Settings(), drawn, None, sampler_of(FABRIC, work(), Settings()))
+            found: dict[str, Any] = asdict(statistics(FABRIC, work(), Settings(), outcome, {}))
+            digest = f"{name}-{seed}"
+            profiles[digest] = profile(FABRIC, work(), Settings(), outcome)
+            rows.append(Row(name, seed, digest, found | {"interrupted": False, "stuck": False}))
+    records = list(compared(rows))
+    return Simulation("Made", (("Command", "ailb-gen simulate"),), variants, rows, records, profiles, {"name": EVIL})
+
+
+def without(made: Simulation, variant: str) -> Simulation:
+    """A simulation in which the points of a variant were not simulated."""
+    rows = [replace(row, statistics=None) if row.variant == variant else row for row in made.rows]
+    profiles = {row.digest: made.profiles[row.digest] for row in rows if row.statistics is not None}
+    return replace(made, rows=rows, records=list(compared(rows)), profiles=profiles)

@@ -1,0 +1,151 @@
+"""The page of `simulate`: what follows from the points, charts of what was recorded, and what is left out."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from ailb_gen.report.html.charts_over_seeds import INTERVALS, distributions, heat_maps, over_time, steps
+from ailb_gen.report.html.fastest import conclusions
+from ailb_gen.report.html.simulated import GROUPS, simulated
+from ailb_gen.sim.profile import Profile
+from tests.report.html.simulations import EVIL, simulation, without
+
+PLAIN = {"rlb": ("", "rlb"), "ecmp": ("", "ecmp")}
+
+
+def shown(text: str) -> list[str]:
+    """The titles of all charts."""
+    return re.findall(r"<figcaption>([^<]*)</figcaption>", text)
+
+
+def times(*values: float | None) -> list[dict[str, object]]:
+    """The statistics of seeds whose job took so many us."""
+    return [{"jobs": {"job": {"time_us": value}}, "flows": {}} for value in values]
+
+
+def test_the_fastest_is_named_first_and_the_slowest_last() -> None:
+    found = list(conclusions({"ecmp": times(130, 150), "rlb": times(100, 100), "dlb": times(100.01, 100.02)}))
+    assert found == [
+        "rlb and dlb are fastest, within 0.1 %: the job takes 100 us.",
+        "ecmp takes 40.0 % more (seed by seed 30.0 to 50.0 %).",
+    ]
+
+
+def test_what_does_not_end_is_not_fast() -> None:
+    found = list(conclusions({"a": times(None, 50), "b": times(None, None), "c": times(100, 100), "d": times(90, 120)}))
+    assert found == [
+        "c is fastest: the job takes 100 us.",
+        "d takes 5.0 % more (seed by seed -10.0 to 20.0 %); not with every seed.",
+        "a does not end with 1 of 2 seeds.",
+        "b does not end.",
+    ]
+    assert list(conclusions({"a": times(5), "b": times(5)})) == [
+        "All take the same time, within 0.1 %: the job takes 5 us."
+    ]
+    assert list(conclusions({"a": times(None)})) == ["No job and no flow ended."]
+    assert list(conclusions({"a": times(5)})) == ["The job takes 5 us."]
+    assert list(conclusions({"a": []})) == []
+
+
+def test_the_page_says_what_is_fastest_and_shows_what_was_recorded() -> None:
+    text = simulated(simulation(PLAIN, slower={"ecmp": 10}))
+    assert re.search(
+        r'id="verdict">rlb is fastest: a flow takes, on average, [\d.]+ us\. ecmp takes [\d.]+ % more', text
+    )
+    titles = shown(text)
+    assert "Flow time, 99th percentile" in titles
+    assert "Mean load, leaf to spine" in titles
+    assert "Longest queue, host to leaf" in titles
+    assert "rlb: leaf to spine" in titles
+    assert not [title for title in titles if title.startswith(("Dropped", "ECN", "Pause"))], "nothing was counted"
+    assert EVIL not in text
+    assert "&lt;script&gt;" in text, "the scenario is text"
+
+
+def test_swept_values_have_charts_of_their_own_and_the_page_says_what_is_left_out() -> None:
+    variants = {f"{name}, x={n}": (f"x={n}", name) for n in range(GROUPS + 2) for name in ("rlb", "ecmp")}
+    text = simulated(simulation(variants, seeds=(1,)))
+    assert f"Charts of the first {GROUPS} of {GROUPS + 2} combinations" in text
+    assert text.count('<details class="chart-group"') == 3 * GROUPS
+    assert f"{GROUPS + 2} combinations are compared below" in text
+    assert f"<h3>x={GROUPS + 1}</h3>" in text, "the tables have all"
+
+
+def test_points_that_are_missing_are_said_and_the_rest_is_shown() -> None:
+    made = without(simulation(PLAIN), "ecmp")
+    text = simulated(replace(made, warnings=["traffic could not end"]))
+    assert 'class="verdict warn"' in text
+    assert text.count("not simulated") == 2
+    assert "Partial, 2 of 4 points: " in text
+    assert "Warning: traffic could not end" in text
+    assert "Mean load, leaf to spine" in shown(text)
+    nothing = without(without(simulation(PLAIN), "ecmp"), "rlb")
+    assert "Nothing was simulated." in simulated(nothing)
+
+
+def test_seeds_are_one_line_with_their_range_on_common_intervals() -> None:
+    made = simulation(PLAIN, seeds=(1, 30))
+    profiles = {name: [made.profiles[f"{name}-{seed}"] for seed in (1, 30)] for name in PLAIN}
+    found = {plot.title: plot for plot in over_time(profiles)}
+    line = found["Longest queue, leaf to spine"].lines[0]
+    assert len(line.points) == INTERVALS + 1
+    # The shorter run is over in the end: its queue is empty.
+    assert line.points[0][1] == 1
+    assert line.band[-1][1:] == (0, 1)
+    assert list(line.points[-1]) == pytest.approx([profiles["rlb"][1]["end_us"], 0.5])
+
+
+def test_the_mean_load_over_time_adds_up_to_what_was_sent() -> None:
+    profile = {
+        "end_us": 100.0,
+        "series": {
+            "edges_us": [0.0, 30.0, 100.0],
+            "tiers": {
+                "leaf to spine": {name: [0.5, 0.1] for name in ("mean_load", "max_load")}
+                | {name: [4, 2] for name in ("peak_packets", "marks", "pauses", "drops")}
+            },
+        },
+    }
+    found = {plot.title: [y for _, y in plot.lines[0].points][:-1] for plot in over_time({"a": [profile]})}
+    assert sum(found["Mean load, leaf to spine"]) / INTERVALS == pytest.approx(0.5 * 30 + 0.1 * 70)
+    assert found["Longest queue, leaf to spine"][29:31] == [4, 2]
+    assert found["ECN marks"][-1] == pytest.approx(6)
+    assert found["ECN marks"] == sorted(found["ECN marks"])
+
+
+def test_distributions_of_seeds_are_together_and_shaded_between_them() -> None:
+    seeds: list[Profile] = [
+        {"fct_us": {"ring": [1.0, 2.0, 3.0]}},
+        {"fct_us": {"ring": [2.0, 3.0, 90.0]}},
+        {"fct_us": {}},
+    ]
+    (plot,) = distributions({"rlb": seeds}, "fct_us", "Flow times", "us", "The share")
+    assert plot.title == "Flow times: ring"
+    assert plot.x.log, "from 1 to 90"
+    band = {x: (least, most) for x, least, most in plot.lines[0].band}
+    assert list(band[2.0]) == pytest.approx([1 / 3, 2 / 3])
+    assert plot.text.endswith("shaded: the range over seeds.")
+
+
+def test_steps_of_a_job_are_a_line_where_there_are_several() -> None:
+    few, many = {"steps_us": {"job": [[5, 5], [9, 4]]}}, {"steps_us": {"job": [[5, 5], [9, 4], [15, 6], [16, 1]]}}
+    assert list(steps({"a": [few]})) == []
+    (plot,) = steps({"a": [many, {"steps_us": {"job": [[7, 7], [9, 2], [15, 6]]}}]})
+    assert plot.lines[0].points == [(1, 6), (2, 3), (3, 6)]
+    assert plot.lines[0].band[0] == (1, 5, 7)
+
+
+def test_heat_maps_have_one_scale_and_the_mean_over_seeds() -> None:
+    pairs = {"leaves": ["l1"], "spines": ["s1", "s2"], "down": [[0.1, None]]}
+    seeds: list[Profile] = [
+        {"pairs": {**pairs, "up": [[0.2, 0.4]]}},
+        {"pairs": {**pairs, "up": [[0.4, 0.4]]}},
+        {"pairs": None},
+    ]
+    up, down = heat_maps({"rlb": seeds})
+    assert up.values == [[30, 40]]
+    assert down.values == [[10, None]]
+    assert up.top == down.top == 40

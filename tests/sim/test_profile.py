@@ -1,0 +1,64 @@
+"""The profile of a point: distributions, loads of pairs of switches, and the series of its run."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from ailb_gen.sim.profile import PAIRS, RANKS, profile
+from ailb_gen.sim.series import sampler_of
+from ailb_gen.sim.settings import Settings
+from tests.sim import double
+from tests.sim.engine.cases import flows, leaf_spine
+
+FABRIC = leaf_spine(2, 2, 2)
+WORK = flows([0, 1, 2], [2, 3, 0], [1000, 2000, 3000])
+
+
+def test_a_profile_is_plain_data_that_comes_back_as_it_was() -> None:
+    outcome = double.simulate(FABRIC, WORK, Settings(), 1, None, sampler_of(FABRIC, WORK, Settings()))
+    found = profile(FABRIC, WORK, Settings(), outcome)
+    assert json.loads(json.dumps(found)) == found
+    (label,) = WORK.labels
+    assert found["fct_us"][label] == pytest.approx([1.08, 1.16, 1.24])
+    assert len(found["slowdown"][label]) == 3
+    assert set(found["loads"]) == {"host to leaf", "leaf to host", "leaf to spine", "spine to leaf"}
+    series = found["series"]
+    assert series["edges_us"][0] == 0
+    assert series["edges_us"][-1] == pytest.approx(found["end_us"])
+    assert all(len(row) == len(series["edges_us"]) - 1 for tier in series["tiers"].values() for row in tier.values())
+
+
+def test_flows_that_do_not_count_and_those_that_have_not_ended_are_no_part_of_a_distribution() -> None:
+    late = replace(WORK, start_ps=np.array([0, 10_000_000, 20_000_000]))
+    outcome = double.simulate(FABRIC, late, Settings(), 1)
+    finish = outcome.finish_ps.copy()
+    finish[2] = -1
+    found = profile(FABRIC, late, Settings(), replace(outcome, finish_ps=finish), after_ps=5_000_000)
+    assert found["fct_us"][WORK.labels[0]] == pytest.approx([1.16])
+    assert found["series"] is None
+
+
+def test_many_values_are_ranked() -> None:
+    many = flows([0] * 500, [2] * 500, np.arange(500) + 1000)
+    found = profile(FABRIC, many, Settings(), double.simulate(FABRIC, many, Settings(), 1))
+    times = found["fct_us"][many.labels[0]]
+    assert len(times) == RANKS
+    assert times == sorted(times)
+    assert times[0] == pytest.approx(1.08)
+
+
+def test_the_load_of_every_leaf_and_spine_is_kept_of_small_fabrics() -> None:
+    double_links = leaf_spine(2, 2, 1, leaf_spine_links=2)
+    work = flows([0], [1], [1000])
+    outcome = double.simulate(double_links, work, Settings(), 1)
+    sent = np.where(np.arange(double_links.link_count) % 2, 0, 1000)
+    pairs = profile(double_links, work, Settings(), replace(outcome, link_bytes=sent))["pairs"]
+    assert (pairs["leaves"], pairs["spines"]) == (["leaf1", "leaf2"], ["spine1", "spine2"])
+    assert np.array(pairs["up"]).shape == (2, 2)
+    assert max(max(row) for row in pairs["up"]) <= 1000 * 8 / 100e9 / (outcome.end_ps / 1e12)
+    wide = leaf_spine(PAIRS + 1, 1, 1)
+    assert profile(wide, work, Settings(), double.simulate(wide, work, Settings(), 1))["pairs"] is None

@@ -1,0 +1,82 @@
+"""The report of a study: claims first, numbers next to the published ones, figures, and charts of its simulations."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from ailb_gen.sim.profile import Profile
+from ailb_gen.study.model import Claim, Findings, Study, Summary, Verdict
+from ailb_gen.study.report import study_page
+from tests.report.html.simulations import simulation
+from tests.study.made import FINDINGS, STUDY
+
+PARTS = re.compile(r'<section id="([a-z]+)"')
+
+
+def page(
+    study: Study = STUDY,
+    findings: Findings = FINDINGS,
+    profiles: Mapping[str, Sequence[Profile]] | None = None,
+    interrupted: bool = False,
+) -> str:
+    return study_page(study, findings, profiles or {}, "ailb-gen study made-up", interrupted)
+
+
+def verdict(text: str) -> tuple[str, str]:
+    """The class and the text of the verdict."""
+    found = re.search(r'<p class="verdict (\w+)" id="verdict">([^<]*)</p>', text)
+    assert found is not None
+    return found[1], found[2]
+
+
+def test_claims_are_counted_and_shown_first() -> None:
+    text = page()
+    assert verdict(text) == ("warn", "Of 2 claims 1 holds, 1 not simulated.")
+    assert PARTS.findall(text) == ["claims", "numbers", "figures", "about"]
+    assert '<li class="pass"><strong>holds</strong> Adaptive is faster than ECMP. ' in text
+    assert "8.5 against 21 us" in text
+
+
+def test_claims_that_do_not_hold_have_their_reason() -> None:
+    wrong = Claim("It is free.", lambda findings: Verdict(False, "7 us"), "It costs <i>something</i>.")
+    text = page(replace(STUDY, claims=(*STUDY.claims[:1], wrong)))
+    assert verdict(text) == ("warn", "Of 2 claims 1 holds, 1 does not hold.")
+    assert "Why: It costs &lt;i&gt;something&lt;/i&gt;." in text
+    assert verdict(page(replace(STUDY, claims=STUDY.claims[:1]))) == ("pass", "All claims hold.")
+    assert verdict(page(replace(STUDY, claims=()))) == ("info", "Published numbers next to ours.")
+
+
+def test_published_numbers_are_next_to_ours_with_their_range() -> None:
+    text = page()
+    assert "<td>20</td><td>21 (19 to 23)</td><td>+5.0 %</td><td>calibrated</td>" in text
+    titles = re.findall(r"<figcaption>([^<]*)</figcaption>", text)
+    assert titles == ["time, us", "packets", "Time by load", "Distribution of time"]
+    assert "ours: 21 (19 to 23)" in text, "the bar says it, too"
+
+
+def test_an_interrupted_study_says_so() -> None:
+    text = page(interrupted=True)
+    assert verdict(text)[0] == "warn"
+    assert "only cases that are finished count" in text
+
+
+def test_a_summary_comes_in_place_of_claims_and_published_numbers() -> None:
+    summary = Summary([["balancer", "step s"], ["rlb", "0.23"]], ["rlb takes 0.23 s.", "dlb costs 9 % more.", "More."])
+    text = page(replace(STUDY, summary=lambda findings: summary, claims=(), published=()))
+    assert verdict(text) == ("info", "rlb takes 0.23 s. dlb costs 9 % more.")
+    assert "<li>More.</li>" in text
+    assert '<th scope="row">rlb</th><td>0.23</td>' in text
+    assert "Calibrated" not in text
+
+
+def test_cases_that_are_charted_have_charts_by_group() -> None:
+    made = simulation({"rlb, none": ("none", "rlb"), "rlb, spine1": ("spine1", "rlb")})
+    profiles = {case: [made.profiles[f"{case}-{seed}"] for seed in (1, 2)] for case in made.variants}
+    study = replace(STUDY, charted={**made.variants, "dlb, none": ("none", "dlb")}, chart_note="Times are scaled.")
+    text = page(study, profiles=profiles)
+    assert PARTS.findall(text) == ["claims", "numbers", "figures", "completion", "overtime", "links", "about"]
+    assert text.count("Times are scaled.") == 3
+    assert text.count('<details class="chart-group"') == 6
+    assert PARTS.findall(page(study)) == ["claims", "numbers", "figures", "about"], "without profiles there are none"
