@@ -50,6 +50,11 @@ def status(labs: Verb, name: str) -> dict[str, object]:
     return found
 
 
+def host_links() -> set[str]:
+    """Return the links outside of all labs, without those of servers of other tests, whose names start with ailb."""
+    return {path.name for path in Path("/sys/class/net").iterdir() if not path.name.startswith("ailb")}
+
+
 def processes(name: str) -> list[str]:
     """Return the command lines of processes in whose environment or arguments a lab is named."""
     found = []
@@ -72,13 +77,13 @@ def gone(name: str) -> bool:
 
 
 def test_from_up_to_down(labs: Verb, tmp_path: Path) -> None:
-    before = {path.name for path in Path("/sys/class/net").iterdir()}
+    before = host_links()
     brought_up(labs, "one", "--inventory", str(tmp_path / "inventory"))
 
     rows = status(labs, "one")["switches"]
     assert isinstance(rows, list)
     assert [(row["up"], row["sessions"]) for row in rows] == [(4, 4)] * 8
-    assert {path.name for path in Path("/sys/class/net").iterdir()} == before
+    assert host_links() == before
     assert labs("exec", "gpu-s1-1", "--", "sh", "-c", "exit 7").returncode == 7
     shown = labs("exec", "stripe1-leaf1", "--", "ip", "-6", "route", "show", "fc00:2:1:3::/64").stdout
     assert "dev et-0-0-2 " in shown

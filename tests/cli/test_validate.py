@@ -99,9 +99,10 @@ def test_an_unwritable_report_is_3_and_the_others_are_there(
     validate: Validate, found: list[Result], tmp_path: Path
 ) -> None:
     found[:] = results()
-    code, out, err = validate("--report=junit=out", "--report=json=fabric.yaml/x", "--report=md=m.md")
+    (tmp_path / "folder").mkdir()
+    code, out, err = validate("--report=junit=folder", "--report=json=fabric.yaml/x", "--report=md=m.md")
     assert code == 3
-    assert "out: cannot write the report: Is a directory" in err
+    assert "folder: cannot write the report: Is a directory" in err
     assert "fabric.yaml/x: cannot write the report" in err
     assert "FAIL: 2 errors" in out
     assert (tmp_path / "m.md").exists()
@@ -116,6 +117,7 @@ def test_an_unwritable_report_is_3_and_the_others_are_there(
         (("--report", "json", "--report", "md"), "standard output takes one report"),
         (("--report", "json=a", "--report", "md=./a"), "a is written to, or read from, twice"),
         (("--report", "json=fabric.yaml"), "fabric.yaml is written to, or read from, twice"),
+        (("--report", "json=out"), "out is written to, or read from, twice"),
         (("--executor", "threads"), "must be processes, serial, or dask:ADDRESS"),
         (("--executor", "dask:"), "must be processes, serial, or dask:ADDRESS"),
         (("--yang", "none"), "--yang none: there is no such directory; clone github.com/Juniper/yang"),
