@@ -10,6 +10,7 @@ import typer
 
 from ailb_gen.cli.console import say
 from ailb_gen.cli.live import progress
+from ailb_gen.cli.reports import check_place
 from ailb_gen.errors import AilbError
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ def snapshot(
     from ailb_gen.cli.proof import nothing
     from ailb_gen.network.read import read_network
 
+    check_place("-o", out, [artifacts])
     network = read_network(artifacts, nothing).network
     for defect in network.defects:
         say(f"warning: {defect.place or defect.scope}: {defect.message}")

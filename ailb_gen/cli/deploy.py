@@ -200,7 +200,7 @@ def _pages(words: list[str] | None, verb: str, place: fleet.Place, plan: Path | 
     """Return where the pages of a run go. Raises UsageError."""
     from ailb_gen.cli.push_report import Pages, files_of
 
-    return Pages(files_of(words, [place.fabric, place.artifacts, plan]), verb, place)
+    return Pages(files_of(words, [*place.inputs, plan]), verb, place)
 
 
 def _recorded(place: fleet.Place, limits: Limits, min_paths: int) -> dict[str, object]:

@@ -11,6 +11,7 @@ from typer.core import TyperCommand
 from ailb_gen.cli import complete
 from ailb_gen.cli.console import fabric_file
 from ailb_gen.cli.proof import Failed, nothing, outage, warn_of
+from ailb_gen.cli.reports import check_place
 from ailb_gen.errors import UsageError
 
 if TYPE_CHECKING:
@@ -113,8 +114,7 @@ def _check(out: Path, load: str | None, inputs: Iterable[Path]) -> None:
     if out.suffix not in SUFFIXES:
         hint = did_you_mean(out.suffix, SUFFIXES) or f"names of files end in {', '.join(SUFFIXES)}"
         raise UsageError(f"-o {out}: there is no such format of pictures; {hint}")
-    if out.resolve() in {path.resolve() for path in inputs}:
-        raise UsageError(f"-o {out}: is read from; name another file")
+    check_place("-o", out, inputs)
     if load is None:
         return
     from ailb_gen.forwarding.patterns import PATTERNS

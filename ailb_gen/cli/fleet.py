@@ -106,6 +106,14 @@ class Place:
             yield on
 
     @property
+    def inputs(self) -> list[Path | None]:
+        """The files and the directory that are read, and that no option writes to."""
+        from ailb_gen.deploy.inventory import FILES
+
+        folder = self.inventory or self.fabric.parent
+        return [self.fabric, self.artifacts, *(folder / name for name in FILES)]
+
+    @property
     def records(self) -> StateDirectory:
         """Where runs are recorded."""
         from ailb_gen.deploy.runlog import StateDirectory

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 
 from ailb_gen.cli import complete
+from ailb_gen.cli.reports import check_place
 from ailb_gen.errors import ExitCode, OutputError, UsageError
 
 if TYPE_CHECKING:
@@ -65,6 +66,7 @@ def init(
 
     if path.exists() and not force:
         raise UsageError(f"{path}: the file is there already; --force overwrites it")
+    check_place("FABRIC", path)
     ask = sys.stdin.isatty() and not yes
     answers: dict[str, Any] = {
         "name": _answer(ask, "name", "Name of the fabric", name, "fabric1"),

@@ -75,7 +75,7 @@ def check(
     from ailb_gen.intent.load import load
 
     fabric, artifacts = fabric or Path(lab.fabric), artifacts or Path(lab.artifacts)
-    where = targets(reports or [], [path for path in (fabric, artifacts, waivers) if path], formats())
+    where = targets(reports or [], [fabric, artifacts, waivers], formats())
     chosen = frozenset(row.id for row in pick_checks(checks_of(OF_LAB), {OF_LAB: NAMES[OF_LAB]}, checks or []))
     accepted = read_waivers(waivers, WAIVABLE) if waivers else ()
     intent = load(fabric_file(fabric))

@@ -10,6 +10,7 @@ import typer
 
 from ailb_gen.cli import complete
 from ailb_gen.cli.lab_state import NAME
+from ailb_gen.cli.reports import check_place
 from ailb_gen.errors import OutputError, UsageError
 
 if TYPE_CHECKING:
@@ -86,7 +87,8 @@ def capture(
     output = output.resolve()
     if output.is_dir():
         raise UsageError(f"{output}: this is a directory; name a file")
-    _, plan = enter(name)
+    lab, plan = enter(name)
+    check_place("-o", output, [Path(lab.fabric), Path(lab.artifacts)])
     link = packets.link_of(plan, device, port)
 
     def started() -> None:

@@ -13,6 +13,7 @@ from ailb_gen.cli import fleet
 from ailb_gen.cli.console import WIDTH, echo, echo_changes, report, table
 from ailb_gen.cli.live import progress
 from ailb_gen.cli.output import steady
+from ailb_gen.cli.reports import check_place
 from ailb_gen.errors import AilbError, ExitCode, OutputError, UsageError
 from ailb_gen.paint import Style
 
@@ -80,7 +81,9 @@ def plan(
 
     place = fleet.Place(fabric, artifacts, inventory, driver, jobs, accept_new_hostkeys)
     try:
-        pages = files_of(reports, [fabric, artifacts, out])
+        if out is not None:
+            check_place("-o", out, place.inputs)
+        pages = files_of(reports, [*place.inputs, out])
         with place.open(limit, fleet.trust(allow_unverified)) as on:
             found, trouble = _plan(on, place, min_paths, brief, as_json, out, tuple(limit or ()), pages)
             lost = not found.errors.keys().isdisjoint(on.picked)

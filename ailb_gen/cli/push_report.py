@@ -26,7 +26,7 @@ FORMATS = ("html",)
 
 def files_of(words: Sequence[str] | None, inputs: Sequence[Path | None]) -> tuple[Path, ...]:
     """Return the files that pages go to. Raises UsageError before anything has run."""
-    found = targets(words or [], [path for path in inputs if path is not None], FORMATS)
+    found = targets(words or [], inputs, FORMATS)
     return tuple(path for _, path in found if path is not None)
 
 

@@ -1,4 +1,7 @@
-"""`--report FORMAT[=FILE]`, the same for every verb: where which report goes, and writing them."""
+"""`--report FORMAT[=FILE]`, the same for every verb: where which report goes, and writing them.
+
+And what no option of any verb writes to: files that are read, and generated files.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from ailb_gen.cli.plain import painter, show
 from ailb_gen.errors import OutputError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from ailb_gen.paint import Paint
 
@@ -21,11 +24,11 @@ Target = tuple[str, Path | None]
 TABLE = "table"
 
 
-def targets(words: Sequence[str], inputs: Sequence[Path], formats: Sequence[str]) -> list[Target]:
+def targets(words: Sequence[str], inputs: Sequence[Path | None], formats: Sequence[str]) -> list[Target]:
     """Return where which report goes.
 
-    A verb without a format `table` prints its own text, so that each of its reports needs a file. `inputs` are files
-    and artifact directories, none of whose files is replaced. Raises UsageError before anything has run.
+    A verb without a format `table` prints its own text, so that each of its reports needs a file. `inputs` are as in
+    `check_place`. Raises UsageError before anything has run.
     """
     from ailb_gen.wording import did_you_mean
 
@@ -38,25 +41,44 @@ def targets(words: Sequence[str], inputs: Sequence[Path], formats: Sequence[str]
         if equals and not name:
             raise UsageError(f"--report {word!r}: the name of the file is missing")
         targets.append((kind, Path(name) if equals and name != "-" else None))
-    seen: set[Path | None] = {path.resolve() for path in inputs}
+    seen: set[Path | None] = set()
     for kind, path in targets:
         if path is None and TABLE not in formats:
             raise UsageError(f"--report {kind}: name a file: {kind}=FILE; standard output has the text of this command")
         place = path.resolve() if path else None
         if place in seen:
-            reason = "is written to, or read from, twice" if path else "takes one report; give the others a file"
+            reason = "is written to twice" if path else "takes one report; give the others a file"
             raise UsageError(f"--report {kind}: {path or 'standard output'} {reason}")
-        if place and any(_is_artifact(place, folder) for folder in inputs):
-            raise UsageError(f"--report {kind}: {path} belongs to the generated files; name another file")
+        if path:
+            check_place(f"--report {kind}", path, inputs)
         seen.add(place)
     return targets if None in seen or TABLE not in formats else [*targets, (TABLE, None)]
 
 
-def _is_artifact(place: Path, folder: Path) -> bool:
-    from ailb_gen.layout import is_artifact
+def check_place(option: str, path: Path, inputs: Iterable[Path | None] = ()) -> None:
+    """Refuse to write to a file that is read, or to what belongs to generated files, of whichever fabric.
 
-    root = folder.resolve()
-    return place.is_relative_to(root) and is_artifact(place.relative_to(root).as_posix())
+    `inputs` are files and artifact directories; None: there is none. Raises UsageError.
+    """
+    place, read = path.resolve(), {one.resolve() for one in inputs if one is not None}
+    if place in read:
+        raise UsageError(f"{option}: {path} is used by this command already; name another file")
+    if any(_is_artifact(place, folder, read) for folder in place.parents):
+        raise UsageError(f"{option}: {path} belongs to the generated files; name another file")
+
+
+def _is_artifact(place: Path, folder: Path, read: set[Path]) -> bool:
+    """Tell whether a place is one of `generate` in a directory that is read, or that has a manifest of this program."""
+    from ailb_gen.layout import is_artifact
+    from ailb_gen.manifest import read_any
+
+    if not is_artifact(place.relative_to(folder).as_posix()):
+        return False
+    try:
+        return folder in read or read_any(folder) is not None
+    except OutputError:
+        # Of another program.
+        return False
 
 
 def write_reports(

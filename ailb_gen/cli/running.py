@@ -10,7 +10,7 @@ import typer
 from ailb_gen.cli import fleet
 from ailb_gen.cli.live import progress
 from ailb_gen.cli.output import steady
-from ailb_gen.cli.reports import targets
+from ailb_gen.cli.reports import check_place, targets
 from ailb_gen.cli.validate import formats, report
 from ailb_gen.errors import DeployError, ExitCode
 
@@ -99,7 +99,7 @@ def _judge(
     from ailb_gen.deploy.findings import run_of
     from ailb_gen.report.judge import judge
 
-    where = targets(reports or [], [path for path in (place.fabric, place.artifacts) if path], formats())
+    where = targets(reports or [], place.inputs, formats())
     with place.open(limit) as on:
         with progress("looking", len(on.roles)) as advance:
             results = look(on, advance)
@@ -143,7 +143,9 @@ def collect(
     from ailb_gen.deploy.switch import Phase, once
     from ailb_gen.design.build import build
 
-    with fleet.Place(fabric, None, inventory, driver, jobs, accept_new_hostkeys).open(limit) as on:
+    place = fleet.Place(fabric, None, inventory, driver, jobs, accept_new_hostkeys)
+    check_place("-o", out, place.inputs)
+    with place.open(limit) as on:
         design, _ = build(on.intent)
         check_target(out, design.name)
         unmanaged = [target.name for target in on.inventory.targets.values() if not target.managed]

@@ -90,11 +90,13 @@ def simulate(
 
     Exit codes: 0 done, 2 bad input, 3 the environment failed, 130 interrupted (what is known is written).
     """
-    from ailb_gen.cli.reports import targets
+    from ailb_gen.cli.reports import check_place, targets
     from ailb_gen.cli.validate import check_executor
 
     check_executor(executor)
-    where = targets(reports or [], [path for path in (scenario, artifacts) if path], HTML)
+    if out is not None:
+        check_place("-o", out, [scenario, artifacts])
+    where = targets(reports or [], [scenario, artifacts, out], HTML)
     words = list(settings or [])
     words += [f"seeds={seeds}"] if seeds is not None else []
     words += [f"level={level}"] if level is not None else []

@@ -56,7 +56,7 @@ def study(
     Exit codes: 0 done, whether claims hold or not, 2 bad input, 3 the environment failed, 130 interrupted (finished
     points are kept).
     """
-    from ailb_gen.cli.reports import targets
+    from ailb_gen.cli.reports import check_place, targets
     from ailb_gen.cli.validate import check_executor
     from ailb_gen.study.catalog.table import STUDIES
     from ailb_gen.wording import aligned, did_you_mean
@@ -68,7 +68,9 @@ def study(
     if name is None or name not in STUDIES:
         what = "which study?" if name is None else f"there is no study {name[:40]!r};"
         raise UsageError(f"{what} {did_you_mean(name, STUDIES) or 'there are ' + ', '.join(STUDIES)}")
-    where = targets(reports or [], [file] if file is not None else [], HTML)
+    if out is not None:
+        check_place("-o", out, [file])
+    where = targets(reports or [], [file, out], HTML)
     entry = STUDIES[name]
     if file is not None and not entry.needs_file:
         raise UsageError(f"{name} reads no file; {file} is not needed")

@@ -79,7 +79,7 @@ def validate(
 
     Exit codes: 0 pass, 1 findings, 2 bad input, 3 the environment failed.
     """
-    where = targets(reports or [], [path for path in (fabric, artifacts, waivers) if path], formats())
+    where = targets(reports or [], [fabric, artifacts, waivers], formats())
     check_executor(executor)
     _check_folder("ARTIFACTS", artifacts, "'ailb-gen generate' writes one")
     if yang:

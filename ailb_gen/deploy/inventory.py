@@ -31,6 +31,7 @@ from ailb_gen.yamlio import Source, dotted, read_yaml
 
 PLATFORMS: Mapping[Kind, str] = {"switch": "junos", "server": "linux"}
 PORTS: Mapping[Kind, int] = {"switch": 830, "server": 22}
+FILES = ("defaults.yaml", "groups.yaml", "hosts.yaml")
 # Looking for the closest of thousands of names takes time; more hints than these help no one.
 MAX_HINTS = 20
 
@@ -154,9 +155,9 @@ class _Files:
         if not directory.is_dir():
             hint = "give the one that holds groups.yaml and defaults.yaml"
             raise IntentError([Problem("unreadable", Place(str(directory)), "", "there is no such folder", hint)])
+        models: tuple[type[BaseModel], ...] = (Defaults, Groups, Hosts)
         defaults, groups, hosts = (
-            self.read(directory / f"{name}.yaml", model)
-            for name, model in (("defaults", Defaults), ("groups", Groups), ("hosts", Hosts))
+            self.read(directory / name, model) for name, model in zip(FILES, models, strict=True)
         )
         self.stop_on_problems()
         self.defaults: Entry = defaults.root if isinstance(defaults, Defaults) else Entry()

@@ -91,7 +91,7 @@ def test_inputs_are_never_written_to(tmp_path: Path) -> None:
     fabric = tmp_path / "fabric.svg"
     shutil.copy(FABRIC, fabric)
     code, _, error = run("draw", str(fabric), TREE, "-o", str(fabric))
-    assert (code, error) == (2, f"ailb-gen: -o {fabric}: is read from; name another file\n")
+    assert (code, error) == (2, f"ailb-gen: -o: {fabric} is used by this command already; name another file\n")
 
 
 def test_a_place_that_cannot_be_written_is_an_error_of_the_environment(tmp_path: Path) -> None:

@@ -1,11 +1,17 @@
 """`--report FORMAT[=FILE]`: what every verb takes, and where it goes."""
 
+import shutil
+from functools import reduce
 from pathlib import Path
 
 import pytest
 
-from ailb_gen.cli.reports import targets, write_reports
+from ailb_gen.cli.reports import check_place, targets, write_reports
 from ailb_gen.errors import OutputError, UsageError
+from tests.cli.verbs import run
+from tests.conftest import ROOT
+
+FABRIC, GOLDEN = str(ROOT / "examples/lab/fabric.yaml"), ROOT / "tests/golden/lab"
 
 FINDINGS = ("table", "json", "html")
 ONLY = ("html",)
@@ -31,8 +37,8 @@ def test_a_verb_with_text_of_its_own_writes_reports_to_files() -> None:
         (["htm=x"], "did you mean 'html'"),
         (["json=x"], "formats: html"),
         (["html="], "the name of the file is missing"),
-        (["html=a", "html=./a"], "is written to, or read from, twice"),
-        (["html=in.yaml"], "is written to, or read from, twice"),
+        (["html=a", "html=./a"], "is written to twice"),
+        (["html=in.yaml"], "in.yaml is used by this command already; name another file"),
     ],
 )
 def test_what_cannot_be_is_refused_before_anything_runs(words: list[str], reason: str) -> None:
@@ -47,6 +53,49 @@ def test_no_report_replaces_a_generated_file(tmp_path: Path, name: str) -> None:
     (tmp_path / "servers" / "a").symlink_to("../profiles/p")
     with pytest.raises(UsageError, match="belongs to the generated files; name another file"):
         targets([f"html={tmp_path / name}"], [Path("in.yaml"), tmp_path], ONLY)
+
+
+WRITING = [
+    ("draw", "FABRIC", "TREE", "-o", "TREE/switches/spine1.svg"),
+    ("plan", "FABRIC", "TREE", "-o", "TREE/topology.json"),
+    ("plan", "FABRIC", "TREE", "--exit-code", "--report", "html=TREE/cabling.csv"),
+    ("collect", "FABRIC", "-o", "TREE/state/found"),
+    ("simulate", "FABRIC", "TREE", "--bytes", "1M", "-o", "TREE/switches/results"),
+    ("study", "balancers", "-o", "TREE/servers/results"),
+    ("study", "balancers", "--report", "html=TREE/manifest.json"),
+    ("batfish", "snapshot", "TREE", "-o", "TREE/profiles/snapshot"),
+    ("init", "TREE/topology.json", "--force", "--yes"),
+]
+
+
+@pytest.mark.parametrize("words", WRITING, ids=lambda words: f"{words[0]} {words[-1]}")
+def test_no_option_of_any_verb_replaces_a_generated_file(words: tuple[str, ...], tmp_path: Path) -> None:
+    tree = tmp_path / "lab"
+    tree.mkdir()
+    for name in ("manifest.json", "topology.json"):
+        shutil.copy(GOLDEN / name, tree)
+    before = {path: path.read_bytes() for path in tree.rglob("*")}
+    paths = {"FABRIC": FABRIC, "TREE": str(tree)}
+    code, out, error = run(*(reduce(lambda word, name: word.replace(name, paths[name]), paths, word) for word in words))
+    assert (code, out) == (1 if "--exit-code" in words else 2, "")
+    assert "belongs to the generated files; name another file" in error
+    assert {path: path.read_bytes() for path in tree.rglob("*")} == before
+
+
+@pytest.mark.parametrize("option", ["-o", "--report"])
+def test_no_option_of_a_push_replaces_the_inventory(option: str, tmp_path: Path) -> None:
+    file = tmp_path / "hosts.yaml"
+    file.write_text("spine1: {hostname: 127.0.0.1}")
+    word = str(file) if option == "-o" else f"html={file}"
+    code, _, error = run("plan", FABRIC, str(GOLDEN), "-i", str(tmp_path), option, word)
+    assert code == 2
+    assert f"{file} is used by this command already; name another file" in error
+    assert file.read_text() == "spine1: {hostname: 127.0.0.1}"
+
+
+def test_a_manifest_of_another_program_makes_no_generated_files(tmp_path: Path) -> None:
+    (tmp_path / "manifest.json").write_text('{"name": "a web page"}')
+    check_place("-o", tmp_path / "state" / "a.svg")
 
 
 def test_a_report_may_lie_beside_the_generated_files(tmp_path: Path) -> None:

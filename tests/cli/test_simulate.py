@@ -148,7 +148,7 @@ def test_a_report_needs_a_file_that_can_be_written(scenario: str, tmp_path: Path
     assert "there is no such format" in told
     code, _, told = simulate(scenario, "--report", f"html={scenario}")
     assert code == 2
-    assert "written to, or read from, twice" in told
+    assert "is used by this command already; name another file" in told
     (tmp_path / "file").write_text("")
     code, text, told = simulate(scenario, "--report", f"html={tmp_path}/file/report.html")
     assert code == 3

@@ -155,7 +155,7 @@ def test_a_report_shows_what_follows_and_charts_of_every_failure(lab: str, tmp_p
     assert text.count("failure: spine1") == 3
     code, _, told = study("what-if", lab, "--report", f"html={lab}")
     assert code == 2
-    assert "written to, or read from, twice" in told
+    assert "is used by this command already; name another file" in told
 
 
 @pytest.mark.usefixtures("doubled")
@@ -236,7 +236,11 @@ def test_a_directory_of_something_else_is_left_alone(lab: str, tmp_path: Path) -
     assert code == 3
     assert "files that are not results" in told
     code, _, told = study("what-if", lab, "-o", lab)
+    assert code == 2
+    assert "is used by this command already" in told
+    code, _, told = study("balancers", "-o", lab)
     assert code == 3
+    assert "this is not a directory" in told
     assert tree(tmp_path) == before
 
 
