@@ -1,7 +1,7 @@
 """The one tree of errors, the problems they carry, and the exit codes of the command line.
 
 Every error says what is wrong, where, why and what to do; every problem has a stable code that is documented
-in `docs/errors.md`.
+in `docs/reference/errors.md`.
 """
 
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ from typing import ClassVar, Literal
 
 
 class ExitCode(IntEnum):
-    """Exit codes of the command line; documented in `docs/errors.md`."""
+    """Exit codes of the command line."""
 
     OK = 0
     FINDINGS = 1
@@ -23,7 +23,23 @@ class ExitCode(IntEnum):
     INTERRUPTED = 130
 
 
-# Every code a problem can have, and what it means; `docs/errors.md` shows this table.
+EXIT_CODES = {
+    ExitCode.OK: "done, nothing to report",
+    ExitCode.FINDINGS: "`generate --check` found files that differ; `validate` or `lab check` found something that "
+    "fails the gate; `drift` or `verify` found a difference",
+    ExitCode.BAD_INPUT: "the fabric file, a waiver file, a template or an argument cannot be used; nothing was written",
+    ExitCode.ENVIRONMENT: "the output or a report cannot be written, or belongs to something else; the old tree is "
+    "unchanged, unless the message says otherwise. Also: standard output cannot be written (for verbs that push, read "
+    "devices or validate, a closed pipe too); Batfish cannot be reached or fails (the other reports are written); a "
+    "device cannot be reached or refuses, and nothing in the wave was changed",
+    ExitCode.ROLLED_BACK: "a push failed after a commit, and the named devices were rolled back",
+    ExitCode.ATTENTION: "a device could not be brought to its old or its new configuration: a person has to look at it",
+    ExitCode.BUG: "an internal error; the traceback says where",
+    ExitCode.INTERRUPTED: "stopped with Ctrl-C; the old tree is unchanged. SIGTERM, SIGHUP and SIGQUIT stop the "
+    "program the same way, with 143, 129 and 131. An interrupted push ends in order, with 3, 4 or 5",
+}
+
+# Every code a problem can have, and what it means.
 CODES = {
     "aigp-off": "backups without AIGP: nothing prefers a prefix's own color over them",
     "backup-same-spine": "a color whose backups are on its own spine alone; a warning if it has several links",

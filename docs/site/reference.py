@@ -1,4 +1,4 @@
-"""Write the pages of docs/reference from the code: keys of fabric.yaml, commands, platforms.
+"""Write the pages of docs/reference from the code: keys of the files that people write, commands, errors, platforms.
 
 Usage: python docs/site/reference.py DIRECTORY
 """
@@ -9,16 +9,19 @@ import inspect
 import json
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import typer.main
 
 from ailb_gen.cli import app
+from ailb_gen.errors import CODES, EXIT_CODES
 from ailb_gen.intent.platforms import Profile, shipped, shipped_names
 from ailb_gen.intent.schema import json_schema
 from ailb_gen.intent.settings import Settings
+from ailb_gen.sim.scenario.schema import json_schema as scenario_schema
+from ailb_gen.study.what_if.schema import json_schema as what_if_schema
 
 Node = Mapping[str, Any]
 # Typer's command; it has no public type.
@@ -30,8 +33,8 @@ def main() -> None:
     """Write every page into the directory that the command line names."""
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
-    for name, text in {"keys": keys(), "commands": commands(), "platforms": platforms()}.items():
-        (folder / f"{name}.md").write_text(text, encoding="utf-8")
+    for name, make in PAGES.items():
+        (folder / f"{name}.md").write_text(make(), encoding="utf-8")
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
@@ -55,21 +58,50 @@ def page(title: str, intro: str, lines: Sequence[str]) -> str:
     return "\n".join([MADE, f"# {title}", "", intro, "", *lines]).rstrip() + "\n"
 
 
-# Keys of fabric.yaml
+# Keys of files
 
 
 def keys() -> str:
-    """Return the page of all keys, from the JSON Schema."""
-    schema = json.loads(json_schema())
-    defs: Mapping[str, Node] = schema["$defs"]
-    lines = _object("fabric.yaml", schema, defs)
-    for name, node in _in_order(schema, defs):
-        lines += _object(_title(name), node, defs)
+    """Return the page of all keys of fabric.yaml."""
     intro = (
         "Every key with its values, its default and its meaning, as in the [JSON Schema](../fabric.schema.json) that "
         "`ailb-gen schema` prints. [fabric.yaml](../intent.md) explains how they work together, and which level wins."
     )
-    return page("Keys of fabric.yaml", intro, lines)
+    # What is set for one object alone comes before what every level can set.
+    return page("Keys of fabric.yaml", intro, _objects("fabric.yaml", json_schema(), last=Settings.model_fields))
+
+
+def scenario() -> str:
+    """Return the page of all keys of scenario files."""
+    intro = (
+        "Every key with its values, its default and its meaning, as in the [JSON Schema](../scenario.schema.json) that "
+        "`ailb-gen schema scenario` prints. [Simulate](../simulate.md) explains what is simulated, and "
+        "[the units](../simulate.md#units)."
+    )
+    return page("Keys of scenario files", intro, _objects("scenario", scenario_schema()))
+
+
+def what_if() -> str:
+    """Return the page of the keys of what-if files; keys that scenario files have too are on their page."""
+    intro = (
+        "Every key with its values, its default and its meaning, as in the [JSON Schema](../what-if.schema.json) that "
+        "`ailb-gen schema what-if` prints. [What if](../what-if.md) explains what is computed, and "
+        "[the units](../simulate.md#units)."
+    )
+    return page("Keys of what-if files", intro, _objects("what-if file", what_if_schema(), scenario_schema()))
+
+
+def _objects(title: str, text: str, base: str = "{}", last: Container[str] = ()) -> list[str]:
+    """Return the tables of a JSON Schema; those of objects that a base has too are on the page of scenario files."""
+    schema = json.loads(text)
+    defs: dict[str, Node] = schema["$defs"]
+    shared = {name: node for name, node in json.loads(base).get("$defs", {}).items() if defs.get(name) == node}
+    for name, node in shared.items():
+        defs[name] = {**node, "page": "scenario.md"}
+    lines = _object(title, {**schema, "description": ""}, defs, last)
+    for name, node in _in_order(schema, defs):
+        lines += [] if name in shared else _object(_title(name), node, defs, last)
+    return lines
 
 
 def _in_order(schema: Node, defs: Mapping[str, Node]) -> Iterator[tuple[str, Node]]:
@@ -84,28 +116,27 @@ def _in_order(schema: Node, defs: Mapping[str, Node]) -> Iterator[tuple[str, Nod
                 yield name, defs[name]
 
 
-def _object(title: str, node: Node, defs: Mapping[str, Node]) -> list[str]:
+def _object(title: str, node: Node, defs: Mapping[str, Node], last: Container[str]) -> list[str]:
     if not node.get("properties"):
         return []
     required = node.get("required", ())
-    # What is set for this object alone comes before what every level can set.
-    own = sorted(node["properties"].items(), key=lambda item: item[0] in Settings.model_fields)
+    own = sorted(node["properties"].items(), key=lambda item: item[0] in last)
     rows = [
         [code(key), _value(value, defs), "required" if key in required else _default(value), _meaning(value, defs)]
         for key, value in own
     ]
-    text = [node["description"], ""] if "description" in node and title != "fabric.yaml" else []
+    text = [node["description"], ""] if node.get("description") else []
     return [f"## {title}", "", *text, *table(("key", "value", "default", "meaning"), rows)]
 
 
 def _title(name: str) -> str:
-    """Return the heading of an object: `EgressQuantization` is `egress quantization`."""
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name).lower()
+    """Return the heading of an object: `EgressQuantization` is `egress quantization`, `FlowsPart` `flows`."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name.removesuffix("Part")).lower()
 
 
 def _meaning(value: Node, defs: Mapping[str, Node]) -> str:
     """Return what a key means; a key that holds one object means what the object does."""
-    found = re.findall(r"#/\$defs/(\w+)", str(value.get("$ref", "")))
+    found = re.findall(r"#/\$defs/(\w+)", json.dumps(value))
     return cell(str(value.get("description") or (defs[found[0]]["description"] if found else "")))
 
 
@@ -131,12 +162,16 @@ def _value(node: Node, defs: Mapping[str, Node]) -> str:
     """Return which values a key takes."""
     if "$ref" in node:
         name = node["$ref"].rsplit("/", 1)[1]
-        return f"[{_title(name)}](#{_title(name).replace(' ', '-')})" if defs[name].get("properties") else "text"
+        link = f"[{_title(name)}]({defs[name].get('page', '')}#{_title(name).replace(' ', '-')})"
+        return link if defs[name].get("properties") else "text"
     choices = node.get("anyOf") or node.get("oneOf")
     if choices:
         if any(choice.get("type") == "boolean" for choice in choices):
             return "`on`, `off`"
-        return ", or ".join(dict.fromkeys(_value(one, defs) for one in choices if one.get("type") != "null"))
+        values = dict.fromkeys(_value(one, defs) for one in choices if one.get("type") != "null")
+        text = ", or ".join(values)
+        one, several, many = text.partition(", or list of ")
+        return f"{one}, or a list of these" if several and many == one else text
     if "enum" in node or "const" in node:
         return ", ".join(code(str(one)) for one in node.get("enum", [node.get("const")]))
     if node.get("type") in ("array", "object"):
@@ -153,6 +188,8 @@ def _many(node: Node, defs: Mapping[str, Node]) -> str:
 
 
 def _text(node: Node) -> str:
+    if not node:
+        return "any value"
     return "text" + (f", such as {code(str(node['examples'][0]))}" if node.get("examples") else "")
 
 
@@ -205,6 +242,42 @@ def paragraphs(text: str) -> list[str]:
     ]
 
 
+# Errors
+
+
+def errors() -> str:
+    """Return the page of exit codes and codes of problems."""
+    lines = ["## Exit codes", ""]
+    lines += table(
+        ("code", "name", "meaning"), [[str(int(one)), one.name, cell(text)] for one, text in EXIT_CODES.items()]
+    )
+    lines += [*ERRORS.splitlines(), ""]
+    lines += table(("code", "meaning"), [[code(name), cell(text)] for name, text in CODES.items()])
+    intro = "How commands exit, how they report errors in files, and every code of an error or a warning."
+    return page("Errors and exit codes", intro, lines)
+
+
+ERRORS = """\
+`plan --exit-code` exits with 0 for no changes, 2 for changes and 1 for bad input.
+
+## Form
+
+```text
+FILE:LINE:COLUMN: error[CODE]: PATH: REASON; WHAT TO DO
+```
+
+All problems of a stage are printed at once, in the order of the file: first syntax; then keys and values; then, once
+these are right, contradictions between them. Four or more problems of one kind at one place become one line with a
+count. In a CSV file the column counts cells. Warnings have the same form and do not stop anything.
+
+Errors about devices name the device, the step, the reason and the remedy ([deploy](../deploy.md)). Errors about
+templates, output and Batfish have no code: they name the template and its line; the path and the reason; or the
+request, the address of the service, the reason and the remedy.
+
+## Codes
+"""
+
+
 # Platforms
 
 
@@ -245,6 +318,15 @@ def _ports(profile: Profile) -> str:
 def _span(span: tuple[int, int]) -> str:
     return str(span[0]) if span[0] == span[1] else f"{span[0]}-{span[1]}"
 
+
+PAGES = {
+    "keys": keys,
+    "scenario": scenario,
+    "what-if": what_if,
+    "commands": commands,
+    "errors": errors,
+    "platforms": platforms,
+}
 
 if __name__ == "__main__":
     main()

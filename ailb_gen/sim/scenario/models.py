@@ -57,9 +57,9 @@ class Files(Model):
 class Clos(Model):
     """A leaf-spine fabric by numbers."""
 
-    leaves: Annotated[Int, Field(ge=1, le=4096)]
-    spines: Annotated[Int, Field(ge=1, le=4096)]
-    hosts_per_leaf: Annotated[Int, Field(ge=1, le=4096)]
+    leaves: Annotated[Int, Field(ge=1, le=4096)] = Field(description="number of leaves")
+    spines: Annotated[Int, Field(ge=1, le=4096)] = Field(description="number of spines")
+    hosts_per_leaf: Annotated[Int, Field(ge=1, le=4096)] = Field(description="number of hosts of each leaf")
     host_links: Annotated[Int, Field(ge=1, le=64)] = Field(1, description="parallel links of a host to its leaf")
     leaf_spine_links: Annotated[Int, Field(ge=1, le=64)] = Field(1, description="parallel links of leaf and spine")
     host_rate: Rate = written("100g", "of every link of a host")
@@ -77,8 +77,8 @@ class Clos(Model):
 class FabricPart(Model):
     """The fabric: from files, or by numbers."""
 
-    files: Files | None = None
-    clos: Clos | None = None
+    files: Files | None = Field(None, description="generated or collected files")
+    clos: Clos | None = Field(None, description="a leaf-spine fabric by numbers, without files")
 
 
 class Packets(Model):
@@ -92,9 +92,9 @@ class Packets(Model):
 class Ecn(Model):
     """Marking at egress queues: from `min` on, with `probability` at `max`, always above."""
 
-    min: Bytes
-    max: Bytes
-    probability: Share = 1.0
+    min: Bytes = Field(description="queue length at which marking begins")
+    max: Bytes = Field(description="queue length above which every packet is marked")
+    probability: Share = Field(1.0, description="share of packets that are marked at max")
 
 
 def _ecn(value: object) -> object:
@@ -115,7 +115,7 @@ class Loss(Model):
     """Random loss on some links."""
 
     links: Names = Field(description="names or globs of sending ports")
-    probability: Share
+    probability: Share = Field(description="share of packets that are lost")
 
 
 class Switches(Model):
@@ -125,30 +125,40 @@ class Switches(Model):
         Literal["infinite"] | SomeBytes | None,
         BeforeValidator(_buffer, json_schema_input_type=Literal["infinite"] | SomeBytes | None),
     ] = Field(None, description="of each switch")
-    egress_alpha: Annotated[Number, Field(gt=0)] | None = None
-    ingress_alpha: Annotated[Number, Field(gt=0)] | None = None
-    pfc: Bool | None = None
+    egress_alpha: Annotated[Number, Field(gt=0)] | None = Field(
+        None, description="a lossy queue may hold this times the free part of the shared buffer"
+    )
+    ingress_alpha: Annotated[Number, Field(gt=0)] | None = Field(
+        None, description="a lossless ingress queue is paused at this times the free part of the shared buffer"
+    )
+    pfc: Bool | None = Field(None, description="data is lossless: pause frames in place of drops")
     pause: SomeBytes | None = Field(None, description="a fixed threshold of pauses, in place of ingress_alpha")
-    resume_offset: Bytes | None = None
-    headroom: Bytes | None = Field(None, description="of every port")
+    resume_offset: Bytes | None = Field(None, description="a pause ends this far below its threshold")
+    headroom: Bytes | None = Field(None, description="of every port, for what arrives after a pause frame was sent")
     ecn: Annotated[
         Ecn | Literal["off"] | None, BeforeValidator(_ecn, json_schema_input_type=Ecn | Literal["off"] | None)
-    ] = None
-    scheduling: Scheduling | None = None
-    loss: Annotated[tuple[Loss, ...], BeforeValidator(_several, json_schema_input_type=Loss | list[Loss])] = ()
+    ] = Field(None, description="marking at egress queues")
+    scheduling: Scheduling | None = Field(
+        None, description="between classes of data: strict (lowest first), or in turn"
+    )
+    loss: Annotated[tuple[Loss, ...], BeforeValidator(_several, json_schema_input_type=Loss | list[Loss])] = Field(
+        (), description="random loss on links"
+    )
 
 
 class BalancerPart(Model):
     """A load balancer with its parameters."""
 
-    name: BalancerName
-    parameters: dict[str, Number] = Field(default_factory=dict)
+    name: BalancerName = Field(description="the load balancer")
+    parameters: dict[str, Number] = Field(
+        default_factory=dict, description="its parameters that differ from their defaults"
+    )
 
 
 class Transport(Model):
     """Transport of the hosts: sending, acknowledgements, retransmissions."""
 
-    name: TransportName = "go-back-n"
+    name: TransportName = Field("go-back-n", description="how losses are detected and repaired; raw: not at all")
     window: SomeBytes | None = Field(
         None, description="default: one bandwidth-delay product (selective-repeat), none (others)"
     )
@@ -156,25 +166,27 @@ class Transport(Model):
         None, description="flows are sent in such messages, each when the one before is acknowledged; default: as one"
     )
     reordering: Few = Field(0, description="packets out of order without a NACK")
-    nack_interval: Time = written("4us")
-    timeout: SomeTime = written("4ms")
+    nack_interval: Time = written("4us", "least time between two NACKs of a flow")
+    timeout: SomeTime = written("4ms", "without an acknowledgement, after which a flow sends again")
     timeout_few: SomeTime | None = Field(None, description="while few packets are in flight; default: timeout")
-    few_packets: Few = 3
+    few_packets: Few = Field(3, description="packets in flight up to which timeout_few applies")
     ends_acknowledged: Bool = Field(False, description="a flow ends when its sender knows that all has arrived")
 
 
 class Congestion(Model):
     """Congestion control of the hosts."""
 
-    name: CongestionName = "none"
-    gain: Annotated[Number, Field(gt=0, le=1)] = 1 / 256
-    alpha_interval: SomeTime = written("1us")
-    cut_interval: SomeTime = written("4us")
-    increase_interval: SomeTime = written("300us")
-    fast_recovery_stages: Few = 1
-    additive: Rate = written("40m")
-    hyper: Rate = written("100m")
-    minimum: Rate = written("100m")
+    name: CongestionName = Field("none", description="DCQCN, or no congestion control; the other keys are DCQCN's")
+    gain: Annotated[Number, Field(gt=0, le=1)] = Field(1 / 256, description="weight of a new sample in alpha")
+    alpha_interval: SomeTime = written("1us", "between updates of alpha")
+    cut_interval: SomeTime = written("4us", "least time between two cuts of the rate")
+    increase_interval: SomeTime = written("300us", "between increases of the rate")
+    fast_recovery_stages: Few = Field(
+        1, description="increases halfway to the rate before the cut, then additive, then hyper"
+    )
+    additive: Rate = written("40m", "step of an additive increase")
+    hyper: Rate = written("100m", "step of a hyper increase")
+    minimum: Rate = written("100m", "lowest rate of a flow")
 
 
 class Nics(Model):
@@ -189,8 +201,8 @@ class Failure(Model):
     """A link or switch that is down from a time on, perhaps until another; or random cables, down from the start."""
 
     name: str | None = Field(None, description="a switch, a port as DEVICE:PORT, or the links between two: ONE-OTHER")
-    at: Time = written("0")
-    back: SomeTime | None = None
+    at: Time = written("0", "time of the failure; 0: down from the start")
+    back: SomeTime | None = Field(None, description="time of the return; default: never")
     detection: Time | None = Field(
         None, description="until all FIBs follow, after the failure and after the return; default: 1ms, or 0 if at is 0"
     )
@@ -202,7 +214,7 @@ class Measure(Model):
 
     after: Time = written("0", "flows count that start so long or longer after the first one")
     load_interval: SomeTime | None = Field(None, description="load of every link per interval")
-    load_samples: Annotated[Int, Field(ge=1, le=1_000_000)] = 1000
+    load_samples: Annotated[Int, Field(ge=1, le=1_000_000)] = Field(1000, description="most intervals that are kept")
 
 
 def _seeds(value: object) -> object:
@@ -244,22 +256,26 @@ Balancers = Annotated[
 class Scenario(Model):
     """A scenario file: what is simulated, and how often."""
 
-    name: Annotated[str, Field(max_length=200)] = ""
+    name: Annotated[str, Field(max_length=200)] = Field("", description="title of the results")
     fabric: FabricPart
-    traffic: Annotated[tuple[TrafficPart, ...], Field(min_length=1)]
+    traffic: Annotated[tuple[TrafficPart, ...], Field(min_length=1)] = Field(description="jobs and sources of flows")
     packets: Packets = Field(default_factory=Packets)
     switches: Switches = Field(default_factory=Switches)
     balancer: Balancers = Field(
         (), description="names, or names with parameters; default: what the files configure, else ecmp"
     )
-    transport: Annotated[Transport, by_name(Transport)] = Field(default_factory=Transport)
-    congestion: Annotated[Congestion, by_name(Congestion)] = Field(default_factory=Congestion)
+    transport: Annotated[Transport, by_name(Transport)] = Field(
+        default_factory=Transport, description="a name, or a name with other keys"
+    )
+    congestion: Annotated[Congestion, by_name(Congestion)] = Field(
+        default_factory=Congestion, description="a name, or a name with other keys"
+    )
     nics: Nics = Field(default_factory=Nics)
-    failures: tuple[Failure, ...] = ()
+    failures: tuple[Failure, ...] = Field((), description="links and switches that fail")
     measure: Measure = Field(default_factory=Measure)
     until: SomeTime | None = Field(None, description="simulated time at which to stop, even with unfinished flows")
-    seeds: Seeds = (1,)
-    level: Literal["packet", "flow"] = "packet"
+    seeds: Seeds = Field((1,), description="a count N (seeds 1 to N), or a list of seeds")
+    level: Literal["packet", "flow"] = Field("packet", description="packet by packet, or rates of flows")
     sweep: dict[str, tuple[Any, ...]] = Field(
         default_factory=dict, description="values for paths, all combinations of which are simulated"
     )

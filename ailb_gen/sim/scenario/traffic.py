@@ -23,6 +23,8 @@ def _several(value: object) -> object:
 
 Hosts = Annotated[tuple[str, ...], BeforeValidator(_several, json_schema_input_type=str | list[str])]
 EVERY = Field((), description="names and globs of hosts, in the order of ranks; default: all")
+OTHER_LEAVES = Field(False, description="only destinations under another leaf")
+START = "time of the first flow"
 
 
 class Part(Model):
@@ -48,12 +50,12 @@ class Connections(Part):
 class CollectivePart(Connections):
     """A collective, once or several times in a row."""
 
-    kind: CollectiveName
+    kind: CollectiveName = Field(description="the collective, or incast or permutation")
     bytes: SomeBytes = Field(description="as nccl-tests counts the size of this collective")
     algorithm: str | None = Field(None, description="default: the first one of the collective")
-    steps: Count = 1
+    steps: Count = Field(1, description="so many times in a row")
     compute: Time = written("0", "computation before every step")
-    start: Time = written("0")
+    start: Time = written("0", START)
     hosts: Hosts = EVERY
     slices: Count = Field(1, description="messages per chunk")
     at_once: Bool | None = Field(None, description="send without waiting for what would have to arrive first")
@@ -65,27 +67,31 @@ class CollectivePart(Connections):
 class TrainingPart(Connections):
     """A training job of data * tensor * pipeline ranks, a host each."""
 
-    data: Count = 1
-    tensor: Count = 1
-    pipeline: Count = 1
-    steps: Count = 1
-    microbatches: Count = 1
-    schedule: Literal["1f1b", "gpipe"] = "1f1b"
-    forward: Time = written("0", "of a microbatch in a stage")
-    backward: Time = written("0")
-    optimizer: Time = written("0")
+    data: Count = Field(1, description="replicas of the model")
+    tensor: Count = Field(1, description="ranks of a tensor-parallel group")
+    pipeline: Count = Field(1, description="stages of the pipeline")
+    steps: Count = Field(1, description="training steps")
+    microbatches: Count = Field(1, description="per replica and step")
+    schedule: Literal["1f1b", "gpipe"] = Field("1f1b", description="of the pipeline")
+    forward: Time = written("0", "time of the forward pass of a microbatch in a stage")
+    backward: Time = written("0", "time of its backward pass")
+    optimizer: Time = written("0", "time of the optimizer at the end of a step")
     tensor_bytes: Bytes = written("0", "of an all-reduce in the tensor-parallel group")
     tensor_collectives: Count = Field(1, description="of them per pass")
     activation_bytes: Bytes = written("0", "to the next stage, per microbatch and rank")
     gradient_bytes: Bytes = written("0", "of a rank, reduced over the replicas")
-    gradient_buckets: Count = 1
-    gradients: Literal["all-reduce", "sharded"] = "all-reduce"
-    algorithm: str = "ring"
-    slices: Count = 1
+    gradient_buckets: Count = Field(1, description="parts in which gradients are reduced, one after the other")
+    gradients: Literal["all-reduce", "sharded"] = Field(
+        "all-reduce", description="sharded: reduce-scatter and all-gather (ZeRO)"
+    )
+    algorithm: str = Field("ring", description="of the collectives")
+    slices: Count = Field(1, description="messages per chunk of a ring")
     stream: Bool = Field(False, description="a ring hands on the bytes of all its steps in one: far fewer messages")
-    start: Time = written("0")
+    start: Time = written("0", START)
     hosts: Hosts = EVERY
-    placement: Literal["packed", "strided", "random"] = "packed"
+    placement: Literal["packed", "strided", "random"] = Field(
+        "packed", description="the order in which ranks take hosts"
+    )
     stride: Count = Field(1, description="of a strided placement")
     block: Count = Field(1, description="so many hosts in a row stay together when they are placed, such as a server's")
 
@@ -101,21 +107,21 @@ class ArrivalsPart(Part):
     """Poisson arrivals at every host, to uniform destinations."""
 
     load: Load = Field(description="share of the rate of a host's links, such as 25%")
-    duration: SomeTime
+    duration: SomeTime = Field(description="how long flows arrive")
     file: FileName = Field(description='JSON with distributions: {"NAME": [[bytes, percent], ...]}')
     sizes: str = Field(description="the name of the distribution")
-    other_leaves: Bool = Field(False, description="only destinations under another leaf")
+    other_leaves: Bool = OTHER_LEAVES
     hosts: Hosts = EVERY
 
 
 class MicePart(Part):
     """Small flows at a fixed interval, between random hosts."""
 
-    bytes: SomeBytes
-    interval: SomeTime
-    count: Count
-    start: Time = written("0")
-    other_leaves: Bool = False
+    bytes: SomeBytes = Field(description="size of a flow")
+    interval: SomeTime = Field(description="between the starts of two flows")
+    count: Count = Field(description="number of flows")
+    start: Time = written("0", START)
+    other_leaves: Bool = OTHER_LEAVES
     hosts: Hosts = EVERY
 
 
@@ -124,17 +130,17 @@ class BackgroundPart(Part):
 
     links: Annotated[Hosts, Field(min_length=1)] = Field(description="names and globs of sending ports")
     load: Load = Field(description="share of the rate of each")
-    duration: SomeTime
-    start: Time = written("0")
+    duration: SomeTime = Field(description="how long it lasts")
+    start: Time = written("0", START)
 
 
 class ScaleUnitPart(Part):
     """The workloads of Zeltser, "Adaptive Packet Routing vs. Flowlet Switching" (2026), on 8 leaves of 4 servers."""
 
-    workload: Literal["heavy", "mixed"]
-    scale: Count = 1
+    workload: Literal["heavy", "mixed"] = Field(description="as published")
+    scale: Count = Field(1, description="messages are so many times as large")
     steps: Count | None = Field(None, description="of the job, or of both; default: as published")
-    mice: Bool = True
+    mice: Bool = Field(True, description="with the small flows")
     queue_pairs: Annotated[Int, Field(ge=1, le=128)] | None = Field(
         None, description="of a connection, over which messages are spread; default: the addresses of a host"
     )

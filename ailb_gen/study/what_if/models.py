@@ -47,8 +47,8 @@ Width = Annotated[Int, Field(ge=1, le=10_000_000)]
 class LanguageModel(Model):
     """A transformer."""
 
-    parameters: Parameters
-    layers: Count
+    parameters: Parameters = Field(description="number of parameters")
+    layers: Count = Field(description="number of layers")
     hidden: Width = Field(description="hidden size")
     sequence: Width = Field(description="tokens of a sequence")
     microbatch: Count = Field(1, description="sequences of a microbatch")
@@ -66,21 +66,21 @@ class Gpu(Model):
 class Job(Model):
     """A training job of data * tensor * pipeline GPUs; what is not given is computed from `model` and `gpu`."""
 
-    data: Count = 1
-    tensor: Count = 1
-    pipeline: Count = 1
+    data: Count = Field(1, description="replicas of the model")
+    tensor: Count = Field(1, description="GPUs of a tensor-parallel group")
+    pipeline: Count = Field(1, description="stages of the pipeline")
     microbatches: Count = Field(1, description="per replica and step")
-    steps: Count = 1
-    schedule: Literal["1f1b", "gpipe"] = "1f1b"
+    steps: Count = Field(1, description="training steps")
+    schedule: Literal["1f1b", "gpipe"] = Field("1f1b", description="of the pipeline")
     gradients: Literal["all-reduce", "sharded"] = Field(
         "all-reduce", description="sharded: reduce-scatter and all-gather (ZeRO)"
     )
-    gradient_buckets: Count = 1
-    model: LanguageModel | None = None
-    gpu: Gpu | None = None
-    forward: Time | None = Field(None, description="of a microbatch in a stage")
-    backward: Time | None = None
-    optimizer: Time = written("0")
+    gradient_buckets: Count = Field(1, description="parts in which gradients are reduced, one after the other")
+    model: LanguageModel | None = Field(None, description="the model; with it, sizes are computed")
+    gpu: Gpu | None = Field(None, description="the GPU; with it, times are computed")
+    forward: Time | None = Field(None, description="time of the forward pass of a microbatch in a stage")
+    backward: Time | None = Field(None, description="time of its backward pass")
+    optimizer: Time = written("0", "time of the optimizer at the end of a step")
     tensor_bytes: Bytes | None = Field(None, description="of an all-reduce in the tensor-parallel group")
     tensor_collectives: Count | None = Field(None, description="of them per pass")
     activation_bytes: Bytes | None = Field(None, description="to the next stage, per microbatch and rank")
@@ -88,7 +88,9 @@ class Job(Model):
     placement: Literal["packed", "strided", "random"] = Field("packed", description="the order of the servers")
     stride: Count = Field(1, description="of a strided placement, in servers")
     queue_pairs: Annotated[Int, Field(ge=1, le=128)] | None = Field(None, description="default: addresses of a NIC")
-    split: Literal["split", "round-robin"] = "split"
+    split: Literal["split", "round-robin"] = Field(
+        "split", description="messages over all queue pairs, or one after the other (NCCL_IB_SPLIT_DATA_ON_QPS)"
+    )
     stream: Bool = Field(False, description="a ring hands on the bytes of all its steps in one: far fewer messages")
 
 
@@ -109,21 +111,27 @@ Failures = Annotated[
 class WhatIf(Model):
     """A what-if file."""
 
-    name: Annotated[str, Field(max_length=200)] = ""
+    name: Annotated[str, Field(max_length=200)] = Field("", description="title of the results")
     fabric: FileName = Field(description="fabric.yaml; paths start at the folder of this file")
     artifacts: FileName | None = Field(
         None, description="the directory of generated or collected files; default: they are generated for the study"
     )
     delay: Time = written("1us", "of every link")
     job: Job
-    balancers: Annotated[Balancers, Field(min_length=1)]
+    balancers: Annotated[Balancers, Field(min_length=1)] = Field(
+        description="names, or names with parameters; the others are compared with the first"
+    )
     failures: Failures = Field((), description="each is a case of its own, next to the one without")
-    seeds: Seeds = (1,)
-    level: Literal["packet", "flow"] = "packet"
+    seeds: Seeds = Field((1,), description="a count N (seeds 1 to N), or a list of seeds")
+    level: Literal["packet", "flow"] = Field("packet", description="packet by packet, or rates of flows")
     scale: Count = Field(1, description="bytes and compute times are divided by it; times are scaled back")
     packets: Packets = Field(default_factory=Packets)
     switches: Switches = Field(default_factory=Switches)
-    transport: Annotated[Transport, by_name(Transport)] = Field(default_factory=Transport)
-    congestion: Annotated[Congestion, by_name(Congestion)] = Field(default_factory=lambda: Congestion(name="dcqcn"))
+    transport: Annotated[Transport, by_name(Transport)] = Field(
+        default_factory=Transport, description="a name, or a name with other keys"
+    )
+    congestion: Annotated[Congestion, by_name(Congestion)] = Field(
+        default_factory=lambda: Congestion(name="dcqcn"), description="a name, or a name with other keys"
+    )
     nics: Nics = Field(default_factory=Nics)
     until: SomeTime | None = Field(None, description="time of the job at which a simulation stops")
