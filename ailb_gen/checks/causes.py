@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from ipaddress import IPv6Network
 
 from ailb_gen.checks.cause_rules import ORDER, REPLACED, RULES, SERVER, Relation
-from ailb_gen.checks.model import Finding, Result
+from ailb_gen.checks.model import EVERYTHING, Finding, Result
 from ailb_gen.layout import PROFILES
 
 # Names in messages: of addresses and prefixes, of both ends of cables, of ports, and of what belongs to a device.
@@ -37,6 +37,9 @@ def causes(results: Iterable[Result]) -> dict[Finding, Finding]:
     findings = [row for result in results for row in result.findings]
     # Within a check, what depends on nothing else comes first.
     findings.sort(key=lambda row: (ORDER.get(row.check, len(ORDER)), bool(row.involves)))
+    for root in findings:
+        if root.alike == EVERYTHING:
+            return {finding: root for finding in findings if finding != root}
     index = _Index(findings)
     direct = {finding: cause for finding in findings if (cause := index.cause(finding)) is not None}
     direct |= _pairs(finding for finding in findings if finding not in direct)

@@ -47,6 +47,10 @@ class Check:
         return self.id[:5]
 
 
+# What is so wrong that whatever else is found follows from it.
+EVERYTHING = "everything"
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One deviation that a check found.
@@ -56,7 +60,7 @@ class Finding:
     the artifact directory. `expected` and `found` are short texts for tables, empty where they do not apply. `involves`
     are further scopes that the finding depends on, such as the switches on a path: a finding about one of them may be
     its cause (see `ailb_gen.checks.causes`). Findings of a check with the same `alike` have one cause, such as a
-    section that is missing: the first stands for the others.
+    section that is missing: the first stands for the others. From one that is alike `EVERYTHING` all others follow.
     """
 
     check: str

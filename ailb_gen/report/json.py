@@ -25,6 +25,7 @@ def as_json(verdict: Verdict) -> str:
         "devices": dict(run.roles),
         "fail_on": str(verdict.fail_on),
         "passed": verdict.passed,
+        "verdict": verdict.sentence(),
         "findings": {str(severity): counts[str(severity)] for severity in reversed(Severity)},
         "waived": counts["waived"],
         "causes": len(headlines),

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Literal
 
-from ailb_gen.checks.model import Finding, Result, Run, Severity
+from ailb_gen.checks.model import EVERYTHING, Finding, Result, Run, Severity
 from ailb_gen.checks.waivers import Waiver
 from ailb_gen.wording import counted
 
@@ -133,7 +133,9 @@ class Verdict:
             *([f"{counts['empty']} with nothing to look at"] if counts["empty"] else []),
         ]
         word = "FAIL" if self.failed else "PASS" if self.passed else "INCOMPLETE"
-        return f"{word}: {'; '.join(parts)}"
+        roots = (row.waived or row.finding for row in self.headlines())
+        first = [root.message for root in roots if root.alike == EVERYTHING]
+        return f"{word}: {'; '.join((*first, *parts))}"
 
     def _grouped(self) -> str:
         """Return how many findings are causes and how many follow from them, as text; empty where none follow."""

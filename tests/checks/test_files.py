@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from ailb_gen.checks.causes import causes
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.model import Finding, Result
 from ailb_gen.intent.load import Intent, load
@@ -221,6 +222,38 @@ def test_another_layout_of_the_topology_is_no_damage(tree: Path) -> None:
     path.write_text(json.dumps({**body, "devices": body["devices"][::-1]}, indent=4))
     seal(tree)
     assert not shown(judged(tree))
+
+
+@pytest.mark.parametrize("lost", ["", TOPOLOGY, MANIFEST])
+def test_files_of_another_fabric_are_the_cause_of_all_findings(lost: str, tmp_path: Path) -> None:
+    root = Path(shutil.copytree(GOLDEN / "jvd", tmp_path / "jvd", symlinks=True))
+    if lost:
+        (root / lost).unlink()
+    results = judged(root)
+    found = causes(results)
+    (root_cause,) = set(found.values())
+    assert root_cause.scope == (f"{MANIFEST} fabric" if lost == TOPOLOGY else f"{TOPOLOGY} fabric")
+    assert root_cause.message == (
+        "these files are of the fabric jvd, not of lab: the intent has 12 devices, the files have 24, and 8 names are "
+        "in both; name the fabric file of jvd, or the directory of lab"
+    )
+    assert {root_cause, *found} == set(findings(results))
+
+
+@pytest.mark.parametrize("file", [TOPOLOGY, MANIFEST])
+@pytest.mark.parametrize("name", ["jvd", "[x](y)"])
+def test_an_edited_name_alone_makes_no_other_fabric(file: str, name: str, tree: Path) -> None:
+    (tree / "switches" / "spine1.conf").unlink()
+    (tree / file).write_text((tree / file).read_text().replace('"fabric": "lab"', f'"fabric": "{name}"'))
+    results = judged(tree)
+    assert any(finding.message == f"fabric is {name}; it must be lab" for finding in findings(results))
+    assert not any(finding.alike for finding in findings(results))
+
+
+def test_a_name_that_no_fabric_has_is_not_repeated_in_the_verdict(tree: Path) -> None:
+    for file in (TOPOLOGY, MANIFEST):
+        (tree / file).write_text((tree / file).read_text().replace('"fabric": "lab"', '"fabric": "[x](y)"'))
+    assert not any(finding.alike for finding in findings(judged(tree)))
 
 
 def test_a_moved_cable_is_found_though_both_files_agree(tree: Path) -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from ailb_gen.checks.model import Finding, Result, Severity
+from ailb_gen.checks.model import EVERYTHING, Finding, Result, Severity
 from ailb_gen.errors import Place, UsageError
 from ailb_gen.report.json import as_json
 from ailb_gen.report.judge import judge
@@ -122,3 +122,14 @@ def test_a_run_that_something_cut_short_opens_no_gate() -> None:
     assert json.loads(sarif(clean))["runs"][0]["invocations"][0]["executionSuccessful"] is True
     failed = verdict_of(Result(SESSION, (LEAF,), 1))
     assert replace(failed, run=replace(failed.run, trouble="gone")).sentence().startswith("FAIL: ")
+
+
+def test_the_verdict_begins_with_what_everything_follows_from() -> None:
+    whole = replace(LEAF, message="these files are of the fabric jvd, not of lab", alike=EVERYTHING)
+    for limit in ((), ("spine1",)):
+        verdict = verdict_of(Result(SESSION, (whole, SPINE), 64), limit=limit)
+        start = "FAIL: these files are of the fabric jvd, not of lab; "
+        assert verdict.sentence().startswith(start)
+        assert json.loads(as_json(verdict))["verdict"].startswith(start)
+        assert start.removeprefix("FAIL: ") in markdown(verdict)
+        assert set(verdict.causes.values()) == {whole}

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 
 from ailb_gen.checks import records
 from ailb_gen.checks.context import Context
-from ailb_gen.checks.model import Check, Findings
+from ailb_gen.checks.model import EVERYTHING, Check, Findings
+from ailb_gen.checks.other_fabric import other_fabric
 from ailb_gen.errors import Place
 from ailb_gen.layout import CABLING, TOPOLOGY, switch_file
 from ailb_gen.network.fabric import End, Network
@@ -65,7 +66,8 @@ def _check_cables(context: Context, findings: Findings) -> None:
 def _check_topology(context: Context, findings: Findings) -> None:
     if _is_listed(context, TOPOLOGY):
         expected = records.topology(context.expected, context.cabling, context.hosts)
-        _check_records(TOPOLOGY_AGREES, TOPOLOGY, expected, context.records[TOPOLOGY], findings)
+        found = context.records[TOPOLOGY]
+        _check_records(TOPOLOGY_AGREES, TOPOLOGY, expected, found, findings, other_fabric(context))
 
 
 def _check_cabling(context: Context, findings: Findings) -> None:
@@ -84,14 +86,16 @@ def _is_listed(context: Context, file: str) -> bool:
 
 
 def _check_records(
-    check: Check, file: str, expected: Iterable[Record], found: tuple[Record, ...], findings: Findings
+    check: Check, file: str, expected: Iterable[Record], found: tuple[Record, ...], findings: Findings, other: str = ""
 ) -> None:
-    """Compare the records of a file, by its name, with those that must be there."""
+    """Compare the records of a file, by its name, with those that must be there; `other` is as in `other_fabric`."""
     findings.look(check, len(found))
     for row in records.compare(expected, found):
         device, _, part = (row.key if row.kind in OF_DEVICES else f"{file} {row.key}").partition(" ")
         place = Place(file, row.line) if file else None
-        findings.add(check, device, row.message, place, row.expected, row.found, part=part)
+        foreign = other if row.key == "fabric" else ""
+        alike = EVERYTHING if foreign else ""
+        findings.add(check, device, foreign or row.message, place, row.expected, row.found, alike=alike, part=part)
 
 
 def _described(network: Network) -> tuple[Record, ...]:

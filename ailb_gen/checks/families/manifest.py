@@ -9,7 +9,8 @@ from typing import Any
 
 from ailb_gen import __version__
 from ailb_gen.checks.context import Context
-from ailb_gen.checks.model import Check, Findings, Severity
+from ailb_gen.checks.model import EVERYTHING, Check, Findings, Severity
+from ailb_gen.checks.other_fabric import other_fabric
 from ailb_gen.checks.records import compare
 from ailb_gen.errors import IntentError, Place
 from ailb_gen.layout import (
@@ -72,9 +73,10 @@ def _check_head(context: Context, data: Mapping[str, Any], text: str, findings: 
     }
     records = [Record("value", key, {key: value}) for key, value in expected.items()]
     for row in compare(records, values(data, text.split("\n"))):
-        message = f"{MEANINGS.get(row.key, '')}{row.message}"
+        foreign = other_fabric(context) if row.key == "fabric" else ""
+        message, alike = foreign or f"{MEANINGS.get(row.key, '')}{row.message}", EVERYTHING if foreign else ""
         place = Place(MANIFEST, row.line)
-        findings.add(UNCHANGED, MANIFEST, message, place, row.expected, row.found, part=row.key)
+        findings.add(UNCHANGED, MANIFEST, message, place, row.expected, row.found, alike=alike, part=row.key)
 
 
 def _owner(name: str) -> str:
