@@ -15,6 +15,7 @@ DOCS = ROOT / "docs"
 FOLDERS = ("examples", "inventory")
 SHOWN = {".md", ".yaml", ".yml", ".csv", ".py", ".sh"}
 LINK = re.compile(r"\]\(([^)\s#:]+)(#[^)\s]*)?\)")
+PICTURE = re.compile(r'<img [^>]*src="([^"]+\.svg)"[^>]*>')
 CELL = re.compile(r"<td[^>]*>.*?</td>", re.S)
 
 
@@ -46,8 +47,12 @@ def on_page_markdown(markdown: str, page: Page, **_: object) -> str:
 
 
 def on_page_content(html: str, **_: object) -> str:
-    """Return a page without the backslash before a vertical bar in code of a table, which only GitHub takes away."""
-    return CELL.sub(lambda cell: cell[0].replace("\\|", "|"), html)
+    """Return a page whose pictures lead to themselves, in full size, and whose tables have no backslash before a bar.
+
+    GitHub takes the backslash away, Markdown's own tables do not.
+    """
+    html = CELL.sub(lambda cell: cell[0].replace("\\|", "|"), html)
+    return PICTURE.sub(r'<a href="\1">\g<0></a>', html)
 
 
 def on_post_page(output: str, page: Page, **_: object) -> str:

@@ -1,0 +1,79 @@
+"""What the pages show and no test runs: commands have options that exist, the template for NetBox writes a CSV file."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import jinja2
+import pytest
+import typer.main
+
+from ailb_gen.cli import app
+from tests.conftest import ROOT, SMALL, design_of
+
+PAGES = [
+    ROOT / "README.md",
+    *(page for top in ("docs", "examples", "inventory") for page in (ROOT / top).rglob("*.md")),
+]
+BLOCK = re.compile(r"^```(?:text|yaml)\n(.*?)^```", re.M | re.S)
+COMMAND = re.compile(r"^(?:[^|]*?[ $])?(ailb-gen(?= [a-z]).*?)(?: [>|&] ?.*)?$", re.M)
+# Typer's command; it has no public type.
+ROOT_COMMAND: Any = typer.main.get_command(app)
+MACS = [f"A0:88:C2:01:01:{number:02X}" for number in range(4)]
+
+
+def shown(page: Path) -> Iterator[list[str]]:
+    """Yield the words of the commands in blocks that no test runs."""
+    for block in BLOCK.findall(page.read_text(encoding="utf-8")):
+        for line in COMMAND.findall(block):
+            yield shlex.split(line)
+
+
+def unknown(words: list[str]) -> list[str]:
+    """Return the verbs and options of a command line that do not exist."""
+    command = ROOT_COMMAND
+    for word in words[1:]:
+        inner = getattr(command, "commands", None)
+        if inner is None:
+            break
+        if word not in inner:
+            return [word]
+        command = inner[word]
+    known = {name for param in command.params for name in (*param.opts, *param.secondary_opts)}
+    return [word for word in words if word.startswith("-") and word.partition("=")[0] not in known]
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if any(shown(page))], ids=lambda page: page.stem)
+def test_commands_that_are_not_run_exist(page: Path) -> None:
+    assert [(words, unknown(words)) for words in shown(page) if unknown(words)] == []
+
+
+def test_what_does_not_exist_is_found() -> None:
+    assert unknown(["ailb-gen", "lab", "chekc"]) == ["chekc"]
+    assert unknown(["ailb-gen", "plan", "fabric.yaml", "x", "--exitcode"]) == ["--exitcode"]
+
+
+def test_the_export_template_for_netbox_writes_servers(tmp_path: Path) -> None:
+    """Stand-ins have what NetBox gives a template: addresses with their prefix length, MAC addresses in capitals."""
+    (template,) = re.findall(
+        r"^```jinja\n(.*?)^```", (ROOT / "docs/how-to/integrate.md").read_text("utf-8"), re.M | re.S
+    )
+    nics = [SimpleNamespace(mac_address=mac) for mac in MACS]
+    server = SimpleNamespace(
+        name="gpu1",
+        location=SimpleNamespace(name="1"),
+        oob_ip=None,
+        primary_ip="192.0.2.111/24",
+        interfaces=SimpleNamespace(filter=lambda name__startswith: nics),
+    )
+    text = jinja2.Environment().from_string(template).render(queryset=[server])
+    assert text.splitlines()[1] == f"gpu1,1,192.0.2.111/24,{','.join(MACS)}"
+    (tmp_path / "servers.csv").write_text(text, encoding="utf-8")
+    fabric = SMALL.replace("servers: 2", f"servers: {{csv: {tmp_path}/servers.csv}}").replace("rails: 2", "rails: 4")
+    (made,) = design_of(fabric).servers
+    assert [nic.mac for nic in made.config.nics] == [mac.lower() for mac in MACS]
