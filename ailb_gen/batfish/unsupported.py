@@ -29,7 +29,7 @@ def _line(pattern: str, basis: str, why: str) -> Unsupported:
 # The statements of BGP-DPF and of auto-discovery, which the shadow stands for, and others that route nothing.
 UNRECOGNIZED = (
     _line(rf"set policy-options as-list {WORD} members ", MEASURED, "AILB203 compares as-lists with the peers"),
-    _line(BGP + r"fabric-color ", MEASURED, "the shadow says colors with communities"),
+    _line(BGP + r"fabric-color ", MEASURED, "the shadow has communities for colors"),
     _line(BGP + r"peer-as-list ", MEASURED, "the shadow has the AS number of every neighbor"),
     _line(
         BGP + rf"dynamic-neighbor {WORD} peer-auto-discovery family inet6 ipv6-nd$",
@@ -39,9 +39,9 @@ UNRECOGNIZED = (
     _line(
         BGP + rf"dynamic-neighbor {WORD} peer-auto-discovery interface ", MEASURED, "the shadow has static neighbors"
     ),
-    _line(BGP + rf"fabric-advertise route {WORD}(?: color |$)", MEASURED, "the shadow says it with an export policy"),
-    _line(BGP + rf"fabric-advertise route {WORD} backup-color ", MEASURED, "the shadow says it with an export policy"),
-    _line(BGP + r"family inet6 unicast aigp$", MEASURED, "the shadow says AIGP with a community"),
+    _line(BGP + rf"fabric-advertise route {WORD}(?: color |$)", MEASURED, "the shadow has an export policy for it"),
+    _line(BGP + rf"fabric-advertise route {WORD} backup-color ", MEASURED, "the shadow has an export policy for it"),
+    _line(BGP + r"family inet6 unicast aigp$", MEASURED, "the shadow has a community for AIGP"),
     _line(BGP + r"global-load-balancing(?: |$)", MEASURED, "AILB408 judges it; it changes no route"),
     _line(
         r"set routing-options forwarding-table ecmp-fast-reroute$", MEASURED, "AILB406 judges it; it changes no route"

@@ -128,7 +128,7 @@ _ROWS = (
             *DLB_BANDS,
             *DLB_FLOWLET,
             # Neither is published.
-            Parameter("flood_us", 100, "interval at which spines tell the quality of their links", 0.001),
+            Parameter("flood_us", 100, "interval at which spines flood the quality of their links", 0.001),
             Parameter("flood_delay_us", 10, "time until leaves know it"),
         ),
     ),

@@ -1,4 +1,4 @@
-"""Write the pages of docs/reference from the code: keys of the files that people write, commands, errors, platforms.
+"""Write the pages of docs/reference from the code: keys of files, load balancers, commands, errors, platforms.
 
 Usage: python docs/site/reference.py DIRECTORY
 """
@@ -20,6 +20,7 @@ from ailb_gen.errors import CODES, EXIT_CODES
 from ailb_gen.intent.platforms import Profile, shipped, shipped_names
 from ailb_gen.intent.schema import json_schema
 from ailb_gen.intent.settings import Settings
+from ailb_gen.sim.balancers import BALANCERS, Parameter
 from ailb_gen.sim.scenario.schema import json_schema as scenario_schema
 from ailb_gen.study.what_if.schema import json_schema as what_if_schema
 
@@ -200,6 +201,29 @@ def _number(node: Node) -> str:
     return f"number ≥ {low}" if low is not None else "number"
 
 
+# Load balancers
+
+
+def balancers() -> str:
+    """Return the page of the simulator's load balancers and their parameters."""
+    rows = [[code(one.name), cell(one.text), cell(one.source)] for one in BALANCERS.values()]
+    users: dict[Parameter, list[str]] = {}
+    for one in BALANCERS.values():
+        for parameter in one.parameters:
+            users.setdefault(parameter, []).append(code(one.name))
+    parameters = [
+        [code(parameter.name), f"{parameter.default:,.10g}", cell(parameter.text), ", ".join(names)]
+        for parameter, names in users.items()
+    ]
+    lines = [*table(("name", "what it does", "source"), rows), "## Parameters", ""]
+    intro = (
+        "The load balancers of [`simulate`](../simulate.md) and [`study what-if`](../what-if.md). Parameters go into "
+        "`balancer: {name: …, parameters: {…}}`. With files, those of DLB are as the files configure them."
+    )
+    lines += table(("parameter", "default", "meaning", "load balancers"), parameters)
+    return page("Load balancers", intro, lines)
+
+
 # Commands
 
 
@@ -323,6 +347,7 @@ PAGES = {
     "keys": keys,
     "scenario": scenario,
     "what-if": what_if,
+    "load-balancers": balancers,
     "commands": commands,
     "errors": errors,
     "platforms": platforms,
