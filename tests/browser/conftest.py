@@ -34,32 +34,63 @@ def chromium() -> Iterator[Browser]:
         browser.close()
 
 
-@pytest.fixture
-def opened(chromium: Browser) -> Iterator[Opener]:
-    """Give what opens a file; afterwards the page must have logged no error and asked for nothing but itself."""
-    wrong: list[str] = []
-    contexts: list[BrowserContext] = []
+class Tabs:
+    """Pages of one context, used again by one test after another: a new page costs more than a report does to open.
 
-    def open_file(path: Path) -> Page:
-        context = chromium.new_context(viewport=SIZE, reduced_motion="reduce", offline=True)
-        contexts.append(context)
-        page = context.new_page()
+    `wrong` is what a page has logged as an error, and what was asked for besides the files that were opened.
+    """
+
+    def __init__(self, context: BrowserContext) -> None:
+        self._context = context
+        self._all: list[Page] = []
+        self._used = 0
+        self._addresses: set[str] = set()
+        self.wrong: list[str] = []
+        context.on("console", lambda said: self.wrong.append(f"console: {said.text}") if said.type == "error" else None)
+        context.on("weberror", lambda error: self.wrong.append(f"error: {error.error}"))
+        context.on("request", lambda asked: self._asked(asked.url))
+
+    def open(self, path: Path) -> Page:
+        """Open a file in a page of its own, as a new one would show it."""
+        if self._used == len(self._all):
+            self._all.append(self._context.new_page())
+        page = self._all[self._used]
+        self._used += 1
         address = path.resolve().as_uri()
-        page.on("console", lambda told: wrong.append(f"console: {told.text}") if told.type == "error" else None)
-        page.on("pageerror", lambda error: wrong.append(f"error: {error}"))
-        page.on(
-            "request",
-            lambda asked: (
-                None if asked.url.split("#")[0] == address or asked.url.startswith("data:") else wrong.append(asked.url)
-            ),
-        )
+        self._addresses.add(address)
+        page.set_viewport_size(SIZE)
+        page.emulate_media(color_scheme="light", media="null")
+        page.mouse.move(0, 0)
         page.goto(address)
         return page
 
-    yield open_file
-    for context in contexts:
-        context.close()
-    assert wrong == []
+    def leave(self) -> list[str]:
+        """Empty the pages that were opened; return what went wrong in them."""
+        for page in self._all[: self._used]:
+            page.goto("about:blank")
+        wrong, self.wrong = self.wrong, []
+        self._used = 0
+        self._addresses.clear()
+        return wrong
+
+    def _asked(self, url: str) -> None:
+        if url.partition("#")[0] not in (*self._addresses, "about:blank") and not url.startswith("data:"):
+            self.wrong.append(url)
+
+
+@pytest.fixture(scope="session")
+def tabs(chromium: Browser) -> Iterator[Tabs]:
+    """Give pages without a network."""
+    context = chromium.new_context(viewport=SIZE, reduced_motion="reduce", offline=True)
+    yield Tabs(context)
+    context.close()
+
+
+@pytest.fixture
+def opened(tabs: Tabs) -> Iterator[Opener]:
+    """Give what opens a file; afterwards the page must have logged no error and asked for nothing but itself."""
+    yield tabs.open
+    assert tabs.leave() == []
 
 
 @pytest.fixture(scope="session")

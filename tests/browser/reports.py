@@ -15,7 +15,7 @@ import pytest
 from tests.conftest import EXAMPLES, ROOT
 from tests.mutations.catalogue import KINDS
 from tests.mutations.kind import changes_of, chosen
-from tests.mutations.tree import read_tree, write_changes
+from tests.mutations.tree import copy_with, read_tree, write_changes
 
 SCRIPT = "<script>window.hacked=1</script>"
 # What a state does to a tree besides: damages of these kinds, each at a place fixed by its name.
@@ -33,25 +33,39 @@ def reports(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Reports
     folder.mkdir(exist_ok=True)
 
     def report(example: str, state: str) -> Path:
+        tree = once(folder / example, lambda place: generate(example, place))
         place = folder / f"{example}-{state}"
-        with (folder / f"{example}-{state}.lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            if not (place / "report.html").exists():
-                make(example, state, place)
-        return place / "report.html"
+        return once(place / "report.html", lambda page: write(example, state, tree, page))
 
     return report
 
 
-def make(example: str, state: str, place: Path) -> None:
-    """Generate an example below `place`, damage it if asked, and write the report of `validate` into it."""
-    shutil.copytree(EXAMPLES / example, place / example, dirs_exist_ok=True)
+def once(path: Path, make: Callable[[Path], None]) -> Path:
+    """Make a file or a directory unless another worker has; it becomes visible when it is whole."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not path.exists():
+            new = path.with_suffix(".new")
+            make(new)
+            new.rename(path)
+    return path
+
+
+def generate(example: str, place: Path) -> None:
+    """Generate an example."""
+    _run(ROOT, "generate", str(EXAMPLES / example / "fabric.yaml"), "-o", str(place))
+
+
+def write(example: str, state: str, tree: Path, page: Path) -> None:
+    """Copy a tree by links to `build/EXAMPLE` beside the page, damage it if asked, and write what `validate` says."""
+    shutil.copytree(EXAMPLES / example, page.parent / example)
+    root = page.parent / "build" / example
+    copy_with(tree, {}, root)
+    STATES[state](root, example)
+    words = ["--waivers", "waivers.yaml"] if (page.parent / "waivers.yaml").exists() else []
     fabric, artifacts = f"{example}/fabric.yaml", f"build/{example}"
-    _run(place, "generate", fabric, "-o", artifacts)
-    STATES[state](place / artifacts, example)
-    # It becomes visible when it is whole.
-    _run(place, "validate", fabric, artifacts, "--report", "html=new.html", codes=(0, 1))
-    (place / "new.html").rename(place / "report.html")
+    _run(page.parent, "validate", fabric, artifacts, "--report", f"html={page.name}", *words, codes=(0, 1))
 
 
 def damage(root: Path, example: str) -> None:
@@ -98,6 +112,8 @@ def edit(path: Path, old: str, new: str, count: int) -> None:
     """Replace text in a file; it must be there."""
     text = path.read_text()
     assert old in text, f"{path}: no {old!r}"
+    # It is a link to the file of the tree without damage.
+    path.unlink()
     path.write_text(text.replace(old, new, count))
 
 

@@ -26,22 +26,25 @@ LINK = "stripe1-leaf1:et-0/0/0 - spine1:et-0/0/0"
 FORTY = "name: f\nplatform: generic\nstripes: 5\nrails: 8\nspines: 4\nservers: 1\nhost_ports: {first_port: 100}\n"
 
 
-def shown(context: Context, folder: Path, opened: Opener) -> BrowserPage:
+def written(context: Context, folder: Path) -> Path:
     assert context.failure_outcomes is not None
     sections = (paths_section(context), loads_section(context), failures_section(context))
     path = folder / "report.html"
     path.write_text(html(Page("lab: validate", "fail", "FAIL", sections=sections)))
-    return opened(path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def without_backups(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The lab without the backups of a prefix."""
+    found = network(edited((LEAF, BACKUP, "")))
+    context = Context(intended().fabric, found, root=Path("build/lab"), keep_changes=True)
+    return written(context, tmp_path_factory.mktemp("forwarding"))
 
 
 @pytest.fixture
-def damaged(opened: Opener, tmp_path: Path) -> BrowserPage:
-    """The lab without the backups of a prefix."""
-    return shown(
-        Context(intended().fabric, network(edited((LEAF, BACKUP, ""))), root=Path("build/lab"), keep_changes=True),
-        tmp_path,
-        opened,
-    )
+def damaged(opened: Opener, without_backups: Path) -> BrowserPage:
+    return opened(without_backups)
 
 
 def test_a_path_is_chosen_and_its_links_fail(damaged: BrowserPage) -> None:
@@ -116,7 +119,7 @@ def test_the_heat_map_by_keyboard(damaged: BrowserPage) -> None:
 
 def test_many_leaves_are_folded_into_stripes(opened: Opener, tmp_path: Path) -> None:
     intent, root = rendered(FORTY, tmp_path)
-    page = shown(Context(intent.fabric, network_of(root)), tmp_path, opened)
+    page = opened(written(Context(intent.fabric, network_of(root)), tmp_path))
     page.locator("#loads").scroll_into_view_if_needed()
     grid = page.get_by_role("grid")
     expect(grid.locator("tbody tr")).to_have_count(5)
@@ -175,13 +178,12 @@ def test_loads_are_marked_in_the_picture(opened: Opener, reports: Reports) -> No
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_what_they_look_like(damaged: BrowserPage, scheme: str) -> None:
-    damaged.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+    damaged.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
     damaged.set_viewport_size({"width": 1280, "height": 2600})
     damaged.get_by_label("Down").fill(LINK)
     damaged.get_by_label("Queue pair").select_option("1")
     expect(damaged.locator("#paths-result")).to_contain_text("of 1 queue pairs arrive")
     expect(damaged.get_by_role("grid")).to_be_visible()
-    assert violations(damaged) == []
     for section in ("paths", "loads", "failures"):
         looks_like(damaged.locator(f"#{section}"), f"lab-{section}-{scheme}")
 

@@ -11,7 +11,6 @@ from html.parser import HTMLParser
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
-from typing import Literal
 from urllib.parse import unquote, urldefrag, urlsplit
 
 import pytest
@@ -22,9 +21,8 @@ from tests.conftest import ROOT
 
 # What a page loads by itself, as opposed to where its links lead.
 LOADED = {"script": "src", "img": "src", "iframe": "src", "link": "href", "source": "src", "object": "data"}
-MAIN = ["index", "start", "concepts/colors", "troubleshooting/routes-hidden", "reference/keys"]
-Schemes = Literal["light", "dark"]
-Opener = Callable[[str, Schemes], Page]
+MAIN = ["index", "start", "tutorial", "concepts/colors", "troubleshooting/routes-hidden", "reference/keys"]
+Opener = Callable[[str], Page]
 
 pytestmark = pytest.mark.long
 
@@ -74,23 +72,21 @@ def pages(site: Path) -> dict[Path, _Parsed]:
 def visited(site: Path, chromium: Browser) -> Iterator[Opener]:
     """Give what opens a page by its address; it may load what is below that of the site, and must log no error."""
     wrong: list[str] = []
-    contexts = []
+    context = chromium.new_context(reduced_motion="reduce")
+    page = context.new_page()
+    page.on("console", lambda message: wrong.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    homes = (site.as_uri(), "http://127.0.0.1", "data:", "blob:", "about:")
+    page.on("request", lambda one: None if one.url.startswith(homes) else wrong.append(one.url))
 
-    def open_page(address: str, scheme: Schemes) -> Page:
-        contexts.append(chromium.new_context(color_scheme=scheme, reduced_motion="reduce"))
-        page = contexts[-1].new_page()
-        home = site.as_uri() if address.startswith("file:") else "http://127.0.0.1"
-        page.on("console", lambda message: wrong.append(message.text) if message.type == "error" else None)
-        page.on("pageerror", lambda error: wrong.append(str(error)))
-        page.on("request", lambda one: None if one.url.startswith((home, "data:", "blob:")) else wrong.append(one.url))
+    def open_page(address: str) -> Page:
         page.goto(address)
         expect(page.locator("h1")).to_have_count(1)
-        assert wrong == []
         return page
 
     yield open_page
-    for context in contexts:
-        context.close()
+    context.close()
+    assert wrong == []
 
 
 def test_links_and_anchors_lead_somewhere(site: Path, pages: dict[Path, _Parsed]) -> None:
@@ -112,13 +108,9 @@ def test_no_page_loads_anything_from_another_host(pages: dict[Path, _Parsed]) ->
     assert [link for page in pages.values() for link in page.loaded if urlsplit(link).netloc] == []
 
 
-@pytest.mark.parametrize("name", MAIN)
-def test_a_page_is_accessible(name: str, site: Path, visited: Opener) -> None:
-    assert violations(visited((site / f"{name}.html").as_uri(), "light")) == []
-
-
-def test_a_dark_page_is_accessible(site: Path, visited: Opener) -> None:
-    assert violations(visited((site / "tutorial.html").as_uri(), "dark")) == []
+def test_pages_are_accessible(site: Path, visited: Opener) -> None:
+    found = {name: violations(visited((site / f"{name}.html").as_uri())) for name in MAIN}
+    assert {name: rules for name, rules in found.items() if rules} == {}
 
 
 def _search(page: Page) -> None:
@@ -130,7 +122,7 @@ def _search(page: Page) -> None:
 
 
 def test_search_works_from_a_file_system(site: Path, visited: Opener) -> None:
-    _search(visited((site / "index.html").as_uri(), "light"))
+    _search(visited((site / "index.html").as_uri()))
 
 
 def test_search_works_from_a_web_server(site: Path, visited: Opener) -> None:
@@ -140,12 +132,12 @@ def test_search_works_from_a_web_server(site: Path, visited: Opener) -> None:
 
     with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(site))) as server:
         Thread(target=server.serve_forever, daemon=True).start()
-        _search(visited(f"http://127.0.0.1:{server.server_port}/", "light"))
+        _search(visited(f"http://127.0.0.1:{server.server_port}/"))
         server.shutdown()
 
 
 def test_copying_a_block_gives_its_commands(site: Path, visited: Opener) -> None:
-    page = visited((site / "start.html").as_uri(), "light")
+    page = visited((site / "start.html").as_uri())
     block = page.locator(".highlight code").filter(has_text="ailb-gen --version")
     copied = block.evaluate(
         "block => { block.setAttribute('data-md-copying', ''); const text = block.innerText; "
