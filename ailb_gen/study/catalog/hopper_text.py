@@ -3,8 +3,8 @@
 TEXT = """
 Hopper is a load balancer of hosts: a flow whose round trips grow probes two other paths, and takes the better one if it
 is clearly better. The paper compares it with FlowBender, CONGA and ConWeave in ns-3, and with ECMP and FlowBender on a
-testbed. This study repeats both, and adds random packet spraying, which the paper only argues about, and a sweep of
-Hopper's parameters.
+testbed. This study repeats both, and adds random packet spraying, which the paper discusses without measuring it, and a
+sweep of Hopper's parameters.
 
 **128 servers.** 8 leaves with 16 servers each, 8 spines, all links 100 Gb/s and 1 µs, base round trip 8.3 µs, one
 bandwidth-delay product (BDP) 104,000 B. IRN with at most one BDP in flight, timers of 320 µs, or 100 µs with 3 packets
@@ -17,7 +17,7 @@ CONGA's metrics are on data only, as there (`acks: 0`). Hopper has the parameter
   6 ms for ML training; flows of the first millisecond do not count.
 - *Sizes.* AliStorage (Li et al., HPCC, SIGCOMM 2019) and Hadoop (Roy et al., SIGCOMM 2015) are the distributions of
   conweave-ns3, linear between points. Its Hadoop ends at 10 MB; the paper speaks of 20 MB.
-- *ML training is assumed.* The paper has its distribution as a picture. Ours is 40 % of 8 MB, 30 % of 32 MB, 20 % of
+- *ML training is assumed.* The paper shows its distribution as a figure. Ours is 40 % of 8 MB, 30 % of 32 MB, 20 % of
   128 MB and 10 % of 256 MB, in the range of Meta's collectives on 128 GPUs (Gangidi et al., SIGCOMM 2024), **all sizes
   divided by 16** to save time: 0.5 to 16 MB, 5 to 154 BDPs.
 - *Bins.* The paper does not number them. Bins with fewer than 100 flows over all seeds are left out.
@@ -29,10 +29,10 @@ every host sends to its partner under the other leaf, and the next round begins 
 queue pair of its own, so its first path is random. The paper has 204 flows with sizes from traces of GPT-3 that it does
 not publish: here 26 rounds of 8 flows of 64 MB each, so that seconds cannot be compared, only ratios. As in the paper
 software sends chunks, and the time until a chunk has arrived is the round trip; Hopper probes with 10 kB; FlowBender
-goes by round trips. Not published, and chosen here: 1 µs per link; thresholds of both as in Table 1, in relation to
-what a chunk (or probe) takes on the idle fabric; PFC, ECN and DCQCN as above; packets of 4,096 B; the next chunk is
-sent on without a break, and packets may arrive in any order, as every path has a queue pair of its own. Calls of the
-operating system take no time.
+uses round trips. Not published, and chosen here: 1 µs per link; thresholds of both as in Table 1, in relation to what a
+chunk (or probe) takes on the idle fabric; PFC, ECN and DCQCN as above; packets of 4,096 B; the next chunk is sent on
+without a break, and packets may arrive in any order, as every path has a queue pair of its own. Calls of the operating
+system take no time.
 
 **Claims** are those of the paper's text. A percentage is met within 10 percentage points, "comparable" and "equal"
 mean within 5 %; "better" is "below in the mean over the seeds", however little.
@@ -93,12 +93,11 @@ NOTES = """
 - *Plain IRN* is the platform without Hopper's reordering window, against one run of conweave-ns3 with a flow list of
   its own.
 - The source gives no tables for 128 servers, only figures: its numbers are those of the claims. Rows without a
-  published number are ours alone.
+  published number are only ours.
 - Random spray has the lowest slowdowns at 50 % on this symmetric fabric: with a reordering window of 30 packets the
   order of packets costs little. It sends about 150 times as many packets out of order as Hopper.
 - The source says that training takes "1080 and 715 seconds under Hopper and FlowBender, representing 51 % reduction",
-  and likewise 1320 and 890: the names are exchanged there, as its conclusions show. 1080 is 51 % more than 715, which
-  is a reduction by 33.8 %.
-- FlowBender on 128 servers goes by marks (5 % of a round trip's packets), on the testbed by round trips, as in the
-  source.
+  and likewise 1320 and 890: the names are swapped there, as its conclusions show. 1080 is 51 % more than 715, which is
+  a reduction by 33.8 %.
+- FlowBender uses marks on 128 servers (5 % of a round trip's packets) and round trips on the testbed, as in the source.
 """

@@ -201,35 +201,35 @@ Four servers with eight H100 GPUs and ConnectX-7 NICs of 400 Gb/s run nccl-tests
 balancing, with 1 to 32 queue pairs per connection, each message split over all of them (NCCL_IB_SPLIT_DATA_ON_QPS=1).
 The published column is headed Gbps; its numbers are GB/s, as nccl-tests prints them: eight NICs carry at most 400.
 
-**The fabric** is not described next to the table. Here two servers are in each of two stripes, GPU i of all on leaf i
-of their stripe, and the ring takes the servers in order, so that one of the two NICs of a leaf sends over its uplinks.
-Queue pair q has color q (modulo the uplinks), and its packets go over that spine alone. The uplinks of a leaf carry in
-all what its two NICs do: 4 of 200 Gb/s, or 8 of 100 Gb/s. So with 4 uplinks one queue pair can use half of what a NIC
-sends, and two all of it, as the table has it; with 8 uplinks it takes twice as many.
+**The fabric** is not described next to the table. Here each of two stripes has two servers, with GPU i of each on leaf
+i of their stripe. The ring takes the servers in order, so that one of the two NICs of a leaf sends over its uplinks.
+Queue pair q has color q (modulo the uplinks), and its packets go over that spine alone. Together, the uplinks of a leaf
+have the rate of its two NICs: 4 of 200 Gb/s, or 8 of 100 Gb/s. So with 4 uplinks one queue pair reaches half of the
+rate of a NIC, and two reach all of it, as in the table; with 8 uplinks it takes twice as many.
 
 **The traffic**: an all-reduce over a ring per rail, in chunks of 512 KiB; an all-to-all in which every GPU sends over
 its own NIC to every GPU of the other servers (no PXN, as in Juniper's other tests), in messages of 128 KiB (NCCL's
 chunk between peers). Both are cut into equal parts for the queue pairs. The published average over sizes is compared
 with one large size. The fabric is lossless (PFC) and there is no rate control: its parameters are not published.
 
-**The NIC**: beginning a part (posting, context, completion) takes it some time, one after the other
-(`nics: {message}`), while the parts that it has begun share the link. 32 queue pairs make parts of 16 KiB of a chunk of
-512 KiB, and of 4 KiB of one of 128 KiB: the link waits for the NIC when a part takes longer to begin than to send. An
-all-to-all has 24 connections per NIC, 24 to 768 queue pairs, an all-reduce one: the contexts of the former do not
-stay in the NIC's cache, so that there are two costs.
+**The NIC** begins parts one after the other, and each takes it some time (posting, context, completion; `nics:
+{message}`). The parts that it has begun share the link. 32 queue pairs make parts of 16 KiB of a chunk of 512 KiB, and
+of 4 KiB of one of 128 KiB: the link waits for the NIC when a part takes longer to begin than to send. An all-to-all has
+24 connections per NIC, 24 to 768 queue pairs, an all-reduce has one: the contexts of the former do not stay in the
+NIC's cache, so that there are two costs.
 """
 NOTES = """
 - **All-to-all with 8 uplinks and up to 4 queue pairs** is a quarter to a half slower here than published, and
   **all-reduce with 8 uplinks and one queue pair** 45 % faster. No rate of the uplinks gives both: with 8 uplinks of
   200 Gb/s the all-to-all gets 16.2, 32.2 and 52.4 GB/s with 1, 2 and 4 queue pairs (published: 15.8, 26.4, 43.3), but
   the all-reduce 193 and 383 with 1 and 2 (published: 66 and 201).
-- **All-to-all with 4 queue pairs**: nothing but the cost of messages limits it here. Measured were at most 70 % of the
-  NICs' rate. What is left out is the servers' own part, such as GPUs that copy into buffers for 24 peers.
+- **All-to-all with 4 queue pairs**: only the cost of messages limits it here. The source measured at most 70 % of the
+  NICs' rate. Not modeled is the servers' own part, such as GPUs that copy into buffers for 24 peers.
 - **Rate control**: with DCQCN and the defaults of this program the all-reduce with one queue pair gets 77 GB/s with 8
   uplinks (published: 66), but 141 with 4 (published: 189): increases of 40 Mb/s are slow at these rates. The
   all-to-all with 4 uplinks gets 11 and 24 GB/s with 1 and 2 queue pairs in its first ms.
 - **Load balancing**: with ECMP in place of RLB and 4 uplinks, the all-reduce gets 193, 193 and 258 GB/s with 1, 2 and 4
-  queue pairs, which is not what was measured: queue pairs followed their colors.
+  queue pairs, which was not measured: there, queue pairs followed their colors.
 - **Steady state**: four times the bytes change the all-to-all by less than 2 %; three all-reduces in a row have the
   bandwidth of one.
 """

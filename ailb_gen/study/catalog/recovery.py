@@ -49,47 +49,47 @@ CDF = "cdf"
 
 TEXT = """
 Two servers with BlueField-3 DPUs are connected by a network emulator of 100 Gb/s that loses packets at random. A flow
-of 32 MB is sent again and again; measured is the 99th percentile of its completion time, under go-back-N, under
-selective repeat, and with adaptive routing, where the receiver takes packets in any order and therefore cannot ask for
-a missing one: the sender's timer repairs.
+of 32 MB is sent repeatedly, and the 99th percentile of its completion time is measured: under go-back-N, under
+selective repeat, and with adaptive routing. With adaptive routing the receiver takes packets in any order and cannot
+ask for a missing one; the sender's timer repairs the loss.
 
 Here 10,000 flows of 32,000,000 bytes go one after the other, in packets of 4 KiB with 82 bytes of headers (Ethernet
 with preamble and gap, IP, UDP, BTH, ICRC, FCS). The emulator loses packets in both directions: data, acknowledgements
 and NACKs. There is no congestion, so there is no congestion control. Without loss all flows take the same time here, so
-20 of them do.
+20 of them are enough.
 
 **What the numbers say.** 32 MB take 2.61 ms on the wire, and 3.6 ms were measured. With 4 KiB, 1.6, 3.9 and 7.8 packets
 of a flow are lost on average, and 5, 9 and 15 in the worst hundredth. Selective repeat loses 1.26 ms to the smallest
-loss rate and only 0.2 ms more at five times that rate. So it is not the single loss that costs 1.26 ms, but something
+loss rate and only 0.2 ms more at five times that rate. So a single loss does not cost 1.26 ms. The cause is something
 that happens to more than one flow in a hundred at 0.02 %, and twice to fewer than one in a hundred at 0.1 %.
 
-**The model.** The flow is sent in messages of 1 MB, each when the one before is acknowledged (one request
-outstanding; `transport: {message: 1MB}`). That explains both: 32 pauses of a round trip make the flow slower than its
-wire, and the last packet of a message, or its acknowledgement, is followed by nothing that would tell of its loss, so
-that it waits for the sender's timer: 64 such packets per flow, of which one is lost in 1.3, 3.2 and 6.2 % of the
+**The model.** The flow is sent in messages of 1 MB, each when the one before is acknowledged (one request outstanding;
+`transport: {message: 1MB}`). This explains both observations. 32 pauses of a round trip make the flow slower than its
+link. And no packet follows the last packet of a message, or its acknowledgement, that would reveal its loss, so the
+flow waits for the sender's timer. There are 64 such packets per flow; one of them is lost in 1.3, 3.2 and 6.2 % of the
 flows. Within a message, selective repeat repairs while other packets are sent, which costs next to nothing; go-back-N
 costs what is sent again, a round trip; adaptive routing costs a timeout for every message in which anything is lost.
 
-This mechanism was looked for with all published rows in view, for their shape. Its numbers were set on the row without
-loss and on those at 0.02 % alone (below); the six other rows are predictions.
+The mechanism was chosen by the shape of all published rows. Its numbers were set only on the row without loss and on
+those at 0.02 % (below); the six other rows are predictions.
 
-**Assumed, as the source does not say it**: packets of 4 KiB; 32 MB as a power of ten; loss in both directions; one
-NACK per gap (InfiniBand's rule), so that a repeated packet that is lost again waits for the timer; two
-timers, as NVIDIA's adaptive retransmission has timers that differ by what has happened before, and adaptive routing
-was measured with another configuration of the NIC.
+**Assumed, because the source does not say**: packets of 4 KiB; 32 MB as a power of ten; loss in both directions; one
+NACK per gap (InfiniBand's rule), so that a repeated packet that is lost again waits for the timer; two timers, as
+NVIDIA's adaptive retransmission has timers that differ by what has happened before, and adaptive routing was measured
+with another configuration of the NIC.
 """
 
 NOTES = """
-- **Go-back-N at 0.1 %** is the row with the largest deviation. Here every loss costs a round trip, and a flow in
-  twelve has to wait for the timer besides, but fewer than one in a hundred twice; the published 5.8 ms are between once
-  and twice. It takes little to get there: with messages half as long, twice as many of which can lose their end, the
-  99th percentile has two timeouts, and is 6.2 ms (in 1,000 flows).
+- **Go-back-N at 0.1 %** is the row with the largest deviation. Here every loss costs a round trip, and a flow in twelve
+  has to wait for the timer besides, but fewer than one in a hundred twice; the published 5.8 ms are between once and
+  twice. A small change leads there: with messages half as long, twice as many of which can lose their end, the 99th
+  percentile has two timeouts, and is 6.2 ms (in 1,000 flows).
 - **Selective repeat** rises by 0.2 ms from 0.02 to 0.1 % as published, here by less than 0.1 ms: a timer here is exact,
   and InfiniBand allows one to expire up to four times as late.
 - **Adaptive routing at 0.1 %**: timeouts overlap only within a message here. NICs that have several messages on the way
   would wait less often.
 
-Tried and left, as they give other shapes (1,500 flows or less, 32 MiB):
+Tried and rejected, because they give other shapes (1,500 flows or fewer, 32 MiB):
 
 | instead | P99 in ms at 0.02, 0.05, 0.1 % |
 |---|---|

@@ -22,8 +22,8 @@ optimizer. A bucket is a reduce-scatter and an all-gather on random rings of the
 
 - Mice are counted as the source does it: those that have arrived at 10 s. Under ECMP at high load many are still on
   their way by then.
-- *5 % failed*: every cable is down from the start with that probability. A node leaves out its own failed ports, and
-  nobody else reacts. Which cables fail was drawn per run at the source (16 to 30 of them), and is drawn per seed here.
+- *5 % failed*: every cable is down from the start with that probability. A node avoids its own failed ports; no other
+  node reacts. Which cables fail was drawn per run at the source (16 to 30 of them), and is drawn per seed here.
 - Queues count packets that wait. The mean node peak is the mean, over all 44 nodes, of a node's longest queue.
 - Job times are those of the jobs. The source's figures 4 and 5 show the length of the whole run, at least 10 s. Figure
   6b is drawn here per job, since the source does not say how it merges the steps of two jobs.
@@ -61,22 +61,22 @@ NOTES = """
 - **The longest queue under ECMP and flowlets is made of a few pairs.** The 31 flows that a server sends its neighbor in
   a ring start together and share a path: 124 packets at heavy x1, 248 at x2, 992 at x8. The published 372, 744, 2,976
   and 3,968 packets are 3, 3, 3 and 4 of these before one link, and 620 is two and a half. How many meet at worst in 400
-  buckets is luck.
-- **p95 and p99 of mice FCT** hang on few mice: one in twenty, or in a hundred, meets a burst of the jobs. At mixed x1
+  buckets is random.
+- **p95 and p99 of mice FCT** depend on few mice: one in twenty, or in a hundred, meets a burst of the jobs. At mixed x1
   the p95 of 0.08 ms is just above the 0.06 ms of a mouse of 4 packets in an idle fabric, and the p99 is 60 times that.
 - Flowlets and ECMP give the same bytes with the same seed in heavy and at mixed x1, where no flow has more than 64
   packets. The published rows differ from each other there as two seeds do.
 - Seeds: 10 of heavy loads under ECMP and flowlets, and of heavy x1 under adaptive routing; 3 of heavy x8 with failures
   under adaptive routing, 2 of its others; 1 of mixed loads and of the cases without published numbers. With one seed
-  "inside our range, widened by 5 %" is within 5 %, which asks more of these rows.
+  "inside our range, widened by 5 %" is within 5 %, which is stricter for these rows.
 - **Flowlet thresholds** (ours): the fewer packets in a flowlet, the shorter are steps, from 101 and 107 ms (ECMP) to 42
   and 21 ms with 4 packets, and the more packets arrive out of order: 1.95 million of 2.4 million at 4, none at 256. The
-  default of 64 uses a part of this only.
+  default of 64 uses only a part of this.
 - **Load balancers of switches** (ours): with 4 queue pairs the servers' own hash over 8 links decides. DLB per packet
-  and adaptive routing both need 87.5 ms with hardly a queue in the network: that is the fullest server link. RLB (90),
-  GLB (92) and DLB (97) come close to it; ECMP takes 118 ms. Raw adaptive routing (35 ms) is that much faster because it
-  also chooses the server's link per packet, which a queue pair cannot. 16 queue pairs fill these links more evenly: 56
-  to 60 ms, ECMP 73 ms. RLB and ECMP have no packet out of order and nothing sent again; DLB per packet has 345 (4 queue
-  pairs) of a million packets. With 4 queue pairs DLB, GLB and RLB still pause links, DLB per packet and adaptive
-  routing do not.
+  and adaptive routing both need 87.5 ms with almost no queues in the network: this is the time of the fullest server
+  link. RLB (90), GLB (92) and DLB (97) come close to it; ECMP takes 118 ms. Raw adaptive routing (35 ms) is that much
+  faster because it also chooses the server's link per packet, which a queue pair cannot. 16 queue pairs fill these
+  links more evenly: 56 to 60 ms, ECMP 73 ms. RLB and ECMP have no packets out of order and no retransmissions; DLB per
+  packet has 345 (4 queue pairs) of a million packets. With 4 queue pairs DLB, GLB and RLB still pause links, DLB per
+  packet and adaptive routing do not.
 """
