@@ -59,9 +59,12 @@ compiled: $(STAMP)
 
 # More workers than cores: tests of devices wait for answers and timers most of their time.
 WORKERS ?= $(shell expr 2 \* $$(nproc))
+# Long ones wait even more: for labs, for kills, for browsers.
+LONG_WORKERS ?= $(shell expr 3 \* $$(nproc))
 # The least percentage of coverage of `make test`. Without it nothing is measured, which halves the time of what runs in
 # Python; what is long is never measured, for it adds nothing. What is compiled is not measured: the quick tests of the
-# engine run once more without the compiler.
+# engine run once more without the compiler. Measured runs draw few random examples: `make test-long`, which follows in
+# `make test-all`, draws many of the same properties.
 COVERAGE ?=
 PYTEST := $(BIN)/pytest -n $(WORKERS)
 UNCOMPILED := $(addprefix tests/sim/engine/,test_edges.py test_conservation.py test_theory.py balancers/test_plain.py)
@@ -69,13 +72,13 @@ MEASURED := --cov=ailb_gen --cov-branch --cov-append
 
 unit: $(STAMP)
 	rm -f .coverage
-	$(PYTEST) -m "not long" $(if $(COVERAGE),$(MEASURED) --cov-report=)
-	$(if $(COVERAGE),NUMBA_DISABLE_JIT=1 $(PYTEST) --dist worksteal -m "not long" $(UNCOMPILED) $(MEASURED) \
+	$(if $(COVERAGE),AILB_EXAMPLES=0.2) $(PYTEST) -m "not long" $(if $(COVERAGE),$(MEASURED) --cov-report=)
+	$(if $(COVERAGE),AILB_EXAMPLES=0.1 NUMBA_DISABLE_JIT=1 $(PYTEST) --dist worksteal -m "not long" $(UNCOMPILED) $(MEASURED) \
 		--cov-report=term --cov-fail-under=$(COVERAGE))
 
 test-long: $(STAMP)
 	AILB_EXAMPLES=2 $(PYTEST) --dist worksteal -m "hypothesis and not long"
-	$(PYTEST) --no-loadscope-reorder -m long --durations=25
+	$(BIN)/pytest -n $(LONG_WORKERS) --no-loadscope-reorder -m long --durations=25
 
 test-all:
 	$(MAKE) test test-long COVERAGE=95
