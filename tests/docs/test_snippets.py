@@ -1,4 +1,4 @@
-"""What the pages show and no test runs: commands have options that exist, the template for NetBox writes a CSV file."""
+"""What pages show without running it: commands have options that exist, files are valid, the NetBox template works."""
 
 from __future__ import annotations
 
@@ -12,8 +12,11 @@ from typing import Any
 import jinja2
 import pytest
 import typer.main
+import yaml
 
 from ailb_gen.cli import app
+from ailb_gen.sim.scenario.models import Scenario
+from ailb_gen.study.what_if.models import WhatIf
 from tests.conftest import ROOT, SMALL, design_of
 
 PAGES = [
@@ -56,6 +59,12 @@ def test_commands_that_are_not_run_exist(page: Path) -> None:
 def test_what_does_not_exist_is_found() -> None:
     assert unknown(["ailb-gen", "lab", "chekc"]) == ["chekc"]
     assert unknown(["ailb-gen", "plan", "fabric.yaml", "x", "--exitcode"]) == ["--exitcode"]
+
+
+@pytest.mark.parametrize(("page", "model"), [("simulate", Scenario), ("what-if", WhatIf)])
+def test_the_file_that_a_page_shows_is_valid(page: str, model: type[Scenario | WhatIf]) -> None:
+    (text,) = re.findall(r"^```yaml\n(.*?)^```", (ROOT / f"docs/{page}.md").read_text("utf-8"), re.M | re.S)
+    model.model_validate(yaml.safe_load(text))
 
 
 def test_the_export_template_for_netbox_writes_servers(tmp_path: Path) -> None:
