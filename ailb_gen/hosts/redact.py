@@ -15,14 +15,41 @@ from ailb_gen.junos.redact import HASH, MARK, mask_urls
 # wpa_supplicant, variables such as BMC_PASSWORD. `rocommunity` is of snmpd.conf.
 PARTS = r"passw(?:or)?d|passphrase|secret|token|psk|(?:private|preshared|api|access)[-_]?key|credential|authorization"
 WHOLE = r"(?<![\w-])(?:key|private)"
-# A key with its sign, or an option of a command. Bounded, so that no line takes long.
+# The letters of options whose value is a secret, or has one behind a user's name, by the commands that have them.
+LETTERS = {
+    "sshpass|mysql(?:dump|admin)?|mariadb(?:-dump|-admin)?|(?:id)?racadm7?|login|user(?:add|mod)|ipmipower": "p",
+    "ipmitool|zip|unzip": "P",
+    "curl": "uU",
+    "smbclient|rpcclient": "U",
+    "redis-cli": "a",
+    "ldap(?:add|compare|delete|modify|modrdn|passwd|search|whoami)": "w",
+    "snmp(?:bulk)?(?:get|getnext|set|walk|table|trap|inform|status)": "cAX",
+    "htpasswd": "b",
+}
+# Between a command and its option; what comes behind ssh, such as the port, is no longer the command's own.
+OWN = r"(?:(?!\bs(?:sh|cp|ftp)\b)[^|;&]){0,200}?"
+OPTIONS = "|".join(rf"(?:{names})\b{OWN}\s-[A-Za-z]{{0,8}}?[{letters}]" for names, letters in LETTERS.items())
+# A key with its sign, an option, or a command that reads a secret. Bounded, so that no line takes long.
 SECRET = re.compile(
-    rf"""(?:(?:{PARTS})[\w.-]{{0,64}}|{WHOLE})["']?\s*[:=]\s*"""
-    rf"""|--[\w-]{{0,64}}(?:{PARTS})[\w-]{{0,64}}\s+|r[ow]community6?\s+""",
+    "|".join(
+        (
+            rf"""(?:(?:{PARTS})[\w.-]{{0,64}}|{WHOLE})["']?\s*[:=]\s*""",
+            rf"(?<![\w-])--?[\w-]{{0,64}}(?:{PARTS})[\w-]{{0,64}}\s+",
+            # OpenSSL's, Java's, curl's; and nmcli's `wifi-sec.psk`.
+            r"(?<!\S)--?(?:pass(?:in|out)?|(?:store|key)pass|(?:proxy-)?user(?=\s+[^\s:]{1,64}:))\s+",
+            rf"[\w-]\.(?:{PARTS})\s+",
+            # snmpd.conf, .netrc, and what is piped to a command that asks.
+            r"r[ow]community6?\s+",
+            r"\bmachine\s.{0,200}?\bpassword\s+",
+            r"(?:echo|printf)\s(?=[^|]{0,500}\|\s*(?:sudo\s+)?(?:chpasswd|passwd|cryptsetup|sudo\s+-S)\b)",
+            r"\bchpasswd\b[^|;&]{0,200}?<<<\s*",
+            rf"(?-i:\b(?:{OPTIONS})\s*)",
+        )
+    ),
     re.IGNORECASE,
 )
-# What a value of several lines begins with (YAML 1.2, 8.1), or its lines alone.
-BLOCK = re.compile(r"(?:[|>][-+0-9]*)?(?:\s*#.*)?")
+# What a value of several lines begins with (YAML 1.2, 8.1; a shell's backslash), or its lines alone.
+BLOCK = re.compile(r"(?:[|>][-+0-9]*|\\)?(?:\s*#.*)?")
 # RFC 7468, and what OpenSSH writes.
 BEGIN, END = re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY"), "-----END "
 

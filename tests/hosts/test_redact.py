@@ -22,6 +22,31 @@ SECRETS = [
     "rocommunity hunter2",
     "root:$6$hunter2",
     '{"secret": "hunter2"}',
+    "sshpass -p hunter2 ssh root@bmc",
+    "/usr/bin/sshpass -v -phunter2 scp x bmc:",
+    "sshpass -p \\\n  hunter2 ssh root@bmc",
+    "mysqldump -uroot -p'hunter2' metrics",
+    "ipmitool -I lanplus -H bmc -U admin -P hunter2 power status",
+    "docker login -u robot -p hunter2 registry.example.net",
+    "curl -sfu robot:hunter2 https://example.net",
+    "curl --user robot:hunter2 https://example.net",
+    "curl -x http://proxy:hunter2@proxy.example.net:3128/ -O https://example.net/x",
+    "wget --password=hunter2 https://example.net",
+    "mysqladmin --password hunter2 ping",
+    "redis-cli -h db -a hunter2 ping",
+    "ldapsearch -x -D cn=admin -w hunter2",
+    "snmpwalk -v2c -c hunter2 leaf1",
+    "snmpget -v3 -u ops -A hunter2 leaf1",
+    "smbclient //nas/share -U robot%hunter2",
+    "htpasswd -cb /etc/users robot hunter2",
+    "openssl pkcs12 -in x -passin pass:hunter2",
+    "keytool -list -storepass hunter2",
+    "nmcli connection modify uplink 802-1x.password hunter2",
+    "machine example.net login robot password hunter2",
+    "echo root:hunter2 | chpasswd",
+    "printf '%s' hunter2 | sudo -S reboot",
+    "chpasswd <<< root:hunter2",
+    "psql postgresql://robot:hunter2@db/metrics",
     "password: |\n  hunter2\n\n  hunter2",
     "password:\n  hunter2",
     "-----BEGIN OPENSSH PRIVATE KEY-----\nhunter2\nhunter2\n-----END OPENSSH PRIVATE KEY-----",
@@ -52,6 +77,31 @@ def test_files_without_secrets_stay_as_they_are() -> None:
     assert len(texts) > 20
     for text in texts:
         assert redact_file(text) == text
+
+
+HARMLESS = [
+    "mkdir -p /etc/ailb",
+    "ssh -p 2222 root@bmc",
+    "sshpass -e ssh -p 2222 root@bmc",
+    "docker run -p 8080:80 exporter",
+    "mysql -h db -P 3306 -u robot",
+    "curl -x proxy:3128 -o /tmp/x https://example.net/x",
+    "systemctl --user restart agent",
+    "curl --passive https://example.net",
+    "iptables -p udp --dport 4791 -j ACCEPT",
+    "echo done | tee /var/log/ailb",
+    "ip -6 rule add pref 10000 from fc00:1::/64 table 10000; ping -c 3 fc00::1",
+]
+
+
+@pytest.mark.parametrize("text", HARMLESS)
+def test_options_that_look_like_one_stay(text: str) -> None:
+    assert redact_file(text) == text
+
+
+@pytest.mark.parametrize("word", ["sshpass ", "curl -", "echo ", "-pass", "machine ", "a.password"])
+def test_a_long_line_of_commands_takes_no_longer_than_it_must(word: str) -> None:
+    assert redact_file(word * 20_000).count("\n") == 0
 
 
 def test_a_long_line_takes_no_longer_than_it_must() -> None:
