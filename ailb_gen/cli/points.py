@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from ailb_gen.cli.console import say
 from ailb_gen.cli.live import progress
 from ailb_gen.cli.output import shout
 from ailb_gen.errors import UsageError
@@ -47,23 +48,31 @@ def need_engine(command: str) -> None:
             raise UsageError(f"{command}: {name} is not installed; pip install 'ailb-gen[sim]'")
 
 
-def simulated(points: Sequence[Point], out: Path | None, options: Options) -> Simulated:
+def simulated(points: Sequence[Point], out: Path | None, options: Options, charted: bool) -> Simulated:
     """Simulate the points that are not finished in the directory `out`, and keep each there as soon as it is.
 
-    Raises UsageError, IntentError, OutputError, WorkerError.
+    With `charted`, points without a usable profile are not finished. Raises UsageError, IntentError, OutputError,
+    WorkerError.
     """
     from ailb_gen.sim.results import PROFILE, begin, keep, open_results, profile_of
     from ailb_gen.sim.sweep import Board, check_memory, must_compile, pending, prepare, sweep
 
-    finished = open_results(out, options.tables, options.profiled) if out is not None else {}
+    finished = open_results(out, options.tables) if out is not None else {}
     with progress("preparing", len(points)) as advance:
         prepared = prepare(points, run_here=not finished and not options.executor.startswith("dask"), advance=advance)
+    profiles: dict[str, Mapping[str, Any]] = {}
+    if out is not None and charted:
+        ours = {one.digest for one in prepared} & finished.keys()
+        profiles = {digest: found for digest in ours if (found := profile_of(out, digest)) is not None}
+        again = ours - profiles.keys()
+        if again:
+            say(f"{len(again)} of {len(ours)} finished points hold no usable data for charts; they are simulated again")
+            finished = {digest: found for digest, found in finished.items() if digest not in again}
     todo = pending(prepared, finished)
     check_memory(todo, options)
     if out is not None:
         begin(out)
     known: dict[str, Mapping[str, Any]] = dict(finished)
-    profiles: dict[str, Mapping[str, Any]] = {}
 
     def kept(result: Result) -> None:
         known[result.digest] = result.statistics
@@ -77,9 +86,6 @@ def simulated(points: Sequence[Point], out: Path | None, options: Options) -> Si
     board = Board(len(todo))
     with _stopping(board) as caught, _progress(todo, board) as told:
         sweep(todo, options, kept, board, told)
-    if out is not None and options.profiled:
-        found = {digest: profile_of(out, digest) for digest in {one.digest for one in prepared} - profiles.keys()}
-        profiles |= {digest: profile for digest, profile in found.items() if profile is not None}
     return Simulated(prepared, known, caught, profiles)
 
 

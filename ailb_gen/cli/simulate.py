@@ -175,7 +175,7 @@ def _simulate(
     points, warnings = points_of(variants, folder)
     for line in warnings:
         say(f"warning: {line}")
-    run = simulated(points, out, Options(executor, jobs, tables=out is not None, profiled=bool(where)))
+    run = simulated(points, out, Options(executor, jobs, tables=out is not None, profiled=bool(where)), bool(where))
     rows = [Row(one.point.variant, one.point.seed, one.digest, run.known.get(one.digest)) for one in run.prepared]
     records = list(compared(rows))
     about = {

@@ -98,8 +98,10 @@ def _run(
         points, warnings = study_points(study, folder)
         for line in warnings:
             say(f"warning: {line}")
-        processes, profiled = jobs or len(os.sched_getaffinity(0)), bool(where and study.charted)
-        run = simulated(points, out, Options(executor, processes, tables=False, profiled=profiled))
+        processes = jobs or len(os.sched_getaffinity(0))
+        # What is kept has what charts need: a later report then simulates nothing again.
+        options = Options(executor, processes, tables=False, profiled=bool(where) or out is not None)
+        run = simulated(points, out, options, bool(where))
     findings = _findings(run)
     with steady():
         if out is not None:

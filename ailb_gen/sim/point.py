@@ -16,7 +16,7 @@ from ailb_gen.sim.profile import profile
 from ailb_gen.sim.results import PROFILE, Result, encoded, flow_columns, link_columns
 from ailb_gen.sim.series import Sampler, sampler_of
 from ailb_gen.sim.settings import Settings
-from ailb_gen.sim.statistics import Collective, statistics
+from ailb_gen.sim.statistics import Collective, counted_flows, statistics
 from ailb_gen.sim.traffic.background import with_more_links
 from ailb_gen.sim.workload import Least, Workload
 
@@ -129,7 +129,8 @@ def simulate(point: Point, watch: Watch | None = None, tables: bool = True, prof
     engine: Engine = import_module(ENGINES[point.level]).simulate
     sampler = sampler_of(run.fabric, run.workload, run.settings) if profiled else None
     outcome = engine(run.fabric, run.workload, run.settings, point.seed, watching, sampler)
-    found = asdict(statistics(run.fabric, run.workload, run.settings, outcome, run.collectives, point.after_ps))
+    counted = counted_flows(run.fabric, run.workload, run.settings, outcome, point.after_ps)
+    found = asdict(statistics(run.fabric, run.workload, outcome, run.collectives, counted))
     # As JSON has them, so that a point that is read back is the same.
     found |= {"histogram": list(found["histogram"]), "interrupted": interrupted}
     found |= {"stuck": _stuck(point, outcome) and not interrupted}
@@ -138,7 +139,7 @@ def simulate(point: Point, watch: Watch | None = None, tables: bool = True, prof
     about = {"version": __version__, "point": name, "seed": point.seed, "interrupted": interrupted}
     files = _files(run, outcome, about) if tables else {}
     if profiled:
-        found_profile = profile(run.fabric, run.workload, run.settings, outcome, point.after_ps)
+        found_profile = profile(run.fabric, run.workload, outcome, counted)
         files[PROFILE] = json.dumps(found_profile, separators=(",", ":")).encode()
     return Result(name, point.seed, found, files)
 

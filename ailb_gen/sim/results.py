@@ -12,6 +12,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any
@@ -39,6 +40,8 @@ except ImportError as missing:
 POINTS, SUMMARY = "points", "summary.json"
 KINDS = ("flows", "links")
 PROFILE = "profile"
+# What `sim/profile.py` writes; another number when that changes.
+PROFILE_FORM = 1
 PROGRAM = f"ailb-gen {__version__}"
 
 
@@ -130,11 +133,11 @@ def _metadata(about: Mapping[str, object]) -> dict[str, str]:
     return {f"ailb_gen.{name}": str(value) for name, value in about.items()}
 
 
-def open_results(out: Path, tables: bool = True, profiled: bool = False) -> dict[str, Mapping[str, Any]]:
+def open_results(out: Path, tables: bool = True) -> dict[str, Mapping[str, Any]]:
     """Return the statistics of the finished points in a directory, by digest; nothing is written.
 
-    With `tables` a point without its Parquet files is not finished, with `profiled` one without its profile.
-    Raises OutputError for what is not a directory of results.
+    With `tables` a point without its Parquet files is not finished. Raises OutputError for what is not a directory of
+    results.
     """
     try:
         if not out.exists():
@@ -144,9 +147,8 @@ def open_results(out: Path, tables: bool = True, profiled: bool = False) -> dict
         inside = {path.name for path in out.iterdir()}
         if inside and not inside & {POINTS, SUMMARY}:
             raise OutputError(f"{out}: this directory holds files that are not results; name a new or empty one")
-        kinds = (*(KINDS if tables else ()), *((PROFILE,) if profiled else ()))
         found = {
-            path.stem: _statistics(path, kinds)
+            path.stem: _statistics(path, KINDS if tables else ())
             for path in sorted((out / POINTS).glob("*.json"))
             if not path.name.endswith(f".{PROFILE}.json")
         }
@@ -177,12 +179,22 @@ def begin(out: Path) -> None:
 
 
 def profile_of(out: Path, digest: str) -> Mapping[str, Any] | None:
-    """Return the profile of a point; None when it has none that can be read."""
+    """Return the profile of a point; None when it has none that is as it was written for this point."""
     try:
-        body = parse_json(_file(out / POINTS, digest, PROFILE).read_bytes())
-    except (OSError, ValueError, RecursionError):
+        data = _file(out / POINTS, digest, PROFILE).read_bytes()
+    except OSError:
         return None
-    return body if isinstance(body, dict) else None
+    profile = b"".join(data.split(b"\n")[1:2])
+    if data != _sealed(digest, profile):
+        return None
+    found: Mapping[str, Any] = json.loads(profile)
+    return found
+
+
+def _sealed(digest: str, profile: bytes) -> bytes:
+    """Return the file of a profile, by which damage is known, and what another point or version wrote."""
+    seal = sha256(f"{PROGRAM} {PROFILE_FORM} {digest} ".encode() + profile).hexdigest()
+    return f'{{"sha256": "{seal}", "profile":\n'.encode() + profile + b"\n}\n"
 
 
 def _statistics(path: Path, kinds: Iterable[str]) -> Mapping[str, Any] | None:
@@ -205,7 +217,8 @@ def keep(out: Path, result: Result) -> None:
     with _writing(out):
         points.mkdir(parents=True, exist_ok=True)
         for kind, data in result.files.items():
-            replace_file(_file(points, result.digest, kind), data)
+            content = _sealed(result.digest, data) if kind == PROFILE else data
+            replace_file(_file(points, result.digest, kind), content)
         replace_file(points / f"{result.digest}.json", json_bytes(result.statistics))
 
 

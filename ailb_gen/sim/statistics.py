@@ -91,6 +91,16 @@ class LinkStatistics:
 
 
 @dataclass(frozen=True, slots=True)
+class Counted:
+    """The flows that count, tasks of a workload: start and end in ps, slowdown; shape (F,) each."""
+
+    flows: Int64
+    start_ps: Int64
+    finish_ps: Int64
+    slowdown: Float64
+
+
+@dataclass(frozen=True, slots=True)
 class Statistics:
     """All statistics of a point. `mean_node_peak` is the mean over nodes of a node's longest queue."""
 
@@ -112,12 +122,11 @@ class Statistics:
 def statistics(
     fabric: Fabric,
     workload: Workload,
-    settings: Settings,
     outcome: Outcome,
     collectives: Mapping[str, Collective],
-    after_ps: int = 0,
+    counted: Counted,
 ) -> Statistics:
-    """Compute the statistics of a point; flows count that start `after_ps` or more after the first one."""
+    """Compute the statistics of a point."""
     peaks = np.zeros(len(fabric.names), dtype=np.int64)
     np.maximum.at(peaks, fabric.link_source, outcome.link_peak)
     return Statistics(
@@ -125,7 +134,7 @@ def statistics(
         end_us=outcome.end_ps / PS_PER_US,
         tasks=workload.count,
         ended=int(np.count_nonzero(outcome.finish_ps != NEVER)),
-        flows=dict(_flows(fabric, workload, settings, outcome, after_ps)),
+        flows=dict(_flows(workload, outcome, counted)),
         jobs={
             name: _job(workload, outcome, number, collectives.get(name)) for number, name in enumerate(workload.jobs)
         },
@@ -153,20 +162,19 @@ def is_flow(workload: Workload) -> Int64:
     return np.flatnonzero(workload.source != COMPUTATION)
 
 
-def counted_flows(workload: Workload, outcome: Outcome, after_ps: int) -> Int64:
+def counted_flows(
+    fabric: Fabric, workload: Workload, settings: Settings, outcome: Outcome, after_ps: int = 0
+) -> Counted:
     """Return the flows that count: those that start `after_ps` or more after the first one, or never."""
     flows = is_flow(workload)
     begun = outcome.start_ps[flows]
-    counted: Int64 = flows[(begun == NEVER) | (begun >= after_ps + first_start_ps(outcome))]
-    return counted
-
-
-def _flows(
-    fabric: Fabric, workload: Workload, settings: Settings, outcome: Outcome, after_ps: int
-) -> Iterator[tuple[str, FlowStatistics]]:
-    flows = counted_flows(workload, outcome, after_ps)
+    flows = flows[(begun == NEVER) | (begun >= after_ps + first_start_ps(outcome))]
     start, finish = outcome.start_ps[flows], outcome.finish_ps[flows]
-    slow = slowdowns(fabric, settings, workload, flows, start, finish)
+    return Counted(flows, start, finish, slowdowns(fabric, settings, workload, flows, start, finish))
+
+
+def _flows(workload: Workload, outcome: Outcome, counted: Counted) -> Iterator[tuple[str, FlowStatistics]]:
+    flows, start, finish, slow = counted.flows, counted.start_ps, counted.finish_ps, counted.slowdown
     for number, name in enumerate(workload.labels):
         ours = workload.label[flows] == number
         if not ours.any():

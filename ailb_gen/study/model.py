@@ -19,11 +19,22 @@ Role = Literal["compared", "calibrated", "predicted"]
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """Something that is simulated, once per seed: a scenario as its file would say it, without a sweep."""
+    """Something that is simulated, once per seed: a scenario as its file would say it, without a sweep.
+
+    In the charts of a report it is one of a group, by the name that it has there; by default both are in its name, the
+    group in front of the last comma.
+    """
 
     name: str
     scenario: Mapping[str, Any]
     extras: Mapping[str, Extra] = field(default_factory=dict)
+    chart: tuple[str, str] | None = None
+
+    @property
+    def charted(self) -> tuple[str, str]:
+        """The group, empty for none, and the name there."""
+        group, _, name = self.name.rpartition(", ")
+        return self.chart or (group, name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,8 +165,8 @@ class Study:
 
     `intents` are fabric files by name, as text or where they are; their trees are generated as NAME/files, texts are
     NAME/fabric.yaml. With `summary` nothing is compared. `text` and `notes` are Markdown: what is repeated and what was
-    assumed; what deviates and why. A scenario's other files are in `folder`. A report has charts of the simulations of
-    the cases in `charted`, by group and by name there, with `chart_note` above.
+    assumed; what deviates and why. A scenario's other files are in `folder`. In a report, `chart_note` is above the
+    charts of the simulations.
     """
 
     name: str
@@ -172,7 +183,6 @@ class Study:
     intents: Mapping[str, str | Path] = field(default_factory=dict)
     summary: Callable[[Findings], Summary] | None = None
     folder: Path = Path()
-    charted: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     chart_note: str = ""
 
     def digest(self) -> str:

@@ -1,4 +1,4 @@
-"""The report of a study: claims first, published numbers next to ours, figures, and for one's own job its charts."""
+"""The report of a study: claims first, published numbers next to ours, figures, and charts of the simulations."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ VERDICTS = {
 def study_page(
     study: Study, findings: Findings, profiles: Mapping[str, Sequence[Profile]], command: str, interrupted: bool
 ) -> str:
-    """Return the report as HTML; `profiles` are those of the seeds of each case that `study.charted` names."""
+    """Return the report as HTML; `profiles` are those of the seeds of each case."""
     claims, rows = list(checked(study, findings)), list(compared(study, findings))
     sections = [
         *_claims(study, findings, claims),
@@ -146,11 +146,12 @@ def _figures(figures: Sequence[Figure]) -> Iterator[Section]:
 
 
 def _groups(study: Study, profiles: Mapping[str, Sequence[Profile]]) -> dict[str, dict[str, Sequence[Profile]]]:
-    """Return the profiles of the cases that have charts, by group and by name there."""
+    """Return the profiles of the cases that have any, by group and by name there."""
     found: dict[str, dict[str, Sequence[Profile]]] = {}
-    for case, (group, name) in study.charted.items():
-        if profiles.get(case):
-            found.setdefault(group, {})[name] = profiles[case]
+    for case in study.cases:
+        group, name = case.charted
+        if profiles.get(case.name):
+            found.setdefault(group, {})[name] = profiles[case.name]
     return found
 
 

@@ -123,7 +123,8 @@ def test_a_report_shows_the_points_also_those_of_earlier_runs(scenario: str, tmp
     assert simulate(scenario, "-o", str(out), "--seeds", "1")[0] == 0
     before = tree(out)
     code, text, told = simulate(scenario, "-o", str(out), "--report", f"html={page}")
-    assert (code, told) == (0, "")
+    again = "2 of 2 finished points hold no usable data for charts; they are simulated again\n"
+    assert (code, told) == (0, again)
     assert text.startswith("balancer  seeds")
     profiles = sorted(name for name in tree(out) if name.endswith(".profile.json"))
     assert len(profiles) == 4, "points without a profile were simulated again"
@@ -132,8 +133,13 @@ def test_a_report_shows_the_points_also_those_of_earlier_runs(scenario: str, tmp
     }, "and they are the same"
     first = page.read_text()
     assert "ecmp" in first and "Queues and loads over time" in first
-    assert simulate(scenario, "-o", str(out), "--report", f"html={page}")[0] == 0
+    assert simulate(scenario, "-o", str(out), "--report", f"html={page}") == (0, text, "")
     assert page.read_text() == first
+    for name, data in zip(profiles, ("", "{}", '{"end_us": "x"}'), strict=False):
+        (out / name).write_text(data)
+    again = "3 of 4 finished points hold no usable data for charts; they are simulated again\n"
+    assert simulate(scenario, "-o", str(out), "--report", f"html={page}") == (0, text, again)
+    assert page.read_text() == first, "damaged data is measured again"
     assert simulate(scenario, "--report", f"html={page}")[0] == 0
     assert page.read_text() == first, "a directory is not needed"
 

@@ -191,6 +191,23 @@ def test_an_interrupt_keeps_finished_points_and_the_next_run_goes_on(
 
 
 @pytest.mark.usefixtures("doubled")
+def test_kept_points_have_what_a_later_report_charts(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    out, page = tmp_path / "out", tmp_path / "page.html"
+    assert study("made-up", "-o", str(out))[0] == 0
+    code, _, told = study("made-up", "-o", str(out), "--report", f"html={page}")
+    assert (code, told) == (0, "")
+    text = page.read_text()
+    assert "Queues and loads over time" in text and "Longest queue, host to leaf" in text
+    for path in sorted(out.glob("points/*.profile.json"))[:3]:
+        path.unlink()
+    assert study("made-up", "-o", str(out))[2] == "", "without a report nothing is missing"
+    code, _, told = study("made-up", "-o", str(out), "--report", f"html={page}")
+    assert told == "3 of 4 finished points hold no usable data for charts; they are simulated again\n"
+    assert page.read_text() == text
+
+
+@pytest.mark.usefixtures("doubled")
 def test_a_worker_that_is_gone_loses_nothing_that_is_finished(
     lab: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,9 +8,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ailb_gen.sim.profile import PAIRS, RANKS, profile
+from ailb_gen.sim.fabric import Fabric
+from ailb_gen.sim.outcome import Outcome
+from ailb_gen.sim.profile import PAIRS, RANKS, Profile, profile
 from ailb_gen.sim.series import sampler_of
 from ailb_gen.sim.settings import Settings
+from ailb_gen.sim.statistics import counted_flows
+from ailb_gen.sim.workload import Workload
 from tests.sim import double
 from tests.sim.engine.cases import flows, leaf_spine
 
@@ -18,9 +22,13 @@ FABRIC = leaf_spine(2, 2, 2)
 WORK = flows([0, 1, 2], [2, 3, 0], [1000, 2000, 3000])
 
 
+def profiled(fabric: Fabric, work: Workload, outcome: Outcome, after_ps: int = 0) -> Profile:
+    return profile(fabric, work, outcome, counted_flows(fabric, work, Settings(), outcome, after_ps))
+
+
 def test_a_profile_is_plain_data_that_comes_back_as_it_was() -> None:
     outcome = double.simulate(FABRIC, WORK, Settings(), 1, None, sampler_of(FABRIC, WORK, Settings()))
-    found = profile(FABRIC, WORK, Settings(), outcome)
+    found = profiled(FABRIC, WORK, outcome)
     assert json.loads(json.dumps(found)) == found
     (label,) = WORK.labels
     assert found["fct_us"][label] == pytest.approx([1.08, 1.16, 1.24])
@@ -37,14 +45,14 @@ def test_flows_that_do_not_count_and_those_that_have_not_ended_are_no_part_of_a_
     outcome = double.simulate(FABRIC, late, Settings(), 1)
     finish = outcome.finish_ps.copy()
     finish[2] = -1
-    found = profile(FABRIC, late, Settings(), replace(outcome, finish_ps=finish), after_ps=5_000_000)
+    found = profiled(FABRIC, late, replace(outcome, finish_ps=finish), after_ps=5_000_000)
     assert found["fct_us"][WORK.labels[0]] == pytest.approx([1.16])
     assert found["series"] is None
 
 
 def test_many_values_are_ranked() -> None:
     many = flows([0] * 500, [2] * 500, np.arange(500) + 1000)
-    found = profile(FABRIC, many, Settings(), double.simulate(FABRIC, many, Settings(), 1))
+    found = profiled(FABRIC, many, double.simulate(FABRIC, many, Settings(), 1))
     times = found["fct_us"][many.labels[0]]
     assert len(times) == RANKS
     assert times == sorted(times)
@@ -56,9 +64,9 @@ def test_the_load_of_every_leaf_and_spine_is_kept_of_small_fabrics() -> None:
     work = flows([0], [1], [1000])
     outcome = double.simulate(double_links, work, Settings(), 1)
     sent = np.where(np.arange(double_links.link_count) % 2, 0, 1000)
-    pairs = profile(double_links, work, Settings(), replace(outcome, link_bytes=sent))["pairs"]
+    pairs = profiled(double_links, work, replace(outcome, link_bytes=sent))["pairs"]
     assert (pairs["leaves"], pairs["spines"]) == (["leaf1", "leaf2"], ["spine1", "spine2"])
     assert np.array(pairs["up"]).shape == (2, 2)
     assert max(max(row) for row in pairs["up"]) <= 1000 * 8 / 100e9 / (outcome.end_ps / 1e12)
     wide = leaf_spine(PAIRS + 1, 1, 1)
-    assert profile(wide, work, Settings(), double.simulate(wide, work, Settings(), 1))["pairs"] is None
+    assert profiled(wide, work, double.simulate(wide, work, Settings(), 1))["pairs"] is None

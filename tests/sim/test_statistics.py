@@ -14,7 +14,15 @@ from ailb_gen.sim.clos import clos
 from ailb_gen.sim.fabric import Fabric
 from ailb_gen.sim.outcome import NEVER
 from ailb_gen.sim.settings import PacketSettings, Settings, TransportSettings
-from ailb_gen.sim.statistics import Collective, Distribution, bus_bandwidth, distribution, link_loads, statistics
+from ailb_gen.sim.statistics import (
+    Collective,
+    Distribution,
+    bus_bandwidth,
+    counted_flows,
+    distribution,
+    link_loads,
+    statistics,
+)
 from ailb_gen.sim.traffic.builder import Builder
 from ailb_gen.sim.unloaded import slowdowns, unloaded
 from ailb_gen.sim.workload import Workload
@@ -139,7 +147,8 @@ def test_jobs_links_and_queues() -> None:
         "end_ps": 10**6,
     }
     outcome = outcome_of(fabric, [0, 10, 30, 40, 5], [10, 30, 40, 50, NEVER], **more)
-    found = statistics(fabric, workload, Settings(), outcome, {"train": Collective("all-reduce", 2, 1000)})
+    counted = counted_flows(fabric, workload, Settings(), outcome)
+    found = statistics(fabric, workload, outcome, {"train": Collective("all-reduce", 2, 1000)}, counted)
     job = found.jobs["train"]
     assert (job.time_us, job.steps, job.step_us.max) == (50e-6, 2, 30e-6)
     assert job.bus_bandwidth == 2 * 1000 * 1000 / 50
@@ -163,12 +172,15 @@ def test_flows_before_a_time_do_not_count() -> None:
     fabric = clos(2, 1, 2, host_bps=G100, uplink_bps=G100)
     workload = flows((0, 1, 10), (0, 1, 10), (0, 1, 10))
     outcome = outcome_of(fabric, [100, 105, NEVER], [109, 109, NEVER])
-    assert statistics(fabric, workload, Settings(), outcome, {}, 5).flows["flow"].flows == 2
-    assert statistics(fabric, workload, Settings(), outcome, {}).flows["flow"].ended == 2
+    for after_ps in (5, 0):
+        counted = counted_flows(fabric, workload, Settings(), outcome, after_ps)
+        found = statistics(fabric, workload, outcome, {}, counted).flows["flow"]
+        assert (found.flows if after_ps else found.ended) == 2
 
 
 def test_a_job_that_does_not_end_has_the_steps_that_did() -> None:
     fabric = clos(2, 1, 2, host_bps=G100, uplink_bps=G100)
     outcome = outcome_of(fabric, [0, 10, 30, 40, 5], [10, 30, 40, NEVER, NEVER])
-    job = statistics(fabric, two_steps(), Settings(), outcome, {}).jobs["train"]
+    counted = counted_flows(fabric, two_steps(), Settings(), outcome)
+    job = statistics(fabric, two_steps(), outcome, {}, counted).jobs["train"]
     assert (job.time_us, job.steps, job.step_us.max, job.bus_bandwidth) == (None, 1, 30e-6, None)

@@ -236,13 +236,23 @@ def test_results_are_files_that_say_what_they_are(tmp_path: Path) -> None:
     finish(out, rows, about, compared(rows))
     assert {path: path.read_bytes() for path in sorted(out.rglob("*")) if path.is_file()} == before
     assert open_results(out) == {one.digest: one.statistics for one in found}
-    assert open_results(out, profiled=True) == {}
     assert profile_of(out, found[0].digest) is None
-    profiled = replace(found[0], files={**found[0].files, "profile": b'{"end_us": 1}'})
-    keep(out, profiled)
-    assert list(open_results(out, profiled=True)) == [profiled.digest]
+    for one in found[:2]:
+        keep(out, replace(one, files={**one.files, "profile": b'{"end_us":1}'}))
     assert len(open_results(out)) == len(found), "a profile is no point"
-    assert profile_of(out, profiled.digest) == {"end_us": 1}
+    assert profile_of(out, found[0].digest) == {"end_us": 1}
+
+
+def test_a_profile_that_is_damaged_or_not_of_this_point_is_none(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        keep(tmp_path, Result(name, 1, {}, {"profile": b'{"end_us":1}'}))
+    assert profile_of(tmp_path, "a") == {"end_us": 1}
+    file, other = (tmp_path / "points" / f"{name}.profile.json" for name in ("a", "b"))
+    good = file.read_bytes()
+    json.loads(good)
+    for data in (b"", b"{}", b'{"end_us":1}', good[:-20], good.replace(b":1", b":2"), b"\xff\n", other.read_bytes()):
+        file.write_bytes(data)
+        assert profile_of(tmp_path, "a") is None
 
 
 @pytest.mark.usefixtures("doubled")

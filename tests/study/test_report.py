@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from ailb_gen.sim.profile import Profile
-from ailb_gen.study.model import Claim, Findings, Study, Summary, Verdict
+from ailb_gen.study.model import Case, Claim, Findings, Study, Summary, Verdict
 from ailb_gen.study.report import study_page
 from tests.report.html.simulations import simulation
 from tests.study.made import FINDINGS, STUDY
@@ -74,7 +74,8 @@ def test_a_summary_comes_in_place_of_claims_and_published_numbers() -> None:
 def test_cases_that_are_charted_have_charts_by_group() -> None:
     made = simulation({"rlb, none": ("none", "rlb"), "rlb, spine1": ("spine1", "rlb")})
     profiles = {case: [made.profiles[f"{case}-{seed}"] for seed in (1, 2)] for case in made.variants}
-    study = replace(STUDY, charted={**made.variants, "dlb, none": ("none", "dlb")}, chart_note="Times are scaled.")
+    cases = [*(Case(case, {}, chart=chart) for case, chart in made.variants.items()), Case("none, dlb", {})]
+    study = replace(STUDY, cases=cases, chart_note="Times are scaled.")
     text = page(study, profiles=profiles)
     assert PARTS.findall(text) == ["claims", "numbers", "figures", "completion", "overtime", "links", "about"]
     assert text.count("Times are scaled.") == 3

@@ -92,7 +92,8 @@ def _case(
     **more: Any,  # noqa: ANN401 - parts of a scenario
 ) -> Case:
     scenario = {"fabric": FABRIC, "traffic": traffic, "congestion": "dcqcn", "seeds": seeds}
-    return Case(name, {**scenario, **SETTINGS[balancer], **more}, extras or {})
+    chart = (name.removesuffix(f", {balancer}"), balancer)
+    return Case(name, {**scenario, **SETTINGS[balancer], **more}, extras or {}, chart)
 
 
 def _spread(options: Options) -> Iterator[Case]:

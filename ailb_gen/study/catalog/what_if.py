@@ -43,14 +43,16 @@ def study_of(question: Question, seeds: list[int]) -> Study:
         title=f"What if: {file.name or question.design.name}",
         source=f"`{question.source.file}`",
         text=text_of(question),
-        cases=[Case(names[balancer, failure], scenario) for balancer, failure, scenario in found],
+        cases=[
+            Case(names[balancer, failure], scenario, chart=(f"failure: {failure}", balancer))
+            for balancer, failure, scenario in found
+        ],
         quantities=(),
         published=(),
         figures=reading.figures,
         intents=generated,
         folder=question.folder,
         summary=reading.summary,
-        charted={names[balancer, failure]: (f"failure: {failure}", balancer) for balancer, failure, _ in found},
         chart_note=f"Times are those of the simulation; those of the job are {file.scale:,} times as long."
         if file.scale > 1
         else "",

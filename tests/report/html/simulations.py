@@ -12,7 +12,7 @@ from ailb_gen.sim.profile import profile
 from ailb_gen.sim.results import Row
 from ailb_gen.sim.series import sampler_of
 from ailb_gen.sim.settings import Settings
-from ailb_gen.sim.statistics import statistics
+from ailb_gen.sim.statistics import counted_flows, statistics
 from ailb_gen.sim.workload import Workload
 from tests.sim import double
 from tests.sim.engine.cases import flows, leaf_spine
@@ -35,9 +35,10 @@ def simulation(
         for seed in seeds:
             drawn = seed + (slower or {}).get(name, 0)
             outcome = double.simulate(FABRIC, work(), Settings(), drawn, None, sampler_of(FABRIC, work(), Settings()))
-            found: dict[str, Any] = asdict(statistics(FABRIC, work(), Settings(), outcome, {}))
+            counted = counted_flows(FABRIC, work(), Settings(), outcome)
+            found: dict[str, Any] = asdict(statistics(FABRIC, work(), outcome, {}, counted))
             digest = f"{name}-{seed}"
-            profiles[digest] = profile(FABRIC, work(), Settings(), outcome)
+            profiles[digest] = profile(FABRIC, work(), outcome, counted)
             rows.append(Row(name, seed, digest, found | {"interrupted": False, "stuck": False}))
     records = list(compared(rows))
     return Simulation("Made", (("Command", "ailb-gen simulate"),), variants, rows, records, profiles, {"name": EVIL})
