@@ -13,10 +13,9 @@ from ailb_gen.cli.console import fabric_file
 from ailb_gen.cli.fleet import REPORTS
 from ailb_gen.cli.lab_state import NAME
 from ailb_gen.cli.live import progress
-from ailb_gen.cli.output import steady
 from ailb_gen.cli.reports import targets
-from ailb_gen.cli.validate import ABOUT, ALL, CHECKS, FAIL_ON, SEED, WAIVERS, formats, report
-from ailb_gen.errors import AilbError, ExitCode, UsageError
+from ailb_gen.cli.validate import ABOUT, ALL, CHECKS, FAIL_ON, SEED, WAIVERS, conclude, formats
+from ailb_gen.errors import AilbError, UsageError
 
 if TYPE_CHECKING:
     from ailb_gen.checks.model import Result
@@ -112,9 +111,4 @@ def check(
     notes = (*done.notes, *failed)
     done = replace(done, results=tuple(results), notes=notes, trouble=str(trouble or ""))
     verdict = judge(done, accepted, chosen, limit or [], fail_on)
-    with steady():
-        report(verdict, where, "lab check", everything, context)
-        if trouble is not None:
-            raise trouble
-        if verdict.failed:
-            raise typer.Exit(ExitCode.FINDINGS)
+    conclude(verdict, where, "lab check", everything, context, trouble)

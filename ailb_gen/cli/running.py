@@ -11,7 +11,7 @@ from ailb_gen.cli import fleet
 from ailb_gen.cli.live import progress
 from ailb_gen.cli.output import steady
 from ailb_gen.cli.reports import check_place, targets
-from ailb_gen.cli.validate import formats, report
+from ailb_gen.cli.validate import conclude, formats
 from ailb_gen.errors import DeployError, ExitCode
 
 if TYPE_CHECKING:
@@ -107,9 +107,7 @@ def _judge(
         intent = on.intent
     verdict = judge(run, (), {check.id for check in checks_of(OF_DEVICES)}, limit or [], "error")
     drawn = _drawn(intent, place) if any(kind == "html" for kind, _ in where) else None
-    report(verdict, where, command, context=drawn)
-    if verdict.failed:
-        raise typer.Exit(ExitCode.FINDINGS)
+    conclude(verdict, where, command, context=drawn)
 
 
 def _drawn(intent: Intent, place: fleet.Place) -> CheckContext | None:

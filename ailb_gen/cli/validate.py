@@ -17,7 +17,7 @@ from ailb_gen.cli.fleet import ARTIFACTS, FABRIC, REPORTS
 from ailb_gen.cli.live import progress
 from ailb_gen.cli.output import steady
 from ailb_gen.cli.reports import targets, write_reports
-from ailb_gen.errors import ExitCode, UsageError
+from ailb_gen.errors import AilbError, ExitCode, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -109,12 +109,7 @@ def validate(
     opinion, trouble = ask(service, context, chosen)
     done = replace(done, results=(*done.results, *opinion), trouble=str(trouble or ""))
     verdict = judge(done, accepted, chosen, limit or [], fail_on)
-    with steady():
-        report(verdict, where, "validate", everything, context)
-        if trouble is not None:
-            raise trouble
-        if verdict.failed:
-            raise typer.Exit(ExitCode.FINDINGS)
+    conclude(verdict, where, "validate", everything, context, trouble)
 
 
 def check_executor(executor: str) -> None:
@@ -133,17 +128,18 @@ def _check_folder(what: str, path: Path, hint: str) -> None:
         raise UsageError(f"{what} {path}: there is no such directory; {hint}")
 
 
-def report(
+def conclude(
     verdict: Verdict,
     where: Sequence[Target],
     command: str,
     everything: bool = False,
     context: CheckContext | None = None,
+    trouble: AilbError | None = None,
 ) -> None:
-    """Write every report; tables with consequences if `everything` is asked for.
+    """Write every report, tables with consequences if `everything` is asked for; then end as the verdict says.
 
-    `command` is the verb. HTML shows the fabric of `context`, or else what the artifact directory has. Raises
-    OutputError for those that could not be written, when all others are.
+    `command` is the verb, `trouble` what kept its checks from being complete. HTML shows the fabric of `context`.
+    Raises OutputError for reports that could not be written, when all others are; `trouble`; or typer.Exit.
     """
     from ailb_gen.report.table import table
     from ailb_gen.report.write import FORMATS
@@ -155,7 +151,12 @@ def report(
 
     whole = partial(table, verdict, everything)
     made = {kind: partial(render, verdict) for kind, render in FORMATS.items()}
-    write_reports(where, {**made, "table": whole, "html": page}, whole)
+    with steady():
+        write_reports(where, {**made, "table": whole, "html": page}, whole)
+        if trouble is not None:
+            raise trouble
+        if verdict.failed:
+            raise typer.Exit(ExitCode.FINDINGS)
 
 
 def formats() -> list[str]:
