@@ -7,7 +7,7 @@
   const count = document.getElementById("devices-count");
   const NAME = 0, ROLE = 1, STRIPE = 2, RAIL = 3, COLORS = 4, PART = 5, COUNTS = 6;
   const MORE = 200;
-  const { make } = ailb;
+  const { make, deviceButton, linkButton } = ailb;
   let index = null;
 
   /* Devices by name, links by name and by device, bundles as pictures call them. */
@@ -38,8 +38,6 @@
   ailb.bundles = (name) => bundle(name).map((link) => link.name);
   ailb.ready = load;
 
-  const deviceButton = (name, text = name) => make("button", { type: "button", class: "device-name", onclick: () => ailb.select({ device: name }) }, text);
-  const linkButton = (link, text = link.name) => make("button", { type: "button", class: "device-name", onclick: () => ailb.select({ link: link.name }) }, text);
 
   /* A table whose cells are texts or elements; long ones grow on demand. */
   function rowsTable(columns, rows) {
@@ -61,7 +59,7 @@
   function cells(device, columns, row, links) {
     return row.map((text, n) => {
       const link = links.find((one) => (one.a === device ? one.ap : one.b === device ? one.bp : null) === row[0]);
-      if (n === 0 && columns[0] === "port" && link) return linkButton(link, text);
+      if (n === 0 && columns[0] === "port" && link) return linkButton(link.name, text);
       if (["cable to", "neighbor"].includes(columns[n]) && text) return deviceButton(text.slice(0, text.indexOf(":")), text);
       if (columns[n] === "state" && text.startsWith("down")) return make("span", { class: "bad" }, text);
       return text;
@@ -81,7 +79,7 @@
     const links = index.at.get(what.device) ?? [];
     const blocks = [];
     if (ailb.findings) blocks.push(findingsBlock(found));
-    if (row[ROLE] === "server") blocks.push({ title: "NICs", count: links.length, element: rowsTable(["NIC", "cable to", "speed"], links.map((link) => [linkButton(link, link.bp), deviceButton(link.a, `${link.a}:${link.ap}`), link.speed])) });
+    if (row[ROLE] === "server") blocks.push({ title: "NICs", count: links.length, element: rowsTable(["NIC", "cable to", "speed"], links.map((link) => [linkButton(link.name, link.bp), deviceButton(link.a, `${link.a}:${link.ap}`), link.speed])) });
     for (const [title, columns, rows] of await ailb.data(`devices-${row[PART]}`) ?? []) {
       blocks.push({ title, count: rows.length, element: rowsTable(columns, rows.map((one) => cells(what.device, columns, one, links))) });
     }
@@ -129,7 +127,7 @@
 
   async function aboutBundle(name) {
     await load();
-    const rows = bundle(name).map((link) => [linkButton(link), link.color, link.speed]);
+    const rows = bundle(name).map((link) => [linkButton(link.name), link.color, link.speed]);
     return { title: name, about: `${rows.length} links`, blocks: [{ title: "Links", element: rowsTable(["link", "color", "speed"], rows) }] };
   }
 
@@ -157,5 +155,4 @@
   let waiting = 0;
   document.getElementById("devices-filter").addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(filter, 80); });
   document.getElementById("devices-filter").addEventListener("submit", (event) => event.preventDefault());
-  table.addEventListener("click", (event) => { const name = event.target.closest("button")?.dataset.device; if (name) ailb.select({ device: name }); });
 })();

@@ -8,8 +8,8 @@
   const marked = document.getElementById("fabric-marked");
   const drawn = new Map([["fabric", around.querySelector("svg")]]);
   const listeners = [];
-  // A small fabric is not drawn larger than this when it is to fit.
-  const LARGEST = 1.5;
+  // A fabric that is to fit is drawn as a whole, but neither larger nor smaller than so.
+  const LARGEST = 1.5, SMALLEST = 0.75;
   let zoom = 0, path = null, selected = {};
 
   const svg = () => around.querySelector("svg");
@@ -32,9 +32,10 @@
 
   function resize() {
     const own = svg();
-    const { width } = own.viewBox.baseVal;
+    const { width, height } = own.viewBox.baseVal;
+    const whole = Math.min(LARGEST, Math.max(SMALLEST, (0.8 * innerHeight - 4) / height));
     own.style.width = zoom ? `${Math.round(width * zoom)}px` : "100%";
-    own.style.maxWidth = zoom ? "" : `${Math.round(width * LARGEST)}px`;
+    own.style.maxWidth = zoom ? "" : `${Math.floor(width * whole)}px`;
     own.style.height = "auto";
   }
 

@@ -94,14 +94,12 @@
     for (const each of map.querySelectorAll("[tabindex='0']")) each.tabIndex = -1;
     found.tabIndex = 0;
     const rows = links.map((link) => [link, loadOf(page, link, kind())]).sort((one, other) => other[1].most - one[1].most);
-    const lines = rows.slice(0, LISTED).map(([link, load]) => make("p", {}, button(link.name), ` ${link.color}: ${load.most.toFixed(2)}`,
+    const lines = rows.slice(0, LISTED).map(([link, load]) => make("p", {}, ailb.linkButton(link.name), ` ${link.color}: ${load.most.toFixed(2)}`,
       load.cause ? ` when ${load.cause} fails` : ""));
     if (rows.length > LISTED) lines.push(make("p", {}, `and ${rows.length - LISTED} more`));
     detail.replaceChildren(make("p", {}, make("strong", {}, `${row.name} to ${page.devices[spine]}`)), ...lines);
     if (links.length === 1) ailb.select({ link: links[0].name });
   }
-
-  const button = (name) => make("button", { type: "button", class: "loads-link", onclick: () => ailb.select({ link: name }) }, name);
 
   /* Arrows move in the grid; Enter and Space pick. */
   map.addEventListener("keydown", (event) => {
@@ -123,7 +121,6 @@
     target.focus();
   });
 
-  for (const each of document.querySelectorAll("#loads .loads-link")) each.addEventListener("click", () => ailb.select({ link: each.dataset.link }));
   form.addEventListener("change", () => { draw(); paint(); });
 
   /* In the picture of the fabric: hue and width of every link by its load, of several links the highest. */

@@ -50,5 +50,14 @@ const ailb = (() => {
   function onSelect(listener) { listeners.push(listener); }
   function select(what) { for (const listener of listeners) listener(what); }
 
-  return { data, unpacked, make, words, devices, whenSeen, onSelect, select };
+  /* A button with the name of a device or of a link selects it, wherever it stands. */
+  const deviceButton = (name, text = name) => make("button", { type: "button", class: "device-name", "data-device": name }, text);
+  const linkButton = (name, text = name) => make("button", { type: "button", class: "place", "data-link": name }, text);
+  document.addEventListener("click", (event) => {
+    const { device, link } = event.target.closest("button")?.dataset ?? {};
+    if (device) select({ device });
+    else if (link) select({ link });
+  });
+
+  return { data, unpacked, make, words, devices, whenSeen, onSelect, select, deviceButton, linkButton };
 })();

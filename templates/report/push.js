@@ -1,11 +1,6 @@
 "use strict";
-/* Sections about pushes: a click on a device's name selects it, and tables can be filtered. */
+/* Sections about pushes: tables can be filtered. */
 (() => {
-  document.addEventListener("click", (event) => {
-    const button = event.target.closest("button[data-device]");
-    if (button) ailb.select({ device: button.dataset.device });
-  });
-
   /* Long tables show their first rows until something is looked for, or all are asked for. */
   const MOST = 15;
   for (const form of document.querySelectorAll("form[data-table]")) {

@@ -68,7 +68,7 @@
 
   const SHOWN = 16;
   function listed(links) {
-    const item = (name) => ailb.make("li", {}, ailb.make("button", { type: "button", class: "place", onclick: () => ailb.select({ link: name }) }, name));
+    const item = (name) => ailb.make("li", {}, ailb.linkButton(name));
     const list = ailb.make("ul", {}, ...links.slice(0, SHOWN).map(item));
     const more = () => { list.lastElementChild.remove(); list.append(...links.slice(SHOWN).map(item)); };
     if (links.length > SHOWN) list.append(ailb.make("li", {}, ailb.make("button", { type: "button", onclick: more }, `${links.length - SHOWN} more`)));
@@ -76,6 +76,6 @@
   }
 
   function ends(link) {
-    return ailb.make("p", {}, ...ailb.devices(link).flatMap((name) => [ailb.make("button", { type: "button", class: "device-name", "data-device": name }, name), " "]));
+    return ailb.make("p", {}, ...ailb.devices(link).flatMap((name) => [ailb.deviceButton(name), " "]));
   }
 })();

@@ -9,7 +9,7 @@ from typing import Literal
 
 import axe_playwright_python
 from PIL import Image, ImageChops
-from playwright.sync_api import Locator, Page
+from playwright.sync_api import Locator, Page, ViewportSize
 
 GOLDEN = Path(__file__).parent / "golden"
 # A pixel differs when any channel does by more than this; fonts are smoothed a little differently by every release.
@@ -44,6 +44,14 @@ JUDGE = """async (whole) => {
     .map((one) => `${one.id}: ${one.help}: ${one.nodes.slice(0, 5).map((node) => node.target).join("; ")}`);
 }"""
 
+# A4 without margins, at 96 points to the inch.
+PAPER: ViewportSize = {"width": 718, "height": 1000}
+CUT = """() => [document.documentElement, ...document.querySelectorAll("main *")]
+  .filter((one) => one.checkVisibility() && !one.closest("svg") && one.clientWidth > 1
+    && (one.localName === "html" || getComputedStyle(one).overflow !== "visible")
+    && (one.scrollWidth > one.clientWidth + 1 || (one.localName !== "html" && one.scrollHeight > one.clientHeight + 1)))
+  .map((one) => `${one.localName}.${one.className}: ${one.textContent.trim().slice(0, 40)}`)"""
+
 
 def violations(page: Page) -> list[str]:
     """Return what axe-core calls serious or critical, in light and in dark: rule, and the elements that break it."""
@@ -55,6 +63,18 @@ def violations(page: Page) -> list[str]:
         page.emulate_media(color_scheme=scheme)
         found += [f"{scheme}: {one}" for one in page.evaluate(JUDGE, scheme == "light")]
     page.emulate_media(color_scheme="light")
+    return found
+
+
+def cut_on_paper(page: Page) -> list[str]:
+    """Return what would be cut on A4: what is wider or higher than its box. The page stays as it is printed."""
+    page.set_viewport_size(PAPER)
+    page.emulate_media(media="print")
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    # Parts of the page are drawn when it is about to be printed.
+    drawn = "() => [...document.querySelectorAll('#loads-map, #paths-result')].every((one) => one.children.length)"
+    page.wait_for_function(drawn)
+    found: list[str] = page.evaluate(CUT)
     return found
 
 

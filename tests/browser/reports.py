@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import shutil
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from tests.mutations.catalogue import KINDS
 from tests.mutations.kind import changes_of, chosen
 from tests.mutations.tree import copy_with, read_tree, write_changes
 
+WAIVERS = "waivers.yaml"
 SCRIPT = "<script>window.hacked=1</script>"
 # What a state does to a tree besides: damages of these kinds, each at a place fixed by its name.
 DAMAGES = ("fabric-color-missing-spine", "irb-disabled", "port-mtu-missing", "rules-missing", "dlb-per-packet")
@@ -63,7 +65,7 @@ def write(example: str, state: str, tree: Path, page: Path) -> None:
     root = page.parent / "build" / example
     copy_with(tree, {}, root)
     STATES[state](root, example)
-    words = ["--waivers", "waivers.yaml"] if (page.parent / "waivers.yaml").exists() else []
+    words = ["--waivers", WAIVERS] if (page.parent / WAIVERS).exists() else []
     fabric, artifacts = f"{example}/fabric.yaml", f"build/{example}"
     _run(page.parent, "validate", fabric, artifacts, "--report", f"html={page.name}", *words, codes=(0, 1))
 
@@ -97,6 +99,8 @@ def hostile(root: Path, _: str) -> None:
     edit(leaf, "host-name stripe1-leaf1", f'host-name "{SCRIPT}"', 1)
     for name in ("cabling.csv", "topology.json"):
         edit(root / name, "gpu-s1-1", SCRIPT, -1)
+    accepted = {"id": "AILB004", "scope": "*", "reason": f"{SCRIPT} until the site is renamed", "expires": "2999-12-31"}
+    (root.parent.parent / WAIVERS).write_text(json.dumps([accepted]))
 
 
 STATES: Mapping[str, Callable[[Path, str], None]] = {

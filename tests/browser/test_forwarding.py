@@ -195,5 +195,5 @@ def test_on_paper_there_are_paths_and_links_but_no_tools(damaged: BrowserPage) -
     damaged.emulate_media(media="print")
     for hidden in ("#paths-form", "#paths-result button", ".failures-trace"):
         expect(damaged.locator(hidden).first).to_be_hidden()
-    expect(damaged.locator("#loads .loads-link").first).to_be_visible()
+    expect(damaged.locator("#loads button.place").first).to_be_visible()
     expect(damaged.locator("#paths-command")).to_be_visible()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,7 +18,6 @@ from tests.browser.judging import looks_like, violations
 from tests.browser.push_pages import LEAVES, SCRIPT, large_rows, write_large, write_plan, write_run
 from tests.browser.reports import Reports
 from tests.deploy import lab
-from tests.deploy.fabric import CANARY, Site, generated, site
 
 pytestmark = pytest.mark.long
 # The limits of a report of the largest example.
@@ -187,25 +185,6 @@ def test_they_can_be_printed(plan: Page) -> None:
     plan.emulate_media(media="print")
     expect(plan.locator("#changes-filter")).to_be_hidden()
     expect(plan.locator("details.change").first).to_be_visible()
-
-
-@pytest.fixture
-def tiny(tmp_path: Path) -> Iterator[Site]:
-    """Emulated switches before a change."""
-    (tmp_path / "site").mkdir()
-    with site(generated(tmp_path), tmp_path / "site") as found:
-        yield found
-
-
-def test_a_push_to_emulated_switches(opened: Opener, tiny: Site, tmp_path: Path) -> None:
-    path = tmp_path / "run.html"
-    assert tiny.deploy("--report", f"html={path}").code == 0
-    page = opened(path)
-    assert page.locator("#verdict").inner_text().startswith("4 devices confirmed in")
-    assert page.locator("#waves .chart-of-run .step-confirm").count() == 4
-    page.locator(f"#fabric-picture [data-device='{CANARY}']").click()
-    expect(page.locator("#panel")).to_contain_text("verify")
-    assert violations(page) == []
 
 
 def test_a_plan_of_576_switches(opened: Opener, reports: Reports, tmp_path: Path) -> None:

@@ -119,5 +119,9 @@ def record_section(trace: Trace, file: str, mask: Callable[[str], str]) -> Secti
     lines = trace.lines
     left_out = max(0, len(lines) - LINES)
     kept = lines if not left_out else (*lines[: LINES // 2], *lines[-LINES // 2 :])
-    rows = [(seconds(line.at), line.time, clean(line.wave), clean(mask(line.text)), line.wrong) for line in kept]
+    # A date and a time may stand below each other.
+    rows = [
+        (seconds(line.at), line.time.replace("T", " "), clean(line.wave), clean(mask(line.text)), line.wrong)
+        for line in kept
+    ]
     return Section("record", "Record", {"rows": rows, "left_out": left_out, "file": clean(file)}, uses=("push",))

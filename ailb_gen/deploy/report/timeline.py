@@ -12,11 +12,11 @@ from ailb_gen.report.html.scales import Axis, Scale, scale_of
 from ailb_gen.report.html.svg import tag
 from ailb_gen.wording import clean
 
-WIDTH, LABELS, ROW, BAR, AXIS = 1000.0, 190.0, 26.0, 18.0, 34.0
+WIDTH, LABELS, ROW, BAR, AXIS = 1000.0, 240.0, 26.0, 18.0, 34.0
 # Pixels of a letter, to know what fits into a bar; the narrowest bar that can be seen.
 LETTER, NARROWEST = 6.6, 2.0
 # So many letters of a label fit in front of the bars.
-LABEL = 28
+LABEL = 36
 
 
 @dataclass(frozen=True, slots=True)
