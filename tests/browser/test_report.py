@@ -143,23 +143,118 @@ def test_what_is_alike_is_shown_once_until_it_is_asked_for(opened: Opener, repor
     expect(more).to_be_hidden()
 
 
-def test_the_keyboard_is_enough(opened: Opener, reports: Reports) -> None:
+# What can be operated, but for parts of a whole that arrows move in; and what only a mouse would find.
+REACHED = """() => {
+  window.reached = new Set();
+  document.addEventListener("focusin", (event) => reached.add(event.target));
+}"""
+MISSED = """() => [...document.querySelectorAll("a[href], button, select, input, summary, [tabindex]")]
+  .filter((one) => one.checkVisibility({ visibilityProperty: true }) && !reached.has(one)
+    && one.tabIndex >= 0 && !one.closest("[role=grid]"))
+  .concat([...document.querySelectorAll("body *")].filter((one) => one.checkVisibility()
+    && getComputedStyle(one).cursor === "pointer"
+    && !one.closest("a[href], button, select, input, summary, label, [tabindex], [role=grid]")))
+  .map((one) => one.outerHTML.slice(0, 100))"""
+# A device in the picture has a thicker box instead.
+OUTLINED = """() => {
+  const one = document.activeElement, box = one.querySelector(":scope > .box");
+  const wide = (box) => parseFloat(getComputedStyle(box).strokeWidth);
+  const other = [...document.querySelectorAll("#fabric-picture .device > .box")].find((each) => each !== box);
+  return getComputedStyle(one).outlineStyle !== "none" || (box !== null && wide(box) > wide(other));
+}"""
+# More than a page of the lab has.
+STOPS = 400
+
+
+def tab_to(page: Page, target: Locator) -> None:
+    """Press Tab until an element has the focus, and can be seen to have it."""
+    for _ in range(STOPS):
+        page.keyboard.press("Tab")
+        if target.evaluate("one => one === document.activeElement"):
+            assert page.evaluate(OUTLINED)
+            return
+    raise AssertionError(f"{target} is not reached")
+
+
+def test_every_control_is_reached_by_the_keyboard(opened: Opener, reports: Reports) -> None:
     page = opened(reports("lab", "damaged"))
+    page.evaluate(REACHED)
     page.keyboard.press("Tab")
     expect(page.get_by_text("Skip to the report")).to_be_focused()
+    for _ in range(STOPS):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement === document.body"):
+            break
+    assert page.evaluate("reached.size") > 100
+    assert page.evaluate(MISSED) == []
+
+
+def test_the_keyboard_alone_operates_every_kind_of_control(opened: Opener, reports: Reports) -> None:
+    page = opened(reports("lab", "damaged"))
+    press, panel = page.keyboard.press, page.locator("#panel")
+    tab_to(page, page.get_by_label("View"))
+    press("ArrowDown")
+    expect(page.get_by_label("View")).to_have_value("stripe 1")
+    press("ArrowUp")
+    tab_to(page, page.get_by_role("button", name="Larger"))
+    before = page.locator("#fabric-picture svg").bounding_box()
+    press("Enter")
+    after = page.locator("#fabric-picture svg").bounding_box()
+    assert before is not None and after is not None and after["width"] > before["width"]
+    tab_to(page, page.get_by_label("mark consequences, too"))
+    press("Space")
+    expect(page.get_by_label("mark consequences, too")).to_be_checked()
     first = device(page, "stripe1-leaf1")
-    first.focus()
-    page.keyboard.press("Enter")
-    panel = page.locator("#panel")
+    tab_to(page, first)
+    press("Enter")
     expect(panel.locator("h2")).to_be_focused()
-    panel.get_by_role("tab", selected=True).focus()
-    before = panel.get_by_role("tab", selected=True).inner_text()
-    page.keyboard.press("ArrowRight")
-    expect(panel.get_by_role("tab", selected=True)).to_be_focused()
-    assert panel.get_by_role("tab", selected=True).inner_text() != before
-    page.keyboard.press("Escape")
+    selected = panel.get_by_role("tab", selected=True)
+    tab_to(page, selected)
+    name = selected.inner_text()
+    press("ArrowRight")
+    expect(selected).to_be_focused()
+    assert selected.inner_text() != name
+    press("Escape")
     expect(panel).to_be_hidden()
     expect(first).to_be_focused()
+    tab_to(page, page.get_by_label("Search findings"))
+    page.keyboard.type("AILB1")
+    expect(page.locator("#findings-count")).to_contain_text("match")
+    tab_to(page, page.get_by_role("button", name="Show all"))
+    press("Enter")
+    expect(page.locator("#findings-count")).to_be_empty()
+    place = page.locator("#findings button.place:visible").first
+    tab_to(page, place)
+    press("Enter")
+    expect(panel.locator(".line.chosen")).to_be_in_viewport()
+    press("Escape")
+    expect(place).to_be_focused()
+    follows = page.locator("#findings details.follows:visible").first
+    tab_to(page, follows.locator("summary"))
+    press("Enter")
+    expect(follows.locator("li.finding").first).to_be_visible()
+    tab_to(page, page.get_by_label("only with findings"))
+    press("Space")
+    expect(page.locator("#devices-count")).to_contain_text("devices")
+    tab_to(page, page.get_by_label("Down"))
+    page.keyboard.type("spine1")
+    press("Enter")
+    expect(page.locator("#paths-command")).to_contain_text("--fail spine1")
+    tab_to(page, page.get_by_role("button", name="Nothing down"))
+    press("Enter")
+    expect(page.locator("#paths-command")).not_to_contain_text("--fail")
+    # Its form is there as soon as the section is seen.
+    tab_to(page, page.locator("#loads-color"))
+    press("ArrowDown")
+    expect(page.get_by_role("grid").get_by_role("columnheader")).to_have_count(1)
+    tab_to(page, page.get_by_role("grid").locator("tbody td").first)
+    press("ArrowDown")
+    press("Enter")
+    expect(page.locator("#loads-detail")).to_contain_text("stripe1-leaf2 to")
+    family = page.locator("details.family").first
+    tab_to(page, family.locator("summary"))
+    press("Enter")
+    expect(family.get_by_role("table")).to_be_visible()
 
 
 def test_text_of_files_and_names_never_becomes_a_script(opened: Opener, reports: Reports) -> None:
