@@ -6,6 +6,9 @@ import sys
 import textwrap
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
+
+from typer.core import TyperCommand
 
 from ailb_gen.cli.plain import painter, show, visible
 from ailb_gen.errors import AilbError, IntentError, Problem, UsageError
@@ -27,6 +30,25 @@ BOUND = "\0"
 NARROWEST = 40
 # Of tables.
 WIDTH = 80
+
+
+class Parsed(TyperCommand):
+    """A command with a word in how its arguments are parsed."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - which module has it depends on Typer
+        """Parse the arguments after `words`; an error is seen by `refused` first."""
+        try:
+            return super().parse_args(ctx, self.words(args))
+        except Exception as error:
+            self.refused(args, error)
+            raise
+
+    def words(self, args: list[str]) -> list[str]:
+        """Return what is parsed in place of the arguments."""
+        return args
+
+    def refused(self, args: list[str], error: Exception) -> None:
+        """Change the error that parsing raised."""
 
 
 def report(error: AilbError) -> None:

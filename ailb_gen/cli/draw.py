@@ -3,38 +3,36 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from typer.core import TyperCommand
 
 from ailb_gen.cli import complete
-from ailb_gen.cli.console import fabric_file
-from ailb_gen.cli.proof import Failed, nothing, outage, warn_of
+from ailb_gen.cli.console import Parsed, fabric_file
+from ailb_gen.cli.live import working
+from ailb_gen.cli.proof import Failed, outage, warn_of
 from ailb_gen.cli.reports import check_place
 from ailb_gen.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from ailb_gen.checks.expected import ExpectedFabric
     from ailb_gen.forwarding.link_loads import LinkLoads
     from ailb_gen.forwarding.trace import PathTrace
     from ailb_gen.forwarding.trace import View as Outage
-    from ailb_gen.network.fabric import Network
     from ailb_gen.picture.model import Overlay, PathMark, Picture
     from ailb_gen.picture.view import View
-    from ailb_gen.routing.graph import Graph
 
 VIEW = "--view"
 
 
-class Views(TyperCommand):
+class Views(Parsed):
     """A command whose option `--view` takes as many words as the view has."""
 
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - which module has it depends on Typer
-        """Parse the arguments, the words of the view as one."""
-        return super().parse_args(ctx, joined(args))
+    def words(self, args: list[str]) -> list[str]:
+        """Return the arguments with the words of the view as one."""
+        return joined(args)
 
 
 def joined(args: list[str]) -> list[str]:
@@ -86,6 +84,7 @@ def draw(
     Loads are in percent of the highest without failures.
     """
     from ailb_gen.checks.expected import expected_fabric
+    from ailb_gen.garbage import no_garbage_collection
     from ailb_gen.intent.load import load as load_intent
     from ailb_gen.picture.formats import written
     from ailb_gen.picture.marks import drained_in, failed
@@ -94,16 +93,19 @@ def draw(
     from ailb_gen.report.write import write
 
     _check(out, load, (fabric, artifacts))
-    expected = expected_fabric(load_intent(fabric_file(fabric)).fabric)
     words = view.split()
-    if load is None and words[:1] != ["path"]:
-        picture = _listed(expected, artifacts)
-        down, dead = failed(picture, fail or ())
-        overlay = Overlay(down, dead, drained_in(picture, expected.drained))
-        write(out, written(out, picture, overlay, view_of(picture, words)), "picture")
-        return
-    picture, overlay, seen = _computed(expected, artifacts, words, load, fail)
-    write(out, written(out, picture, overlay, seen), "picture")
+    with working("reading") as doing, no_garbage_collection():
+        expected = expected_fabric(load_intent(fabric_file(fabric)).fabric)
+        if load is None and words[:1] != ["path"]:
+            picture = _listed(expected, artifacts)
+            down, dead = failed(picture, fail or ())
+            seen = view_of(picture, words)
+            overlay = Overlay(down, dead, drained_in(picture, expected.drained))
+        else:
+            picture, overlay, seen = _computed(expected, artifacts, words, load, fail, doing)
+        doing("drawing")
+        text = written(out, picture, overlay, seen)
+    write(out, text, "picture")
 
 
 def _check(out: Path, load: str | None, inputs: Iterable[Path]) -> None:
@@ -137,11 +139,18 @@ def _listed(expected: ExpectedFabric, artifacts: Path) -> Picture:
 
 
 def _computed(
-    expected: ExpectedFabric, artifacts: Path, words: list[str], load: str | None, fail: list[str] | None
+    expected: ExpectedFabric,
+    artifacts: Path,
+    words: list[str],
+    load: str | None,
+    fail: list[str] | None,
+    doing: Callable[[str], None],
 ) -> tuple[Picture, Overlay, View]:
-    """Return the picture of all files, with what must be computed from them: loads and paths."""
+    """Return the picture with what follows from the files of all switches: loads and paths."""
+    from ailb_gen.cli.proof import doubts
+    from ailb_gen.forwarding.link_loads import loads_of
     from ailb_gen.forwarding.trace import View as Outage
-    from ailb_gen.garbage import no_garbage_collection
+    from ailb_gen.network.routed import read_routed
     from ailb_gen.picture.build import picture_of
     from ailb_gen.picture.marks import drained_in, failed, path_marks
     from ailb_gen.picture.model import Overlay
@@ -149,34 +158,23 @@ def _computed(
     from ailb_gen.routing.graph import Graph
     from ailb_gen.routing.rib import Routing
 
-    with no_garbage_collection():
-        network = _network(artifacts)
-        picture = picture_of(expected, network)
-        seen = view_of(picture, words)
-        down, dead = failed(picture, fail or ())
-        graph = Graph(network)
-        sessions, switches, nics = outage(graph, fail)
-        paths: tuple[PathMark, ...] = ()
-        if seen.kind == "path":
-            routing = Routing(network, sessions, graph)
-            traces = _traces(Outage(network, routing, switches, nics), words[1], words[2])
-            paths = path_marks(picture, traces)
-        loads = _loads(graph, load, sessions, switches) if load is not None else {}
-    return picture, Overlay(down, dead, drained_in(picture, expected.drained), loads, paths=paths), seen
-
-
-def _network(artifacts: Path) -> Network:
-    """Read all files, in several processes where there are many."""
-    import os
-
-    from ailb_gen.cli.proof import doubts
-    from ailb_gen.network.read import read_network, switch_count
-    from ailb_gen.parallel import executor_of
-
-    with executor_of("processes", len(os.sched_getaffinity(0)), switch_count(artifacts)) as executor:
-        network = read_network(artifacts, nothing, executor).network
+    network = read_routed(artifacts)
     warn_of(doubts(network))
-    return network
+    picture = picture_of(expected, network)
+    seen = view_of(picture, words)
+    down, dead = failed(picture, fail or ())
+    doing("computing routes")
+    graph = Graph(network)
+    sessions, switches, nics = outage(graph, fail)
+    paths: tuple[PathMark, ...] = ()
+    if seen.kind == "path":
+        outages = Outage(network, Routing(network, graph=graph.without(sessions)), switches, nics)
+        paths = path_marks(picture, _traces(outages, words[1], words[2]))
+    loads: LinkLoads = {}
+    if load is not None:
+        off = frozenset(graph.index[name] for name in switches)
+        loads = loads_of(Routing(network, graph=graph), load, sessions, off)
+    return picture, Overlay(down, dead, drained_in(picture, expected.drained), loads, paths=paths), seen
 
 
 def _traces(outage: Outage, source: str, target: str) -> list[PathTrace]:
@@ -184,11 +182,3 @@ def _traces(outage: Outage, source: str, target: str) -> list[PathTrace]:
     from ailb_gen.forwarding.trace import trace_pair
 
     return [trace_pair(outage, start, end, 0) for start, end in flows(outage.network, source, target)]
-
-
-def _loads(graph: Graph, pattern: str, sessions: frozenset[int], switches: frozenset[str]) -> LinkLoads:
-    from ailb_gen.forwarding.link_loads import loads_of
-    from ailb_gen.routing.rib import Routing
-
-    dead = frozenset(graph.index[name] for name in switches)
-    return loads_of(Routing(graph.network, frozenset(), graph), pattern, sessions, dead)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 from textwrap import fill
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from typer.core import TyperCommand
 
 from ailb_gen.cli import fleet
-from ailb_gen.cli.console import WIDTH, echo, echo_changes, report, table
+from ailb_gen.cli.console import WIDTH, Parsed, echo, echo_changes, report, table
 from ailb_gen.cli.live import progress
 from ailb_gen.cli.output import steady
 from ailb_gen.cli.reports import check_place
@@ -34,19 +33,14 @@ MIN_PATHS = Annotated[
 CHANGES = 2
 
 
-class Detailed(TyperCommand):
+class Detailed(Parsed):
     """A command whose exit code shows findings with `--exit-code`: a wrong option must not look like one."""
 
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - which module has it depends on Typer
-        """Parse the arguments; what is wrong with them leaves with the exit code of bad input."""
-        detailed = "--exit-code" in args
-        try:
-            return super().parse_args(ctx, args)
-        except Exception as error:
-            # And so it is with Click's errors.
-            if detailed and getattr(error, "exit_code", 0) == CHANGES:
-                vars(error)["exit_code"] = int(ExitCode.FINDINGS)
-            raise
+    def refused(self, args: list[str], error: Exception) -> None:
+        """Give what is wrong with the arguments the exit code of bad input."""
+        # And so it is with Click's errors.
+        if "--exit-code" in args and getattr(error, "exit_code", 0) == CHANGES:
+            vars(error)["exit_code"] = int(ExitCode.FINDINGS)
 
 
 @steady()

@@ -58,7 +58,7 @@ def view(artifacts: Path, failed: list[str] | None) -> View:
     warn_of(doubts(network))
     graph = Graph(network)
     down, dead, nics = outage(graph, failed)
-    return View(network, Routing(network, down, graph), dead, nics)
+    return View(network, Routing(network, graph=graph.without(down)), dead, nics)
 
 
 def outage(graph: Graph, failed: list[str] | None) -> tuple[frozenset[int], frozenset[str], frozenset[tuple[str, str]]]:
@@ -75,7 +75,7 @@ def outage(graph: Graph, failed: list[str] | None) -> tuple[frozenset[int], froz
 
 def warn_unsettled(routing: Routing, prefixes: Iterable[Prefix]) -> None:
     """Warn on standard error of prefixes whose routes do not converge: what is shown is one state of many."""
-    restless = (prefix for prefix in dict.fromkeys(prefixes) if not routing.states[prefix].stable)
+    restless = (prefix for prefix in dict.fromkeys(prefixes) if not routing.state(prefix).stable)
     warn_of(f"the routes of {prefix} do not converge; this is one state of many" for prefix in restless)
 
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from ailb_gen.addresses import Prefix
 from ailb_gen.emulator import hardware
 from ailb_gen.emulator.fabric_state import BgpSession, Counters, PrefixCounts, RouteTotals
-from ailb_gen.emulator.ribs import LazyRouting, never_exported, own_routes, transit_routes
+from ailb_gen.emulator.ribs import CountedRouting, never_exported, own_routes, transit_routes
 from ailb_gen.errors import UsageError
 from ailb_gen.junos.interface_ranges import effective
 from ailb_gen.junos.tree import Node
@@ -37,7 +37,7 @@ class Outgoing(NamedTuple):
     by the first AS of their path.
     """
 
-    routing: LazyRouting | None
+    routing: CountedRouting | None
     routes: dict[Prefix, Route]
     from_as: Counter[tuple[int, ...]]
 
@@ -77,7 +77,7 @@ class EmulatedFabric:
         self._generation = 0
         self._sessions: dict[str, tuple[BgpSession, ...]] = {}
         self._prefixes: frozenset[Prefix] | None = None
-        self._routing: tuple[int, float, LazyRouting] | None = None
+        self._routing: tuple[int, float, CountedRouting] | None = None
         self._rejected: dict[object, dict[Prefix, bool]] = {}
         self._sent: dict[tuple[str, int], Outgoing] = {}
 
@@ -220,13 +220,13 @@ class EmulatedFabric:
             side.interface, side.group, side.asn, far.device, peer_interface, known, up, since, flaps, bfd_up
         )
 
-    def routing(self) -> LazyRouting:
+    def routing(self) -> CountedRouting:
         """Return the routes of the whole fabric, at most `lag_s` behind the configurations."""
         now, kept = self._clock(), self._routing
         if kept is None or (kept[0] != self._generation and now - kept[1] >= self._lag_s):
             links = tuple(cable for cable in self._links if cable.a not in self._down)
             network = Network(dict(sorted(self._switches.items())), {}, self._roles, links, {}, ())
-            kept = self._routing = (self._generation, now, LazyRouting(network))
+            kept = self._routing = (self._generation, now, CountedRouting(network))
         return kept[2]
 
     def prefixes(self, name: str) -> Sequence[Prefix]:

@@ -1,4 +1,4 @@
-"""Routes of the emulated fabric, computed prefix by prefix on demand."""
+"""Routes of the emulated fabric, and their counts."""
 
 from __future__ import annotations
 
@@ -14,27 +14,19 @@ from ailb_gen.routing.fib import held
 from ailb_gen.routing.policy import Lists, matches
 from ailb_gen.routing.rib import Routing
 from ailb_gen.routing.route import BGP, Route
-from ailb_gen.routing.solve import EMPTY, LocRib, State, solve
+from ailb_gen.routing.solve import EMPTY, LocRib
 from ailb_gen.routing.speaker import direct, direct_prefixes, exported, lists_of, originated, rules
 
 # The position under which the totals of all sessions are counted.
 WHOLE = -1
 
 
-class LazyRouting(Routing):
-    """The routes of every prefix, each computed when it is first asked for."""
+class CountedRouting(Routing):
+    """The routes of every prefix, with the counts that `show bgp summary` prints."""
 
     def __init__(self, network: Network) -> None:
         super().__init__(network)
-        self._solved: dict[Prefix, State] = {}
         self._by_class: dict[int, Counter[tuple[int, int]]] = {}
-
-    def state(self, prefix: Prefix) -> State:
-        """Return the RIBs of a prefix; they are empty for one that no device has an address in."""
-        found = self._solved.get(prefix)
-        if found is None:
-            found = self._solved[prefix] = solve(self.graph, prefix, self.removed)
-        return found
 
     def counts(self, name: str) -> dict[str, PrefixCounts]:
         """Count a device's prefixes by the interface of their session; one without prefixes is missing."""
@@ -106,7 +98,7 @@ def own_routes(switch: Switch, group: int) -> dict[Prefix, Route]:
     return found
 
 
-def transit_routes(routing: LazyRouting, name: str, group: int, prefixes: Iterable[Prefix]) -> dict[Prefix, Route]:
+def transit_routes(routing: CountedRouting, name: str, group: int, prefixes: Iterable[Prefix]) -> dict[Prefix, Route]:
     """Return what a device sends of some prefixes of others over the sessions of a group."""
     device = routing.graph.index.get(name)
     if device is None:

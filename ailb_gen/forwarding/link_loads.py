@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from ailb_gen.addresses import Prefix
-from ailb_gen.forwarding.loads import Links, Volumes, loads
+from ailb_gen.forwarding.alike import loads_alike
+from ailb_gen.forwarding.loads import Links, Volumes
 from ailb_gen.forwarding.patterns import PATTERNS, rails
 from ailb_gen.routing.graph import Graph
-from ailb_gen.routing.rib import Routing, removed_positions
-from ailb_gen.routing.solve import State, solve
+from ailb_gen.routing.rib import Routing
 
 # From the first end of a link to its second, and back.
 LinkLoads = dict[str, tuple[float, float]]
@@ -47,17 +47,12 @@ def loads_of(
     """
     graph, links, destinations = routing.graph, Links(routing), advertised(routing)
     matrix = PATTERNS[pattern](rails(graph.network, graph.index), len(graph.names))
-    before, _ = loads(links, routing.states.__getitem__, destinations, matrix)
+    before, _ = loads_alike(routing, links, destinations, matrix)
     highest = float(before.max(initial=0.0)) or 1.0
     if not failed and not dead:
         return by_link(graph, before / highest)
     gone = np.array(sorted(dead), dtype=np.int64)
     matrix[gone], matrix[:, gone] = 0.0, 0.0
-    removed = removed_positions(graph, failed)
-
-    # One prefix at a time: the states of all prefixes of a large fabric take gigabytes.
-    def after(prefix: Prefix) -> State:
-        return solve(graph, prefix, removed, dead, routing.states[prefix])
-
-    load, _ = loads(links, after, destinations, matrix)
+    after = Routing(graph.network, graph=graph.without(failed | graph.sessions_of(dead)))
+    load, _ = loads_alike(after, Links(after), destinations, matrix)
     return by_link(graph, load / highest)

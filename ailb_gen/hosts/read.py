@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 from ailb_gen.errors import Place
@@ -171,6 +171,23 @@ def read_hosts(root: Path, executor: Executor | None = None) -> tuple[dict[str, 
     found = map(read, distinct) if executor is None else executor.map(read, distinct, chunksize=CHUNK)
     profiles = dict(zip(distinct, found, strict=True))
     return {name: Host(name, profiles[folder]) for name, folder in folders.items()}, tuple(defects)
+
+
+class Hosts(Mapping[str, Host]):
+    """The servers below a directory by name; the files of a profile are read when one of its servers is looked up."""
+
+    def __init__(self, root: Path) -> None:
+        self._folders, self.defects = _folders(root)
+        self._profile = cache(partial(read_profile, root))
+
+    def __getitem__(self, name: str) -> Host:
+        return Host(name, self._profile(self._folders[name]))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._folders)
+
+    def __len__(self) -> int:
+        return len(self._folders)
 
 
 def _folders(root: Path) -> tuple[dict[str, str], list[HostDefect]]:

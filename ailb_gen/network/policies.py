@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from ailb_gen.addresses import BITS, Prefix, prefix_value
 from ailb_gen.junos.tree import Node
@@ -23,16 +24,30 @@ KNOWN_CONDITIONS = frozenset({"family", "protocol", "community", "prefix-list", 
 CHANGES = {"add": "add", "set": "set", "delete": "delete", "+": "add", "=": "set", "-": "delete"}
 
 
-def communities(root: Node) -> dict[str, Community]:
-    """Read `policy-options community`."""
-    entries = root.each("policy-options", "community")
+@dataclass(frozen=True, slots=True)
+class PolicyOptions:
+    """Everything below `policy-options`, by name."""
+
+    communities: dict[str, Community]
+    as_lists: dict[str, AsList]
+    prefix_lists: dict[str, PrefixList]
+    policies: dict[str, Policy]
+
+
+def policy_options(node: Node | None) -> PolicyOptions:
+    """Read `policy-options`."""
+    top = node or Node("")
+    return PolicyOptions(_communities(top), _as_lists(top), _prefix_lists(top), _policies(top))
+
+
+def _communities(top: Node) -> dict[str, Community]:
+    entries = top.each("community")
     return {node.word: Community(node.word, node.values("members"), node.line) for node in entries}
 
 
-def as_lists(root: Node) -> dict[str, AsList]:
-    """Read `policy-options as-list`."""
+def _as_lists(top: Node) -> dict[str, AsList]:
     found = {}
-    for node in root.each("policy-options", "as-list"):
+    for node in top.each("as-list"):
         members = [(member, _range(member.word)) for member in node.each("members")]
         good = tuple(pair for _, pair in members if pair is not None)
         bad = tuple((member.word, member.line) for member, pair in members if pair is None)
@@ -46,10 +61,9 @@ def _range(text: str) -> tuple[int, int] | None:
     return (first, last) if first is not None and last is not None and first <= last else None
 
 
-def prefix_lists(root: Node) -> dict[str, PrefixList]:
-    """Read `policy-options prefix-list`."""
+def _prefix_lists(top: Node) -> dict[str, PrefixList]:
     found = {}
-    for node in root.each("policy-options", "prefix-list"):
+    for node in top.each("prefix-list"):
         prefixes = [_prefix_or_host(entry) for entry in node.children]
         good = tuple(prefix for prefix in prefixes if prefix is not None)
         found[node.word] = PrefixList(node.word, good, len(prefixes) - len(good), node.has("apply-path"), node.line)
@@ -60,9 +74,8 @@ def _prefix_or_host(text: str) -> Prefix | None:
     return prefix_value(text if "/" in text else f"{text}/{BITS}")
 
 
-def policies(root: Node) -> dict[str, Policy]:
-    """Read `policy-options policy-statement`."""
-    entries = root.each("policy-options", "policy-statement")
+def _policies(top: Node) -> dict[str, Policy]:
+    entries = top.each("policy-statement")
     return {node.word: Policy(node.word, tuple(_terms(node)), node.line) for node in entries}
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from ailb_gen.addresses import interface_value, prefix_value
@@ -43,19 +43,20 @@ def statements(node: Node | None) -> Iterator[tuple[str, int]]:
             yield f"{child.word} {text}", at
 
 
-def ports(root: Node) -> dict[str, Port]:
-    """Read `interfaces`; what splits off a disabled port is disabled."""
+def ports(root: Node, read: Callable[[Node], Port]) -> dict[str, Port]:
+    """Read `interfaces`, each by `read`; what splits off a disabled port is disabled."""
     found = {
-        node.word: _port(node)
+        node.word: read(node)
         for node in root.each("interfaces")
         if node.word not in ("apply-groups", "interface-range")
     }
-    off = {name for name, port in found.items() if port.disabled}
-    parts = {name: port for name, port in found.items() if name.partition(":")[0] in off}
-    return found | {name: replace(port, disabled=True) for name, port in parts.items()} if off else found
+    off = {name for name, one in found.items() if one.disabled}
+    parts = {name: one for name, one in found.items() if name.partition(":")[0] in off}
+    return found | {name: replace(one, disabled=True) for name, one in parts.items()} if off else found
 
 
-def _port(node: Node) -> Port:
+def port(node: Node) -> Port:
+    """Read one of the `interfaces`."""
     description, mtu, native = node.get("description"), node.get("mtu"), node.get("native-vlan-id")
     return Port(
         name=node.word,
@@ -113,12 +114,13 @@ def vlans(root: Node) -> tuple[Vlan, ...]:
     )
 
 
-def advertisements(root: Node) -> dict[str, RouterAdvertisement]:
-    """Read `protocols router-advertisement`."""
-    return {node.word: _advertisement(node) for node in root.each("protocols", "router-advertisement", "interface")}
+def advertisements(root: Node, read: Callable[[Node], RouterAdvertisement]) -> dict[str, RouterAdvertisement]:
+    """Read `protocols router-advertisement`, each interface by `read`."""
+    return {node.word: read(node) for node in root.each("protocols", "router-advertisement", "interface")}
 
 
-def _advertisement(node: Node) -> RouterAdvertisement:
+def advertisement(node: Node) -> RouterAdvertisement:
+    """Read the router advertisements of an interface."""
     good, bad = [], []
     for entry in node.each("prefix"):
         prefix = prefix_value(entry.word)

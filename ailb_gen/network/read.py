@@ -40,7 +40,7 @@ class Reading(Generic[T]):
 
 
 @dataclass(frozen=True, slots=True)
-class _File(Generic[T]):
+class File(Generic[T]):
     """One file: what was read, or why it could not be."""
 
     read: tuple[Switch, T] | None
@@ -59,7 +59,7 @@ def read_network(
     there is one, so it must be possible to pickle it. `advance` is called with how many files were read. Raises
     UsageError when `root` is no artifact directory; all other errors are defects of the network.
     """
-    files, defects = _switch_files(root)
+    files, defects = switch_files(root)
     switches: dict[str, Switch] = {}
     inspected: dict[str, T] = {}
     for path, found in zip(files, _read_all(root, files, inspect, executor, advance), strict=True):
@@ -70,7 +70,7 @@ def read_network(
             switches[name], inspected[name] = found.read
     hosts, found_defects = read_hosts(root, executor)
     host_defects = [Defect("host-folder", defect.folder, defect.reason, defect.place) for defect in found_defects]
-    topology, cabling = _optional(root, TOPOLOGY, read_topology), _optional(root, CABLING, read_cabling)
+    topology, cabling = optional(root, TOPOLOGY, read_topology), optional(root, CABLING, read_cabling)
     # Without a topology a leaf is what has IRBs: collected configurations come without one.
     roles = {
         name: role if (role := topology.roles.get(name)) in ROLES else "leaf" if "irb" in device.ports else "spine"
@@ -91,10 +91,10 @@ def read_network(
 
 def switch_count(root: Path) -> int:
     """Return how many switch files there are below `root`. Raises UsageError like `read_network`."""
-    return len(_switch_files(root)[0])
+    return len(switch_files(root)[0])
 
 
-def _switch_files(root: Path) -> tuple[list[str], list[Defect]]:
+def switch_files(root: Path) -> tuple[list[str], list[Defect]]:
     """List the switch files, one per name, in order."""
     folder = root / SWITCHES
     try:
@@ -131,20 +131,21 @@ def _read_all(
     inspect: Callable[[Node, Node], T],
     executor: Executor | None,
     advance: Callable[[int], None],
-) -> Iterator[_File[T]]:
+) -> Iterator[File[T]]:
     chunks = [files[start : start + CHUNK] for start in range(0, len(files), CHUNK)]
     work = partial(_read_chunk, root, inspect)
-    done: Iterable[list[_File[T]]] = map(work, chunks) if executor is None else executor.map(work, chunks)
+    done: Iterable[list[File[T]]] = map(work, chunks) if executor is None else executor.map(work, chunks)
     for results in done:
         advance(len(results))
         yield from results
 
 
-def _read_chunk(root: Path, inspect: Callable[[Node, Node], T], files: list[str]) -> list[_File[T]]:
-    return [_read_switch(root, file, inspect) for file in files]
+def _read_chunk(root: Path, inspect: Callable[[Node, Node], T], files: list[str]) -> list[File[T]]:
+    return [read_switch(root, file, inspect) for file in files]
 
 
-def _read_switch(root: Path, file: str, inspect: Callable[[Node, Node], T]) -> _File[T]:
+def read_switch(root: Path, file: str, inspect: Callable[[Node, Node], T]) -> File[T]:
+    """Read one file of a switch; `inspect` is that of `read_network`."""
     name = Path(file).stem
     try:
         text = read_text(root / file, file)
@@ -153,22 +154,23 @@ def _read_switch(root: Path, file: str, inspect: Callable[[Node, Node], T]) -> _
         acting = expand_ranges(written, tree)
     except IntentError as error:
         problem = error.problems[0]
-        return _File(None, Defect("unreadable", name, problem.reason, problem.place))
+        return File(None, Defect("unreadable", name, problem.reason, problem.place))
     except JunosSyntaxError as error:
         place = Place(file, error.line, error.column)
-        return _File(None, Defect("unreadable", name, f"not Junos text: {error.reason}", place))
+        return File(None, Defect("unreadable", name, f"not Junos text: {error.reason}", place))
     except UsageError as error:
-        return _File(None, Defect("unreadable", name, str(error), Place(file)))
+        return File(None, Defect("unreadable", name, str(error), Place(file)))
     if not written.children:
-        return _File(None, Defect("unreadable", name, "there is no statement in it", Place(file)))
+        return File(None, Defect("unreadable", name, "there is no statement in it", Place(file)))
     found = switch(name, file, acting)
     # Few files have the word, and the whole tree must be walked for it.
     if APPLY in text:
         found = replace(found, unknown_groups=applied_groups(tree))
-    return _File((found, inspect(written, tree)))
+    return File((found, inspect(written, tree)))
 
 
-def _optional(root: Path, file: str, parse: Callable[[str], Topology]) -> Topology:
+def optional(root: Path, file: str, parse: Callable[[str], Topology]) -> Topology:
+    """Read `topology.json` or `cabling.csv`; what cannot be read is a defect."""
     try:
         return parse(read_text(root / file, file))
     except IntentError as error:

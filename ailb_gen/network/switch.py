@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
 from ailb_gen.junos.groups import APPLY
 from ailb_gen.junos.tree import Node
 from ailb_gen.network.bgp import as_number, fabric_routes, groups
 from ailb_gen.network.cos import class_of_service
 from ailb_gen.network.filters import filters
-from ailb_gen.network.model import LoadBalancing, Switch
-from ailb_gen.network.policies import as_lists, communities, policies, prefix_lists
+from ailb_gen.network.model import LoadBalancing, Port, RouterAdvertisement, Switch
+from ailb_gen.network.policies import PolicyOptions, policy_options
 from ailb_gen.network.policy import Policy
-from ailb_gen.network.ports import advertisements, line, number, ports, statements, vlans
+from ailb_gen.network.ports import (
+    advertisement,
+    advertisements,
+    line,
+    number,
+    port,
+    ports,
+    statements,
+    vlans,
+)
 from ailb_gen.network.supported_statements import judged
 
 # Junos's own limit of next hops per route.
@@ -29,37 +41,27 @@ OPERATING = (
 MANAGEMENT_ROUTE = ("routing-instances", "mgmt_junos", "routing-options", "static", "route", "0.0.0.0/0")
 
 
+@dataclass(frozen=True, slots=True)
+class Readers:
+    """How parts of a tree are read that trees may share (see junos/pieces.py)."""
+
+    port: Callable[[Node], Port] = port
+    advertisement: Callable[[Node], RouterAdvertisement] = advertisement
+    policy: Callable[[Node | None], PolicyOptions] = policy_options
+
+
+PLAIN = Readers()
+NOTHING = Node("")
+
+
 def switch(name: str, file: str, root: Node) -> Switch:
     """Read what a switch does from its effective tree; `name` is that of its file."""
-    host, asn, router_id = (
-        root.get("system", "host-name"),
-        root.get("routing-options", "autonomous-system"),
-        root.get("routing-options", "router-id"),
-    )
-    routes, bad_routes = fabric_routes(root)
-    policy = policies(root)
     # Junos has that routing instance only with `management-instance`.
     gateway = root.get(*MANAGEMENT_ROUTE, "next-hop") if root.has("system", "management-instance") else None
-    bgp = root.get("protocols", "bgp")
     lldp = () if root.has("protocols", "lldp", "disable") else tuple(root.each("protocols", "lldp", "interface"))
     found = judged(root)
-    return Switch(
-        named=name,
-        file=file,
-        host_name=root.value("system", "host-name") or "",
-        asn=as_number(asn.value() or "") if asn is not None else None,
-        router_id=root.value("routing-options", "router-id"),
-        ports=ports(root),
-        vlans=vlans(root),
-        advertisements=advertisements(root),
-        communities=communities(root),
-        as_lists=as_lists(root),
-        prefix_lists=prefix_lists(root),
-        policies=policy,
-        groups=groups(root),
-        routes=routes,
-        bad_routes=bad_routes,
-        balancing=_balancing(root, policy),
+    return replace(
+        routed(name, file, root),
         cos=class_of_service(root),
         lldp=frozenset(node.word for node in lldp if not node.has("disable")),
         lldp_off=frozenset(node.word for node in lldp if node.has("disable")),
@@ -68,10 +70,45 @@ def switch(name: str, file: str, root: Node) -> Switch:
         harmless=found.harmless,
         operating=frozenset(text for text in OPERATING if _holds(root, text.split())),
         management_gateway=(gateway.value() or "") if gateway is not None else "",
+        management_line=line(gateway),
+    )
+
+
+def routed(name: str, file: str, root: Node, readers: Readers = PLAIN) -> Switch:
+    """Read what a switch's sessions and routes follow from; the rest is as if nothing were configured."""
+    host, asn, router_id = (
+        root.get("system", "host-name"),
+        root.get("routing-options", "autonomous-system"),
+        root.get("routing-options", "router-id"),
+    )
+    routes, bad_routes = fabric_routes(root)
+    policy = readers.policy(root.get("policy-options"))
+    bgp = root.get("protocols", "bgp")
+    return Switch(
+        named=name,
+        file=file,
+        host_name=root.value("system", "host-name") or "",
+        asn=as_number(asn.value() or "") if asn is not None else None,
+        router_id=root.value("routing-options", "router-id"),
+        ports=ports(root, readers.port),
+        vlans=vlans(root),
+        advertisements=advertisements(root, readers.advertisement),
+        communities=policy.communities,
+        as_lists=policy.as_lists,
+        prefix_lists=policy.prefix_lists,
+        policies=policy.policies,
+        groups=groups(root),
+        routes=routes,
+        bad_routes=bad_routes,
+        balancing=_balancing(root, policy.policies),
+        cos=class_of_service(NOTHING),
+        lldp=frozenset(),
+        lldp_off=frozenset(),
+        filters=filters(NOTHING),
+        unmodelled=(),
         host_name_line=line(host),
         asn_line=line(asn),
         router_id_line=line(router_id),
-        management_line=line(gateway),
         bgp_line=bgp.line if bgp is not None else 0,
     )
 

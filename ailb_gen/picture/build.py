@@ -4,31 +4,16 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from ailb_gen.checks.expected_hosts import seats
 from ailb_gen.checks.expected_switches import Outline
-from ailb_gen.errors import IntentError
-from ailb_gen.layout import CABLING, SUFFIXES, TOPOLOGY, switch_file
+from ailb_gen.layout import SUFFIXES, switch_file
 from ailb_gen.network.fabric import Cable, Defect, End, Network
 from ailb_gen.network.read import read_network, switch_count
-from ailb_gen.network.topology import Topology, read_cabling, read_topology
+from ailb_gen.network.routed import listed
+from ailb_gen.network.topology import Topology
 from ailb_gen.picture.model import Device, Link, Picture
-from ailb_gen.textio import read_text
-
-
-@dataclass(frozen=True, slots=True)
-class Cables:
-    """What the files say of cables.
-
-    `roles` are those of switches that the files know; `defects` is what could not be read.
-    """
-
-    links: tuple[Cable, ...]
-    attachments: tuple[Cable, ...]
-    roles: Mapping[str, str] = field(default_factory=dict)
-    defects: tuple[Defect, ...] = ()
 
 
 def picture_of(expected: Outline, network: Network) -> Picture:
@@ -37,7 +22,7 @@ def picture_of(expected: Outline, network: Network) -> Picture:
         Cable(leaf, End(server, nic), "", network.attachment_bps.get(leaf))
         for (server, nic), leaf in network.attachments.items()
     )
-    return picture_from(expected, Cables(network.links, attachments, network.roles))
+    return picture_from(expected, Topology(network.roles, network.links, attachments))
 
 
 def picture_in(expected: Outline, root: Path) -> tuple[Picture, tuple[Defect, ...]]:
@@ -47,7 +32,7 @@ def picture_in(expected: Outline, root: Path) -> tuple[Picture, tuple[Defect, ..
     UsageError when `root` is no artifact directory.
     """
     switch_count(root)
-    found = cables_in(root)
+    found = listed(root)
     if not found.links:
         network = read_network(root, lambda written, tree: None).network
         return picture_of(expected, network), network.defects
@@ -60,25 +45,7 @@ def without_file(picture: Picture, root: Path) -> list[str]:
     return [name for name in switches if not any((root / switch_file(name, suffix)).exists() for suffix in SUFFIXES)]
 
 
-def cables_in(root: Path) -> Cables:
-    """Return the cables that an artifact directory lists."""
-    cabling = _listed(root, CABLING)
-    if cabling.links and cabling.attachments:
-        return Cables(cabling.links, cabling.attachments, defects=cabling.defects)
-    topology = _listed(root, TOPOLOGY)
-    links, attachments = cabling.links or topology.links, cabling.attachments or topology.attachments
-    return Cables(links, attachments, topology.roles, (*cabling.defects, *topology.defects))
-
-
-def _listed(root: Path, file: str) -> Topology:
-    try:
-        return (read_cabling if file == CABLING else read_topology)(read_text(root / file, file))
-    except IntentError as error:
-        problem = error.problems[0]
-        return Topology(defects=(Defect("unreadable", file, problem.reason, problem.place),))
-
-
-def picture_from(expected: Outline, cables: Cables) -> Picture:
+def picture_from(expected: Outline, cables: Topology) -> Picture:
     """Return the picture of some cables."""
     colors = tuple(color.name for color in expected.colors)
     carried = _colors_by_spine(cables.links, colors)
@@ -116,7 +83,7 @@ def _colors_by_spine(links: Iterable[Cable], order: tuple[str, ...]) -> dict[str
 
 
 def _unexpected(
-    cables: Cables, known: Mapping[str, Device], carried: Mapping[str, tuple[str, ...]]
+    cables: Topology, known: Mapping[str, Device], carried: Mapping[str, tuple[str, ...]]
 ) -> Iterator[Device]:
     """Give devices that cables or files have and the intent does not; a server is in the stripe of its leaf."""
     for name, role in cables.roles.items():

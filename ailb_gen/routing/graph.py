@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from ipaddress import AddressValueError, IPv4Address
@@ -82,6 +83,22 @@ class Graph:
         self.adjacencies = self._adjacencies(self.sessions.up)
         self.class_of, self.classes = self._classes()
 
+    def without(self, failed: frozenset[int]) -> Graph:
+        """Return the graph with some sessions (indices) down: devices and sessions keep their numbers, classes do not.
+
+        AS numbers that a device has on those sessions stay its own.
+        """
+        if not failed:
+            return self
+        # Before the copy, which takes it along.
+        self.asn_owners  # noqa: B018
+        found = copy(self)
+        found.adjacencies = tuple(
+            tuple(entry for entry in row if entry.session not in failed) for row in self.adjacencies
+        )
+        found.class_of, found.classes = found._classes()
+        return found
+
     def alone(self, device: int) -> int:
         """Return the node of a device on its own."""
         return len(self.classes) + device
@@ -89,6 +106,10 @@ class Graph:
     def is_alone(self, node: int) -> bool:
         """Return whether a node is a device on its own."""
         return node >= len(self.classes)
+
+    def sessions_of(self, devices: Iterable[int]) -> frozenset[int]:
+        """Return the sessions (indices) of some devices."""
+        return frozenset(entry.session for device in devices for entry in self.adjacencies[device])
 
     def device(self, node: int) -> int:
         """Return the device of a node; for a class, the one that stands for it."""

@@ -66,10 +66,11 @@ def matches(term: Term, lists: Lists, prefix: Prefix, route: Route) -> bool:
         has_community(lists.communities.get(name), route.communities) for name in term.communities
     ):
         return False
-    return _matches_prefix(term, lists, prefix)
+    return matches_prefix(term, lists, prefix)
 
 
-def _matches_prefix(term: Term, lists: Lists, prefix: Prefix) -> bool:
+def matches_prefix(term: Term, lists: Lists, prefix: Prefix) -> bool:
+    """Return whether the conditions of a term on prefixes hold: any of them, or there are none."""
     if not (term.prefix_lists or term.prefix_list_filters or term.route_filters):
         return True
     listed = [(name, "exact") for name in term.prefix_lists] + list(term.prefix_list_filters)

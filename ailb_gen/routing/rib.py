@@ -41,11 +41,15 @@ class NextHop(NamedTuple):
 
 
 class Routing:
-    """The routes of every prefix; `failed` are sessions (indices into Graph.sessions.up) that are down."""
+    """The routes of every prefix; `failed` are sessions (indices into Graph.sessions.up) that are down.
+
+    Where many are down, `Graph.without` them is faster: what fails alike then stays in one class.
+    """
 
     def __init__(self, network: Network, failed: frozenset[int] = frozenset(), graph: Graph | None = None) -> None:
         self.graph = graph or Graph(network)
         self.removed = removed_positions(self.graph, failed)
+        self.solved: dict[Prefix, State] = {}
 
     @cached_property
     def prefixes(self) -> tuple[Prefix, ...]:
@@ -61,7 +65,7 @@ class Routing:
         """Compute and keep the RIBs of every prefix; `advance` is called with how many more are done."""
         found: dict[Prefix, State] = {}
         for prefix in self.prefixes:
-            found[prefix] = solve(self.graph, prefix, self.removed)
+            found[prefix] = self.state(prefix)
             advance(1)
         self.states = found
         return found
@@ -72,8 +76,14 @@ class Routing:
         return {prefix: solve(self.graph, prefix, removed, dead, state) for prefix, state in self.states.items()}
 
     def state(self, prefix: Prefix) -> State:
-        """Return the RIBs of a prefix; without any where no device has an address in it."""
-        return self.states.get(prefix) or State(prefix, frozenset(), {})
+        """Return the RIBs of a prefix, computed when they are asked for; none where no device has an address in it."""
+        found = self.solved.get(prefix)
+        if found is None:
+            found = State(prefix, frozenset(), {})
+            if prefix in self.graph.owners:
+                found = solve(self.graph, prefix, self.removed)
+            self.solved[prefix] = found
+        return found
 
     def held(self, device: int, prefix: Prefix) -> LocRib:
         """Return what a device holds of a prefix."""

@@ -144,7 +144,7 @@ class _Solver:
             return
         local = graph.is_alone(node) and self.prefix in graph.direct[device]
         selection = Selection() if local else select(graph, device, candidates)
-        sent = self._sent(device, local, selection.active)
+        sent = sent_by(graph, device, self.prefix, local, selection.active)
         self.nodes[node] = LocRib(local, candidates, selection, sent)
         if sent != old.sent and (any(sent) or any(old.sent)):
             queue.extend(other for other in self._neighbors(device) if other not in queue)
@@ -159,20 +159,6 @@ class _Solver:
         for other in sorted(around):
             if not classes[other].members <= self.singles:
                 yield other
-
-    def _sent(self, device: int, local: bool, active: Route | None) -> Sent:
-        if not local and active is None:
-            return NOTHING
-        graph = self.graph
-        advertised = graph.advertised[device].get(self.prefix) if local else None
-        found: list[Route | None] = []
-        for group in graph.class_at(device).groups:
-            rule = graph.rules[device][group]
-            route = originated(graph.switches[device], advertised, rule) if advertised is not None else None
-            if route is None and (held := direct() if local else active) is not None:
-                route = exported(rule, graph.lists[device], self.prefix, held)
-            found.append(route)
-        return tuple(found)
 
     def _candidates(self, node: int, device: int) -> Iterator[Candidate]:
         """Collect what the neighbors of a node send to it; `device` stands for it."""
@@ -236,6 +222,21 @@ class _Solver:
         if here and here != members:
             raise _MixedClassError(here)
         return bool(here)
+
+
+def sent_by(graph: Graph, device: int, prefix: Prefix, local: bool = True, active: Route | None = None) -> Sent:
+    """Return what a device sends of a prefix over the sessions of each group: its direct route, or the active one."""
+    if not local and active is None:
+        return NOTHING
+    advertised = graph.advertised[device].get(prefix) if local else None
+    found: list[Route | None] = []
+    for group in graph.class_at(device).groups:
+        rule = graph.rules[device][group]
+        route = originated(graph.switches[device], advertised, rule) if advertised is not None else None
+        if route is None and (held := direct() if local else active) is not None:
+            route = exported(rule, graph.lists[device], prefix, held)
+        found.append(route)
+    return tuple(found)
 
 
 def select(graph: Graph, who: int, candidates: tuple[Candidate, ...]) -> Selection:

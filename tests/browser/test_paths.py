@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page as BrowserPage
 
-from ailb_gen.addresses import Prefix
 from ailb_gen.checks.context import EXACT, Context
 from ailb_gen.cli.path import trace_json
 from ailb_gen.cli.proof import outage
@@ -23,7 +22,6 @@ from ailb_gen.report.html.page import Page, html
 from ailb_gen.report.html.paths import paths_section
 from ailb_gen.routing.graph import Graph
 from ailb_gen.routing.rib import Routing
-from ailb_gen.routing.solve import State, solve
 from tests.browser.conftest import Opener
 from tests.browser.reports import Reports
 from tests.checks.trees import GOLDEN, fabric_of, network_of
@@ -139,19 +137,6 @@ def test_paths_of_damaged_trees_equal_those_of_the_command(seed: int, opened: Op
     assert case.differences(questions) == []
 
 
-class Solved(dict[Prefix, State]):
-    """Routes of prefixes, computed when they are asked for: a few of thousands."""
-
-    def __init__(self, routing: Routing) -> None:
-        super().__init__()
-        self.routing = routing
-
-    def get(self, prefix: Prefix, default: object = None) -> State:
-        if prefix not in self:
-            self[prefix] = solve(self.routing.graph, prefix, self.routing.removed)
-        return self[prefix]
-
-
 @pytest.mark.long
 def test_paths_of_the_largest_fabric_equal_those_of_the_command(opened: Opener, reports: Reports) -> None:
     """A sample: a link of the damaged leaf, one of the damaged spine, a link that a path takes, a whole spine."""
@@ -166,7 +151,6 @@ def test_paths_of_the_largest_fabric_equal_those_of_the_command(opened: Opener, 
     answers = page.evaluate(ASK, [[*row[:3], str(row[3])] for row in questions])
     for (start, end, word, number), answer in zip(questions, answers, strict=True):
         view = seen(graph, word)
-        view.routing.states = Solved(view.routing)
         assert answer == [trace_json(trace_pair(view, *pair, number)) for pair in flows(network, start, end)], word
     assert any(path["problem"] for answer in answers for path in answer)
     assert len({str(answer) for answer in answers}) > len(near)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from ailb_gen.cli.draw import joined
 from tests.checks.trees import GOLDEN
-from tests.cli.verbs import Told, run
-from tests.conftest import EXAMPLES
+from tests.cli.verbs import Told, changed, run
+from tests.conftest import EXAMPLES, ROOT
 
 FABRIC, TREE = str(EXAMPLES / "lab" / "fabric.yaml"), str(GOLDEN / "lab")
 
@@ -59,6 +62,44 @@ def test_paths_that_fail_are_drawn_with_the_reason(tmp_path: Path) -> None:
     out = tmp_path / "picture.svg"
     assert draw(out, "--view", "path", "gpu-s1-1", "gpu-s2-1", "--fail", "stripe2-leaf1")[0] == 0
     assert out.read_text(encoding="utf-8").count(">FAILS: no route at stripe1-leaf1<") == 4
+
+
+def test_a_link_that_the_files_keep_down_carries_nothing(tmp_path: Path) -> None:
+    """The drawing shows what the files do: a port disabled by hand, and a leaf whose file is no configuration."""
+    root = tmp_path / "lab"
+    shutil.copytree(TREE, root, symlinks=True)
+    changed(root, "switches/spine1.conf", "et-0/0/0 {\n", "et-0/0/0 {\n        disable;\n")
+    out = tmp_path / "picture.svg"
+    assert draw(out, "--load", "all-to-all", tree=str(root)) == (0, "", "")
+    text = out.read_text(encoding="utf-8")
+    assert "stripe1-leaf1:et-0/0/1 - spine2:et-0/0/0, color blue, 400G, load 100%" in text
+    assert "stripe1-leaf1:et-0/0/0 - spine1:et-0/0/0, color green, 400G<" in text
+    (root / "switches" / "stripe1-leaf1.conf").write_text("interfaces {\n")
+    code, _, error = draw(out, "--view", "path", "gpu-s1-1", "gpu-s2-1", tree=str(root))
+    assert (code, error) == (
+        0,
+        "warning: switches/stripe1-leaf1.conf:1:12: not Junos text: '{' is never closed\n",
+    )
+    followed = run("path", "gpu-s1-1", "gpu-s2-1", "-C", str(root))[1]
+    problem = next(line for line in followed.split("\n") if "FAILS" in line).strip()
+    assert out.read_text(encoding="utf-8").count(problem) == 4
+
+
+@pytest.mark.parametrize("module, name", [("ailb_gen.forwarding.link_loads", "loads_of"), ("os", "fsync")])
+def test_an_interrupt_leaves_no_part_of_a_picture(module: str, name: str, tmp_path: Path) -> None:
+    """While loads are computed, and while the file is written: what was there stays."""
+    out = tmp_path / "picture.svg"
+    out.write_text("before")
+    code = (
+        f"import ailb_gen.cli as c, {module} as m, sys\n"
+        "def stop(*words, **more): raise KeyboardInterrupt\n"
+        f"m.{name} = stop\n"
+        f"sys.argv = ['ailb-gen', 'draw', {FABRIC!r}, {TREE!r}, '-o', {str(out)!r}, '--load', 'ring']; c.main()"
+    )
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, env=env)
+    assert (done.returncode, done.stderr) == (130, "ailb-gen: interrupted\n")
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("picture.svg", "before")]
 
 
 WRONG = {

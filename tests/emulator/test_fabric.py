@@ -13,7 +13,7 @@ from hypothesis import given
 from ailb_gen.emulator.fabric import EmulatedFabric
 from ailb_gen.emulator.fabric_state import RouteTotals, link_local
 from ailb_gen.emulator.hardware import mac
-from ailb_gen.emulator.ribs import LazyRouting, never_exported
+from ailb_gen.emulator.ribs import CountedRouting, never_exported
 from ailb_gen.errors import UsageError
 from ailb_gen.junos.reader import read
 from ailb_gen.network.fabric import Network
@@ -70,7 +70,7 @@ def compare(fabric: EmulatedFabric, network: Network) -> None:
         compare_counts(fabric.routing(), routing, name)
 
 
-def compare_counts(lazy: LazyRouting, routing: Routing, name: str) -> None:
+def compare_counts(lazy: CountedRouting, routing: Routing, name: str) -> None:
     device = routing.graph.index[name]
     paths = [(prefix, path) for prefix in routing.prefixes for path in routing.paths(device, prefix) if path.peer]
     received = Counter(path.interface for _, path in paths)

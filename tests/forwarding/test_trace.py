@@ -97,7 +97,7 @@ def test_a_loop_ends() -> None:
     ways = {OWN: ("spine1",), "spine1": (FAR,), FAR: ("spine2",), "spine2": (OWN,)}
     found = Routing(graph.network, graph=graph)
     state = made(graph, ways, owner="stripe2-leaf1")
-    found.states = {state.prefix: state}
+    found.solved[state.prefix] = state
     passed, problem = way(found, OWN, "fc00:1:1:1::17")
     assert problem == f"forwarding loop: more than {MAX_HOPS} hops"
     assert passed == [OWN, "spine1", FAR, "spine2"] * 4

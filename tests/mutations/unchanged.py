@@ -14,7 +14,7 @@ import ailb_gen.hosts.read
 import ailb_gen.network.read
 from ailb_gen.hosts.model import Profile
 
-_read_switch = ailb_gen.network.read._read_switch
+read_switch = ailb_gen.network.read.read_switch
 _read_profile = ailb_gen.hosts.read.read_profile
 
 
@@ -22,7 +22,7 @@ _read_profile = ailb_gen.hosts.read.read_profile
 def reading_once(golden: Path) -> Iterator[None]:
     """Have copies of a golden tree read with what was read of that tree, wherever nothing was changed."""
     with (
-        patch.object(ailb_gen.network.read, "_read_switch", partial(_switch, golden)),
+        patch.object(ailb_gen.network.read, "read_switch", partial(_switch, golden)),
         patch.object(ailb_gen.hosts.read, "read_profile", partial(_profile, golden)),
     ):
         yield
@@ -31,7 +31,7 @@ def reading_once(golden: Path) -> Iterator[None]:
 def _switch(golden: Path, root: Path, file: str, inspect: Callable[..., object]) -> object:
     if _is_unchanged(golden / file, root / file):
         return _golden_switch(golden, file, inspect)
-    return _read_switch(root, file, inspect)
+    return read_switch(root, file, inspect)
 
 
 def _profile(golden: Path, root: Path, name: str) -> Profile:
@@ -64,7 +64,7 @@ def _golden_entries(folder: Path) -> list[str]:
 
 @cache
 def _golden_switch(golden: Path, file: str, inspect: Callable[..., object]) -> object:
-    return _read_switch(golden, file, inspect)
+    return read_switch(golden, file, inspect)
 
 
 @cache

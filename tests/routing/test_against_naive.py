@@ -39,7 +39,12 @@ def compare(case: Case) -> None:
     fabric = Fabric(case.network, case.failed)
     assert cables == fabric.up
     failed = frozenset(number for number, cable in enumerate(cables) if cable in case.failed)
-    routing = Routing(case.network, failed, graph)
+    # Failures as positions of a graph's devices, and as a graph of its own.
+    for routing in (Routing(case.network, failed, graph), Routing(case.network, graph=graph.without(failed))):
+        compare_routes(routing, fabric)
+
+
+def compare_routes(routing: Routing, fabric: Fabric) -> None:
     for prefix in routing.prefixes:
         counts["prefixes"] += 1
         expected = solutions(fabric, prefix)
@@ -47,7 +52,7 @@ def compare(case: Case) -> None:
             counts["ambiguous"] += 1
             continue
         assert routing.states[prefix].stable
-        for device, name in enumerate(graph.names):
+        for device, name in enumerate(routing.graph.names):
             paths = routing.paths(device, prefix)
             assert {path.interface: as_seen(path) for path in paths} == expected[name], (name, str(prefix))
             hops = {hop.interface for hop in routing.next_hops(device, prefix)}

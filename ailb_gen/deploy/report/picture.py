@@ -12,7 +12,8 @@ from ailb_gen.deploy.report.tables import Ended
 from ailb_gen.deploy.report.waves import TouchedLink
 from ailb_gen.intent.models import Fabric
 from ailb_gen.network.fabric import Cable, End
-from ailb_gen.picture.build import Cables, picture_from
+from ailb_gen.network.topology import Topology
+from ailb_gen.picture.build import picture_from
 from ailb_gen.picture.model import Overlay, Picture
 from ailb_gen.report.html.fabric import fabric_section
 from ailb_gen.report.html.page import Section
@@ -21,7 +22,7 @@ from ailb_gen.report.html.page import Section
 def picture_of(fabric: Fabric, model: FabricModel) -> Picture:
     """Return the picture of the fabric that is pushed to, with its cables."""
     attachments = tuple(Cable(leaf, End(*seat), "") for seat, leaf in model.attachments.items())
-    return picture_from(outline(fabric), Cables(model.links, attachments, model.roles))
+    return picture_from(outline(fabric), Topology(model.roles, model.links, attachments))
 
 
 def touched_section(picture: Picture, plan: Plan, ended: Mapping[str, Ended]) -> Section:

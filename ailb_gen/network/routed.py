@@ -1,0 +1,88 @@
+"""Reading as much of an artifact directory as routes and paths follow from: for pictures, within seconds.
+
+Leaves differ in few lines of thousands; blocks that files share are read once (junos/pieces.py).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+from ailb_gen.errors import IntentError
+from ailb_gen.hosts.read import Hosts
+from ailb_gen.junos.pieces import Pieces
+from ailb_gen.layout import CABLING, TOPOLOGY
+from ailb_gen.network.fabric import Defect, Network
+from ailb_gen.network.model import Switch
+from ailb_gen.network.policies import policy_options
+from ailb_gen.network.ports import advertisement, port
+from ailb_gen.network.read import optional, read_network, read_switch, switch_files
+from ailb_gen.network.switch import Readers, routed
+from ailb_gen.network.topology import Topology, read_cabling, read_topology
+from ailb_gen.textio import read_text
+
+# What differs from port to port and has no part in routes. Each word ends where the reader ends it.
+WORD = r'[^\s;"{}\[\]#*]+'
+UNROUTED = re.compile(
+    rf'\n +(?:description (?:{WORD}|"[^"\\\n]*");|native-vlan-id \d+;|vlan \{{\n +members {WORD};\n +\}})'
+)
+# Files are read in batches of so many for the progress that is shown.
+BATCH = 16
+
+
+def listed(root: Path) -> Topology:
+    """Return the cables that an artifact directory lists: in `cabling.csv`, else in `topology.json`."""
+    cabling = optional(root, CABLING, read_cabling)
+    if cabling.links and cabling.attachments:
+        return cabling
+    topology = optional(root, TOPOLOGY, read_topology)
+    links, attachments = cabling.links or topology.links, cabling.attachments or topology.attachments
+    return Topology(topology.roles, links, attachments, defects=(*cabling.defects, *topology.defects))
+
+
+def read_routed(root: Path, advance: Callable[[int], None] = lambda count: None) -> Network:
+    """Read switches as far as routes follow from them, and servers when they are looked up.
+
+    Lists of cables are not compared with each other; where none has links, everything is read, descriptions too. Lines
+    are not those of the files. `advance` is called with how many files were read. Raises UsageError when `root` is no
+    artifact directory; all other errors are defects of the network.
+    """
+    files, defects = switch_files(root)
+    cables = listed(root)
+    if not cables.links:
+        return read_network(root, lambda written, tree: None, advance=advance).network
+    switches: dict[str, Switch] = {}
+    pieces, readers = Pieces(), Readers(cache(port), cache(advertisement), cache(policy_options))
+    for number, file in enumerate(files, 1):
+        found, defect = _switch(root, file, pieces, readers)
+        if found is not None:
+            switches[found.named] = found
+        if defect is not None:
+            defects.append(defect)
+        if number % BATCH == 0:
+            advance(BATCH)
+    hosts = Hosts(root)
+    unlisted = [Defect("host-folder", defect.folder, defect.reason, defect.place) for defect in hosts.defects]
+    return Network(
+        switches=switches,
+        hosts=hosts,
+        roles=cables.roles,
+        links=cables.links,
+        attachments={(cable.b.device, cable.b.port): cable.a for cable in cables.attachments},
+        defects=(*defects, *unlisted, *cables.defects),
+        attachment_bps={cable.a: cable.speed_bps for cable in cables.attachments if cable.speed_bps},
+    )
+
+
+def _switch(root: Path, file: str, pieces: Pieces, readers: Readers) -> tuple[Switch | None, Defect | None]:
+    """Read a file by its pieces; what cannot be read so is read as a whole."""
+    try:
+        tree = pieces.read(UNROUTED.sub("", read_text(root / file, file)))
+    except IntentError:
+        tree = None
+    if tree is not None and tree.children:
+        return routed(Path(file).stem, file, tree, readers), None
+    found = read_switch(root, file, lambda written, inherited: None)
+    return (found.read[0] if found.read else None), found.defect
