@@ -38,7 +38,8 @@ class Parsed(TyperCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - which module has it depends on Typer
         """Parse the arguments after `words`; an error is seen by `refused` first."""
         try:
-            return super().parse_args(ctx, self.words(args))
+            # A copy: what is parsed is taken out of the list.
+            return super().parse_args(ctx, self.words(list(args)))
         except Exception as error:
             self.refused(args, error)
             raise
