@@ -6,8 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 from unittest import mock
 
-import pytest
-
 from ailb_gen.checks.catalogue import OF_LAB, checks_of
 from ailb_gen.checks.model import RunOptions
 from ailb_gen.checks.run import examine
@@ -67,7 +65,6 @@ def _lab_checked(root: Path) -> str:
 
 def page_of_a_what_if(folder: Path) -> Path:
     """Write the report of `study what-if`, with a plain engine in place of the compiled one."""
-    pytest.importorskip("numba")
     path, asked = folder / "what-if.html", folder / "lab.yaml"
     asked.write_text(LAB)
     engines = mock.patch.dict(point.ENGINES, dict.fromkeys(point.ENGINES, double.NAME))
