@@ -143,8 +143,10 @@ def _process(file: TextIO) -> int | None:
     return found if isinstance(found, int) and found > 1 else None
 
 
-def to_background(directory: Path, service: Service = EMULATOR) -> Callable[[str], None]:
-    """Continue in a child process; the parent ends when the child is ready, or with its error.
+def to_background(
+    directory: Path, service: Service = EMULATOR, tell: Callable[[str], None] = print
+) -> Callable[[str], None]:
+    """Continue in a child process; the parent ends when the child is ready, and was told so, or with its error.
 
     Returns the function by which the child announces that it is ready; its output goes to a file of the directory
     from then on. Must be called before there are threads. Raises SystemExit in the parent.
@@ -155,7 +157,7 @@ def to_background(directory: Path, service: Service = EMULATOR) -> Callable[[str
     child = os.fork()
     if child:
         os.close(write)
-        raise SystemExit(_parent(child, read))
+        raise SystemExit(_parent(child, read, tell))
     os.close(read)
     os.setsid()
 
@@ -172,16 +174,16 @@ def to_background(directory: Path, service: Service = EMULATOR) -> Callable[[str
     return ready
 
 
-def _parent(child: int, read: int) -> int:
-    """Wait for the announcement of the child, print it; return the exit code."""
+def _parent(child: int, read: int, tell: Callable[[str], None]) -> int:
+    """Wait for the announcement of the child, tell it; return the exit code."""
     try:
         with os.fdopen(read) as pipe:
-            line = pipe.read()
+            line = pipe.read().removesuffix("\n")
     except KeyboardInterrupt:
         os.kill(child, signal.SIGTERM)
         raise
     if line:
-        sys.stdout.write(line)
+        tell(line)
         sys.stdout.flush()
         return 0
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])

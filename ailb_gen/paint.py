@@ -28,3 +28,8 @@ def unpainted(text: str, style: Style) -> str:
 def painted(text: str, style: Style) -> str:
     """Return the text in a style, for a terminal."""
     return f"\x1b[{style}m{text}\x1b[0m" if text else ""
+
+
+def heading(row: int, text: str, paint: Paint) -> str:
+    """Return a cell of an aligned table in its style if it is of the heading, row 0, or of the rule below, row -1."""
+    return paint(text, Style.HEAD if row == 0 else Style.DIM) if row < 1 else text

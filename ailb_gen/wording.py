@@ -89,7 +89,8 @@ def _fitting(cells: Sequence[Sequence[str]], width: int) -> list[int]:
 def _wrapped(cell: str, width: int) -> list[str]:
     if len(cell) <= width:
         return [cell]
-    return wrap(cell, width, break_long_words=False, break_on_hyphens=False)
+    indent = cell[: len(cell) - len(cell.lstrip())]
+    return wrap(cell, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
 
 
 def shown(value: float) -> str:

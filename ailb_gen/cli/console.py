@@ -4,15 +4,15 @@ import os
 import re
 import sys
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from typer.core import TyperCommand
 
 from ailb_gen.cli.plain import painter, show, visible
 from ailb_gen.errors import AilbError, IntentError, Problem, UsageError
-from ailb_gen.paint import Style
+from ailb_gen.paint import Style, heading
 
 # A command at the end of a line, which people copy as a whole.
 COMMAND = re.compile(r"(?<=: )(?:ailb-gen|ssh-key\w+) .*$")
@@ -30,6 +30,7 @@ BOUND = "\0"
 NARROWEST = 40
 # Of tables.
 WIDTH = 80
+CellStyle = Callable[[int, int], Style | None]
 
 
 class Parsed(TyperCommand):
@@ -64,16 +65,23 @@ def report(error: AilbError) -> None:
 def say(text: str) -> None:
     """Print to standard error, on a terminal wrapped to its width; if it cannot be written, the exit code remains."""
     try:
-        wide = os.get_terminal_size(sys.stderr.fileno()).columns if sys.stderr.isatty() else 0
-        lines = visible(wrapped(text, wide) if wide >= NARROWEST else text)
+        lines = visible(wrapped(text, _columns(sys.stderr)))
         paint = painter(sys.stderr)
         show(SEVERITY.sub(lambda found: paint(found[0], SEVERITIES[found["word"]]), lines) + "\n", sys.stderr)
     except OSError:
         silence(2)
 
 
+def _columns(stream: TextIO) -> int:
+    """Return how wide the terminal is that a stream is; 0 for a pipe, and where there is no room to wrap."""
+    wide = os.get_terminal_size(stream.fileno()).columns if stream.isatty() else 0
+    return wide if wide >= NARROWEST else 0
+
+
 def wrapped(text: str, width: int) -> str:
-    """Return text whose lines are broken between words at a width, continued further in; commands stay whole."""
+    """Return text whose lines are broken between words at a width, continued further in; commands stay whole, and without a width everything."""
+    if not width:
+        return text
     lines = []
     for line in text.split("\n"):
         indent = line[: len(line) - len(line.lstrip())] + "    "
@@ -113,6 +121,12 @@ def echo(*lines: tuple[str, Style | None]) -> None:
     show("".join(f"{paint(visible(text), style) if style is not None else text}\n" for text, style in lines))
 
 
+def echo_wrapped(*lines: tuple[str, Style | None]) -> None:
+    """Print lines to standard output, each in its style where there are colors, on a terminal wrapped to its width."""
+    wide = _columns(sys.stdout)
+    echo(*((part, style) for text, style in lines for part in wrapped(text, wide).split("\n")))
+
+
 def echo_changes(lines: Iterable[str]) -> None:
     """Print lines of a change, each in the style of what it begins with: added, removed, or otherwise changed."""
     echo(
@@ -120,8 +134,20 @@ def echo_changes(lines: Iterable[str]) -> None:
     )
 
 
-def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Return rows as an aligned plain-text table under a title, of at most 80 columns where its words let it."""
+def echo_table(
+    title: str, columns: Sequence[str], rows: Sequence[Sequence[object]], style: CellStyle = lambda row, column: None
+) -> None:
+    """Print rows as an aligned table under a title, of at most 80 columns where its words let it.
+
+    `style` gets the row, from 0 without the headings, and the column of a cell.
+    """
     from ailb_gen.wording import aligned
 
-    return "\n".join([title, *aligned([columns, *rows], width=WIDTH)]) + "\n"
+    paint = painter()
+
+    def styled(row: int, column: int, text: str) -> str:
+        own = style(row - 1, column) if row > 0 else None
+        return heading(row, text, paint) if own is None else paint(text, own)
+
+    cells = [columns, *([visible(str(cell)) for cell in row] for row in rows)]
+    show("\n".join([paint(visible(title), Style.HEAD), *aligned(cells, paint=styled, width=WIDTH)]) + "\n")

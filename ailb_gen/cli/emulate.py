@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shlex
 import signal
+import sys
 import threading
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ailb_gen.cli.console import warn
+from ailb_gen.cli.console import echo_table, warn
 from ailb_gen.errors import UsageError
+from ailb_gen.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -24,6 +29,8 @@ if TYPE_CHECKING:
 PASSWORD = "AILB_PASSWORD"  # noqa: S105 - the name of a variable
 # From so many devices on, routes may be a little behind the configurations: computing them takes seconds.
 MANY, LAG_S = 64, 2.0
+# On a terminal, more switches are not listed one by one.
+LISTED = 40
 
 
 SOURCE = Annotated[
@@ -93,7 +100,7 @@ def emulate(
         return
     folders = list(dict.fromkeys(folder for folder in (inventory, state) if folder is not None))
     root_or_file = _checked(source, daemon, folders)
-    announce = background.to_background(folders[0].resolve()) if daemon else typer.echo
+    announce = background.to_background(folders[0].resolve(), tell=partial(_tell, stop=folders[0])) if daemon else _tell
     from ailb_gen.emulator.fabric import EmulatedFabric
     from ailb_gen.emulator.fleet import Fleet
     from ailb_gen.emulator.source import entries, ready_line, servers, specs, unmanaged, write_inventory
@@ -117,6 +124,21 @@ def emulate(
         for note in (*notes, announce):
             note(line)
         stopping.wait()
+
+
+def _tell(line: str, stop: Path | None = None) -> None:
+    """Print that the devices are ready: a line of JSON, or a table on a terminal; `stop` ends what is in background."""
+    if not sys.stdout.isatty():
+        typer.echo(line)
+        return
+    ready = json.loads(line)
+    ports = list(ready["ports"].items())
+    echo_table(f"{counted(len(ports), 'switch')} on {ready['address']}", ("switch", "port"), ports[:LISTED])
+    if len(ports) > LISTED:
+        typer.echo(f"and {len(ports) - LISTED} more, up to port {ports[-1][1]}")
+    if ready["inventory"]:
+        typer.echo(f"inventory: {ready['inventory']}")
+    typer.echo(f"end it with: ailb-gen emulate --stop {shlex.quote(str(stop))}" if stop else "Ctrl-C ends it")
 
 
 def _checked(source: Path | None, daemon: bool, folders: Sequence[Path]) -> Path:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ailb_gen.cli import complete
-from ailb_gen.cli.console import fabric_file, table, warn
+from ailb_gen.cli.console import echo_table, fabric_file, warn
 from ailb_gen.errors import UsageError
 
 if TYPE_CHECKING:
@@ -42,7 +42,9 @@ def explain(
         }
         typer.echo(json.dumps(body, indent=1))
         return
-    typer.echo("\n".join(table(*row) for row in tables), nl=False)
+    for number, row in enumerate(tables):
+        typer.echo("", nl=number > 0)
+        echo_table(*row)
 
 
 def _tables(design: Design, name: str) -> list[Table]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from ailb_gen.cli import complete
-from ailb_gen.cli.console import echo_changes, fabric_file, table, warn
+from ailb_gen.cli.console import echo_changes, echo_table, fabric_file, warn
 from ailb_gen.cli.fleet import FABRIC
 from ailb_gen.cli.live import progress
 from ailb_gen.cli.output import steady
@@ -103,7 +103,7 @@ def generate(
         elif diff:
             _say_unwritten(planned, output)
         else:
-            typer.echo(_summary(design, planned, output), nl=False)
+            _show_summary(design, planned, output)
         if check and planned.changes:
             raise typer.Exit(ExitCode.FINDINGS)
 
@@ -190,8 +190,8 @@ def _kind(path: str, roles: dict[str, str]) -> str:
     return "server" if folder else "fabric"
 
 
-def _summary(design: Design, rendering: Rendering, output: Path) -> str:
-    """Return what the fabric is and what was written, as two tables."""
+def _show_summary(design: Design, rendering: Rendering, output: Path) -> None:
+    """Print what the fabric is and what was written."""
     gpus = sum(len(server.config.nics) for server in design.servers)
     facts = (
         ("leaves", len(design.leaves)),
@@ -213,5 +213,6 @@ def _summary(design: Design, rendering: Rendering, output: Path) -> str:
             counts.setdefault(_kind(path, roles), [0, 0, 0, 0])[column] += 1
     order = [kind for kind in ("leaf", "spine", "server", "fabric", "removed") if kind in counts]
     rows = [(kind, *counts[kind][:3], counts[kind][3] - counts[kind][0] - counts[kind][1]) for kind in order]
-    head = table(f"Fabric {design.name}", ("what", "number"), facts)
-    return f"{head}\n{table(f'Files in {output}', ('kind', 'new', 'changed', 'deleted', 'unchanged'), rows)}"
+    echo_table(f"Fabric {design.name}", ("what", "number"), facts)
+    typer.echo("")
+    echo_table(f"Files in {output}", ("kind", "new", "changed", "deleted", "unchanged"), rows)

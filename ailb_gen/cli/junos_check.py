@@ -30,7 +30,7 @@ def check(
 
     Unknown statements, wrong values, commit constraints.
     """
-    from ailb_gen.cli.console import echo
+    from ailb_gen.cli.console import echo_wrapped
     from ailb_gen.cli.live import progress
     from ailb_gen.cli.output import steady
     from ailb_gen.errors import ExitCode
@@ -48,7 +48,7 @@ def check(
         if as_json:
             typer.echo(_json(outcomes))
         else:
-            echo(*((line, _style(line)) for line in _text_report(outcomes).split("\n")))
+            echo_wrapped(*((line, _style(line)) for line in _text_report(outcomes).split("\n")))
         if any(outcome.findings for outcome in outcomes.values()):
             raise typer.Exit(ExitCode.FINDINGS)
 

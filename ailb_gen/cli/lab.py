@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from ailb_gen.cli import complete, lab_check, lab_state, lab_traffic
-from ailb_gen.cli.console import fabric_file
+from ailb_gen.cli.console import echo_wrapped, fabric_file
 from ailb_gen.cli.fleet import ARTIFACTS, FABRIC
 from ailb_gen.cli.lab_state import NAME
 from ailb_gen.errors import UsageError
+from ailb_gen.paint import Style
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -33,6 +34,7 @@ DEVICE = Annotated[
 ]
 # So many things that are missing are worth a line each.
 MOST = 10
+MISSING = "missing: "
 HOSTS = Annotated[
     Literal["auto", "netplan", "script"],
     typer.Option("--hosts", help="How servers are configured: netplan and networkd, or ailb-net."),
@@ -81,7 +83,7 @@ def up(
         fresh=fresh,
     )
     network = read_network(artifacts, nothing).network
-    ready = to_background(folder, LAB)
+    ready = to_background(folder, LAB, _tell)
     with locked(folder, LAB) as note:
         from ailb_gen.lab.daemon import Start, run
 
@@ -101,9 +103,14 @@ def _announced(found: Ready, network: Network, took_s: float) -> Iterator[str]:
     yield f"inventory: {lab.inventory}"
     if found.note:
         yield f"note: {found.note}"
-    yield from (f"missing: {text}" for text in found.missing[:MOST])
+    yield from (f"{MISSING}{text}" for text in found.missing[:MOST])
     if len(found.missing) > MOST:
-        yield f"missing: {len(found.missing) - MOST} more; ailb-gen lab check lists all"
+        yield f"{MISSING}{len(found.missing) - MOST} more; ailb-gen lab check lists all"
+
+
+def _tell(text: str) -> None:
+    """Print what came up."""
+    echo_wrapped(*((line, Style.FAIL if line.startswith(MISSING) else None) for line in text.split("\n")))
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ailb_gen.cli import complete
-from ailb_gen.cli.console import echo, table
+from ailb_gen.cli.console import echo_table, echo_wrapped
 from ailb_gen.paint import Style
 
 if TYPE_CHECKING:
@@ -44,9 +44,17 @@ def status(name: NAME = None, as_json: Annotated[bool, typer.Option("--json", he
         (row["switch"], row["role"], f"{row['up']} of {row['sessions']}", row["routes"], row["hidden"], row["port"])
         for row in rows
     ]
-    typer.echo(table(f"{lab.name}: {len(rows)} switches, {len(plan.servers)} servers", COLUMNS, cells), nl=False)
+
+    def style(row: int, column: int) -> Style | None:
+        """Return the style of a cell: sessions that are down, routes that are hidden."""
+        one = rows[row]
+        worst = {"sessions": (one["up"] != one["sessions"], Style.FAIL), "hidden": (one["hidden"] != 0, Style.WARN)}
+        wrong, found = worst.get(COLUMNS[column], (False, Style.FAIL))
+        return found if wrong else None
+
+    echo_table(f"{lab.name}: {len(rows)} switches, {len(plan.servers)} servers", COLUMNS, cells, style)
     typer.echo(f"inventory: {lab.inventory}")
-    echo(*((f"failed: {line}", Style.FAIL) for line in failed))
+    echo_wrapped(*((f"failed: {line}", Style.FAIL) for line in failed))
 
 
 def _row(plan: Plan, name: str, ports: dict[str, int]) -> dict[str, object]:
@@ -124,4 +132,4 @@ def _settle(plan: Plan) -> None:
     began = time.monotonic()
     missing = wait(plan, PATIENCE_S)
     typer.echo(f"settled after {time.monotonic() - began:.1f} s")
-    echo(*((f"down: {line}", Style.FAIL) for line in missing))
+    echo_wrapped(*((f"down: {line}", Style.FAIL) for line in missing))

@@ -10,6 +10,7 @@ import typer
 
 from ailb_gen.cli import complete
 from ailb_gen.cli.lab_state import NAME
+from ailb_gen.cli.plain import painter, show
 from ailb_gen.cli.reports import check_place
 from ailb_gen.errors import OutputError, UsageError
 
@@ -57,7 +58,7 @@ def traffic(
     ways = (PINNED, ECMP) if compare else (ECMP,) if ecmp else (PINNED,)
     load = usual_load(len(flows(plan, network.hosts, qps)), rate, count, size)
     results = {way: _measured(plan, network, load, qps, seed, way == ECMP) for way in ways}
-    typer.echo(json_text(results) if as_json else report(results), nl=False)
+    show(json_text(results) if as_json else report(results, painter()))
 
 
 def _measured(plan: Plan, network: Network, load: Load, qps: int, seed: int, hashed: bool) -> Result:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ailb_gen.cli import fleet
-from ailb_gen.cli.console import WIDTH, Parsed, echo, echo_changes, report, table
+from ailb_gen.cli.console import WIDTH, Parsed, echo, echo_changes, echo_table, report
 from ailb_gen.cli.live import progress
 from ailb_gen.cli.output import steady
 from ailb_gen.cli.reports import check_place
@@ -161,7 +161,13 @@ def show(found: Plan, impact: Impact, brief: bool) -> None:
     traffic = impact.traffic
     pairs = (f"{some} of {all_}" for some, all_ in zip(traffic.arriving, traffic.pairs, strict=True))
     figures = (("sessions up", *traffic.up), ("leaf to prefix pairs that arrive", *pairs))
-    typer.echo(table("The fabric by its configurations", ("what", "now", "after"), figures), nl=False)
+    worse = (traffic.up[1] < traffic.up[0], traffic.arriving[1] < traffic.arriving[0])
+    echo_table(
+        "The fabric by its configurations",
+        ("what", "now", "after"),
+        figures,
+        lambda row, column: Style.FAIL if column == AFTER and worse[row] else None,
+    )
 
 
 def _lines(look: Look | HostLook) -> Iterator[str]:
@@ -184,17 +190,19 @@ def _lines(look: Look | HostLook) -> Iterator[str]:
 
 # More devices are not listed one by one.
 LISTED = 40
+# The column of a table.
+AFTER = 2
 
 
 def show_changes(found: Plan) -> None:
     """Print how many statements come and go on each switch, and apart what goes that was never this program's."""
     counts = {name: look.counts for name, look in found.changes.items()}
     if counts:
-        typer.echo("Changes: statements that come and go")
+        echo(("Changes: statements that come and go", Style.HEAD))
         for name, (added, removed) in list(counts.items())[:LISTED]:
             typer.echo(f"  {name} +{added} -{removed}")
         if len(counts) > LISTED:
-            typer.echo(f"  and {len(counts) - LISTED} switches more")
+            typer.echo(f"  and {len(counts) - LISTED} more switches")
         added, removed = (sum(row[at] for row in counts.values()) for at in (0, 1))
         typer.echo(f"  {len(counts)} switches +{added} -{removed}\n")
     for name, look in found.changes.items():
@@ -242,10 +250,9 @@ def show_waves(found: Plan, impact: Impact | None = None) -> None:
         touched = _touched(impact, wave.devices) if impact is not None else ()
         rows.append([number, wave.name, len(wave.devices), commands, *touched])
     more = ("sessions", "colors", "servers") if impact is not None else ()
-    typer.echo(table("Waves", ("wave", "what", "devices", "commands", *more), rows), nl=False)
+    echo_table("Waves", ("wave", "what", "devices", "commands", *more), rows)
     if impact is not None:
-        for line in _while_away(impact, [wave.name for wave in found.waves]):
-            typer.echo(line)
+        echo(*_while_away(impact, [wave.name for wave in found.waves]))
     typer.echo("")
 
 
@@ -259,14 +266,15 @@ def _touched(impact: Impact, names: Iterable[str]) -> tuple[object, ...]:
     return sessions, words, len({server for one in touched for server in one.servers})
 
 
-def _while_away(impact: Impact, waves: Sequence[str]) -> Iterator[str]:
-    """Yield what traffic sees while spines are away, once for all waves for which it is the same."""
-    seen: dict[str, list[str]] = {}
+def _while_away(impact: Impact, waves: Sequence[str]) -> Iterator[tuple[str, Style | None]]:
+    """Yield the lines that say what traffic sees while spines are away, once for all waves with the same."""
+    seen: dict[tuple[str, Style | None], list[str]] = {}
     for number, wave in enumerate(waves, 1):
         if wave in impact.traffic.waves:
             lost, load = impact.traffic.waves[wave]
             text = f"{lost} pairs lost, links carry up to {load:.2f} times as much"
-            seen.setdefault(text, []).append(str(number))
-    for text, numbers in seen.items():
+            seen.setdefault((text, Style.FAIL if lost else None), []).append(str(number))
+    for (text, style), numbers in seen.items():
         which = f"waves {', '.join(numbers)}" if len(numbers) > 1 else f"wave {numbers[0]}"
-        yield from fill(f"traffic while the spines of {which} are away: {text}", WIDTH).split("\n")
+        lines = fill(f"traffic while the spines of {which} are away: {text}", WIDTH).split("\n")
+        yield from ((line, style) for line in lines)

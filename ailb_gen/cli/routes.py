@@ -9,11 +9,13 @@ import typer
 
 from ailb_gen.cli import complete
 from ailb_gen.cli.proof import HERE, Artifacts, Failed, device_of, prefixes_of, view, warn_unsettled
+from ailb_gen.paint import Style
 
 if TYPE_CHECKING:
     from ailb_gen.addresses import Prefix
     from ailb_gen.routing.rib import NextHop, Path, Routing
 
+NO_ROUTE = "no route"
 MARKS = {"active": "*", "multipath": "#", "inactive": " ", "hidden": "-"}
 # Junos's preferences, as `show route` prints them.
 PROTOCOLS = {"direct": "[Direct/0]", "bgp": "[BGP/170]"}
@@ -99,7 +101,7 @@ def fib(
     For an address only the longest prefix that holds it.
     """
     from ailb_gen.addresses import address_value
-    from ailb_gen.cli.console import table
+    from ailb_gen.cli.console import echo_table
 
     seen = view(artifacts, fail)
     routing, index = seen.routing, device_of(seen, device)
@@ -122,8 +124,12 @@ def fib(
     for row, hops in found.items():
         shown += [(str(row), hop.interface, hop.peer) for hop in hops]
         if not hops:
-            shown.append((str(row), "direct" if row in local else "no route", ""))
-    typer.echo(table(f"{device}: forwarding table", ("PREFIX", "INTERFACE", "TO"), shown), nl=False)
+            shown.append((str(row), "direct" if row in local else NO_ROUTE, ""))
+
+    def style(row: int, column: int) -> Style | None:
+        return Style.FAIL if shown[row][column] == NO_ROUTE else None
+
+    echo_table(f"{device}: forwarding table", ("PREFIX", "INTERFACE", "TO"), shown, style)
 
 
 def _fib_json(

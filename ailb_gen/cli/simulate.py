@@ -12,6 +12,7 @@ from ailb_gen.cli import complete
 from ailb_gen.cli.console import say
 from ailb_gen.cli.fleet import PAGES
 from ailb_gen.cli.output import steady
+from ailb_gen.cli.plain import painter, show
 from ailb_gen.cli.points import need_engine, simulated
 from ailb_gen.errors import UsageError
 
@@ -190,7 +191,7 @@ def _simulate(
                 stays = "the files of its points stay in points/, and its own file makes them again without simulating"
                 say(f"warning: {out} held the results of {held!r}: {stays}")
             finish(out, rows, about, records)
-        typer.echo(comparison_table(records, _title(variants)), nl=False)
+        show(comparison_table(records, _title(variants), painter()))
         for line in _doubts(rows):
             say(f"warning: {line}")
         doubts = [*warnings, *_doubts(rows)]

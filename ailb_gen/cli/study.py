@@ -12,6 +12,7 @@ from ailb_gen.cli import complete
 from ailb_gen.cli.console import say
 from ailb_gen.cli.fleet import PAGES
 from ailb_gen.cli.output import steady
+from ailb_gen.cli.plain import painter, show
 from ailb_gen.cli.points import need_engine, simulated
 from ailb_gen.cli.simulate import EXECUTOR, HTML, PROCESSES, SEEDS
 from ailb_gen.errors import UsageError
@@ -111,7 +112,7 @@ def _run(
             if former not in (None, study.name):
                 say(f"warning: {out} held the study {former!r}: its figures and points stay")
             write(study, findings, out, command, bool(run.caught))
-        typer.echo(study_table(study, findings), nl=False)
+        show(study_table(study, findings, painter()))
         write_reports(where, {"html": lambda: _page(study, findings, run, command)})
         if run.caught:
             kept = f"; {out} holds the finished points, and the same command continues from there" if out else ""

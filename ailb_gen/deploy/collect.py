@@ -37,6 +37,7 @@ from ailb_gen.layout import (
 from ailb_gen.manifest import COLLECTED, Manifest, read_any
 from ailb_gen.render.artifacts import LINK, RenderOptions, render
 from ailb_gen.render.fabric_files import cabling, manifest_of, topology
+from ailb_gen.wording import counted
 
 LLDP, INTENT = "lldp", "intent"
 PORT = re.compile(r"[a-z]{2,3}-\d{1,3}/\d{1,3}/\d{1,3}(?::\d{1,2})?")
@@ -163,7 +164,8 @@ def _notes(sources: Mapping[str, str], unmanaged: Sequence[str]) -> Iterator[str
     else:
         yield "cables: between switches by LLDP, to servers as the intent has them"
     if unmanaged:
-        yield f"{len(unmanaged)} servers are not managed: theirs are the files that the intent asks for"
+        verb, whose = ("is", "its") if len(unmanaged) == 1 else ("are", "their")
+        yield f"{counted(len(unmanaged), 'server')} {verb} not managed: {whose} files are those of the intent"
 
 
 def check_target(out: Path, fabric: str) -> Mapping[str, str]:

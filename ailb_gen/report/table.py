@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from ailb_gen.checks.catalogue import NAMES
 from ailb_gen.checks.model import Finding, Result, Severity
-from ailb_gen.paint import Paint, Style, unpainted
+from ailb_gen.paint import Paint, Style, heading, unpainted
 from ailb_gen.report.alike import alike
 from ailb_gen.report.text import detail, named, where, wrapped
 from ailb_gen.report.verdict import STATUSES, Headline, Verdict
@@ -75,7 +75,7 @@ class _Table:
 
         def paint(row: int, column: int, text: str) -> str:
             if row < 1:
-                return self.paint(text, Style.HEAD if row == 0 else Style.DIM)
+                return heading(row, text, self.paint)
             if text.strip() == "0":
                 return self.paint(text, Style.DIM)
             style = STYLES.get(str(head[column]))

@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from ailb_gen.paint import Paint, Style, unpainted
 from ailb_gen.sim.results import Row
-from ailb_gen.wording import shown
+from ailb_gen.wording import clean, shown
 
 Statistics = Mapping[str, Any]
 
@@ -97,6 +98,9 @@ COLUMNS = (
     ("drops", "", "drops"),
     ("out of", "order", "out_of_order"),
 )
+# Figures that are worth a look unless they are 0.
+DOUBTFUL = ("drops",)
+PARTIAL = " (partial)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,28 +109,29 @@ class _Column:
 
     head: tuple[str, str]
     cells: tuple[tuple[str, str], ...]
+    doubtful: bool = False
 
     @property
     def width(self) -> int:
         return max(len(text) for pair in (self.head, *self.cells) for text in pair)
 
 
-def comparison_table(records: Sequence[Mapping[str, Any]], first: str) -> str:
+def comparison_table(records: Sequence[Mapping[str, Any]], first: str, paint: Paint = unpainted) -> str:
     """Return means over the seeds by variant, their range below where seeds differ; `first` is what variants are.
 
     No line is longer than WIDTH.
     """
     columns = [
-        _Column((title, unit), tuple(_cell(record[figure]) for record in records))
+        _Column((title, unit), tuple(_cell(record[figure]) for record in records), figure in DOUBTFUL)
         for title, unit, figure in COLUMNS
         if any(record[figure] is not None for record in records)
     ]
     if any(record["seeds"] != 1 for record in records):
         columns.insert(0, _Column(("seeds", ""), tuple((f"{record['seeds']:,}", "") for record in records)))
-    names = [record["variant"] + ("" if record["complete"] else " (partial)") for record in records]
+    names = [clean(record["variant"]) + ("" if record["complete"] else PARTIAL) for record in records]
     apart = max(map(len, names)) > LONGEST_NAME
     label = len(first) if apart else max(map(len, [first, *names]))
-    blocks = (_lines(first, names, block, label, apart) for block in _blocks(columns, WIDTH - label))
+    blocks = (_lines(first, names, block, label, apart, paint) for block in _blocks(columns, WIDTH - label))
     return "\n".join("".join(f"{line.rstrip()}\n" for line in lines) for lines in blocks)
 
 
@@ -147,20 +152,28 @@ def _filled(columns: Sequence[_Column], room: int) -> list[list[_Column]]:
     return blocks
 
 
-def _lines(first: str, names: Sequence[str], columns: Sequence[_Column], label: int, apart: bool) -> Iterator[str]:
-    def line(start: str, cells: Sequence[str]) -> str:
-        return start.ljust(label) + "".join(
-            GAP + cell.rjust(column.width) for cell, column in zip(cells, columns, strict=True)
-        )
+def _lines(
+    first: str, names: Sequence[str], columns: Sequence[_Column], label: int, apart: bool, paint: Paint
+) -> Iterator[str]:
+    def line(start: str, cells: Sequence[str], style: Style | None = None) -> str:
+        """Return a line; the style is that of its start, and for headings and rules of everything."""
+        shown = [paint(start.ljust(label), style) if style is not None else start.ljust(label)]
+        for column, cell in zip(columns, cells, strict=True):
+            doubtful = column.doubtful and cell not in ("0", "-", "")
+            own = style if style in (Style.HEAD, Style.DIM) else Style.WARN if doubtful else None
+            shown.append(cell.rjust(column.width) if own is None else paint(cell.rjust(column.width), own))
+        return GAP.join(shown)
 
-    yield line(first, [column.head[0] for column in columns])
-    yield line("", [column.head[1] for column in columns])
-    yield line("-" * label, ["-" * column.width for column in columns])
+    yield line(first, [column.head[0] for column in columns], Style.HEAD)
+    yield line("", [column.head[1] for column in columns], Style.HEAD)
+    yield line("-" * label, ["-" * column.width for column in columns], Style.DIM)
     for number, name in enumerate(names):
+        broken = Style.FAIL if name.endswith(PARTIAL) else None
         if apart:
-            yield from textwrap.wrap(name, WIDTH, subsequent_indent=INDENT)
+            wrapped = textwrap.wrap(name, WIDTH, subsequent_indent=INDENT)
+            yield from (paint(part, broken) if broken is not None else part for part in wrapped)
         means, ranges = zip(*(column.cells[number] for column in columns), strict=True)
-        yield line("" if apart else name, means)
+        yield line("" if apart else name, means, broken)
         if any(ranges):
             yield line("", ranges)
 

@@ -6,12 +6,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from textwrap import wrap
 
+from ailb_gen.paint import Paint, Style, heading, unpainted
 from ailb_gen.study.model import Findings, NotSimulatedError, Published, Spread, Study, Verdict
-from ailb_gen.wording import aligned
+from ailb_gen.wording import aligned, clean
 
 PERCENT = 100
-# What a claim is wrapped at.
+# What text is wrapped at.
 COLUMNS = 80
+VERDICTS = {"holds": Style.PASS, "does not hold": Style.FAIL, "not simulated": Style.WARN}
+# How the results of a job begin that is not done with its work.
+ENDLESS = "does not end"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,32 +93,56 @@ def verdict_text(one: Checked) -> str:
     return "holds" if one.verdict.holds else "does not hold"
 
 
-def study_table(study: Study, findings: Findings) -> str:
-    """Return the rows of a study as a plain table by case, and its claims; or its own summary."""
+def study_table(study: Study, findings: Findings, paint: Paint = unpainted) -> str:
+    """Return the rows of a study as a table of 80 columns by case, and its claims; or its own summary."""
+    lines = [clean(study.title), ""]
     if study.summary is not None:
         summary = study.summary(findings)
-        text = [study.title, "", *(aligned(summary.table) if len(summary.table) > 1 else ["no results"])]
+        lines += _summary_lines(summary.table, paint)
         for sentence in summary.conclusions:
-            text += ["", *_wrapped(sentence, "")]
-        return "\n".join(text) + "\n"
-    rows = list(compared(study, findings))
+            lines += ["", *_wrapped(clean(sentence), "")]
+    else:
+        lines += _row_lines(list(compared(study, findings)), paint)
+        for one in checked(study, findings):
+            word, numbers = verdict_text(one), f" ({one.verdict.shown})" if one.verdict is not None else ""
+            first, *more = _wrapped(f"{word}: {one.text}{numbers}", "")
+            lines += ["", paint(word, VERDICTS[word]) + first.removeprefix(word), *more, *_wrapped(one.reason, "  ")]
+    return "\n".join(lines) + "\n"
+
+
+def _summary_lines(table: Sequence[Sequence[str]], paint: Paint) -> list[str]:
+    """Return the lines of a table, with the jobs that do not end in the style of a failure."""
+
+    def styled(row: int, column: int, text: str) -> str:
+        broken = row > 0 and ENDLESS in table[row][column]
+        return paint(text, Style.FAIL) if broken else heading(row, text, paint)
+
+    table = [[clean(cell) for cell in row] for row in table]
+    return aligned(table, paint=styled, width=COLUMNS) if len(table) > 1 else ["no results"]
+
+
+def _row_lines(rows: Sequence[Row], paint: Paint) -> list[str]:
+    """Return the lines of a table, the name of a case above its rows: it is too long to stand beside the columns."""
+    if not rows:
+        return ["no results"]
     lines: list[Sequence[str]] = [["", "published", "ours", "deviation"]]
     for row in rows:
         role = "" if row.published.role == "compared" else f" ({row.published.role})"
         lines.append([f"  {row.published.quantity}{role}", *cells(row)])
-    shown = aligned(lines, numbers=True)
-    text = [study.title, "", *(shown[:2] if rows else ["no results"])]
-    case = ""
-    for row, line in zip(rows, shown[2:], strict=True):
-        # Names of cases are long: they stand beside the columns.
-        text += [row.published.case] if row.published.case != case else []
-        text.append(line)
-        case = row.published.case
-    for one in checked(study, findings):
-        numbers = f" ({one.verdict.shown})" if one.verdict is not None else ""
-        text += ["", *_wrapped(f"{verdict_text(one)}: {one.text}{numbers}", "")]
-        text += _wrapped(one.reason, "  ")
-    return "\n".join(text) + "\n"
+    # The row of every line: what is wrapped has several.
+    numbers: list[int] = []
+
+    def styled(row: int, column: int, text: str) -> str:
+        numbers.extend([row] * (column == 0))
+        return heading(row, text, paint)
+
+    shown, case = [], ""
+    for number, line in zip(numbers, aligned(lines, numbers=True, paint=styled, width=COLUMNS), strict=True):
+        if number > 0 and rows[number - 1].published.case != case:
+            case = rows[number - 1].published.case
+            shown += _wrapped(case, "")
+        shown.append(line)
+    return shown
 
 
 def _wrapped(text: str, first: str) -> list[str]:

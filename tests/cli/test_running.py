@@ -159,7 +159,7 @@ def collected(site: Site, out: Path, *more: str) -> tuple[int, str, str]:
 
 
 CABLES = "cables: between switches by LLDP, to servers as the intent has them\n"
-SERVERS = "1 servers are not managed: theirs are the files that the intent asks for\n"
+SERVERS = "1 server is not managed: its files are those of the intent\n"
 
 
 def test_what_is_collected_can_be_validated(pushed: Site, tmp_path: Path) -> None:

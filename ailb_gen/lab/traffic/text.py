@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ailb_gen.addresses import address_text
 from ailb_gen.lab.traffic.model import FlowResult, Result, Uplink
-from ailb_gen.wording import aligned
+from ailb_gen.paint import Paint, Style, heading, unpainted
+from ailb_gen.wording import aligned, clean
 
 # Columns: of a line, of a bar, of what names an uplink, and of a number with the blanks around it.
 WIDTH, BAR, FIRST, NUMBER = 80, 24, 30, 12
@@ -15,19 +16,34 @@ MOST_LEAVES, MOST_FLOWS = 4, 12
 # Warn if the machine sends less than this share of the packets.
 SLOW = 0.9
 BLOCKS = " ▏▎▍▌▋▊▉█"
+# What is worth a color unless it is 0, by heading.
+STYLES = {"lost": Style.FAIL, "reordered": Style.WARN, "outage ms": Style.WARN}
 
 
-def report(results: Mapping[str, Result]) -> str:
+def report(results: Mapping[str, Result], paint: Paint = unpainted) -> str:
     """Write what was measured, for runs by name: packets, then bytes per uplink of the leaves that differ most."""
-    lines = [*_packets(results), "", *_uplinks(results)]
+    lines = [*_packets(results, paint), "", *_uplinks(results, paint)]
     for name, result in results.items():
         interrupted = [flow for flow in result.flows if flow.lost or flow.late]
         if interrupted:
-            lines += ["", f"{name}: flows with loss or reordering", *_flows(interrupted)]
+            title = paint(f"{name}: flows with loss or reordering", Style.HEAD)
+            lines += ["", title, *_flows(interrupted, paint)]
     return "\n".join(lines) + "\n"
 
 
-def _packets(results: Mapping[str, Result]) -> Iterator[str]:
+def _table(rows: Sequence[Sequence[object]], paint: Paint) -> list[str]:
+    """Return the lines of a table, a heading first."""
+
+    def styled(row: int, column: int, text: str) -> str:
+        style = STYLES.get(str(rows[0][column]))
+        if row < 1 or style is None or not float(text):
+            return heading(row, text, paint)
+        return paint(text, style)
+
+    return aligned(rows, numbers=True, paint=styled)
+
+
+def _packets(results: Mapping[str, Result], paint: Paint) -> Iterator[str]:
     head = ("traffic", "flows", "packets", "lost", "reordered", "outage ms", "max/mean")
     rows = []
     for name, result in results.items():
@@ -35,14 +51,14 @@ def _packets(results: Mapping[str, Result]) -> Iterator[str]:
         spread = max(result.spread().values(), default=0.0)
         numbers = (len(result.flows), result.sent, result.lost, result.late)
         rows.append((name, *map(str, numbers), f"{outage:.0f}", f"{spread:.3f}"))
-    yield from aligned([head, *rows], numbers=True)
+    yield from _table([head, *rows], paint)
     for name, result in results.items():
         if result.achieved < result.load.rate * SLOW:
             asked = f"{result.load.rate:g} packets per second and flow were asked for"
-            yield f"{name}: {asked}, this machine sent {result.achieved:.0f}"
+            yield paint(f"{name}: {asked}, this machine sent {result.achieved:.0f}", Style.WARN)
 
 
-def _uplinks(results: Mapping[str, Result]) -> Iterator[str]:
+def _uplinks(results: Mapping[str, Result], paint: Paint) -> Iterator[str]:
     """Draw the uplinks of some leaves: those with the largest spread in any run."""
     spreads: dict[str, float] = {}
     for result in results.values():
@@ -50,7 +66,8 @@ def _uplinks(results: Mapping[str, Result]) -> Iterator[str]:
             spreads[leaf] = max(spread, spreads.get(leaf, 0.0))
     shown = sorted(spreads, key=lambda leaf: (-round(spreads[leaf], 3), leaf))[:MOST_LEAVES]
     most = max((size for result in results.values() for size in result.uplinks.values()), default=0) or 1
-    yield f"bytes per uplink{'; the leaves with the largest spread' if len(shown) < len(spreads) else ''}"
+    title = f"bytes per uplink{'; the leaves with the largest spread' if len(shown) < len(spreads) else ''}"
+    yield paint(title, Style.HEAD)
     for leaf in sorted(shown):
         uplinks = [uplink for uplink in next(iter(results.values())).uplinks if uplink.leaf == leaf]
         yield from _leaf(leaf, uplinks, results, most)
@@ -62,11 +79,12 @@ def _uplinks(results: Mapping[str, Result]) -> Iterator[str]:
 def _leaf(leaf: str, uplinks: Sequence[Uplink], results: Mapping[str, Result], most: int) -> Iterator[str]:
     room = min(BAR, (WIDTH - FIRST) // len(results) - NUMBER)
     heads = (f"{f'{name}, MB':<{room + NUMBER - 2}}" for name in results)
-    yield f"{leaf[: FIRST - 2]:<{FIRST}}{'  '.join(heads)}".rstrip()
+    yield f"{clean(leaf)[: FIRST - 2]:<{FIRST}}{'  '.join(heads)}".rstrip()
     for uplink in uplinks:
         sizes = (result.uplinks.get(uplink, 0) for result in results.values())
         cells = (f"{size / 1e6:9.3f} {bar(size / most, room)}" for size in sizes)
-        yield f"  {uplink.port[:12]:<13}{uplink.spine[: FIRST - 16]:<{FIRST - 15}}{'  '.join(cells)}".rstrip()
+        port, spine = clean(uplink.port)[:12], clean(uplink.spine)[: FIRST - 16]
+        yield f"  {port:<13}{spine:<{FIRST - 15}}{'  '.join(cells)}".rstrip()
 
 
 def as_json(results: Mapping[str, Result]) -> str:
@@ -109,10 +127,10 @@ def bar(share: float, width: int) -> str:
     return ("█" * full + (BLOCKS[rest] if rest else "")).ljust(width)
 
 
-def _flows(flows: Sequence[FlowResult]) -> Iterator[str]:
+def _flows(flows: Sequence[FlowResult], paint: Paint) -> Iterator[str]:
     worst = sorted(flows, key=lambda flow: (-flow.lost, -flow.late, str(flow.flow)))
     head = ("flow", "lost", "reordered", "outage ms")
-    rows = [(str(one.flow)[:46], one.lost, one.late, f"{one.outage_ms:.1f}") for one in worst[:MOST_FLOWS]]
-    yield from aligned([head, *rows], numbers=True)
+    rows = [(clean(str(one.flow))[:46], one.lost, one.late, f"{one.outage_ms:.1f}") for one in worst[:MOST_FLOWS]]
+    yield from _table([head, *rows], paint)
     if len(worst) > MOST_FLOWS:
         yield f"and {len(worst) - MOST_FLOWS} more"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ailb_gen.sim.fabric import PS_PER_S
 from ailb_gen.study.model import Bars, Figure, Findings, Spread, Statistics, Summary
-from ailb_gen.study.rows import PERCENT
+from ailb_gen.study.rows import ENDLESS, PERCENT
 
 NO_FAILURE = "none"
 US_PER_S = 10**6
@@ -69,9 +69,9 @@ class Reading:
         def shown(of: Callable[[Statistics], float | None]) -> str:
             return f"{findings.mean(self.cases[cost.balancer, cost.failure], of):,.0f}"
 
-        step = "does not end" if cost.step is None else _digits(cost.step)
+        step = ENDLESS if cost.step is None else _digits(cost.step)
         if 0 < cost.ended < cost.seeds:
-            step += f", {cost.seeds - cost.ended} of {cost.seeds} seeds do not end"
+            step += f"; {ENDLESS} with {cost.seeds - cost.ended} of {cost.seeds} seeds"
         more = "-" if cost.step is None or best is None or best.step is None else _more(cost.step, best.step.mean)
         waiting = "-" if cost.step is None else f"{self._waiting(cost.step):.1f}"
         counters = [shown(_out_of_order), shown(_pauses)] if self.packets else ["-", "-"]
