@@ -15,7 +15,7 @@ from ailb_gen.errors import AilbError, IntentError, Problem, UsageError
 from ailb_gen.paint import Style, heading
 
 # A command at the end of a line, which people copy as a whole.
-COMMAND = re.compile(r"(?<=: )(?:ailb-gen|ssh-key\w+) .*$")
+COMMAND = re.compile(r"(?<=: )(?:ailb-gen|docker|ssh-key\w+) .*$")
 # What makes a line an error or a warning: at its beginning, or behind the place in a file.
 SEVERITY = re.compile(r"(?:^(?=\S)|(?<=[0-9]: ))(?P<word>ailb-gen|warning|error|note)(?:\[[\w-]+\])?:", re.MULTILINE)
 SEVERITIES = {"ailb-gen": Style.FAIL, "error": Style.FAIL, "warning": Style.WARN, "note": Style.HEAD}
@@ -79,7 +79,10 @@ def _columns(stream: TextIO) -> int:
 
 
 def wrapped(text: str, width: int) -> str:
-    """Return text whose lines are broken between words at a width, continued further in; commands stay whole, and without a width everything."""
+    """Return text whose lines are broken between words at a width, continued further in; commands stay whole.
+
+    Without a width the text stays as it is.
+    """
     if not width:
         return text
     lines = []

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from ailb_gen.cli import complete, fleet
-from ailb_gen.cli.console import echo
+from ailb_gen.cli.console import echo, echo_wrapped
 from ailb_gen.cli.live import progress, watching
 from ailb_gen.cli.output import steady
 from ailb_gen.cli.plan import MIN_PATHS, refuse_foreign, show_changes, show_waves
@@ -240,7 +240,7 @@ def _run(
             options,
             show=partial(_show, pages),
             approve=partial(_approve, stop, yes, options.dry_run),
-            tell=typer.echo,
+            tell=_tell,
             progress=progress,
             compare=bool(pages.files),
             begun=pages.note_run,
@@ -280,6 +280,13 @@ def _show(pages: Pages, found: Plan) -> None:
     pages.note_plan(found)
     show_changes(found)
     show_waves(found)
+
+
+def _tell(text: str) -> None:
+    """Print what happens; what is further in happened in a wave: an error, or what is done about it."""
+    milder = text.startswith(("  rolling back ", "  interrupted: ")) or ": warning: " in text
+    style = Style.WARN if milder else Style.FAIL
+    echo_wrapped((text, style if text.startswith("  ") else None))
 
 
 def _approve(stop: fleet.Stop, yes: bool, dry_run: bool, question: str) -> str:

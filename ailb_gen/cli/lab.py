@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from ailb_gen.cli import complete, lab_check, lab_state, lab_traffic
-from ailb_gen.cli.console import echo_wrapped, fabric_file
+from ailb_gen.cli.console import echo, echo_wrapped, fabric_file
 from ailb_gen.cli.fleet import ARTIFACTS, FABRIC
 from ailb_gen.cli.lab_state import NAME
 from ailb_gen.errors import UsageError
@@ -34,7 +34,7 @@ DEVICE = Annotated[
 ]
 # So many things that are missing are worth a line each.
 MOST = 10
-MISSING = "missing: "
+MISSING, INVENTORY = "missing: ", "inventory: "
 HOSTS = Annotated[
     Literal["auto", "netplan", "script"],
     typer.Option("--hosts", help="How servers are configured: netplan and networkd, or ailb-net."),
@@ -100,7 +100,7 @@ def _announced(found: Ready, network: Network, took_s: float) -> Iterator[str]:
     lab = found.lab
     sizes = f"{len(network.switches)} switches, {len(network.hosts)} servers ({lab.hosts}), {len(network.links)} links"
     yield f"the lab {lab.name} is up after {took_s:.1f} s: {sizes}"
-    yield f"inventory: {lab.inventory}"
+    yield f"{INVENTORY}{lab.inventory}"
     if found.note:
         yield f"note: {found.note}"
     yield from (f"{MISSING}{text}" for text in found.missing[:MOST])
@@ -109,8 +109,9 @@ def _announced(found: Ready, network: Network, took_s: float) -> Iterator[str]:
 
 
 def _tell(text: str) -> None:
-    """Print what came up."""
-    echo_wrapped(*((line, Style.FAIL if line.startswith(MISSING) else None) for line in text.split("\n")))
+    """Print what came up; a line with a path stays one, so that it can be copied."""
+    for line in text.split("\n"):
+        (echo if line.startswith(INVENTORY) else echo_wrapped)((line, Style.FAIL if line.startswith(MISSING) else None))
 
 
 @contextmanager

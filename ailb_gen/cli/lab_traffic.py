@@ -84,6 +84,7 @@ def capture(
     """Write the packets of a port to a pcap file, until Ctrl-C."""
     from ailb_gen.lab import capture as packets
     from ailb_gen.lab.registry import enter
+    from ailb_gen.wording import counted
 
     output = output.resolve()
     if output.is_dir():
@@ -101,4 +102,4 @@ def capture(
     except OSError as error:
         raise OutputError(f"{output}: cannot be written: {error.strerror}") from error
     lost = f", {found.dropped} were too fast" if found.dropped else ""
-    typer.echo(f"{output}: {found.packets} packets{lost}")
+    typer.echo(f"{output}: {counted(found.packets, 'packet')}{lost}")

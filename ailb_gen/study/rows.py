@@ -95,7 +95,7 @@ def verdict_text(one: Checked) -> str:
 
 def study_table(study: Study, findings: Findings, paint: Paint = unpainted) -> str:
     """Return the rows of a study as a table of 80 columns by case, and its claims; or its own summary."""
-    lines = [clean(study.title), ""]
+    lines = [paint(clean(study.title), Style.HEAD), ""]
     if study.summary is not None:
         summary = study.summary(findings)
         lines += _summary_lines(summary.table, paint)

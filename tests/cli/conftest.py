@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.terminal import Shown, shown_by
 from tests.deploy.fabric import Generated, Site, generated, site
+from tests.forkserver import ForkServer
 
 
 @pytest.fixture(scope="session")
@@ -19,3 +21,9 @@ def tiny(tiny_fabric: Generated, tmp_path: Path) -> Iterator[Site]:
     """The switches as they are before the change."""
     with site(tiny_fabric, tmp_path) as found:
         yield found
+
+
+@pytest.fixture
+def shown(fork_server: ForkServer) -> Shown:
+    """Run a command line at a terminal."""
+    return shown_by(fork_server)

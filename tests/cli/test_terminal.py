@@ -5,49 +5,42 @@
 
 from __future__ import annotations
 
-import os
-import pty
-import re
-import select
 import shutil
-import termios
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import typer
 
+from ailb_gen.cli import app
 from ailb_gen.emulator.faults import Fault
 from ailb_gen.render.artifacts import RenderOptions
 from ailb_gen.render.generate import rendering, write_rendering
-from tests.cli.screen import Screen
-from tests.conftest import ROOT, design_of
-from tests.deploy.fabric import CANARY, Site
-from tests.forkserver import ForkServer
+from tests.batfish.stand_in import StandIn
+from tests.cli import test_terminal_lab
+from tests.cli.terminal import GOLDEN, WIDTH, Case, Shown, check, once, verbs
+from tests.cli.test_emulate import free_ports
+from tests.cli.verbs import run
+from tests.conftest import ROOT, design_of, need_shared
+from tests.deploy.fabric import CANARY, LAST, Site
+from tests.deploy.test_way_back import killed
+from tests.junos.models import MODELS
 
-GOLDEN = Path(__file__).parent / "golden" / "terminal"
-WIDTH = 80
-# What differs from run to run: names of runs, digests.
-VARYING = (
-    (re.compile(r"\b[0-9]{8}T[0-9]{6}\.[0-9]{3}Z-[0-9a-f]{4}\b"), "20260101T000000.000Z-0000"),
-    (re.compile(r"\b[0-9a-f]{64}\b"), "0" * 64),
-)
-# Data, which is shown as it is: configurations and their differences.
-DATA = ("generate-diff", "junos-diff", "junos-convert")
-SGR = re.compile(r"\x1b\[[0-9;]*m")
-STATEMENT = ("  + ", "  ~ ", "  - ")
-
-
-@dataclass(frozen=True, slots=True)
-class Case:
-    """A command line at a terminal, and the exit code that it must have."""
-
-    name: str
-    words: str
-    code: int = 0
-    quick: bool = False
-
-
+WHAT_IF = """\
+name: a job on the lab fabric
+fabric: fabric.yaml
+job: {data: 4, tensor: 2, gradient_bytes: 64KiB, tensor_bytes: 64KiB, forward: 10us, backward: 20us}
+balancers: [rlb, ecmp]
+failures: [spine1]
+level: flow
+"""
+WRONG = """\
+interfaces {
+    et-0/0/0 {
+        mtuu 9000;
+        speed 401g;
+    }
+}
+"""
 CASES = (
     Case("help", "--help", quick=True),
     Case("help-lab", "lab --help"),
@@ -87,10 +80,63 @@ CASES = (
     Case("simulate-error", "simulate missing.yaml", 2),
     Case("study-list", "study --list"),
     Case("study-unknown", "study hoper", 2),
-    Case("emulate-stop", "emulate --stop nowhere", 2),
+    Case("simulate-impossible", "simulate fabric.yaml out --bytes 1M --level flow --fail stripe1-leaf1", 2),
+    Case("study", "study what-if what-if.yaml --executor serial"),
+    Case("emulate-stop-none", "emulate --stop nowhere", 2),
     Case("lab-status-none", "lab status", 2),
     Case("lab-down-none", "lab down"),
 )
+INVENTORY = "fabric.yaml out -i inventory"
+PUSH = f"{INVENTORY} --state runs --yes --confirm-minutes 10 --verify-timeout 5 --minute 1"
+# On devices, which they do not change.
+LOOKS = (
+    Case("plan", f"plan {INVENTORY}"),
+    Case("plan-brief", f"plan {INVENTORY} --brief --limit spines"),
+    Case("drift", f"drift {INVENTORY}", 1),
+    Case("verify", f"verify {INVENTORY}"),
+    Case("collect", "collect fabric.yaml -i inventory -o collected"),
+    Case("deploy-dry-run", f"deploy --dry-run {PUSH}"),
+    Case("rollback-nothing", f"rollback {PUSH}", 2),
+)
+# One after the other.
+PUSHES = (
+    Case("deploy", f"deploy {PUSH}"),
+    Case("deploy-again", f"deploy {PUSH}"),
+    Case("rollback", f"rollback {PUSH}"),
+)
+REFUSED = Case("deploy-refused", f"deploy {PUSH}", 3)
+ROLLED_BACK = Case("deploy-rolled-back", f"deploy {PUSH}", 4)
+CONFIRM = Case("confirm", f"confirm {INVENTORY} --state state")
+EMULATE = (
+    Case("emulate", "emulate out --inventory emulated --daemon --base-port {}"),
+    Case("emulate-stop", "emulate --stop emulated"),
+    Case("emulate-stop-again", "emulate --stop emulated"),
+)
+BATFISH = Case("validate-batfish", "validate fabric.yaml out --checks batfish --batfish {}")
+NO_BATFISH = Case("validate-no-batfish", "validate fabric.yaml out --checks batfish --batfish {}", 3)
+JUNOS_CHECK = Case("junos-check", "junos check wrong.conf out/switches/spine1.conf --yang {}", 1)
+SCHEMA = Case("schema", "schema what-if")
+ALL = (
+    *CASES, *LOOKS, *PUSHES, REFUSED, ROLLED_BACK, CONFIRM, *EMULATE, BATFISH, NO_BATFISH, JUNOS_CHECK, SCHEMA,
+    *test_terminal_lab.CASES,
+)  # fmt: skip
+
+
+def test_every_verb_is_shown_at_its_work() -> None:
+    """Not only when it refuses to begin: with exit code 0 or 1; and there is no golden file that nothing shows."""
+    known = list(verbs(typer.main.get_command(app)))
+    lines = [case.words.split() for case in ALL if case.code <= 1 and "--help" not in case.words]
+    assert [verb for verb in known if list(verb) not in [line[: len(verb)] for line in lines]] == []
+    assert {path.stem for path in GOLDEN.iterdir()} == {case.name for case in ALL if case is not SCHEMA}
+
+
+def test_the_help_of_every_verb_fits_and_is_not_cut() -> None:
+    for verb in verbs(typer.main.get_command(app)):
+        code, text, _ = run(*verb, "--help")
+        assert code == 0
+        usage, *lines = text.splitlines()
+        assert [line for line in (usage, *lines) if len(line) > WIDTH] == [], verb
+        assert [line for line in lines if line.endswith("...")] == [], verb
 
 
 @pytest.fixture(scope="module")
@@ -101,6 +147,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (place / "fabric.yaml").write_text(text)
     (place / "changed.yaml").write_text(text.replace("interval_ms: 300", "interval_ms: 500"))
     (place / "wrong.yaml").write_text(text.replace("spines: 4", "spines: 0").replace("rails: 2", "rails: two"))
+    (place / "what-if.yaml").write_text(WHAT_IF)
+    (place / "wrong.conf").write_text(WRONG)
     (place / "small.conf").write_text("system {\n    host-name spine1;\n}\n")
     (place / "waivers.yaml").write_text(
         "- {id: AILB710, scope: 'stripe*', reason: 'jumbo frames come with ticket 4711', expires: 2099-12-31}\n"
@@ -115,74 +163,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-def at_terminal(server: ForkServer, words: list[str], cwd: Path, environment: Mapping[str, str]) -> tuple[int, str]:
-    """Run a command line at a terminal; return the exit code and what it wrote."""
-    ours, theirs = pty.openpty()
-    termios.tcsetwinsize(theirs, (24, WIDTH))
-    place = Path(os.ttyname(theirs))
-    child = server.start(words, place, place, Path(os.devnull), cwd, environment)
-    written = bytearray()
-    try:
-        ended = False
-        while not ended:
-            ready = select.select([ours, child.descriptor], [], [])[0]
-            ended = child.descriptor in ready
-            while select.select([ours], [], [], 0)[0]:
-                written += os.read(ours, 65536)
-        code = server.ask("code")
-    finally:
-        os.close(child.descriptor)
-        os.close(ours)
-        os.close(theirs)
-    return code, written.decode()
-
-
-@pytest.fixture
-def shown(fork_server: ForkServer) -> Callable[..., list[str]]:
-    """Run a command line at a terminal; gives what a person sees, with SGR sequences if there is color."""
-
-    def run(words: list[str], cwd: Path, code: int, color: bool) -> list[str]:
-        told = {key: value for key, value in os.environ.items() if not key.startswith("AILB_YANG")}
-        told |= {"TERM": "xterm", "XDG_STATE_HOME": str(cwd / "state"), **({} if color else {"NO_COLOR": "1"})}
-        told = {key: value for key, value in told.items() if key not in ("COLUMNS", *(("NO_COLOR",) if color else ()))}
-        found, written = at_terminal(fork_server, words, cwd, told)
-        assert found == code, written
-        assert color or "\x1b[" not in written.replace("\x1b[J", "")
-        screen = Screen(10_000)
-        screen.write(written)
-        # Whether the engine is compiled already depends on what ran before.
-        lines = [line for line in screen.lines(color) if not line.startswith("compiling the engine")]
-        for pattern, text in VARYING:
-            lines = [pattern.sub(text, line) for line in lines]
-        return lines
-
-    return run
-
-
-def once(name: str, colored: list[str]) -> None:
-    """Compare what is shown of something that is not done twice."""
-    check(name, lambda color: colored if color else [SGR.sub("", line) for line in colored])
-
-
-def check(name: str, look: Callable[[bool], list[str]]) -> None:
-    """Compare what is shown with the golden files, or renew them."""
-    plain, colored = look(False), look(True)
-    assert [SGR.sub("", line) for line in colored] == plain
-    if name not in DATA:
-        assert not [line for line in plain if len(line) > WIDTH and not line.startswith(STATEMENT)]
-    for suffix, lines in ((".txt", plain), (".ansi", colored)):
-        path = GOLDEN / f"{name}{suffix}"
-        if os.environ.get("AILB_UPDATE_GOLDEN"):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-        assert lines == path.read_text(encoding="utf-8").split("\n")[:-1], path.name
-
-
 @pytest.mark.parametrize(
     "case",
     [pytest.param(case, id=case.name, marks=() if case.quick else pytest.mark.long) for case in CASES],
 )
-def test_what_a_verb_shows(case: Case, folder: Path, shown: Callable[..., list[str]]) -> None:
+def test_what_a_verb_shows(case: Case, folder: Path, shown: Shown) -> None:
     def look(color: bool) -> list[str]:
         for made in ("new", "new.yaml", "snapshots", "fabric.svg"):
             path = folder / made
@@ -200,45 +185,72 @@ def site(tiny: Site, tmp_path: Path) -> Site:
     return tiny
 
 
-def words(verb: str, *more: str) -> list[str]:
-    """Return the command line of a verb that connects."""
-    return [verb, "fabric.yaml", "out", "-i", "inventory", *more]
+@pytest.mark.long
+@pytest.mark.parametrize("case", LOOKS, ids=lambda case: case.name)
+def test_what_a_verb_shows_that_only_looks(site: Site, tmp_path: Path, shown: Shown, case: Case) -> None:
+    def look(color: bool) -> list[str]:
+        for made in ("collected", "runs"):
+            shutil.rmtree(tmp_path / made, ignore_errors=True)
+        return shown(case.words.split(), tmp_path, case.code, color)
+
+    check(case.name, look)
 
 
-PUSH = ("--state", "runs", "--yes", "--confirm-minutes", "10", "--verify-timeout", "5", "--minute", "1")
+def done(case: Case, folder: Path, shown: Shown, *given: object) -> None:
+    """Do what cannot be done twice; `given` is put into the words."""
+    once(case.name, shown(case.words.format(*given).split(), folder, case.code, True))
+
+
+@pytest.mark.long
+def test_what_a_push_and_its_rollback_show(site: Site, tmp_path: Path, shown: Shown) -> None:
+    for case in PUSHES:
+        done(case, tmp_path, shown)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize(
-    ("name", "command", "code"),
-    [
-        ("plan", words("plan"), 0),
-        ("plan-brief", words("plan", "--brief", "--limit", "spines"), 0),
-        ("drift", words("drift"), 1),
-        ("verify", words("verify"), 0),
-        ("collect", ["collect", "fabric.yaml", "-i", "inventory", "-o", "collected"], 0),
-        ("deploy-dry-run", words("deploy", "--dry-run", *PUSH), 0),
-        ("rollback-nothing", words("rollback", *PUSH), 2),
-    ],
+    ("case", "device", "fault"),
+    [(REFUSED, CANARY, Fault("error", "commit")), (ROLLED_BACK, LAST, Fault("session-down", "commit"))],
+    ids=["refused", "rolled-back"],
 )
-def test_what_a_verb_shows_that_only_looks(
-    site: Site, tmp_path: Path, shown: Callable[..., list[str]], name: str, command: list[str], code: int
+def test_what_a_push_that_fails_shows(
+    site: Site, tmp_path: Path, shown: Shown, case: Case, device: str, fault: Fault
 ) -> None:
-    def look(color: bool) -> list[str]:
-        for made in ("collected", "runs"):
-            shutil.rmtree(tmp_path / made, ignore_errors=True)
-        return shown(command, tmp_path, code, color)
-
-    check(name, look)
+    site.fleet.add_faults(device, fault)
+    done(case, tmp_path, shown)
 
 
 @pytest.mark.long
-def test_what_a_push_and_its_rollback_show(site: Site, tmp_path: Path, shown: Callable[..., list[str]]) -> None:
-    for name, verb, code in (("deploy", "deploy", 0), ("deploy-again", "deploy", 0), ("rollback", "rollback", 0)):
-        once(name, shown(words(verb, *PUSH), tmp_path, code, True))
+def test_what_confirming_shows(site: Site, tmp_path: Path, shown: Shown) -> None:
+    killed(site, "verified")
+    done(CONFIRM, tmp_path, shown)
 
 
 @pytest.mark.long
-def test_what_a_push_that_fails_shows(site: Site, tmp_path: Path, shown: Callable[..., list[str]]) -> None:
-    site.fleet.add_faults(CANARY, Fault("error", "commit"))
-    once("deploy-refused", shown(words("deploy", *PUSH), tmp_path, 3, True))
+def test_what_an_emulator_shows(folder: Path, shown: Shown, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("AILB_PASSWORD", raising=False)
+    try:
+        for case in EMULATE:
+            done(case, folder, shown, free_ports(8))
+    finally:
+        run("emulate", "--stop", str(folder / "emulated"))
+
+
+@pytest.mark.long
+def test_what_is_shown_with_batfish(folder: Path, shown: Shown) -> None:
+    with StandIn() as server:
+        address = f"{server.host}:{server.port}"
+        done(BATFISH, folder, shown, address)
+    done(NO_BATFISH, folder, shown, address)
+
+
+@pytest.mark.long
+def test_what_checking_a_configuration_shows(folder: Path, shown: Shown) -> None:
+    done(JUNOS_CHECK, folder, shown, need_shared(MODELS))
+
+
+@pytest.mark.long
+def test_what_a_schema_shows(folder: Path, shown: Shown) -> None:
+    for color in (False, True):
+        told = shown(SCHEMA.words.split(), folder, SCHEMA.code, color)
+        assert told == (ROOT / "docs/what-if.schema.json").read_text().splitlines()

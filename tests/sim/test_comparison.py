@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from ailb_gen.paint import painted
 from ailb_gen.sim.balancers import BALANCERS
 from ailb_gen.sim.comparison import FIGURES, WIDTH, comparison_table
 
@@ -55,3 +56,16 @@ def test_columns_that_do_not_fit_follow_below() -> None:
         assert lines[number + 3].startswith("ecmp") and "123.5k" in lines[number + 3]
         assert "99,999-999.9k" in lines[number + 4]
         assert lines[number + 5].startswith("rlb")
+
+
+def test_partial_variants_and_drops_have_colors() -> None:
+    found = [record("rlb", same(0)), record("dlb", same(7)), record("ecmp", same(0), complete=False)]
+    lines = comparison_table(found, "balancer", painted).splitlines()
+    assert [line.count("\x1b[33m") for line in lines] == [0, 0, 0, 0, 1, 0]
+    assert lines[4].endswith("\x1b[33m    7\x1b[0m       7")
+    assert lines[5].startswith("\x1b[1;31mecmp (partial)\x1b[0m")
+    assert re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(lines)).split() == comparison_table(found, "balancer").split()
+
+
+def test_a_name_cannot_set_a_style() -> None:
+    assert "\x1b" not in comparison_table([record("a\x1b[32mb", same(0))], "variant")

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from ailb_gen.study.model import Findings
+from ailb_gen.paint import painted
+from ailb_gen.study.model import Findings, Summary
 from ailb_gen.study.rows import checked, compared, number, study_table, verdict_text
 from tests.study.made import FINDINGS, STUDY
 
@@ -61,3 +64,30 @@ def test_claims_are_wrapped() -> None:
 )
 def test_numbers_have_four_digits(value: float, text: str) -> None:
     assert number(value) == text
+
+
+def test_verdicts_have_colors() -> None:
+    lines = study_table(STUDY, Findings({**FINDINGS.points, "failed": [{"end_us": 5.0}]}), painted).splitlines()
+    assert lines[0] == "\x1b[1mMade-up experiment\x1b[0m"
+    assert "\x1b[32mholds\x1b[0m: Adaptive is faster than ECMP. (8.5 against 21 us)" in lines
+    assert "\x1b[1;31mdoes not hold\x1b[0m: A failure costs nothing | ever. (5 us)" in lines
+    assert "\x1b[33mnot simulated\x1b[0m: A failure" in study_table(STUDY, FINDINGS, painted)
+
+
+def test_a_job_that_does_not_end_has_a_color() -> None:
+    table = [["balancer", "step s"], ["rlb", "1.5"], ["ecmp", "does not end"]]
+    made = replace(STUDY, summary=lambda findings: Summary(table, ["\x1b[32mended\x1b[0m"]))
+    lines = study_table(made, FINDINGS, painted).splitlines()
+    assert [line for line in lines if "\x1b[1;31m" in line] == ["ecmp      \x1b[1;31mdoes not end\x1b[0m"]
+    assert lines[-1] == r"\x1b[32mended\x1b[0m"
+
+
+def test_long_names_are_wrapped() -> None:
+    long = ("a case " * 20).strip()
+    quantities = tuple(replace(one, name=f"{one.name} {'of all flows ' * 6}".strip()) for one in STUDY.quantities)
+    published = (replace(STUDY.published[0], case=long, quantity=quantities[0].name),)
+    made = replace(STUDY, quantities=quantities, published=published)
+    lines = study_table(made, Findings({long: FINDINGS.points["ECMP"]})).splitlines()
+    assert max(map(len, lines)) <= 80
+    text = lines.index("a case " * 11 + "a")
+    assert [line[:8] for line in lines[text + 1 : text + 4]] == ["  case a", "  time, ", "  flows "]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ailb_gen.lab.traffic.model import Flow, FlowResult, Load, Result, Uplink
 from ailb_gen.lab.traffic.text import bar, report
+from ailb_gen.paint import painted
 
 EVEN = {Uplink("leaf1", f"et-0/0/{k}", f"spine{k + 1}"): 1_000_000 for k in range(4)}
 UNEVEN = dict(zip(EVEN, (1_000_000, 0, 2_000_000, 1_000_000), strict=True))
@@ -62,3 +63,14 @@ def test_many_leaves_are_cut_short() -> None:
 
 def test_bars() -> None:
     assert [bar(share, 2) for share in (0, 1 / 16, 0.5, 0.75, 1, 7)] == ["  ", "▏ ", "█ ", "█▌", "██", "██"]
+
+
+def test_what_is_lost_or_late_has_a_color() -> None:
+    result = Result((flow(0), flow(1, received=95, late=2, outage_ms=5.0)), EVEN, Load())
+    lines = report({"pinned": result}, painted).splitlines()
+    lost, late, outage = (f"\x1b[{style}m" for style in ("1;31", "33", "33"))
+    assert (
+        lines[2]
+        == f"pinned       2      200  {lost}   5\x1b[0m  {late}        2\x1b[0m  {outage}        5\x1b[0m     1.000"
+    )
+    assert lines[-1] == f"h1:gpu0 to h2:gpu0, QP 2  {lost}   5\x1b[0m  {late}        2\x1b[0m  {outage}      5.0\x1b[0m"
