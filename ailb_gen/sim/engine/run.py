@@ -57,7 +57,8 @@ def simulate(
         ended, watched = int(run["ended"]), int(run["events"])
         if watch is not None and not watch(Progress(int(run["now"]), int(run["events"]), ended, workload.count)):
             break
-    if result == r.STOPPED:
+    # Not so when it was told to end between two samples.
+    if result == r.STOPPED and state.config[0]["until"] == last:
         run["now"] = settings.until_ps
     if settings.until_ps is None and run["beyond"] and result == r.FINISHED and run["ended"] < workload.count:
         most = (int(state.config[0]["horizon"]) >> r.ORDER_BITS) // PS_PER_S

@@ -11,6 +11,7 @@ from ailb_gen.errors import UsageError
 from ailb_gen.sim.engine.run import simulate
 from ailb_gen.sim.fabric import PS_PER_US, UNREACHABLE, Forwarding, LinkChange
 from ailb_gen.sim.outcome import NEVER, Progress
+from ailb_gen.sim.series import Sampler
 from ailb_gen.sim.settings import (
     BalancerSettings,
     Measurement,
@@ -182,6 +183,23 @@ def test_a_watcher_stops_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [one.events for one in seen] == sorted(one.events for one in seen)
     assert len(seen) == 3
     assert seen[-1].tasks == 1
+
+
+def test_a_watcher_stops_the_run_between_two_samples(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has taken as long as what happened until then, not as long as it may take."""
+    monkeypatch.setattr("ailb_gen.sim.engine.run.SLICE", 5)
+    seen: list[Progress] = []
+
+    def watch(progress: Progress) -> bool:
+        seen.append(progress)
+        return len(seen) < 3
+
+    for until_ps in (None, 20_000 * US):
+        seen.clear()
+        settings = replace(plain(), until_ps=until_ps)
+        outcome = simulate(star(2), flows([0], [1], 1_000_000), settings, 1, watch, Sampler(star(2), US // 100))
+        assert not outcome.complete
+        assert outcome.end_ps == seen[-1].now_ps < 1_000 * US
 
 
 def test_a_context_miss_costs_time_and_known_queue_pairs_none() -> None:
