@@ -9,6 +9,7 @@ import select
 import termios
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from difflib import unified_diff
 from pathlib import Path
 
 from tests.cli.screen import Screen
@@ -119,7 +120,8 @@ def check(name: str, look: Callable[[bool], list[str]]) -> None:
         if os.environ.get("AILB_UPDATE_GOLDEN"):
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-        assert lines == path.read_text(encoding="utf-8").split("\n")[:-1], path.name
+        kept = path.read_text(encoding="utf-8").split("\n")[:-1]
+        assert lines == kept, "\n".join(unified_diff(kept, lines, path.name, "shown", lineterm=""))
 
 
 def verbs(command: object, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
