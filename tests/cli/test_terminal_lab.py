@@ -24,7 +24,7 @@ CASES = (
     Case("lab-shell", "lab shell spine1"),
     Case("lab-capture", "lab capture spine1 et-0/0/0 -o packets.pcap --count 1"),
     Case("lab-traffic", "lab traffic --count 50 --rate 100"),
-    Case("lab-check", "lab check --rounds 0"),
+    Case("lab-check", "lab check fabric.yaml out --rounds 0"),
     Case("lab-check-fails", "lab check other.yaml out --rounds 0 --checks AILBL0*", 1),
     Case("lab-fail", f"lab fail {LINK}"),
     Case("lab-status-failed", "lab status"),
