@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
+from tests.deploy.fabric import run
 
 # Enough switches for worker processes, and enough work to be caught in.
 LARGE = """\
@@ -108,3 +109,20 @@ def test_workers_do_not_outlive_a_verb_that_is_killed(tree: Path) -> None:
     # Workers have the pipes, too: there is an end of them only when no worker is left.
     process.communicate(timeout=100)
     wait(lambda: not list(members(process.pid)))
+
+
+@pytest.mark.parametrize("when", ["os.fsync", "ailb_gen.report.html.judged.judged"], ids=["written", "made"])
+def test_ctrl_c_while_a_page_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, when: str) -> None:
+    """One line, and the page that was there stays, with nothing beside it."""
+
+    def interrupt(*_: object, **__: object) -> None:
+        signal.raise_signal(signal.SIGINT)
+
+    page = tmp_path / "page.html"
+    page.write_text("the one before")
+    monkeypatch.setattr(when, interrupt)
+    lab = (str(ROOT / "examples/lab/fabric.yaml"), str(ROOT / "tests/golden/lab"))
+    done = run("validate", *lab, "--checks", "roce", "--report", f"html={page}")
+    assert (done.code, done.out, done.err) == (130, "", "ailb-gen: interrupted\n")
+    assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
+    assert page.read_text() == "the one before"
