@@ -6,7 +6,6 @@ Leaves differ in few lines of thousands; blocks that files share are read once (
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
@@ -28,8 +27,6 @@ WORD = r'[^\s;"{}\[\]#*]+'
 UNROUTED = re.compile(
     rf'\n +(?:description (?:{WORD}|"[^"\\\n]*");|native-vlan-id \d+;|vlan \{{\n +members {WORD};\n +\}})'
 )
-# Files are read in batches of so many for the progress that is shown.
-BATCH = 16
 
 
 def listed(root: Path) -> Topology:
@@ -42,27 +39,25 @@ def listed(root: Path) -> Topology:
     return Topology(topology.roles, links, attachments, defects=(*cabling.defects, *topology.defects))
 
 
-def read_routed(root: Path, advance: Callable[[int], None] = lambda count: None) -> Network:
+def read_routed(root: Path) -> Network:
     """Read switches as far as routes follow from them, and servers when they are looked up.
 
     Lists of cables are not compared with each other; where none has links, everything is read, descriptions too. Lines
-    are not those of the files. `advance` is called with how many files were read. Raises UsageError when `root` is no
-    artifact directory; all other errors are defects of the network.
+    are not those of the files. Raises UsageError when `root` is no artifact directory; all other errors are defects of
+    the network.
     """
     files, defects = switch_files(root)
     cables = listed(root)
     if not cables.links:
-        return read_network(root, lambda written, tree: None, advance=advance).network
+        return read_network(root, lambda written, tree: None).network
     switches: dict[str, Switch] = {}
     pieces, readers = Pieces(), Readers(cache(port), cache(advertisement), cache(policy_options))
-    for number, file in enumerate(files, 1):
+    for file in files:
         found, defect = _switch(root, file, pieces, readers)
         if found is not None:
             switches[found.named] = found
         if defect is not None:
             defects.append(defect)
-        if number % BATCH == 0:
-            advance(BATCH)
     hosts = Hosts(root)
     unlisted = [Defect("host-folder", defect.folder, defect.reason, defect.place) for defect in hosts.defects]
     return Network(
