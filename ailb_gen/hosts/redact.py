@@ -41,17 +41,24 @@ SECRET = re.compile(
             # snmpd.conf, .netrc, and what is piped to a command that asks.
             r"r[ow]community6?\s+",
             r"\bmachine\s.{0,200}?\bpassword\s+",
+            r"\bpassword\s+(?=[^\s{]\S*\s*$)",
             r"(?:echo|printf)\s(?=[^|]{0,500}\|\s*(?:sudo\s+)?(?:chpasswd|passwd|cryptsetup|sudo\s+-S)\b)",
-            r"\bchpasswd\b[^|;&]{0,200}?<<<\s*",
+            r"\bchpasswd(?:\b[^|;&]{0,200}?<<<|\s*:)\s*",
+            r"\bwpa_passphrase\s+\S{1,200}\s+",
             rf"(?-i:\b(?:{OPTIONS})\s*)",
         )
     ),
     re.IGNORECASE,
 )
-# What a value of several lines begins with (YAML 1.2, 8.1; a shell's backslash), or its lines alone.
-BLOCK = re.compile(r"(?:[|>][-+0-9]*|\\)?(?:\s*#.*)?")
+# What a value of several lines begins with (YAML 1.2, 8.1), or its lines alone.
+BLOCK = re.compile(r"(?:[|>][-+0-9]*)?(?:\s*#.*)?")
 # RFC 7468, and what OpenSSH writes.
 BEGIN, END = re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY"), "-----END "
+# A shell's here-document for the command that sets passwords.
+HERE = re.compile(
+    r"""\bchpasswd\b[^|;&]{0,200}?<<-?\s*["']?(\w+)"""
+    r"""|<<-?\s*["']?(\w+)["']?\s*\|\s*(?:sudo\s+)?chpasswd\b"""
+)
 
 
 def redact_file(text: str) -> str:
@@ -65,22 +72,34 @@ def redact_lines(lines: Iterable[str]) -> list[str]:
 
 
 def _hidden(lines: Iterable[str]) -> Iterator[str]:
-    in_key, deeper = False, -1
+    until, deeper, continued, listed = "", -1, False, False
     for line in lines:
-        depth = len(line) - len(line.lstrip())
-        if in_key and not line.lstrip().startswith(END):
+        words = line.lstrip()
+        indent = line[: len(line) - len(words)]
+        if until and not words.startswith(until):
             yield MARK
             continue
-        in_key = BEGIN.search(line) is not None
-        if deeper >= 0 and line.strip() and depth <= deeper:
+        until = _until(line)
+        # The items of a list may stand as far in as their key.
+        if deeper >= 0 and words and len(indent) <= deeper - (listed and words.startswith("- ")):
             deeper = -1
         found = SECRET.search(line)
-        if deeper >= 0 and line.strip():
-            yield f"{line[:depth]}{MARK}"
+        if continued or (deeper >= 0 and words):
+            continued = continued and line.endswith("\\")
+            yield f"{indent}{MARK}"
         elif found is None:
             yield line
+        elif line[found.end() :] == "\\":
+            continued = True
+            yield line
         elif BLOCK.fullmatch(line, found.end()):
-            deeper = depth
+            deeper, listed = len(indent), not words.startswith("-")
             yield line
         else:
             yield f"{line[: found.end()]}{MARK}"
+
+
+def _until(line: str) -> str:
+    """Return how the line begins that ends the secret lines after this one; empty where none follow."""
+    here = HERE.search(line)
+    return END if BEGIN.search(line) else (here[1] or here[2]) if here else ""

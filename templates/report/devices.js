@@ -38,7 +38,6 @@
   ailb.bundles = (name) => bundle(name).map((link) => link.name);
   ailb.ready = load;
 
-
   /* A table whose cells are texts or elements; long ones grow on demand. */
   function rowsTable(columns, rows) {
     const bodyOf = make("tbody");

@@ -25,6 +25,7 @@ SECRETS = [
     "sshpass -p hunter2 ssh root@bmc",
     "/usr/bin/sshpass -v -phunter2 scp x bmc:",
     "sshpass -p \\\n  hunter2 ssh root@bmc",
+    "sshpass -p \\\nhunter2 \\\nssh root@bmc",
     "mysqldump -uroot -p'hunter2' metrics",
     "ipmitool -I lanplus -H bmc -U admin -P hunter2 power status",
     "docker login -u robot -p hunter2 registry.example.net",
@@ -46,9 +47,16 @@ SECRETS = [
     "echo root:hunter2 | chpasswd",
     "printf '%s' hunter2 | sudo -S reboot",
     "chpasswd <<< root:hunter2",
+    "chpasswd -e <<'EOF'\nroot:hunter2\nops:hunter2\nEOF",
+    "cat <<EOF | sudo chpasswd\nroot:hunter2\nEOF",
+    "chpasswd:\n  list: |\n    root:hunter2",
+    "wpa_passphrase guests hunter2",
+    "machine example.net\n  login robot\n  password hunter2",
+    " neighbor fc00::1 password hunter2",
     "psql postgresql://robot:hunter2@db/metrics",
     "password: |\n  hunter2\n\n  hunter2",
     "password:\n  hunter2",
+    "passwords:\n- hunter2\n- hunter2",
     "-----BEGIN OPENSSH PRIVATE KEY-----\nhunter2\nhunter2\n-----END OPENSSH PRIVATE KEY-----",
     "-----BEGIN RSA PRIVATE KEY-----\nhunter2",
 ]
@@ -71,6 +79,19 @@ def test_what_follows_a_secret_stays() -> None:
     assert done == f"password: |\n  ***\nmtu: 9000\n{key.format('***')}\nlast"
 
 
+@pytest.mark.parametrize(
+    ("text", "done"),
+    [
+        ("chpasswd <<EOF\nroot:hunter2\nEOF\nexit 0", "chpasswd <<EOF\n***\nEOF\nexit 0"),
+        ("tokens:\n- hunter2\nmtu: 9000", "tokens:\n***\nmtu: 9000"),
+        ("- token:\n    hunter2\n- mtu: 9000", "- token:\n    ***\n- mtu: 9000"),
+        ("curl -u \\\nhunter2\nexit 0", "curl -u \\\n***\nexit 0"),
+    ],
+)
+def test_what_follows_secret_lines_stays(text: str, done: str) -> None:
+    assert redact_file(text) == done
+
+
 def test_files_without_secrets_stay_as_they_are() -> None:
     texts = [path.read_text() for path in (GOLDEN / "lab").rglob("*") if path.is_file()]
 
@@ -81,6 +102,8 @@ def test_files_without_secrets_stay_as_they_are() -> None:
 
 HARMLESS = [
     "mkdir -p /etc/ailb",
+    "        password {",
+    "# no password is set here",
     "ssh -p 2222 root@bmc",
     "sshpass -e ssh -p 2222 root@bmc",
     "docker run -p 8080:80 exporter",
@@ -99,7 +122,7 @@ def test_options_that_look_like_one_stay(text: str) -> None:
     assert redact_file(text) == text
 
 
-@pytest.mark.parametrize("word", ["sshpass ", "curl -", "echo ", "-pass", "machine ", "a.password"])
+@pytest.mark.parametrize("word", ["sshpass ", "curl -", "echo ", "-pass", "machine ", "a.password", "chpasswd <<"])
 def test_a_long_line_of_commands_takes_no_longer_than_it_must(word: str) -> None:
     assert redact_file(word * 20_000).count("\n") == 0
 

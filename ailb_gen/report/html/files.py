@@ -37,7 +37,7 @@ class Folder:
     def of_switch(cls, name: str, switch: Switch | None, root: Path) -> Folder:
         """Return the file of a switch, also one that cannot be used; none where there is none."""
         known = [switch.file] if switch is not None else [switch_file(name, suffix) for suffix in SUFFIXES]
-        return cls(name, (name,), tuple(file for file in known[:1] + known[1:] if (root / file).is_file())[:1])
+        return cls(name, (name,), tuple(file for file in known if (root / file).is_file())[:1])
 
     @classmethod
     def of_profile(cls, profile: Profile, devices: tuple[str, ...]) -> Folder:
