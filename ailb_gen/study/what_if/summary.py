@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from ailb_gen.sim.fabric import PS_PER_S
 from ailb_gen.study.model import Bars, Figure, Findings, Spread, Statistics, Summary
 from ailb_gen.study.rows import ENDLESS, PERCENT
 
 NO_FAILURE = "none"
-US_PER_S = 10**6
+PS_PER_US = 10**6
 JOB = "training"
 # Times that differ by less are called equal.
 SAME = 0.001
-HEADINGS = ("balancer", "failure", "step s", "cost %", "waiting %", "reordered", "pauses")
+# Units of steps, in ps. Tenths of a second are still shown in seconds.
+UNITS = {"s": 10**12, "ms": 10**9, "us": 10**6}
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """A case next to the best one: step times in s over the seeds that end, None without any."""
+    """A case next to the best one: step times over the seeds that end, None without any."""
 
     balancer: str
     failure: str
@@ -37,16 +37,23 @@ class Reading:
     alone_ps: int
     packets: bool
 
-    def step_s(self, point: Statistics) -> float | None:
-        """Return the mean step of a point in seconds of the job; None if the job does not end."""
+    @property
+    def unit(self) -> str:
+        """Return the unit of all steps: s, ms or us."""
+        return next((unit for unit, ps in UNITS.items() if 10 * self.alone_ps >= ps), "us")
+
+    def step(self, point: Statistics) -> float | None:
+        """Return the mean step of a point of the job in the unit of all steps; None if the job does not end."""
         job = point["jobs"][JOB]
-        return None if job["time_us"] is None else job["step_us"]["mean"] * self.scale / US_PER_S
+        in_us = self.scale * PS_PER_US / UNITS[self.unit]
+        return None if job["time_us"] is None else job["step_us"]["mean"] * in_us
 
     def summary(self, findings: Findings) -> Summary:
         """Return the table and what follows from it."""
         costs = list(self._costs(findings))
         best = _best(costs, NO_FAILURE)
-        rows = [HEADINGS, *(self._row(findings, cost, best) for cost in costs)]
+        headings = ("balancer", "failure", f"step {self.unit}", "cost %", "waiting %", "reordered", "pauses")
+        rows = [headings, *(self._row(findings, cost, best) for cost in costs)]
         return Summary(rows, list(self._conclusions(costs, best)))
 
     def figures(self, findings: Findings) -> Sequence[Figure]:
@@ -56,13 +63,13 @@ class Reading:
             group = bars.setdefault(cost.failure, {})
             if cost.step is not None:
                 group[cost.balancer] = cost.step
-        return [Bars("step-time", "Step time by failure", "step time, s", bars)]
+        return [Bars("step-time", "Step time by failure", f"step time, {self.unit}", bars)]
 
     def _costs(self, findings: Findings) -> Iterator[Cost]:
         for (balancer, failure), case in self.cases.items():
             if case in findings.points:
-                step = findings.spread(case, self.step_s)
-                ended = len(findings.values(case, self.step_s))
+                step = findings.spread(case, self.step)
+                ended = len(findings.values(case, self.step))
                 yield Cost(balancer, failure, step, len(findings.points[case]), ended)
 
     def _row(self, findings: Findings, cost: Cost, best: Cost | None) -> Sequence[str]:
@@ -78,15 +85,15 @@ class Reading:
         return [cost.balancer, cost.failure, step, more, waiting, *counters]
 
     def _waiting(self, step: Spread) -> float:
-        return (1 - self.alone_ps / PS_PER_S / step.mean) * PERCENT
+        return (1 - self.alone_ps / UNITS[self.unit] / step.mean) * PERCENT
 
     def _conclusions(self, costs: Sequence[Cost], best: Cost | None) -> Iterator[str]:
         if best is None or best.step is None:
             return
         waiting = self._waiting(best.step)
         yield (
-            f"Without failures a step takes {_digits(best.step)} s under {best.balancer}. {waiting:.1f} % of it is "
-            "waiting for the fabric: no fabric, however fast, saves more."
+            f"Without failures a step takes {_digits(best.step)} {self.unit} under {best.balancer}. {waiting:.1f} % of "
+            "it is waiting for the fabric: no fabric, however fast, saves more."
         )
         others = [one for one in costs if one.failure == NO_FAILURE and one is not best and one.step is not None]
         for other in others:
@@ -116,7 +123,8 @@ class Reading:
             if then is not None and then.step is not None and then.balancer != best.balancer:
                 slower = ours.step is None or then.step.most < ours.step.least
                 if slower:
-                    yield f"With {failure} failed, {then.balancer} is faster: {_digits(then.step)} s per step."
+                    step = f"{_digits(then.step)} {self.unit} per step"
+                    yield f"With {failure} failed, {then.balancer} is faster: {step}."
 
 
 def _best(costs: Sequence[Cost], failure: str) -> Cost | None:

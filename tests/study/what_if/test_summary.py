@@ -47,6 +47,15 @@ def test_cost_and_waiting() -> None:
     ]
 
 
+def test_short_steps_are_in_a_unit_of_their_own() -> None:
+    """Steps of 3.5 us scaled by 10 are 35 us."""
+    reading = Reading(CASES, scale=10, alone_ps=28 * 10**6, packets=True)
+    found = reading.summary(Findings({"rlb, none": [point(3.5)]}))
+    assert [row[2] for row in found.table] == ["step us", "35.00"]
+    assert found.table[1][4] == "20.0"
+    assert found.conclusions[0].startswith("Without failures a step takes 35.00 us under rlb. 20.0 % of it")
+
+
 def test_equal_times_and_failures_that_cost_nothing() -> None:
     found = summary(rlb=[point(100_000)], rlb_failed=[point(100_040)], ecmp=[point(99_999)])
     assert [row[3] for row in found.table[1:]] == ["0.0", "0.0", "0.0"]
@@ -70,7 +79,7 @@ def test_another_one_may_be_better_with_a_failure() -> None:
 
 def test_a_job_that_does_not_end_is_told() -> None:
     found = summary(rlb=[point(100_000)], rlb_failed=[point(None)], ecmp=[point(110_000), point(None)])
-    assert [row[2] for row in found.table[1:]] == ["1.000", "does not end", "1.100, 1 of 2 seeds do not end"]
+    assert [row[2] for row in found.table[1:]] == ["1.000", "does not end", "1.100; does not end with 1 of 2 seeds"]
     assert found.table[2][3:5] == ["-", "-"]
     assert "With spine1 failed, the job does not end under rlb." in found.conclusions
 
