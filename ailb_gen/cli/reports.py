@@ -51,6 +51,8 @@ def targets(words: Sequence[str], inputs: Sequence[Path | None], formats: Sequen
             raise UsageError(f"--report {kind}: {path or 'standard output'} {reason}")
         if path:
             check_place(f"--report {kind}", path, inputs)
+            if path.is_dir():
+                raise UsageError(f"--report {kind}: {path} is a directory; name a file")
         seen.add(place)
     return targets if None in seen or TABLE not in formats else [*targets, (TABLE, None)]
 

@@ -2,6 +2,7 @@
 /* What the scripts of all sections share: `ailb`. */
 const ailb = (() => {
   const read = new Map();
+  const LATER_MS = 300;
 
   /* Resolves to the data of a section, decompressed when first asked for; null where it has none. */
   function data(name) {
@@ -34,7 +35,8 @@ const ailb = (() => {
   /* The names of the devices at both ends of a link. */
   function devices(link) { return link.split(" - ").map((end) => end.slice(0, end.indexOf(":"))); }
 
-  /* Begin a part of the page when it is first seen, or printed: what it needs is large in a large fabric. */
+  /* Begin a part of the page when it is first seen, printed, or some time after the page was opened: what it needs is
+     large in a large fabric. A printer does not wait for it, and a screen reader does not scroll to it. */
   function whenSeen(element, begin) {
     const seen = new IntersectionObserver((entries) => {
       if (!entries.some((entry) => entry.isIntersecting)) return;
@@ -43,6 +45,7 @@ const ailb = (() => {
     });
     seen.observe(element);
     window.addEventListener("beforeprint", begin);
+    window.addEventListener("load", () => setTimeout(begin, LATER_MS));
   }
 
   /* What is selected: `{device}` or `{link}` or `{path}`; sections listen, and the picture sends. */

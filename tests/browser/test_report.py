@@ -138,6 +138,9 @@ def test_what_is_alike_is_shown_once_until_it_is_asked_for(opened: Opener, repor
     more = group.locator("li.finding").first.get_by_role("button", name="more like it")
     count = int(more.inner_text().split()[1])
     before = group.locator("li.finding").count()
+    page.emulate_media(media="print")
+    expect(more).to_be_visible()
+    page.emulate_media(media="null")
     more.click()
     expect(group.locator("li.finding")).to_have_count(before + count)
     expect(more).to_be_hidden()
@@ -279,6 +282,9 @@ def test_text_of_files_and_names_never_becomes_a_script(opened: Opener, reports:
 
 def test_it_prints_without_tools_and_with_everything_that_is_folded(opened: Opener, reports: Reports) -> None:
     page = opened(reports("lab", "damaged"))
+    # Nothing was scrolled: who prints, or reads with a screen reader, finds these sections filled.
+    for filled in ("#paths-result table", "#loads-map table"):
+        expect(page.locator(filled).first).to_be_visible()
     sheets = page.pdf(format="A4", print_background=True).count(b"/Type /Page\n")
     assert 4 <= sheets <= 30
     assert cut_on_paper(page) == []

@@ -38,6 +38,7 @@ def test_a_verb_with_text_of_its_own_writes_reports_to_files() -> None:
         (["json=x"], "formats: html"),
         (["html="], "the name of the file is missing"),
         (["html=a", "html=./a"], "is written to twice"),
+        (["html=/"], "--report html: / is a directory; name a file"),
         (["html=in.yaml"], "in.yaml is used by this command already; name another file"),
     ],
 )
