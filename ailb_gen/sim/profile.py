@@ -54,11 +54,11 @@ def _short(values: Float64) -> list[float]:
 
 
 def _steps(workload: Workload, outcome: Outcome, number: int) -> list[list[float]]:
-    """Return [end, time] of the steps of a job that ended, in us."""
-    begin, steps = job_times(workload, outcome, number)
-    ends = (begin + np.cumsum(steps)) / PS_PER_US
+    """Return [number, time in us] of the steps of a job that ended; the first is 1."""
+    _, steps = job_times(workload, outcome, number)
     chosen = np.unique(np.linspace(0, len(steps) - 1, min(STEPS, len(steps))).astype(np.int64))
-    return [[end, step] for end, step in zip(_short(ends[chosen]), _short(steps[chosen] / PS_PER_US), strict=True)]
+    times = _short(steps[chosen] / PS_PER_US)
+    return [[step, time] for step, time in zip((chosen + 1).tolist(), times, strict=True)]
 
 
 def _loads(fabric: Fabric, outcome: Outcome) -> dict[str, list[float]]:

@@ -41,7 +41,7 @@ POINTS, SUMMARY = "points", "summary.json"
 KINDS = ("flows", "links")
 PROFILE = "profile"
 # What `sim/profile.py` writes; another number when that changes.
-PROFILE_FORM = 1
+PROFILE_FORM = 2
 PROGRAM = f"ailb-gen {__version__}"
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from ailb_gen.sim.fabric import Fabric
 from ailb_gen.sim.outcome import Outcome
-from ailb_gen.sim.profile import PAIRS, RANKS, Profile, profile
+from ailb_gen.sim.profile import PAIRS, RANKS, STEPS, Profile, profile
 from ailb_gen.sim.series import sampler_of
 from ailb_gen.sim.settings import Settings
 from ailb_gen.sim.statistics import counted_flows
@@ -57,6 +57,18 @@ def test_many_values_are_ranked() -> None:
     assert len(times) == RANKS
     assert times == sorted(times)
     assert times[0] == pytest.approx(1.08)
+
+
+def test_of_many_steps_of_a_job_some_are_kept_with_their_numbers() -> None:
+    count = 2 * STEPS
+    work = flows([0] * count, [2] * count, [1000] * count)
+    work = replace(work, jobs=("job",), job=np.zeros(count, np.int32), steps=(np.arange(count, dtype=np.int32),))
+    outcome = double.simulate(FABRIC, work, Settings(), 1)
+    ends = (np.arange(count) + 1) ** 2 * 1_000_000
+    found = profiled(FABRIC, work, replace(outcome, start_ps=ends * 0, finish_ps=ends))["steps_us"]["job"]
+    assert len(found) == STEPS
+    assert (found[0], found[-1]) == ([1, 1], [count, 2 * count - 1])
+    assert all(time == 2 * step - 1 for step, time in found)
 
 
 def test_the_load_of_every_leaf_and_spine_is_kept_of_small_fabrics() -> None:

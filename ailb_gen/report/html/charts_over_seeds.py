@@ -167,15 +167,16 @@ def steps(profiles: Profiles) -> Iterator[Lines]:
         found = {name: [one["steps_us"].get(job, []) for one in seeds] for name, seeds in profiles.items()}
         if max((len(one) for seeds in found.values() for one in seeds), default=0) < 3:
             continue
-        lines = [_steps(name, seeds) for name, seeds in found.items()]
+        lines = [_steps(name, seeds) for name, seeds in found.items() if seeds]
         yield Lines(f"Time of every step: {job}", Axis("step"), Axis("us"), lines)
 
 
-def _steps(name: str, seeds: Sequence[Sequence[Sequence[float]]]) -> Line:
-    count = min(map(len, seeds))
-    rows = [(number + 1.0, [one[number][1] for one in seeds]) for number in range(count)]
-    band = [(x, min(found), max(found)) for x, found in rows] if len(seeds) > 1 else []
-    return Line(name, [(x, sum(found) / len(found)) for x, found in rows], band)
+def _steps(name: str, seeds: Sequence[Sequence[tuple[int, float]]]) -> Line:
+    """Return the times of the steps that every seed has: of many steps a profile has some."""
+    times = [dict(one) for one in seeds]
+    rows = [(step, [one[step] for one in times]) for step in times[0] if all(step in one for one in times)]
+    band = [(step, min(found), max(found)) for step, found in rows] if len(seeds) > 1 else []
+    return Line(name, [(step, sum(found) / len(found)) for step, found in rows], band)
 
 
 # Links

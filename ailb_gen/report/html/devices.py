@@ -71,7 +71,7 @@ def devices_section(
     values = {
         "rows": [row for row in rows if row[1] != "server"],
         "servers": sum(row[1] == "server" for row in rows),
-        "left_out": [folder.key for folder in left_out],
+        "left_out": sum(len(folder.devices) for folder in left_out),
         "root": clean(str(context.root)),
     }
     return Section("devices", "Devices", values, data, uses=("files",), parts=parts)

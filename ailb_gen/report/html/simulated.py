@@ -21,6 +21,7 @@ from ailb_gen.wording import shown
 
 # Combinations of swept values with charts of their own, and rows of points; the page says what is left out.
 GROUPS, POINTS = 12, 500
+INCOMPARABLE = "Nothing can be compared: no seed was simulated with all variants."
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,7 @@ def simulated(simulation: Simulation) -> str:
     """Return the report as HTML."""
     groups = list(simulation.groups().items())
     found = {group: list(conclusions(_points(simulation, names))) for group, names in groups}
-    said = next((lines for lines in found.values() if lines), ["Nothing was simulated."])
+    said = next((lines for lines in found.values() if lines), [INCOMPARABLE])
     first = " ".join(dict.fromkeys((said[0], said[-1])))
     more = f" ({groups[0][0]}; {len(groups)} combinations are compared below.)" if len(groups) > 1 else ""
     profiles = {group: simulation.profiles_of(names) for group, names in groups}
@@ -79,10 +80,14 @@ def _status(simulation: Simulation) -> Status:
 
 
 def _points(simulation: Simulation, names: Mapping[str, str]) -> dict[str, list[Mapping[str, Any]]]:
-    return {
-        name: [row.statistics for row in simulation.rows if row.variant == variant and row.statistics is not None]
-        for name, variant in names.items()
-    }
+    """Return the statistics of variants by name: of those seeds that all variants have that have any."""
+    found: dict[str, dict[int, Mapping[str, Any]]] = {name: {} for name in names}
+    for name, variant in names.items():
+        for row in simulation.rows:
+            if row.variant == variant and row.statistics is not None:
+                found[name][row.seed] = row.statistics
+    some = [seeds for seeds in found.values() if seeds]
+    return {name: [seeds[seed] for seed in seeds if all(seed in one for one in some)] for name, seeds in found.items()}
 
 
 def _comparison(simulation: Simulation, found: Mapping[str, Sequence[str]]) -> Section:

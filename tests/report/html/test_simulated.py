@@ -9,7 +9,7 @@ import pytest
 
 from ailb_gen.report.html.charts_over_seeds import INTERVALS, distributions, heat_maps, over_time, steps
 from ailb_gen.report.html.fastest import conclusions
-from ailb_gen.report.html.simulated import GROUPS, simulated
+from ailb_gen.report.html.simulated import GROUPS, INCOMPARABLE, simulated
 from ailb_gen.sim.profile import Profile
 from tests.report.html.simulations import EVIL, simulation, without
 
@@ -83,7 +83,20 @@ def test_points_that_are_missing_are_said_and_the_rest_is_shown() -> None:
     assert "Warning: traffic could not end" in text
     assert "Mean load, leaf to spine" in shown(text)
     nothing = without(without(simulation(PLAIN), "ecmp"), "rlb")
-    assert "Nothing was simulated." in simulated(nothing)
+    assert INCOMPARABLE in simulated(nothing)
+
+
+def test_only_seeds_that_all_variants_have_are_compared() -> None:
+    made = simulation(PLAIN, slower={"ecmp": 10})
+    whole = [line for line in simulated(made).splitlines() if "ecmp takes" in line]
+    cut = [replace(row, statistics=None) if (row.variant, row.seed) == ("rlb", 1) else row for row in made.rows]
+    only = [row for row in made.rows if row.seed == 2]
+    text, expected = (simulated(replace(made, rows=rows)) for rows in (cut, only))
+    assert [line for line in text.splitlines() if line.startswith("<li>ecmp takes")] == [
+        line for line in expected.splitlines() if line.startswith("<li>ecmp takes")
+    ]
+    assert "seed by seed" in whole[0]
+    assert "seed by seed" not in text
 
 
 def test_seeds_are_one_line_with_their_range_on_common_intervals() -> None:
@@ -131,11 +144,12 @@ def test_distributions_of_seeds_are_together_and_shaded_between_them() -> None:
 
 
 def test_steps_of_a_job_are_a_line_where_there_are_several() -> None:
-    few, many = {"steps_us": {"job": [[5, 5], [9, 4]]}}, {"steps_us": {"job": [[5, 5], [9, 4], [15, 6], [16, 1]]}}
+    few, many = {"steps_us": {"job": [[1, 5], [2, 4]]}}, {"steps_us": {"job": [[1, 5], [2, 4], [9, 6], [17, 1]]}}
     assert list(steps({"a": [few]})) == []
-    (plot,) = steps({"a": [many, {"steps_us": {"job": [[7, 7], [9, 2], [15, 6]]}}]})
-    assert plot.lines[0].points == [(1, 6), (2, 3), (3, 6)]
-    assert plot.lines[0].band[0] == (1, 5, 7)
+    (plot,) = steps({"a": [many, {"steps_us": {"job": [[1, 7], [2, 2], [9, 6]]}}], "b": []})
+    (line,) = plot.lines
+    assert line.points == [(1, 6), (2, 3), (9, 6)]
+    assert line.band[0] == (1, 5, 7)
 
 
 def test_heat_maps_have_one_scale_and_the_mean_over_seeds() -> None:
