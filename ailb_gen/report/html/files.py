@@ -43,7 +43,7 @@ class Folder:
     def of_profile(cls, profile: Profile, devices: tuple[str, ...]) -> Folder:
         """Return the files of servers that are configured alike."""
         files = sorted(f"{profile.folder}/{file}" for file in (*profile.files, *(one.path for one in profile.extras)))
-        return cls(profile.folder, devices, tuple(files[:MOST]))
+        return cls(profile.folder, devices, tuple(files))
 
 
 def packed_files(root: Path, folders: Iterable[Folder]) -> tuple[Mapping[str, Packed], list[Folder]]:
@@ -54,7 +54,7 @@ def packed_files(root: Path, folders: Iterable[Folder]) -> tuple[Mapping[str, Pa
     for folder in folders:
         if not folder.files:
             continue
-        text = packed(dict(_texts(root, folder.files)))
+        text = packed(dict(shown_texts(root, folder.files)))
         if spent + len(text) > BUDGET:
             left_out.append(folder)
             continue
@@ -63,10 +63,14 @@ def packed_files(root: Path, folders: Iterable[Folder]) -> tuple[Mapping[str, Pa
     return found, left_out
 
 
-def _texts(root: Path, files: Iterable[str]) -> Iterator[tuple[str, str]]:
-    for file in files:
+def shown_texts(root: Path, files: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yield the names and texts of a folder's files without secrets, or why a text is not shown."""
+    for number, file in enumerate(files):
         try:
-            if (root / file).stat().st_size > LARGEST:
+            size = (root / file).stat().st_size
+            if number >= MOST or size > LARGEST:
+                why = f"the page shows {MOST} files of a folder, each of up to {LARGEST:,} bytes"
+                yield clean(file), f"This file, of {size:,} bytes, is not shown: {why}.\n"
                 continue
             text = read_text(root / file, file)
         except (IntentError, OSError):

@@ -9,7 +9,6 @@ import numpy as np
 from ailb_gen.errors import UsageError
 from ailb_gen.sim.fabric import Int32
 from ailb_gen.sim.traffic.streams import stream
-from ailb_gen.wording import some
 
 Placement = Literal["packed", "strided", "random"]
 
@@ -43,15 +42,3 @@ def place(
         raise UsageError(f"unknown placement {placement!r}; known: packed, strided, random")
     bounds = np.cumsum([0, *counts])
     return [order[first:last] for first, last in pairwise(bounds)]
-
-
-def place_explicitly(lists: Sequence[Sequence[int]], host_count: int) -> list[Int32]:
-    """Return lists of hosts as they are; raises UsageError for hosts that do not exist or are in two places."""
-    every = [host for one in lists for host in one]
-    unknown = sorted({host for host in every if not 0 <= host < host_count})
-    if unknown:
-        raise UsageError(f"unknown hosts {some(unknown)}: the fabric has hosts 0 to {host_count - 1}")
-    numbers, uses = np.unique(np.array(every, dtype=np.int64), return_counts=True)
-    if (uses > 1).any():
-        raise UsageError(f"hosts {some(numbers[uses > 1])} are given to jobs more than once")
-    return [np.array(one, dtype=np.int32) for one in lists]

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ailb_gen.errors import UsageError
-from ailb_gen.sim.traffic.placement import place, place_explicitly
+from ailb_gen.sim.traffic.placement import place
 from tests.conftest import examples
 
 HOSTS = np.arange(12, dtype=np.int32)
@@ -42,10 +42,6 @@ def test_no_host_has_two_jobs(counts: list[int], placement: Any, seed: int, stri
     assert set(every.tolist()) <= set(hosts.tolist())
 
 
-def test_lists_are_taken_as_they_are() -> None:
-    assert [one.tolist() for one in place_explicitly([[3, 1], [0]], 4)] == [[3, 1], [0]]
-
-
 @pytest.mark.parametrize(
     ("call", "text"),
     [
@@ -53,8 +49,6 @@ def test_lists_are_taken_as_they_are() -> None:
         (lambda: place([0], HOSTS), "at least 1 host"),
         (lambda: place([1], HOSTS, "strided", stride=0), "stride"),
         (lambda: place([1], HOSTS, cast(Any, "dense")), "unknown placement 'dense'; known: packed, strided, random"),
-        (lambda: place_explicitly([[0, 4], [-1]], 4), "unknown hosts -1, 4: the fabric has hosts 0 to 3"),
-        (lambda: place_explicitly([[0, 1], [1]], 4), "hosts 1 are given to jobs more than once"),
     ],
 )
 def test_impossible_placements_are_refused(call: Any, text: str) -> None:
