@@ -54,7 +54,7 @@ def packed_files(root: Path, folders: Iterable[Folder]) -> tuple[Mapping[str, Pa
     for folder in folders:
         if not folder.files:
             continue
-        text = packed(dict(shown_texts(root, folder.files)))
+        text = packed(dict(_texts(root, folder.files)))
         if spent + len(text) > BUDGET:
             left_out.append(folder)
             continue
@@ -63,7 +63,7 @@ def packed_files(root: Path, folders: Iterable[Folder]) -> tuple[Mapping[str, Pa
     return found, left_out
 
 
-def shown_texts(root: Path, files: Iterable[str]) -> Iterator[tuple[str, str]]:
+def _texts(root: Path, files: Iterable[str]) -> Iterator[tuple[str, str]]:
     """Yield the names and texts of a folder's files without secrets, or why a text is not shown."""
     for number, file in enumerate(files):
         try:

@@ -146,12 +146,18 @@ def test_files_are_left_out_when_there_is_no_room(context: Context, monkeypatch:
     assert (int(note), len(kept), len(data["devices"]["devices"])) == (10, 1, 12)
 
 
-def test_a_file_that_is_gone_or_huge_is_not_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_is_huge_or_one_of_too_many_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "LARGEST", 10)
-    (tmp_path / "small").write_text("a\n")
-    (tmp_path / "large").write_text("a\n" * 10)
-    found, left_out = packed_files(tmp_path, [Folder("x", ("x",), ("small", "large", "gone"))])
-    assert unpacked(found["x"].text) == {"small": "a\n"}
+    monkeypatch.setattr(files, "MOST", 3)
+    for name, text in (("small", "a\n"), ("large", "a\n" * 10), ("fourth", "a\n")):
+        (tmp_path / name).write_text(text)
+    found, left_out = packed_files(tmp_path, [Folder("x", ("x",), ("small", "large", "gone", "fourth"))])
+    why = "is not shown: the page shows 3 files of a folder, each of up to 10 bytes.\n"
+    assert unpacked(found["x"].text) == {
+        "small": "a\n",
+        "large": f"This file, of 20 bytes, {why}",
+        "fourth": f"This file, of 2 bytes, {why}",
+    }
     assert left_out == []
 
 
