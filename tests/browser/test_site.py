@@ -119,6 +119,8 @@ def _search(page: Page) -> None:
     expect(first).to_contain_text("Routes are hidden", timeout=15000)
     first.get_by_role("link").first.click()
     expect(page.locator("h1")).to_contain_text("Routes are hidden")
+    # What still loads would fail with the server that ends.
+    page.wait_for_load_state("networkidle")
 
 
 def test_search_works_from_a_file_system(site: Path, visited: Opener) -> None:
@@ -126,11 +128,15 @@ def test_search_works_from_a_file_system(site: Path, visited: Opener) -> None:
 
 
 def test_search_works_from_a_web_server(site: Path, visited: Opener) -> None:
+    class Server(ThreadingHTTPServer):
+        # A browser opens more connections at once than the five that wait by default.
+        request_queue_size = 64
+
     class Quiet(SimpleHTTPRequestHandler):
         def log_message(self, *_: object) -> None:
             pass
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(site))) as server:
+    with Server(("127.0.0.1", 0), partial(Quiet, directory=str(site))) as server:
         Thread(target=server.serve_forever, daemon=True).start()
         _search(visited(f"http://127.0.0.1:{server.server_port}/"))
         server.shutdown()
