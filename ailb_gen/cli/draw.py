@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -33,6 +34,15 @@ class Views(Parsed):
     def words(self, args: list[str]) -> list[str]:
         """Return the arguments with the words of the view as one."""
         return joined(args)
+
+    def refused(self, args: list[str], error: Exception) -> None:
+        """Say first that there is no such view: what stands behind it looks like arguments too many."""
+        from ailb_gen.picture.view import arguments_of
+
+        for word, behind in pairwise([*args, ""]):
+            option, equals, kind = word.partition("=")
+            if option == VIEW and (equals or behind):
+                arguments_of(kind if equals else behind)
 
 
 def joined(args: list[str]) -> list[str]:
@@ -82,6 +92,8 @@ def draw(
     """Draw a fabric: devices, links, colors, loads, paths, failures.
 
     Loads are in percent of the highest without failures.
+
+    Exit codes: 0 drawn, 2 bad input and nothing is written, 3 the file cannot be written.
     """
     from ailb_gen.checks.expected import expected_fabric
     from ailb_gen.garbage import no_garbage_collection

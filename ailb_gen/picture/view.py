@@ -49,9 +49,7 @@ def view_of(picture: Picture, words: Sequence[str]) -> View:
     UsageError.
     """
     kind, arguments = (words[0], words[1:]) if words else ("fabric", ())
-    if kind not in ARGUMENTS:
-        raise UsageError(f"--view {kind!r}: there is no such view; {did_you_mean(kind, ARGUMENTS) or _all()}")
-    if len(arguments) != len(ARGUMENTS[kind].split()):
+    if len(arguments) != len(arguments_of(kind)):
         usage = f"{kind} {ARGUMENTS[kind]}".strip()
         raise UsageError(f"--view {' '.join(words)!r}: write it as '{usage}'")
     if kind == "rail":
@@ -61,6 +59,14 @@ def view_of(picture: Picture, words: Sequence[str]) -> View:
     if kind == "device":
         return View("device", device=_device(picture, arguments[0]).name)
     return View("path", ends=(arguments[0].partition(":")[0], arguments[1].partition(":")[0])) if arguments else FABRIC
+
+
+def arguments_of(kind: str) -> list[str]:
+    """Return what stands behind the word of a view. Raises UsageError if there is no such view."""
+    words = kind.split()
+    if not words or words[0] not in ARGUMENTS:
+        raise UsageError(f"--view {kind!r}: there is no such view; {did_you_mean(kind, ARGUMENTS) or _all()}")
+    return ARGUMENTS[kind].split() if len(words) == 1 else []
 
 
 def _all() -> str:

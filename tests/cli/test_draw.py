@@ -108,6 +108,8 @@ WRONG = {
     ("-o", "x.svg", "--load", "al-to-all"): "--load 'al-to-all': there is no such pattern; did you mean 'all-to-all'?",
     ("-o", "x.svg", "--load", "9"): "--load '9': there is no such pattern; patterns: all-to-all, ring, permutation",
     ("-o", "x.svg", "--view", "rail"): "--view 'rail': write it as 'rail N'",
+    ("-o", "x.svg", "--view", "devise", "spine1"): "--view 'devise': there is no such view; did you mean 'device'?",
+    ("-o", "x.svg", "--view=", "spine1"): "--view '': there is no such view; views: fabric, rail N",
     ("-o", "x.svg", "--view", "device", "nobody"): "--view device 'nobody': the fabric has no such device; "
     "there are 12: stripe1-leaf1, stripe1-leaf2, stripe2-leaf1 and 9 more",
     ("-o", "x.svg", "--fail", "spine1:spine2"): "--fail 'spine1:spine2': there is no such cable or switch; "

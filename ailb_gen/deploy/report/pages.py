@@ -44,7 +44,7 @@ class Ending:
 def plan_page(subject: Subject, plan: Plan, impact: Impact) -> str:
     """Return the report of a plan."""
     status, verdict = _plan_verdict(plan, impact)
-    sections = [notices_section(plan, subject.mask)]
+    sections = [notices_section(plan, subject.mask, bool(plan.changed))]
     if plan.changed:
         picture = picture_of(subject.intent, plan.fabric_model)
         sections.append(touched_section(picture, plan, {}))
@@ -66,7 +66,7 @@ def run_page(
     picture = picture_of(subject.intent, plan.fabric_model) if plan is not None else None
     links = touched_links(picture, impact) if picture is not None and impact is not None else {}
     if plan is not None and picture is not None:
-        sections += [notices_section(plan, subject.mask), touched_section(picture, plan, ended)]
+        sections += [notices_section(plan, subject.mask, True), touched_section(picture, plan, ended)]
     if trace is not None:
         sections.append(run_section(trace, plan, impact, links))
     elif plan is not None and plan.changed:

@@ -43,8 +43,8 @@ class Ended:
     differences: tuple[str, ...]
 
 
-def notices_section(plan: Plan, mask: Callable[[str], str]) -> Section | None:
-    """Return the section of what needs a look first; None if nothing does."""
+def notices_section(plan: Plan, mask: Callable[[str], str], drawn: bool) -> Section | None:
+    """Return the section of what needs a look first; None if nothing does. `drawn` is whether the page has devices."""
     errors = {name: (str(error).removeprefix(f"{name}: "),) for name, error in plan.errors.items()}
     besides = {name: look.besides for name, look in plan.looks.items() if look.besides}
     notices = [
@@ -55,7 +55,9 @@ def notices_section(plan: Plan, mask: Callable[[str], str]) -> Section | None:
                _rows(besides, mask)),
     ]  # fmt: skip
     found = [notice for notice in notices if notice.rows]
-    return Section("notices", "Look at this first", {"notices": found}, uses=("push",)) if found else None
+    return (
+        Section("notices", "Look at this first", {"notices": found, "drawn": drawn}, uses=("push",)) if found else None
+    )
 
 
 def _rows(texts: Mapping[str, Iterable[str]], mask: Callable[[str], str]) -> tuple[tuple[str, tuple[str, ...]], ...]:

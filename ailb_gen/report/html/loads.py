@@ -80,20 +80,22 @@ def _whole(loads: Volumes) -> list[int]:
 
 
 def _by_color(context: Context, loads: _Loads, outcomes: FailureOutcomes | None) -> Iterator[Row]:
-    """Give a row per color: as leaves, the first ends of links, have it."""
+    """Give a row per color, as leaves, the first ends of links, have it; also where no session is up."""
     graph = context.routing.graph
     links: dict[str, list[int]] = {color.name: [] for color in context.expected.colors}
     for number, session in enumerate(graph.sessions.up):
         color = graph.switches[graph.index[session.a.device]].groups[session.a.group].color or ""
         links.setdefault(color, []).append(number)
     for color, numbers in links.items():
-        if numbers:
+        if not numbers:
+            yield Row(color, "0", "no session is up")
+        else:
             busiest = numbers[int(loads.worst[numbers].max(axis=1).argmax())]
             steady, worst = loads.steady[numbers].max(axis=1), loads.worst[busiest].max()
             yield Row(
                 color or UNCOLORED,
                 f"{len(numbers):,}",
-                f"{steady.mean():.2f}, highest {steady.max():.2f}",
+                f"mean {steady.mean():.2f}, highest {steady.max():.2f}",
                 f"{worst:.2f}",
                 link_name(graph, busiest),
                 _cause(context, loads, busiest, outcomes),

@@ -44,7 +44,7 @@ def test_tables_name_the_link_and_the_failure() -> None:
     rows = values["colors"]
     assert isinstance(rows, list)
     assert [(row.name, row.links, row.steady, row.worst) for row in rows] == [
-        (color, "4", "1.00, highest 1.00", "1.33") for color in ("green", "blue", "red", "orange")
+        (color, "4", "mean 1.00, highest 1.00", "1.33") for color in ("green", "blue", "red", "orange")
     ]
     assert all(" - " in row.link and row.cause and row.cause != row.link for row in rows)
     text = html(Page("x", "info", "x", sections=(paths_section(context), loads_section(context))))
@@ -68,6 +68,15 @@ def test_an_uneven_fabric_shows_where() -> None:
     assert f"{LEAF} spine2" not in steady
     assert {load for link, load in steady.items() if link.startswith(LEAF)} == {UNIT}
     assert min(steady.values()) < UNIT
+
+
+def test_a_color_without_sessions_is_a_row() -> None:
+    rows = loads_section(examined(Context(intended().fabric, without("spine2")))).values["colors"]
+    assert isinstance(rows, list)
+    assert [(row.name, row.links, row.link != "") for row in rows] == [
+        ("green", "4", True), ("blue", "0", False), ("red", "4", True), ("orange", "4", True)
+    ]  # fmt: skip
+    assert rows[1].steady == "no session is up"
 
 
 def test_no_session_at_all() -> None:
