@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -137,6 +138,17 @@ def test_every_problem_code_has_a_golden_error() -> None:
     for path in (ROOT / "tests" / "errors").rglob("*.txt"):
         seen |= set(re.findall(r"(?:error|warning)\[([a-z-]+)\]: ", path.read_text(encoding="utf-8")))
     assert set(CODES) == seen
+
+
+def test_pages_that_run_side_by_side_have_ports_of_their_own() -> None:
+    ports = {
+        (int(port), path.name)
+        for path in PAGES
+        for port in re.findall(r"--base-port (\d+)", path.read_text(encoding="utf-8"))
+    }
+    assert len(ports) > 3
+    numbers = sorted(port for port, _ in ports)
+    assert all(later - first >= 50 for first, later in pairwise(numbers)), ports
 
 
 def test_links_lead_somewhere() -> None:

@@ -2,7 +2,6 @@
 
 import os
 import re
-import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -10,22 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT, need_root, need_tool
-
-
-def free_ports(count: int) -> int:
-    """Return the first of consecutive ports that nobody listens on now."""
-    for port in range(30000, 60000, count):
-        sockets = [socket.socket() for _ in range(count)]
-        try:
-            for number, one in enumerate(sockets):
-                one.bind(("127.0.0.1", port + number))
-        except OSError:
-            continue
-        finally:
-            for one in sockets:
-                one.close()
-        return port
-    raise AssertionError("no free ports")
+from tests.ports import free_ports
 
 
 @pytest.mark.long

@@ -19,27 +19,12 @@ from ncclient.manager import Manager
 from ncclient.transport.errors import AuthenticationError, TransportError
 
 from tests.conftest import EXAMPLES, Cli
+from tests.ports import free_ports
 
 START = "import typer; from ailb_gen.cli.emulate import emulate; typer.run(emulate)"
 LAB = EXAMPLES / "lab" / "fabric.yaml"
 LEAF = "stripe1-leaf1"
 PASSWORD = "correct horse"
-
-
-def free_ports(count: int) -> int:
-    """Return the first of so many ports in a row that nobody uses, below those that clients get."""
-    chance = random.Random(os.getpid())
-    for _ in range(100):
-        first = chance.randint(10000, 30000)
-        try:
-            for port in range(first, first + count):
-                with socket.socket() as probe:
-                    probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-                    probe.bind(("127.0.0.1", port))
-            return first
-        except OSError:
-            continue
-    raise AssertionError("no free ports")
 
 
 @contextmanager

@@ -18,12 +18,12 @@ from ailb_gen.render.generate import rendering, write_rendering
 from tests.batfish.stand_in import StandIn
 from tests.cli import test_terminal_lab
 from tests.cli.terminal import GOLDEN, WIDTH, Case, Shown, check, once, verbs
-from tests.cli.test_emulate import free_ports
 from tests.cli.verbs import run
 from tests.conftest import ROOT, design_of, need_shared
 from tests.deploy.fabric import CANARY, LAST, Site
 from tests.deploy.test_way_back import killed
 from tests.junos.models import MODELS
+from tests.ports import free_ports
 
 WHAT_IF = """\
 name: a job on the lab fabric
