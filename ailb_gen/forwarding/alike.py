@@ -115,12 +115,11 @@ def _spread(links: Links, state: State, owners: Indices, demand: Volumes, load: 
     graph = links.graph
     first, at = int(owners[0]), np.arange(len(owners))
     # By class, where each owner stands among the neighbors: the n-th of its links in the n-th row.
-    places = [
-        np.array([[position for _, position in found.places[int(owner)]] for owner in owners], dtype=np.int64).T
+    places = {
+        number: np.array([[position for _, position in found.places[int(owner)]] for owner in owners], dtype=np.int64).T
+        for number, found in enumerate(graph.classes)
         if first in found.places
-        else None
-        for found in graph.classes
-    ]
+    }
     todo: list[tuple[int, Indices, Volumes]] = [
         (number, members, demand[members]) for number, members in enumerate(links.members)
     ]
@@ -140,7 +139,7 @@ def _spread(links: Links, state: State, owners: Indices, demand: Volumes, load: 
             for way in ways:
                 peer = row[way].peer
                 if peer == first:
-                    columns = places[number][to_owner.index(way)]  # type: ignore[index]
+                    columns = places[number][to_owner.index(way)]
                     np.add.at(load, links.matrix[number][rows[:, None], columns[at]], share)
                 else:
                     load[links.matrix[number][rows, way]] += share.sum(axis=1)
