@@ -9,8 +9,10 @@ from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
 from stat import S_IFLNK
+from time import process_time
 
 from ailb_gen.design.model import Design, HostConfig, Server, Switch
+from ailb_gen.errors import TemplateError
 from ailb_gen.layout import (
     ENVIRONMENT,
     NETPLAN,
@@ -25,6 +27,7 @@ from ailb_gen.layout import (
     server_folder,
     switch_file,
 )
+from ailb_gen.render import budget
 from ailb_gen.render.environment import Templates
 from ailb_gen.render.setform import check, to_set
 
@@ -110,6 +113,16 @@ class Renderer:
         """Return the files of any device. Raises TemplateError."""
         return [self.switch(device)] if isinstance(device, Switch) else self.server(device)
 
+    def limited_device(self, device: Switch | Server) -> list[tuple[str, Artifact]]:
+        """Return the files of any device within the limits of `budget`, in a worker. Raises TemplateError."""
+        try:
+            with budget.limited_time():
+                return self.device(device)
+        except (MemoryError, budget.TooLongError) as error:
+            budget.release()
+            reason = budget.reason_of(error)
+            raise TemplateError(f"{device.name}: reading what the templates write: {reason}") from None
+
 
 _worker: Renderer | None = None
 
@@ -118,17 +131,21 @@ def start_worker(design: Design, options: RenderOptions) -> None:
     """Prepare a worker process; the design is sent once, not with every device."""
     global _worker  # noqa: PLW0603 - a process pool's initializer has no other place to keep its state
     _worker = Renderer(design, options)
+    if options.templates is not None:
+        budget.hold_memory()
 
 
 def _devices(design: Design) -> tuple[Switch | Server, ...]:
     return (*design.leaves, *design.spines, *design.servers)
 
 
-def _work(numbers: list[int]) -> list[tuple[str, Artifact]]:
+def _work(numbers: list[int]) -> tuple[list[tuple[str, Artifact]], float]:
+    """Return the files of devices, and what they took of processor time, in seconds."""
     if _worker is None:
         raise RuntimeError("start_worker must be the pool's initializer")
-    devices = _devices(_worker.design)
-    return [file for number in numbers for file in _worker.device(devices[number])]
+    devices, start = _devices(_worker.design), process_time()
+    fill = _worker.device if _worker.options.templates is None else _worker.limited_device
+    return [file for number in numbers for file in fill(devices[number])], process_time() - start
 
 
 def render(
@@ -140,8 +157,8 @@ def render(
 ) -> Tree:
     """Render all devices, or the selected names; `progress` is called with how many devices were finished.
 
-    With an `executor`, whose workers must have run `start_worker`, devices are rendered there.
-    Raises TemplateError.
+    With an `executor`, whose workers must have run `start_worker`, devices are rendered there; only there the templates
+    of a user have limits of memory and time. Raises TemplateError.
     """
     devices = _devices(design)
     numbers = [n for n, device in enumerate(devices) if selected is None or device.name in selected]
@@ -153,8 +170,12 @@ def render(
             tree.update(renderer.device(devices[number]))
             progress(1)
         return tree
-    chunks = [numbers[start : start + CHUNK] for start in range(0, len(numbers), CHUNK)]
-    for chunk, files in zip(chunks, executor.map(_work, chunks), strict=True):
+    # What a worker keeps must fit into its memory: large files are sent one device at a time.
+    size = CHUNK if options.templates is None else 1
+    chunks = [numbers[start : start + size] for start in range(0, len(numbers), size)]
+    total = budget.Total(options.templates, len(numbers))
+    for chunk, (files, seconds) in zip(chunks, executor.map(_work, chunks), strict=True):
         tree.update(files)
+        total.add(sum(len(file.content) for _, file in files), seconds)
         progress(len(chunk))
     return tree

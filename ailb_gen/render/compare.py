@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ailb_gen.errors import OutputError
+from ailb_gen.redact.text import redact
 from ailb_gen.render.artifacts import LINK, Artifact, Tree
 
 
@@ -94,10 +95,10 @@ def _lines(content: bytes) -> list[str]:
 
 
 def diff(out: Path, tree: Tree, changes: Changes) -> Iterator[str]:
-    """Yield unified diffs of everything that changes, old tree against new."""
+    """Yield unified diffs of everything that changes, old tree against new, a file at a time; secrets are replaced."""
     for path in sorted((*changes.new, *changes.changed, *changes.deleted)):
         old = b"" if path in changes.new else _old(out / path)
         new = _new(tree[path]) if path in tree else b""
         old_name, new_name = f"a/{path}" if old else "/dev/null", f"b/{path}" if new else "/dev/null"
-        for line in difflib.unified_diff(_lines(old), _lines(new), old_name, new_name):
-            yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
+        lines = difflib.unified_diff(_lines(old), _lines(new), old_name, new_name)
+        yield redact("".join(one if one.endswith("\n") else f"{one}\n\\ No newline at end of file\n" for one in lines))

@@ -114,8 +114,13 @@ def test_extra_config_is_checked_and_written_in_both_formats() -> None:
     good = design_of(SMALL + "extra_config: |\n  snmp {\n      location lab;\n  }\n")
     assert b"set snmp location lab\n" in render(good, RenderOptions("set"))["switches/spine1.set"].content
     assert b"snmp {\n    location lab;\n}\n" in render(good, RenderOptions())["switches/spine1.conf"].content
-    for text in ("delete: protocols;", "replace: snmp { location x; }"):
+    no_form, undoes = "has no set form; use --format curly", "a load tag in front of 'protocols', which stands above"
+    for text, message in (
+        ("delete: snmp;", no_form),
+        ("replace: snmp { location x; }", no_form),
+        ("delete: protocols;", undoes),
+    ):
         tagged = design_of(SMALL + f"extra_config: |\n  {text}\n")
         assert text.encode() in render(tagged, RenderOptions())["switches/spine1.conf"].content
-        with pytest.raises(TemplateError, match="has no set form; use --format curly"):
+        with pytest.raises(TemplateError, match=message):
             render(tagged, RenderOptions("set"))
