@@ -1,0 +1,144 @@
+"""Secrets of servers' files: replaced in every form that such files have, and nothing else."""
+
+import pytest
+
+from ailb_gen.redact.text import redact
+from tests.hosts.test_read import GOLDEN
+
+SECRETS = [
+    'password: "hunter2"',
+    "auth: {password: hunter2, method: tls}",
+    "  client-key-password: hunter2",
+    "- key: hunter2",
+    "keys:\n  private: hunter2",
+    "PrivateKey = hunter2",
+    "PresharedKey=hunter2",
+    'psk="hunter2"',
+    "export BMC_PASSWORD=hunter2",
+    "# old password: hunter2",
+    "curl --api-key hunter2 https://example.net",
+    "ExecStart=/usr/bin/agent --token=hunter2",
+    "https://user:hunter2@example.net/",
+    "rocommunity hunter2",
+    "root:$6$hunter2",
+    '{"secret": "hunter2"}',
+    '"authentication-key" : [{"data" : "hunter2"}]',
+    '"secret" : [\n{\n"data" : "hunter2"\n}\n]',
+    '"encrypted-password" : [\n    {\n        "data" : "hunter2"\n    }\n]',
+    "<secret><![CDATA[hunter2]]></secret>",
+    "<output>&lt;secret&gt;hunter2&lt;/secret&gt;</output>",
+    '\\"password\\": \\"hunter2\\"',
+    "DB_PASS=hunter2",
+    "MYSQL_PWD=hunter2 mysql",
+    "REDISCLI_AUTH=hunter2",
+    'createUser monitor SHA "hunter2" AES',
+    "com2sec readonly default hunter2",
+    "sshpass -p hunter2 ssh root@bmc",
+    "/usr/bin/sshpass -v -phunter2 scp x bmc:",
+    "sshpass -p \\\n  hunter2 ssh root@bmc",
+    "sshpass -p \\\nhunter2 \\\nssh root@bmc",
+    "mysqldump -uroot -p'hunter2' metrics",
+    "ipmitool -I lanplus -H bmc -U admin -P hunter2 power status",
+    "docker login -u robot -p hunter2 registry.example.net",
+    "curl -sfu robot:hunter2 https://example.net",
+    "curl --user robot:hunter2 https://example.net",
+    "curl -x http://proxy:hunter2@proxy.example.net:3128/ -O https://example.net/x",
+    "wget --password=hunter2 https://example.net",
+    "mysqladmin --password hunter2 ping",
+    "redis-cli -h db -a hunter2 ping",
+    "ldapsearch -x -D cn=admin -w hunter2",
+    "snmpwalk -v2c -c hunter2 leaf1",
+    "snmpget -v3 -u ops -A hunter2 leaf1",
+    "smbclient //nas/share -U robot%hunter2",
+    "htpasswd -cb /etc/users robot hunter2",
+    "openssl pkcs12 -in x -passin pass:hunter2",
+    "keytool -list -storepass hunter2",
+    "nmcli connection modify uplink 802-1x.password hunter2",
+    "machine example.net login robot password hunter2",
+    "echo root:hunter2 | chpasswd",
+    "printf '%s' hunter2 | sudo -S reboot",
+    "chpasswd <<< root:hunter2",
+    "chpasswd -e <<'EOF'\nroot:hunter2\nops:hunter2\nEOF",
+    "cat <<EOF | sudo chpasswd\nroot:hunter2\nEOF",
+    "chpasswd:\n  list: |\n    root:hunter2",
+    "wpa_passphrase guests hunter2",
+    "machine example.net\n  login robot\n  password hunter2",
+    " neighbor fc00::1 password hunter2",
+    "psql postgresql://robot:hunter2@db/metrics",
+    "password: |\n  hunter2\n\n  hunter2",
+    "password:\n  hunter2",
+    "passwords:\n- hunter2\n- hunter2",
+    "-----BEGIN OPENSSH PRIVATE KEY-----\nhunter2\nhunter2\n-----END OPENSSH PRIVATE KEY-----",
+    "-----BEGIN RSA PRIVATE KEY-----\nhunter2",
+]
+
+
+@pytest.mark.parametrize("text", SECRETS)
+def test_a_secret_is_replaced_and_lines_stay_lines(text: str) -> None:
+    done = redact(f"mtu: 9000\n{text}\nmtu: 9100")
+
+    assert "hunter2" not in done
+    assert "***" in done
+    assert done.count("\n") == text.count("\n") + 2
+    assert done.startswith("mtu: 9000\n")
+
+
+def test_what_follows_a_secret_stays() -> None:
+    key = "-----BEGIN PRIVATE KEY-----\n{}\n-----END PRIVATE KEY-----"
+    done = redact(f"password: |\n  hunter2\nmtu: 9000\n{key.format('A')}\nlast")
+
+    assert done == f"password: |\n  ***\nmtu: 9000\n{key.format('***')}\nlast"
+
+
+@pytest.mark.parametrize(
+    ("text", "done"),
+    [
+        ("chpasswd <<EOF\nroot:hunter2\nEOF\nexit 0", "chpasswd <<EOF\n***\nEOF\nexit 0"),
+        ("tokens:\n- hunter2\nmtu: 9000", "tokens:\n***\nmtu: 9000"),
+        ("- token:\n    hunter2\n- mtu: 9000", "- token:\n    ***\n- mtu: 9000"),
+        ("curl -u \\\nhunter2\nexit 0", "curl -u \\\n***\nexit 0"),
+    ],
+)
+def test_what_follows_secret_lines_stays(text: str, done: str) -> None:
+    assert redact(text) == done
+
+
+def test_files_without_secrets_stay_as_they_are() -> None:
+    texts = [path.read_text() for path in (GOLDEN / "lab").rglob("*") if path.is_file()]
+
+    assert len(texts) > 20
+    for text in texts:
+        assert redact(text) == text
+
+
+HARMLESS = [
+    "mkdir -p /etc/ailb",
+    "        password {",
+    "# no password is set here",
+    "ssh -p 2222 root@bmc",
+    "sshpass -e ssh -p 2222 root@bmc",
+    "docker run -p 8080:80 exporter",
+    "mysql -h db -P 3306 -u robot",
+    "curl -x proxy:3128 -o /tmp/x https://example.net/x",
+    "systemctl --user restart agent",
+    "curl --passive https://example.net",
+    "iptables -p udp --dport 4791 -j ACCEPT",
+    "echo done | tee /var/log/ailb",
+    "ip -6 rule add pref 10000 from fc00:1::/64 table 10000; ping -c 3 fc00::1",
+]
+
+
+@pytest.mark.parametrize("text", HARMLESS)
+def test_options_that_look_like_one_stay(text: str) -> None:
+    assert redact(text) == text
+
+
+@pytest.mark.parametrize("word", ["sshpass ", "curl -", "echo ", "-pass", "machine ", "a.password", "chpasswd <<"])
+def test_a_long_line_of_commands_takes_no_longer_than_it_must(word: str) -> None:
+    assert redact(word * 20_000).count("\n") == 0
+
+
+def test_a_long_line_takes_no_longer_than_it_must() -> None:
+    line = "--token" * 100_000
+
+    assert redact(line) == line

@@ -1,0 +1,262 @@
+"""No secret of a configuration survives."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ailb_gen.junos.reader import read
+from ailb_gen.redact.names import MARK, SECRET_WORDS
+from ailb_gen.redact.text import redact
+from tests.conftest import EXAMPLES, ROOT
+
+CURLY = """\
+system {
+    host-name spine1;
+    root-authentication {
+        encrypted-password "$6$abc$S3CRETs3cret/."; ## SECRET-DATA
+        ssh-ed25519 "ssh-ed25519 AAAAC3Nza public";
+    }
+    login {
+        password {
+            minimum-length 12;
+        }
+        user ops {
+            uid 2000;
+            class super-user;
+            authentication {
+                plain-text-password-value "S3CRET";
+            }
+        }
+    }
+    radius-server {
+        192.0.2.1 secret S3CRET;
+        192.0.2.2 {
+            port 1812;
+            secret "$9$S3CRET"; ## SECRET-DATA
+        }
+    }
+    ntp {
+        authentication-key 1 type md5 value "S3CRET"; ## SECRET-DATA
+        trusted-key 1;
+    }
+    license {
+        keys {
+            key "S3CRET1 S3CRET2";
+        }
+    }
+    something-new "S3CRET"; ## SECRET-DATA
+}
+snmp {
+    community S3CRET {
+        authorization read-only;
+    }
+    v3 {
+        snmp-community index1 {
+            community-name "S3CRET"; ## SECRET-DATA
+        }
+        usm {
+            local-engine {
+                user u {
+                    authentication-sha {
+                        authentication-key "$9$S3CRET"; ## SECRET-DATA
+                    }
+                }
+            }
+        }
+    }
+}
+security {
+    ike {
+        policy p {
+            pre-shared-key ascii-text "S3CRET"; ## SECRET-DATA
+        }
+    }
+    authentication-key-chains {
+        key-chain kc {
+            key 1 {
+                secret "$9$S3CRET"; ## SECRET-DATA
+                start-time "2026-1-1.00:00:00 +0000";
+            }
+        }
+    }
+    macsec {
+        connectivity-association ca {
+            pre-shared-key {
+                ckn 37c9;
+                cak "$9$S3CRET"; ## SECRET-DATA
+            }
+        }
+    }
+}
+protocols {
+    bgp {
+        group underlay {
+            authentication-key "S3CRET"; ## SECRET-DATA
+        }
+    }
+    ospf {
+        area 0.0.0.0 {
+            interface et-0/0/0.0 {
+                authentication {
+                    md5 1 key S3CRET;
+                }
+            }
+        }
+    }
+}
+policy-options {
+    community green members color:0:1;
+}
+"""
+SET = r"""
+set system host-name spine1
+set system root-authentication encrypted-password "$6$S3CRET"
+set system login password minimum-length 12
+set system ntp authentication-key 1 type md5 value S3CRET
+set snmp community S3CRET authorization read-only
+set snmp v3 snmp-community index1 community-name "S3CRET with \" a quote"
+set security ike policy p pre-shared-key hexadecimal S3CRET
+delete snmp community S3CRET
+deactivate protocols bgp group g authentication-key S3CRET
+set policy-options community green members color:0:1
+set security ike policy p pre-shared-key ascii-text S3CRET ## SECRET-DATA
+"""
+PATCH = """\
+[edit system root-authentication]
+-   encrypted-password "$1$S3CRET"; ## SECRET-DATA
++   encrypted-password "$5$S3CRET"; ## SECRET-DATA
+[edit snmp]
+-    community S3CRET {
+-        authorization read-only;
+-    }
++    community S3CRET;
+[edit snmp community S3CRET]
+-    authorization read-only;
++    authorization read-write;
+[edit]
++  snmp {
++      community S3CRET {
++          clients {
++              192.0.2.0/24;
++          }
++      }
++  }
+[edit policy-options]
+-   community red members color:0:9;
++   community red members color:0:4;
+[edit protocols bgp group g]
+!    authentication-key S3CRET
+"""
+UNIFIED = """\
+--- running
++++ intended
+@@ -1,3 +1,3 @@
+ set system host-name spine1
+-set snmp community S3CRET authorization read-only
++set snmp community S3CRET authorization read-write
+ set policy-options community green members color:0:1
+-set protocols bgp group g authentication-key S3CRET
+"""
+XML = """\
+<configuration><system><root-authentication><encrypted-password>$6$S3CRET</encrypted-password></root-authentication>
+<radius-server><name>192.0.2.1</name><secret>S3CRET</secret></radius-server></system></configuration>
+"""
+CUT_OFF = 'system {\n    root-authentication {\n        encrypted-password "S3CRET'
+
+
+@pytest.mark.parametrize("text", [CURLY, SET, PATCH, UNIFIED, XML, CUT_OFF])
+def test_secrets_go_and_nothing_else(text: str) -> None:
+    done = redact(text)
+    assert "S3CRET" not in done
+    assert "$" not in done
+    assert done.count("\n") == text.count("\n")
+    for kept in ("host-name spine1", "community green members color:0:1", "ssh-ed25519 AAAAC3Nza public", "ckn 37c9"):
+        assert (kept in done) == (kept in text)
+    assert "minimum-length 12" in done or "minimum-length" not in text
+    assert redact(done) == done
+
+
+def test_what_is_left_is_still_a_configuration() -> None:
+    assert redact(CURLY).count(MARK) == 15
+    assert f"authentication-key 1 type md5 value {MARK};" in redact(CURLY)
+    assert len(list(read(redact(CURLY)))) == len(list(read(CURLY)))
+
+
+def test_a_configuration_without_secrets_stays_as_it_is() -> None:
+    for path in (ROOT / "tests/golden").glob("*/switches/*.conf"):
+        text = path.read_text(encoding="utf-8")
+        assert redact(text) == text
+    assert list((ROOT / "tests/golden").glob("*/switches/*.conf"))
+    assert EXAMPLES.is_dir()
+
+
+VALUES = st.text("ABCXYZ0189!@%^&*()+=|~`:,.?_/-", min_size=6, max_size=20).map(lambda text: f"Q{text}")
+STATEMENTS = (
+    ("system root-authentication", 'encrypted-password "{}"'),
+    ("system radius-server 192.0.2.1", "secret {}"),
+    ("system radius-server 192.0.2.1", 'secret "{}"'),
+    ("system ntp", 'authentication-key 1 type md5 value "{}"'),
+    ("snmp", 'community "{}"'),
+    ("snmp v3 snmp-community x", 'community-name "{}"'),
+    ("security ike policy p", 'pre-shared-key ascii-text "{}"'),
+    ("security authentication-key-chains key-chain kc key 7", 'secret "{}"'),
+    ("protocols bgp group g neighbor 192.0.2.1", 'authentication-key "{}"'),
+    ("protocols ospf area 0.0.0.0 interface ae0.0 authentication", 'md5 1 key "{}"'),
+    ("unknown to us", 'new-key "{}"; ## SECRET-DATA'),
+)
+HARMLESS = ("protocols bgp group g", "policy-options community red members color:0:1", "interfaces et-0/0/0 mtu 9216")
+
+
+def written(path: str, statement: str, form: str) -> str:
+    end = "" if "##" in statement else ";"
+    if form == "set":
+        return f"set {path} {statement.replace(';', '')}\n"
+    if form == "patch":
+        return f"[edit {path}]\n+   {statement}{end}\n"
+    sign = "+ " if form == "added" else ""
+    words = path.split()
+    opened = "".join(f"{sign}{word} {{\n" for word in words)
+    return f"{opened}{sign}{statement}{end}\n" + f"{sign}}}\n" * len(words)
+
+
+@given(st.lists(st.tuples(st.sampled_from(STATEMENTS), VALUES, st.sampled_from(("set", "patch", "added", "curly")))))
+def test_no_secret_of_a_generated_configuration_survives(rows: list[tuple[tuple[str, str], str, str]]) -> None:
+    """Each text is of one form; what stands around a secret does not hide it."""
+    for form in ("set", "patch", "added", "curly"):
+        text = "".join(
+            written(path, statement.format(value), form) + (f"set {HARMLESS[1]}\n" if form == "set" else "")
+            for (path, statement), value, own in rows
+            if own == form
+        )
+        done = redact(text)
+        assert not [value for _, value, own in rows if own == form and value in done]
+
+
+@pytest.mark.parametrize(
+    ("text", "done"),
+    [
+        ('archive-sites { "ftp://me:S3CRET@10.0.0.1/x"; }', 'archive-sites { "ftp://me:***@10.0.0.1/x"; }'),
+        ("set system url https://me:S3CRET@host:8443/x?y=1", "set system url https://me:***@host:8443/x?y=1"),
+        ("scp://me:S3/CR@ET@host:/var/log;", "scp://me:***@host:/var/log;"),
+        ('+  url "http://:S3 CR;ET@host"; x://a:b@c', '+  url "http://:***@host"; x://a:***@c'),
+        ("<name>sftp://me:S3CRET@host</name>", "<name>sftp://me:***@host</name>"),
+        ("ftp://me@host:21/x; http://host:80/y;", "ftp://me@host:21/x; http://host:80/y;"),
+    ],
+)
+def test_passwords_in_urls(text: str, done: str) -> None:
+    assert redact(text) == done
+
+
+@pytest.mark.parametrize(
+    "before", ["", "+", "-", "+ ", "- ", "!", "x;", "x{", "{ ", "[edit x]\n", "x\n", "x ", "<", "\t"]
+)
+@pytest.mark.parametrize("word", sorted(SECRET_WORDS))
+def test_every_word_that_tells_a_secret_wherever_it_stands(before: str, word: str) -> None:
+    assert "hunter2" not in redact(f"{before}{word} hunter2;")
+
+
+@pytest.mark.parametrize(
+    "text", ["set protocols ospf md5 1 key hunter2", "snmp{community hunter2;}", "x {\n  y hunter2; ## SECRET-DATA\n}"]
+)
+def test_words_that_tell_a_secret_at_some_places(text: str) -> None:
+    assert "hunter2" not in redact(text)

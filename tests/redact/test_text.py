@@ -1,0 +1,90 @@
+"""One redaction for all: what devices say, what files hold, what URLs and errors show."""
+
+import pytest
+
+from ailb_gen.redact.text import redact, redact_lines
+
+SECRETS = [
+    'set system services rest api-key "hunter2"',
+    "set security advanced-anti-malware connection token hunter2",
+    "set security intelligence auth-token hunter2;",
+    "radius-server { 192.0.2.1 { preauthentication-secret hunter2; } }",
+    "set access profile p psk hunter2",
+    "pap { default-password hunter2; }",
+    "archive-sites { https://backup.example.net/put?token=hunter2&x=1; }",
+    'url "https://example.net/feed?a=1&api_key=hunter2";',
+    "curl https://example.net/x?X-Amz-Signature=hunter2",
+    "set system commit peers spine2 authentication hunter2",
+    'peers spine2 {\n    user robot;\n    authentication "hunter2";\n}',
+    # Of a load, of a commit check, of an op script; as NETCONF has it, and as the command line prints it.
+    "syntax error (authentication-key hunter2)",
+    "[edit system root-authentication] 'encrypted-password \"hunter2\"' invalid encrypted password",
+    "statement not found: protocols bgp group g authentication-key hunter2",
+    "<bad-element>authentication-key hunter2</bad-element>",
+    "<rpc-error><error-info><bad-element><secret>hunter2</secret></bad-element></error-info></rpc-error>",
+    "<snmp><community><name>hunter2</name></community></snmp>",
+    # Of several lines.
+    'set system login message x\nset security ike policy p pre-shared-key ascii-text "hunter2\nhunter2"\n',
+    'radius-server {\n    192.0.2.1 secret "hunter2\n  hunter2\nhunter2"; ## SECRET-DATA\n}',
+    '+   secret "hunter2\n+   hunter2";\n+   port 1812;',
+    'secret "hunter2\nhunter2\nhunter2',
+    'password: "hunter2\n  hunter2\n  hunter2"',
+    "psk: 'hunter2\n  hunter2'",
+    'certificate "-----BEGIN RSA PRIVATE KEY-----\nhunter2\nhunter2\n-----END RSA PRIVATE KEY-----\n";',
+    "error: -----BEGIN EC PRIVATE KEY----- hunter2 -----END EC PRIVATE KEY----- is no key",
+    '{"key": "-----BEGIN PRIVATE KEY-----\\nhunter2\\n-----END PRIVATE KEY-----\\n"}',
+    "-----BEGIN PGP PRIVATE KEY BLOCK-----\n\nhunter2\n-----END PGP PRIVATE KEY BLOCK-----",
+    'description "the password: hunter2";',
+]
+
+
+@pytest.mark.parametrize("text", SECRETS)
+def test_no_secret_survives_and_lines_stay_lines(text: str) -> None:
+    done = redact(f"mtu 9000;\n{text}\nmtu 9100;\n")
+    assert "hunter2" not in done
+    assert "***" in done
+    assert done.count("\n") == text.count("\n") + 3
+    assert done.startswith("mtu 9000;\n")
+    assert redact(done) == done
+
+
+def test_a_key_that_a_device_repeats_line_by_line() -> None:
+    line = "6ESE0APr8PiFFIglkGAZFDbkBDxwId65u53Ahv7756BwGjo0N3xiktfNCAzSL3LG"
+    assert redact(line) == "***"
+    for public in (f"SHA256:{line[:43]}", "0123456789abcdef" * 4, f"ssh-ed25519 AAAA{line} robot"):
+        assert redact(public) == public
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "the password of spine1 is wrong",
+        "the password or the key was refused",
+        "authentication failed",
+        "password authentication is off there",
+        "no host key of spine1 is known in known_hosts",
+        "the key of spine1 has changed: SHA256:abc",
+        "the token is expired",
+        "key 7 of the chain",
+        "servers/gpu1/etc/passwd.old: only plain files are pushed",
+    ],
+)
+def test_sentences_stay(text: str) -> None:
+    assert redact(text) == text
+
+
+def test_a_description_with_a_password_stays_a_statement() -> None:
+    assert (
+        redact('    description "password: hunter2";\n    mtu 9216;')
+        == '    description "password: ***";\n    mtu 9216;'
+    )
+
+
+def test_lines_of_one_text() -> None:
+    assert redact_lines(["secret {", "x", '}; password "a', 'b"; y']) == [
+        "secret {",
+        "x",
+        '}; password "***',
+        '***"; y',
+    ]
+    assert redact_lines([]) == []
