@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import fcntl
 import json
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from hashlib import blake2b
@@ -24,18 +23,6 @@ from ailb_gen.junos.statements import Json
 # Raise it when the format, or what the builder makes of the models, changes.
 FORMAT = 2
 _MAGIC = f"ailb-gen junos schema {FORMAT} ".encode()
-
-
-def cache_directory() -> Path:
-    """Return the user's cache directory for this program. Raises OutputError when there is no home directory."""
-    named = os.environ.get("XDG_CACHE_HOME", "")
-    # A relative path there is invalid and to be ignored (XDG Base Directory Specification).
-    if named.startswith("/"):
-        return Path(named) / "ailb-gen"
-    try:
-        return Path.home() / ".cache" / "ailb-gen"
-    except RuntimeError as error:
-        raise OutputError(f"no home directory to cache the Junos schema in ({error}); set XDG_CACHE_HOME") from error
 
 
 def digest(files: Iterable[tuple[str, bytes]]) -> str:

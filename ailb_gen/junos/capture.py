@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
+from pathlib import Path
 
 from ailb_gen.junos.tree import Node
 
@@ -16,7 +18,7 @@ LINES = (
     (r"-{2,}\s?\(?[Mm]ore\b[^\n]*", "what a pager prints between pages"),
     (r"[+-](?=\s)", "a line of `show | compare`"),
 )
-LINE = re.compile("[ \t]*(?:" + "|".join(f"({pattern})" for pattern, _ in LINES) + ")")
+LINE = re.compile("[ \t]*(?:" + "|".join(f"({pattern})" for pattern, _ in LINES) + ")", re.ASCII)
 OTHER_FORMATS = (
     (re.compile(r"<(?:\?xml|!|rpc-reply|data|configuration|nc:)"), "XML"),
     (re.compile(r'\{\s*"'), "JSON"),
@@ -30,6 +32,9 @@ OTHER_FORMATS = (
 )
 _SYSTEM = re.compile(r"^(?:[a-z]+: )*system\s*\{", re.MULTILINE)
 _HEADING = re.compile(r"^\s*(?:#|/\*)", re.MULTILINE)
+# A comment that is one word, such as the name of a device; nothing in front of it on its line.
+_NAMED = re.compile(r"^(?:#+|/\*)[ \t=*#-]*([A-Za-z][\w.-]*?)[ \t=*#:-]*(?:\*/)?[ \t]*$", re.MULTILINE | re.ASCII)
+_NUMBER = re.compile(r"[0-9]+")
 
 
 def line_fault(text: str, start: int) -> str | None:
@@ -68,3 +73,31 @@ def second_device(root: Node, text: str, is_set: bool) -> tuple[int, str] | None
         return None
     reason = f"host-name {second.word[:60]!r} is another device than {first.word[:60]!r} in line {first.line}; {ALONE}"
     return second.line, reason
+
+
+def second_heading(root: Node, text: str, file: str) -> tuple[int, str] | None:
+    """Return the line of the heading of a second device, and why it is taken for one, or None.
+
+    Headings are comments of one word. One is the name of this device, or the first line of a text that names none; the
+    other has the same letters and other numbers.
+    """
+    found = list(_NAMED.finditer(text))
+    alike: dict[str, list[re.Match[str]]] = {}
+    for heading in found:
+        several = alike.setdefault(_NUMBER.sub("0", heading[1]), [])
+        if heading[1] not in (other[1] for other in several[:2]):
+            several.append(heading)
+    node = root.get("system", "host-name")
+    own = [Path(file).stem, *(one.word for one in islice(node or (), 2))]
+    begins = node is None and bool(found) and not text[: found[0].start()].strip()
+    for several in alike.values():
+        mine = any(_names(one[1], own) or (begins and one is found[0]) for one in several[:2])
+        if len(several) > 1 and mine:
+            shown = several[1][0].strip()[:60]
+            return text.count("\n", 0, several[1].start()) + 1, f"{shown!r} is the heading of a second device; {ALONE}"
+    return None
+
+
+def _names(heading: str, devices: list[str]) -> bool:
+    """Return whether a heading is the name of one of the devices, or the end of one."""
+    return any(name == heading or name.endswith((f"-{heading}", f"_{heading}")) for name in devices)

@@ -14,14 +14,17 @@ from ailb_gen.junos.tokens import (
     again,
     bad,
     check_string,
+    has_tags,
     marked,
     note,
+    plain,
     put,
+    reach,
     statement_node,
     walk,
     wrong,
 )
-from ailb_gen.junos.tree import ENDS, Node
+from ailb_gen.junos.tree import DELETE, ENDS, REPLACE, Node
 
 
 class CurlyReader:
@@ -219,9 +222,24 @@ class CurlyReader:
             note(node, self.comments)
         self.words, self.comments, self.last = [], [], node
 
+    def check_order(self, block: bool) -> None:
+        """Refuse a tag that undoes what the text has said: `load replace` carries it out, `load override` does not."""
+        for at, word in enumerate(self.words):
+            if isinstance(word, Tagged) and word.flags & (REPLACE | DELETE):
+                path = [plain(one) for one in self.words]
+                before = path[at - 1] if at else self.block.word
+                end = len(path) if block else at + 1 + reach(before, self.words[at:])
+                found = self.block.get(*path[:end])
+                # One value after the other has the tag where a statement has several.
+                if found is not None and (block or not found.flags & word.flags):
+                    shown = " ".join(path[:end])[:60]
+                    raise self.wrong(self.start, f"a load tag in front of {shown!r}, which stands above already")
+
     def end(self, start: int) -> None:
         """Take a semicolon."""
         if self.words:
+            if has_tags(self.words):
+                self.check_order(block=False)
             try:
                 put(self.block, self.words, self.line)
             except ValueError as error:
@@ -232,6 +250,7 @@ class CurlyReader:
         """Take an opening brace."""
         if not self.words or isinstance(self.words[-1], list):
             raise self.wrong(start, "'{' without a statement")
+        self.check_order(block=True)
         node = walk(self.block, self.words, self.line)
         node.flags |= ENDS
         for word in self.words:

@@ -8,14 +8,14 @@ wins over a later one, groups come last.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from itertools import product
 from math import prod
 
 from ailb_gen.junos.block_layout import lay_out
 from ailb_gen.junos.grammar import inside
-from ailb_gen.junos.groups import active, expand_groups, inherit, inherited
+from ailb_gen.junos.groups import Steps, active, expand_groups, inherit, inherited
 from ailb_gen.junos.tree import ENDS, FLAT, Node, copy
 
 RANGE = "interface-range"
@@ -26,26 +26,33 @@ EVERY = range(48)
 MOST = 4096
 # A name of a physical interface, where every number may be a pattern.
 NAME = re.compile(r"([a-z]+)-([^/:]+)/([^/:]+)/([^/:]+)(?::([^/:]+))?")
-SPAN = re.compile(r"(\d{1,4})(?:-(\d{1,4}))?")
+MOST_DIGITS = 4
+SPAN = re.compile(rf"(\d{{1,{MOST_DIGITS}}})(?:-(\d{{1,{MOST_DIGITS}}}))?", re.ASCII)
 
 Numbers = tuple[int, ...]
+# What one part of a name may be.
+Choices = dict[int, None] | range
 
 
 def effective(root: Node) -> Node:
     """Return the tree that counts: no inactive statements, groups inherited, interface ranges copied to their members.
 
-    Neither `groups` nor `interface-range` is left. The tree itself if nothing changes. Raises UsageError when groups
-    apply each other in a circle.
+    Neither `groups` nor `interface-range` is left. The tree itself if nothing changes. Raises ExpansionError when
+    groups apply each other in a circle, and for what takes too many steps.
     """
     return expand_ranges(root, inherited(root))
 
 
 def expand_ranges(root: Node, found: Node) -> Node:
-    """Return the effective tree of a root whose inherited tree is known; this one if there is no range."""
+    """Return the effective tree of a root whose inherited tree is known; this one if there is no range.
+
+    Raises ExpansionError for what takes too many steps.
+    """
     ranges = found.get("interfaces", RANGE)
     if ranges is None:
         return found
-    members = _members(ranges, found)
+    steps = Steps("interface ranges", ranges.line)
+    members = _members(ranges, found, steps)
     result = copy(active(root))
     if result.flags & FLAT:
         lay_out(result)
@@ -55,15 +62,15 @@ def expand_ranges(root: Node, found: Node) -> Node:
             for name, line in members[source.word].items():
                 interfaces.children.setdefault(name, Node(name, line, ENDS))
     # Twice: the device's own ranges win over groups, and those of groups are known only after them.
-    _expand(result, members)
-    result = expand_groups(result)
-    _expand(result, members)
-    interfaces = result.children["interfaces"]
-    interfaces.children.pop(RANGE, None)
-    return result
+    _expand(result, members, steps)
+    grouped = expand_groups(result)
+    if grouped is not result:
+        _expand(grouped, members, steps)
+    grouped.children["interfaces"].children.pop(RANGE, None)
+    return grouped
 
 
-def _expand(root: Node, members: dict[str, dict[str, int]]) -> None:
+def _expand(root: Node, members: dict[str, dict[str, int]], steps: Steps) -> None:
     """Copy what ranges say to their members, and where a range is named, name its members instead."""
     interfaces = root.children["interfaces"]
     for source in interfaces.each(RANGE):
@@ -71,37 +78,37 @@ def _expand(root: Node, members: dict[str, dict[str, int]]) -> None:
         common.children = {word: child for word, child in source.children.items() if word not in MEMBERSHIP}
         for name in members.get(source.word, ()):
             if name in interfaces.children:
-                inherit(interfaces.children[name], common, inside("interfaces", name))
+                inherit(interfaces.children[name], common, inside("interfaces", name), steps)
     stack = [root]
     while stack:
         node = stack.pop()
-        if node.word == "interface":
-            for child in list(node):
-                name, dot, unit = child.word.partition(".")
-                if name in members:
-                    _name_members(node, child, [f"{member}{dot}{unit}" for member in members[name]])
+        if node.word == "interface" and any(child.word.partition(".")[0] in members for child in node):
+            _name_members(node, members, steps)
         stack += (child for child in node if child.word != RANGE)
 
 
-def _name_members(node: Node, named: Node, members: Iterable[str]) -> None:
-    """Put entries of the members in the place of the entry of their range."""
+def _name_members(node: Node, members: dict[str, dict[str, int]], steps: Steps) -> None:
+    """Put entries of the members in the place of the entries of their ranges."""
     children: dict[str, Node] = {}
     for child in node:
-        if child is not named:
+        name, dot, unit = child.word.partition(".")
+        if name not in members:
             children.setdefault(child.word, child)
             continue
-        for member in members:
-            twin = copy(named)
-            twin.word = member
-            if member in node.children:
-                children[member] = node.children[member]
-                inherit(children[member], twin, "interface")
+        for member in members[name]:
+            word = f"{member}{dot}{unit}"
+            there = children.get(word) or node.children.get(word)
+            if there is None:
+                steps.take(1 + sum(map(len, child.paths())))
+                there = copy(child)
+                there.word = word
             else:
-                children[member] = twin
+                inherit(there, child, "interface", steps)
+            children[word] = there
     node.children = children
 
 
-def _members(ranges: Node, root: Node) -> dict[str, dict[str, int]]:
+def _members(ranges: Node, root: Node, steps: Steps) -> dict[str, dict[str, int]]:
     """Return the members of every range with the line that names them."""
     configured = {word: _numbers(word) for word in root.values("interfaces")}
     found: dict[str, dict[str, int]] = {}
@@ -110,10 +117,16 @@ def _members(ranges: Node, root: Node) -> dict[str, dict[str, int]]:
         for member in entry.each("member"):
             # `member et-0/0/[0-3]` without quotes is read as a list behind `et-0/0/`.
             pattern = f"{member.word}[{','.join(member.children)}]" if member.children else member.word
-            names |= {name: names.get(name, member.line) for name in _matching(pattern, configured)}
+            steps.take(len(pattern) + len(configured))
+            for name in _matching(pattern, configured, steps):
+                steps.take(1)
+                names.setdefault(name, member.line)
         for first in entry.each("member-range"):
             for last in first.each("to"):
-                names |= {name: names.get(name, last.line) for name in _between(first.word, last.word, configured)}
+                steps.take(1 + len(configured))
+                for name in _between(first.word, last.word, configured):
+                    steps.take(1)
+                    names.setdefault(name, last.line)
     return found
 
 
@@ -121,15 +134,15 @@ def _numbers(name: str) -> tuple[str, Numbers] | None:
     """Return the type of a physical interface and its numbers; None for other names."""
     found = NAME.fullmatch(name)
     parts = [part for part in found.groups()[1:] if part is not None] if found else []
-    if found is None or not all(part.isascii() and part.isdigit() for part in parts):
+    if found is None or not all(part.isascii() and part.isdigit() and len(part) <= MOST_DIGITS for part in parts):
         return None
     return found[1], tuple(map(int, parts))
 
 
-def _matching(pattern: str, configured: dict[str, tuple[str, Numbers] | None]) -> Iterator[str]:
+def _matching(pattern: str, configured: dict[str, tuple[str, Numbers] | None], steps: Steps) -> Iterator[str]:
     """Yield the interfaces of a `member` statement: those configured, and those that come into being."""
     found = NAME.fullmatch(pattern)
-    parts = [_choices(part) for part in found.groups()[1:] if part is not None] if found else []
+    parts = [_choices(part, steps) for part in found.groups()[1:] if part is not None] if found else []
     if found is None or any(choices is None for choices in parts):
         yield from (name for name in configured if fnmatchcase(name, pattern))
         if not any(mark in pattern for mark in "*?["):
@@ -144,7 +157,7 @@ def _matching(pattern: str, configured: dict[str, tuple[str, Numbers] | None]) -
         yield from (_named(found[1], numbers) for numbers in product(*choices))
 
 
-def _choices(part: str) -> tuple[int, ...] | range | None:
+def _choices(part: str, steps: Steps) -> Choices | None:
     """Return the numbers that one part of a name may be; None if it is no pattern of Junos."""
     if part == "*":
         return EVERY
@@ -154,11 +167,13 @@ def _choices(part: str) -> tuple[int, ...] | range | None:
         span = SPAN.fullmatch(piece)
         if span is None:
             return None
-        numbers += range(int(span[1]), int(span[2] or span[1]) + 1)
-    return tuple(dict.fromkeys(numbers)) or None
+        some = range(int(span[1]), int(span[2] or span[1]) + 1)
+        steps.take(1 + len(some))
+        numbers += some
+    return dict.fromkeys(numbers) or None
 
 
-def _speaks(choices: list[tuple[int, ...] | range], numbers: Numbers) -> bool:
+def _speaks(choices: list[Choices], numbers: Numbers) -> bool:
     if len(numbers) != len(choices) and not (len(numbers) == len(choices) + 1 and choices[-1] is EVERY):
         return False
     return all(some is EVERY or number in some for some, number in zip(choices, numbers, strict=False))

@@ -9,23 +9,29 @@ from pathlib import Path
 
 from ailb_gen.errors import JunosSyntaxError, UsageError
 from ailb_gen.garbage import no_garbage_collection
-from ailb_gen.junos.capture import format_fault, line_fault, second_device
+from ailb_gen.junos.capture import SAVE, format_fault, line_fault, second_device, second_heading
 from ailb_gen.junos.commands import COMMANDS, REFUSED
 from ailb_gen.junos.curly import CurlyReader
 from ailb_gen.junos.setreader import SetReader
-from ailb_gen.junos.tokens import CONTROL, marked, wrong
-from ailb_gen.junos.tree import Node
+from ailb_gen.junos.tokens import CONTROL, MAX_DIGITS, check_characters, long_number, marked, wrong
+from ailb_gen.junos.tree import DELETE, FLAT, REPLACE, Node
+from ailb_gen.textio import UNRESOLVED, conflict
 
 CONTROLS = bytes(code for code in range(128) if CONTROL.match(chr(code)))
 MAX_LINE = 1_000_000
 MAX_BYTES = 256 * 1024 * 1024
-# What a device prints around a configuration: the command line that was typed, a prompt, the role of its
-# routing engine, the level that is edited.
+# What a device prints around a configuration: the command that printed it, behind a prompt or alone; a prompt alone or
+# with another command that changes nothing; the role of its routing engine, the level that is edited.
+SHOW = r"(?:run\s+)?show(?:\s[^;{}]*)?"
+QUIET = r"set\s+cli\s+screen-\w+\s+[0-9]+|exit|quit|logout|cli|configure"
 BANNER = re.compile(
-    r"\s*(?:\S+@\S+[>#%](?:\s[^;{}]*)?|\{(?:master|backup|primary|secondary|linecard|line-card)[^{};\s]*\}(?:\[edit.*\])?"
-    r"|\[edit.*\]|show(?:\s[^;{}]*)?)\s*"
+    rf"\s*(?:\S+@\S+[>#%](?:\s+(?:{SHOW}|{QUIET}))?|{SHOW}|\[edit.*\]"
+    r"|\{(?:master|backup|primary|secondary|linecard|line-card)[^{};\s]*\}(?:\[edit.*\])?)\s*",
+    re.ASCII,
 )
-FIRST = re.compile(r"(?:\s++|#[^\n]*+|/\*[^*]*+\*++(?:[^/*][^*]*+\*++)*/)*([a-z]*)(?=\s)")
+LEVEL = re.compile(r"\[edit\s+\S", re.ASCII)
+FIRST = re.compile(r"(?:\s++|#[^\n]*+|/\*[^*]*+\*++(?:[^/*][^*]*+\*++)*/)*([a-z]*)(?=\s)", re.ASCII)
+BOM, BLANKS = "\ufeff", " \t"
 
 
 def read(text: str, file: str = "") -> Node:
@@ -34,21 +40,59 @@ def read(text: str, file: str = "") -> Node:
     Lines count from 1; banners and prompts of a captured session before and behind the configuration are passed
     over. Raises JunosSyntaxError.
     """
-    text = text.replace("\r\n", "\n")
+    text = _lines(text)
+    if text.startswith(BOM):
+        raise wrong(file, text, 0, "a byte order mark is part of the first word to a device; save the file without it")
+    marker = conflict(text)
+    if marker is not None:
+        raise wrong(file, text, marker, UNRESOLVED)
     start, line = _head(text)
     end = _tail(text, start)
     if reason := format_fault(text, start) or line_fault(text, start):
         raise wrong(file, text, start, reason)
     form = SetReader if is_set(text, start) else CurlyReader
+    level = LEVEL.search(text, 0, start) or LEVEL.search(text, end)
+    if level is not None and form is CurlyReader:
+        raise wrong(file, text, level.start(), f"this was shown at a level of the configuration; {SAVE}")
     root = _read(form, text[:end], file, start, line)
-    if found := second_device(root, text, form is SetReader):
+    if found := second_device(root, text, form is SetReader) or second_heading(root, text, file):
         raise JunosSyntaxError(file, found[0], 1, found[1])
     return root
 
 
+def _lines(text: str) -> str:
+    """Return a text with the ends of lines of Unix; terminals write two carriage returns at times."""
+    return text.replace("\r\r\n", "\n").replace("\r\n", "\n") if "\r" in text else text
+
+
+def read_whole(text: str, file: str = "") -> Node:
+    """Read the whole configuration of a device as `read` does; refuse load tags, too. Raises JunosSyntaxError.
+
+    `replace:` and `delete:` say what to do with a configuration that is there: `load replace` does it, `override`
+    passes over them.
+    """
+    root = read(text, file)
+    if root.flags & (REPLACE | DELETE) and not root.flags & FLAT:
+        found = _tagged(root)
+        tag = "replace:" if found.flags & REPLACE else "delete:"
+        reason = f"{tag} in front of {found.word[:60]!r} is carried out by `load replace` and passed over by `override`"
+        raise JunosSyntaxError(file, found.line, 1, f"{reason}; write what is to be there, without it")
+    return root
+
+
+def _tagged(root: Node) -> Node:
+    """Return the first statement with a load tag."""
+    stack, found = [root], []
+    while stack:
+        node = stack.pop()
+        found += [child for child in node if child.flags & (REPLACE | DELETE)]
+        stack += node
+    return min(found, key=lambda node: node.line, default=root)
+
+
 def read_curly(text: str, file: str = "") -> Node:
     """Read a piece of curly text and nothing else: no set lines, no banners. Raises JunosSyntaxError."""
-    return _read(CurlyReader, text.replace("\r\n", "\n"), file, 0, 1)
+    return _read(CurlyReader, _lines(text), file, 0, 1)
 
 
 def read_file(path: Path) -> Node:
@@ -77,6 +121,9 @@ def _read(form: type[CurlyReader | SetReader], text: str, file: str, start: int,
     # The expression takes ten times as long: it only says which one it is.
     if b"\0" in marked(text, CONTROLS) and (control := CONTROL.search(text)):
         raise wrong(file, text, control.start(), f"a control character {control[0]!r}")
+    if (number := long_number(text)) >= 0:
+        raise wrong(file, text, number, f"a number of more than {MAX_DIGITS:,} digits")
+    check_characters(file, text, start)
     _check_lines(text, file)
     # A tree holds no cycles: looking for them among millions of new nodes would take longer than reading.
     with no_garbage_collection():
@@ -102,12 +149,10 @@ def is_set(text: str, start: int = 0) -> bool:
 def _head(text: str) -> tuple[int, int]:
     """Return where the configuration starts: offset and line."""
     start, line = 0, 1
-    if text.startswith("\ufeff"):
-        start = 1
     while True:
         end = text.find("\n", start)
         end = len(text) if end < 0 else end
-        if end - start > 1000 or not (text[start:end].isspace() or end == start or BANNER.fullmatch(text, start, end)):
+        if end - start > 1000 or (text[start:end].strip(BLANKS) and not BANNER.fullmatch(text, start, end)):
             return start, line
         if end == len(text):
             return end, line
@@ -120,7 +165,7 @@ def _tail(text: str, start: int) -> int:
     while end > start:
         begin = max(text.rfind("\n", start, end), start - 1) + 1
         body = text[begin:end]
-        if len(body) > 1000 or not (body.isspace() or not body or BANNER.fullmatch(body)):
+        if len(body) > 1000 or (body.strip(BLANKS) and not BANNER.fullmatch(body)):
             return end
         end = max(begin - 1, start)
     return end

@@ -8,9 +8,14 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from ailb_gen.junos.grammar import FORMS, PLUS, VALUE, VALUES, form_of, inside
+from ailb_gen.junos.regex import regex
 from ailb_gen.junos.tree import ENDS, Node, copy
+
+if TYPE_CHECKING:
+    import re2
 
 NOT_FOUND, EXISTS = "statement not found", "statement already exists"
 REFERENCE = re.compile(r"\\([0-9])")
@@ -120,8 +125,8 @@ def replace_pattern(root: Node, path: Sequence[str], pattern: str, by: str, most
     replaced. Raises ValueError.
     """
     try:
-        expression = re.compile(pattern)
-    except re.error as error:
+        expression = regex(pattern)
+    except ValueError as error:
         raise ValueError(f"syntax error, not a regular expression: {error}") from error
     start = root.get(*path)
     if start is None:
@@ -147,7 +152,7 @@ def replace_pattern(root: Node, path: Sequence[str], pattern: str, by: str, most
     return done
 
 
-def _filled(found: re.Match[str], by: str) -> str:
+def _filled(found: re2._Match[str], by: str) -> str:
     """Return what replaces a match. Raises ValueError for a group that the pattern does not have."""
     try:
         return REFERENCE.sub(lambda one: found[int(one[1])] or "", by)

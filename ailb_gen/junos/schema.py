@@ -23,6 +23,7 @@ from ailb_gen.junos.statements import (
 )
 from ailb_gen.junos.values import Wrong, compile_type, is_address, takes_empty
 from ailb_gen.junos.yang_files import model_directory, model_files
+from ailb_gen.user_directories import cache_home
 
 # The branch of each choice around a statement: the choice, its name, the number of the case.
 Case = tuple[int, str, int]
@@ -226,7 +227,7 @@ def load_schema(
     """
     directory = model_directory(directory)
     models = model_files(directory)
-    path = cache.cache_directory() / f"junos-{cache.digest((file.name, content) for file, content in models)}.json"
+    path = cache_home() / f"junos-{cache.digest((file.name, content) for file, content in models)}.json"
     blocks = cache.read(path)
     if blocks is None:
         with cache.alone(path):

@@ -4,22 +4,38 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from unicodedata import normalize
 
 from ailb_gen.errors import JunosSyntaxError
 from ailb_gen.junos.grammar import FIRST_COUNTS, LINE, PREFIX, WITH_VALUE, form_of, one_line
 from ailb_gen.junos.tree import DELETE, ENDS, INACTIVE, LIST, PROTECT, QUOTED, REPLACE, Node
+from ailb_gen.textio import character_name, odd_characters
 
 # Possessive wherever it can be: long text must not fill the memory with ways back. Not around groups, of which Python
 # before 3.11.5 keeps a half that did not match (gh-106052): a string has at most so many escapes.
-TOKEN = re.compile(
-    r"(?P<space>\s++)"
-    r"|(?P<comment>/\*[\s\S]*?\*/|\#[^\n]*+)"
-    r'|(?P<string>"[^"\\]*+(?:\\[\s\S][^"\\]*+){0,100000}")'
-    r"|(?P<mark>[{};\[\]])"
-    r'|(?P<word>(?=[^\s{};\[\]"])(?!/\*)[^\s{};\[\]"/]*+(?:/(?!\*)[^\s{};\[\]"/]*+)*)'
-    r"|(?P<bad>[\s\S])"
-)
-CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+STRING = r'|(?P<string>"[^"\\]*+(?:\\[\s\S][^"\\]*+){0,100000}")'
+BLOCK_COMMENT = r"/\*[\s\S]*?\*/|"
+
+
+def token_pattern(string: str = STRING, block_comment: str = BLOCK_COMMENT) -> re.Pattern[str]:
+    """Return the expression of a token; what is left out counts as `bad`."""
+    return re.compile(
+        r"(?P<space>\s++)"
+        rf"|(?P<comment>{block_comment}\#[^\n]*+)"
+        rf"{string}"
+        r"|(?P<mark>[{};\[\]])"
+        r'|(?P<word>(?=[^\s{};\[\]"])(?!/\*)[^\s{};\[\]"/]*+(?:/(?!\*)[^\s{};\[\]"/]*+)*)'
+        r"|(?P<bad>[\s\S])",
+        # What Unicode counts among the blanks is part of a word on a device; `check_characters` refuses it there.
+        re.ASCII,
+    )
+
+
+TOKEN = token_pattern()
+# No number of Junos has more than 39; Python refuses to compute with more than 4,300.
+MAX_DIGITS = 1000
+SYNTAX = frozenset('{};[]"')
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 # What may need a closer look than splitting a line at its spaces.
 SPECIAL = b'"[]#(;{}*'
 # A word that needs no quotes; one that looks like a tag, like something that a terminal printed, or like another
@@ -77,6 +93,8 @@ def written(node: Node) -> str:
     word = node.word
     if node.flags & QUOTED or not PLAIN.fullmatch(word) or (word[0] == "(" and word.count("(") != word.count(")")):
         return quote(word)
+    if not word.isascii() and odd_characters(word):
+        return quote(word)
     return word
 
 
@@ -86,6 +104,11 @@ def marked(text: str, special: bytes) -> bytes:
     Characters that Latin-1 lacks become `?`.
     """
     return text.encode("latin-1", "replace").translate(bytes.maketrans(special, bytes(len(special))))
+
+
+def long_number(text: str) -> int:
+    """Return where a number of more than MAX_DIGITS digits starts, -1 without one."""
+    return marked(text, b"0123456789").find(bytes(MAX_DIGITS + 1)) if len(text) > MAX_DIGITS else -1
 
 
 def place(text: str, offset: int) -> tuple[int, int]:
@@ -104,9 +127,24 @@ def bad(file: str, text: str, offset: int) -> JunosSyntaxError:
     return wrong(file, text, offset, f"{sort[text[offset]]} is not closed")
 
 
+def check_characters(file: str, text: str, start: int) -> None:
+    """Refuse characters outside of quotes and comments that are no ASCII and look like a blank, nothing, or syntax."""
+    if text.isascii():
+        return
+    syntax = {one: plain for one in set(text) if not one.isascii() and (plain := normalize("NFKC", one)) in SYNTAX}
+    odd = odd_characters(text) | syntax.keys()
+    for found in TOKEN.finditer(text, start) if odd else ():
+        if found.lastgroup == "word" and not odd.isdisjoint(found[0]):
+            at = min(found[0].index(one) for one in odd.intersection(found[0]))
+            one = found[0][at]
+            write = f"`{syntax[one]}`" if one in syntax else "a blank"
+            reason = f"{character_name(one)} is part of a word to a device; write {write}, delete it, or write quotes"
+            raise wrong(file, text, found.start() + at, f"{reason} around the text")
+
+
 def check_string(file: str, text: str, start: int, end: int) -> None:
     """Refuse text right behind a quoted string: most often a quote is missing somewhere."""
-    if end < len(text) and text[end] not in BEHIND_STRING and not text[end].isspace():
+    if end < len(text) and text[end] not in BEHIND_STRING:
         lost = "a quoted string is not closed" if "\n" in text[start:end] else "text right behind a quoted string"
         raise wrong(file, text, start, lost)
 
@@ -136,7 +174,9 @@ def joined(words: Words) -> Words:
 
 def note(node: Node, comments: list[str]) -> None:
     """Add comments to a node."""
-    node.comment = [*(node.comment or ()), *comments]
+    if node.comment is None:
+        node.comment = []
+    node.comment += comments
 
 
 def walk(node: Node, words: Words, line: int) -> Node:

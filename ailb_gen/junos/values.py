@@ -12,6 +12,7 @@ from functools import lru_cache
 from socket import AF_INET, AF_INET6, inet_pton
 from typing import NamedTuple
 
+from ailb_gen.junos.regex import regex
 from ailb_gen.junos.statements import Json
 
 
@@ -145,8 +146,8 @@ def _string(
     for dialect, pattern, message in patterns:
         negated = dialect == "posix" and pattern.startswith("!")
         try:
-            found = re.compile(posix(pattern[negated:]), re.ASCII) if dialect == "posix" else re.compile(pattern)
-        except re.error as error:
+            found = regex(posix(pattern[negated:]) if dialect == "posix" else pattern)
+        except ValueError as error:
             unreadable(pattern, str(error))
             continue
         tests.append((found.search if dialect == "posix" else found.fullmatch, negated, pattern, message))
@@ -182,7 +183,7 @@ def posix(pattern: str) -> str:
             position += 1
             made.append(re.escape(pattern[position]))
         else:
-            made.append(r"\Z" if character == "$" else character)
+            made.append(r"\z" if character == "$" else character)
         position += 1
     return "".join(made)
 
@@ -235,7 +236,10 @@ def _address(versions: tuple[int, ...], what: str) -> Callable[[str], Wrong | No
 
 
 def _prefix(versions: tuple[int, ...], what: str, length: str) -> Callable[[str], Wrong | None]:
-    """Return the function of a prefix; its length is `mandatory`, `optional`, or `only`: without host bits."""
+    """Return the function of a prefix; its length is `mandatory`, or `optional`.
+
+    `only` says no more: a device takes host bits in prefix lists, of that type, and clears them.
+    """
 
     def fits(word: str) -> Wrong | None:
         text, slash, mask = word.partition("/")
@@ -243,14 +247,23 @@ def _prefix(versions: tuple[int, ...], what: str, length: str) -> Callable[[str]
         if found is None or len(found) not in versions:
             return Wrong("type", f"{_short(word)} is not {what}")
         if not slash:
-            return None if length == "optional" else Wrong("type", f"{_short(word)} lacks the length, such as /64")
-        if not (mask.isascii() and mask.isdigit() and len(mask) < 4 and int(mask) <= 8 * len(found)):
+            return None if length != "mandatory" else Wrong("type", f"{_short(word)} lacks the length, such as /64")
+        if not _is_length(mask, len(found)):
             return Wrong("type", f"the length of {_short(word)} is not a number from 0 to {8 * len(found)}")
-        if length == "only" and int.from_bytes(found) & ((1 << (8 * len(found) - int(mask))) - 1):
-            return Wrong("type", f"{_short(word)} has bits behind its length")
         return None
 
     return fits
+
+
+def _is_length(text: str, size: int) -> bool:
+    return text.isascii() and text.isdigit() and len(text) < 4 and int(text) <= 8 * size
+
+
+def prefix_bits(word: str) -> tuple[int, int] | None:
+    """Return the address of a prefix as a number and how many bits are behind its length; None for other words."""
+    text, slash, mask = word.partition("/")
+    found = _network(text) if slash else None
+    return (int.from_bytes(found), 8 * len(found) - int(mask)) if found and _is_length(mask, len(found)) else None
 
 
 def _pattern(pattern: str, what: str) -> Callable[[str], Wrong | None]:

@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from ailb_gen.junos import check_result as kinds
 from ailb_gen.junos.check_result import Violation
 from ailb_gen.junos.grammar import HIERARCHIES, WITH_VALUE, is_wildcard
+from ailb_gen.junos.host_bits import host_bits
 from ailb_gen.junos.instance import Instance, key_is_named
 from ailb_gen.junos.schema import CHOICE_IDENT, CHOICE_VALUE, Definition
 from ailb_gen.junos.statements import CONTAINER, LEAF, LIST, ONE_LINE, PLAIN, PRESENCE
@@ -188,7 +189,7 @@ class Walk:
 
     def _value(self, instance: Instance, definition: Definition, node: Node, whole: bool = False) -> None:
         word = node.word
-        wrong = definition.check(word) if definition.check is not None else None
+        wrong = _misfit(instance, definition, definition, word)
         if wrong is not None and not (self.in_groups and is_wildcard(word)):
             self._wrong((*instance.path(), *_written(instance, definition, word)), definition, node, wrong)
         if definition.musts:
@@ -237,7 +238,7 @@ class Walk:
         word = node.word
         keys = _walked_keys(definition)
         key = keys[len(done)]
-        wrong = key.check(word) if key.check is not None else None
+        wrong = _misfit(instance, definition, key, word)
         if wrong is not None and not (self.in_groups and is_wildcard(word)):
             path = Instance(definition, node, instance, (*done, word)).path()
             self._wrong(path, definition, node, wrong)
@@ -324,6 +325,14 @@ class Walk:
         self, kind: str, instance: Instance, node: Node, message: str, hint: str = "", before: tuple[str, ...] = ()
     ) -> None:
         self.violations.append(Violation(kind, (*instance.path(), *before, node.word), node.line, message, "", hint))
+
+
+def _misfit(instance: Instance, definition: Definition, leaf: Definition, word: str) -> Wrong | None:
+    """Return why a word is no value of a leaf, or of a key, of a statement; None if it is."""
+    wrong = leaf.check(word) if leaf.check is not None else None
+    if wrong is None and leaf.is_address and "/" in word:
+        return host_bits((*instance.path(), definition.name), word)
+    return wrong
 
 
 def _walked_keys(definition: Definition) -> tuple[Definition, ...]:

@@ -47,6 +47,22 @@ CURLY = "system {\n  host-name a;\n}\n"
             "f:6:1: host-name 'b' is another device than 'a' in line 2",
         ),
         ("# a\nset system host-name a\n# b\nset system host-name b\n", "f:4:1: host-name 'b' is another device"),
+        ("# leaf1\nset a b\n# leaf2\nset a c\n", "f:3:1: '# leaf2' is the heading of a second device"),
+        ("/* leaf1 */\na {\n  b;\n}\n/* leaf2 */\na {\n  c;\n}\n", "f:5:1: '/* leaf2 */' is the heading of"),
+        (
+            "set system host-name s1-leaf2\nset a b\n### leaf2 ###\nset a b\n## leaf1 --\nset a c\n",
+            "f:5:1: '## leaf1 --' is the heading",
+        ),
+        ("\ufeffset a b\n", "f:1:1: a byte order mark is part of the first word"),
+        ("[edit interfaces]\na {\n  b;\n}\n", "f:1:1: this was shown at a level of the configuration"),
+        ("a {\n  b;\n}\n\n[edit protocols bgp]\nroot@r#\n", "f:5:1: this was shown at a level"),
+        *(
+            (f"root@leaf1# {command}\n{CURLY}", f"f:1:1: 'root@leaf1# {command}' is a prompt")
+            for command in ("set system host-name b", "delete system", "deactivate system", "commit", "load override x")
+        ),
+        ("root@leaf1# set system a\nset system b\n", "f:1:1: 'root@leaf1# set system a' is a prompt"),
+        (f"{CURLY}root@leaf1> set system b\n", "f:4:1: 'root@leaf1> set system b' is a prompt"),
+        ("set system b\nroot@leaf1# delete system b\n", "f:2:1: 'root@leaf1# delete system b' is a prompt"),
     ],
 )
 def test_the_first_line_that_is_no_configuration_is_reported(text: str, message: str) -> None:
@@ -66,6 +82,10 @@ def test_the_first_line_that_is_no_configuration_is_reported(text: str, message:
         "groups {\n  re0 {\n    system {\n      host-name a;\n    }\n  }\n"
         "  re1 {\n    system {\n      host-name b;\n    }\n  }\n}\n",
         "system {\n  host-name a;\n  host-name b;\n}\n",
+        "# uplinks\nset a b\n# servers\nset a c\n",
+        "set system host-name leaf1\n# spine1\nset a b\n# spine2\nset a c\n",
+        "set system host-name leaf1\n# leaf1\nset a b\n# to leaf2\nset a c\n",
+        "set a b\n# rail1\nset a c\n# rail2\nset a d\n",
         "set system host-name a\nset system host-name b\n",
         "groups {\n  g {\n    interfaces {\n      <*> {\n        mtu 9000;\n      }\n    }\n  }\n}\n",
     ],

@@ -114,8 +114,47 @@ def test_statements_keep_the_line_of_their_group() -> None:
 def test_groups_may_apply_groups_but_not_in_a_circle() -> None:
     nested = "groups { A { x { apply-groups B; } } B { x { y; } } } apply-groups A;"
     assert lines(nested) == ["set x y"]
-    with pytest.raises(UsageError, match=r"line 1.*circle"):
+    with pytest.raises(UsageError, match=r"groups \(line 1\): A, B apply each other in a circle"):
         expand_groups(read("groups { A { x { apply-groups B; } } B { x { apply-groups A; } } } apply-groups A;"))
+    with pytest.raises(UsageError, match=r"groups \(line 2\): B applies itself in a circle"):
+        expand_groups(read("groups { A { x { apply-groups B; } }\nB { x { apply-groups B; } } } apply-groups A;"))
+    # Both are applied at the top before either applies the other one.
+    with pytest.raises(UsageError, match="apply each other in a circle"):
+        expand_groups(read("groups { A { apply-groups B; } B { apply-groups A; } } apply-groups [ A B ];"))
+
+
+@pytest.mark.parametrize("length", [24, 3000])
+def test_a_chain_of_groups_is_no_circle(length: int) -> None:
+    chain = "".join(f"g{n} {{ apply-groups g{n + 1}; x {{ a{n % 3}; }} }}\n" for n in range(length))
+    assert lines(f"groups {{ {chain} g{length} {{ y; }} }} apply-groups g0;") == [
+        "set x a0", "set x a1", "set x a2", "set y"
+    ]  # fmt: skip
+
+
+def test_groups_that_share_a_group_are_no_circle() -> None:
+    shared = "groups { A { apply-groups C; } B { apply-groups C; } C { x; } } apply-groups [ A B ];"
+    assert lines(shared) == ["set x"]
+    elsewhere = "groups { A { x { apply-groups B; } } B { x { b; } y { apply-groups A; } } } apply-groups A; y { c; }"
+    assert lines(elsewhere) == ["set y c", "set x b"]
+    itself = "groups { A { x { apply-groups A; } y { z; } } } apply-groups A;"
+    with pytest.raises(UsageError, match="A applies itself"):
+        lines(itself)
+
+
+def test_groups_that_ask_for_too_much() -> None:
+    """Twice as much on every level; and every group looks at every interface."""
+    names = [
+        f"<*> {{ {'<*> { ' * n}l {{ apply-groups g{n + 1}; }} r {{ apply-groups g{n + 1}; }}{' }' * n} }}"
+        for n in range(24)
+    ]
+    groups = "".join(f"g{n} {{ {name} }}\n" for n, name in enumerate(names))
+    with pytest.raises(UsageError, match=r"groups \(line 1\): applying them takes more than 1,000,000 steps"):
+        expand_groups(read(f"groups {{ {groups} g24 {{ z; }} }} apply-groups g0; a {{ b; }}"))
+    many = "".join(f"g{n} {{ interfaces {{ <*> {{ a{n}; }} }} }}\n" for n in range(1500))
+    ports = "".join(f"p{n} {{ b; }}" for n in range(1500))
+    applied = " ".join(f"g{n}" for n in range(1500))
+    with pytest.raises(UsageError, match="steps"):
+        expand_groups(read(f"groups {{ {many} }} apply-groups [ {applied} ]; interfaces {{ {ports} }}"))
 
 
 @pytest.mark.long

@@ -1,7 +1,10 @@
 """Interface ranges copied to their members."""
 
+import pickle
+
 import pytest
 
+from ailb_gen.errors import ExpansionError
 from ailb_gen.junos.interface_ranges import effective
 from ailb_gen.junos.reader import read
 from ailb_gen.junos.writer import to_set
@@ -152,3 +155,49 @@ def test_statements_keep_the_line_of_their_range() -> None:
     root = effective(read("interfaces {\n interface-range r {\n  member et-0/0/0;\n  disable;\n }\n}\n"))
     found = root.get("interfaces", "et-0/0/0", "disable")
     assert found is not None and found.line == 4
+
+
+def ranges(count: int, body: str) -> str:
+    return "interfaces {\n" + "".join(f"interface-range r{number} {{ {body} }}\n" for number in range(count)) + "}\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        ranges(1500, "member-range et-0/0/0 to et-0/0/399; mtu 9216; description d;"),
+        ranges(1500, 'member "et-0/0/*"; member "et-[0-9]/0/[0-399]"; mtu 9216;'),
+        ranges(9000, "member-range et-0/0/0 to et-0/0/399; mtu 9216;"),
+        ranges(1, "mtu 9216; " + "".join(f"member-range et-{n}/0/0 to et-{n}/0/3999; " for n in range(900))),
+        ranges(1, 'mtu 1; member "et-0/0/[' + "0-9999," * 10000 + '0]";'),
+        ranges(1, "mtu 1; " + "".join(f'member "{"*a" * 20}{n}";\n' for n in range(30000))),
+        # The range is named in as many places as there are groups of interfaces.
+        ranges(200, "member-range et-0/0/0 to et-0/0/399; mtu 9216;")
+        + "class-of-service { interfaces {"
+        + "".join(f"interface r{number} {{ unit 0 {{ a b; c d; }} }} " for number in range(200))
+        + "} }",
+        "protocols { lldp {" + "".join(f"interface r{number} {{ a; b; c; d; }} " for number in range(1500)) + "} }"
+        # Groups come last, and ranges of groups are copied then.
+        "groups { G { interfaces { interface-range <*> { disable; } } } } apply-groups G; "
+        + ranges(1500, "member-range et-0/0/0 to et-0/0/399; mtu 9216;"),
+    ],
+)
+def test_what_takes_too_many_steps_ends_soon(text: str) -> None:
+    root = read(text)
+    with pytest.raises(ExpansionError) as caught:
+        effective(root)
+    assert "interface ranges (line" in str(caught.value)
+    assert "takes more than 1,000,000 steps; delete those that nothing needs" in str(caught.value)
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert (str(again), again.line) == (str(caught.value), caught.value.line)
+
+
+def test_large_switches_take_few_steps() -> None:
+    text = ranges(40, "member-range et-0/0/0 to et-0/0/127; mtu 9216; unit 0 { family inet6 { mtu 9170; } }")
+    found = lines(text + "protocols { lldp { interface r1 { disable; } interface r2; } }")
+    assert len(found) == 3 * 128
+
+
+def test_numbers_without_end_are_no_range() -> None:
+    far = "9" * 30
+    found = lines(f"interfaces {{ interface-range r {{ member-range et-0/0/0 to et-0/0/{far}; disable; }} }}")
+    assert found == ["set interfaces et-0/0/0 disable", f"set interfaces et-0/0/{far} disable"]

@@ -138,12 +138,69 @@ def test_comments_stay_with_their_statement() -> None:
         "\nuser@host> show configuration |no-more\n\nsystem {\n    a;\n}\n\n{master:0}\nuser@host> \n\n",
         "show configuration | display set | no-more\n\nset system a\n\n\n{master}[edit]\nuser@host# exit\n",
         "## Last commit: 2024-01-01 by root\nsystem {\n    a;\n}\n",
-        "\ufeffset system a\n",
+        "user@host-re0> set cli screen-length 0\n\nuser@host> show configuration system|display set\nset system a\n",
+        "{master:0}[edit]\nuser@host# run show configuration\nset system a\n\n[edit interfaces]\nuser@host#\n",
         "\r\nsystem {\r\n    a;\r\n}\r\n",
     ],
 )
 def test_what_a_device_prints_around_it_is_passed_over(text: str) -> None:
     assert paths(text) == [("system", "a")]
+
+
+# Python takes the first six for blanks.
+ODD = (
+    "\u00a0",
+    "\u2003",
+    "\u3000",
+    "\u2028",
+    "\u0085",
+    "\u1680",
+    "\u200b",
+    "\u2060",
+    "\u00ad",
+    "\u202e",
+    "\ufeff",
+    "\u2800",
+)
+
+
+@pytest.mark.parametrize("odd", ODD, ids=ascii)
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("a {{\n    mtu{}9216;\n}}\n", "f:2:8"),
+        ("a {{\n{}   mtu 9216;\n}}\n", "f:2:1"),
+        ("a {{\n    mtu 9216{};\n}}\n", "f:2:13"),
+        ("a {{\n    mtu 9216;\n}}{}\n", "f:3:2"),
+        ("a {{\n    mtu 9216;\n{}\n}}\n", "f:3:1"),
+        ("a [ b{}c ];\n", "f:1:6"),
+        ('a "b"{};\n', "f:1:"),
+        ("set a mtu{}9216\n", "f:1:10"),
+        ("set{}a mtu 9216\n", "f:1:4"),
+        ("set a b\n{}set a mtu 9216\n", "f:2:1"),
+        ("set a mtu 9216{}\n", "f:1:15"),
+        ("{}set a\n", "f:1:1"),
+    ],
+)
+def test_what_looks_like_a_blank_is_none(text: str, place: str, odd: str) -> None:
+    with pytest.raises(JunosSyntaxError) as caught:
+        read(text.format(odd), "f")
+    assert str(caught.value).startswith(place)
+
+
+@pytest.mark.parametrize("odd", ODD, ids=ascii)
+def test_quotes_and_comments_hold_any_letter(odd: str) -> None:
+    root = read(f'/* a{odd}b */\n# c{odd}d\na "x{odd}y"; # e{odd}f\n')
+    assert list(root.paths()) == [("a", f"x{odd}y")]
+    for text in (to_curly(root), to_set(root)):
+        assert list(read(text).paths()) == [("a", f"x{odd}y")]
+
+
+@pytest.mark.parametrize("text", ["a;\rb;\n", "# a\rb;\n", "set a\rset b\n", 'a "b\rc";\n'])
+def test_a_carriage_return_ends_no_line(text: str) -> None:
+    with pytest.raises(JunosSyntaxError, match=r"a control character '\\r'"):
+        read(text)
+    assert paths(text.replace("\r", "\r\r\n"))
 
 
 @pytest.mark.parametrize(
@@ -347,3 +404,19 @@ def seen(text: str) -> object:
 
 def everything(root: Node) -> object:
     return root.word, root.line, root.flags, root.comment, [everything(child) for child in root]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "interfaces {\n    et-0/0/0 { mtu %s; }\n}\n",
+        "class-of-service {\n    interfaces { et-0/0/0 { flow-control-queue [ 3 %s ]; } }\n}\n",
+        'system {\n    location { building "%s"; }\n}\n',
+        "set system host-name a\nset interfaces et-0/0/0 mtu %s\n",
+    ],
+)
+def test_numbers_of_thousands_of_digits_are_refused(text: str) -> None:
+    read(text % ("9" * 1000))
+    with pytest.raises(JunosSyntaxError, match="a number of more than 1,000 digits") as caught:
+        read(text % ("9" * 5000))
+    assert caught.value.line == 2

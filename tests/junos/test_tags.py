@@ -4,7 +4,7 @@ import pytest
 
 from ailb_gen.errors import JunosSyntaxError
 from ailb_gen.junos.groups import active
-from ailb_gen.junos.reader import read
+from ailb_gen.junos.reader import read, read_whole
 from ailb_gen.junos.tree import DELETE, INACTIVE, PROTECT, REPLACE
 from ailb_gen.junos.writer import to_curly, to_set
 from tests.junos.models import signature
@@ -49,6 +49,46 @@ def test_a_tag_is_about_what_it_stands_in_front_of(text: str, path: str, flag: i
 def test_a_tag_without_a_statement_is_refused(text: str) -> None:
     with pytest.raises(JunosSyntaxError, match="a tag without a statement"):
         read(text, "f")
+
+
+AGAIN = "a load tag in front of '{}', which stands above already"
+
+
+@pytest.mark.parametrize(
+    ("text", "path"),
+    [
+        ("a { b; } replace: a { c; }", "a"),
+        ("a { b; } delete: a;", "a"),
+        ("mtu 1; replace: mtu 2;", "mtu"),
+        ("unit 0 { mtu 1; } replace: unit 0 { mtu 2; }", "unit 0"),
+        ("interfaces { a { mtu 1; } } interfaces { delete: a; }", "a"),
+        ("mtu 1;\nreplace:\nmtu 1;", "mtu"),
+    ],
+)
+def test_a_load_tag_behind_what_it_is_about_is_refused(text: str, path: str) -> None:
+    """`load replace` and `load override` make different configurations of it."""
+    with pytest.raises(JunosSyntaxError) as caught:
+        read(text, "f")
+    assert caught.value.reason == AGAIN.format(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("a { b; }\nreplace: c { d; }\n", "f:2:1: replace: in front of 'c' is carried out by `load replace`"),
+        ("a {\n  delete: b;\n  replace: c;\n}\n", "f:2:1: delete: in front of 'b'"),
+    ],
+)
+def test_a_whole_configuration_has_no_load_tags(text: str, place: str) -> None:
+    assert read(text, "f").flags
+    with pytest.raises(JunosSyntaxError) as caught:
+        read_whole(text, "f")
+    assert str(caught.value).startswith(place)
+
+
+@pytest.mark.parametrize("text", ["inactive: a; protect: b;", "set a\ndelete a\nset a b\ndeactivate a\ndelete c\n"])
+def test_other_tags_and_commands_are_part_of_a_configuration(text: str) -> None:
+    assert list(read_whole(text).paths())
 
 
 def test_a_tag_inside_an_expression_is_refused() -> None:
