@@ -19,12 +19,13 @@ Value = str | int | float | bool | None | tuple["Value", ...]
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A key with its value as written; `section` is that of an INI file, empty elsewhere."""
+    """A key with its value as written; `section` is that of an INI file, empty elsewhere, `heading` its line."""
 
     key: str
     value: Value
     section: str = ""
     line: int = line_field()
+    heading: int = line_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,8 @@ class Route:
     line: int = line_field()
     via_line: int = line_field()
     table_line: int = line_field()
+    scope_line: int = line_field()
+    on_link_line: int = line_field()
 
 
 @dataclass(frozen=True, slots=True)

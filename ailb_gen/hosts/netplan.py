@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,24 +12,36 @@ from ailb_gen.hosts.model import Nic, Route, Rule, Setting, Value
 from ailb_gen.hosts.text import Folder
 from ailb_gen.yamlio import Path, Source, read_yaml
 
-# netplan reads YAML 1.1, where these words are booleans.
-WORDS = {"yes": True, "on": True, "no": False, "off": False}
+# netplan knows what every key takes, and reads its text; quotes and YAML's own types mean nothing to it.
+# Source: `handle_generic_bool` and `handle_netdef_guint` in netplan's parse.c.
+TRUE, FALSE = frozenset({"true", "on", "yes", "y"}), frozenset({"false", "off", "no", "n"})
+NUMBER = re.compile(r"[ \t\n\v\f\r]*\+?([0-9]{1,20})")
+BIGGEST = (1 << 32) - 1
+BOOLEANS = frozenset(
+    ["accept-ra", "critical", "dhcp4", "dhcp6", "ignore-carrier", "ipv6-privacy", "on-link", "optional", "wakeonlan"]
+)
+NUMBERS = frozenset(["ipv6-mtu", "metric", "mtu", "priority", "table"])
 ROUTE_KEYS = frozenset({"to", "via", "table", "scope", "on-link"})
 RULE_KEYS = frozenset({"from", "table", "priority"})
 
 
-def _value(data: object) -> Value:
-    if isinstance(data, str):
-        return WORDS.get(data.lower(), data)
+def _text(data: object) -> Value:
+    """Return a value without a type of its own; of a mapping, its rows."""
     if isinstance(data, list):
-        return tuple(_value(item) for item in data)
+        return tuple(_text(item) for item in data)
     if isinstance(data, dict):
-        return tuple(f"{key}: {_value(item)}" for key, item in data.items())
-    return data if data is None or isinstance(data, bool | int | float) else str(data)
+        return tuple(f"{key}: {_text(item)}" for key, item in data.items())
+    return str(data)
 
 
 def _number(data: object) -> int | None:
-    return data if isinstance(data, int) and not isinstance(data, bool) else None
+    found = NUMBER.fullmatch(data) if isinstance(data, str) else None
+    return int(found[1]) if found is not None and int(found[1]) <= BIGGEST else None
+
+
+def _boolean(data: object) -> bool | None:
+    word = data.lower() if isinstance(data, str) and data.isascii() else None
+    return word in TRUE if word in TRUE | FALSE else None
 
 
 def _prefix(data: object) -> Prefix | None:
@@ -72,9 +85,23 @@ class _Reader:
             else:
                 self.wrong((*path, number), "a mapping")
 
+    def typed(self, key: str, data: object, path: Path) -> Value:
+        """Return the value of a key; one that netplan would refuse becomes a defect, and stays text."""
+        if key not in BOOLEANS | NUMBERS:
+            return _text(data)
+        found = _boolean(data) if key in BOOLEANS else _number(data)
+        if found is None:
+            self.wrong(path, "true or false" if key in BOOLEANS else f"a whole number up to {BIGGEST}")
+        return _text(data) if found is None else found
+
+    def number(self, entry: dict[Any, Any], key: str, path: Path) -> int | None:
+        """Return the number of a key; None if there is none."""
+        found = self.typed(key, entry[key], (*path, key)) if key in entry else None
+        return found if isinstance(found, int) else None
+
     def others(self, entry: dict[Any, Any], known: frozenset[str], path: Path) -> tuple[Setting, ...]:
         return tuple(
-            Setting(str(key), _value(value), "", self.line(*path, key))
+            Setting(str(key), self.typed(str(key), value, (*path, key)), "", self.line(*path, key))
             for key, value in entry.items()
             if key not in known
         )
@@ -85,8 +112,8 @@ class _Reader:
             nic=nic,
             to=_prefix(entry.get("to")),
             via=address_value(via) if isinstance(via, str) else None,
-            table=_number(entry.get("table")),
-            on_link=_value(entry.get("on-link")) is True,
+            table=self.number(entry, "table", path),
+            on_link="on-link" in entry and self.typed("on-link", entry["on-link"], (*path, "on-link")) is True,
             scope=str(entry.get("scope", "")),
             text=(str(entry.get("to", "")), str(via) if via is not None else ""),
             others=self.others(entry, ROUTE_KEYS, path),
@@ -94,14 +121,16 @@ class _Reader:
             line=self.line(*path, "to"),
             via_line=self.line(*path, "via"),
             table_line=self.line(*path, "table"),
+            scope_line=self.line(*path, "scope" if "scope" in entry else "to"),
+            on_link_line=self.line(*path, "on-link" if "on-link" in entry else "to"),
         )
 
     def rule(self, nic: str, entry: dict[Any, Any], path: Path) -> Rule:
         return Rule(
             nic=nic,
             source=_prefix(entry.get("from")),
-            table=_number(entry.get("table")),
-            priority=_number(entry.get("priority")),
+            table=self.number(entry, "table", path),
+            priority=self.number(entry, "priority", path),
             text=str(entry.get("from", "")),
             others=self.others(entry, RULE_KEYS, path),
             file=self.file,
@@ -119,7 +148,7 @@ class _Reader:
         return Nic(
             name=name,
             settings={
-                str(key): Setting(str(key), _value(given[key]), "", self.line(*path, key))
+                str(key): Setting(str(key), self.typed(str(key), given[key], (*path, key)), "", self.line(*path, key))
                 for key in given
                 if key in plain
             },
@@ -134,7 +163,7 @@ class _Reader:
 def read_netplan(folder: Folder, file: str, text: str) -> tuple[list[Nic], list[Setting]]:
     """Return the NICs of a netplan file and the other keys below `network`; defects go to the folder."""
     try:
-        source = read_yaml(text, file)
+        source = read_yaml(text, file, typed=False)
     except IntentError as error:
         for problem in error.problems:
             reason = f"{problem.path}: {problem.reason}" if problem.path else problem.reason

@@ -31,6 +31,7 @@ from ailb_gen.layout import (
     SYSCTL,
     TABLE_NAMES,
     drop_in_file,
+    is_left_over,
     server_folder,
 )
 
@@ -204,6 +205,8 @@ def _folders(root: Path) -> tuple[dict[str, str], list[HostDefect]]:
         reason = f"cannot list the servers: {error.strerror or error}"
         return {}, [HostDefect(SERVERS, reason, Place(SERVERS))]
     for entry in entries:
+        if entry.is_file(follow_symlinks=False) and is_left_over(entry.name):
+            continue
         try:
             folders[entry.name] = _folder_of(real, entry)
         except (OSError, ValueError) as error:

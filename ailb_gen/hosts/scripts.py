@@ -52,7 +52,7 @@ def read_tables(folder: Folder, text: str) -> TableScript:
 def read_names(folder: Folder, text: str) -> Iterator[TableName]:
     """Iterate over the lines of `rt_tables.d`; one that is not `NUMBER NAME` is a defect."""
     for line, row in numbered(text):
-        words = row.split()
+        words = row.partition("#")[0].split()
         number = _number(words[0])
         if len(words) != 2 or number is None:
             folder.defect(TABLE_NAMES, f"{row[:80]!r} must be the number and the name of a table", line)

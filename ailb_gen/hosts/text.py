@@ -9,13 +9,19 @@ from pathlib import Path
 
 from ailb_gen.errors import IntentError, Place
 from ailb_gen.hosts.model import HostDefect, Setting
-from ailb_gen.textio import read_text
+from ailb_gen.textio import character_name, odd_characters, read_bytes, text_of, text_problem
 
 # A server of 64 NICs with 64 tables each needs less than half of this.
 MAX_BYTES = 2 * 1024 * 1024
 HERE_DOCUMENT = re.compile(r"^\s*cat <<'?([A-Z]+)'?\s*$")
 ASSIGNMENT = re.compile(r"^(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)=(.*)$")
 SYSCTL = re.compile(r"^-?\s*([^\s=]+)\s*=\s*(.*?)\s*$")
+BOM = "\ufeff"
+# What the reader of a file takes besides blanks and ends of lines: netplan and systemd pass over a byte order mark and
+# know the ends of lines of Windows, sysctl and iproute2 these alone. To a kernel that looks for `#!`, and to a shell,
+# both are part of a word. Source: systemd's `read_line` and `config_parse`, libyaml, `rt_names.c` of iproute2.
+TAKEN = (("etc/netplan/", f"\r{BOM}"), ("etc/systemd/", f"\r{BOM}"), ("etc/sysctl.d/", "\r"), ("etc/iproute2/", "\r"))
+REMARK = re.compile(r"(?:^|[ \t])#|^[ \t]*;")
 
 
 class Folder:
@@ -39,11 +45,7 @@ class Folder:
         try:
             if not path.is_symlink() and not path.exists():
                 return None
-            size = path.stat().st_size
-            if size > MAX_BYTES:
-                self.defect(file, f"the file is larger than {MAX_BYTES >> 20} MiB ({size:,} bytes)")
-                return None
-            text = read_text(path, file)
+            text = _checked(path, file)
         except OSError as error:
             self.defect(file, f"cannot read the file: {error.strerror or error}")
             return None
@@ -51,11 +53,36 @@ class Folder:
             for problem in error.problems:
                 self.defect(file, problem.reason, problem.place.line, problem.place.column)
             return None
-        if "\0" in text:
-            self.defect(file, "the file is not text: it holds a zero byte", text.count("\n", 0, text.index("\0")) + 1)
-            return None
         self.files.add(file)
         return text
+
+
+def _checked(path: Path, file: str) -> str:
+    """Return the text of a file as its reader takes it. Raises OSError, IntentError."""
+    size = path.stat().st_size
+    if size > MAX_BYTES:
+        raise text_problem(file, "too-large", f"the file is larger than {MAX_BYTES >> 20} MiB ({size:,} bytes)")
+    text = text_of(read_bytes(path, file), file, "utf-8")
+    if odd_characters(text):
+        _check_characters(text, file)
+    return text.removeprefix(BOM)
+
+
+def _check_characters(text: str, file: str) -> None:
+    """Refuse what nobody sees and the reader of a file takes for part of a word; remarks may hold it."""
+    taken = next((characters for folder, characters in TAKEN if file.startswith(folder)), "")
+    for number, line in enumerate(text.split("\n"), 1):
+        code = line.removesuffix("\r") if "\r" in taken else line
+        if number == 1 and BOM in taken:
+            code = code.removeprefix(BOM)
+        remark = REMARK.search(code)
+        odd = odd_characters(code[: remark.start()] if remark is not None and code[:2] != "#!" else code)
+        # To some readers they end a line, and with it a remark.
+        odd |= {"\0", "\r"}.intersection(line.removesuffix("\r") if "\r" in taken else line)
+        if odd:
+            column = min(line.index(one) for one in odd)
+            reason = f"{character_name(line[column])} is part of a word here; write a blank, or delete it"
+            raise text_problem(file, "unreadable", reason, number, column + 1)
 
 
 def numbered(text: str) -> Iterator[tuple[int, str]]:
@@ -85,22 +112,26 @@ def here_document(text: str) -> tuple[list[tuple[int, str]], list[tuple[int, str
             continue
         elif opened:
             word, seen = opened[1], True
-        if bare and (number == 1 or not bare.startswith("#")):
+        # A kernel looks for `#!` at the very beginning of a script.
+        if number == 1:
+            rest.append((number, line.rstrip()))
+        elif bare and not bare.startswith("#"):
             rest.append((number, bare))
     return inside, rest
 
 
 def ini(text: str) -> Iterator[Setting]:
     """Iterate over the settings of a systemd file; a line that is no setting has an empty key."""
-    section = ""
+    section, heading = "", 0
     for number, line in numbered(text):
         if line.startswith(";"):
             continue
         if line.startswith("[") and line.endswith("]"):
-            section = line[1:-1]
+            section, heading = line[1:-1], number
             continue
         key, equals, value = line.partition("=")
-        yield Setting(key.strip(), value.strip(), section, number) if equals else Setting("", line, section, number)
+        words = (key.strip(), value.strip()) if equals else ("", line)
+        yield Setting(*words, section, number, heading)
 
 
 def sysctls(text: str) -> Iterator[Setting]:
@@ -111,6 +142,12 @@ def sysctls(text: str) -> Iterator[Setting]:
             yield Setting(found[1].replace("/", "."), found[2], "", number)
         elif not line.startswith(";"):
             yield Setting("", line, "", number)
+
+
+def conf_nic(key: str) -> str:
+    """Return the interface of a kernel parameter such as `net.ipv6.conf.NIC.accept_ra`; empty for others."""
+    words = key.split(".")
+    return words[3] if words[:3] == ["net", "ipv6", "conf"] and len(words) > 4 else ""
 
 
 def assignments(text: str) -> Iterator[Setting]:

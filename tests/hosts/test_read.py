@@ -133,7 +133,7 @@ BOMB = b"a: &a [x,x,x,x,x,x,x,x,x]\n" + b"".join(
         (b"network:\n  ethernets:\n    a: {routes: [1]}\n", "routes.0 must be a mapping"),
         (b"- 1\n", "the file must be a mapping"),
         (b"a: 1\na: 2\n", "written twice"),
-        (b"a: \x07\n", "control character"),
+        (b"a: \x07\n", "U+0007 CONTROL CHARACTER"),
         (b"a: &a [*a]\n", "nested deeper"),
     ],
 )
@@ -144,10 +144,92 @@ def test_an_unusable_netplan_file_is_a_fault_with_its_place(tree: Path, data: by
     assert reason in defects[0]
 
 
+# Python takes all but the last four for blanks, or for ends of lines.
+ODD = ("\u00a0", "\u2003", "\u3000", "\u2028", "\u0085", "\f", "\v", "\x1c", "\u200b", "\u2060", "\u00ad", "\u2800")
+
+
+@pytest.mark.parametrize("odd", ODD, ids=ascii)
+@pytest.mark.parametrize("file", FILES)
+def test_what_looks_like_a_blank_is_none(tree: Path, file: str, odd: str) -> None:
+    lines = (tree / "profiles/stripe1" / file).read_text().split("\n")
+    number = next(n for n, line in enumerate(lines) if line and line[0] not in "#[")
+    word = len(lines[number]) - len(lines[number].lstrip())
+    before = list(lines)
+    for column in (0, word, len(lines[number])):
+        lines = list(before)
+        lines[number] = f"{lines[number][:column]}{odd}{lines[number][column:]}"
+        [defect] = damaged(tree, file, "\n".join(lines).encode())
+        assert defect.startswith(f"profiles/stripe1/{file}:{number + 1}:{column + 1}: U+{ord(odd):04X} ")
+        assert "is part of a word here" in defect
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_ends_of_lines_and_byte_order_marks_as_the_reader_of_the_file_takes_them(tree: Path, file: str) -> None:
+    text = (tree / "profiles/stripe1" / file).read_text()
+    windows = damaged(tree, file, text.replace("\n", "\r\n").encode())
+    assert bool(windows) is (file in (ENVIRONMENT, QOS, SCRIPT))
+    marked = damaged(tree, file, b"\xef\xbb\xbf" + text.encode())
+    assert bool(marked) is (file in (ENVIRONMENT, QOS, SCRIPT, SYSCTL, TABLE_NAMES))
+    for defect in windows + marked:
+        assert "1: U+FEFF ZERO WIDTH NO-BREAK SPACE" in defect or "U+000D CARRIAGE RETURN" in defect
+    assert damaged(tree, file, text.replace("\n", "\r", 3).encode())
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_remarks_may_hold_any_letter(tree: Path, file: str) -> None:
+    lines = (tree / "profiles/stripe1" / file).read_text().split("\n")
+    assert damaged(tree, file, "\n".join([lines[0], "# Größe:\u00a09000\u200b", *lines[1:]]).encode()) == []
+
+
+@pytest.mark.parametrize(
+    ("key", "written", "value"),
+    [
+        ("mtu", "9000", 9000),
+        ("mtu", '"9000"', 9000),
+        ("mtu", "+9000", 9000),
+        ("mtu", "09000", 9000),
+        ("mtu", '!!int "9000"', 9000),
+        ("mtu", "9000.0", "9000.0"),
+        ("mtu", "9e3", "9e3"),
+        ("mtu", "9_000", "9_000"),
+        ("mtu", "0x2328", "0x2328"),
+        ("mtu", "-9000", "-9000"),
+        ("mtu", "4294967296", "4294967296"),
+        ("mtu", "true", "true"),
+        ("mtu", "٩٠٠٠", "٩٠٠٠"),
+        ("optional", "yes", True),
+        ("optional", "Y", True),
+        ("optional", "'tRue'", True),
+        ("optional", "off", False),
+        ("optional", "1", "1"),
+        ("optional", "~", "~"),
+        ("optional", "", ""),
+        ("optional", "[true]", ("true",)),
+        ("set-name", "yes", "yes"),
+    ],
+)
+def test_values_are_what_netplan_makes_of_them(tree: Path, key: str, written: str, value: object) -> None:
+    text = f"network:\n  ethernets:\n    gpu0_eth:\n      {key}: {written}\n"
+    defects = damaged(tree, NETPLAN, text.encode())
+    assert read_profile(tree, "profiles/stripe1").nics["gpu0_eth"].value(key) == value
+    refused = isinstance(value, str | tuple) and key != "set-name"
+    assert [defect.partition(": ")[2].partition(" must be ")[0] for defect in defects] == (
+        [f"network.ethernets.gpu0_eth.{key}"] if refused else []
+    )
+
+
+@pytest.mark.parametrize("key", ["table", "priority"])
+def test_numbers_of_rules_and_routes_are_whole(tree: Path, key: str) -> None:
+    text = (tree / "profiles/stripe1" / NETPLAN).read_text().replace(f"{key}: 10000", f"{key}: 10000.0")
+    defects = damaged(tree, NETPLAN, text.encode())
+    assert defects
+    assert all(f"{key} must be a whole number up to 4294967295" in defect for defect in defects)
+
+
 @pytest.mark.parametrize("file", FILES)
 def test_every_file_may_be_binary_huge_a_directory_or_a_loop(tree: Path, file: str) -> None:
     assert "not UTF-8" in damaged(tree, file, b"\xff" * 10)[0]
-    assert "zero byte" in damaged(tree, file, b"# a\n\0")[0]
+    assert "U+0000 NULL" in damaged(tree, file, b"# a\n\0")[0]
     path = tree / "profiles/stripe1" / file
     os.truncate(path, 100_000_000)
     assert "larger than" in read_profile(tree, "profiles/stripe1").defects[0].reason
